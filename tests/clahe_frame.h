@@ -6,6 +6,7 @@
 #include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/pictures.h"
+#include "equalizer/rule/curve.h"
 
 typedef struct ClaheSettings {
     CurveParams curve; /* as the front of the library makes them */
@@ -53,30 +54,30 @@ static inline void clahe_global(const CheckRect *src, const CurveParams *curve,
     memset(hist, 0, sizeof(hist));
     (curve->depth > 8 ? kernels.histogram16 : kernels.histogram8)(
         hist, src->pixels, src->stride, src->width / clahe_sample_size(curve), src->height, curve);
-    for (int i = 0; i < curve->bins; i++)
-        result->bin[i].hist = hist[i];
-    curve_compute(curve, before, before->bin, result, result->bin, table, &work);
+    curve_compute(curve, hist, before, result, table, &work);
 }
 
 /* The tiles, from the whole picture's result. */
 static inline void clahe_tiles(const TileGrid *grid, const CheckRect *src, const CurveResult *frame,
-                               const TileResult *before, TileResult *result, ClaheWork *work)
+                               const TileResult *before, TileResult *result, TileTables *tables)
 {
+    static uint32_t hist[TILES_MAX][TILE_CELLS], padding[TILES_MAX][TILE_CELLS];
+    const int padded = grid->curve.reference;
     LumeqKernels kernels;
     lumeq_kernels_c(&kernels);
     for (int tile = 0; tile < tile_count(grid); tile++)
-        lumeq_clahe_tile(grid, tile, &kernels, src->pixels, src->stride, frame, before, result,
-                         work);
-    lumeq_tile_sum(grid, &frame->bars, result, work);
+        lumeq_clahe_count(grid, tile, &kernels, src->pixels, src->stride, hist[tile],
+                          padded ? padding[tile] : NULL);
+    lumeq_tile_curves(grid, hist, padded ? padding : NULL, frame, before, result, tables);
 }
 
 static inline void clahe_apply(const TileGrid *grid, const CheckRect *src, const CheckRect *dst,
-                               const ClaheWork *work)
+                               const TileTables *tables)
 {
     LumeqKernels kernels;
     lumeq_kernels_c(&kernels);
     lumeq_clahe_apply(grid, &kernels, dst->pixels, dst->stride, src->pixels, src->stride, 0,
-                      grid->x.size, src->height, 0, &work->tables);
+                      grid->x.size, src->height, 0, tables);
 }
 
 /* The frame's smoothing factor and strength. */

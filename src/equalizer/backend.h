@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "equalizer/curve.h"
+#include "equalizer/curve_types.h"
 #include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "equalizer/rule/curve.h"
+
 /* A histogram with its running count and sum; it is stored only if requested. */
 typedef struct Tally {
     uint32_t *hist; /* NULL: not wanted */

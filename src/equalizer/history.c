@@ -74,17 +74,6 @@ int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from)
     return 0;
 }
 
-static void find_tiles(const LumeqMeasure *m, const TileGrid *grid, const LumeqState *before,
-                       LumeqState *now, ClaheWork *work)
-{
-    for (int tile = 0; tile < tile_count(grid); tile++) {
-        memcpy(work->hist[tile], m->counts.tiles[tile], sizeof(work->hist[tile]));
-        lumeq_tile_find(grid, tile, m->counts.padding ? m->counts.padding[tile] : NULL, &now->curve,
-                        &before->tiles, &now->tiles, work);
-    }
-    lumeq_tile_sum(grid, &now->curve.bars, &now->tiles, work);
-}
-
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now,
                  LumeqFollowWork *work, LumeqCurve **curve)
 {
@@ -107,16 +96,14 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
 
     if (!bars.ignore)
         lumeq_profile_of(&work->profile, m);
-    state->curve.bars = bars_update(&bars, &old->curve.bars, &work->profile, &work->bars);
+    state->curve.bars = bars_update(&bars, &old->curve.bars, &work->profile);
     state->curve.noise = noise_of(m->counts.noise);
-    for (int i = 0; i < params.bins; i++)
-        state->curve.bin[i].hist = m->counts.hist[i];
-    curve_compute(&params, &old->curve, old->curve.bin, &state->curve, state->curve.bin,
-                  &work->table, &work->curve);
+    curve_compute(&params, m->counts.hist, &old->curve, &state->curve, &made->table, &work->curve);
     lumeq_no_tiles(&state->tiles);
     if (tiles)
-        find_tiles(m, &grid, old, state, &work->clahe);
-    lumeq_curve_take(made, &state->curve, &work->table, &work->clahe.tables, &state->tiles);
+        lumeq_tile_curves(&grid, m->counts.tiles, m->counts.padding, &state->curve, &old->tiles,
+                          &state->tiles, made->tables);
+    lumeq_curve_take(made, &state->curve, &state->tiles);
     made->moved = lumeq_curve_moved(&params, &old->curve, &state->curve);
     made->fields = frame->interlaced != 0;
     made->past = frame->past;
@@ -139,7 +126,7 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
     curve->strength = CURVE_ONE;
     curve->scene_cut = curve->alpha = curve->blank = 0;
     curve->lift.ignored = 1; /* its noise */
-    curve->bars = bars_update(&bars, &old->bars, NULL, NULL);
+    curve->bars = bars_update(&bars, &old->bars, NULL);
     lumeq_no_tiles(&now->state.tiles);
 }
 

@@ -7,7 +7,8 @@
 
 #include "equalizer/backend.h"
 #include "equalizer/measure.h"
-#include "equalizer/plan.h"
+#include "equalizer/rule/curve.h"
+#include "equalizer/rule/plan.h"
 #include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
 
@@ -21,10 +22,7 @@ typedef struct LumeqPast {
 /* Scratch memory of lumeq_follow(). */
 typedef struct LumeqFollowWork {
     BarsProfile profile;
-    BarsWork bars;
     CurveWork curve;
-    CurveTable table;
-    ClaheWork clahe;
 } LumeqFollowWork;
 
 static inline void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)

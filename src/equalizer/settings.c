@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "equalizer/decay.h"
 #include "equalizer/last_error.h"
+#include "equalizer/rule/decay.h"
+#include "equalizer/rule/light.h"
 
 /* Frame duration if neither timestamps nor the caller give it: 25 frames a second. */
 #define FALLBACK_DURATION_NS 40000000

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "equalizer/bars.h"
-#include "equalizer/curve.h"
+#include "equalizer/curve_types.h"
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 

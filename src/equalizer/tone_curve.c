@@ -7,6 +7,8 @@
 #include "equalizer/frame_stats.h"
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
+#include "equalizer/rule/curve.h"
+#include "equalizer/rule/lift.h"
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
@@ -53,24 +55,13 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     return curve;
 }
 
-/* Makes the table from the curve and the state of the lift. */
-static void fill_table(LumeqCurve *curve)
-{
-    CurveWork work;
-    curve_fill_table(&curve->params, curve_lifted(&curve->params, curve->result),
-                     curve->result->bin, &curve->table, &work);
-}
-
-void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveTable *table,
-                      const TileTables *tables, const TileResult *tile_result)
+void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const TileResult *tiles)
 {
     memcpy(curve->result, result, lumeq_result_size((uint32_t)curve->params.bins));
-    curve->table = *table;
     if (!curve->grid)
         return;
-    memcpy(curve->tables, tables, tables_size(curve->grid));
-    memcpy(curve->tile_hist_out, tile_result->hist_out, sizeof(tile_result->hist_out));
-    memcpy(curve->tile_curve_sum, tile_result->curve_sum, sizeof(tile_result->curve_sum));
+    memcpy(curve->tile_hist_out, tiles->hist_out, sizeof(tiles->hist_out));
+    memcpy(curve->tile_curve_sum, tiles->curve_sum, sizeof(tiles->curve_sum));
 }
 
 void lumeq_curve_unref(LumeqCurve **curve)
@@ -102,13 +93,8 @@ int lumeq_curve_previous(const LumeqCurve *curve)
 
 const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table)
 {
-    CurveWork work;
     *table = curve->table;
-    for (int i = 0; i < CURVE_CELLS; i++)
-        work.cum[i] = table->gain[i].gain;
-    curve_fill_lift(&curve->params,
-                    lift_noise(curve->result->lift.dark, curve->result->lift.noise >> 10), past,
-                    curve->result->bin, &table->lift, &work);
+    curve_fill_lift(&curve->params, curve->result, past, table);
     return table;
 }
 
@@ -315,7 +301,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
         lumeq_curve_unref(&made);
         return lumeq_refuse("these bytes are no whole curve");
     }
-    fill_table(made);
+    curve_fill_table(&made->params, made->result, &made->table);
     lumeq_curve_unref(curve);
     *curve = made;
     return 0;

@@ -15,7 +15,7 @@ struct LumeqCurve {
     int past;       /* previous frames that may be used, at most LIFT_PAST */
     uint64_t moved; /* change since the previous curve, summed over bins, Q16 codes */
     CurveTable table;
-    /* NULL except in mode CLAHE. The statistics come from lumeq_tile_sum(); there is no history. */
+    /* NULL except in mode CLAHE. The statistics are those of TileResult; there is no history. */
     TileGrid *grid;
     TileTables *tables;
     uint32_t *tile_hist_out, *tile_curve_sum; /* [TILE_CELLS] each */
@@ -29,9 +29,8 @@ struct LumeqCurve {
 LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
                             const TileGrid *grid);
 
-/* Copies a frame's curve, and those of its tiles if it has a grid. */
-void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveTable *table,
-                      const TileTables *tables, const TileResult *tile_result);
+/* Copies a frame's result, and that of its tiles if it has a grid; the tables are filled in. */
+void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const TileResult *tiles);
 
 /* Checks that a curve fits an image. Returns 0, or LUMEQ_ERR_ARGUMENT with a sentence in
  * lumeq_error_text(). */

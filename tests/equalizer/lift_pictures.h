@@ -4,7 +4,7 @@
 #define LUMEQ_TESTS_LIFT_PICTURES_H
 
 #include "../check.h"
-#include "equalizer/curve.h"
+#include "equalizer/curve_types.h"
 
 enum { LIFT_RANDOM, LIFT_FLAT, LIFT_GRADIENT, LIFT_EDGES, LIFT_EXTREMES, LIFT_BLOCKS, LIFT_KINDS };
 

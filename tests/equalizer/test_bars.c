@@ -17,7 +17,6 @@
 static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
 {
     static BarsProfile profile;
-    BarsWork work;
     const BarsParams params = {.width = image->width,
                                .height = image->height,
                                .depth = image->depth,
@@ -28,7 +27,7 @@ static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
                        image->height);
     lumeq_profile_columns(&params, profile.lit[BARS_COLUMNS], image->plane[0], image->stride[0], 0,
                           image->width);
-    *state = bars_update(&params, state, &profile, &work);
+    *state = bars_update(&params, state, &profile);
     return state->active;
 }
 

@@ -8,7 +8,7 @@
 #include "opencv_clahe_oracle.h"
 #include "variants.h"
 
-static ClaheWork work;
+static TileTables tables;
 static const CurveResult no_frame;
 static const TileResult no_tiles;
 
@@ -28,8 +28,8 @@ TEST(opencv)
                                   opencv_clahe_oracle[i].clip};
         settings.curve.reference = 1;
         const TileGrid grid = clahe_grid(&settings, &in);
-        clahe_tiles(&grid, &in, &no_frame, &no_tiles, &result, &work);
-        clahe_apply(&grid, &in, &out, &work);
+        clahe_tiles(&grid, &in, &no_frame, &no_tiles, &result, &tables);
+        clahe_apply(&grid, &in, &out, &tables);
         CHECK(picture_hash(&out) == opencv_clahe_oracle[i].out_hash,
               "picture %d, %dx%d, limit %g, %dx%d tiles: differs from OpenCV's", i, width, height,
               settings.clip, tiles_x, tiles_y);
@@ -80,8 +80,8 @@ TEST(picture_by_hand)
     CheckRect in = check_rect(4, 1, 4, 0, 0), out = check_rect(4, 1, 4, 0, 64);
     memcpy(in.pixels, codes, sizeof(codes));
     const TileGrid grid = clahe_grid(&settings, &in);
-    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &work);
-    clahe_apply(&grid, &in, &out, &work);
+    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &tables);
+    clahe_apply(&grid, &in, &out, &tables);
     for (int i = 0; i < 4; i++)
         CHECK(out.pixels[i] == expected[i], "sample %d is %d, not %d", i, out.pixels[i],
               expected[i]);
@@ -92,9 +92,9 @@ TEST(picture_by_hand)
     CHECK(result.curve_sum[10] == 255u << 8 && result.curve_sum[0] == 0, "the sum of curves");
 
     /* Half of the strength: half of the way from the identity. */
-    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE / 2), &no_tiles, &result, &work);
-    CHECK(work.tables.nodes[0][20] == (20 + 255) * 128, "half of the strength: %g",
-          work.tables.nodes[0][20] / 256.0);
+    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE / 2), &no_tiles, &result, &tables);
+    CHECK(tables.nodes[0][20] == (20 + 255) * 128, "half of the strength: %g",
+          tables.nodes[0][20] / 256.0);
     check_rect_free(&in);
     check_rect_free(&out);
 }
@@ -117,7 +117,7 @@ TEST(haze_by_hand)
     frame.bins = 256;
     for (int i = 0; i < 256; i++)
         frame.bin[i].cdf = (i < 100 ? 1 : i < 200 ? 2 : 4) * (CURVE_ONE / 4);
-    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &tables);
     const double low = result.smooth[0][100] / 65536.0, high = result.smooth[0][200] / 65536.0;
     CHECK(fabs(low - 24.64) < 0.05 && fabs(high - 205.78) < 0.05, "100 and 200 become %g and %g",
           low, high);
@@ -128,7 +128,7 @@ TEST(haze_by_hand)
     /* A dark tile keeps its mean. */
     in.pixels[0] = 40;
     in.pixels[1] = 44;
-    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &tables);
     CHECK(fabs(result.smooth[0][40] / 65536.0 - 30.89) < 0.1 &&
               fabs(result.smooth[0][44] / 65536.0 - 52.25) < 0.1,
           "40 and 44 become %g and %g", result.smooth[0][40] / 65536.0,
@@ -138,7 +138,7 @@ TEST(haze_by_hand)
 
     /* The clip limits the slope. */
     grid.curve.clip = CURVE_ONE * 5 / 4;
-    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &tables);
     CHECK(result.smooth[0][100] > 60u << 16 && result.smooth[0][100] < 90u << 16,
           "with a slope of 1.25 at most 100 becomes %g", result.smooth[0][100] / 65536.0);
 }
@@ -158,15 +158,15 @@ TEST(haze_follows_light)
         frame.bin[i].cdf = i < 220 ? CURVE_ONE / 2 : CURVE_ONE;
     in.pixels[0] = 100;
     in.pixels[1] = 200;
-    clahe_tiles(&grid, &in, &frame, &no_tiles, &before, &work);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &before, &tables);
     in.pixels[0] = 110;
     in.pixels[1] = 210;
-    clahe_tiles(&grid, &in, &frame, &no_tiles, &alone, &work);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &alone, &tables);
     frame.alpha = CURVE_ONE / 8;
-    clahe_tiles(&grid, &in, &frame, &before, &result, &work);
+    clahe_tiles(&grid, &in, &frame, &before, &result, &tables);
     const double was = before.smooth[0][150] / 65536.0, own = alone.smooth[0][150] / 65536.0;
     const double calm = result.smooth[0][150] / 65536.0;
-    const double used = work.tables.nodes[0][150] / 256.0;
+    const double used = tables.nodes[0][150] / 256.0;
     CHECK(was - own > 4, "code 150 becomes %g, then %g", was, own);
     CHECK(fabs(calm - (was + (own - was) / 8)) < 0.01, "the history has %g", calm);
     CHECK(fabs(used - (calm + 0.65 * (own - calm))) < 0.02, "%g is used, of %g and %g", used, calm,
@@ -205,8 +205,8 @@ TEST(one_tile)
         clahe_fill(&in, &settings.curve, (Picture)check_below(&random, PICTURE_COUNT),
                    (uint64_t)i / 3);
         clahe_global(&in, &settings.curve, before, frame, &table);
-        clahe_tiles(&grid, &in, frame, &tiles[i % 2], &tiles[(i + 1) % 2], &work);
-        clahe_apply(&grid, &in, &out, &work);
+        clahe_tiles(&grid, &in, frame, &tiles[i % 2], &tiles[(i + 1) % 2], &tables);
+        clahe_apply(&grid, &in, &out, &tables);
         kernels.apply8(global.pixels, global.stride, in.pixels, in.stride, 101, 77, 0, &table,
                        &settings.curve);
         CHECK(check_rect_equal(&out, &global), "frame %d differs from the global curve's", i);
@@ -243,8 +243,8 @@ TEST(unchanged)
                 ((uint16_t *)(void *)check_row(&in, y))[x] = (uint16_t)first;
 
         const TileGrid grid = clahe_grid(&settings, &in);
-        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &work);
-        clahe_apply(&grid, &in, &out, &work);
+        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &tables);
+        clahe_apply(&grid, &in, &out, &tables);
         int changed = 0;
         for (int y = 0; y < 50; y++)
             for (int x = 0; x < 90; x++) {
@@ -272,10 +272,10 @@ TEST(odd_samples)
             ((uint16_t *)(void *)check_row(&clean, y))[x] = (uint16_t)(code << 2);
         }
     const TileGrid grid = clahe_grid(&settings, &in);
-    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &results[0], &work);
-    clahe_apply(&grid, &in, &out, &work);
-    clahe_tiles(&grid, &clean, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &results[1], &work);
-    clahe_apply(&grid, &clean, &expected, &work);
+    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &results[0], &tables);
+    clahe_apply(&grid, &in, &out, &tables);
+    clahe_tiles(&grid, &clean, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &results[1], &tables);
+    clahe_apply(&grid, &clean, &expected, &tables);
     CHECK(!memcmp(&results[0], &results[1], tile_result_size(&grid)), "the tiles differ");
     CHECK(check_rect_equal(&out, &expected), "the samples differ");
     check_rect_free(&in);
@@ -294,14 +294,14 @@ TEST(smoothing)
     clahe_fill(&dark, &settings.curve, PICTURE_DARK, 1);
     clahe_fill(&noise, &settings.curve, PICTURE_NOISE, 2);
     TileGrid grid = clahe_grid(&settings, &dark);
-    clahe_tiles(&grid, &dark, clahe_frame(1, CURVE_ONE), &no_tiles, &first, &work);
-    clahe_tiles(&grid, &noise, clahe_frame(1, CURVE_ONE), &no_tiles, &second, &work);
-    clahe_tiles(&grid, &noise, clahe_frame(quarter, 0), &first, &both, &work);
+    clahe_tiles(&grid, &dark, clahe_frame(1, CURVE_ONE), &no_tiles, &first, &tables);
+    clahe_tiles(&grid, &noise, clahe_frame(1, CURVE_ONE), &no_tiles, &second, &tables);
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, 0), &first, &both, &tables);
     for (int tile = 0; tile < 12; tile++)
         for (int i = 0; i < TILE_CELLS; i++) {
             const double expected = 0.75 * first.smooth[tile][i] + 0.25 * second.smooth[tile][i];
             CHECK(fabs(both.smooth[tile][i] - expected) <= 1, "tile %d, cell %d", tile, i);
-            CHECK(work.tables.nodes[tile][i] == (uint32_t)i << 8, "strength 0 is the identity");
+            CHECK(tables.nodes[tile][i] == (uint32_t)i << 8, "strength 0 is the identity");
         }
     CHECK(first.depth == 8 && first.tiles_x == 4 && first.tiles_y == 3, "the history's kind");
 
@@ -309,21 +309,21 @@ TEST(smoothing)
     settings.tiles_x = 3;
     settings.tiles_y = 4;
     grid = clahe_grid(&settings, &noise);
-    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &first, &both, &work);
-    clahe_tiles(&grid, &noise, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &other, &work);
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &first, &both, &tables);
+    clahe_tiles(&grid, &noise, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &other, &tables);
     CHECK(!memcmp(&both, &other, tile_result_size(&grid)), "other tiles' history is taken");
     both.depth = 10;
-    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &work);
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &tables);
     CHECK(!memcmp(&second, &other, tile_result_size(&grid)), "another depth's history is taken");
     both.depth = 8;
     both.white--;
-    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &work);
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &tables);
     CHECK(!memcmp(&second, &other, tile_result_size(&grid)), "another range's history is taken");
 
     /* A black frame's target is the identity. */
     CurveResult *blank = clahe_frame(CURVE_ONE, CURVE_ONE);
     blank->blank = 1;
-    clahe_tiles(&grid, &noise, blank, &no_tiles, &both, &work);
+    clahe_tiles(&grid, &noise, blank, &no_tiles, &both, &tables);
     CHECK(both.smooth[0][100] == 100 << 16, "a black frame's curve");
     check_rect_free(&dark);
     check_rect_free(&noise);
@@ -366,20 +366,20 @@ static void check_case(CheckRandom *random, int number, const char *name,
     clahe_fill(&in, p, (Picture)check_below(random, PICTURE_COUNT), (uint64_t)number);
     const TileGrid grid = clahe_grid(&settings, &in);
     clahe_global(&in, p, &no_frame, &frame, &table);
-    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &tables);
     const LumeqRect a = any_part(width, height, random);
-    work.tables.inside = tile_inside(&grid, &(BarsState){.area = 1, .active = a});
+    tables.inside = tile_inside(&grid, &(BarsState){.area = 1, .active = a});
     for (int y = a.y, rows; y < a.y + a.height; y += rows) {
         rows = 1 + check_below(random, a.y + a.height - y);
         lumeq_clahe_apply(&grid, kernels, check_row(&out, y), out.stride, check_row(&in, y),
-                          in.stride, a.x, a.x + a.width, rows, y, &work.tables);
+                          in.stride, a.x, a.x + a.width, rows, y, &tables);
     }
     int wrong = 0;
     for (int y = a.y; y < a.y + a.height; y++)
         for (int x = a.x; x < a.x + a.width; x++) {
             const uint32_t last = (1u << p->depth) - 1;
             const uint32_t value =
-                tile_value(&grid, &work.tables, x, y, clahe_sample(&in, p, x, y) >> p->shift);
+                tile_value(&grid, &tables, x, y, clahe_sample(&in, p, x, y) >> p->shift);
             const uint32_t add =
                 p->dither ? curve_dither((uint32_t)(x - a.x), (uint32_t)(y - a.y), p->frame)
                           : CURVE_ROUND;
@@ -446,12 +446,12 @@ TEST(smooth_between_tiles)
     for (int i = 0; i < (int)(sizeof(tiles) / sizeof(*tiles)); i++) {
         settings.tiles_x = tiles[i];
         const TileGrid grid = clahe_grid(&settings, &in);
-        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &work);
+        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &tables);
         const double share = (double)tiles[i] / 640 + 1 / 256.0;
         for (uint32_t code = 0; code < 256; code++)
             for (int x = 1; x < 640; x++) {
-                const double step = (double)tile_value(&grid, &work.tables, x, 30, code) -
-                                    tile_value(&grid, &work.tables, x - 1, 30, code);
+                const double step = (double)tile_value(&grid, &tables, x, 30, code) -
+                                    tile_value(&grid, &tables, x - 1, 30, code);
                 CHECK(fabs(step) <= 255 * 256 * share + 1, "%d tiles, code %u, column %d: %g codes",
                       tiles[i], code, x, step / 256);
             }

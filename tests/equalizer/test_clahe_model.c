@@ -3,7 +3,7 @@
 
 #include "../clahe_frame.h"
 
-static ClaheWork work;
+static TileTables tables;
 static const TileResult no_tiles;
 
 /* The curve of a tile by the same rules, without rounding; only the limit is in whole counts. */
@@ -130,8 +130,8 @@ TEST(model)
         FREED_BY(check_rect_free) CheckRect out = check_rect(in.width, in.height, in.stride, 0, 64);
         clahe_fill(&in, &settings.curve, cases[i].picture, (uint64_t)i);
         const TileGrid grid = clahe_grid(&settings, &in);
-        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &work);
-        clahe_apply(&grid, &in, &out, &work);
+        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &tables);
+        clahe_apply(&grid, &in, &out, &tables);
         model_tiles(&in, &grid, cases[i].clip);
         /* Rounding to a code of 8 bits, weights of 8 bits, whole counts. */
         const double most = cases[i].depth == 8 ? 1.0 : 0.75;

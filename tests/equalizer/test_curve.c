@@ -7,7 +7,8 @@
 
 #include "../default_params.h"
 #include "backends.h"
-#include "equalizer/curve.h"
+#include "equalizer/rule/arithmetic.h"
+#include "equalizer/rule/curve.h"
 
 /*
  * Integers against real numbers, in codes. Without clip a target is off by one in Q16. Smoothing
@@ -439,12 +440,6 @@ BACKEND_TEST(clips)
     }
 }
 
-static void set_counts(CurveResult *result, const uint32_t *hist)
-{
-    for (int i = 0; i < 256; i++)
-        result->bin[i].hist = hist[i];
-}
-
 static void get_curve(const CurveResult *result, uint32_t *curve)
 {
     for (int i = 0; i < 256; i++)
@@ -466,8 +461,7 @@ static void check_counts(const uint32_t *hist, LumeqRange range, double clip)
                                 .alpha = 65536,
                                 .strength = 65536};
     uint32_t curve[256];
-    set_counts(&result, hist);
-    curve_compute(&params, &empty, empty.bin, &result, result.bin, &table, &work);
+    curve_compute(&params, hist, &empty, &result, &table, &work);
     get_curve(&result, curve);
     check_shape(curve, range);
     double target[256], cdf[256];
@@ -516,8 +510,7 @@ TEST(clips_of_small_counts)
                                     .clip = 65536u + (uint32_t)check_below(&random, 999 * 65536),
                                     .alpha = 65536,
                                     .strength = 65536};
-        set_counts(&result, hist);
-        curve_compute(&params, &empty, empty.bin, &result, result.bin, &table, &work);
+        curve_compute(&params, hist, &empty, &result, &table, &work);
         get_curve(&result, curve);
         check_shape(curve, range);
         uint32_t sum = 0;
@@ -535,36 +528,41 @@ TEST(clips_of_small_counts)
 TEST(divisions_are_exact)
 {
     CheckRandom random = check_random(2);
+    int wrong[3] = {0};
+    for (int i = 0; i < 300000; i++) {
+        const uint32_t d = 1 + (uint32_t)check_below(&random, INT32_MAX - 1) / (1u << i % 31);
+        const uint64_t any = check_hash(random.seed, random.index++) >> 32;
+        const uint64_t more = i % 3 == 0 ? 0 : i % 3 == 1 ? d - 1 : d / 2;
+        uint64_t q = any >> 1 >> check_below(&random, 31);
+        if (q * d + more < UINT64_C(1) << 50) {
+            const double n = (double)(q * d + more);
+            wrong[0] += curve_floor(n, 1.0 / d) != q;
+            wrong[1] += curve_quotient(n, d) != q;
+        }
+        /* Counts, a share of d, times lengths of the range. */
+        const uint32_t n = (uint32_t)(any % d) + (d > 1 && i % 2);
+        const uint64_t m = (uint64_t)(1 + check_below(&random, 65535)) << 16;
+        wrong[2] += curve_scale(n, curve_ratio(m, d)) != n * m / d;
+        q = check_hash(random.seed, random.index++) % m;
+        const uint32_t least = (uint32_t)((q * d + m - 1) / m); /* of this quotient */
+        wrong[2] += curve_scale(least, curve_ratio(m, d)) != least * m / d;
+    }
+    CHECK(!wrong[0] && !wrong[1] && !wrong[2], "wrong: %d products, %d quotients, %d fractions",
+          wrong[0], wrong[1], wrong[2]);
+}
+
+TEST(between)
+{
+    CheckRandom random = check_random(3);
     int wrong = 0;
     for (int i = 0; i < 300000; i++) {
-        const uint32_t d = 1 + (uint32_t)check_below(&random, INT32_MAX) / (1u << i % 31);
-        uint64_t q = check_hash(random.seed, random.index++) >> 32 >> check_below(&random, 32);
-        if (q > (uint64_t)(INT64_MAX / d) - 1) /* n is below 2^63 */
-            q = (uint64_t)(INT64_MAX / d) - 1;
-        const uint64_t n = q * d + (i % 3 == 0 ? 0 : i % 3 == 1 ? d - 1 : d / 2);
-        wrong += curve_divide(n, d) != q;
+        const uint32_t from = (uint32_t)check_hash(random.seed, random.index++) >> i % 32;
+        const uint32_t to = (uint32_t)check_hash(random.seed, random.index++) >> i % 31;
+        const uint32_t weight = (uint32_t)check_below(&random, CURVE_ONE + 1);
+        const int64_t step = (int64_t)weight * ((int64_t)to - from);
+        wrong += curve_lerp(from, to, weight) != (uint32_t)(from + ((step + CURVE_ONE / 2) >> 16));
     }
-    CHECK(!wrong, "%d quotients are wrong", wrong);
-
-    wrong = 0;
-    for (int i = 0; i < 300000; i++) {
-        const uint32_t d = 1 + (uint32_t)check_below(&random, INT32_MAX) / (1u << i % 31);
-        const uint32_t q = i % 2 ? (1u << 18) - 1 - (uint32_t)check_below(&random, 16)
-                                 : (uint32_t)check_below(&random, 1 << 18);
-        const uint64_t n = (uint64_t)q * d + (i % 3 == 0 ? 0 : i % 3 == 1 ? d - 1 : d / 2);
-        wrong += curve_quotient(n, d) != q;
-    }
-    CHECK(!wrong, "%d small quotients are wrong", wrong);
-
-    wrong = 0;
-    for (uint32_t n = 2; n <= 65536; n += n < 4096 ? 1 : 61) {
-        for (int i = 0; i < 100; i++) {
-            const uint32_t x = (uint32_t)check_below(&random, INT32_MAX) / n * n;
-            wrong += curve_share(x, n, UINT32_MAX / n + 1) != x / n;
-            wrong += x && curve_share(x - 1, n, UINT32_MAX / n + 1) != x / n - 1;
-        }
-    }
-    CHECK(!wrong, "%d shares are wrong", wrong);
+    CHECK(!wrong, "%d values are wrong", wrong);
 }
 
 static void random_counts(uint32_t *hist, CheckRandom *random)
@@ -621,21 +619,17 @@ static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResu
  * the 3 in the next. */
 TEST(bars_are_left_out)
 {
-    static CurveResult result;
-    static CurveWork work;
     const CurveParams params = {.depth = 8, .bins = 256};
     static const uint32_t left[][3] = {{5, 3, 10}, {4, 3, 10}, {0, 2, 10}, {0, 0, 10}, {0, 0, 0}};
     static const uint32_t out[] = {0, 1, 6, 8, 18};
     for (int i = 0; i < 5; i++) {
-        memset(&result, 0, sizeof(result));
-        result.bin[16].hist = 5;
-        result.bin[18].hist = 3;
-        result.bin[200].hist = 10;
-        curve_exclude(&params, out[i], result.bin, &work);
-        CHECK(result.bin[16].hist == left[i][0] && result.bin[18].hist == left[i][1] &&
-                  result.bin[200].hist == left[i][2],
-              "%u left out: %u, %u, %u", out[i], result.bin[16].hist, result.bin[18].hist,
-              result.bin[200].hist);
+        uint32_t hist[256] = {0}, rest[256];
+        hist[16] = 5;
+        hist[18] = 3;
+        hist[200] = 10;
+        const uint32_t *got = curve_exclude(&params, hist, out[i], rest);
+        CHECK(got[16] == left[i][0] && got[18] == left[i][1] && got[200] == left[i][2],
+              "%u left out: %u, %u, %u", out[i], got[16], got[18], got[200]);
     }
 }
 
@@ -653,9 +647,8 @@ TEST(bits_are_those_of_plain_divisions)
         CurveResult *result = &results[(n + 1) % 2];
         uint32_t counts[256];
         random_counts(counts, &random);
-        set_counts(result, counts);
         result->bars.grew = grew;
-        curve_compute(&params, before, before->bin, result, result->bin, &table, &work);
+        curve_compute(&params, counts, before, result, &table, &work);
         hash = hash_result(hash, &params, result, &table);
     }
     CHECK(hash == 0xD22CEB1F47F1EB1Au, "0x%016llX", (unsigned long long)hash);

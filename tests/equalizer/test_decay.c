@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "../check.h"
-#include "equalizer/decay.h"
+#include "equalizer/rule/decay.h"
 
 #define TAU_END (INT64_C(1) << 42) /* the longest time constant is below */
 

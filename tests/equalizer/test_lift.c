@@ -7,7 +7,8 @@
 #include "../check.h"
 #include "../default_params.h"
 #include "equalizer/bytes.h"
-#include "equalizer/curve.h"
+#include "equalizer/rule/curve.h"
+#include "equalizer/rule/lift.h"
 #include "lift_vectors.h"
 #include "lumeq/lumeq.h"
 
@@ -32,15 +33,12 @@ static LiftChoice decide_as(const uint32_t counts[CODES], int full, uint32_t noi
                             uint32_t denoise, int awaited, uint32_t clip, const CurveLight *light,
                             uint32_t nodes[CODES])
 {
-    static CurveWork work;
-    LiftCode code[CODES];
+    uint32_t in_range[CODES];
     const int black = full ? 0 : 16, white = full ? 255 : 235;
     for (int i = 0; i < CODES; i++)
-        code[i].count = i <= white - black ? counts[i + black] : 0;
+        in_range[i] = i <= white - black ? counts[i + black] : 0;
     const LiftWanted wanted = {black, white, noise, denoise, clip, awaited};
-    const LiftChoice choice = lift_decide(code, wanted, light, &work);
-    memcpy(nodes, work.hist, CODES * sizeof(nodes[0]));
-    return choice;
+    return lift_decide(in_range, wanted, light, nodes);
 }
 
 static LiftChoice decide(const uint32_t counts[CODES], int full, uint32_t noise, uint32_t clip,
@@ -614,24 +612,23 @@ TEST(denoise)
 TEST(tables)
 {
     static CurveTable table;
-    static CurveWork work;
-    static CurveBin bins[CODES];
+    static CurveResult result = {.lift = {.dark = CURVE_ONE, .noise = 160 << 10}};
     CurveParams p = {.depth = 8,
                      .bins = CODES,
                      .black = 16,
                      .white = 235,
+                     .strength = CURVE_ONE,
                      .lift = 1,
                      .denoise = CURVE_ONE,
                      .chroma = 1};
     for (int i = 0; i < CODES; i++) /* 4 times as steep up to 60, then a line to white */
-        bins[i].curve = (uint32_t)(i < 16    ? i * 65536
-                                   : i < 46  ? (16 + 4 * (i - 16)) * 65536
-                                   : i < 235 ? 136 * 65536 + (i - 46) * (99 * 65536 / 189)
-                                             : i * 65536);
+        result.bin[i].curve = (uint32_t)(i < 16    ? i * 65536
+                                         : i < 46  ? (16 + 4 * (i - 16)) * 65536
+                                         : i < 235 ? 136 * 65536 + (i - 46) * (99 * 65536 / 189)
+                                                   : i * 65536);
     for (int past = 0; past < 2; past++) {
         p.past = past;
-        const CurveLifted lifted = {1, CURVE_ONE, 160, past};
-        curve_fill_table(&p, lifted, bins, &table, &work);
+        curve_fill_table(&p, &result, &table);
         const LiftTables *t = &table.lift;
         const int left = past ? 91 : 128, most = 64 * 5 * 160 / 128 * left / 64 * 3 / 8;
         CHECK(t->luma_on && t->chroma_on && t->noisy && t->past == past && t->speck == 640 &&
@@ -648,15 +645,17 @@ TEST(tables)
     }
     static CurveTable half, off, clean;
     p.denoise = CURVE_ONE / 2;
-    curve_fill_table(&p, (CurveLifted){1, CURVE_ONE, 160, 1}, bins, &half, &work);
+    curve_fill_table(&p, &result, &half);
     CHECK(half.lift.noisy && half.lift.past == 1 && half.lift.near == table.lift.near &&
               half.lift.speck == 320 && half.lift.tolerance[30] >> 16 == 4 * 187 &&
               (half.lift.tolerance[30] & 0xffff) < (table.lift.tolerance[30] & 0xffff),
           "half: past %d, near %d, speck %d, tolerance %x", half.lift.past, half.lift.near,
           half.lift.speck, half.lift.tolerance[30]);
     p.denoise = 0;
-    curve_fill_table(&p, (CurveLifted){1, CURVE_ONE, 160, 1}, bins, &off, &work);
-    curve_fill_table(&p, (CurveLifted){1, CURVE_ONE, 0, 0}, bins, &clean, &work);
+    curve_fill_table(&p, &result, &off);
+    p.past = 0;
+    result.lift.noise = 0;
+    curve_fill_table(&p, &result, &clean);
     CHECK(!off.lift.noisy && !off.lift.past && off.lift.luma_on &&
               memcmp(off.lift.tolerance, clean.lift.tolerance, sizeof(off.lift.tolerance)) == 0 &&
               off.lift.edge == clean.lift.edge,
@@ -665,7 +664,7 @@ TEST(tables)
               off.gain[40].gain < clean.gain[40].gain,
           "the noise is still there: colour is bounded by it");
     p.lift = 0;
-    curve_fill_table(&p, (CurveLifted){0, 0, 0, 0}, bins, &table, &work);
+    curve_fill_table(&p, &result, &table);
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
 }
 

@@ -7,7 +7,8 @@
 #include "../check.h"
 #include "../default_params.h"
 #include "all_stats.h"
-#include "equalizer/curve.h"
+#include "equalizer/rule/curve.h"
+#include "equalizer/rule/light.h"
 #include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
 

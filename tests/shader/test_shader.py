@@ -94,7 +94,8 @@ def setting(name, value):
 class Source(unittest.TestCase):
     """Needs no player."""
 
-    HEADERS = "lift_rule.h", "curve.h", "noise.h", "samples.h", "settings.c", "lift_filter.h"
+    HEADERS = ("rule/lift.h", "rule/lift.c", "rule/curve.h", "rule/curve.c", "noise.h", "rule/noise.c", "samples.h",
+               "settings.c", "lift_filter.h")
 
     def in_headers(self):
         """Values of the macros; Q16 and Q12 as shares."""

@@ -31,16 +31,6 @@ void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kerne
     }
 }
 
-void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
-                      ptrdiff_t stride, const CurveResult *frame, const TileResult *before,
-                      TileResult *result, ClaheWork *work)
-{
-    uint32_t padding[TILE_CELLS];
-    const int padded = grid->curve.reference;
-    lumeq_clahe_count(grid, tile, kernels, src, stride, work->hist[tile], padded ? padding : NULL);
-    lumeq_tile_find(grid, tile, padded ? padding : NULL, frame, before, result, work);
-}
-
 void lumeq_clahe_apply(const TileGrid *grid, const LumeqKernels *kernels, void *dst,
                        ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, int left,
                        int right, int height, int y, const TileTables *tables)

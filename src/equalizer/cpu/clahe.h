@@ -13,14 +13,6 @@
 void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                        ptrdiff_t stride, uint32_t *hist, uint32_t *padding);
 
-/*
- * Computes tile number `tile`: its histogram, curve, table, and part of the history. The frame
- * starts at `src`; `frame` is the whole picture's result. Threads may work on different tiles.
- */
-void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
-                      ptrdiff_t stride, const CurveResult *frame, const TileResult *before,
-                      TileResult *result, ClaheWork *work);
-
 /* Writes `height` rows of the frame, from row number `y` on, where src and dst start: the samples
  * in [left, right), or all of them with the reference. The frame is as wide as the grid. src and
  * dst must not overlap. Threads may work on different rows. */

@@ -8,7 +8,7 @@
 
 #include "equalizer/cpu/lift_kernels.h"
 #include "equalizer/cpu/pixels.h"
-#include "equalizer/curve.h"
+#include "equalizer/curve_types.h"
 #include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 

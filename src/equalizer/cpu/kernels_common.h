@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "equalizer/curve.h"
+#include "equalizer/curve_types.h"
 
 /* Prefetch distance in bytes, more than the CPU prefetches by itself; the lines need not exist. */
 #define FETCHED_AHEAD 2048

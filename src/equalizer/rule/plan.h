@@ -23,6 +23,7 @@
 
 #include "equalizer/backend.h"
 #include "equalizer/measure.h"
+#include "equalizer/rule/curve.h"
 #include "equalizer/settings.h"
 
 typedef struct LumeqPlan LumeqPlan;
@@ -154,14 +155,11 @@ struct LumeqPlan {
     int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
     BarsProfile profile;
-    BarsWork bars_work;
     CurveResult result;
     CurveWork work;
-    CurveTable table;
     TileResult tiles;
-    ClaheWork clahe;
+    TileTables tables;
     uint64_t sums[LUMEQ_MAX_BINS];
-    uint32_t values[LUMEQ_MAX_BINS];
 };
 
 static inline PlanFrame *plan_frame(const LumeqPlan *plan, size_t i)

@@ -1,4 +1,4 @@
-#include "equalizer/decay.h"
+#include "equalizer/rule/decay.h"
 
 #define ONE_Q31 (UINT64_C(1) << 31)
 #define LOG2_E_Q31 UINT64_C(3098164009) /* log2(e) */

@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "equalizer/plan.h"
+#include "equalizer/rule/plan.h"
 
 /* Ratio by which a change stands out, in halves. */
 #define SPIKE_HALVES 5

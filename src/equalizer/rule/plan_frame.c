@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/plan.h"
+#include "equalizer/rule/lift.h"
+#include "equalizer/rule/light.h"
+#include "equalizer/rule/plan.h"
 
 #define ALIGNMENT 64
 
@@ -86,45 +88,29 @@ void lumeq_plan_take_cells(PlanFrame *f, const uint64_t *cells)
     f->light = above_black(sum, (uint64_t)image.width * (uint64_t)image.height, &p);
 }
 
-/* Histograms the picture without its bars, in plan->work and plan->result's bins. */
-static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p,
-                         uint32_t *counted, uint32_t *flat)
+/* Histograms the picture without its bars, in plan->work, and computes its statistics, which do not
+ * depend on other frames. */
+static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
 {
-    CurveBin *now = plan->result.bin;
-    for (int i = 0; i < p->bins; i++)
-        now[i].hist = f->hist[i];
-    curve_exclude(p, curve_bars(p, &f->active, f->area), now, &plan->work);
-    *counted = curve_count(p, now, &plan->work, flat);
-    return curve_statistics(p, *counted, UINT32_MAX / curve_range(p) + 1, &plan->work, now);
-}
-
-/* plan->work has the prefix sums of the histogram. */
-static void take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p, const CurveView *view,
-                      uint32_t counted)
-{
-    f->blank = p->adaptive && view->mean < CURVE_BLACK_MEAN;
-    f->need = curve_need(view);
-    f->counted = p->lift && counted;
-    if (f->counted) {
-        LiftCode code[CURVE_CELLS];
-        lift_count(p, counted, code, &plan->work);
-        for (int i = 0; i < CURVE_CELLS; i++)
-            f->share[i] = code[i].count;
-    }
+    CurveWork *w = &plan->work;
+    const uint32_t bars = curve_bars(p, &f->active, f->area);
+    CurveView view = curve_count(p, curve_exclude(p, f->hist, bars, w->left), w->hist, w->sums);
+    curve_statistics(p, &view, w->sums, w->cdf);
+    f->blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
+    f->need = curve_need(&view);
+    f->counted = p->lift && view.counted;
+    if (f->counted)
+        lift_shares(p, w->sums, view.counted, f->share);
+    return view;
 }
 
 void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int grew)
 {
     const CurveParams p = lumeq_plan_params(plan, f);
-    CurveBin *now = plan->result.bin;
-    uint32_t counted, flat;
-    CurveView view = view_of(plan, f, &p, &counted, &flat);
-    curve_compare(&p, &view, counted, UINT32_MAX / curve_range(&p) + 1,
-                  before ? &plan->trail : NULL, grew, plan->trail.bin, now, &plan->work);
+    CurveView view = take_view(plan, f, &p);
+    curve_compare(&p, &view, before ? &plan->trail : NULL, grew, plan->work.cdf);
     for (int i = 0; i < p.bins; i++)
-        plan->trail.bin[i].cdf = now[i].cdf;
-    plan->trail.bins = (uint32_t)p.bins;
-    take_view(plan, f, &p, &view, counted);
+        plan->trail.bin[i].cdf = plan->work.cdf[i];
     f->distance = view.distance;
     f->moved = view.moved;
     if (before)
@@ -134,27 +120,12 @@ void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int
 void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *f, const LumeqRect *active)
 {
     const CurveParams p = lumeq_plan_params(plan, f);
-    uint32_t counted, flat;
     f->active = *active;
     f->area = (uint32_t)f->shape.width * (uint32_t)f->shape.height -
               (uint32_t)active->width * (uint32_t)active->height;
-    const CurveView view = view_of(plan, f, &p, &counted, &flat);
-    take_view(plan, f, &p, &view, counted);
+    take_view(plan, f, &p);
     free(f->target);
     f->target = NULL;
-}
-
-static void frame_target(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p)
-{
-    CurveBin *now = plan->result.bin;
-    uint32_t counted, flat;
-    view_of(plan, f, p, &counted, &flat);
-    curve_light(p, now);
-    if (!flat && !p->stretch)
-        curve_shape(p, counted, UINT32_MAX / curve_range(p) + 1, &plan->work);
-    curve_target(p, counted, flat || f->blank, CURVE_ONE, 0, now, now, &plan->work);
-    for (int i = 0; i < p->bins; i++)
-        f->target[i] = now[i].smooth;
 }
 
 /* Uses the arithmetic without lookahead, with an empty history. */
@@ -165,15 +136,11 @@ static void tile_targets(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
     frame->bars.active = f->active;
     frame->bars.area = f->area;
     frame->blank = (uint32_t)f->blank;
-    frame->alpha = CURVE_ONE;
     frame->strength = 0;
     static const TileResult none;
-    for (int tile = 0; tile < tile_count(grid); tile++) {
-        memcpy(plan->clahe.hist[tile], f->tiles[tile], sizeof(plan->clahe.hist[tile]));
-        lumeq_tile_find(grid, tile, NULL, frame, &none, &plan->tiles, &plan->clahe);
-        memcpy(f->target + f->shape.bins + (size_t)tile * TILE_CELLS, plan->tiles.smooth[tile],
-               sizeof(plan->tiles.smooth[tile]));
-    }
+    lumeq_tile_curves(grid, f->tiles, NULL, frame, &none, &plan->tiles, &plan->tables);
+    memcpy(f->target + f->shape.bins, plan->tiles.smooth,
+           (size_t)tile_count(grid) * sizeof(plan->tiles.smooth[0]));
 }
 
 int lumeq_plan_target(LumeqPlan *plan, PlanFrame *f)
@@ -185,8 +152,14 @@ int lumeq_plan_target(LumeqPlan *plan, PlanFrame *f)
     if (!f->target)
         return LUMEQ_ERR_MEMORY;
     const CurveParams p = lumeq_plan_params(plan, f);
+    CurveWork *w = &plan->work;
     TileGrid grid;
-    frame_target(plan, f, &p);
+    const CurveView view = take_view(plan, f, &p);
+    light_bins(&p, w->light);
+    curve_target(&p, view.counted, view.flat || f->blank, w->light, w->hist, w->sums, f->target);
+    curve_smooth(&p, w->light, NULL, CURVE_ONE, f->target);
+    for (int i = 0; i < p.bins; i++)
+        plan->result.bin[i].cdf = w->cdf[i];
     if (lumeq_plan_grid(plan, f, &p, &grid))
         tile_targets(plan, f, &grid);
     return 0;

@@ -25,10 +25,14 @@
  * a knee that leads to white, and the curve applies to the result: C(D(x)). (The classical way,
  * matching quantiles of histograms, mistakes motion for light.)
  */
+#include <math.h>
 #include <string.h>
 
-#include "equalizer/decay.h"
-#include "equalizer/plan.h"
+#include "equalizer/rule/arithmetic.h"
+#include "equalizer/rule/decay.h"
+#include "equalizer/rule/lift.h"
+#include "equalizer/rule/light.h"
+#include "equalizer/rule/plan.h"
 #include "equalizer/tone_curve.h"
 
 /* Nanoseconds: time constant of the need within a segment. */
@@ -189,7 +193,7 @@ static uint32_t evening_share(const LumeqPlan *plan, const PlanFrame *f, const C
     const uint32_t slope =
         p->lift && f->counted && !f->flash ? mean_slope(f, p, plan->last.bin) : 0;
     const uint32_t calm =
-        slope > CURVE_ONE ? CURVE_ONE - curve_divide((uint64_t)CURVE_ONE << 16, slope) : 0;
+        slope > CURVE_ONE ? CURVE_ONE - (uint32_t)(((uint64_t)CURVE_ONE << 16) / slope) : 0;
     return asked > calm ? asked : calm;
 }
 
@@ -378,22 +382,20 @@ static void decide_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const 
 {
     const PlanFrame *f = plan_frame(plan, i);
     PlanLight sums;
-    LiftCode code[CURVE_CELLS];
-    LiftChoice choice = {0, 0, 0, 0};
+    LiftChoice choice = {0};
     light_at(plan, i, past, &sums);
     take_noise(plan, &sums);
-    const int alone = f->blank || !sums.weight;
-    if (!alone) {
+    light_bins(p, curve->bin);
+    if (!f->blank && sums.weight) {
+        uint32_t counts[CURVE_CELLS], nodes[CURVE_CELLS];
         for (int k = 0; k < CURVE_CELLS; k++) {
             const uint64_t share = sums.share[k] / sums.weight;
-            code[k].count = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
+            counts[k] = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
         }
-        choice = lift_decide(code, lift_wanted(p, noise_of_plan(plan), 0), &p->light, &plan->work);
-    }
-    for (int bin = 0; bin < p->bins; bin++) {
-        curve->bin[bin] = light_bin(p, bin);
-        if (!alone && bin >= curve_black(p) && bin <= curve_white(p))
-            curve->bin[bin] = lift_target(p, plan->work.hist, (uint32_t)bin);
+        choice = lift_decide(counts, lift_wanted(p, noise_of_plan(plan), 0), &p->light, nodes);
+        lift_targets(p, nodes, plan->work.smooth);
+        for (int bin = curve_black(p); bin <= curve_white(p); bin++)
+            curve->bin[bin] = plan->work.smooth[bin];
     }
     curve->need = choice.need;
     curve->dark = choice.dark;
@@ -456,43 +458,40 @@ static uint32_t strength_of(const CurveParams *p, uint32_t need)
     return curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
 }
 
-static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_t strength,
-                         uint32_t even, uint32_t *work, CurveBin *now)
+/* The curve of a smoothed one with the strength, after evening out flicker. `light`: codes before
+ * equalization. */
+static void finish_curve(const CurveParams *p, const uint32_t *light, const uint32_t *smoothed,
+                         uint32_t strength, uint32_t even, uint32_t *curve)
 {
     const Nodes n = nodes_of(p);
-    for (int i = 0; i < n.count; i++) {
-        now[i].smooth = smoothed[i];
-        work[i] = curve_lerp(light_bin(p, i), smoothed[i], strength);
-    }
-    uint32_t evened[LUMEQ_MAX_BINS];
-    if (even != CURVE_ONE)
-        even_curve(&n, even, work, evened);
+    uint32_t weak[LUMEQ_MAX_BINS];
     for (int i = 0; i < n.count; i++)
-        now[i].curve = curve_limited(p, i, even != CURVE_ONE ? evened[i] : work[i]);
+        curve[i] = weak[i] = curve_lerp(light[i], smoothed[i], strength);
+    if (even != CURVE_ONE)
+        even_curve(&n, even, weak, curve);
+    for (int i = 0; i < n.count; i++)
+        curve[i] = curve_limited(p, i, curve[i]);
 }
 
-static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even)
+static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even,
+                         TileTables *tables)
 {
-    CurveBin now[TILE_CELLS];
-    uint32_t shaped[TILE_CELLS];
+    uint32_t light[TILE_CELLS], shaped[TILE_CELLS], without[TILE_CELLS], curve[TILE_CELLS];
+    light_bins(&grid->curve, light);
+    lumeq_tile_begin(grid, &plan->result.bars, &plan->tiles, tables);
     for (int tile = 0; tile < tile_count(grid); tile++) {
         /* Mode HAZE blends in the frame's own curve, as without lookahead. */
         const uint32_t *calm = plan->last.tile[tile];
         const uint32_t *own =
             grid->haze && !f->fade ? f->target + f->shape.bins + (size_t)tile * TILE_CELLS : calm;
-        for (int i = 0; i < TILE_CELLS; i++) {
-            now[i].hist = f->tiles[tile][i];
+        for (int i = 0; i < TILE_CELLS; i++)
             shaped[i] = curve_lerp(calm[i], own[i], HAZE_OWN);
-        }
-        curve_exclude(&grid->curve, tile_bars(grid, &plan->result.bars, tile), now, &plan->work);
-        finish_curve(&grid->curve, shaped, plan->result.strength, even, plan->values, now);
-        for (int i = 0; i < TILE_CELLS; i++) {
-            plan->clahe.hist[tile][i] = now[i].hist;
-            plan->clahe.tables.nodes[tile][i] = tile_node(now[i].curve);
-        }
-        plan->clahe.tables.nodes[tile][TILE_CELLS] = tile_last_node(grid->curve.depth);
+        finish_curve(&grid->curve, light, shaped, plan->result.strength, even, curve);
+        lumeq_tile_add(grid, tile,
+                       curve_exclude(&grid->curve, f->tiles[tile],
+                                     tile_bars(grid, &plan->result.bars, tile), without),
+                       curve, &plan->tiles, tables);
     }
-    lumeq_tile_sum(grid, &plan->result.bars, &plan->tiles, &plan->clahe);
 }
 
 static void take_bars(CurveResult *result, const PlanFrame *f)
@@ -525,25 +524,25 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
                        LumeqCurve *curve)
 {
     const PlanFrame *f = plan_frame(plan, i);
-    CurveBin *now = plan->result.bin;
-    uint32_t was[LUMEQ_MAX_BINS];
-    memcpy(was, plan->last.bin, (size_t)p->bins * sizeof(was[0]));
+    CurveWork *w = &plan->work;
+    memcpy(w->was, plan->last.bin, (size_t)p->bins * sizeof(w->was[0]));
     const int goes_on = plan->last_depth == f->shape.depth && !f->hard;
     shape_curve(plan, i, p, grid);
     const uint32_t even = evening_of(plan, i, p);
     fill_result(plan, &plan->result, f, p);
     take_bars(&plan->result, f);
+    const uint32_t *left = curve_exclude(p, f->hist, curve_bars(p, &f->active, f->area), w->left);
+    light_bins(p, w->light);
+    finish_curve(p, w->light, plan->last.bin, strength_of(p, plan->last.need), even, w->curve);
     for (int bin = 0; bin < p->bins; bin++)
-        now[bin].hist = f->hist[bin];
-    curve_exclude(p, curve_bars(p, &f->active, f->area), now, &plan->work);
-    finish_curve(p, plan->last.bin, strength_of(p, plan->last.need), even, plan->values, now);
-    curve_fill_table(p, curve_lifted(p, &plan->result), now, &plan->table, &plan->work);
+        plan->result.bin[bin] = (CurveBin){plan->last.bin[bin], 0, left[bin], w->curve[bin]};
+    curve_fill_table(p, &plan->result, &curve->table);
     if (grid)
-        finish_tiles(plan, f, grid, even);
-    lumeq_curve_take(curve, &plan->result, &plan->table, &plan->clahe.tables, &plan->tiles);
+        finish_tiles(plan, f, grid, even, curve->tables);
+    lumeq_curve_take(curve, &plan->result, &plan->tiles);
     for (int bin = 0; goes_on && bin < p->bins; bin++)
-        curve->moved += was[bin] > plan->last.bin[bin] ? was[bin] - plan->last.bin[bin]
-                                                       : plan->last.bin[bin] - was[bin];
+        curve->moved += w->was[bin] > plan->last.bin[bin] ? w->was[bin] - plan->last.bin[bin]
+                                                          : plan->last.bin[bin] - w->was[bin];
     plan->last_depth = f->shape.depth;
 }
 
@@ -553,20 +552,13 @@ static void make_reference(LumeqPlan *plan, const PlanFrame *f, const CurveParam
 {
     static const CurveResult before;
     static const TileResult none;
-    for (int i = 0; i < p->bins; i++)
-        plan->result.bin[i].hist = f->hist[i];
     take_bars(&plan->result, f);
     plan->result.noise = f->noise;
-    curve_compute(p, &before, before.bin, &plan->result, plan->result.bin, &plan->table,
-                  &plan->work);
-    for (int tile = 0; grid && tile < tile_count(grid); tile++) {
-        memcpy(plan->clahe.hist[tile], f->tiles[tile], sizeof(plan->clahe.hist[tile]));
-        lumeq_tile_find(grid, tile, f->padding ? f->padding[tile] : NULL, &plan->result, &none,
-                        &plan->tiles, &plan->clahe);
-    }
+    curve_compute(p, f->hist, &before, &plan->result, &curve->table, &plan->work);
     if (grid)
-        lumeq_tile_sum(grid, &plan->result.bars, &plan->tiles, &plan->clahe);
-    lumeq_curve_take(curve, &plan->result, &plan->table, &plan->clahe.tables, &plan->tiles);
+        lumeq_tile_curves(grid, f->tiles, f->padding, &plan->result, &none, &plan->tiles,
+                          curve->tables);
+    lumeq_curve_take(curve, &plan->result, &plan->tiles);
 }
 
 /* Computes the plateau's curve if a new fade begins. */

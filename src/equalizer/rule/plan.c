@@ -1,6 +1,7 @@
 /* Input and output of a plan: measures are put, curves are returned. */
-#include "equalizer/plan.h"
+#include "equalizer/rule/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +122,7 @@ static void find_bars(LumeqPlan *plan, PlanFrame *f, const LumeqMeasure *m)
     const BarsParams params = lumeq_bars_params(&plan->params, &image, plan->clock.step);
     const BarsState before = plan->bars;
     lumeq_profile_of(&plan->profile, m);
-    plan->bars = bars_update(&params, &before, &plan->profile, &plan->bars_work);
+    plan->bars = bars_update(&params, &before, &plan->profile);
     f->active = plan->bars.active;
     f->area = plan->bars.area;
     for (int i = 0; i < BARS_DIRECTIONS; i++) {

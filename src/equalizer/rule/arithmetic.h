@@ -1,0 +1,81 @@
+/*
+ * Exact integer arithmetic that compilers turn into vectors: they have no vectors of 64-bit
+ * divisions, but of doubles.
+ */
+#ifndef LUMEQ_ARITHMETIC_H
+#define LUMEQ_ARITHMETIC_H
+
+#include <stdint.h>
+
+#include "equalizer/curve_types.h"
+
+static inline uint32_t least_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t most_of(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The value between both, `weight` (Q16) from the first to the second. */
+static inline uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
+{
+    return (
+        uint32_t)(((uint64_t)from * (CURVE_ONE - weight) + (uint64_t)to * weight + CURVE_ONE / 2) >>
+                  16);
+}
+
+/*
+ * n / d, rounded down, for n below 2^50 and a quotient below 2^31; `inverse` is 1.0 / d. The added
+ * half keeps a multiple of d away from the integer below it: n + 1/2 is at least 1 / (2d) from each
+ * integer quotient, and the relative error of the product is at most 2^-52.
+ */
+static inline uint32_t curve_floor(double n, double inverse)
+{
+    return (uint32_t)(int32_t)((n + 0.5) * inverse);
+}
+
+/* n / d of integers, rounded down; n is below 2^50 and the quotient below 2^31. If it is not an
+ * integer, it is 1 / n of itself from one, and rounded to 2^-53 of itself. */
+static inline uint32_t curve_quotient(double n, double d)
+{
+    return (uint32_t)(int32_t)(n / d);
+}
+
+/* The share n / d, Q16, for n below 2^31; `inverse` is 1.0 / d. */
+static inline uint32_t curve_part(uint32_t n, double inverse)
+{
+    return curve_floor((double)(int32_t)n * CURVE_ONE, inverse);
+}
+
+/* A fraction m / d, for curve_scale(). */
+typedef struct CurveRatio {
+    uint32_t m, d; /* m modulo 2^32; d below 2^31 */
+    double value;  /* slightly too small */
+} CurveRatio;
+
+static inline CurveRatio curve_ratio(uint64_t m, uint32_t d)
+{
+    return (CurveRatio){(uint32_t)m, d, (double)m / d * (1 - 0x1p-50)};
+}
+
+/* n * m / d, rounded down, for n below 2^31, m below 2^53 and a quotient below 2^32. The estimate
+ * is too small by less than 2^-49 of itself, so by at most 1, and the remainder tells. */
+static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
+{
+    const uint32_t q = (uint32_t)((double)(int32_t)n * ratio.value);
+    return q + (n * ratio.m - q * ratio.d >= ratio.d);
+}
+
+/* Inclusive prefix sums; returns the total. */
+static inline uint32_t curve_scan(const uint32_t *values, int n, uint32_t *sums)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < n; i++)
+        sums[i] = sum += values[i];
+    return sum;
+}
+
+#endif

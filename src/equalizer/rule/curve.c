@@ -1,0 +1,533 @@
+#include "equalizer/rule/curve.h"
+
+#include "equalizer/reference.h"
+#include "equalizer/rule/arithmetic.h"
+#include "equalizer/rule/lift.h"
+#include "equalizer/rule/light.h"
+
+/* A cut must move the CDF by at least this much somewhere: that share of the picture has changed. A
+ * car, a lamp or a screen in the picture changes less. */
+#define CURVE_MOVED (CURVE_ONE * 18 / 100)
+
+/*
+ * The need of a picture: full strength if luma's standard deviation is below 11.5 % of the range
+ * (25 codes of limited 8 bits) or its mean below 12 % (42 codes), none if they are above 17.5 %
+ * (38) and 25 % (71). Deviations are compared as variances.
+ */
+#define CURVE_DULL_VARIANCE (CURVE_ONE * 132 / 10000)
+#define CURVE_RICH_VARIANCE (CURVE_ONE * 306 / 10000)
+#define CURVE_DARK_MEAN (CURVE_ONE * 12 / 100)
+#define CURVE_BRIGHT_MEAN (CURVE_ONE * 25 / 100)
+
+/* Mode STRETCH ignores 1/200 of the samples at each end. */
+#define CURVE_STRETCH_LEFT_OUT 200
+
+/* The number of bins in range. */
+static uint32_t range_of(const CurveParams *p)
+{
+    return (uint32_t)(curve_white(p) - curve_black(p) + 1);
+}
+
+static int overlap(int from, int size, int other, int other_size)
+{
+    const int begin = from > other ? from : other;
+    const int end = from + size < other + other_size ? from + size : other + other_size;
+    return end > begin ? end - begin : 0;
+}
+
+uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area)
+{
+    const LumeqRect *m = &p->meter;
+    if (!m->width || !area)
+        return area;
+    return (uint32_t)(m->width * m->height -
+                      overlap(m->x, m->width, active->x, active->width) *
+                          overlap(m->y, m->height, active->y, active->height));
+}
+
+const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32_t samples,
+                              uint32_t *left)
+{
+    if (!samples)
+        return hist;
+    for (int i = 0; i < p->bins; i++) {
+        const uint32_t out = least_of(samples, hist[i]);
+        left[i] = hist[i] - out;
+        samples -= out;
+    }
+    return left;
+}
+
+CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist, uint32_t *sums)
+{
+    const int black = curve_black(p), white = curve_white(p);
+    CurveView view = {0};
+    for (int i = 0; i < p->bins; i++)
+        hist[i] = i >= black && i <= white ? left[i] : 0;
+    view.counted = curve_scan(hist, p->bins, sums);
+    for (int i = 0; i < p->bins; i++)
+        view.flat |= hist[i] == view.counted;
+    view.flat |= p->clip == CURVE_ONE && !p->lift;
+    return view;
+}
+
+void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sums, uint32_t *cdf)
+{
+    const int black = curve_black(p), white = curve_white(p);
+    const uint32_t n = range_of(p);
+    const double inverse = 1.0 / most_of(view->counted, 1), place = 1.0 / n;
+    uint32_t sum = 0, squares = 0;
+    for (int i = 0; i < p->bins; i++)
+        cdf[i] = view->counted ? curve_part(sums[i], inverse) : CURVE_ONE;
+    for (int i = black; i <= white; i++) {
+        const uint32_t above = CURVE_ONE - cdf[i];
+        sum += above;
+        squares += curve_floor((2 * (i - black) + 1) << 15, place) * above >> 16;
+    }
+    const uint32_t mean = sum / n, square = 2 * (squares / n);
+    const uint32_t squared = (uint32_t)((uint64_t)mean * mean >> 16);
+    view->mean = mean;
+    view->variance = square > squared ? square - squared : 0;
+}
+
+void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
+                   uint32_t *cdf)
+{
+    view->distance = view->moved = 0;
+    if (!view->counted) {
+        for (int i = 0; i < p->bins; i++)
+            cdf[i] = before ? before->bin[i].cdf : 0;
+        return;
+    }
+    if (!before || !before->bin[p->bins - 1].cdf || same_scene)
+        return;
+    uint32_t sum = 0, moved = 0;
+    for (int i = curve_black(p); i <= curve_white(p); i++) {
+        const uint32_t old = before->bin[i].cdf;
+        const uint32_t apart = cdf[i] > old ? cdf[i] - old : old - cdf[i];
+        sum += apart;
+        moved |= apart >= CURVE_MOVED;
+    }
+    view->distance = sum / range_of(p);
+    view->moved = moved;
+}
+
+/* Smoothstep from 0 at `from` to 1 at `to`, Q16. */
+static uint32_t rise(uint32_t x, uint32_t from, uint32_t to)
+{
+    if (x <= from)
+        return 0;
+    if (x >= to)
+        return CURVE_ONE;
+    const uint64_t t = ((x - from) << 16) / (to - from);
+    return (uint32_t)((t * t >> 16) * (3 * CURVE_ONE - 2 * t) >> 16);
+}
+
+uint32_t curve_need(const CurveView *view)
+{
+    const uint32_t rich = rise(view->variance, CURVE_DULL_VARIANCE, CURVE_RICH_VARIANCE);
+    const uint32_t light = rise(view->mean, CURVE_DARK_MEAN, CURVE_BRIGHT_MEAN);
+    return CURVE_ONE - least_of(rich, light);
+}
+
+/* The weight of this frame's target: `part` usually, rising smoothly to 1 over a cut. */
+static uint32_t alpha_of(const CurveParams *p, const CurveResult *before, const CurveView *view,
+                         uint32_t part)
+{
+    if (!before)
+        return CURVE_ONE;
+    if (!p->scene_cut)
+        return part;
+    if (before->jumps >= 1 && before->jumps <= CURVE_JUMPS && view->distance <= CURVE_CALM)
+        return CURVE_ONE;
+    if (!view->moved)
+        return part;
+    return curve_lerp(part, CURVE_ONE, rise(view->distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
+}
+
+/* Change of the picture; with a lift, of light relative to the picture's own light, up to
+ * CURVE_FADE_MEAN. A lift amplifies dark pictures, and would amplify a fade to a dark scene as
+ * well. */
+static uint32_t change_of(const CurveParams *p, const CurveView *view)
+{
+    if (!p->lift || view->mean >= CURVE_FADE_MEAN)
+        return view->distance;
+    return (uint32_t)((uint64_t)view->distance * CURVE_FADE_MEAN /
+                      most_of(view->mean, CURVE_BLACK_MEAN));
+}
+
+/* The weight of the target in black, and in a fade from black. */
+static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int blank, int fades,
+                           uint32_t change)
+{
+    if (blank)
+        return most_of(alpha, CURVE_BLACK_ALPHA);
+    if (!fades)
+        return alpha;
+    return curve_lerp(alpha, alpha / (p->lift ? 64 : 8), rise(change, CURVE_FADE_CALM, CURVE_FADE));
+}
+
+/* Cuts cells to the limit, their bins by the same share. Working on cells matters in deep formats
+ * that hold codes of fewer bits: their empty bins are no contrast. Returns the excess. */
+static uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
+{
+    const int width = curve_width(p);
+    uint32_t over = 0;
+    if (width == 1) {
+        for (int i = 0; i < CURVE_CELLS; i++) {
+            const uint32_t count = least_of(hist[i], limit);
+            over += hist[i] - count;
+            hist[i] = count;
+        }
+        return over;
+    }
+    for (uint32_t *bin = hist; bin < hist + p->bins; bin += width) {
+        uint32_t cell = 0, left = 0;
+        for (int i = 0; i < width; i++)
+            cell += bin[i];
+        if (cell <= limit)
+            continue;
+        const CurveRatio share = curve_ratio(limit, cell);
+        for (int i = 0; i < width; i++)
+            left += bin[i] = curve_scale(bin[i], share);
+        over += cell - left;
+    }
+    return over;
+}
+
+/* Cuts each cell in range to the clip limit and spreads the excess over all bins. The remainder of
+ * the division adds one count each to evenly spaced bins. */
+static void clip(const CurveParams *p, uint32_t counted, uint32_t *hist, uint32_t *sums)
+{
+    const uint32_t n = range_of(p), width = (uint32_t)curve_width(p);
+    if (!p->clip || (p->clip >> 16) * width >= n)
+        return;
+    const uint32_t limit = (uint32_t)(((uint64_t)counted * p->clip >> 16) * width / n);
+    if (limit >= counted)
+        return;
+    const double inverse = 1.0 / n;
+    uint32_t *in_range = hist + curve_black(p);
+    for (int round = 0; round < CURVE_CLIP_ROUNDS; round++) {
+        const uint32_t excess = cut_cells(p, hist, limit);
+        if (!excess)
+            break;
+        const uint32_t share = excess / n, rest = excess % n;
+        for (uint32_t i = 0; i < n; i++)
+            in_range[i] += share + curve_floor((int32_t)((i + 1) * rest), inverse) -
+                           curve_floor((int32_t)(i * rest), inverse);
+    }
+    curve_scan(hist, p->bins, sums);
+}
+
+/* Mode STRETCH: a straight line through all but a few of the counts. If it is steeper than the clip
+ * limit, it is extended on both sides in proportion to the room there. */
+static void stretch(const CurveParams *p, uint32_t counted, const uint32_t *sums, uint32_t *target)
+{
+    const int black = curve_black(p), white = curve_white(p);
+    const uint32_t left_out = counted / CURVE_STRETCH_LEFT_OUT;
+    const uint32_t all = (uint32_t)(white - black);
+    uint32_t low = 0, high = 0;
+    for (int i = black; i < white; i++) {
+        low += sums[i] <= left_out;
+        high += sums[i] < counted - left_out;
+    }
+    uint32_t length = high - low;
+    const uint32_t least = p->clip ? (uint32_t)(((uint64_t)all << 16) / p->clip) : 1;
+    if (length < least && length < all) {
+        low -= (uint32_t)((uint64_t)(least - length) * low / (all - length));
+        length = least;
+    }
+    length = most_of(length, 1);
+    low += (uint32_t)black;
+    const CurveRatio slope = curve_ratio((uint64_t)(p->white - p->black) << 16, length);
+    for (uint32_t i = 0; i < (uint32_t)p->bins; i++) {
+        target[i] = (uint32_t)(i <= low ? p->black : p->white) << 16;
+        if (i > low && i < low + length)
+            target[i] = light_is_on(&p->light)
+                            ? light_code(p, i - low, length)
+                            : ((uint32_t)p->black << 16) + curve_scale(i - low, slope);
+    }
+}
+
+void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
+                  uint32_t *hist, uint32_t *sums, uint32_t *target)
+{
+    const int black = curve_black(p), white = curve_white(p);
+    if (flat) {
+        for (int i = black; i <= white; i++)
+            target[i] = light[i];
+        return;
+    }
+    if (p->stretch) {
+        stretch(p, counted, sums, target);
+        return;
+    }
+    clip(p, counted, hist, sums);
+    const uint32_t first = sums[black];
+    const CurveRatio slope =
+        curve_ratio((uint64_t)(p->white - p->black) << 16, most_of(counted - first, 1));
+    target[black] = light[black];
+    for (int i = black + 1; i <= white; i++)
+        target[i] = ((uint32_t)p->black << 16) + curve_scale(sums[i] - first, slope);
+}
+
+void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *was, uint32_t alpha,
+                  uint32_t *target)
+{
+    const int black = curve_black(p), white = curve_white(p);
+    for (int i = 0; i < black; i++)
+        target[i] = light[i];
+    for (int i = black; i <= white && alpha < CURVE_ONE; i++)
+        target[i] = curve_lerp(was[i], target[i], alpha);
+    for (int i = white + 1; i < p->bins; i++)
+        target[i] = light[i];
+}
+
+uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
+{
+    const uint32_t same = (uint32_t)i << (16 + p->fraction);
+    if (p->limit == LUMEQ_LIMIT_DARKEN)
+        return least_of(curve, same);
+    return p->limit == LUMEQ_LIMIT_LIGHTEN ? most_of(curve, same) : curve;
+}
+
+void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
+                  uint32_t strength, uint32_t *curve)
+{
+    for (int i = 0; i < p->bins; i++)
+        curve[i] = curve_lerp(light[i], smooth[i], strength);
+    for (int i = 0; i < p->bins && p->limit; i++)
+        curve[i] = curve_limited(p, i, curve[i]);
+}
+
+/* The history, or NULL if it has another depth or range. */
+static const CurveResult *history_of(const CurveParams *p, const CurveResult *before)
+{
+    const int same = before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white;
+    return same ? before : NULL;
+}
+
+/*
+ * A lifted picture's smoothed histogram, in result->lift.share, on which the rule decides. Passing
+ * lights, such as cars, must not make the curve swing, so it is slow. Black pictures, and those
+ * fading in from black, predict nothing, so the next ones replace them at once.
+ */
+static void follow_shares(const CurveParams *p, uint32_t counted, uint32_t slow,
+                          const LiftState *old, LiftState *now, const CurveWork *w)
+{
+    const int goes_on = old && old->counted;
+    now->counted = counted || goes_on;
+    if (counted)
+        lift_shares(p, w->sums, counted, now->share);
+    for (int i = 0; i < CURVE_CELLS; i++) {
+        const uint32_t before = goes_on ? old->share[i] : 0;
+        if (!counted)
+            now->share[i] = before;
+        else if (goes_on)
+            now->share[i] = curve_lerp(before, now->share[i], slow);
+    }
+}
+
+/* Lifts a picture. `alone`: there is nothing to lift, as it is flat or black. `alpha`, `slow`:
+ * weights of its target and of its histogram. */
+static void lift(const CurveParams *p, const CurveView *view, int alone, uint32_t alpha,
+                 uint32_t slow, const CurveResult *before, CurveResult *result, CurveWork *w)
+{
+    const LiftState *old = before && before->lift.on ? &before->lift : NULL;
+    LiftState *now = &result->lift;
+    LiftChoice choice = {0};
+    const uint32_t noise = old && !old->ignored ? before->noise : NOISE_UNKNOWN;
+    now->on = 1;
+    now->ignored = result->scene_cut || alone;
+    lift_follow_noise(now, old, noise, p->slow, (int)now->ignored, p->first);
+    const int young = now->young && old && !before->fades;
+    const int noisier = old && now->known && !old->known && now->noise > old->noise;
+    follow_shares(p, result->blank ? 0 : view->counted,
+                  young ? most_of(slow, LIFT_YOUNG_PACE) : slow, old, now, w);
+    if (alone) {
+        for (int i = 0; i < p->bins; i++)
+            w->smooth[i] = w->light[i];
+    } else {
+        uint32_t nodes[CURVE_CELLS];
+        choice =
+            lift_decide(now->share, lift_wanted(p, now->noise, now->awaited), &p->light, nodes);
+        lift_targets(p, nodes, w->smooth);
+    }
+    /* The first measurement replaces an assumed noise, so it may change the lift a lot. If the
+     * noise is higher than assumed, the picture gets darker at once; otherwise it gets lighter
+     * slowly. */
+    if (noisier && !alone && !before->fades)
+        alpha = CURVE_ONE;
+    if (young && choice.lift + choice.lift / 4 < old->more)
+        alpha = most_of(alpha, LIFT_YOUNG_PACE);
+    result->need = curve_lerp(before ? before->need : 0, choice.need, alpha);
+    result->strength = curve_lerp(0, p->strength, result->need);
+    now->dark = curve_lerp(old ? old->dark : 0, choice.dark, alpha);
+    now->more = curve_lerp(old ? old->more : 0, choice.lift, alpha);
+    result->alpha = alpha;
+}
+
+/* The curve of a frame, without OpenCV's reference. */
+static void video(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
+                  CurveResult *result, CurveWork *w)
+{
+    before = history_of(p, before);
+    light_bins(p, w->light);
+    const uint32_t bars = curve_bars(p, &result->bars.active, result->bars.area);
+    const uint32_t *left = curve_exclude(p, hist, bars, w->left);
+    CurveView view = curve_count(p, left, w->hist, w->sums);
+    curve_statistics(p, &view, w->sums, w->cdf);
+    curve_compare(p, &view, before, result->bars.grew, w->cdf);
+
+    const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN, alone = view.flat || blank;
+    const uint32_t usual = alpha_of(p, before, &view, p->alpha), change = change_of(p, &view);
+    /* A picture that is not black still belongs to a fade from black if there was no cut, and the
+     * histogram still changes. */
+    const int fades =
+        p->adaptive && before && before->fades && change > CURVE_FADE_CALM && usual < CURVE_ONE / 2;
+    const int cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
+    result->scene_cut = (uint32_t)cut;
+    result->jumps = 0;
+    if (before && view.moved && view.distance >= CURVE_JUMP)
+        result->jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
+    result->blank = (uint32_t)blank;
+    result->fades = blank || fades;
+
+    /* A history from the other rule cannot be continued. */
+    const int same = before && before->lift.on == (uint32_t)p->lift;
+    const uint32_t alpha = same ? fade_alpha(p, usual, blank, fades, change) : CURVE_ONE;
+    if (p->lift) {
+        const uint32_t slow =
+            same && !before->fades ? alpha_of(p, before, &view, p->slow) : CURVE_ONE;
+        lift(p, &view, alone, alpha, slow, before, result, w);
+    } else {
+        result->alpha = alpha;
+        result->lift.on = 0;
+        result->need = curve_lerp(before ? before->need : 0, blank ? 0 : curve_need(&view), alpha);
+        result->strength = p->strength;
+        if (p->adaptive)
+            result->strength =
+                curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need));
+        curve_target(p, view.counted, alone, w->light, w->hist, w->sums, w->smooth);
+    }
+    for (int i = 0; before && i < p->bins; i++)
+        w->was[i] = before->bin[i].smooth;
+    curve_smooth(p, w->light, w->was, result->alpha, w->smooth);
+    curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
+    for (int i = 0; i < p->bins; i++)
+        result->bin[i] = (CurveBin){w->smooth[i], w->cdf[i], left[i], w->curve[i]};
+}
+
+void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result)
+{
+    static const LiftState none;
+    before = history_of(p, before);
+    for (int i = 0; i < p->bins; i++) {
+        result->bin[i].smooth = before ? before->bin[i].smooth : 0;
+        result->bin[i].cdf = before ? before->bin[i].cdf : 0;
+    }
+    result->lift = before ? before->lift : none;
+    result->lift.ignored = 1;
+    result->bins = (uint32_t)p->bins;
+    result->depth = before ? (uint32_t)p->depth : 0;
+    result->white = (uint32_t)p->white;
+    result->scene_cut = 0;
+    result->jumps = before ? before->jumps : 0;
+    result->need = before ? before->need : 0;
+    result->alpha = 0;
+    result->strength = CURVE_ONE;
+    result->blank = 0;
+    result->fades = before ? before->fades : 0;
+}
+
+static void reference(const CurveParams *p, const uint32_t *hist, CurveResult *result, CurveWork *w)
+{
+    const uint32_t total = curve_scan(hist, p->bins, w->sums);
+    uint32_t first = 0;
+    for (int i = 0; i < p->bins; i++)
+        first += !w->sums[i];
+    const uint32_t base = total ? w->sums[first] : 0;
+    const float scale = reference_scale(base, total);
+    for (uint32_t i = 0; i < (uint32_t)p->bins; i++) {
+        result->bin[i].hist = hist[i];
+        result->bin[i].curve = reference_code(i, w->sums[i], first, base, total, scale) << 16;
+    }
+}
+
+void curve_compute(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
+                   CurveResult *result, CurveTable *table, CurveWork *w)
+{
+    if (p->reference) {
+        reference(p, hist, result, w);
+        curve_keep_history(p, before, result);
+    } else {
+        video(p, hist, before, result, w);
+        result->bins = (uint32_t)p->bins;
+        result->depth = (uint32_t)p->depth;
+        result->white = (uint32_t)p->white;
+    }
+    curve_fill_table(p, result, table);
+}
+
+/* ---- the lookup table ---- */
+
+uint32_t curve_code8(const CurveParams *p, uint32_t curve)
+{
+    return (uint32_t)(((uint64_t)curve + (1u << (p->depth - 1))) >> p->depth);
+}
+
+static int32_t filter_noise(const CurveResult *result)
+{
+    return lift_noise(result->lift.dark, result->lift.noise >> 10);
+}
+
+void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t past,
+                     CurveTable *table)
+{
+    const int width = curve_width(p), down = p->depth - 8;
+    const int32_t noise = filter_noise(result), filtered = lift_filtered(noise, p->denoise);
+    LiftTables *t = &table->lift;
+    uint32_t nodes[CURVE_CELLS], luma = 0, chroma = 0;
+    for (int i = 0; i < CURVE_CELLS; i++)
+        nodes[i] = curve_code8(p, result->bin[i * width].curve);
+    lift_constants(t, noise, filtered, past);
+    for (int i = 0; i < CURVE_CELLS; i++) {
+        t->node[i] = lift_node(nodes, i);
+        t->tolerance[i] =
+            lift_tolerance(nodes, i, p->black >> down, p->white >> down, filtered, t->past);
+        t->chroma[i] = (uint16_t)lift_chroma(table->gain[i].gain);
+        luma |= t->tolerance[i];
+        chroma |= t->chroma[i];
+    }
+    t->luma_on = luma != 0;
+    t->chroma_on = chroma != 0;
+}
+
+static void fill_codes(const CurveParams *p, const CurveBin *bin, CurveTable *table)
+{
+    if (curve_has_nodes(p)) {
+        for (int i = 0; i < p->bins; i++)
+            table->nodes[i] = curve_node(bin[i].curve);
+        table->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
+    } else if (p->depth == 8) {
+        for (int i = 0; i < 256; i++)
+            table->codes8[i] = (uint8_t)((bin[i].curve + CURVE_ONE / 2) >> 16);
+    } else {
+        for (int i = 0; i < p->bins; i++)
+            table->codes16[i] = (uint16_t)((bin[i].curve + CURVE_ONE / 2) >> 16 << p->shift);
+    }
+}
+
+void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table)
+{
+    const int lifted = p->lift && p->strength, width = curve_width(p);
+    const CurveGainRule rule = lifted ? lift_gain_rule(filter_noise(result)) : curve_gain_rule();
+    fill_codes(p, result->bin, table);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        table->gain[i] = curve_gain_over(p, (uint32_t)(i * width) << (16 + p->fraction),
+                                         result->bin[i * width].curve, rule);
+    if (lifted)
+        curve_fill_lift(p, result, result->scene_cut ? 0 : p->past, table);
+    else
+        table->lift.luma_on = table->lift.chroma_on = 0;
+}

@@ -1,0 +1,137 @@
+/* The rule: from the histogram of a frame and the history to its curve and lookup table. */
+#ifndef LUMEQ_CURVE_H
+#define LUMEQ_CURVE_H
+
+#include "equalizer/curve_types.h"
+
+/* Rounds of clipping. Each spreads the excess over all bins, which pushes a fraction of it over the
+ * limit again; after four rounds the remainder moves no code. */
+#define CURVE_CLIP_ROUNDS 4
+
+/* Distance between the CDFs of two frames, as a share of the range: below LOW no cut, above HIGH a
+ * cut, in between partly. 4 % is a jump of the mean by 9 codes, which no fade makes within one
+ * frame; 12 % is 26 codes. */
+#define CURVE_CUT_LOW (CURVE_ONE * 4 / 100)
+#define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
+
+/* One or two changes in a row of at least CURVE_JUMP, followed by one of at most CURVE_CALM, are a
+ * cut between similarly bright scenes, or a flash: the curve jumps and leaves no trail. More in a
+ * row are a fade or motion. */
+#define CURVE_JUMP (CURVE_ONE * 25 / 1000)
+#define CURVE_CALM (CURVE_JUMP * 3 / 4)
+#define CURVE_JUMPS 2
+
+/*
+ * With an adaptive strength, pictures with a mean below CURVE_BLACK_MEAN count as black: their
+ * target is the identity, and their curve moves at least a third of the way to it. The frames after
+ * black count as a fade until one changes by less than CURVE_FADE_CALM. A fade must not be lifted
+ * as if it were as dark as it looks, so its curve follows at an eighth of the usual pace, or at a
+ * 64th with lift.
+ */
+#define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
+#define CURVE_BLACK_ALPHA (CURVE_ONE / 3)
+#define CURVE_FADE_CALM (CURVE_ONE / 400)
+#define CURVE_FADE (CURVE_ONE * 3 / 400)
+#define CURVE_FADE_MEAN (CURVE_ONE * 32 / 100)
+
+/* Minimum share of the strength. */
+#define CURVE_NEED_LEAST (CURVE_ONE / 10)
+
+/* Arrays by bin. */
+typedef struct CurveWork {
+    uint32_t light[LUMEQ_MAX_BINS];  /* codes before equalization, Q16 */
+    uint32_t left[LUMEQ_MAX_BINS];   /* counts without bars */
+    uint32_t hist[LUMEQ_MAX_BINS];   /* those in range, then clipped */
+    uint32_t sums[LUMEQ_MAX_BINS];   /* their prefix sums */
+    uint32_t cdf[LUMEQ_MAX_BINS];    /* Q16 */
+    uint32_t was[LUMEQ_MAX_BINS];    /* the smoothed curve of the frame before */
+    uint32_t smooth[LUMEQ_MAX_BINS]; /* the target, then the smoothed curve */
+    uint32_t curve[LUMEQ_MAX_BINS];
+} CurveWork;
+
+/* Statistics of a histogram. */
+typedef struct CurveView {
+    uint32_t counted, flat;  /* samples in range; there is nothing to equalize */
+    uint32_t mean, variance; /* of the range, as shares of it and its square */
+    uint32_t distance;       /* from the previous picture */
+    uint32_t moved;          /* enough of the picture changed for a cut */
+} CurveView;
+
+/* The bins of black and white, and their distance. */
+static inline int curve_black(const CurveParams *p)
+{
+    return p->black >> p->fraction;
+}
+
+static inline int curve_white(const CurveParams *p)
+{
+    return p->white >> p->fraction;
+}
+
+/*
+ * Computes the curve, history and table of a frame from its histogram. `result` has the frame's
+ * bars and noise. Of `before`, the history, `result` may not be the same.
+ */
+void curve_compute(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
+                   CurveResult *result, CurveTable *table, CurveWork *w);
+
+/* Keeps the history unchanged: reference frames do not affect it. */
+void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result);
+
+/* Makes the table from a result. */
+void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table);
+
+/* Makes only the tables of the filter, for this number of previous frames; the gains are filled
+ * in. */
+void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t past,
+                     CurveTable *table);
+
+/* The steps, for tiles and plans. */
+
+/* The number of counted samples that lie in bars. */
+uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area);
+
+/* Removes the darkest `samples` from a histogram: those of the bars, which are black. Returns
+ * `left`, or `hist` if there is nothing to remove. */
+const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32_t samples,
+                              uint32_t *left);
+
+/* Copies the counts in range and sums them up. Sets `counted` and `flat`: the range is empty, all
+ * counts are in one bin, or the clip limit is 1, which only an even histogram meets; its curve is
+ * the identity. */
+CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist, uint32_t *sums);
+
+/* Computes the CDF, and mean and variance from it, as sums over the bins' places x in the range:
+ * E(x) = sum of 1 - CDF, E(x^2) = sum of 2 x (1 - CDF). A picture with no samples in range is
+ * black. */
+void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sums, uint32_t *cdf);
+
+/* Computes the distance from the previous frame: the mean over the range of the CDFs' |difference|,
+ * or 0 if either frame has no samples in range; such a frame keeps the old CDF. `same_scene`: new
+ * bars were just excluded, so the change of the histogram means nothing. */
+void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
+                   uint32_t *cdf);
+
+/* Share of the strength that a picture needs. */
+uint32_t curve_need(const CurveView *view);
+
+/* Computes the target of equalization or stretching from the counts and their sums, which it
+ * clips. `flat`: it is the identity, `light`. */
+void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
+                  uint32_t *hist, uint32_t *sums, uint32_t *target);
+
+/* Smooths a target, towards it by `alpha` from the curve `was`, in place. */
+void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *was, uint32_t alpha,
+                  uint32_t *target);
+
+/* The curve: the smoothed curve weakened by the strength, and bounded by the identity as `limit`
+ * says. The history stores it unbounded, so that another limit applies at once. */
+void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
+                  uint32_t strength, uint32_t *curve);
+
+uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve);
+
+/* Converts a Q16 code of any depth to 8 bits, Q8. */
+uint32_t curve_code8(const CurveParams *p, uint32_t curve);
+
+#endif

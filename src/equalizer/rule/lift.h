@@ -1,0 +1,68 @@
+/*
+ * The lift rule: the curve of a picture from its histogram and noise.
+ *
+ * "Codes" are of 8 bits at every depth, and counts are of codes from black on.
+ */
+#ifndef LUMEQ_LIFT_H
+#define LUMEQ_LIFT_H
+
+#include "equalizer/curve_types.h"
+
+/* Assumed noise until it is measured, in codes, Q16. */
+#define LIFT_NOISE_USUAL (CURVE_ONE * 7 / 10)
+
+/* In the first YOUNG frames of a scene that gets lighter, the lift is taken back at least at this
+ * pace. Otherwise a film that begins with a fade keeps the curve of its dark first frame for
+ * seconds. */
+#define LIFT_YOUNG 30
+#define LIFT_YOUNG_PACE (CURVE_ONE / 4)
+
+#define LIFT_MOST (12 * CURVE_ONE) /* LiftChoice.lift */
+
+#define LIFT_SHARE_BITS 30 /* fraction bits of LiftState.share */
+
+#define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)
+
+/* Decisions besides the curve, Q16. */
+typedef struct LiftChoice {
+    uint32_t dark;    /* darkness of the picture, 0..1 */
+    uint32_t lift;    /* near black, light grows by 1 + lift */
+    uint32_t need;    /* share of the equalization */
+    uint32_t lowered; /* this lift is taken back after equalization */
+} LiftChoice;
+
+typedef struct LiftWanted {
+    int black, white; /* codes */
+    uint32_t noise;   /* 64ths of a code */
+    uint32_t denoise; /* share of the noise that is filtered, Q16 */
+    uint32_t clip;    /* CurveParams.clip */
+    int awaited;      /* the noise is assumed, and a measurement is about to come */
+} LiftWanted;
+
+/* `noise`: Q16 codes. */
+LiftWanted lift_wanted(const CurveParams *p, uint32_t noise, uint32_t awaited);
+
+/* Decides the curve of a picture. `counts` of the codes in range have a sum below 2^31, the others
+ * are 0. Stores the output codes of all codes, Q8, in `nodes`. */
+LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
+                       const CurveLight *light, uint32_t nodes[CURVE_CELLS]);
+
+/* The outputs of the first codes of all bins, Q16, interpolated between the 8-bit codes. */
+void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint32_t *targets);
+
+/* Fills in each code's share of the counts in range; `sums` has their prefix sums by bins,
+ * `counted` is not 0. */
+void lift_shares(const CurveParams *p, const uint32_t *sums, uint32_t counted,
+                 uint32_t shares[CURVE_CELLS]);
+
+/* Updates the noise estimate for a frame; `now` is the noise of the frame before. It averages over
+ * a scene's first frames, then smooths with the weight `part`. A new scene keeps the noise of the
+ * old one until its own is measured. */
+void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t part, int cut,
+                       int first);
+
+/* The lift (Q16) that maps tone `from` to tone `to`; 0 if `to` is not lighter. Tones are Q16 of the
+ * range from black to white. */
+uint32_t lift_reach(uint32_t from, uint32_t to);
+
+#endif

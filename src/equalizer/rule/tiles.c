@@ -1,0 +1,366 @@
+/* The grid of tiles, and their curves. */
+#include "equalizer/tiles.h"
+
+#include <string.h>
+
+#include "equalizer/reference.h"
+#include "equalizer/rule/arithmetic.h"
+#include "equalizer/rule/curve.h"
+#include "equalizer/rule/lift.h"
+#include "equalizer/rule/light.h"
+
+/* Finds each piece's first sample by bisection: piece numbers increase along the axis. */
+static void find_pieces(TileAxis *axis)
+{
+    for (int piece = 0; piece <= axis->tiles + 1; piece++) {
+        int low = 0, high = axis->size;
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            if (tile_piece(axis, middle) < piece)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        axis->piece[piece] = low;
+    }
+}
+
+static TileAxis divide(int size, int tiles)
+{
+    TileAxis axis = {.size = size, .padded = size, .tiles = tiles < size ? tiles : size};
+    axis.step = (uint32_t)((((uint64_t)axis.tiles << 31) + (uint32_t)size - 1) / (uint32_t)size);
+    find_pieces(&axis);
+    return axis;
+}
+
+static TileAxis divide_padded(int size, int tiles, int padding)
+{
+    TileAxis axis = {.size = size, .padded = size + padding, .tiles = tiles};
+    const int side = axis.padded / tiles;
+    axis.inverse = 1.0f / (float)side;
+    find_pieces(&axis);
+    return axis;
+}
+
+/* Source: OpenCV 4.x, modules/imgproc/src/clahe.cpp, CLAHE_Impl::apply. */
+static void divide_reference(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
+                             double clip)
+{
+    const int even = width % tiles_x == 0 && height % tiles_y == 0;
+    grid->x = divide_padded(width, tiles_x, even ? 0 : tiles_x - width % tiles_x);
+    grid->y = divide_padded(height, tiles_y, even ? 0 : tiles_y - height % tiles_y);
+    const int64_t area = (int64_t)(grid->x.padded / tiles_x) * (grid->y.padded / tiles_y);
+    const double limit = clip * (double)area / TILE_CELLS;
+    grid->limit = UINT32_MAX;
+    if (clip > 0 && limit < (double)UINT32_MAX)
+        grid->limit = limit < 1 ? 1 : (uint32_t)limit;
+}
+
+void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
+                     const CurveParams *curve, double clip)
+{
+    *grid = (TileGrid){.curve = *curve};
+    grid->curve.bins = TILE_CELLS;
+    grid->curve.fraction = curve->depth - 8;
+    grid->curve.stretch = 0;
+    if (curve->reference) {
+        divide_reference(grid, width, height, tiles_x, tiles_y, clip);
+    } else {
+        grid->x = divide(width, tiles_x);
+        grid->y = divide(height, tiles_y);
+    }
+}
+
+/* The number of a tile's samples in [from, to). */
+static int overlap(const TileAxis *axis, int tile, int from, int to)
+{
+    const int start = tile_start(axis, tile), end = tile_start(axis, tile + 1);
+    const int common = (end < to ? end : to) - (start > from ? start : from);
+    return common > 0 ? common : 0;
+}
+
+/* The first and the last tile that lie in [from, to) by at least half. */
+static void find_range(const TileAxis *axis, int from, int to, int32_t *first, int32_t *last)
+{
+    *first = axis->tiles;
+    *last = 0;
+    for (int i = 0; i < axis->tiles; i++) {
+        const int size = tile_start(axis, i + 1) - tile_start(axis, i);
+        if (2 * overlap(axis, i, from, to) >= size) {
+            *first = i < *first ? i : *first;
+            *last = i;
+        }
+    }
+    if (*first > *last) /* no tile does: use the one in the picture's middle */
+        *first = *last = tile_piece(axis, from + (to - from) / 2) < axis->tiles
+                             ? tile_piece(axis, from + (to - from) / 2)
+                             : axis->tiles - 1;
+}
+
+TileInside tile_inside(const TileGrid *grid, const BarsState *bars)
+{
+    TileInside inside = {0, 0, 0, grid->x.tiles - 1, 0, grid->y.tiles - 1, {0, 0}};
+    if (bars->area) {
+        const LumeqRect *a = &bars->active;
+        inside.x = a->x;
+        inside.y = a->y;
+        find_range(&grid->x, a->x, a->x + a->width, &inside.first_x, &inside.last_x);
+        find_range(&grid->y, a->y, a->y + a->height, &inside.first_y, &inside.last_y);
+    }
+    return inside;
+}
+
+uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
+{
+    if (!bars->area)
+        return 0;
+    const int x = tile % grid->x.tiles, y = tile / grid->x.tiles;
+    const LumeqRect *a = &bars->active;
+    const int width = overlap(&grid->x, x, a->x, a->x + a->width);
+    const int height = overlap(&grid->y, y, a->y, a->y + a->height);
+    return (uint32_t)overlap(&grid->x, x, 0, grid->x.size) *
+               (uint32_t)overlap(&grid->y, y, 0, grid->y.size) -
+           (uint32_t)width * (uint32_t)height;
+}
+
+/* ---- mode HAZE ---- */
+
+/*
+ * Mode HAZE. Haze adds the same light to all of a tile, the veil, which is about the level of the
+ * tile's darkest samples, and leaves a share t of the contrast. The curve is a line that subtracts
+ * the veil and keeps the bright end of the whole picture, the light of the haze itself, in its
+ * place. The line darkens the tile, so a lift returns some of the mean. A tile that contains black
+ * has no veil, and its curve is the identity.
+ *
+ * The line is steep. With a smoothed curve alone, changes of the source's light would be amplified,
+ * by two under water. The frame's own curve counteracts this, as it subtracts more from a lighter
+ * frame, so a frame uses a blend of both.
+ */
+#define HAZE_DARKEST 50                      /* one sample in 50 is darker than the veil */
+#define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* share of the picture below the haze's own light */
+#define HAZE_TAKEN LIFT_PERCENT(88)          /* share of the veil to subtract; 1 looks harsh */
+#define HAZE_STEEPEST (16 * CURVE_ONE)       /* maximum slope if there is no clip limit */
+#define HAZE_KEPT (CURVE_ONE / 4)            /* share of the lost mean to return */
+#define HAZE_DARK LIFT_PERCENT(28)           /* tiles up to this mean do not get darker */
+#define HAZE_MOST_LIFT (6 * CURVE_ONE)
+
+typedef struct Haze {
+    uint32_t range, light; /* in 256ths of cells above black; the light is the whole picture's */
+    uint32_t left;         /* t, Q16 */
+    uint32_t lift;         /* a of (1 + a) x / (1 + a x), Q16 */
+} Haze;
+
+/* The place, in 256ths of cells above black, of a value in a cell that spans `from` to `to`. */
+static uint32_t place_of(const CurveParams *p, int cell, uint32_t value, uint32_t from, uint32_t to)
+{
+    const uint32_t part = to > from ? (uint32_t)(((uint64_t)(value - from) << 8) / (to - from)) : 0;
+    const uint32_t place = ((uint32_t)cell << 8) + part, black = (uint32_t)curve_black(p) << 8;
+    return place > black ? place - black : 0;
+}
+
+/* The share of the frame at or below a cell, Q16. */
+static uint32_t frame_cdf(const CurveResult *frame, int cell)
+{
+    const int width = (int)frame->bins / TILE_CELLS;
+    return cell < 0 ? 0 : frame->bin[(cell + 1) * width - 1].cdf;
+}
+
+/* The light of the haze itself. */
+static Haze find_light(const CurveParams *p, const CurveResult *frame)
+{
+    Haze h = {.range = (uint32_t)(p->white - p->black) << 8 >> p->fraction};
+    int bright = 0;
+    while (bright < TILE_CELLS - 1 && frame_cdf(frame, bright) < HAZE_BRIGHT)
+        bright++;
+    h.light = least_of(h.range, place_of(p, bright, HAZE_BRIGHT, frame_cdf(frame, bright - 1),
+                                         frame_cdf(frame, bright)));
+    return h;
+}
+
+/* Finds the share of contrast that the haze left in a tile. */
+static void find_veil(const CurveParams *p, Haze *h, uint32_t counted, const uint32_t *sums)
+{
+    const uint32_t veiled = counted / HAZE_DARKEST;
+    const uint32_t clip = p->clip && p->clip < HAZE_STEEPEST ? p->clip : HAZE_STEEPEST;
+    int dark = 0;
+    while (sums[dark] <= veiled)
+        dark++;
+    const uint32_t veil =
+        least_of(h->light, place_of(p, dark, veiled, dark ? sums[dark - 1] : 0, sums[dark]));
+    h->left = CURVE_ONE;
+    if (h->light)
+        h->left -= (uint32_t)((uint64_t)veil * HAZE_TAKEN / h->light);
+    h->left = most_of(h->left, (uint32_t)(((uint64_t)CURVE_ONE << 16) / clip));
+}
+
+/* The places of all cells in range without the veil. */
+static void remove_veil(const Haze *h, int cells, uint32_t *places)
+{
+    const double inverse = 1.0 / h->left;
+    const int32_t light = (int32_t)h->light, range = (int32_t)h->range;
+    for (int32_t i = 0; i < cells; i++) {
+        const int32_t at = i << 8 < range ? i << 8 : range;
+        const int32_t apart = at < light ? light - at : at - light;
+        const int32_t far = (int32_t)curve_part((uint32_t)apart, inverse);
+        const int32_t place = at < light ? light - far : light + far;
+        places[i] = (uint32_t)(place < 0 ? 0 : place < range ? place : range);
+    }
+}
+
+/* Finds the lift that returns some of the tile's mean; `places`: without the veil. */
+static void find_lift(Haze *h, uint32_t counted, const uint32_t *counts, int cells,
+                      const uint32_t *places)
+{
+    const double inverse = 1.0 / counted;
+    uint32_t with = 0, without = 0; /* sums of shares times places */
+    for (uint32_t i = 0; i < (uint32_t)cells; i++) {
+        const uint32_t share = curve_part(counts[i], inverse);
+        with += share * i;
+        without += share * places[i] >> 8;
+    }
+    const uint32_t before = (uint32_t)(((uint64_t)with << 8) / h->range);
+    const uint32_t after = (uint32_t)(((uint64_t)without << 8) / h->range);
+    const uint32_t some = before > after ? curve_lerp(after, before, HAZE_KEPT) : after;
+    const uint32_t wanted = most_of(some, least_of(before, HAZE_DARK));
+    /* At least 1/256 of the range, so that the quotient fits 32 bits. */
+    h->lift = least_of(lift_reach(most_of(after, CURVE_ONE / 256), wanted), HAZE_MOST_LIFT);
+}
+
+static void lift_places(const Haze *h, int cells, uint32_t *places)
+{
+    const double inverse = 1.0 / h->range;
+    for (int i = 0; i < cells && h->lift; i++) {
+        const double share = curve_part(places[i], inverse);
+        const uint32_t divisor = CURVE_ONE + (uint32_t)(int32_t)(share * h->lift * 0x1p-16);
+        const uint32_t lifted =
+            curve_quotient((double)(int32_t)places[i] * (CURVE_ONE + h->lift), (int32_t)divisor);
+        places[i] = least_of(lifted, h->range);
+    }
+}
+
+/* The target of a tile in mode HAZE. */
+static void haze_target(const CurveParams *p, Haze h, uint32_t counted, const uint32_t *hist,
+                        const uint32_t *sums, uint32_t *target)
+{
+    const int black = curve_black(p), cells = curve_white(p) - black + 1;
+    uint32_t places[TILE_CELLS];
+    find_veil(p, &h, counted, sums);
+    remove_veil(&h, cells, places);
+    find_lift(&h, counted, hist + black, cells, places);
+    lift_places(&h, cells, places);
+    for (int i = 0; i < cells; i++)
+        target[black + i] = light_is_on(&p->light)
+                                ? light_code(p, places[i], h.range)
+                                : ((uint32_t)p->black << 16) + (places[i] << (8 + p->fraction));
+}
+
+/* ---- curves ---- */
+
+/* Shared by the curves of a frame's tiles. */
+typedef struct Frame {
+    const TileGrid *grid;
+    const CurveResult *frame;
+    uint32_t light[TILE_CELLS]; /* codes before equalization */
+    uint32_t alpha;             /* of the frame, or 1 without a history */
+    Haze haze;
+} Frame;
+
+/* Computes a tile's curve from its counts without bars, and its history. The weight of the target
+ * and the strength are those of the whole frame. */
+static void tile_video(const Frame *f, const uint32_t *left, const uint32_t *was, uint32_t *smooth,
+                       uint32_t *curve)
+{
+    const CurveParams *p = &f->grid->curve;
+    uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
+    const CurveView view = curve_count(p, left, hist, sums);
+    const int flat = view.flat || f->frame->blank;
+    if (!f->grid->haze) {
+        curve_target(p, view.counted, flat, f->light, hist, sums, smooth);
+        curve_smooth(p, f->light, was, f->alpha, smooth);
+        curve_weaken(p, f->light, smooth, f->frame->strength, curve);
+        return;
+    }
+    uint32_t own[TILE_CELLS];
+    if (flat || !view.counted)
+        memcpy(smooth, f->light, sizeof(f->light));
+    else
+        haze_target(p, f->haze, view.counted, hist, sums, smooth);
+    curve_smooth(p, f->light, was, CURVE_ONE, smooth);
+    curve_weaken(p, f->light, smooth, f->frame->strength, own);
+    curve_smooth(p, f->light, was, f->alpha, smooth);
+    curve_weaken(p, f->light, smooth, f->frame->strength, curve);
+    for (int i = 0; i < TILE_CELLS; i++)
+        curve[i] = curve_lerp(curve[i], own[i], HAZE_OWN);
+}
+
+/* OpenCV's curve of a tile. */
+static void tile_reference(const TileGrid *grid, const uint32_t *hist, const uint32_t *padding,
+                           uint32_t *curve)
+{
+    const int width = grid->x.padded / grid->x.tiles, height = grid->y.padded / grid->y.tiles;
+    const float scale = 255.0f / (float)((uint32_t)width * (uint32_t)height);
+    uint32_t counts[TILE_CELLS], excess = 0;
+    for (int i = 0; i < TILE_CELLS; i++) {
+        counts[i] = hist[i] + (padding ? padding[i] : 0);
+        excess += counts[i] > grid->limit ? counts[i] - grid->limit : 0;
+    }
+    for (uint32_t i = 0; i < TILE_CELLS; i++)
+        counts[i] = reference_clipped(i, counts[i], grid->limit, excess);
+    curve_scan(counts, TILE_CELLS, curve);
+    for (int i = 0; i < TILE_CELLS; i++)
+        curve[i] = reference_rounded(curve[i], scale) << 16;
+}
+
+void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *result,
+                      TileTables *tables)
+{
+    tables->inside = tile_inside(grid, bars);
+    result->tiles_x = (uint32_t)grid->x.tiles;
+    result->tiles_y = (uint32_t)grid->y.tiles;
+    result->depth = grid->curve.reference ? 0 : (uint32_t)grid->curve.depth;
+    result->white = (uint32_t)grid->curve.white;
+    memset(result->hist_out, 0, sizeof(result->hist_out));
+    memset(result->curve_sum, 0, sizeof(result->curve_sum));
+}
+
+void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
+                    TileResult *result, TileTables *tables)
+{
+    uint32_t *nodes = tables->nodes[tile];
+    uint32_t out[TILE_CELLS];
+    for (int i = 0; i < TILE_CELLS; i++) {
+        /* Truncated, so that rounding it gives the same code as rounding the curve. */
+        nodes[i] = curve[i] >> 8;
+        result->curve_sum[i] += nodes[i];
+        out[i] = least_of((nodes[i] + 128) >> (8 + grid->curve.fraction), TILE_CELLS - 1);
+    }
+    nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
+    for (int i = 0; i < TILE_CELLS; i++)
+        result->hist_out[out[i]] += left[i];
+}
+
+void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
+                       uint32_t (*padding)[TILE_CELLS], const CurveResult *frame,
+                       const TileResult *before, TileResult *result, TileTables *tables)
+{
+    const CurveParams *p = &grid->curve;
+    const int goes_on =
+        before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white &&
+        before->tiles_x == (uint32_t)grid->x.tiles && before->tiles_y == (uint32_t)grid->y.tiles;
+    Frame f = {.grid = grid, .frame = frame, .alpha = goes_on ? frame->alpha : CURVE_ONE};
+    light_bins(p, f.light);
+    if (grid->haze)
+        f.haze = find_light(p, frame);
+    lumeq_tile_begin(grid, &frame->bars, result, tables);
+    for (int tile = 0; tile < tile_count(grid); tile++) {
+        uint32_t without[TILE_CELLS], curve[TILE_CELLS];
+        const uint32_t *left = hist[tile];
+        if (p->reference) {
+            tile_reference(grid, left, padding ? padding[tile] : NULL, curve);
+        } else {
+            left = curve_exclude(p, left, tile_bars(grid, &frame->bars, tile), without);
+            tile_video(&f, left, before->smooth[tile], result->smooth[tile], curve);
+        }
+        lumeq_tile_add(grid, tile, left, curve, result, tables);
+    }
+}
