@@ -1,5 +1,7 @@
 #include "equalizer/rule/curve.h"
 
+#include <string.h>
+
 #include "equalizer/reference.h"
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/lift.h"
@@ -62,8 +64,8 @@ CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist
 {
     const int black = curve_black(p), white = curve_white(p);
     CurveView view = {0};
-    for (int i = 0; i < p->bins; i++)
-        hist[i] = i >= black && i <= white ? left[i] : 0;
+    memset(hist, 0, (size_t)p->bins * sizeof(hist[0]));
+    memcpy(hist + black, left + black, (size_t)(white - black + 1) * sizeof(hist[0]));
     view.counted = curve_scan(hist, p->bins, sums);
     for (int i = 0; i < p->bins; i++)
         view.flat |= hist[i] == view.counted;
@@ -271,16 +273,20 @@ void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32
         target[i] = ((uint32_t)p->black << 16) + curve_scale(sums[i] - first, slope);
 }
 
-void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *was, uint32_t alpha,
-                  uint32_t *target)
+void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
+                  const uint32_t *was, uint32_t alpha, uint32_t *smooth)
 {
     const int black = curve_black(p), white = curve_white(p);
+    const size_t size = (size_t)(white - black + 1) * sizeof(*smooth);
+    if (alpha < CURVE_ONE)
+        for (int i = black; i <= white; i++)
+            smooth[i] = curve_lerp(was[i], target[i], alpha);
+    else if (smooth != target)
+        memcpy(smooth + black, target + black, size);
     for (int i = 0; i < black; i++)
-        target[i] = light[i];
-    for (int i = black; i <= white && alpha < CURVE_ONE; i++)
-        target[i] = curve_lerp(was[i], target[i], alpha);
+        smooth[i] = light[i];
     for (int i = white + 1; i < p->bins; i++)
-        target[i] = light[i];
+        smooth[i] = light[i];
 }
 
 uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
@@ -294,9 +300,13 @@ uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
 void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
                   uint32_t strength, uint32_t *curve)
 {
-    for (int i = 0; i < p->bins; i++)
-        curve[i] = curve_lerp(light[i], smooth[i], strength);
-    for (int i = 0; i < p->bins && p->limit; i++)
+    const int bins = p->bins;
+    if (strength == CURVE_ONE)
+        memcpy(curve, smooth, (size_t)bins * sizeof(curve[0]));
+    else
+        for (int i = 0; i < bins; i++)
+            curve[i] = curve_lerp(light[i], smooth[i], strength);
+    for (int i = 0; i < bins && p->limit; i++)
         curve[i] = curve_limited(p, i, curve[i]);
 }
 
@@ -412,7 +422,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     }
     for (int i = 0; before && i < p->bins; i++)
         w->was[i] = before->bin[i].smooth;
-    curve_smooth(p, w->light, w->was, result->alpha, w->smooth);
+    curve_smooth(p, w->light, w->smooth, w->was, result->alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
     for (int i = 0; i < p->bins; i++)
         result->bin[i] = (CurveBin){w->smooth[i], w->cdf[i], left[i], w->curve[i]};
@@ -491,10 +501,16 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
     for (int i = 0; i < CURVE_CELLS; i++)
         nodes[i] = curve_code8(p, result->bin[i * width].curve);
     lift_constants(t, noise, filtered, past);
+    const int first = (p->black >> down) + 4, last = (p->white >> down) - 3;
+    const int32_t left = lift_left(t->past);
+    for (int i = first; i <= last; i++)
+        t->tolerance[i] = lift_tolerance_of(lift_slope(nodes, i), filtered, left);
+    for (int i = 0; i < first; i++)
+        t->tolerance[i] = t->tolerance[first];
+    for (int i = last + 1; i < CURVE_CELLS; i++)
+        t->tolerance[i] = t->tolerance[last];
     for (int i = 0; i < CURVE_CELLS; i++) {
         t->node[i] = lift_node(nodes, i);
-        t->tolerance[i] =
-            lift_tolerance(nodes, i, p->black >> down, p->white >> down, filtered, t->past);
         t->chroma[i] = (uint16_t)lift_chroma(table->gain[i].gain);
         luma |= t->tolerance[i];
         chroma |= t->chroma[i];
