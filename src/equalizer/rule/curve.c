@@ -77,10 +77,14 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sum
 {
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = range_of(p);
-    const double inverse = 1.0 / most_of(view->counted, 1), place = 1.0 / n;
+    const double place = 1.0 / n;
+    const int bins = p->bins;
     uint32_t sum = 0, squares = 0;
-    for (int i = 0; i < p->bins; i++)
-        cdf[i] = view->counted ? curve_part(sums[i], inverse) : CURVE_ONE;
+    const double inverse = view->counted ? 1.0 / view->counted : 0;
+    for (int i = 0; i < bins; i++)
+        cdf[i] = curve_part(sums[i], inverse);
+    for (int i = 0; i < bins && !view->counted; i++)
+        cdf[i] = CURVE_ONE;
     for (int i = black; i <= white; i++) {
         const uint32_t above = CURVE_ONE - cdf[i];
         sum += above;
@@ -268,9 +272,10 @@ void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32
     const uint32_t first = sums[black];
     const CurveRatio slope =
         curve_ratio((uint64_t)(p->white - p->black) << 16, most_of(counted - first, 1));
+    const uint32_t from = (uint32_t)p->black << 16;
     target[black] = light[black];
     for (int i = black + 1; i <= white; i++)
-        target[i] = ((uint32_t)p->black << 16) + curve_scale(sums[i] - first, slope);
+        target[i] = from + curve_scale(sums[i] - first, slope);
 }
 
 void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
@@ -534,14 +539,33 @@ static void fill_codes(const CurveParams *p, const CurveBin *bin, CurveTable *ta
     }
 }
 
+/* As curve_gain_over() for the first code of each cell. */
+static void fill_gains(const CurveParams *p, const CurveBin *bin, CurveGainRule rule,
+                       CurveGain *gains)
+{
+    const int width = curve_width(p), depth = p->depth;
+    const int32_t black = p->black >> (depth - 8);
+    int32_t from[CURVE_CELLS], to[CURVE_CELLS], ratio[CURVE_CELLS];
+    for (int32_t i = 0; i < CURVE_CELLS; i++) {
+        const int32_t above = (int32_t)(bin[i * width].curve >> depth) - 256 * black;
+        from[i] = i > black ? 256 * (i - black) : 0;
+        to[i] = above > 0 ? above : 0;
+    }
+    for (int i = 0; i < CURVE_CELLS; i++)
+        ratio[i] = (int32_t)curve_quotient((double)to[i] * CURVE_GAIN_ONE, from[i] | !from[i]);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        gains[i] = (CurveGain){
+            .gain = (uint16_t)(p->chroma ? curve_gain_by(from[i], ratio[i], rule) : CURVE_GAIN_ONE),
+            .from = (uint16_t)from[i],
+            .to = (uint16_t)to[i]};
+}
+
 void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table)
 {
-    const int lifted = p->lift && p->strength, width = curve_width(p);
-    const CurveGainRule rule = lifted ? lift_gain_rule(filter_noise(result)) : curve_gain_rule();
+    const int lifted = p->lift && p->strength;
     fill_codes(p, result->bin, table);
-    for (int i = 0; i < CURVE_CELLS; i++)
-        table->gain[i] = curve_gain_over(p, (uint32_t)(i * width) << (16 + p->fraction),
-                                         result->bin[i * width].curve, rule);
+    fill_gains(p, result->bin, lifted ? lift_gain_rule(filter_noise(result)) : curve_gain_rule(),
+               table->gain);
     if (lifted)
         curve_fill_lift(p, result, result->scene_cut ? 0 : p->past, table);
     else

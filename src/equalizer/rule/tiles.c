@@ -182,9 +182,9 @@ static void find_veil(const CurveParams *p, Haze *h, uint32_t counted, const uin
 {
     const uint32_t veiled = counted / HAZE_DARKEST;
     const uint32_t clip = p->clip && p->clip < HAZE_STEEPEST ? p->clip : HAZE_STEEPEST;
-    int dark = 0;
-    while (sums[dark] <= veiled)
-        dark++;
+    int dark = 0; /* the first cell with more sums, by bisection */
+    for (int step = TILE_CELLS / 2; step; step /= 2)
+        dark += sums[dark + step - 1] <= veiled ? step : 0;
     const uint32_t veil =
         least_of(h->light, place_of(p, dark, veiled, dark ? sums[dark - 1] : 0, sums[dark]));
     h->left = CURVE_ONE;
@@ -253,8 +253,9 @@ static void haze_target(const CurveParams *p, Haze h, uint32_t counted, const ui
     if (h.lift)
         lift_places(&h, cells, places);
     const uint32_t first = (uint32_t)p->black << 16;
+    const int shift = 8 + p->fraction;
     for (int i = 0; i < cells; i++)
-        target[black + i] = first + (places[i] << (8 + p->fraction));
+        target[black + i] = first + (places[i] << shift);
     for (int i = 0; i < cells && light_is_on(&p->light); i++)
         target[black + i] = light_code(p, places[i], h.range);
 }
