@@ -77,15 +77,21 @@ LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, 
     t->edge = 8 * 64 - 32 + 4 * filtered;
 }
 
-/* An entry of tolerance. nodes: output codes, Q8, of all codes from black to white. */
-LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
-                                    int32_t filtered, int32_t past)
+/* 64 times 2 / sqrt(1 + past): the remaining noise, relative to that with three previous frames. */
+LIFT_INLINE int32_t lift_left(int32_t past)
 {
-    /* 64 times 2 / sqrt(1 + past): the remaining noise, relative to that with three previous
-     * frames. */
-    const int32_t left = past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
-    const int i = lift_clamp(code, black + 4, white - 3);
-    const int32_t slope = (int32_t)(nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]);
+    return past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
+}
+
+/* The slope of the output codes (Q8) at a code. */
+LIFT_INLINE int32_t lift_slope(const uint32_t *nodes, int code)
+{
+    return (int32_t)(nodes[code + 3] + nodes[code + 2] - nodes[code - 2] - nodes[code - 3]);
+}
+
+/* The tolerance for a slope; `left` is lift_left(). */
+LIFT_INLINE uint32_t lift_tolerance_of(int32_t slope, int32_t filtered, int32_t left)
+{
     const int32_t lifted = lift_clamp(6 * (slope - 2560) / 80, 0, 64);
     const int32_t clean = lift_clamp(4 * (slope - 3200) / 80, 0, 192);
     const int32_t noisy = lift_clamp((lifted * 5 * filtered >> 7) * left >> 6, 0, 48 * 64);
@@ -93,6 +99,14 @@ LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, 
     const uint32_t quarter = (uint32_t)(most * 3 >> 3);
     const uint32_t still = (uint32_t)(lifted * 4 * lift_near(filtered) >> 6);
     return quarter | still << 16;
+}
+
+/* An entry of tolerance. nodes: output codes, Q8, of all codes from black to white. */
+LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
+                                    int32_t filtered, int32_t past)
+{
+    const int i = lift_clamp(code, black + 4, white - 3);
+    return lift_tolerance_of(lift_slope(nodes, i), filtered, lift_left(past));
 }
 
 /* The share of luma's gain above 1 that chroma takes, Q12. In photographs of the same place with

@@ -81,22 +81,30 @@ CURVE_INLINE CurveGainRule curve_gain_rule(void)
 }
 
 /*
- * The gain of chroma over luma that changes from `in` to `out`, both above black and in 256ths of
- * codes of 8 bits. Applying luma's gain to all of R'G'B' would keep hue and saturation; chroma
- * takes a share of it.
+ * The gain of chroma over luma `in` that changes by the factor `ratio` (in CURVE_GAIN_ONE). Luma is
+ * above black and in 256ths of codes of 8 bits. Applying luma's gain to all of R'G'B' would keep
+ * hue and saturation; chroma takes a share of it.
  */
-CURVE_INLINE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
+CURVE_INLINE uint32_t curve_gain_by(int32_t in, int32_t ratio, CurveGainRule rule)
 {
     if (in <= rule.dark)
         return CURVE_GAIN_ONE;
     const int32_t one = (int32_t)CURVE_GAIN_ONE;
-    const int32_t ratio = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) : 0;
     const int32_t more = (ratio < rule.far ? ratio : rule.far) - one;
     int32_t taken = more * (more > 0 ? rule.share : (int32_t)CURVE_LOSS_SHARE) / one;
     if (in < rule.light)
         taken = taken * (in - rule.dark) / (rule.light - rule.dark);
     const uint32_t gain = (uint32_t)(one + taken);
     return gain < rule.most ? gain : rule.most;
+}
+
+/* The same for luma that changes from `in` to `out`. */
+CURVE_INLINE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
+{
+    if (in <= rule.dark)
+        return CURVE_GAIN_ONE;
+    const int32_t ratio = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) : 0;
+    return curve_gain_by(in, ratio, rule);
 }
 
 /* The gain of chroma, and luma before and after: above black, in 256ths of codes of 8 bits. `free`

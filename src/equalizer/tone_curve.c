@@ -37,8 +37,9 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     uint8_t *memory = aligned_alloc(ALIGNMENT, padded(own + result + tables + more));
     if (!memory)
         return NULL;
-    memset(memory, 0, own + result + tables + more);
     LumeqCurve *curve = (LumeqCurve *)(void *)memory;
+    memset(curve, 0, offsetof(LumeqCurve, table));
+    memset(memory + own, 0, lumeq_result_size(0));
     curve->shape = *shape;
     if (!grid) /* its measure may have counted tiles anyway */
         curve->shape.tiles_x = curve->shape.tiles_y = curve->shape.reference = 0;

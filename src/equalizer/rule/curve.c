@@ -1,5 +1,7 @@
 #include "equalizer/rule/curve.h"
 
+#include <string.h>
+
 #include "equalizer/reference.h"
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/lift.h"
@@ -62,8 +64,8 @@ CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist
 {
     const int black = curve_black(p), white = curve_white(p);
     CurveView view = {0};
-    for (int i = 0; i < p->bins; i++)
-        hist[i] = i >= black && i <= white ? left[i] : 0;
+    memset(hist, 0, (size_t)p->bins * sizeof(hist[0]));
+    memcpy(hist + black, left + black, (size_t)(white - black + 1) * sizeof(hist[0]));
     view.counted = curve_scan(hist, p->bins, sums);
     for (int i = 0; i < p->bins; i++)
         view.flat |= hist[i] == view.counted;
@@ -75,10 +77,14 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sum
 {
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = range_of(p);
-    const double inverse = 1.0 / most_of(view->counted, 1), place = 1.0 / n;
+    const double place = 1.0 / n;
+    const int bins = p->bins;
     uint32_t sum = 0, squares = 0;
-    for (int i = 0; i < p->bins; i++)
-        cdf[i] = view->counted ? curve_part(sums[i], inverse) : CURVE_ONE;
+    const double inverse = view->counted ? 1.0 / view->counted : 0;
+    for (int i = 0; i < bins; i++)
+        cdf[i] = curve_part(sums[i], inverse);
+    for (int i = 0; i < bins && !view->counted; i++)
+        cdf[i] = CURVE_ONE;
     for (int i = black; i <= white; i++) {
         const uint32_t above = CURVE_ONE - cdf[i];
         sum += above;
@@ -266,21 +272,26 @@ void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32
     const uint32_t first = sums[black];
     const CurveRatio slope =
         curve_ratio((uint64_t)(p->white - p->black) << 16, most_of(counted - first, 1));
+    const uint32_t from = (uint32_t)p->black << 16;
     target[black] = light[black];
     for (int i = black + 1; i <= white; i++)
-        target[i] = ((uint32_t)p->black << 16) + curve_scale(sums[i] - first, slope);
+        target[i] = from + curve_scale(sums[i] - first, slope);
 }
 
-void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *was, uint32_t alpha,
-                  uint32_t *target)
+void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
+                  const uint32_t *was, uint32_t alpha, uint32_t *smooth)
 {
     const int black = curve_black(p), white = curve_white(p);
+    const size_t size = (size_t)(white - black + 1) * sizeof(*smooth);
+    if (alpha < CURVE_ONE)
+        for (int i = black; i <= white; i++)
+            smooth[i] = curve_lerp(was[i], target[i], alpha);
+    else if (smooth != target)
+        memcpy(smooth + black, target + black, size);
     for (int i = 0; i < black; i++)
-        target[i] = light[i];
-    for (int i = black; i <= white && alpha < CURVE_ONE; i++)
-        target[i] = curve_lerp(was[i], target[i], alpha);
+        smooth[i] = light[i];
     for (int i = white + 1; i < p->bins; i++)
-        target[i] = light[i];
+        smooth[i] = light[i];
 }
 
 uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
@@ -294,9 +305,13 @@ uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
 void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
                   uint32_t strength, uint32_t *curve)
 {
-    for (int i = 0; i < p->bins; i++)
-        curve[i] = curve_lerp(light[i], smooth[i], strength);
-    for (int i = 0; i < p->bins && p->limit; i++)
+    const int bins = p->bins;
+    if (strength == CURVE_ONE)
+        memcpy(curve, smooth, (size_t)bins * sizeof(curve[0]));
+    else
+        for (int i = 0; i < bins; i++)
+            curve[i] = curve_lerp(light[i], smooth[i], strength);
+    for (int i = 0; i < bins && p->limit; i++)
         curve[i] = curve_limited(p, i, curve[i]);
 }
 
@@ -412,7 +427,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     }
     for (int i = 0; before && i < p->bins; i++)
         w->was[i] = before->bin[i].smooth;
-    curve_smooth(p, w->light, w->was, result->alpha, w->smooth);
+    curve_smooth(p, w->light, w->smooth, w->was, result->alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
     for (int i = 0; i < p->bins; i++)
         result->bin[i] = (CurveBin){w->smooth[i], w->cdf[i], left[i], w->curve[i]};
@@ -491,10 +506,16 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
     for (int i = 0; i < CURVE_CELLS; i++)
         nodes[i] = curve_code8(p, result->bin[i * width].curve);
     lift_constants(t, noise, filtered, past);
+    const int first = (p->black >> down) + 4, last = (p->white >> down) - 3;
+    const int32_t left = lift_left(t->past);
+    for (int i = first; i <= last; i++)
+        t->tolerance[i] = lift_tolerance_of(lift_slope(nodes, i), filtered, left);
+    for (int i = 0; i < first; i++)
+        t->tolerance[i] = t->tolerance[first];
+    for (int i = last + 1; i < CURVE_CELLS; i++)
+        t->tolerance[i] = t->tolerance[last];
     for (int i = 0; i < CURVE_CELLS; i++) {
         t->node[i] = lift_node(nodes, i);
-        t->tolerance[i] =
-            lift_tolerance(nodes, i, p->black >> down, p->white >> down, filtered, t->past);
         t->chroma[i] = (uint16_t)lift_chroma(table->gain[i].gain);
         luma |= t->tolerance[i];
         chroma |= t->chroma[i];
@@ -518,14 +539,33 @@ static void fill_codes(const CurveParams *p, const CurveBin *bin, CurveTable *ta
     }
 }
 
+/* As curve_gain_over() for the first code of each cell. */
+static void fill_gains(const CurveParams *p, const CurveBin *bin, CurveGainRule rule,
+                       CurveGain *gains)
+{
+    const int width = curve_width(p), depth = p->depth;
+    const int32_t black = p->black >> (depth - 8);
+    int32_t from[CURVE_CELLS], to[CURVE_CELLS], ratio[CURVE_CELLS];
+    for (int32_t i = 0; i < CURVE_CELLS; i++) {
+        const int32_t above = (int32_t)(bin[i * width].curve >> depth) - 256 * black;
+        from[i] = i > black ? 256 * (i - black) : 0;
+        to[i] = above > 0 ? above : 0;
+    }
+    for (int i = 0; i < CURVE_CELLS; i++)
+        ratio[i] = (int32_t)curve_quotient((double)to[i] * CURVE_GAIN_ONE, from[i] | !from[i]);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        gains[i] = (CurveGain){
+            .gain = (uint16_t)(p->chroma ? curve_gain_by(from[i], ratio[i], rule) : CURVE_GAIN_ONE),
+            .from = (uint16_t)from[i],
+            .to = (uint16_t)to[i]};
+}
+
 void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table)
 {
-    const int lifted = p->lift && p->strength, width = curve_width(p);
-    const CurveGainRule rule = lifted ? lift_gain_rule(filter_noise(result)) : curve_gain_rule();
+    const int lifted = p->lift && p->strength;
     fill_codes(p, result->bin, table);
-    for (int i = 0; i < CURVE_CELLS; i++)
-        table->gain[i] = curve_gain_over(p, (uint32_t)(i * width) << (16 + p->fraction),
-                                         result->bin[i * width].curve, rule);
+    fill_gains(p, result->bin, lifted ? lift_gain_rule(filter_noise(result)) : curve_gain_rule(),
+               table->gain);
     if (lifted)
         curve_fill_lift(p, result, result->scene_cut ? 0 : p->past, table);
     else

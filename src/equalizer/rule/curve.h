@@ -120,9 +120,10 @@ uint32_t curve_need(const CurveView *view);
 void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
                   uint32_t *hist, uint32_t *sums, uint32_t *target);
 
-/* Smooths a target, towards it by `alpha` from the curve `was`, in place. */
-void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *was, uint32_t alpha,
-                  uint32_t *target);
+/* Smooths a target: moves the curve `was` towards it by `alpha`. Bins outside the range keep their
+ * code. `smooth` may be `target`. */
+void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
+                  const uint32_t *was, uint32_t alpha, uint32_t *smooth);
 
 /* The curve: the smoothed curve weakened by the strength, and bounded by the identity as `limit`
  * says. The history stores it unbounded, so that another limit applies at once. */

@@ -5,6 +5,7 @@
 #include "equalizer/rule/lift.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/light.h"
@@ -243,14 +244,16 @@ static uint32_t raised(uint32_t place, uint32_t lift)
  * applies; towards the 99th percentile it blends into the smaller lift of light tones. */
 static void raise_places(Picture *v, uint32_t lift, const CurveLight *light)
 {
-    const double inverse = 1.0 / most_of(v->p99, 1);
-    v->at[v->last] = CURVE_ONE;
-    for (int i = 0; i <= v->last; i++)
-        v->place[i] = raised(v->at[i], v->kept);
-    for (uint32_t i = 0; i < v->p99; i++) {
-        const uint32_t whole = raised(v->at[i], lift), place = v->place[i];
-        const uint32_t more = whole > place ? whole - place : 0;
-        v->place[i] = place + curve_floor((int32_t)(more * (v->p99 - i)), inverse);
+    const int p99 = (int)v->p99;
+    const double inverse = 1.0 / (p99 ? p99 : 1);
+    const uint32_t kept = v->kept;
+    memcpy(v->place, v->at, sizeof(v->place));
+    for (int i = 0, last = v->last; i <= last && kept; i++)
+        v->place[i] = raised(v->at[i], kept);
+    for (int i = 0; i < p99 && lift; i++) {
+        const int32_t place = (int32_t)v->place[i];
+        const int32_t more = (int32_t)raised(v->at[i], lift) - place;
+        v->place[i] = (uint32_t)place + curve_floor((more > 0 ? more : 0) * (p99 - i), inverse);
     }
     for (int i = 0; i <= v->last && light_is_on(light); i++)
         v->place[i] = (light_place(light, v->place[i], CURVE_ONE) + (1u << 13)) >> 14;
@@ -275,9 +278,10 @@ static uint32_t spread(const Picture *v, const uint32_t *limit, uint64_t most, u
         uint32_t below = 0, wide = 0; /* counts below the limit, and the width that shares the
                                        * rest */
         for (int i = 0; i <= v->last; i++) {
-            const int cut = v->count[i] + portion(each, v->width[i]) >= limit[i];
-            below += cut ? limit[i] : v->count[i];
-            wide += cut ? 0 : v->width[i];
+            const int32_t count = (int32_t)(v->count[i] + portion(each, v->width[i]));
+            const uint32_t cut = count >= (int32_t)limit[i] ? UINT32_MAX : 0;
+            below += (limit[i] & cut) | (v->count[i] & ~cut);
+            wide += v->width[i] & ~cut;
         }
         const uint32_t rest = v->total > below ? v->total - below : 0, before = each;
         wide = most_of(wide, 1);
@@ -369,11 +373,14 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
 /* The final places of the codes. */
 static void find_places(const Picture *v, const LiftChoice *c, uint32_t *places)
 {
-    for (int i = 0; i <= v->last; i++) {
-        const uint32_t place = least_of(between(v->place[i], v->equal[i], c->need), CURVE_ONE);
-        places[i] = curve_quotient((double)(int32_t)place * CURVE_ONE,
-                                   (int32_t)(CURVE_ONE + times(c->lowered, CURVE_ONE - place)));
+    const uint32_t need = c->need, lowered = c->lowered;
+    for (int i = 0, last = v->last; i <= last; i++) {
+        const uint32_t place = least_of(between(v->place[i], v->equal[i], need), CURVE_ONE);
+        places[i] = place;
     }
+    for (int i = 0, last = v->last; i <= last && lowered; i++)
+        places[i] = curve_quotient((double)(int32_t)places[i] * CURVE_ONE,
+                                   (int32_t)(CURVE_ONE + times(lowered, CURVE_ONE - places[i])));
 }
 
 static uint32_t auto_clip(const Picture *v, const LiftChoice *c)
@@ -443,12 +450,18 @@ LiftWanted lift_wanted(const CurveParams *p, uint32_t noise, uint32_t awaited)
 void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint32_t *targets)
 {
     const uint32_t width = (uint32_t)curve_width(p);
+    const int deeper = p->depth - 8;
+    if (width == 1) {
+        for (int i = 0; i < CURVE_CELLS; i++)
+            targets[i] = nodes[i] << 8;
+        return;
+    }
     for (uint32_t code = 0; code < CURVE_CELLS; code++) {
         const uint32_t from = nodes[code];
         const uint32_t to = code + 1 < CURVE_CELLS ? nodes[code + 1] : CURVE_CELLS << 8;
         const uint32_t step = ((to - from) << 8) / width;
         for (uint32_t i = 0; i < width; i++)
-            *targets++ = ((from << 8) + step * i) << (p->depth - 8);
+            *targets++ = ((from << 8) + step * i) << deeper;
     }
 }
 
@@ -457,12 +470,15 @@ void lift_shares(const CurveParams *p, const uint32_t *sums, uint32_t counted,
 {
     const int width = curve_width(p), black = p->black >> (p->depth - 8);
     const CurveRatio one = curve_ratio(1u << LIFT_SHARE_BITS, counted);
-    for (int i = 0; i < CURVE_CELLS; i++) {
-        const int from = (i + black) * width;
-        shares[i] = 0;
-        if (from < p->bins)
-            shares[i] = curve_scale(sums[from + width - 1] - (from ? sums[from - 1] : 0), one);
+    uint32_t before = black ? sums[black * width - 1] : 0;
+    memset(shares, 0, CURVE_CELLS * sizeof(shares[0]));
+    for (int i = 0; i < CURVE_CELLS - black; i++) {
+        const uint32_t sum = sums[(i + black + 1) * width - 1];
+        shares[i] = sum - before;
+        before = sum;
     }
+    for (int i = 0; i < CURVE_CELLS; i++)
+        shares[i] = curve_scale(shares[i], one);
 }
 
 void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t part, int cut,

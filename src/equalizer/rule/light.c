@@ -81,8 +81,9 @@ uint32_t light_bin(const CurveParams *p, int bin)
 
 void light_bins(const CurveParams *p, uint32_t *codes)
 {
-    for (int i = 0; i < p->bins; i++)
-        codes[i] = (uint32_t)i << (16 + p->fraction);
-    for (int i = 0; i < p->bins && light_is_on(&p->light); i++)
+    const int bins = p->bins, shift = 16 + p->fraction;
+    for (int i = 0; i < bins; i++)
+        codes[i] = (uint32_t)i << shift;
+    for (int i = 0; i < bins && light_is_on(&p->light); i++)
         codes[i] = light_bin(p, i);
 }

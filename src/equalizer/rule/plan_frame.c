@@ -157,7 +157,7 @@ int lumeq_plan_target(LumeqPlan *plan, PlanFrame *f)
     const CurveView view = take_view(plan, f, &p);
     light_bins(&p, w->light);
     curve_target(&p, view.counted, view.flat || f->blank, w->light, w->hist, w->sums, f->target);
-    curve_smooth(&p, w->light, NULL, CURVE_ONE, f->target);
+    curve_smooth(&p, w->light, f->target, NULL, CURVE_ONE, f->target);
     for (int i = 0; i < p.bins; i++)
         plan->result.bin[i].cdf = w->cdf[i];
     if (lumeq_plan_grid(plan, f, &p, &grid))

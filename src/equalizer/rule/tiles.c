@@ -182,9 +182,9 @@ static void find_veil(const CurveParams *p, Haze *h, uint32_t counted, const uin
 {
     const uint32_t veiled = counted / HAZE_DARKEST;
     const uint32_t clip = p->clip && p->clip < HAZE_STEEPEST ? p->clip : HAZE_STEEPEST;
-    int dark = 0;
-    while (sums[dark] <= veiled)
-        dark++;
+    int dark = 0; /* the first cell with more sums, by bisection */
+    for (int step = TILE_CELLS / 2; step; step /= 2)
+        dark += sums[dark + step - 1] <= veiled ? step : 0;
     const uint32_t veil =
         least_of(h->light, place_of(p, dark, veiled, dark ? sums[dark - 1] : 0, sums[dark]));
     h->left = CURVE_ONE;
@@ -198,12 +198,14 @@ static void remove_veil(const Haze *h, int cells, uint32_t *places)
 {
     const double inverse = 1.0 / h->left;
     const int32_t light = (int32_t)h->light, range = (int32_t)h->range;
-    for (int32_t i = 0; i < cells; i++) {
-        const int32_t at = i << 8 < range ? i << 8 : range;
-        const int32_t apart = at < light ? light - at : at - light;
-        const int32_t far = (int32_t)curve_part((uint32_t)apart, inverse);
-        const int32_t place = at < light ? light - far : light + far;
-        places[i] = (uint32_t)(place < 0 ? 0 : place < range ? place : range);
+    const int below = (light + 255) / 256 < cells ? (light + 255) / 256 : cells;
+    for (int32_t i = 0; i < below; i++) {
+        const int32_t place = light - (int32_t)curve_part((uint32_t)(light - 256 * i), inverse);
+        places[i] = (uint32_t)(place > 0 ? place : 0);
+    }
+    for (int32_t i = below; i < cells; i++) {
+        const int32_t place = light + (int32_t)curve_part((uint32_t)(256 * i - light), inverse);
+        places[i] = (uint32_t)(place < range ? place : range);
     }
 }
 
@@ -228,13 +230,14 @@ static void find_lift(Haze *h, uint32_t counted, const uint32_t *counts, int cel
 
 static void lift_places(const Haze *h, int cells, uint32_t *places)
 {
-    const double inverse = 1.0 / h->range;
-    for (int i = 0; i < cells && h->lift; i++) {
-        const double share = curve_part(places[i], inverse);
-        const uint32_t divisor = CURVE_ONE + (uint32_t)(int32_t)(share * h->lift * 0x1p-16);
-        const uint32_t lifted =
-            curve_quotient((double)(int32_t)places[i] * (CURVE_ONE + h->lift), (int32_t)divisor);
-        places[i] = least_of(lifted, h->range);
+    const double inverse = 1.0 / h->range, lift = h->lift * 0x1p-16;
+    const double steepest = CURVE_ONE + h->lift;
+    const int32_t range = (int32_t)h->range;
+    for (int i = 0; i < cells; i++) {
+        const int32_t share = (int32_t)curve_part(places[i], inverse);
+        const int32_t divisor = (int32_t)CURVE_ONE + (int32_t)(share * lift);
+        const int32_t lifted = (int32_t)curve_quotient((int32_t)places[i] * steepest, divisor);
+        places[i] = (uint32_t)(lifted < range ? lifted : range);
     }
 }
 
@@ -247,11 +250,14 @@ static void haze_target(const CurveParams *p, Haze h, uint32_t counted, const ui
     find_veil(p, &h, counted, sums);
     remove_veil(&h, cells, places);
     find_lift(&h, counted, hist + black, cells, places);
-    lift_places(&h, cells, places);
+    if (h.lift)
+        lift_places(&h, cells, places);
+    const uint32_t first = (uint32_t)p->black << 16;
+    const int shift = 8 + p->fraction;
     for (int i = 0; i < cells; i++)
-        target[black + i] = light_is_on(&p->light)
-                                ? light_code(p, places[i], h.range)
-                                : ((uint32_t)p->black << 16) + (places[i] << (8 + p->fraction));
+        target[black + i] = first + (places[i] << shift);
+    for (int i = 0; i < cells && light_is_on(&p->light); i++)
+        target[black + i] = light_code(p, places[i], h.range);
 }
 
 /* ---- curves ---- */
@@ -272,23 +278,20 @@ static void tile_video(const Frame *f, const uint32_t *left, const uint32_t *was
 {
     const CurveParams *p = &f->grid->curve;
     uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
+    uint32_t target[TILE_CELLS];
     const CurveView view = curve_count(p, left, hist, sums);
-    const int flat = view.flat || f->frame->blank;
-    if (!f->grid->haze) {
-        curve_target(p, view.counted, flat, f->light, hist, sums, smooth);
-        curve_smooth(p, f->light, was, f->alpha, smooth);
-        curve_weaken(p, f->light, smooth, f->frame->strength, curve);
-        return;
-    }
-    uint32_t own[TILE_CELLS];
-    if (flat || !view.counted)
-        memcpy(smooth, f->light, sizeof(f->light));
+    const int flat = view.flat || f->frame->blank, haze = f->grid->haze && !flat;
+    if (haze)
+        haze_target(p, f->haze, view.counted, left, sums, target);
     else
-        haze_target(p, f->haze, view.counted, hist, sums, smooth);
-    curve_smooth(p, f->light, was, CURVE_ONE, smooth);
-    curve_weaken(p, f->light, smooth, f->frame->strength, own);
-    curve_smooth(p, f->light, was, f->alpha, smooth);
+        curve_target(p, view.counted, flat, f->light, hist, sums, target);
+    curve_smooth(p, f->light, target, was, f->alpha, smooth);
     curve_weaken(p, f->light, smooth, f->frame->strength, curve);
+    if (!f->grid->haze || f->alpha == CURVE_ONE)
+        return;
+    uint32_t *own = hist;
+    curve_smooth(p, f->light, target, was, CURVE_ONE, sums);
+    curve_weaken(p, f->light, sums, f->frame->strength, own);
     for (int i = 0; i < TILE_CELLS; i++)
         curve[i] = curve_lerp(curve[i], own[i], HAZE_OWN);
 }
@@ -326,17 +329,16 @@ void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *r
 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
                     TileResult *result, TileTables *tables)
 {
+    const int shift = 8 + grid->curve.fraction;
     uint32_t *nodes = tables->nodes[tile];
-    uint32_t out[TILE_CELLS];
     for (int i = 0; i < TILE_CELLS; i++) {
         /* Truncated, so that rounding it gives the same code as rounding the curve. */
         nodes[i] = curve[i] >> 8;
         result->curve_sum[i] += nodes[i];
-        out[i] = least_of((nodes[i] + 128) >> (8 + grid->curve.fraction), TILE_CELLS - 1);
     }
     nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
     for (int i = 0; i < TILE_CELLS; i++)
-        result->hist_out[out[i]] += left[i];
+        result->hist_out[least_of((nodes[i] + 128) >> shift, TILE_CELLS - 1)] += left[i];
 }
 
 void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
