@@ -117,7 +117,7 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
     const BarsParams bars = lumeq_bars_params(&now->params, image, now->clock.step);
     const CurveResult *old = &before->state.curve;
     CurveResult *curve = &now->state.curve;
-    if (curve_history(&params, old))
+    if (old->depth == (uint32_t)params.depth && old->white == (uint32_t)params.white)
         memcpy(curve, old, lumeq_result_size(old->bins));
     else
         memset(curve, 0, lumeq_result_size((uint32_t)params.bins));

@@ -112,6 +112,12 @@ static __device__ __forceinline__ void add_up(const uint32_t *tables, int has_pa
         atomicAdd(&padding[i], mirrored);
 }
 
+/* The output cell of a cell's first code. */
+static __device__ __forceinline__ uint32_t cell_out(uint32_t node)
+{
+    return min((node + 128) >> 8, TILE_CELLS - 1u);
+}
+
 /* The group computes the tile's curve and table, and its part of the sums. */
 static __device__ __forceinline__ void finish_tile(const TileGrid &grid, int tile,
                                                    TileTables *tables, TileCounters *counters,
@@ -128,21 +134,21 @@ static __device__ __forceinline__ void finish_tile(const TileGrid &grid, int til
     tables->nodes[tile][cell] = node;
     atomicAdd(&counters->curve_sum[cell], node);
     if (inside)
-        atomicAdd(&counters->hist_out[tile_cell_out(node, grid.curve.fraction)], inside);
+        atomicAdd(&counters->hist_out[cell_out(node)], inside);
     if (cell == 0)
         tables->nodes[tile][TILE_CELLS] = tile_last_node(grid.curve.depth);
 }
 
-static __device__ __forceinline__ void finish_all(const TileGrid &grid, TileResult *result,
-                                                  TileTables *tables, TileCounters *counters)
+static __device__ __forceinline__ void finish_all(const TileGrid &grid, const TileInside &inside,
+                                                  TileResult *result, TileTables *tables,
+                                                  TileCounters *counters)
 {
-    static const __device__ BarsState none = {};
     const int i = (int)threadIdx.x;
     result->hist_out[i] = take(&counters->hist_out[i]);
     result->curve_sum[i] = take(&counters->curve_sum[i]);
     if (i > 0)
         return;
-    tables->inside = tile_inside(&grid, &none);
+    tables->inside = inside;
     result->tiles_x = (uint32_t)grid.x.tiles;
     result->tiles_y = (uint32_t)grid.y.tiles;
     result->depth = 0;
@@ -189,8 +195,8 @@ static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPla
 
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     clahe_reference(const __grid_constant__ PartPlane first, const __grid_constant__ TileGrid grid,
-                    TileResult *result, TileTables *tables, TileCounters *counters,
-                    const __grid_constant__ LumeqCudaBatch batch)
+                    const TileInside inside, TileResult *result, TileTables *tables,
+                    TileCounters *counters, const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ __align__(16) uint32_t counts[TABLES * TILE_CELLS];
     __shared__ uint32_t sums[2][GROUP_WARPS];
@@ -213,7 +219,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     wait_for_kernel_before();
     finish_tile(grid, tile, nodes, own, sums);
     if (is_last_block<group_barrier>(&own->tiles_done, gridDim.x * gridDim.y))
-        finish_all(grid, in_batch(result, batch, number), nodes, own);
+        finish_all(grid, inside, in_batch(result, batch, number), nodes, own);
 }
 
 /* Counts only, without curves. */
@@ -259,8 +265,8 @@ static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *gri
 
 extern "C" cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device,
                                                   const LumeqCudaPlane *src, const TileGrid *grid,
-                                                  TileResult *result, TileTables *tables,
-                                                  TileCounters *counters,
+                                                  const TileInside *inside, TileResult *result,
+                                                  TileTables *tables, TileCounters *counters,
                                                   const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     cudaLaunchAttribute early = {};
@@ -274,8 +280,8 @@ extern "C" cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device,
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, clahe_reference, part_plane(src, src, 1), *grid, result,
-                              tables, counters, *batch);
+    return cudaLaunchKernelEx(&config, clahe_reference, part_plane(src, src, 1), *grid, *inside,
+                              result, tables, counters, *batch);
 }
 
 template <typename Sample>

@@ -194,9 +194,12 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCuda
     const cudaError_t error =
         lumeq_cuda_reference(device, &luma, &job->curve, frames->result.curve.bin, &frames->table,
                              &frames->counters, &batch, stream);
+    const BarsState no_bars = {0};
+    const TileInside inside = tile_inside(&job->grid, &no_bars);
     return error || !job->clahe
                ? error
-               : lumeq_cuda_clahe_reference(device, &luma, &job->grid, &frames->result.tiles,
+               : lumeq_cuda_clahe_reference(device, &luma, &job->grid, &inside,
+                                            &frames->result.tiles,
                                             &frames->tables, &frames->tile_counters, &batch,
                                             stream);
 }

@@ -17,7 +17,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "equalizer/curve.h"
+#include "equalizer/curve_types.h"
 #include "equalizer/lift_filter.h"
 #include "equalizer/noise.h"
 #include "equalizer/reference.h"
