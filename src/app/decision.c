@@ -13,7 +13,7 @@
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_CHANGE 1.0 /* in 8-bit codes */
 
-/* Noise in 8-bit codes: just visible; and the most after a lift, before filtering (lift_rule.h). */
+/* Noise in 8-bit codes: just visible; and the most after a lift, before filtering (rule/lift.c). */
 #define VISIBLE_NOISE 1.0
 #define MAX_LIFTED_NOISE 13.0
 
@@ -61,7 +61,7 @@ static Light measure_light(const LumeqFrameStats *s, int depth, int full_range)
     return light;
 }
 
-/* Finds the kind of picture. The bounds are in the middle of the blends of lift_rule.h. */
+/* Finds the kind of picture. The bounds are in the middle of the blends of rule/lift.c. */
 static DecisionKind find_kind(const LumeqFrameStats *s, const Light *light)
 {
     if (s->lift >= VISIBLE_LIFT)
