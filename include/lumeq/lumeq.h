@@ -751,8 +751,8 @@ LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
  * Inputs in CUDA memory, and inputs with LumeqSync.stream or ready, are lost with the GPU. For each
  * of these frames lumeq_receive() returns GPU once and returns the frame with an undefined output;
  * the history continues without it if it was not measured yet. A GPU that merely cannot take such a
- * frame is kept, and the submit fails with UNAVAILABLE, or the receive if it cannot write the frame.
- * Events of frames that were in flight are meaningless.
+ * frame is kept, and the submit fails with UNAVAILABLE, or the receive if it cannot write the
+ * frame. Events of frames that were in flight are meaningless.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -770,10 +770,10 @@ LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *par
 /*
  * Submits the next frame, in presentation order. The equalizer borrows the planes of both images
  * until lumeq_receive() returns the frame; on failure it borrows nothing. Errors: AGAIN (all slots
- * are in flight, on a GPU four, or three batches of the reference: receive a frame first), ARGUMENT (also a frame deeper than 8 bits with
- * params.reference), MEMORY, GPU, UNAVAILABLE (the GPU cannot take this frame, and the CPU may not:
- * LUMEQ_BACKEND_CUDA was requested, or the input is in CUDA memory; other frames may still
- * succeed).
+ * are in flight, on a GPU four, or three batches of the reference: receive a frame first), ARGUMENT
+ * (also a frame deeper than 8 bits with params.reference), MEMORY, GPU, UNAVAILABLE (the GPU cannot
+ * take this frame, and the CPU may not: LUMEQ_BACKEND_CUDA was requested, or the input is in CUDA
+ * memory; other frames may still succeed).
  */
 LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 

@@ -179,8 +179,8 @@ typedef struct LumeqMeasureJob {
     BarsParams bars;         /* format for the profile */
     int clahe;
     TileGrid grid;
-    LumeqCounts counts;    /* output, in any host memory; cells NULL: not wanted */
-    const LumeqSync *sync; /* NULL: none */
+    LumeqCounts counts;        /* output, in any host memory; cells NULL: not wanted */
+    const LumeqSync *sync;     /* NULL: none */
     const LumeqFlight *flight; /* NULL: a step of its own */
 } LumeqMeasureJob;
 
@@ -262,8 +262,8 @@ typedef struct LumeqBackend {
                 double end_us[LUMEQ_STAGES], char *text, size_t text_size);
     void (*leave)(void *priv, void *pending);
     /*
-     * Frames of the reference, in a backend with a device; else NULL. Fewer than `slots` batches are
-     * in flight. Submit may wait for more jobs until its receive. AGAIN: one has to be received
+     * Frames of the reference, in a backend with a device; else NULL. Fewer than `slots` batches
+     * are in flight. Submit may wait for more jobs until its receive. AGAIN: one has to be received
      * first. Receive finishes the oldest job. Errors as above; one thread at a time.
      */
     int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);

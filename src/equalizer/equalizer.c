@@ -55,7 +55,7 @@ struct LumeqEqualizer {
     /* The backend that host memory comes from: the original one, which may be lost. */
     const LumeqBackend *first_backend;
     void *first_priv;
-    int must_redo; /* the CPU has not done all frames of the lost GPU yet */
+    int must_redo;                    /* the CPU has not done all frames of the lost GPU yet */
     void *relocated[LUMEQ_MAX_SLOTS]; /* replacements for outputs that a lost GPU may still write to
                                        */
     int relocated_count;
@@ -63,7 +63,7 @@ struct LumeqEqualizer {
 
     Flight flights[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
-    int curved; /* of those, the oldest ones that need no curve any more */
+    int curved;             /* of those, the oldest ones that need no curve any more */
     void *received_pending; /* of the frame that was received last */
     int full;               /* the backend accepts no frame until one is received */
     int flushing;
@@ -227,8 +227,8 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
     eq->reset = 1;
     eq->opened_us = now_us();
-    eq->kept = LUMEQ_MAX_REWIND + 1 +
-               (lumeq_batch(&eq->config) > 1 ? LUMEQ_MAX_SLOTS : 2 * FLIGHTS);
+    eq->kept =
+        LUMEQ_MAX_REWIND + 1 + (lumeq_batch(&eq->config) > 1 ? LUMEQ_MAX_SLOTS : 2 * FLIGHTS);
     eq->backend = eq->first_backend = work.backend;
     eq->priv = eq->first_priv = work.priv;
     log_line(eq, LUMEQ_LOG_INFO);
@@ -529,8 +529,8 @@ static int redo_frames(LumeqEqualizer *eq)
 /*
  * Replaces the GPU by the CPU. A GPU that only refuses a frame finishes those in flight first. The
  * frames of a lost GPU are repeated, so that no frame is missing and the results stay identical.
- * Their outputs are relocated, since a GPU that recovers writes the old ones from whatever the input
- * holds by then.
+ * Their outputs are relocated, since a GPU that recovers writes the old ones from whatever the
+ * input holds by then.
  */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {

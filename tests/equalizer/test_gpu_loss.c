@@ -19,7 +19,7 @@
 
 static int calls_until_loss; /* of all kinds together */
 static int lost, out_of_memory;
-static int refusal;        /* not 0: the device is not lost, but refuses work with this from then on */
+static int refusal; /* not 0: the device is not lost, but refuses work with this from then on */
 static int in_flight_then; /* at that time */
 static int late;           /* not 0: the lost device writes its frames at the very end */
 static int deep;           /* frames are of 10 bits, later of 14, not of 8 */

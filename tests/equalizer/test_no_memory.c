@@ -127,8 +127,10 @@ TEST(frames_wait_for_memory)
             break;
         CHECK(back.opaque == out[n], "frame %d is another", n);
         CHECK(*(uint8_t *)back.out.plane[0] == MARK, "frame %d is not written", n);
-        CHECK((back.out.plane[0] != out[n]) == (n == 0), "frame %d: only the first is where the GPU "
-              "may write", n);
+        CHECK((back.out.plane[0] != out[n]) == (n == 0),
+              "frame %d: only the first is where the GPU "
+              "may write",
+              n);
     }
     CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_END, "there are more");
 }

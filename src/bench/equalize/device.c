@@ -83,16 +83,14 @@ static cudaError_t join_streams(const Bench *bench, int piece, cudaStream_t stre
     cudaError_t error = link_streams(bench, stream, bench->write);
     if (!error)
         error = link_streams(bench, bench->write, stream);
-    return error || end
-               ? error
-               : cudaMemsetAsync(&bench->memory->counts, 0, sizeof(uint32_t), stream);
+    return error || end ? error
+                        : cudaMemsetAsync(&bench->memory->counts, 0, sizeof(uint32_t), stream);
 }
 
 static LumeqCudaWork work_of(const Bench *bench, int piece)
 {
-    return (LumeqCudaWork){.job = &bench->job,
-                           .in = picture_of(bench, piece, 0),
-                           .out = picture_of(bench, piece, 1)};
+    return (LumeqCudaWork){
+        .job = &bench->job, .in = picture_of(bench, piece, 0), .out = picture_of(bench, piece, 1)};
 }
 
 /* Launches a batch with its last piece. */

@@ -152,13 +152,15 @@ static void print_columns(void)
         "  histogram_us, curve_us, apply_us   one step for frame after frame; lumeq has one "
         "kernel\n"
         "                       for the first two, histogram_curve_us; curve_us is the rest of it\n"
-        "  gpu_total_us         of the reference: kernels alone, frames in a row on the library's two "
+        "  gpu_total_us         of the reference: kernels alone, frames in a row on the library's "
+        "two "
         "streams\n"
         "                       without uploads between them, so that frames overlap (throughput)\n"
         "  latency_us           the same, each frame waits until the one before has finished\n"
         "  gpu_spread_us        distance of the quartiles of gpu_total_us over the replays\n"
         "  copy_us              the same bytes copied within GPU memory: the lower bound\n"
         "  multiple_of_copy     gpu_total_us / copy_us\n"
+        "  chroma_us            cpu_total_us with 4:2:0 chroma, scaled\n"
         "  resident_us          time per frame through the library, in GPU memory all the time, "
         "with\n"
         "                       as many frames in flight as possible\n"
@@ -248,6 +250,7 @@ static const BenchColumn columns[EQUALIZE_COLUMNS] = {
     [EQ_LATENCY_US] = {"latency_us", "alone us", 8, 2},
     [EQ_GPU_SPREAD_US] = {"gpu_spread_us", "+- us", 5, 2},
     [EQ_HISTOGRAM_CURVE_US] = {"histogram_curve_us", "h+curve", 7, 2},
+    [EQ_CHROMA_US] = {"chroma_us", "+chroma", 8, 2},
     [EQ_RESIDENT_US] = {"resident_us", "live us", 8, 2},
     [EQ_HOST_TOTAL_US] = {"host_total_us", "host us", 8, 1},
     [EQ_FRAMES_PER_S] = {"frames_per_s", "frames/s", 9, 1},

@@ -492,7 +492,7 @@ static int measure_cpu(Feed *feed, BenchValue *row)
     if (ret == 0)
         ret = feed_check(&coloured);
     if (ret == 0)
-        ret = time_alone(&coloured, c->seconds, &us);
+        ret = time_alone(&coloured, c->seconds, &row[EQ_CHROMA_US].number);
     feed_close(&coloured);
     return ret;
 }

@@ -526,8 +526,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index)
                                     sizeof(LumeqState)};
     cudaError_t error = stage_begins(cuda, slot, EQUALIZE, stream);
     if (!error)
-        error =
-            lumeq_cuda_find_curve(slot->device, slot->work, slot->count, frames, stream);
+        error = lumeq_cuda_find_curve(slot->device, slot->work, slot->count, frames, stream);
     if (!error && write != stream)
         error = wait_for_curve(slot, stream, write);
     if (!error)
@@ -715,8 +714,7 @@ static int begin_slot(CudaBackend *cuda, LumeqJob *job, int pageable_out, char *
     const int at_once = sync && (sync->stream || sync->finished);
     Slot *slot = &cuda->slots[index];
     slot->count = slot->received = slot->launched = 0;
-    slot->each =
-        (size_of(job) + BATCH_ALIGNMENT - 1) / BATCH_ALIGNMENT * BATCH_ALIGNMENT;
+    slot->each = (size_of(job) + BATCH_ALIGNMENT - 1) / BATCH_ALIGNMENT * BATCH_ALIGNMENT;
     const size_t size = slot->each * (size_t)(sync ? 1 : cuda->room);
     int ret = size > slot->size ? grow(cuda, slot, size, at_once, text, text_size) : 0;
     if (ret == LUMEQ_ERR_MEMORY && size > slot->each) {

@@ -241,8 +241,9 @@ extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
     cudaFuncAttributes attributes;
     cudaError_t error = cudaFuncGetAttributes(&attributes, clahe_reference);
     if (!error)
-        error = cudaFuncSetAttribute(clahe_reference, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
+        error =
+            cudaFuncSetAttribute(clahe_reference, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 cudaSharedmemCarveoutMaxShared);
     if (!error)
         error = cudaFuncGetAttributes(&attributes, clahe_counts<uint8_t>);
     return error ? error : cudaFuncGetAttributes(&attributes, clahe_counts<uint16_t>);

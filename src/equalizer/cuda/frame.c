@@ -126,8 +126,8 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     if (!error && c->cells)
         error = lumeq_cuda_cells(&count.luma, p->depth, p->shift, c->cells, stream);
     if (!error && job->clahe)
-        error = lumeq_cuda_clahe_counts(device, &count.luma, &job->grid, c->tiles, c->padding,
-                                        stream);
+        error =
+            lumeq_cuda_clahe_counts(device, &count.luma, &job->grid, c->tiles, c->padding, stream);
     return error;
 }
 
@@ -161,8 +161,8 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
     const LumeqJob *a = first->job, *b = other->job;
     const CurveParams params = timeless(&a->curve), same = timeless(&b->curve);
     return a->write == b->write && a->clahe == b->clahe &&
-           a->frame.interlaced == b->frame.interlaced &&
-           !memcmp(&params, &same, sizeof(same)) && same_image(&first->in, &other->in) &&
+           a->frame.interlaced == b->frame.interlaced && !memcmp(&params, &same, sizeof(same)) &&
+           same_image(&first->in, &other->in) &&
            (!a->write || same_image(&first->out, &other->out)) &&
            (!a->clahe || (a->grid.haze == b->grid.haze && a->grid.limit == b->grid.limit &&
                           !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
@@ -171,8 +171,7 @@ int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other
 
 static LumeqCudaBatch batch_of(const LumeqCudaWork *work, int count)
 {
-    LumeqCudaBatch batch = {.count = count,
-                            .distance = sizeof(LumeqCudaFrame)};
+    LumeqCudaBatch batch = {.count = count, .distance = sizeof(LumeqCudaFrame)};
     for (int i = 0; i < count; i++) {
         const LumeqCudaWork *w = &work[i];
         struct LumeqCudaInBatch *of = &batch.of[i];
@@ -199,9 +198,8 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCuda
     return error || !job->clahe
                ? error
                : lumeq_cuda_clahe_reference(device, &luma, &job->grid, &inside,
-                                            &frames->result.tiles,
-                                            &frames->tables, &frames->tile_counters, &batch,
-                                            stream);
+                                            &frames->result.tiles, &frames->tables,
+                                            &frames->tile_counters, &batch, stream);
 }
 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork *work, int count,

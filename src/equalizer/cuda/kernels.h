@@ -5,8 +5,8 @@
  * stride (also negative), and any alignment to whole samples.
  *
  * From compute capability 9 on, a kernel may start while the one before it on its stream still
- * runs. Results are in order all the same. But kernels that are still queued on that stream must not write the
- * samples, or use the counters and results.
+ * runs. Results are in order all the same. But kernels that are still queued on that stream must
+ * not write the samples, or use the counters and results.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
 #define LUMEQ_CUDA_KERNELS_H
@@ -94,13 +94,13 @@ typedef struct LumeqCudaTally {
 
 /* What to count. */
 typedef struct LumeqCudaCount {
-    LumeqCudaPlane counted;     /* for the histogram: luma, or the metered part of it */
-    LumeqCudaPlane luma;        /* for bars and noise; data NULL: neither */
-    LumeqCudaPlane before;      /* luma of the previous frame, for noise; data NULL: unknown */
-    BarsParams bars;            /* `ignore`: rows and columns are not counted */
-    const CurveParams *params;  /* format and bins; samples past the last bin count there */
-    LumeqCudaTally *tally;      /* on the device */
-    LumeqCudaTally *host;       /* pinned: gets what was counted */
+    LumeqCudaPlane counted;    /* for the histogram: luma, or the metered part of it */
+    LumeqCudaPlane luma;       /* for bars and noise; data NULL: neither */
+    LumeqCudaPlane before;     /* luma of the previous frame, for noise; data NULL: unknown */
+    BarsParams bars;           /* `ignore`: rows and columns are not counted */
+    const CurveParams *params; /* format and bins; samples past the last bin count there */
+    LumeqCudaTally *tally;     /* on the device */
+    LumeqCudaTally *host;      /* pinned: gets what was counted */
 } LumeqCudaCount;
 
 /* Counts a frame: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */
@@ -123,7 +123,8 @@ typedef struct LumeqCudaCounters {
     uint32_t blocks_done;
 } LumeqCudaCounters;
 
-/* Computes OpenCV's curves of a batch of 8-bit planes: `hist` and `curve` of `bins`, and `table`. */
+/* Computes OpenCV's curves of a batch of 8-bit planes: `hist` and `curve` of `bins`, and `table`.
+ */
 cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                  const CurveParams *params, CurveBin *bins, CurveTable *table,
                                  LumeqCudaCounters *counters, const LumeqCudaBatch *batch,

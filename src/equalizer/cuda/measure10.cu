@@ -12,8 +12,8 @@ extern "C" cudaError_t lumeq_cuda_load_count10(void)
     return load(MEASURE);
 }
 
-extern "C" cudaError_t lumeq_cuda_count10(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                         cudaStream_t stream)
+extern "C" cudaError_t lumeq_cuda_count10(const LumeqCudaDevice *device,
+                                          const LumeqCudaCount *count, cudaStream_t stream)
 {
     return launch_measure<uint16_t>(MEASURE, device, count, stream);
 }

@@ -32,7 +32,8 @@ static __device__ __forceinline__ void make_curve(const CurveParams &params, uin
         scratch->total = sum;
     group_barrier();
     const uint32_t base = scratch->base, total = scratch->total;
-    const uint32_t out = reference_code(code, sum, first, base, total, reference_scale(base, total));
+    const uint32_t out =
+        reference_code(code, sum, first, base, total, reference_scale(base, total));
     wait_for_kernel_before(); /* waiting for this kernel then includes that one */
     bins[code].hist = count;
     bins[code].curve = out << 16;
@@ -61,8 +62,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     merge<REFERENCE_CODES, TABLES>(own, counted->hist);
     if (is_last_block<block_barrier>(&counted->blocks_done, gridDim.x) &&
         threadIdx.x < GROUP_THREADS)
-        make_curve(params, counted->hist, in_batch(bins, batch, frame), in_batch(table, batch, frame),
-                   &scratch);
+        make_curve(params, counted->hist, in_batch(bins, batch, frame),
+                   in_batch(table, batch, frame), &scratch);
 }
 
 extern "C" cudaError_t lumeq_cuda_load_reference(void)
@@ -71,14 +72,15 @@ extern "C" cudaError_t lumeq_cuda_load_reference(void)
     return error ? error : load(reference<LumeqCudaBatch>);
 }
 
-extern "C" cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                            const CurveParams *params, CurveBin *bins,
-                                            CurveTable *table, LumeqCudaCounters *counters,
+extern "C" cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device,
+                                            const LumeqCudaPlane *src, const CurveParams *params,
+                                            CurveBin *bins, CurveTable *table,
+                                            LumeqCudaCounters *counters,
                                             const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     return batch->count > 1
                ? launch_over<uint8_t>(reference<LumeqCudaBatch>, device, src, batch->count, 0,
                                       stream, *params, bins, table, counters, *batch)
-               : launch_over<uint8_t>(reference<LumeqCudaAlone>, device, src, 1, 0, stream,
-                                      *params, bins, table, counters, LumeqCudaAlone());
+               : launch_over<uint8_t>(reference<LumeqCudaAlone>, device, src, 1, 0, stream, *params,
+                                      bins, table, counters, LumeqCudaAlone());
 }

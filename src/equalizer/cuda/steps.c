@@ -40,7 +40,7 @@ struct LumeqCudaStep {
     MeasureShape shape;
     LumeqCounts counts; /* only cells and tiles */
     int noise;          /* noise was counted */
-    double asked; /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
+    double asked;       /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
 
     int flight;                 /* it is a frame in flight; only then the members below count */
     LumeqImage host_image;      /* the input, if it was in host memory; else plane[0] is NULL */
@@ -128,8 +128,8 @@ static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
     cudaError_t error = cudaStreamCreateWithFlags(&step->stream, cudaStreamNonBlocking);
     cudaEvent_t *const events[] = {&step->done, &step->uploaded, &step->begun, &step->written};
     for (int i = 0; i < (steps->timed ? 4 : 2) && !error; i++)
-        error = cudaEventCreateWithFlags(events[i], steps->timed ? cudaEventDefault
-                                                                 : cudaEventDisableTiming);
+        error = cudaEventCreateWithFlags(events[i],
+                                         steps->timed ? cudaEventDefault : cudaEventDisableTiming);
     if (!error) {
         step->host = lumeq_pinned_alloc_needed(steps->home, step->host_size);
         error = step->host ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -412,12 +412,12 @@ static cudaError_t count(const LumeqCudaSteps *steps, LumeqCudaStep *step,
     cudaError_t error =
         at->counts_size ? cudaMemsetAsync(counts, 0, at->counts_size, stream) : cudaSuccess;
     if (!error)
-        error = lumeq_cuda_measure(&steps->device, &on_device,
-                                   (LumeqCudaTally *)(void *)step->device,
-                                   (LumeqCudaTally *)(void *)step->host, stream);
-    return error || !at->counts_size ? error
-                                     : cudaMemcpyAsync(host, counts, at->counts_size,
-                                                       cudaMemcpyDeviceToHost, stream);
+        error =
+            lumeq_cuda_measure(&steps->device, &on_device, (LumeqCudaTally *)(void *)step->device,
+                               (LumeqCudaTally *)(void *)step->host, stream);
+    return error || !at->counts_size
+               ? error
+               : cudaMemcpyAsync(host, counts, at->counts_size, cudaMemcpyDeviceToHost, stream);
 }
 
 static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *step,
@@ -513,8 +513,8 @@ static int begin_flight(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void 
     const MeasureShape shape = shape_of(job);
     MeasurePlaces at = begin_places(job, &shape);
     const size_t curve = part_of(&at.size, curve_size(job)), host_size = at.size;
-    at.pictures = part_of(
-        &at.size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
+    at.pictures =
+        part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
     if (missed)
         at.previous = part_of(&at.size, lumeq_pictures_size(previous, 1));
     LumeqCudaStep *step;
@@ -593,11 +593,10 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    const cudaError_t error =
-        lumeq_cuda_await_event(step->done, since,
-                               !wait          ? LUMEQ_CUDA_LOOK
-                               : step->flight ? steps->waits
-                                              : LUMEQ_CUDA_SPIN);
+    const cudaError_t error = lumeq_cuda_await_event(step->done, since,
+                                                     !wait          ? LUMEQ_CUDA_LOOK
+                                                     : step->flight ? steps->waits
+                                                                    : LUMEQ_CUDA_SPIN);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
