@@ -27,8 +27,9 @@ _Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "it comes first, on the d
 /* Memory and events for work on one frame. */
 struct LumeqCudaStep {
     LumeqCudaStep *next;
-    int busy; /* belongs to a call, to a pending measure, or to a frame in flight */
-    int used; /* `done` has been recorded, and is not known to have passed */
+    int busy;   /* belongs to a call, to a pending measure, or to a frame in flight */
+    int used;   /* `done` has been recorded, and is not known to have passed */
+    int zeroed; /* the tally is; each measure leaves it so */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
     /* Of frames in flight, as `done`; begun and written only if stages are timed. */
@@ -40,7 +41,7 @@ struct LumeqCudaStep {
     MeasureShape shape;
     LumeqCounts counts; /* only cells and tiles */
     int noise;          /* noise was counted */
-    double asked; /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
+    double asked;       /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
 
     int flight;                 /* it is a frame in flight; only then the members below count */
     LumeqImage host_image;      /* the input, if it was in host memory; else plane[0] is NULL */
@@ -128,17 +129,14 @@ static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
     cudaError_t error = cudaStreamCreateWithFlags(&step->stream, cudaStreamNonBlocking);
     cudaEvent_t *const events[] = {&step->done, &step->uploaded, &step->begun, &step->written};
     for (int i = 0; i < (steps->timed ? 4 : 2) && !error; i++)
-        error = cudaEventCreateWithFlags(events[i], steps->timed ? cudaEventDefault
-                                                                 : cudaEventDisableTiming);
+        error = cudaEventCreateWithFlags(events[i],
+                                         steps->timed ? cudaEventDefault : cudaEventDisableTiming);
     if (!error) {
         step->host = lumeq_pinned_alloc_needed(steps->home, step->host_size);
         error = step->host ? cudaSuccess : cudaErrorMemoryAllocation;
     }
-    if (!error)
-        error = lumeq_device_take(steps->home, (void **)&step->device, step->device_size);
-    if (!error) /* each use leaves the tally zeroed */
-        error = cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), step->stream);
-    return error ? error : lumeq_cuda_await_stream(step->stream, lumeq_cuda_now());
+    return error ? error
+                 : lumeq_device_take(steps->home, (void **)&step->device, step->device_size);
 }
 
 /* Returns the smallest free step that is large enough, or NULL. */
@@ -221,6 +219,22 @@ static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t strea
     snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
              cudaGetErrorString(error));
     return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
+}
+
+/* True if a call failed that may succeed when it is repeated: the device is not lost. */
+static int may_repeat(cudaError_t error)
+{
+    if (!error || error == cudaErrorNotReady || lumeq_cuda_is_loss(error))
+        return 0;
+    (void)cudaGetLastError();
+    return 1;
+}
+
+/* Waits for the step's last work. */
+static cudaError_t await_done(const LumeqCudaStep *step, double since, LumeqCudaWait wait)
+{
+    const cudaError_t error = lumeq_cuda_await_event(step->done, since, wait);
+    return may_repeat(error) ? lumeq_cuda_await_event(step->done, since, wait) : error;
 }
 
 /* ---- the caller's streams and events ------------------------------------------------------- */
@@ -399,6 +413,13 @@ static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShap
     return at;
 }
 
+/* Zeroes the tally before its first measure, or after one that failed. */
+static cudaError_t zero_tally(LumeqCudaStep *step, cudaStream_t stream)
+{
+    return step->zeroed ? cudaSuccess
+                        : cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), stream);
+}
+
 /* Counts a picture on the device, and copies the counts to the host. */
 static cudaError_t count(const LumeqCudaSteps *steps, LumeqCudaStep *step,
                          const LumeqMeasureJob *job, const MeasurePlaces *at, cudaStream_t stream)
@@ -409,15 +430,18 @@ static cudaError_t count(const LumeqCudaSteps *steps, LumeqCudaStep *step,
     step->noise = job->previous.plane[0] != NULL;
     place_counts(&on_device.counts, &step->shape, cells, counts);
     place_counts(&step->counts, &step->shape, cells, host);
-    cudaError_t error =
-        at->counts_size ? cudaMemsetAsync(counts, 0, at->counts_size, stream) : cudaSuccess;
+    cudaError_t error = zero_tally(step, stream);
+    step->zeroed = 0;
+    if (!error && at->counts_size)
+        error = cudaMemsetAsync(counts, 0, at->counts_size, stream);
     if (!error)
-        error = lumeq_cuda_measure(&steps->device, &on_device,
-                                   (LumeqCudaTally *)(void *)step->device,
-                                   (LumeqCudaTally *)(void *)step->host, stream);
-    return error || !at->counts_size ? error
-                                     : cudaMemcpyAsync(host, counts, at->counts_size,
-                                                       cudaMemcpyDeviceToHost, stream);
+        error =
+            lumeq_cuda_measure(&steps->device, &on_device, (LumeqCudaTally *)(void *)step->device,
+                               (LumeqCudaTally *)(void *)step->host, stream);
+    step->zeroed = !error;
+    return error || !at->counts_size
+               ? error
+               : cudaMemcpyAsync(host, counts, at->counts_size, cudaMemcpyDeviceToHost, stream);
 }
 
 static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *step,
@@ -513,8 +537,8 @@ static int begin_flight(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void 
     const MeasureShape shape = shape_of(job);
     MeasurePlaces at = begin_places(job, &shape);
     const size_t curve = part_of(&at.size, curve_size(job)), host_size = at.size;
-    at.pictures = part_of(
-        &at.size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
+    at.pictures =
+        part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
     if (missed)
         at.previous = part_of(&at.size, lumeq_pictures_size(previous, 1));
     LumeqCudaStep *step;
@@ -593,11 +617,8 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    const cudaError_t error =
-        lumeq_cuda_await_event(step->done, since,
-                               !wait          ? LUMEQ_CUDA_LOOK
-                               : step->flight ? steps->waits
-                                              : LUMEQ_CUDA_SPIN);
+    const LumeqCudaWait awake = step->flight ? steps->waits : LUMEQ_CUDA_SPIN;
+    const cudaError_t error = await_done(step, since, wait ? awake : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
@@ -779,11 +800,12 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    cudaError_t error =
-        lumeq_cuda_await_event(step->done, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
+    cudaError_t error = await_done(step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (!error && steps->timed)
+        error = read_times(steps, step, begin_us, end_us);
+    if (may_repeat(error))
         error = read_times(steps, step, begin_us, end_us);
     return error ? lose(steps, error, "a frame", text, text_size) : 0;
 }
