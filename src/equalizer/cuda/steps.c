@@ -201,6 +201,13 @@ static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
     pthread_mutex_unlock(&steps->lock);
 }
 
+/* Waits for work that is already queued: others may queue more all the time. */
+static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
+{
+    const cudaError_t error = cudaEventRecord(step->done, stream);
+    return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
+}
+
 /* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
  * the work that was started on `stream`. `step` NULL: nothing was started. */
 static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
@@ -210,8 +217,7 @@ static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t strea
         return lose(steps, error, what, text, text_size);
     (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     /* cudaFree(NULL) reports a permanent error. */
-    const cudaError_t after =
-        step ? lumeq_cuda_await_stream(stream, lumeq_cuda_now()) : cudaFree(NULL);
+    const cudaError_t after = step ? finish_so_far(step, stream) : cudaFree(NULL);
     if (after)
         return lose(steps, after, what, text, text_size);
     if (step && !step->flight)
@@ -266,12 +272,6 @@ static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStr
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
-}
-
-static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
-{
-    const cudaError_t error = cudaEventRecord(step->done, stream);
-    return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
 /* CUDA's copies from ordinary memory block inside CUDA without a limit, so this waits for earlier
