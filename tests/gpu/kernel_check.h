@@ -148,7 +148,7 @@ static inline void open_expected(const Pictures *p, CheckRect expected[3])
     }
 }
 
-/* Copies the output from the device and compares it; frees what was expected. */
+/* Copies the output from the device and compares it; frees the expected rectangles. */
 static inline void compare_pictures(const Pictures *p, CheckRect expected[3])
 {
     for (int i = 0; i <= p->shape.planes; i++) {
@@ -160,7 +160,7 @@ static inline void compare_pictures(const Pictures *p, CheckRect expected[3])
     }
 }
 
-/* LUMEQ_TEST_CASES, or what is usual. */
+/* The number of cases: LUMEQ_TEST_CASES, or the default. */
 static inline int cases_of(int usual)
 {
     const char *wanted = getenv("LUMEQ_TEST_CASES");

@@ -62,7 +62,7 @@ static void check_counts(const Pictures *p, const TileGrid *grid)
     }
 }
 
-/* What the reference's kernel made. */
+/* Compares the results of the reference's kernel. */
 static void compare_reference(const Pictures *p, const TileGrid *grid, const TileResult *result,
                               const TileTables *tables)
 {

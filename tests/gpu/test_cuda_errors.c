@@ -155,6 +155,14 @@ static LumeqEqualizer *open_fake(LumeqBackendId id)
     return eq;
 }
 
+/* Begins a run on a new fake GPU. */
+static LumeqEqualizer *start(Run *run, FakeCuda cuda, LumeqBackendId id)
+{
+    memset(run, 0, sizeof(*run));
+    fake_cuda_start(cuda);
+    return open_fake(id);
+}
+
 static const Run *expected_run(void)
 {
     static Run expected[WAYS];
@@ -186,9 +194,7 @@ static void no_error(void)
 {
     static Run run;
     for (way = 0; way < WAYS; way++) {
-        memset(&run, 0, sizeof(run));
-        fake_cuda_start((FakeCuda){0});
-        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+        LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
         play_with(eq, &run);
         compare(&run, "no error", 0);
         CHECK(!run.refused && !run.calls_when_lost, "something is refused");
@@ -269,9 +275,7 @@ static void batches(void)
 static size_t play_in(size_t room, const char *what)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
     const size_t before = fake_cuda.on_device;
     fake_cuda.memory = before + room;
     play_with(eq, &run);
@@ -308,9 +312,8 @@ static void refused_in_batches(void)
     batch = 4;
     way = REFERENCE;
     for (int k = 1, failed = 1; failed; k++) {
-        memset(&run, 0, sizeof(run));
-        fake_cuda_start((FakeCuda){.error = cudaErrorInvalidValue});
-        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+        LumeqEqualizer *eq =
+            start(&run, (FakeCuda){.error = cudaErrorInvalidValue}, LUMEQ_BACKEND_CUDA);
         const LumeqSync sync = {.size = sizeof(sync)};
         set_mode(eq, 0);
         LumeqFrame frame = frame_of(&run, 0);
@@ -350,9 +353,7 @@ static void no_memory_for_larger(void)
         .in = {.plane = {memory}, .stride = {SIDE}, .width = SIDE, .height = SIDE, .depth = 8}};
     larger.out = larger.in;
     larger.out.plane[0] = memory + SIDE * SIDE;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
     for (int n = 0; n < 4; n++)
         hand_in(eq, &run, n);
     fake_cuda.memory = 1;
@@ -376,9 +377,7 @@ static void no_memory_for_larger(void)
 static void hang(int live, int pageable)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_AUTO);
     run.pinned = pageable ? NULL : lumeq_alloc_host(eq, FRAMES * SIZE);
     double begin = 0;
     for (int n = 0; n < FRAMES; n++) {
@@ -417,18 +416,19 @@ static void hang(int live, int pageable)
 
 static void hangs(void)
 {
-    hang(0, 0);
-    hang(0, 1);
-    hang(1, 0);
+    for (way = 0; way < WAYS; way++) {
+        hang(0, 0);
+        hang(0, 1);
+        hang(1, 0);
+    }
+    way = STEPS;
 }
 
 /* The GPU wakes up and makes its pending copies, which must not hit later frames. */
 static void wakes_up(void)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){.late = 1});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){.late = 1}, LUMEQ_BACKEND_AUTO);
     uint8_t *pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
     for (int n = 0; n < FRAMES; n++) {
         memcpy(run.in[n], expected_run()->in[n], SIZE);
@@ -475,9 +475,8 @@ static void slow(void)
 {
     static Run run;
     for (int pinned = 0; pinned < 2; pinned++) {
-        memset(&run, 0, sizeof(run));
-        fake_cuda_start((FakeCuda){.hangs = 1, .stage_takes = 0.3});
-        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+        LumeqEqualizer *eq =
+            start(&run, (FakeCuda){.hangs = 1, .stage_takes = 0.3}, LUMEQ_BACKEND_CUDA);
         run.pinned = pinned ? lumeq_alloc_host(eq, FRAMES * SIZE) : NULL;
         play_with(eq, &run);
         compare(&run, "slow", 0);
@@ -492,9 +491,7 @@ static void slow(void)
 static void destroyed_while_it_hangs(void)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
     run.pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
     fake_cuda.hangs = 1;
     hand_in(eq, &run, 0);
@@ -506,9 +503,7 @@ static void destroyed_while_it_hangs(void)
 static void places(void)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_AUTO);
     uint8_t *memory = lumeq_alloc_device(eq, 2 * SIZE);
     LumeqFrame frame = frame_of(&run, 1);
     frame.out = picture(memory, 1);

@@ -93,7 +93,7 @@ static void close_counts(void)
     OK(cudaFreeHost(counted));
 }
 
-/* What the last kernel counted, against the CPU's counts of the whole frame. */
+/* Compares the last kernel's lines and noise with the CPU's. */
 static void compare_film(const Plane *now, const Plane *before, const BarsParams *bars,
                          const CurveParams *params, const char *name)
 {
