@@ -365,7 +365,7 @@ end_under() {
 
 test_programs() {
     local name
-    for name in test_cuda_kernels test_cuda_row test_cuda_survey test_cuda_clahe test_cuda_lift test_cuda_backend \
+    for name in test_cuda_kernels test_cuda_clahe test_cuda_lift test_cuda_backend \
         test_cuda_batch test_cuda_outputs test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
         test_equalizer test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
         test_look test_meter test_noise test_clahe test_chroma test_bars test_steps test_gpu_loss \
@@ -394,14 +394,11 @@ sanitizers() {
         # Fewer cases: under a tool everything takes a hundred times as long.
         program=$(find_program test_cuda_kernels)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" rectangles
-        program=$(find_program test_cuda_row)
         if [ "$tool" = racecheck ]; then
-            skip "compute-sanitizer racecheck: test_cuda_row: it does not end within minutes"
+            skip "compute-sanitizer racecheck: kernels in a row: it does not end within minutes"
         else
-            [ -z "$program" ] || LUMEQ_TEST_CASES=8 under "$tool" "$program"
+            [ -z "$program" ] || LUMEQ_TEST_CASES=2 under "$tool" "$program" in_a_row
         fi
-        program=$(find_program test_cuda_survey)
-        [ -z "$program" ] || LUMEQ_TEST_CASES=10 under "$tool" "$program"
         program=$(find_program test_cuda_clahe)
         [ -z "$program" ] || LUMEQ_TEST_CASES=20 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_lift)

@@ -783,7 +783,8 @@ LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
  * lumeq_backend_name()). Waits for the frame if all slots are in flight, and after lumeq_flush();
  * otherwise an unfinished frame is AGAIN. Errors: ARGUMENT, AGAIN (submit a frame first, or wait),
  * END (after lumeq_flush(): no frame is left), MEMORY, GPU (also once for each frame lost with the
- * GPU, which is still returned).
+ * GPU, which is still returned), UNAVAILABLE (once for each frame that the GPU measured but cannot
+ * write, and the CPU may not: see lumeq_submit(); it is still returned).
  */
 LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 

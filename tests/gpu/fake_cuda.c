@@ -537,7 +537,8 @@ cudaError_t cudaGetLastError(void)
 const char *cudaGetErrorString(cudaError_t error)
 {
     static char text[40];
-    snprintf(text, sizeof(text), "made-up error %d", (int)error);
+    snprintf(text, sizeof(text), "made-up error %d%s", (int)error,
+             error == cudaErrorMemoryAllocation ? ": out of memory" : "");
     return text;
 }
 
@@ -593,7 +594,8 @@ static void *cpu_backend(void)
 /* Counts a frame of the reference on the CPU, and makes its curve. */
 static void find_curve(const LumeqCudaWork *of, LumeqCudaFrame *frame)
 {
-    static uint32_t hist[LUMEQ_MAX_BINS], tiles[TILES_MAX][TILE_CELLS], padding[TILES_MAX][TILE_CELLS];
+    static uint32_t hist[LUMEQ_MAX_BINS], tiles[TILES_MAX][TILE_CELLS],
+        padding[TILES_MAX][TILE_CELLS];
     static NoiseProfile noise;
     static BarsProfile lines;
     static CurveWork work;
@@ -617,6 +619,7 @@ static void find_curve(const LumeqCudaWork *of, LumeqCudaFrame *frame)
     };
     if (lumeq_backend_cpu.measure(cpu_backend(), &measure, &pending, text, sizeof(text)) < 0)
         abort();
+    result->curve.bars = (BarsState){.active = {0, 0, of->in.width, of->in.height}};
     for (int i = 0; i < job->curve.bins; i++)
         result->curve.bin[i].hist = hist[i];
     curve_compute(&job->curve, &none.curve, none.curve.bin, &result->curve, result->curve.bin,
@@ -695,8 +698,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     char text[256];
     void *pending;
     CALL();
-    if (device->early_launches || tally->blocks_done ||
-        (job->counts.cells && job->counts.cells[0]))
+    if (device->early_launches || tally->blocks_done || (job->counts.cells && job->counts.cells[0]))
         abort();
     work(stream);
     LumeqMeasureJob counted = *job;

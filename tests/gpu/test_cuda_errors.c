@@ -1,7 +1,7 @@
 /*
  * Error handling of the CUDA backend, with a fake CUDA; no GPU is needed. Any call may fail, once
  * or from then on, and the GPU may hang. No frame is lost, the bits are the same, and a lost GPU is
- * not called again.
+ * not called again. Frames go step by step, as the reference, or as both alternately.
  */
 #include <pthread.h>
 
@@ -22,6 +22,7 @@ typedef struct Run {
     uint8_t *pinned; /* NULL: outputs are ordinary memory */
     FrameStats stats[FRAMES];
     LumeqImage back[FRAMES]; /* where outputs were when they were received */
+    int lost[FRAMES];        /* frames that the GPU had accepted, but could not write */
     int received, refused;
     long calls_when_lost; /* 0: not lost */
 } Run;
@@ -42,7 +43,7 @@ static LumeqImage picture(uint8_t *memory, int n)
 
 static uint8_t *output_of(Run *run, int n)
 {
-    return run->pinned ? run->pinned + n % 4 * SIZE : run->out[n];
+    return run->pinned ? run->pinned + n * SIZE : run->out[n];
 }
 
 static LumeqFrame frame_of(Run *run, int n)
@@ -75,13 +76,15 @@ static int take(LumeqEqualizer *eq, Run *run)
     const int n = run->received;
     const int ret = lumeq_receive(eq, &frame, ask_stats(&run->stats[n < FRAMES ? n : 0]));
     note_loss(eq, run);
-    if (ret < 0)
+    if (ret < 0 && ret != LUMEQ_ERR_UNAVAILABLE)
         return ret;
-    CHECK(n < FRAMES && frame.opaque == run->in[n], "frame %d is another", n);
-    if (n < FRAMES) {
-        run->back[n] = frame.out;
+    if (!CHECK(n < FRAMES && frame.opaque == run->in[n], "frame %d is another", n))
+        return LUMEQ_ERR_END;
+    run->back[n] = frame.out;
+    run->lost[n] = ret < 0;
+    run->refused += ret < 0;
+    if (ret == 0)
         copy_out(run, n);
-    }
     run->received++;
     return 0;
 }
@@ -105,10 +108,15 @@ static void hand_in(LumeqEqualizer *eq, Run *run, int n)
     CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
 }
 
+/* How frames are processed. */
+typedef enum Way { STEPS, REFERENCE, BOTH, WAYS } Way;
+static Way way;
+
 static void set_mode(LumeqEqualizer *eq, int n)
 {
     LumeqParams params = DEFAULT_PARAMS;
     params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
+    params.reference = way == REFERENCE || (way == BOTH && n / 2 % 2);
     params.tiles_x = params.tiles_y = 2;
     lumeq_set_params(eq, &params);
 }
@@ -147,15 +155,23 @@ static LumeqEqualizer *open_fake(LumeqBackendId id)
     return eq;
 }
 
+/* Begins a run on a new fake GPU. */
+static LumeqEqualizer *start(Run *run, FakeCuda cuda, LumeqBackendId id)
+{
+    memset(run, 0, sizeof(*run));
+    fake_cuda_start(cuda);
+    return open_fake(id);
+}
+
 static const Run *expected_run(void)
 {
-    static Run expected;
-    if (!expected.received) {
+    static Run expected[WAYS];
+    if (!expected[way].received) {
         LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CPU);
-        play_with(eq, &expected);
+        play_with(eq, &expected[way]);
         lumeq_destroy(&eq);
     }
-    return &expected;
+    return &expected[way];
 }
 
 static void compare(const Run *run, const char *what, long call)
@@ -164,10 +180,12 @@ static void compare(const Run *run, const char *what, long call)
     for (int n = 0; n < FRAMES; n++) {
         const LumeqImage image = picture(NULL, n);
         const size_t luma = (size_t)image.width * (size_t)image.height;
+        if (run->lost[n])
+            continue;
         CHECK(!memcmp(run->out[n], expected->out[n], n % 3 ? luma * 3 / 2 : luma),
-              "%s at call %ld: frame %d differs", what, call, n);
+              "%s, way %d, at call %ld: frame %d differs", what, way, call, n);
         CHECK(!memcmp(run->stats[n].curve, expected->stats[n].curve, sizeof(run->stats[n].curve)),
-              "%s at call %ld: the curve of frame %d differs", what, call, n);
+              "%s, way %d, at call %ld: the curve of frame %d differs", what, way, call, n);
     }
 }
 
@@ -175,17 +193,22 @@ static void compare(const Run *run, const char *what, long call)
 static void no_error(void)
 {
     static Run run;
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
-    play_with(eq, &run);
-    compare(&run, "no error", 0);
-    CHECK(!run.refused && !run.calls_when_lost, "something is refused");
-    lumeq_destroy(&eq);
-    CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
+    for (way = 0; way < WAYS; way++) {
+        LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
+        play_with(eq, &run);
+        compare(&run, "no error", 0);
+        CHECK(!run.refused && !run.calls_when_lost, "something is refused");
+        CHECK(batch < 2 || way != REFERENCE || fake_cuda.batches > 0, "there are no batches");
+        lumeq_destroy(&eq);
+        CHECK(!fake_cuda.pinned && !fake_cuda.on_device && !fake_cuda.events && !fake_cuda.streams,
+              "%zu and %zu bytes, %d events, %d streams are left", fake_cuda.pinned,
+              fake_cuda.on_device, fake_cuda.events, fake_cuda.streams);
+    }
+    way = STEPS;
 }
 
 /* Fails at every call (or every n-th) after the equalizer was created. */
-static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, int step)
+static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int step)
 {
     static Run run;
     char what[64];
@@ -196,7 +219,7 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
         sharing = k % 3 == 0;
         LumeqEqualizer *eq = open_fake(id);
         sharing = 0;
-        run.pinned = k % 2 ? lumeq_alloc_host(eq, 4 * SIZE) : NULL;
+        run.pinned = k % 2 ? lumeq_alloc_host(eq, FRAMES * SIZE) : NULL;
         fake_cuda.fail_at = fake_cuda.calls + k;
         play_with(eq, &run);
         compare(&run, what, k);
@@ -208,8 +231,8 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
             CHECK(!lumeq_alloc_device(eq, 100), "a lost GPU gives memory");
         }
         if (!sticky && id == LUMEQ_BACKEND_CUDA)
-            CHECK(!on_cpu && run.refused <= 1, "%s at call %d: refused %d times, then on %s", what,
-                  k, run.refused, lumeq_backend_name(eq));
+            CHECK(!on_cpu && run.refused <= 1, "%s, way %d, at call %d: refused %d times; %s", what,
+                  way, k, run.refused, lumeq_last_error(eq));
         if (!sticky && failed && on_cpu)
             CHECK(strstr(lumeq_last_error(eq), "made-up") != NULL, "%s at call %d: the error is %s",
                   what, k, lumeq_last_error(eq));
@@ -224,6 +247,13 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
     }
 }
 
+static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, int step)
+{
+    for (way = 0; way < WAYS; way++)
+        fail_at_calls(id, error, sticky, step);
+    way = STEPS;
+}
+
 static void lost_at_any_call(void)
 {
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
@@ -235,16 +265,8 @@ static void lost_at_any_call(void)
 /* The same with frames that wait for others. */
 static void batches(void)
 {
-    static Run run;
     batch = 4;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
-    play_with(eq, &run);
-    compare(&run, "no error", 0);
-    CHECK(fake_cuda.batches > 0, "no launch is for several frames");
-    lumeq_destroy(&eq);
-    CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
+    no_error();
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
     batch = 0;
 }
@@ -253,9 +275,7 @@ static void batches(void)
 static size_t play_in(size_t room, const char *what)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
     const size_t before = fake_cuda.on_device;
     fake_cuda.memory = before + room;
     play_with(eq, &run);
@@ -269,6 +289,7 @@ static size_t play_in(size_t room, const char *what)
 /* Without memory for whole batches they are smaller. */
 static void no_memory_for_batches(void)
 {
+    way = REFERENCE;
     const size_t alone = play_in(SIZE_MAX / 2, "alone");
     batch = 16;
     const size_t whole = play_in(SIZE_MAX / 2, "whole batches");
@@ -281,6 +302,7 @@ static void no_memory_for_batches(void)
     CHECK(whole > 8 * alone && launches > 3, "%zu bytes, alone %zu; %d times with batches", whole,
           alone, launches);
     batch = 0;
+    way = STEPS;
 }
 
 /* With batches, a failing frame that starts at once is refused as well. */
@@ -288,11 +310,12 @@ static void refused_in_batches(void)
 {
     static Run run;
     batch = 4;
+    way = REFERENCE;
     for (int k = 1, failed = 1; failed; k++) {
-        memset(&run, 0, sizeof(run));
-        fake_cuda_start((FakeCuda){.error = cudaErrorInvalidValue});
-        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+        LumeqEqualizer *eq =
+            start(&run, (FakeCuda){.error = cudaErrorInvalidValue}, LUMEQ_BACKEND_CUDA);
         const LumeqSync sync = {.size = sizeof(sync)};
+        set_mode(eq, 0);
         LumeqFrame frame = frame_of(&run, 0);
         frame.sync = &sync;
         fake_cuda.fail_at = fake_cuda.calls + k;
@@ -308,6 +331,7 @@ static void refused_in_batches(void)
         CHECK(failed || k > 5, "it only failed at %d calls", k);
     }
     batch = 0;
+    way = STEPS;
 }
 
 /* With --backend cuda a failing frame is refused and can be submitted again; nothing is lost. */
@@ -322,15 +346,18 @@ static void refused_at_any_call(void)
 /* Frames that are too large for the GPU's memory are refused; smaller ones continue. */
 static void no_memory_for_larger(void)
 {
+    enum { SIDE = 1024 };
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    static uint8_t memory[2 * SIDE * SIDE];
+    LumeqFrame larger = {
+        .in = {.plane = {memory}, .stride = {SIDE}, .width = SIDE, .height = SIDE, .depth = 8}};
+    larger.out = larger.in;
+    larger.out.plane[0] = memory + SIDE * SIDE;
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
     for (int n = 0; n < 4; n++)
         hand_in(eq, &run, n);
     fake_cuda.memory = 1;
     for (int i = 0; i < 2; i++) {
-        const LumeqFrame larger = frame_of(&run, 4);
         while (take(eq, &run) == 0)
             ;
         CHECK(lumeq_submit(eq, &larger) == LUMEQ_ERR_UNAVAILABLE, "it is taken");
@@ -350,10 +377,8 @@ static void no_memory_for_larger(void)
 static void hang(int live, int pageable)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
-    run.pinned = pageable ? NULL : lumeq_alloc_host(eq, 4 * SIZE);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_AUTO);
+    run.pinned = pageable ? NULL : lumeq_alloc_host(eq, FRAMES * SIZE);
     double begin = 0;
     for (int n = 0; n < FRAMES; n++) {
         memcpy(run.in[n], expected_run()->in[n], SIZE);
@@ -391,18 +416,19 @@ static void hang(int live, int pageable)
 
 static void hangs(void)
 {
-    hang(0, 0);
-    hang(0, 1);
-    hang(1, 0);
+    for (way = 0; way < WAYS; way++) {
+        hang(0, 0);
+        hang(0, 1);
+        hang(1, 0);
+    }
+    way = STEPS;
 }
 
 /* The GPU wakes up and makes its pending copies, which must not hit later frames. */
 static void wakes_up(void)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){.late = 1});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){.late = 1}, LUMEQ_BACKEND_AUTO);
     uint8_t *pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
     for (int n = 0; n < FRAMES; n++) {
         memcpy(run.in[n], expected_run()->in[n], SIZE);
@@ -444,19 +470,18 @@ static void hangs_at_the_start(void)
     CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_GPU, "it is there: %s", why);
 }
 
-/* A GPU that takes 2 s for a step is slow, not lost. */
+/* A GPU that takes 0.3 s for each copy and kernel is slow, not lost. */
 static void slow(void)
 {
     static Run run;
     for (int pinned = 0; pinned < 2; pinned++) {
-        memset(&run, 0, sizeof(run));
-        fake_cuda_start((FakeCuda){.hangs = 1, .stage_takes = 2});
-        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
-        run.pinned = pinned ? lumeq_alloc_host(eq, 4 * SIZE) : NULL;
+        LumeqEqualizer *eq =
+            start(&run, (FakeCuda){.hangs = 1, .stage_takes = 0.3}, LUMEQ_BACKEND_CUDA);
+        run.pinned = pinned ? lumeq_alloc_host(eq, FRAMES * SIZE) : NULL;
         play_with(eq, &run);
         compare(&run, "slow", 0);
         CHECK(!run.calls_when_lost, "it is taken for lost: %s", lumeq_last_error(eq));
-        CHECK(fake_cuda.now > 9 * FRAMES, "it is not slow");
+        CHECK(fake_cuda.now > FRAMES, "it is not slow");
         lumeq_free_host(eq, run.pinned);
         lumeq_destroy(&eq);
     }
@@ -466,10 +491,8 @@ static void slow(void)
 static void destroyed_while_it_hangs(void)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
-    run.pinned = lumeq_alloc_host(eq, 4 * SIZE);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
+    run.pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
     fake_cuda.hangs = 1;
     hand_in(eq, &run, 0);
     lumeq_destroy(&eq);
@@ -480,9 +503,7 @@ static void destroyed_while_it_hangs(void)
 static void places(void)
 {
     static Run run;
-    memset(&run, 0, sizeof(run));
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_AUTO);
     uint8_t *memory = lumeq_alloc_device(eq, 2 * SIZE);
     LumeqFrame frame = frame_of(&run, 1);
     frame.out = picture(memory, 1);
@@ -636,10 +657,11 @@ static void lost_for_one(void)
     CHECK(runs[0].calls_when_lost && !runs[1].calls_when_lost, "both are lost, or none");
     lumeq_destroy(&eq[0]);
     fake_cuda.hangs = 0;
+    const int streams = fake_cuda.streams;
     eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
     sharing = 0;
-    CHECK(fake_cuda.streams == 2 * LUMEQ_CUDA_STREAMS, "%d streams: an equalizer joined a lost one",
-          fake_cuda.streams);
+    CHECK(fake_cuda.streams == streams + LUMEQ_CUDA_STREAMS,
+          "%d streams more: an equalizer joined a lost one", fake_cuda.streams - streams);
     hand_in_to(eq + 2, runs + 2, 1, 0, FRAMES);
     take_all(eq[2], &runs[2], "one that comes later");
     CHECK(!runs[2].calls_when_lost, "it is lost, too");
@@ -650,7 +672,7 @@ static void lost_for_one(void)
     lumeq_destroy(&eq[1]);
     CHECK(runs[1].calls_when_lost == 0 || fake_cuda.calls == calls,
           "%ld calls after the GPU was lost", fake_cuda.calls - calls);
-    CHECK(fake_cuda.streams == LUMEQ_CUDA_STREAMS,
+    CHECK(fake_cuda.streams >= LUMEQ_CUDA_STREAMS && fake_cuda.streams <= streams,
           "%d streams: those that are lost stay, the others do not", fake_cuda.streams);
 }
 

@@ -1,241 +1,365 @@
 /*
- * The CUDA kernels against the reference in C: the same bits for any rectangle, and nothing written
- * outside of it. LUMEQ_TEST_CASES sets how many rectangles are drawn.
+ * The CUDA kernels against the reference in C: the same counts and the same bits for any rectangle,
+ * and nothing written outside of it. LUMEQ_TEST_CASES sets how many rectangles are drawn.
  */
-#include <stdlib.h>
-
-#include "../equalizer/chroma_shape.h"
+#include "equalizer/cpu/bands.h"
+#include "equalizer/cpu/bars_profile.h"
 #include "kernel_check.h"
 
-#define DEFAULT_CASES 2000
-#define SMALL_WIDTHS 65 /* each of them with each content comes first */
-/* An input and an output picture, luma and chroma. */
-typedef struct Pictures {
-    ChromaShape shape;
-    CheckRect src[3], dst[3];
-} Pictures;
+static LumeqKernels kernels; /* in C */
 
-static LumeqCudaChroma chroma_of(const Pictures *p, const DeviceRect *in, const DeviceRect *out)
+static CurveParams draw_params(int depth, CheckRandom *random)
 {
-    LumeqCudaChroma chroma = {.luma = in[0].plane,
-                              .planes = p->shape.planes,
-                              .step = chroma_step(p->shape),
-                              .width = chroma_side(in[0].plane.width, p->shape.x),
-                              .height = chroma_side(in[0].plane.height, p->shape.y),
-                              .sub_x = p->shape.x,
-                              .sub_y = p->shape.y};
-    for (int i = 0; i < p->shape.planes; i++) {
-        chroma.in[i] = in[i + 1].plane;
-        chroma.out[i] = out[i + 1].plane;
+    const int full = check_below(random, 2), fraction = depth > 12 ? depth - 12 : 0;
+    return (CurveParams){
+        .depth = depth,
+        .shift = depth > 8 && check_below(random, 2) ? check_below(random, 17 - depth) : 0,
+        .bins = 1 << (depth - fraction),
+        .fraction = fraction,
+        .black = full ? 0 : 16 << (depth - 8),
+        .white = full ? (1 << depth) - 1 : 235 << (depth - 8),
+        .clip = check_below(random, 3) ? CURVE_ONE + (uint32_t)check_below(random, 600000) : 0,
+        .alpha = CURVE_ONE,
+        .strength = (uint32_t)check_below(random, CURVE_ONE + 1),
+        .adaptive = check_below(random, 2),
+        .stretch = check_below(random, 4) == 0,
+        .chroma = check_below(random, 4) != 0,
+        .dither = check_below(random, 2),
+        .frame = (uint32_t)check_below(random, 1000),
+    };
+}
+
+static CurveParams reference_params(void)
+{
+    return (CurveParams){.depth = 8,
+                         .bins = REFERENCE_CODES,
+                         .black = 16,
+                         .white = 235,
+                         .alpha = CURVE_ONE,
+                         .strength = CURVE_ONE,
+                         .reference = 1};
+}
+
+/* ---- counts -------------------------------------------------------------------------------- */
+
+static int code_at(const CheckRect *rect, int x, int y, const CurveParams *p)
+{
+    const uint8_t *row = check_row(rect, y);
+    return p->depth > 8 ? ((const uint16_t *)(const void *)row)[x] >> p->shift : row[x];
+}
+
+static void put_code(const CheckRect *rect, int x, int y, const CurveParams *p, int code)
+{
+    uint8_t *row = check_row(rect, y);
+    if (p->depth > 8)
+        ((uint16_t *)(void *)row)[x] = (uint16_t)(code << p->shift);
+    else
+        row[x] = (uint8_t)code;
+}
+
+/* Draws bars into a frame, with codes of its depth, and a frame before it, with less noise. */
+static void draw_film(const Plane *now, const Plane *before, int width, const CurveParams *p,
+                      CheckRandom *random)
+{
+    const int height = now->rect.height, most = 1 + check_below(random, 1 << (p->depth - 5));
+    const int top = check_below(random, 2) ? height * check_below(random, 50) / 100 : 0;
+    const int left = check_below(random, 3) ? 0 : width * check_below(random, 50) / 100;
+    const int still = check_below(random, 4) == 0;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const uint64_t hash = check_hash(random->seed, (uint64_t)y * 65536 + (uint64_t)x);
+            const int less = still ? 0 : (int)(hash % (uint64_t)most);
+            int code = code_at(&now->rect, x, y, p) & ((1 << p->depth) - 1);
+            if (y < top || y >= height - top || x < left || x >= width - left)
+                code = 0;
+            put_code(&now->rect, x, y, p, code);
+            put_code(&before->rect, x, y, p, code > less ? code - less : 0);
+        }
+}
+
+static LumeqCudaTally *tally, *counted; /* on the device and pinned */
+
+static int open_counts(void)
+{
+    lumeq_kernels_c(&kernels);
+    return have_gpu() && OK(cudaMalloc((void **)&tally, sizeof(*tally))) &&
+           OK(cudaMemset(tally, 0, sizeof(*tally))) &&
+           OK(cudaHostAlloc((void **)&counted, sizeof(*counted), 0));
+}
+
+static void close_counts(void)
+{
+    OK(cudaFree(tally));
+    OK(cudaFreeHost(counted));
+}
+
+/* Compares the last kernel's lines and noise with the CPU's. */
+static void compare_film(const Plane *now, const Plane *before, const BarsParams *bars,
+                         const CurveParams *params, const char *name)
+{
+    static BarsProfile lines;
+    const CheckRect *rect = &now->rect;
+    const LumeqImage in = {.plane = {rect->pixels},
+                           .stride = {rect->stride},
+                           .width = bars->width,
+                           .height = bars->height,
+                           .depth = params->depth,
+                           .shift = params->shift};
+    if (!bars->ignore) {
+        lumeq_profile_rows(bars, lines.lit[BARS_ROWS], rect->pixels, rect->stride, 0, in.height);
+        lumeq_profile_columns(bars, lines.lit[BARS_COLUMNS], rect->pixels, rect->stride, 0,
+                              in.width);
+        CHECK(!memcmp(counted->lit[BARS_ROWS], lines.lit[BARS_ROWS], (size_t)in.height),
+              "%s: the rows differ", name);
+        CHECK(!memcmp(counted->lit[BARS_COLUMNS], lines.lit[BARS_COLUMNS], (size_t)in.width),
+              "%s: the columns differ", name);
     }
-    return chroma;
-}
-
-static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *out,
-                   const CurveParams *params, Memory *on_device)
-{
-    LumeqCudaHistogram *const histogram =
-        params->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    const LumeqCudaChroma chroma = chroma_of(p, in, out);
-    const LumeqCudaCurve curve = {&on_device->result, &on_device->table, &on_device->counters,
-                                  NULL};
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(params, 0);
-    OK(histogram(&device, &in[0].plane, params, &on_device->before, &curve, NULL, &one, 0));
-    OK(lumeq_cuda_apply(&device, &out[0].plane, &in[0].plane, &on_device->table,
-                        &on_device->result.bars, params, NULL, &one, 0));
-    if (chroma.planes)
-        OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, params, &one, 0));
-    OK(cudaDeviceSynchronize());
-}
-
-static void run(const Pictures *p, const CurveParams *params, Memory *memory, Memory *on_device)
-{
-    DeviceRect in[3], out[3];
-    for (int i = 0; i <= p->shape.planes; i++) {
-        in[i] = to_device(&p->src[i], params);
-        out[i] = to_device(&p->dst[i], params);
-    }
-    memset(&memory->counters, 0, sizeof(memory->counters));
-    memset(&memory->result, 0x5A, sizeof(memory->result));
-    memset(&memory->table, 0x5A, sizeof(memory->table));
-    memset(&memory->result.bars, 0, sizeof(memory->result.bars));
-    memory->result.noise = 2 * params->frame;
-    OK(cudaMemcpy(on_device, memory, sizeof(*memory), cudaMemcpyHostToDevice));
-    launch(p, in, out, params, on_device);
-    OK(cudaMemcpy(memory, on_device, sizeof(*memory), cudaMemcpyDeviceToHost));
-    for (int i = 0; i <= p->shape.planes; i++) {
-        OK(cudaMemcpy(p->dst[i].memory, out[i].memory, p->dst[i].size, cudaMemcpyDeviceToHost));
-        OK(cudaFree(in[i].memory));
-        OK(cudaFree(out[i].memory));
+    if (before) {
+        NoiseProfile noise = {0};
+        LumeqImage previous = in;
+        previous.plane[0] = before->rect.pixels;
+        previous.stride[0] = before->rect.stride;
+        lumeq_noise_count(&noise, &kernels, &in, &previous, params, 0,
+                          noise_rows(in.width, in.height).rows);
+        CHECK(!memcmp(&counted->noise, &noise, sizeof(noise)), "%s: the noise differs", name);
     }
 }
 
-/* And of chroma. */
-static void expect_chroma(const Pictures *p, const CheckRect *dst, const CurveParams *params,
-                          const CurveTable *table)
+/* `before`: the previous frame; NULL: only the histogram is counted. Returns it in `hist`. */
+static void check_counts(const Plane *now, const Plane *before, const CurveParams *params,
+                         uint32_t *hist, CheckRandom *random, const char *name)
 {
-    const LumeqChromaRows rows =
-        chroma_rows(p->shape, p->src, dst, sample_size(params), 0, p->src[1].height);
-    (params->depth > 8 ? reference.chroma16 : reference.chroma8)(&rows, table, params);
+    static LumeqCudaTally left;
+    const LumeqCudaPlane *luma = &now->device;
+    const int size = params->depth > 8 ? 2 : 1, part = check_below(random, 3) == 0;
+    const int with_before = before && check_below(random, 4);
+    LumeqCudaCount count = {.counted = *luma,
+                            .bars = {.width = luma->width,
+                                     .height = luma->height,
+                                     .depth = params->depth,
+                                     .shift = params->shift,
+                                     .range = check_below(random, 2),
+                                     .ignore = check_below(random, 6) == 0},
+                            .params = params,
+                            .tally = tally,
+                            .host = counted};
+    if (before)
+        count.luma = *luma;
+    if (with_before)
+        count.before = before->device;
+    const int x = part ? check_below(random, luma->width) : 0;
+    const int y = part ? check_below(random, luma->height) : 0;
+    count.counted.data += y * luma->stride + x * size;
+    count.counted.width -= x;
+    count.counted.height -= y;
+    memset(counted, 0x5A, sizeof(*counted));
+    OK(lumeq_cuda_counter(params->depth, params->bins)(&device, &count, 0));
+    OK(cudaMemcpy(&left, tally, sizeof(left), cudaMemcpyDeviceToHost));
+
+    memset(hist, 0, LUMEQ_MAX_BINS * sizeof(*hist));
+    (size > 1 ? kernels.histogram16 : kernels.histogram8)(hist, check_row(&now->rect, y) + x * size,
+                                                          now->rect.stride, count.counted.width,
+                                                          count.counted.height, params);
+    CHECK(!memcmp(counted->hist, hist, (size_t)params->bins * sizeof(*hist)),
+          "%s, from %d,%d: the histogram differs", name, x, y);
+    if (before)
+        compare_film(now, with_before ? before : NULL, &count.bars, params, name);
+    int more = left.blocks_done != 0;
+    for (int i = 0; i < LUMEQ_MAX_BINS; i++)
+        more += left.hist[i] != 0;
+    for (size_t i = 0; i < sizeof(left.noise) / sizeof(uint32_t); i++)
+        more += ((const uint32_t *)&left.noise)[i] != 0;
+    CHECK(!more, "%s: %d counts are left behind", name, more);
 }
 
-static int same_table(const CurveTable *a, const CurveTable *b, const CurveParams *params)
+/* ---- curves -------------------------------------------------------------------------------- */
+
+/* Makes the curve of a histogram on the host. */
+static void make_curve(const CurveParams *params, const uint32_t *hist, CurveResult *result,
+                       CurveTable *table)
 {
-    const size_t size = curve_has_nodes(params) ? (size_t)(params->bins + 1) * sizeof(uint32_t)
-                                                : (size_t)(params->bins * sample_size(params));
-    int same = !memcmp(a->nodes, b->nodes, size);
-    for (int i = 0; i < CURVE_CELLS; i++)
-        same &= a->gain[i].gain == b->gain[i].gain && a->gain[i].from == b->gain[i].from &&
-                a->gain[i].to == b->gain[i].to;
-    if (params->lift)
-        return same && !memcmp(&a->lift, &b->lift, sizeof(a->lift));
-    return same && a->lift.luma_on == b->lift.luma_on && a->lift.chroma_on == b->lift.chroma_on;
+    static CurveWork work;
+    static const CurveResult none;
+    for (int i = 0; i < params->bins; i++)
+        result->bin[i].hist = hist[i];
+    curve_compute(params, &none, none.bin, result, result->bin, table, &work);
 }
 
-static void compare(const Pictures *p, const CurveParams *params, const Memory *memory,
-                    const char *name)
+static void expect(const Pictures *p, CheckRect expected[3], const CurveTable *table,
+                   const CurveParams *params)
+{
+    LumeqApplyKernel *const nodes = p->size > 1 ? kernels.nodes16 : kernels.nodes8;
+    LumeqApplyKernel *const codes = p->size > 1 ? kernels.apply16 : kernels.apply8;
+    const CheckRect *in = &p->in[0].rect;
+    open_expected(p, expected);
+    (curve_has_nodes(params) ? nodes : codes)(expected->pixels, expected->stride, in->pixels,
+                                              in->stride, in->width / p->size, in->height, 0, table,
+                                              params);
+    expect_chroma(p, expected, &kernels, table, params, NULL, NULL);
+}
+
+static void check_apply(const Pictures *p, const CurveParams *params, const uint32_t *hist)
 {
     static CurveResult result;
     static CurveTable table;
+    CurveTable *twin = NULL;
     CheckRect expected[3] = {{0}};
-    for (int i = 0; i <= p->shape.planes; i++)
-        expected[i] = check_rect(p->dst[i].width, p->dst[i].height, p->dst[i].stride, 0, GUARD);
-    result.noise = memory->result.noise;
-    expect(&p->src[0], &expected[0], params, &memory->before, &result, &table);
-    if (p->shape.planes)
-        expect_chroma(p, expected, params, &table);
-    for (int i = 0; i <= p->shape.planes; i++) {
-        if (!(i ? table.lift.chroma_on
-                : table.lift.luma_on)) /* other kernels do it if it is lifted */
-            CHECK(check_rect_equal(&p->dst[i], &expected[i]), "%s: plane %d differs", name, i);
-        CHECK(check_rect_intact(&p->dst[i]), "%s: written outside of plane %d", name, i);
-        check_rect_free(&expected[i]);
-    }
-    compare_results(&memory->result, &result, params->bins, name);
-    CHECK(same_table(&memory->table, &table, params), "%s: the table differs", name);
+    const LumeqCudaChroma chroma = chroma_of(p);
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(params);
+    make_curve(params, hist, &result, &table);
+    OK(cudaMalloc((void **)&twin, sizeof(*twin)));
+    OK(cudaMemcpy(twin, &table, sizeof(table), cudaMemcpyHostToDevice));
+    OK(lumeq_cuda_apply(&device, &p->out[0].device, &p->in[0].device, twin, NULL, params, NULL,
+                        &one, 0));
+    if (chroma.planes)
+        OK(lumeq_cuda_chroma(&device, &chroma, twin, params, &one, 0));
+    OK(cudaDeviceSynchronize());
+    expect(p, expected, &table, params);
+    compare_pictures(p, expected);
+    OK(cudaFree(twin));
+}
 
+/* Memory of the reference's kernel besides samples. */
+typedef struct Reference {
+    LumeqCudaCounters counters;
+    CurveBin bins[REFERENCE_CODES];
+    CurveTable table;
+} Reference;
+
+/* The second kernel starts before the first has ended. */
+static void queue_reference(const Pictures *p, Reference *on_device, cudaStream_t stream)
+{
+    const CurveParams params = reference_params();
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&params);
+    OK(lumeq_cuda_reference(&device, &p->in[0].device, &params, on_device->bins, &on_device->table,
+                            &on_device->counters, &one, stream));
+    OK(lumeq_cuda_apply(&device, &p->out[0].device, &p->in[0].device, &on_device->table, NULL,
+                        &params, NULL, &one, stream));
+}
+
+static void compare_reference(const Pictures *p, const Reference *on_device)
+{
+    static CurveResult result;
+    static CurveTable table;
+    static Reference got;
     static const LumeqCudaCounters zero;
-    CHECK(!memcmp(&memory->counters, &zero, sizeof(zero)), "%s: counters are left behind", name);
-}
-
-static ptrdiff_t draw_stride(int width, CheckRandom *random)
-{
-    const ptrdiff_t aligned = (width + 15) / 16 * 16;
-    const ptrdiff_t strides[] = {width, width + 1 + check_below(random, 40), aligned,
-                                 aligned + 16 * check_below(random, 5)};
-    const ptrdiff_t stride = strides[check_below(random, 4)];
-    return check_below(random, 3) ? stride : -stride;
-}
-
-/* Half of the cases have a decoder's layout, for which the kernel has vectors. */
-static void open_chroma(Pictures *p, int width, int height, int size, int content,
-                        CheckRandom *random)
-{
-    const int aligned = check_below(random, 2);
-    const int row = chroma_row(p->shape, width), rows = chroma_side(height, p->shape.y);
-    for (int i = 1; i <= p->shape.planes; i++) {
-        CheckRect *const rects[2] = {&p->src[i], &p->dst[i]};
-        for (int k = 0; k < 2; k++) {
-            const ptrdiff_t stride = aligned ? (row + 63) / 64 * 64 : draw_stride(row, random);
-            const int offset = aligned ? 0 : check_below(random, 17);
-            *rects[k] = check_rect(row * size, rows, stride * size, offset * size, GUARD);
-        }
-        fill(&p->src[i], i == 1 ? NOISE : content, random);
+    uint32_t hist[REFERENCE_CODES] = {0};
+    CheckRect expected[3] = {{0}};
+    const CurveParams params = reference_params();
+    const CheckRect *in = &p->in[0].rect;
+    kernels.histogram8(hist, in->pixels, in->stride, in->width, in->height, &params);
+    make_curve(&params, hist, &result, &table);
+    OK(cudaMemcpy(&got, on_device, sizeof(got), cudaMemcpyDeviceToHost));
+    for (int i = 0; i < REFERENCE_CODES; i++) {
+        const CurveBin *bin = &got.bins[i];
+        const CurveGain *gain = &got.table.gain[i], *right = &table.gain[i];
+        CHECK(bin->hist == hist[i] && bin->curve == result.bin[i].curve &&
+                  got.table.codes8[i] == table.codes8[i],
+              "%s: code %d: count %u, curve %u, %d", p->name, i, bin->hist, bin->curve,
+              got.table.codes8[i]);
+        CHECK(gain->gain == right->gain && gain->from == right->from && gain->to == right->to,
+              "%s: the gain of code %d differs", p->name, i);
     }
+    CHECK(!got.table.lift.luma_on && !got.table.lift.chroma_on, "%s: it is lifted", p->name);
+    CHECK(!memcmp(&got.counters, &zero, sizeof(zero)), "%s: counts are left behind", p->name);
+    Pictures gray = *p;
+    gray.shape.planes = 0;
+    expect(&gray, expected, &table, &params);
+    compare_pictures(&gray, expected);
 }
 
-static void close_pictures(Pictures *p)
+/* ---- cases --------------------------------------------------------------------------------- */
+
+static Reference *open_reference(void)
 {
-    for (int i = 0; i < 3; i++) {
-        check_rect_free(&p->src[i]);
-        check_rect_free(&p->dst[i]);
-    }
+    Reference *on_device = NULL;
+    OK(cudaMalloc((void **)&on_device, sizeof(*on_device)));
+    OK(cudaMemset(on_device, 0, sizeof(on_device->counters)));
+    OK(cudaMemset(&on_device->bins, 0x5A, sizeof(*on_device) - offsetof(Reference, bins)));
+    return on_device;
 }
 
-/* Sizes, strides and offsets are in samples. */
-static void check_case(int width, int height, const ptrdiff_t strides[2], const int offsets[2],
-                       int content, int depth, CheckRandom *random, Memory *memory,
-                       Memory *on_device)
+static void check_case(const Layout *layout, int depth, int number, CheckRandom *random)
 {
-    char name[200];
+    static uint32_t hist[LUMEQ_MAX_BINS];
     const CurveParams params = draw_params(depth, random);
-    const int size = sample_size(&params);
-    Pictures p = {
-        .shape = {check_below(random, 3), check_below(random, 3), check_below(random, 3)}};
-    snprintf(name, sizeof(name),
-             "%dx%d, depth %d+%d, dither %d, strides %td %td, offsets %d %d, content %d, chroma "
-             "%d/%d/%d",
-             width, height, depth, params.shift, params.dither, strides[0], strides[1], offsets[0],
-             offsets[1], content, p.shape.planes, p.shape.x, p.shape.y);
-    p.src[0] = check_rect(width * size, height, strides[0] * size, offsets[0] * size, GUARD);
-    p.dst[0] = check_rect(width * size, height, strides[1] * size, offsets[1] * size, GUARD);
-    fill(&p.src[0], content, random);
-    open_chroma(&p, width, height, size, content, random);
-    run(&p, &params, memory, on_device);
-    compare(&p, &params, memory, name);
-    memory->before = memory->result; /* history of the next case of that depth */
-    if (check_below(random, 8) == 0)
-        memset(&memory->before, 0, sizeof(memory->before));
+    const int film = check_below(random, 2);
+    Pictures p = {.size = 0};
+    Plane before = {.memory = NULL};
+    (void)number;
+    open_pictures(&p, layout, depth, random);
+    if (film) {
+        before.rect = check_rect(p.in[0].rect.width, layout->height, p.out[0].rect.stride,
+                                 check_below(random, 3) * p.size, GUARD);
+        draw_film(&p.in[0], &before, layout->width, &params, random);
+        to_device(&before, p.size);
+    }
+    pictures_to_device(&p);
+    check_counts(&p.in[0], film ? &before : NULL, &params, hist, random, p.name);
+    check_apply(&p, &params, hist);
+    if (depth == 8) {
+        Reference *reference = open_reference();
+        queue_reference(&p, reference, 0);
+        OK(cudaDeviceSynchronize());
+        compare_reference(&p, reference);
+        OK(cudaFree(reference));
+    }
+    close_plane(&before);
     close_pictures(&p);
 }
 
-/* A depth lasts for a few cases, every other time 8. */
-static int depth_of(int number)
+TEST_IF(rectangles, open_counts())
 {
-    static const int depths[] = {8, 9, 10, 11, 12, 13, 14, 15, 16};
-    return number / 4 % 2 ? depths[number / 8 % 9] : 8;
+    check_any(check_case);
+    close_counts();
 }
 
-TEST(rectangles)
+TEST_IF(large, open_counts())
 {
-    static const int widths[] = {1,  2,  3,   5,   8,   15,  16,  17,  31,   32,   33,   47,  63,
-                                 64, 65, 100, 127, 255, 256, 257, 640, 1000, 1919, 1920, 1921};
-    static const int heights[] = {1, 2, 3, 7, 16, 65, 240, 701};
-    static const int offsets[] = {0, 0, 0, 1, 3, 8, 15, 16, 17};
-    if (!have_gpu())
-        return;
-    const char *wanted = getenv("LUMEQ_TEST_CASES");
-    const int cases = wanted ? atoi(wanted) : DEFAULT_CASES;
-    Memory *on_device = NULL;
-    static Memory memory;
-    if (!OK(cudaMalloc((void **)&on_device, sizeof(*on_device))))
-        return;
-    for (int i = 0; i < cases; i++) {
-        CheckRandom random = check_random((uint64_t)i);
-        const int drawn = widths[check_below(&random, (int)(sizeof(widths) / sizeof(*widths)))];
-        const int width = i < SMALL_WIDTHS * CONTENTS ? 1 + i * 37 % SMALL_WIDTHS : drawn;
-        const int content = (i + i / SMALL_WIDTHS) % CONTENTS;
-        const int height = heights[check_below(&random, (int)(sizeof(heights) / sizeof(*heights)))];
-        const ptrdiff_t strides[2] = {draw_stride(width, &random), draw_stride(width, &random)};
-        const int starts[2] = {offsets[check_below(&random, 9)], offsets[check_below(&random, 9)]};
-        check_case(width, height, strides, starts, content, depth_of(i), &random, &memory,
-                   on_device);
-    }
-    cudaFree(on_device);
+    check_large(check_case);
+    close_counts();
 }
 
-/* More chunks than the grid takes at once, aligned and not. */
-TEST(large)
+/* Frames of the reference in a graph, where kernels do start early, several times. */
+TEST_IF(in_a_row, open_counts())
 {
-    static const int sizes[][2] = {
-        {3840, 2160}, {3839, 2161}, {7680, 4320}, {65535, 130}, {130, 65535}};
-    if (!have_gpu())
-        return;
-    Memory *on_device = NULL;
-    static Memory memory;
-    if (!OK(cudaMalloc((void **)&on_device, sizeof(*on_device))))
-        return;
-    for (int i = 0; i < (int)(sizeof(sizes) / sizeof(*sizes)); i++)
-        for (int k = 0; k < CONTENTS * 4; k++) {
-            static const int depths[] = {8, 10, 12, 16};
-            const int content = k % CONTENTS;
-            CheckRandom random = check_random(1000000 + (uint64_t)(i * CONTENTS * 4 + k));
-            const ptrdiff_t aligned = (sizes[i][0] + 63) / 64 * 64;
-            const ptrdiff_t strides[2] = {content % 2 ? sizes[i][0] : aligned, aligned};
-            check_case(sizes[i][0], sizes[i][1], strides, (int[2]){0, 0}, content,
-                       depths[k / CONTENTS], &random, &memory, on_device);
+    enum { FRAMES = 24, REPLAYS = 3 };
+    static const int sizes[][2] = {{16, 1}, {64, 48}, {641, 361}, {1920, 1080}};
+    static Pictures p[FRAMES];
+    Reference *on_device[FRAMES];
+    for (int i = 0; i < 4 && i < cases_of(4); i++) {
+        CheckRandom random = check_random(2000000 + (uint64_t)i);
+        cudaStream_t stream = NULL;
+        cudaGraph_t graph = NULL;
+        cudaGraphExec_t executable = NULL;
+        OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        for (int k = 0; k < FRAMES; k++) {
+            const int width = sizes[i][0];
+            const Layout layout = {
+                width, sizes[i][1], check_below(&random, CONTENTS), {width, width}, {0, 0}};
+            open_pictures(&p[k], &layout, 8, &random);
+            pictures_to_device(&p[k]);
+            on_device[k] = open_reference();
         }
-    cudaFree(on_device);
+        OK(cudaDeviceSynchronize()); /* the stream does not wait for memsets and copies */
+        OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        for (int k = 0; k < FRAMES; k++)
+            queue_reference(&p[k], on_device[k], stream);
+        OK(cudaStreamEndCapture(stream, &graph));
+        OK(cudaGraphInstantiate(&executable, graph, 0));
+        for (int k = 0; k < REPLAYS; k++)
+            OK(cudaGraphLaunch(executable, stream));
+        OK(cudaStreamSynchronize(stream));
+        for (int k = 0; k < FRAMES; k++) {
+            compare_reference(&p[k], on_device[k]);
+            close_pictures(&p[k]);
+            OK(cudaFree(on_device[k]));
+        }
+        OK(cudaGraphExecDestroy(executable));
+        OK(cudaGraphDestroy(graph));
+        OK(cudaStreamDestroy(stream));
+    }
+    close_counts();
 }
 
 TEST_MAIN

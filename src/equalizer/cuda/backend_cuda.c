@@ -650,12 +650,17 @@ static int launch(CudaBackend *cuda, const LumeqJob *submitted, char *text, size
     return ret;
 }
 
-/* If the caller's context is gone, the device cannot be used at all. */
-static int not_entered(CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
+/* Any thread may call it. After success, lumeq_cuda_leave() must follow. */
+static int enter(CudaBackend *cuda, char *text, size_t text_size)
 {
-    static const char what[] = "selecting the device";
-    return cuda->home.context ? lose(cuda, error, what, text, text_size)
-                              : refuse(cuda, error, what, text, text_size);
+    if (is_lost(cuda))
+        return lose(cuda, cudaSuccess, "", text, text_size);
+    cudaError_t error = lumeq_cuda_enter(&cuda->home);
+    if (error && !lumeq_cuda_is_loss(error)) {
+        (void)cudaGetLastError(); /* it may be an earlier call's */
+        error = lumeq_cuda_enter(&cuda->home);
+    }
+    return error ? lose(cuda, error, "selecting the device", text, text_size) : 0;
 }
 
 /* The slot to which frames are still added, or NULL. */
@@ -763,12 +768,10 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
 static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
-    if (is_lost(cuda))
-        return lose(cuda, cudaSuccess, "", text, text_size);
-    const cudaError_t error = lumeq_cuda_enter(&cuda->home);
-    if (error)
-        return not_entered(cuda, error, text, text_size);
-    const int ret = submit_here(cuda, job, text, text_size);
+    int ret = enter(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    ret = submit_here(cuda, job, text, text_size);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
@@ -861,31 +864,12 @@ static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, 
 static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
-    if (is_lost(cuda))
-        return lose(cuda, cudaSuccess, "", text, text_size);
-    const cudaError_t error = lumeq_cuda_enter(&cuda->home);
-    /* If the device is not lost, not_entered() has waited for all work. */
-    if (error && not_entered(cuda, error, text, text_size) == LUMEQ_ERR_GPU)
-        return LUMEQ_ERR_GPU;
-    const int ret = receive_here(cuda, job, wait, text, text_size);
+    int ret = enter(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    ret = receive_here(cuda, job, wait, text, text_size);
     lumeq_cuda_leave(&cuda->home);
     return ret;
-}
-
-/* Any thread may call it. After success, lumeq_cuda_leave() must follow. */
-static int enter(CudaBackend *cuda, char *text, size_t text_size)
-{
-    if (is_lost(cuda))
-        return lose(cuda, cudaSuccess, "", text, text_size);
-    const cudaError_t error = lumeq_cuda_enter(&cuda->home);
-    if (!error)
-        return 0;
-    if (cuda->home.context || lumeq_cuda_is_loss(error))
-        return lose(cuda, error, "selecting the device", text, text_size);
-    (void)cudaGetLastError(); /* it is reported here */
-    snprintf(text, text_size, "selecting the device failed on GPU %d: %s", cuda->home.number,
-             cudaGetErrorString(error));
-    return LUMEQ_ERR_UNAVAILABLE;
 }
 
 static int measure_cuda(void *priv, const LumeqMeasureJob *job, void **pending, char *text,

@@ -27,8 +27,9 @@ _Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "it comes first, on the d
 /* Memory and events for work on one frame. */
 struct LumeqCudaStep {
     LumeqCudaStep *next;
-    int busy; /* belongs to a call, to a pending measure, or to a frame in flight */
-    int used; /* `done` has been recorded, and is not known to have passed */
+    int busy;   /* belongs to a call, to a pending measure, or to a frame in flight */
+    int used;   /* `done` has been recorded, and is not known to have passed */
+    int zeroed; /* the tally is; each measure leaves it so */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
     /* Of frames in flight, as `done`; begun and written only if stages are timed. */
@@ -134,11 +135,8 @@ static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
         step->host = lumeq_pinned_alloc_needed(steps->home, step->host_size);
         error = step->host ? cudaSuccess : cudaErrorMemoryAllocation;
     }
-    if (!error)
-        error = lumeq_device_take(steps->home, (void **)&step->device, step->device_size);
-    if (!error) /* each use leaves the tally zeroed */
-        error = cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), step->stream);
-    return error ? error : lumeq_cuda_await_stream(step->stream, lumeq_cuda_now());
+    return error ? error
+                 : lumeq_device_take(steps->home, (void **)&step->device, step->device_size);
 }
 
 /* Returns the smallest free step that is large enough, or NULL. */
@@ -203,6 +201,13 @@ static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
     pthread_mutex_unlock(&steps->lock);
 }
 
+/* Waits for work that is already queued: others may queue more all the time. */
+static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
+{
+    const cudaError_t error = cudaEventRecord(step->done, stream);
+    return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
+}
+
 /* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
  * the work that was started on `stream`. `step` NULL: nothing was started. */
 static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
@@ -212,8 +217,7 @@ static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t strea
         return lose(steps, error, what, text, text_size);
     (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     /* cudaFree(NULL) reports a permanent error. */
-    const cudaError_t after =
-        step ? lumeq_cuda_await_stream(stream, lumeq_cuda_now()) : cudaFree(NULL);
+    const cudaError_t after = step ? finish_so_far(step, stream) : cudaFree(NULL);
     if (after)
         return lose(steps, after, what, text, text_size);
     if (step && !step->flight)
@@ -221,6 +225,22 @@ static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t strea
     snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
              cudaGetErrorString(error));
     return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
+}
+
+/* True if a call failed that may succeed when it is repeated: the device is not lost. */
+static int may_repeat(cudaError_t error)
+{
+    if (!error || error == cudaErrorNotReady || lumeq_cuda_is_loss(error))
+        return 0;
+    (void)cudaGetLastError();
+    return 1;
+}
+
+/* Waits for the step's last work. */
+static cudaError_t await_done(const LumeqCudaStep *step, double since, LumeqCudaWait wait)
+{
+    const cudaError_t error = lumeq_cuda_await_event(step->done, since, wait);
+    return may_repeat(error) ? lumeq_cuda_await_event(step->done, since, wait) : error;
 }
 
 /* ---- the caller's streams and events ------------------------------------------------------- */
@@ -252,12 +272,6 @@ static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStr
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
-}
-
-static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
-{
-    const cudaError_t error = cudaEventRecord(step->done, stream);
-    return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
 /* CUDA's copies from ordinary memory block inside CUDA without a limit, so this waits for earlier
@@ -399,6 +413,13 @@ static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShap
     return at;
 }
 
+/* Zeroes the tally before its first measure, or after one that failed. */
+static cudaError_t zero_tally(LumeqCudaStep *step, cudaStream_t stream)
+{
+    return step->zeroed ? cudaSuccess
+                        : cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), stream);
+}
+
 /* Counts a picture on the device, and copies the counts to the host. */
 static cudaError_t count(const LumeqCudaSteps *steps, LumeqCudaStep *step,
                          const LumeqMeasureJob *job, const MeasurePlaces *at, cudaStream_t stream)
@@ -409,12 +430,15 @@ static cudaError_t count(const LumeqCudaSteps *steps, LumeqCudaStep *step,
     step->noise = job->previous.plane[0] != NULL;
     place_counts(&on_device.counts, &step->shape, cells, counts);
     place_counts(&step->counts, &step->shape, cells, host);
-    cudaError_t error =
-        at->counts_size ? cudaMemsetAsync(counts, 0, at->counts_size, stream) : cudaSuccess;
+    cudaError_t error = zero_tally(step, stream);
+    step->zeroed = 0;
+    if (!error && at->counts_size)
+        error = cudaMemsetAsync(counts, 0, at->counts_size, stream);
     if (!error)
         error =
             lumeq_cuda_measure(&steps->device, &on_device, (LumeqCudaTally *)(void *)step->device,
                                (LumeqCudaTally *)(void *)step->host, stream);
+    step->zeroed = !error;
     return error || !at->counts_size
                ? error
                : cudaMemcpyAsync(host, counts, at->counts_size, cudaMemcpyDeviceToHost, stream);
@@ -593,10 +617,8 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    const cudaError_t error = lumeq_cuda_await_event(step->done, since,
-                                                     !wait          ? LUMEQ_CUDA_LOOK
-                                                     : step->flight ? steps->waits
-                                                                    : LUMEQ_CUDA_SPIN);
+    const LumeqCudaWait awake = step->flight ? steps->waits : LUMEQ_CUDA_SPIN;
+    const cudaError_t error = await_done(step, since, wait ? awake : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
@@ -778,11 +800,12 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    cudaError_t error =
-        lumeq_cuda_await_event(step->done, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
+    cudaError_t error = await_done(step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (!error && steps->timed)
+        error = read_times(steps, step, begin_us, end_us);
+    if (may_repeat(error))
         error = read_times(steps, step, begin_us, end_us);
     return error ? lose(steps, error, "a frame", text, text_size) : 0;
 }
