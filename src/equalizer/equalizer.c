@@ -63,7 +63,7 @@ struct LumeqEqualizer {
 
     Flight flights[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
-    int curved;             /* of those, the oldest ones that need no curve any more */
+    int curved;             /* of those, the oldest ones whose curves are made */
     void *received_pending; /* of the frame that was received last */
     int full;               /* the backend accepts no frame until one is received */
     int flushing;
@@ -437,7 +437,7 @@ static int next_entry(LumeqEqualizer *eq, const Flight *f)
     return at;
 }
 
-/* Makes the curve of the oldest frame that has none, and begins to write it. AGAIN: its measure is
+/* Makes the curve of the oldest frame without one, and begins to write it. AGAIN: its measure is
  * not finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
@@ -550,7 +550,7 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     return ret < 0 ? ret : redo_frames(eq);
 }
 
-/* What a failed call means: the CPU takes over if it may. */
+/* After a failed call the CPU takes over if it may; otherwise returns the error. */
 static int not_done(LumeqEqualizer *eq, const Flight *f, int ret)
 {
     const int refused = is_refused(ret);

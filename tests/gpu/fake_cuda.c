@@ -13,6 +13,7 @@
 #include "equalizer/backend.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/frame.h"
+#include "equalizer/rule/curve.h"
 
 FakeCuda fake_cuda;
 
@@ -599,7 +600,6 @@ static void find_curve(const LumeqCudaWork *of, LumeqCudaFrame *frame)
     static NoiseProfile noise;
     static BarsProfile lines;
     static CurveWork work;
-    static ClaheWork clahe;
     static LumeqState none;
     const LumeqJob *job = of->job;
     LumeqState *result = &frame->result;
@@ -620,18 +620,10 @@ static void find_curve(const LumeqCudaWork *of, LumeqCudaFrame *frame)
     if (lumeq_backend_cpu.measure(cpu_backend(), &measure, &pending, text, sizeof(text)) < 0)
         abort();
     result->curve.bars = (BarsState){.active = {0, 0, of->in.width, of->in.height}};
-    for (int i = 0; i < job->curve.bins; i++)
-        result->curve.bin[i].hist = hist[i];
-    curve_compute(&job->curve, &none.curve, none.curve.bin, &result->curve, result->curve.bin,
-                  &frame->table, &work);
-    for (int i = 0; job->clahe && i < tile_count(&job->grid); i++) {
-        memcpy(clahe.hist[i], tiles[i], sizeof(tiles[i]));
-        lumeq_tile_find(&job->grid, i, padding[i], &result->curve, &none.tiles, &result->tiles,
-                        &clahe);
-    }
+    curve_compute(&job->curve, hist, &none.curve, &result->curve, &frame->table, &work);
     if (job->clahe)
-        lumeq_tile_sum(&job->grid, &result->curve.bars, &result->tiles, &clahe);
-    frame->tables = clahe.tables;
+        lumeq_tile_curves(&job->grid, tiles, padding, &result->curve, &none.tiles, &result->tiles,
+                          &frame->tables);
 }
 
 int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other)

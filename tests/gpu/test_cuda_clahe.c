@@ -80,7 +80,7 @@ static void compare_reference(const Pictures *p, const TileGrid *grid, const Til
 
 static void check_case(const Layout *layout, int depth, int number, CheckRandom *random)
 {
-    static ClaheWork work;
+    static TileTables tables;
     static TileResult result;
     static const TileResult none;
     static const CurveTable no_table;
@@ -94,18 +94,19 @@ static void check_case(const Layout *layout, int depth, int number, CheckRandom 
     CurveResult *const frame = clahe_frame(CURVE_ONE, (uint32_t)check_below(random, CURVE_ONE + 1));
     frame->bars = (BarsState){.active = {0, 0, layout->width, layout->height}};
     memset(&result, 0, sizeof(result));
-    clahe_tiles(&grid, &p.in[0].rect, frame, &none, &result, &work);
+    clahe_tiles(&grid, &p.in[0].rect, frame, &none, &result, &tables);
 
+    const TileInside inside = tile_inside(&grid, &frame->bars);
     pictures_to_device(&p);
     memset(&memory, 0, sizeof(memory));
     if (curve->reference)
         memset(&memory.result, 0x5A, sizeof(memory.result));
     else
-        memory.tables = work.tables;
+        memory.tables = tables;
     OK(cudaMemcpy(on_device, &memory, sizeof(memory), cudaMemcpyHostToDevice));
     check_counts(&p, &grid);
     if (curve->reference) /* the next kernel starts before it has ended */
-        OK(lumeq_cuda_clahe_reference(&device, &p.in[0].device, &grid, &on_device->result,
+        OK(lumeq_cuda_clahe_reference(&device, &p.in[0].device, &grid, &inside, &on_device->result,
                                       &on_device->tables, &on_device->counters, &one, 0));
     OK(lumeq_cuda_clahe_apply(&device, &p.out[0].device, &p.in[0].device, &grid, &on_device->tables,
                               NULL, &one, 0));
@@ -116,10 +117,10 @@ static void check_case(const Layout *layout, int depth, int number, CheckRandom 
         OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, curve, &one, 0));
     OK(cudaDeviceSynchronize());
     if (curve->reference)
-        compare_reference(&p, &grid, &result, &work.tables);
+        compare_reference(&p, &grid, &result, &tables);
     open_expected(&p, expected);
-    clahe_apply(&grid, &p.in[0].rect, &expected[0], &work);
-    expect_chroma(&p, expected, &kernels, &no_table, curve, &grid, &work.tables);
+    clahe_apply(&grid, &p.in[0].rect, &expected[0], &tables);
+    expect_chroma(&p, expected, &kernels, &no_table, curve, &grid, &tables);
     compare_pictures(&p, expected);
     close_pictures(&p);
 }

@@ -4,6 +4,7 @@
  */
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/bars_profile.h"
+#include "equalizer/rule/curve.h"
 #include "kernel_check.h"
 
 static LumeqKernels kernels; /* in C */
@@ -180,9 +181,7 @@ static void make_curve(const CurveParams *params, const uint32_t *hist, CurveRes
 {
     static CurveWork work;
     static const CurveResult none;
-    for (int i = 0; i < params->bins; i++)
-        result->bin[i].hist = hist[i];
-    curve_compute(params, &none, none.bin, result, result->bin, table, &work);
+    curve_compute(params, hist, &none, result, table, &work);
 }
 
 static void expect(const Pictures *p, CheckRect expected[3], const CurveTable *table,

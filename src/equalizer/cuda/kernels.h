@@ -92,7 +92,7 @@ typedef struct LumeqCudaTally {
     uint8_t lit[BARS_DIRECTIONS][(LUMEQ_MAX_SIDE + 16) / 16 * 16] __attribute__((aligned(16)));
 } LumeqCudaTally;
 
-/* What to count. */
+/* A frame to count. */
 typedef struct LumeqCudaCount {
     LumeqCudaPlane counted;    /* for the histogram: luma, or the metered part of it */
     LumeqCudaPlane luma;       /* for bars and noise; data NULL: neither */
@@ -100,7 +100,7 @@ typedef struct LumeqCudaCount {
     BarsParams bars;           /* `ignore`: rows and columns are not counted */
     const CurveParams *params; /* format and bins; samples past the last bin count there */
     LumeqCudaTally *tally;     /* on the device */
-    LumeqCudaTally *host;      /* pinned: gets what was counted */
+    LumeqCudaTally *host;      /* pinned: gets the counts */
 } LumeqCudaCount;
 
 /* Counts a frame: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */

@@ -32,7 +32,7 @@ struct LumeqCudaStep {
     int zeroed; /* the tally is; each measure leaves it so */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
-    /* Of frames in flight, as `done`; begun and written only if stages are timed. */
+    /* The same for frames in flight; begun and written only if stages are timed. */
     cudaEvent_t begun, uploaded, written;
     uint8_t *device, *host;
     size_t device_size, host_size;
