@@ -461,7 +461,8 @@ typedef struct LumeqFrameStats {
      * else at most 1. */
     int previous;
     /* Standard deviation of the noise in still areas of the picture's darker half, in codes of 8
-     * bits; -1 if unknown: no previous frame, an identical one, or no still areas. */
+     * bits; -1 if unknown: no previous frame, an identical one, no still areas, or the reference.
+     */
     double noise;
     /* With LumeqParams.lift: gain of the darkest tones before equalization, at least 1; else 1. */
     double lift;

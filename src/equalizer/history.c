@@ -97,7 +97,7 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
     if (!bars.ignore)
         lumeq_profile_of(&work->profile, m);
     state->curve.bars = bars_update(&bars, &old->curve.bars, &work->profile);
-    state->curve.noise = noise_of(m->counts.noise);
+    state->curve.noise = params.reference ? NOISE_UNKNOWN : noise_of(m->counts.noise);
     curve_compute(&params, m->counts.hist, &old->curve, &state->curve, &made->table, &work->curve);
     lumeq_no_tiles(&state->tiles);
     if (tiles)
@@ -126,6 +126,7 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
     curve->strength = CURVE_ONE;
     curve->scene_cut = curve->alpha = curve->blank = 0;
     curve->lift.ignored = 1; /* its noise */
+    curve->noise = NOISE_UNKNOWN;
     curve->bars = bars_update(&bars, &old->bars, NULL);
     lumeq_no_tiles(&now->state.tiles);
 }
