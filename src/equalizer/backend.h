@@ -234,7 +234,7 @@ typedef struct LumeqBackend {
     const char *name;
     const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
-    int slots; /* maximum number of frames in flight */
+    int slots; /* most batches of the reference in flight */
 
     /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, even on success. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
