@@ -13,7 +13,7 @@ typedef struct Pending {
     struct Pending *next;
     LumeqMeasureJob job;
     LumeqImage out;
-    int landed;
+    int written, landed;
 } Pending;
 
 typedef struct Fake {
@@ -119,7 +119,7 @@ static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_
     pthread_mutex_lock(&lock);
     lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
     for (const Pending *p = fake->pending; p && lost; p = p->next)
-        if (!p->landed && left < SLOTS)
+        if (p->written && !p->landed && left < SLOTS)
             late[left++] = p->out;
     pthread_mutex_unlock(&lock);
     if (lost) {
@@ -227,7 +227,7 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
 {
     Fake *fake = priv;
     if (job->flight) {
-        *job->late = 1;
+        *job->late = ((Pending *)job->flight)->written = 1;
         return job->write ? lumeq_backend_cpu.apply(fake->cpu, job, text, size) : 0;
     }
     pthread_mutex_lock(&lock);

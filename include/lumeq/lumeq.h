@@ -751,7 +751,7 @@ LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
  *
  * Inputs in CUDA memory, and inputs with LumeqSync.stream or ready, are lost with the GPU. For each
  * of these frames lumeq_receive() returns GPU once and returns the frame with an undefined output;
- * the history continues without it if it was not measured yet. A GPU that merely cannot take such a
+ * the history continues without it. A GPU that merely cannot take such a
  * frame is kept, and the submit fails with UNAVAILABLE, or the receive if it cannot write the
  * frame. Events of frames that were in flight are meaningless.
  */

@@ -41,6 +41,7 @@ typedef struct Flight {
     void *pending;     /* what the GPU keeps of it */
     LumeqCurve *curve; /* NULL: it is still being measured */
     int entry;         /* of eq->pasts, after it; -1: none yet */
+    int before;        /* the entry of the frame before */
     int writing;       /* it is being written with `curve` */
     int landed;        /* it is finished, or `error` tells why it is lost */
     int error;
@@ -423,10 +424,10 @@ static int write_frame(LumeqEqualizer *eq, Flight *f)
 }
 
 /* Index of the entry after a frame. A new history begins with an empty entry before it. */
-static int next_entry(LumeqEqualizer *eq, const Flight *f)
+static int next_entry(LumeqEqualizer *eq, Flight *f)
 {
     static const LumeqPast none;
-    int at = eq->made;
+    int at = f->before = eq->made;
     if (f->afresh) {
         at = (at + 1) % eq->kept;
         lumeq_copy_past(&eq->pasts[at], &none);
@@ -447,13 +448,12 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
                                           sizeof(eq->error));
     if (ret < 0)
         return ret;
-    const LumeqFollow follow = {&f->measure, f->afresh || f->reference, f->job.frame.interlaced,
+    const LumeqFollow follow = {&f->measure, f->afresh, f->job.frame.interlaced,
                                 f->previous.plane[0] != NULL};
     const int next = next_entry(eq, f);
     if (lumeq_follow(&follow, &eq->pasts[eq->made], &eq->pasts[next], &eq->work, &f->curve) < 0)
         return fail(eq, LUMEQ_ERR_MEMORY, "%s", lumeq_error_text());
-    if (f->entry < 0) /* else its place in the history is known: the reference */
-        eq->made = f->entry = next;
+    eq->made = f->entry = next;
     return write_frame(eq, f);
 }
 
@@ -511,6 +511,24 @@ static int redo_frame(LumeqEqualizer *eq, Flight *f)
     return ret < 0 ? ret : make_curve(eq, f, 1);
 }
 
+/* After a loss: the frames in flight get new curves, as some of them may be missing from the
+ * history then. */
+static void forget_curves(LumeqEqualizer *eq)
+{
+    int first = 1;
+    for (int i = 0; i < eq->in_flight; i++) {
+        Flight *f = flight_at(eq, i);
+        if (f->landed)
+            continue;
+        if (first && f->entry >= 0)
+            eq->made = f->before;
+        first = 0;
+        lumeq_curve_unref(&f->curve);
+        f->entry = -1;
+        f->reference = f->writing = 0;
+    }
+}
+
 /* If memory runs out, the next receive resumes here. */
 static int redo_frames(LumeqEqualizer *eq)
 {
@@ -547,7 +565,11 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     }
     memcpy(eq->error, reason, sizeof(reason));
     const int ret = replace_backend(eq);
-    return ret < 0 ? ret : redo_frames(eq);
+    if (ret < 0)
+        return ret;
+    if (lost)
+        forget_curves(eq);
+    return redo_frames(eq);
 }
 
 /* After a failed call the CPU takes over if it may; otherwise returns the error. */
@@ -658,6 +680,8 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
     if (frames < 0 || frames > eq->received)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d can", frames,
                     eq->received);
+    if (!eq->reset) /* lost frames are not part of the history */
+        eq->clock = eq->pasts[eq->past].clock;
     if (!frames)
         return 0;
     eq->has_last_planes = 0;
