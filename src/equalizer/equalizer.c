@@ -623,12 +623,12 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     lumeq_curve_unref(&f->curve);
     memset(f->begin_us, 0, sizeof(f->begin_us));
     memset(f->end_us, 0, sizeof(f->end_us));
-    const int made = eq->made;
+    const int made = eq->made, on_cpu = eq->backend == &lumeq_backend_cpu;
     int ret = begin(eq, f);
     eq->full = ret == LUMEQ_ERR_AGAIN;
-    if (ret < 0 && !eq->full && eq->backend != &lumeq_backend_cpu) {
-        ret = not_done(eq, f, ret);
+    if (ret < 0 && !eq->full && !on_cpu) {
         f->job.late &= !is_refused(ret);
+        ret = not_done(eq, f, ret);
         f->reference = 0;
         if (ret == 0)
             ret = f->gpu_input ? LUMEQ_ERR_GPU : redo_frame(eq, f);
@@ -642,7 +642,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
         ret = not_done(eq, f, ret);
     f->job.frame.sync = NULL; /* the caller's; invalid after submit */
     f->job.frame.previous = NULL;
-    if (ret < 0 && eq->backend == &lumeq_backend_cpu) {
+    if (ret < 0 && on_cpu) { /* it has no other frames in flight */
         eq->in_flight--;
         eq->curved = 0;
         eq->made = made;
