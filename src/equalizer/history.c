@@ -91,8 +91,10 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
     TileGrid grid;
     const int tiles = lumeq_tiles_params(&grid, &now->params, &image, &params);
     LumeqCurve *made = lumeq_curve_new(&m->shape, &params, tiles ? &grid : NULL);
-    if (!made)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
+    if (!made) {
+        lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
+        return LUMEQ_ERR_MEMORY;
+    }
 
     if (!bars.ignore)
         lumeq_profile_of(&work->profile, m);
