@@ -155,14 +155,6 @@ static __device__ __forceinline__ void finish_all(const TileGrid &grid, const Ti
     result->white = (uint32_t)grid.curve.white;
 }
 
-/* Waits for the previous kernel on the stream, if this one started early. */
-static __device__ __forceinline__ void wait_for_kernel_before(void)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 /* A block's part of its tile, of so many. */
 typedef struct Slice {
     int number, count;

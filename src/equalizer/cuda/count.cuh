@@ -140,14 +140,6 @@ static __device__ __forceinline__ void block_barrier(void)
     __syncthreads();
 }
 
-/* Waits for the previous kernel on the stream, if this one started early. */
-static __device__ __forceinline__ void wait_for_kernel_before(void)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 /* Loads a kernel, which CUDA otherwise does at its first launch. */
 template <typename Kernel> static cudaError_t load(Kernel kernel)
 {

@@ -1,4 +1,5 @@
-/* Finds which block of a kernel finishes last, to continue with the results of all. */
+/* Finds which block of a kernel finishes last, to continue with the results of all; and waits for
+ * the kernel before. */
 #ifndef LUMEQ_CUDA_LAST_BLOCK_CUH
 #define LUMEQ_CUDA_LAST_BLOCK_CUH
 
@@ -27,6 +28,14 @@ static __device__ __forceinline__ bool is_last_block(uint32_t *done, uint32_t al
         last = count_block_done(done, all);
     barrier();
     return last;
+}
+
+/* Waits for the previous kernel on the stream, if this one started early. */
+static __device__ __forceinline__ void wait_for_kernel_before(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
 }
 
 #endif

@@ -15,15 +15,4 @@ static __device__ __forceinline__ uint32_t warp_sum(uint32_t value)
 #endif
 }
 
-static __device__ __forceinline__ uint32_t warp_max(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(~0u, value);
-#else
-    for (int lanes = 16; lanes; lanes /= 2)
-        value = max(value, __shfl_xor_sync(~0u, value, lanes));
-    return value;
-#endif
-}
-
 #endif
