@@ -3,22 +3,12 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "equalizer/backend.h"
+#include "fake_flights.h"
 
-#define SLOTS 4 /* frames in flight of an equalizer */
 #define BLOCKS 512
 
-/* A frame in flight. */
-typedef struct Pending {
-    struct Pending *next;
-    LumeqMeasureJob job;
-    LumeqImage out;
-    int written, landed;
-} Pending;
-
 typedef struct Fake {
-    _Alignas(max_align_t) char cpu[1 << 20];
-    Pending *pending; /* newest first */
+    FakeDevice base;
     int device, received;
 } Fake;
 
@@ -34,7 +24,7 @@ static int measures_left = INT_MAX;
 static int lost;
 static const char *refusal; /* before it is opened; no lock */
 static int only = -1;       /* number of the one that is lost; -1: any */
-static LumeqImage late[SLOTS];
+static LumeqImage late[FLIGHTS];
 static void *blocks[BLOCKS]; /* its memory */
 /* Bytes reserved by decoders: now, at most, and the limit. */
 static uint64_t reserved, most_reserved, limit = (uint64_t)1 << 40;
@@ -68,43 +58,27 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
         snprintf(text, size, "%s", refusal);
         return LUMEQ_ERR_UNAVAILABLE;
     }
-    if (lumeq_backend_cpu.priv_size > sizeof(fake->cpu))
-        return LUMEQ_ERR_MEMORY;
     fake->device = config->device;
-    return lumeq_backend_cpu.open(fake->cpu, config, text, size);
+    return fake_open(&fake->base, config, text, size);
 }
 
 static int begin_frame(Fake *fake, const LumeqMeasureJob *job, void **pending, char *text,
                        size_t size)
 {
-    int count = 1;
     pass_gate();
-    Pending *made = calloc(1, sizeof(*made));
-    if (!made) {
+    const int ret = fake_begin(&fake->base, job, pending);
+    if (ret < 0)
         snprintf(text, size, "no memory for a made-up frame");
-        return LUMEQ_ERR_MEMORY;
-    }
-    made->job = *job;
-    made->out = job->flight->out;
-    for (const Pending *p = fake->pending; p; p = p->next)
-        count += !p->landed;
-    made->next = fake->pending;
-    *pending = fake->pending = made;
     pthread_mutex_lock(&lock);
-    most = count > most ? count : most;
+    most = fake_in_flight(&fake->base) > most ? fake_in_flight(&fake->base) : most;
     pthread_mutex_unlock(&lock);
-    return 0;
+    return ret;
 }
 
-/* What `finish` waits for is done only then. */
 static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
                                char *text, size_t size)
 {
-    Pending *p = pending;
-    if (!wait)
-        return LUMEQ_ERR_AGAIN;
-    p->job.counts = *counts;
-    return lumeq_backend_cpu.measure(((Fake *)priv)->cpu, &p->job, &(void *){NULL}, text, size);
+    return wait ? fake_measure(priv, pending, counts, text, size) : LUMEQ_ERR_AGAIN;
 }
 
 static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
@@ -118,26 +92,17 @@ static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_
         return LUMEQ_ERR_AGAIN;
     pthread_mutex_lock(&lock);
     lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
-    for (const Pending *p = fake->pending; p && lost; p = p->next)
-        if (p->written && !p->landed && left < SLOTS)
-            late[left++] = p->out;
+    for (const Flight *f = fake->base.flights; f && lost; f = f->next)
+        if (f->written && !f->landed && left < FLIGHTS)
+            late[left++] = f->to.out;
     pthread_mutex_unlock(&lock);
     if (lost) {
         snprintf(text, size, "no progress");
         return LUMEQ_ERR_GPU;
     }
-    ((Pending *)pending)->landed = 1;
+    ((Flight *)pending)->landed = 1;
     fake->received++;
     return 0;
-}
-
-static void leave_fake(void *priv, void *pending)
-{
-    Pending **at = &((Fake *)priv)->pending;
-    while (*at != pending)
-        at = &(*at)->next;
-    *at = ((Pending *)pending)->next;
-    free(pending);
 }
 
 static void *alloc_fake(void *priv, size_t size)
@@ -203,9 +168,7 @@ static void close_fake(void *priv)
     Fake *fake = priv;
     if (fake_gpu_closed)
         fake_gpu_closed(fake->device, fake->received);
-    while (fake->pending)
-        leave_fake(fake, fake->pending);
-    lumeq_backend_cpu.close(fake->cpu);
+    fake_close(&fake->base);
 }
 
 static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
@@ -218,7 +181,7 @@ static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, 
     const int gone = (only < 0 || only == fake->device) && measures_left-- <= 0;
     pthread_mutex_unlock(&lock);
     if (!gone)
-        return lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
+        return lumeq_backend_cpu.measure(fake->base.cpu, job, pending, text, size);
     snprintf(text, size, "no progress");
     return LUMEQ_ERR_GPU;
 }
@@ -227,8 +190,8 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
 {
     Fake *fake = priv;
     if (job->flight) {
-        *job->late = ((Pending *)job->flight)->written = 1;
-        return job->write ? lumeq_backend_cpu.apply(fake->cpu, job, text, size) : 0;
+        *job->late = ((Flight *)job->flight)->written = 1;
+        return job->write ? lumeq_backend_cpu.apply(fake->base.cpu, job, text, size) : 0;
     }
     pthread_mutex_lock(&lock);
     lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
@@ -239,7 +202,7 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
         snprintf(text, size, "no progress");
         return ret;
     }
-    return lumeq_backend_cpu.apply(fake->cpu, job, text, size);
+    return lumeq_backend_cpu.apply(fake->base.cpu, job, text, size);
 }
 
 const LumeqBackend lumeq_backend_cuda = {
@@ -251,7 +214,7 @@ const LumeqBackend lumeq_backend_cuda = {
     .measure_finish = measure_finish_fake,
     .apply = apply_fake,
     .land = land_fake,
-    .leave = leave_fake,
+    .leave = fake_leave,
     .alloc_host = alloc_fake,
     .free_host = free_fake,
     .alloc_device = alloc_fake,
@@ -350,7 +313,7 @@ int fake_gpu_is_lost(void)
 void fake_gpu_wake(void)
 {
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < FLIGHTS; i++)
         for (int plane = 0; plane < lumeq_planes(&late[i]) && late[i].plane[0]; plane++)
             memset(late[i].plane[plane], 0xA5,
                    (size_t)(late[i].stride[plane] * lumeq_height(&late[i], plane)));

@@ -5,12 +5,11 @@
  */
 #include "../check.h"
 #include "../default_params.h"
+#include "../fake_flights.h"
 
 #include "all_stats.h"
-#include "equalizer/backend.h"
 #include "pictures.h"
 
-#define SLOTS 4
 #define FRAMES 24
 #define WIDTH 68 /* bytes */
 #define HEIGHT 43
@@ -25,25 +24,9 @@ static int late;           /* not 0: the lost device writes its frames at the ve
 static int deep;           /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
-/* A frame in flight. */
-typedef struct Pending {
-    struct Pending *next;
-    LumeqMeasureJob job;
-    LumeqImage out;
-    int write, written, landed;
-} Pending;
-
-typedef struct Fake {
-    _Alignas(max_align_t) char cpu[1 << 20];
-    Pending *pending;
-} Fake;
-
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
-    Fake *fake = priv;
-    if (lumeq_backend_cpu.priv_size > sizeof(fake->cpu))
-        return LUMEQ_ERR_MEMORY;
-    return lumeq_backend_cpu.open(fake->cpu, config, text, size);
+    return fake_open(priv, config, text, size);
 }
 
 static int fails(char *text, size_t size)
@@ -56,27 +39,20 @@ static int fails(char *text, size_t size)
 }
 
 /* Outputs that a lost device may still write: one per frame in flight. */
-static LumeqImage unfinished[SLOTS + 1];
+static LumeqImage unfinished[FLIGHTS + 1];
 static int unfinished_count;
 
 /* A lost device may have written anything into the outputs of the frames in flight. */
-static void lose_frames(const Fake *fake)
+static void lose_frames(const FakeDevice *fake)
 {
-    for (const Pending *p = fake->pending; p; p = p->next) {
-        if (p->landed || !p->written || p->out.memory != LUMEQ_MEMORY_HOST)
+    for (const Flight *f = fake->flights; f; f = f->next) {
+        const LumeqImage *out = &f->to.out;
+        if (f->landed || !f->written || out->memory != LUMEQ_MEMORY_HOST)
             continue;
-        unfinished[unfinished_count++] = p->out;
-        for (int plane = 0; plane < p->write; plane++)
-            memset(p->out.plane[plane], 0xA5, WIDTH);
+        unfinished[unfinished_count++] = *out;
+        for (int plane = 0; plane < f->to.write; plane++)
+            memset(out->plane[plane], 0xA5, WIDTH);
     }
-}
-
-static int count_in_flight(const Fake *fake)
-{
-    int count = 0;
-    for (const Pending *p = fake->pending; p; p = p->next)
-        count += !p->landed;
-    return count;
 }
 
 static void wake_up(void)
@@ -90,11 +66,11 @@ static void wake_up(void)
 }
 
 /* Returns 0, or how the call fails. */
-static int try_call(Fake *fake, char *text, size_t size)
+static int try_call(FakeDevice *fake, char *text, size_t size)
 {
     if (!fails(text, size))
         return 0;
-    in_flight_then = count_in_flight(fake);
+    in_flight_then = fake_in_flight(fake);
     if (!refusal)
         lose_frames(fake);
     return refusal ? refusal : LUMEQ_ERR_GPU;
@@ -103,7 +79,7 @@ static int try_call(Fake *fake, char *text, size_t size)
 static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
                         size_t size)
 {
-    Fake *fake = priv;
+    FakeDevice *fake = priv;
     const int ret = try_call(fake, text, size);
     if (ret < 0)
         return ret;
@@ -113,31 +89,22 @@ static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, 
     }
     if (!job->flight)
         return lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
-    Pending *made = calloc(1, sizeof(*made));
-    made->job = *job;
-    made->out = job->flight->out;
-    made->write = job->flight->write;
-    made->next = fake->pending;
-    *pending = fake->pending = made;
-    return 0;
+    return fake_begin(fake, job, pending);
 }
 
-/* Measures only now: a device that is lost before has not done it. */
 static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
                                char *text, size_t size)
 {
-    Pending *p = pending;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
     if (!refusal && try_call(priv, text, size) < 0)
         return LUMEQ_ERR_GPU;
-    p->job.counts = *counts;
-    return lumeq_backend_cpu.measure(((Fake *)priv)->cpu, &p->job, &(void *){NULL}, text, size);
+    return fake_measure(priv, pending, counts, text, size);
 }
 
 static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
 {
-    Pending *p = job->flight;
+    Flight *p = job->flight;
     const int ret = try_call(priv, text, size);
     if (p && ret < 0)
         p->landed = ret != LUMEQ_ERR_GPU;
@@ -148,42 +115,33 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
         p->written = job->write > 0;
         *job->late = late && p->written && job->out.memory == LUMEQ_MEMORY_HOST;
     }
-    return job->write ? lumeq_backend_cpu.apply(((Fake *)priv)->cpu, job, text, size) : 0;
+    return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size) : 0;
 }
 
 static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
                      double end_us[LUMEQ_STAGES], char *text, size_t size)
 {
-    Pending *p = pending;
+    Flight *p = pending;
     (void)begin_us;
     (void)end_us;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
     if (!refusal && try_call(priv, text, size) < 0)
         return LUMEQ_ERR_GPU;
-    for (const Pending *other = p->next; other; other = other->next)
+    for (const Flight *other = p->next; other; other = other->next)
         CHECK(other->landed, "a frame is received out of order");
     p->landed = 1;
     return 0;
 }
 
-static void leave_fake(void *priv, void *pending)
-{
-    Pending **at = &((Fake *)priv)->pending;
-    while (*at != pending)
-        at = &(*at)->next;
-    *at = ((Pending *)pending)->next;
-    free(pending);
-}
-
 static void *alloc_fake(void *priv, size_t size)
 {
-    return lost ? NULL : lumeq_backend_cpu.alloc_host(((Fake *)priv)->cpu, size);
+    return lost ? NULL : lumeq_backend_cpu.alloc_host(((FakeDevice *)priv)->cpu, size);
 }
 
 static void free_fake(void *priv, void *memory)
 {
-    lumeq_backend_cpu.free_host(((Fake *)priv)->cpu, memory);
+    lumeq_backend_cpu.free_host(((FakeDevice *)priv)->cpu, memory);
 }
 
 static void *alloc_device_fake(void *priv, size_t size)
@@ -200,24 +158,22 @@ static void free_device_fake(void *priv, void *memory)
 
 static void close_fake(void *priv)
 {
-    Fake *fake = priv;
+    FakeDevice *fake = priv;
     if (refusal)
-        CHECK(!count_in_flight(fake), "%d frames were not waited for", count_in_flight(fake));
-    while (fake->pending)
-        leave_fake(fake, fake->pending);
-    lumeq_backend_cpu.close(((Fake *)priv)->cpu);
+        CHECK(!fake_in_flight(fake), "%d frames were not waited for", fake_in_flight(fake));
+    fake_close(fake);
 }
 
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "a made-up one",
-    .priv_size = sizeof(Fake),
+    .priv_size = sizeof(FakeDevice),
     .open = open_fake,
     .measure = measure_fake,
     .measure_finish = measure_finish_fake,
     .apply = apply_fake,
     .land = land_fake,
-    .leave = leave_fake,
+    .leave = fake_leave,
     .alloc_host = alloc_fake,
     .free_host = free_fake,
     .alloc_device = alloc_device_fake,
@@ -417,7 +373,7 @@ static void compare(const Run *a, const Run *b, int call)
                   s->values.scene_cut == t->values.scene_cut,
               "mode %d, lost at call %d: statistics of frame %d", (int)mode, call, n);
     }
-    const int most = lost && b->on_device ? SLOTS : 0;
+    const int most = lost && b->on_device ? FLIGHTS : 0;
     CHECK(unwritten <= most, "lost at call %d: %d frames unwritten", call, unwritten);
 }
 
@@ -576,7 +532,7 @@ static void an_argument_is_no_loss(void)
     memcpy(run.in, expected.in, sizeof(run.in));
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
     refusal = LUMEQ_ERR_ARGUMENT;
-    for (int n = 0; n < SLOTS; n++) {
+    for (int n = 0; n < FLIGHTS; n++) {
         const LumeqFrame frame = frame_of(&run, n);
         lost = 0;
         calls_until_loss = 0;
@@ -586,7 +542,7 @@ static void an_argument_is_no_loss(void)
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
     }
     lumeq_flush(eq);
-    for (int n = 0; n < SLOTS; n++) {
+    for (int n = 0; n < FLIGHTS; n++) {
         CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
         CHECK(!memcmp(run.out[n], expected.out[n], SIZE), "frame %d differs", n);
     }
@@ -640,7 +596,7 @@ static void receive_waits_only_when_it_must(void)
     lost = 0;
     calls_until_loss = 1 << 30;
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
-    for (int n = 0; n < SLOTS; n++) {
+    for (int n = 0; n < FLIGHTS; n++) {
         const LumeqFrame frame = frame_of(&run, n);
         const int ret = lumeq_receive(eq, NULL, NULL);
         CHECK(ret == LUMEQ_ERR_AGAIN, "with %d frames in flight: %d", n, ret);
@@ -649,7 +605,7 @@ static void receive_waits_only_when_it_must(void)
     CHECK(lumeq_receive(eq, NULL, NULL) == 0, "with all slots in use it waits");
     CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "a slot is free again");
     lumeq_flush(eq);
-    for (int n = 1; n < SLOTS; n++)
+    for (int n = 1; n < FLIGHTS; n++)
         CHECK(lumeq_receive(eq, NULL, NULL) == 0, "after a flush it waits");
     CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "the end");
     lumeq_destroy(&eq);
