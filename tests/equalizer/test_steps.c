@@ -1,7 +1,6 @@
 /*
- * Measure, history and apply give the bits and statistics of the live equalizer: for any order of
- * frames, any threads, contexts and output layouts, and also if measures, curves and the history
- * were packed in between.
+ * Single steps give the bits and statistics of lumeq_process(): for any order of frames, any
+ * threads, contexts and output layouts, and also if the history was copied in between.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -150,14 +149,34 @@ static void free_frames(Frames *frames)
     free(frames);
 }
 
-/* Work on all frames in random order, by several threads; each takes a random context. */
+static LumeqContext *contexts[CONTEXTS];
+
+static void open_contexts(void)
+{
+    static const LumeqConfig configs[CONTEXTS] = {
+        {.backend = LUMEQ_BACKEND_CPU, .threads = 1},
+        {.backend = LUMEQ_BACKEND_CPU, .threads = 3, .cpu_without = LUMEQ_CPU_AVX512},
+        {.backend = LUMEQ_BACKEND_CPU, .threads = 2, .cpu_without = ~0u},
+    };
+    for (int i = 0; i < CONTEXTS; i++)
+        must(lumeq_context_create(&contexts[i], &configs[i], NULL, 0), "a context",
+             lumeq_last_error(NULL));
+}
+
+static void close_contexts(void)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        lumeq_context_destroy(&contexts[i]);
+}
+
+/* Work on all frames in random order, by several threads; each takes a random context. A frame's
+ * tasks follow each other, so that threads share its curve. */
 typedef struct Crew {
     const Film *film;
     const Frames *frames;
-    LumeqContext *const *contexts;
-    int order[FRAMES];
+    int order[FRAMES], tasks; /* of each frame */
     atomic_int next;
-    void (*work)(struct Crew *crew, int n, uint64_t random);
+    void (*work)(struct Crew *crew, int n, int task, uint64_t random);
     LumeqMeasure *measures[FRAMES];
     LumeqCurve *curves[FRAMES];
 } Crew;
@@ -175,18 +194,21 @@ static void *crew_main(void *arg)
 {
     Crew *crew = arg;
     int i;
-    while ((i = atomic_fetch_add(&crew->next, 1)) < FRAMES)
-        crew->work(crew, crew->order[i], check_hash(crew->film->seed, 77 + (uint64_t)i));
+    while ((i = atomic_fetch_add(&crew->next, 1)) < FRAMES * crew->tasks)
+        crew->work(crew, crew->order[i / crew->tasks], i % crew->tasks,
+                   check_hash(crew->film->seed, 77 + (uint64_t)i));
     return NULL;
 }
 
-static void crew_run(Crew *crew, void (*work)(Crew *crew, int n, uint64_t random), uint64_t seed)
+static void crew_run(Crew *crew, int tasks,
+                     void (*work)(Crew *crew, int n, int task, uint64_t random), uint64_t seed)
 {
     pthread_t threads[THREADS];
     CheckRandom random = check_random(seed);
     int started = 0;
     shuffle(crew->order, &random);
     crew->work = work;
+    crew->tasks = tasks;
     atomic_store(&crew->next, 0);
     while (started < THREADS - 1 && pthread_create(&threads[started], NULL, crew_main, crew) == 0)
         started++;
@@ -195,44 +217,23 @@ static void crew_run(Crew *crew, void (*work)(Crew *crew, int n, uint64_t random
         pthread_join(threads[--started], NULL);
 }
 
-static LumeqContext *any_context(const Crew *crew, uint64_t random)
-{
-    return crew->contexts[random % CONTEXTS];
-}
-
-static LumeqMeasure *as_bytes(LumeqMeasure *measure)
+static uint64_t pack_hash(const LumeqCurve *curve)
 {
     size_t size = 0;
-    LumeqMeasure *back = NULL;
-    must(lumeq_measure_pack(measure, NULL, &size), "size", lumeq_last_error(NULL));
-    void *bytes = malloc(size);
-    must(bytes ? lumeq_measure_pack(measure, bytes, &size) : -1, "pack", lumeq_last_error(NULL));
-    must(lumeq_measure_unpack(&back, bytes, size), "unpack", lumeq_last_error(NULL));
-    lumeq_measure_free(&measure);
-    free(bytes);
-    return back;
-}
-
-static void measure_frame(Crew *crew, int n, uint64_t random)
-{
-    must(lumeq_measure(any_context(crew, random), &crew->measures[n], &crew->film->params,
-                       &crew->frames->in[n], before(crew->film, crew->frames->in, n), NULL),
-         "measure", lumeq_last_error(NULL));
-    if (random & 128)
-        crew->measures[n] = as_bytes(crew->measures[n]);
-}
-
-static LumeqCurve *curve_as_bytes(LumeqCurve *curve)
-{
-    size_t size = 0;
-    LumeqCurve *back = NULL;
     must(lumeq_curve_pack(curve, NULL, &size), "size", lumeq_last_error(NULL));
     void *bytes = malloc(size);
     must(bytes ? lumeq_curve_pack(curve, bytes, &size) : -1, "pack", lumeq_last_error(NULL));
-    must(lumeq_curve_unpack(&back, bytes, size), "unpack", lumeq_last_error(NULL));
-    lumeq_curve_unref(&curve);
+    const uint64_t hash = check_fnv(CHECK_FNV_START, bytes, size);
     free(bytes);
-    return back;
+    return hash;
+}
+
+static void measure_frame(Crew *crew, int n, int task, uint64_t random)
+{
+    (void)task;
+    must(lumeq_measure(contexts[random % CONTEXTS], &crew->measures[n], &crew->film->params,
+                       &crew->frames->in[n], before(crew->film, crew->frames->in, n), NULL),
+         "measure", lumeq_last_error(NULL));
 }
 
 /* Continues the history in another object. */
@@ -293,7 +294,7 @@ static void check_output(Crew *crew, int n, uint64_t random, Layout layout, int 
     const LumeqImage *live = &crew->frames->out[n];
     FREED_BY(layout_free) LumeqImage out = image_of(crew->film, layout, shift);
     const LumeqImage *previous = before(crew->film, crew->frames->in, n);
-    const int ret = lumeq_apply(any_context(crew, random), crew->curves[n], &crew->frames->in[n],
+    const int ret = lumeq_apply(contexts[random % CONTEXTS], crew->curves[n], &crew->frames->in[n],
                                 previous, previous != NULL, &out, NULL);
     char name[160];
     name_film(crew->film, name, sizeof(name));
@@ -303,16 +304,14 @@ static void check_output(Crew *crew, int n, uint64_t random, Layout layout, int 
           differences);
 }
 
-static void apply_frame(Crew *crew, int n, uint64_t random)
+static void apply_frame(Crew *crew, int n, int task, uint64_t random)
 {
     const Film *f = crew->film;
-    if (random & 256)
-        crew->curves[n] = curve_as_bytes(crew->curves[n]);
-    check_output(crew, n, random, f->layout, f->shift);
-    check_output(crew, n, random >> 8, f->other_layout, f->out_shift);
-    /* Where chroma is scaled, luma over it may be bounded. */
-    if (f->layout != LAYOUT_GRAY && f->params.chroma == LUMEQ_CHROMA_KEEP)
-        check_output(crew, n, random >> 16, LAYOUT_GRAY, f->shift);
+    if (task < 2)
+        check_output(crew, n, random, task ? f->other_layout : f->layout,
+                     task ? f->out_shift : f->shift);
+    else if (f->layout != LAYOUT_GRAY && f->params.chroma == LUMEQ_CHROMA_KEEP)
+        check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* luma is not bounded by colours */
 }
 
 static void check_stats(const Crew *crew)
@@ -337,60 +336,14 @@ static void crew_clear(Crew *crew)
     }
 }
 
-static LumeqContext *contexts[CONTEXTS];
-
-static void open_contexts(void)
-{
-    static const LumeqConfig configs[CONTEXTS] = {
-        {.backend = LUMEQ_BACKEND_CPU, .threads = 1},
-        {.backend = LUMEQ_BACKEND_CPU, .threads = 3, .cpu_without = LUMEQ_CPU_AVX512},
-        {.backend = LUMEQ_BACKEND_CPU, .threads = 2, .cpu_without = ~0u},
-    };
-    for (int i = 0; i < CONTEXTS; i++)
-        must(lumeq_context_create(&contexts[i], &configs[i], NULL, 0), "a context",
-             lumeq_last_error(NULL));
-}
-
-static void close_contexts(void)
-{
-    for (int i = 0; i < CONTEXTS; i++)
-        lumeq_context_destroy(&contexts[i]);
-}
-
-/* The live way with another output layout. */
-static void check_live_layout(const Film *f, const Frames *frames)
-{
-    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
-    must(lumeq_create(&eq, &(LumeqConfig){.backend = LUMEQ_BACKEND_CPU, .threads = 2}, NULL, 0),
-         "an equalizer", lumeq_last_error(NULL));
-    must(lumeq_set_params(eq, &f->params), "parameters", lumeq_last_error(eq));
-    for (int n = 0; n < FRAMES; n++) {
-        FREED_BY(layout_free) LumeqImage out = image_of(f, f->other_layout, f->out_shift);
-        LumeqFrame frame = {.in = frames->in[n],
-                            .out = out,
-                            .time = time_of(f, n),
-                            .duration = f->frame_time,
-                            .number = f->numbered ? n : 0,
-                            .previous = before(f, frames->in, n),
-                            .interlaced = is_interlaced(f, n)};
-        char name[160];
-        name_film(f, name, sizeof(name));
-        if (is_seek(f, n))
-            lumeq_reset(eq);
-        CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s: %s", name, lumeq_last_error(eq));
-        CHECK(!layout_differences(&out, &frames->out[n]), "%s, live, frame %d", name, n);
-    }
-}
-
 static void check_film(const Film *f)
 {
     Frames *frames = run_live(f);
-    Crew crew = {.film = f, .frames = frames, .contexts = contexts};
-    crew_run(&crew, measure_frame, f->seed);
+    Crew crew = {.film = f, .frames = frames};
+    crew_run(&crew, 1, measure_frame, f->seed);
     run_history(&crew, 0, 1);
     check_stats(&crew);
-    crew_run(&crew, apply_frame, f->seed + 1);
-    check_live_layout(f, frames);
+    crew_run(&crew, 3, apply_frame, f->seed + 1);
     crew_clear(&crew);
     free_frames(frames);
 }
@@ -435,103 +388,37 @@ static Film any_film(uint64_t seed)
     return f;
 }
 
-/* P010 to three planes of 10 bits, and back; NV12 likewise. */
-static Film known_film(int number)
-{
-    static const struct {
-        int depth, shift, out_shift;
-        Layout from, to;
-    } known[] = {
-        {10, 6, 0, LAYOUT_PAIRS, LAYOUT_PLANAR}, {10, 0, 6, LAYOUT_PLANAR, LAYOUT_PAIRS},
-        {8, 0, 0, LAYOUT_PAIRS, LAYOUT_PLANAR},  {8, 0, 0, LAYOUT_PLANAR, LAYOUT_PAIRS},
-        {16, 0, 0, LAYOUT_PAIRS, LAYOUT_PLANAR}, {12, 4, 0, LAYOUT_PAIRS, LAYOUT_PAIRS},
-    };
-    const int k = number % COUNT(known);
-    Film f = any_film(5000 + (uint64_t)number);
-    f.depth = known[k].depth;
-    f.shift = known[k].shift;
-    f.out_shift = known[k].out_shift;
-    f.layout = known[k].from;
-    f.other_layout = known[k].to;
-    f.chroma_x = f.chroma_y = 1;
-    f.params.chroma = LUMEQ_CHROMA_SCALE;
-    return f;
-}
-
-static void each_mode(LumeqMode mode, int reference)
+static void check_mode(LumeqMode mode, int reference)
 {
     static const int tiles[][2] = {{0, 0}, {3, 5}, {7, 1}, {1, 16}, {16, 16}};
-    open_contexts();
-    for (int n = 0; n < 12 + 9; n++) {
+    for (int n = 0; n < 16; n++) {
         if (!check_drawn(n + (int)mode))
             continue;
-        Film f = n < 12 ? any_film(100 * (uint64_t)mode + (uint64_t)n) : known_film(n);
-        if (n < 9)
-            f.depth = 8 + n;
-        if (reference)
-            f.depth = 8;
-        if (f.depth == 8)
-            f.shift = f.out_shift = 0;
-        if (f.shift > 16 - f.depth)
-            f.shift = 16 - f.depth;
-        if (f.out_shift > 16 - f.depth)
-            f.out_shift = 16 - f.depth;
+        Film f = any_film(100 * (uint64_t)mode + (uint64_t)n);
+        if (n < 9 || reference)
+            f.depth = reference ? 8 : 8 + n;
+        const int most = f.depth > 8 ? 16 - f.depth : 0;
+        f.shift = f.shift < most ? f.shift : most;
+        f.out_shift = f.out_shift < most ? f.out_shift : most;
         f.params.mode = mode;
         f.params.reference = reference;
         f.params.tiles_x = tiles[n % COUNT(tiles)][0];
         f.params.tiles_y = tiles[n % COUNT(tiles)][1];
         check_film(&f);
     }
+}
+
+TEST(modes)
+{
+    open_contexts();
+    for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_HAZE; mode++)
+        check_mode((LumeqMode)mode, 0);
+    check_mode(LUMEQ_MODE_GLOBAL, 1);
+    check_mode(LUMEQ_MODE_CLAHE, 1);
     close_contexts();
 }
 
-TEST(global)
-{
-    each_mode(LUMEQ_MODE_GLOBAL, 0);
-}
-
-TEST(clahe)
-{
-    each_mode(LUMEQ_MODE_CLAHE, 0);
-}
-
-TEST(haze)
-{
-    each_mode(LUMEQ_MODE_HAZE, 0);
-}
-
-TEST(stretch)
-{
-    each_mode(LUMEQ_MODE_STRETCH, 0);
-}
-
-TEST(off)
-{
-    each_mode(LUMEQ_MODE_OFF, 0);
-}
-
-TEST(reference)
-{
-    each_mode(LUMEQ_MODE_GLOBAL, 1);
-}
-
-TEST(clahe_reference)
-{
-    each_mode(LUMEQ_MODE_CLAHE, 1);
-}
-
 #define LOOKAHEAD INT64_C(1000000000)
-
-static uint64_t pack_hash(const LumeqCurve *curve)
-{
-    size_t size = 0;
-    must(lumeq_curve_pack(curve, NULL, &size), "size", lumeq_last_error(NULL));
-    uint8_t *bytes = malloc(size);
-    must(bytes ? lumeq_curve_pack(curve, bytes, &size) : -1, "pack", lumeq_last_error(NULL));
-    const uint64_t hash = check_fnv(CHECK_FNV_START, bytes, size);
-    free(bytes);
-    return hash;
-}
 
 /* Measured in order and in any order, with a moving lookahead history: the same plan. */
 static void check_planned(const Film *f)
@@ -539,14 +426,14 @@ static void check_planned(const Film *f)
     Film live = *f;
     live.params.deflicker = 0; /* which the live way does not support */
     Frames *frames = run_live(&live);
-    Crew one = {.film = f, .frames = frames, .contexts = contexts};
-    Crew other = {.film = f, .frames = frames, .contexts = contexts};
+    Crew one = {.film = f, .frames = frames};
+    Crew other = {.film = f, .frames = frames};
     char name[160];
     name_film(f, name, sizeof(name));
     for (int n = 0; n < FRAMES; n++)
-        measure_frame(&one, n, 0);
+        measure_frame(&one, n, 0, 0);
     run_history(&one, LOOKAHEAD, 0);
-    crew_run(&other, measure_frame, f->seed);
+    crew_run(&other, 1, measure_frame, f->seed);
     run_history(&other, LOOKAHEAD, 1);
     for (int n = 0; n < FRAMES; n++) {
         CHECK(pack_hash(one.curves[n]) == pack_hash(other.curves[n]), "%s: curve %d", name, n);
@@ -557,7 +444,7 @@ static void check_planned(const Film *f)
                           &frames->out[n], NULL) == 0,
               "%s: %s", name, lumeq_last_error(NULL));
     }
-    crew_run(&other, apply_frame, f->seed + 1);
+    crew_run(&other, 3, apply_frame, f->seed + 1);
     crew_clear(&one);
     crew_clear(&other);
     free_frames(frames);
@@ -565,12 +452,6 @@ static void check_planned(const Film *f)
 
 TEST(planned)
 {
-    LumeqHistory *history = NULL;
-    if (lumeq_history_create(&history, NULL, LOOKAHEAD) == LUMEQ_ERR_MEMORY) {
-        check_skip("this build has no history that looks ahead");
-        return;
-    }
-    lumeq_history_destroy(&history);
     open_contexts();
     for (int n = 0; n < 16; n++) {
         if (!check_drawn(3 * n + n / 4))
