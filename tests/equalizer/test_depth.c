@@ -1,6 +1,6 @@
 /*
  * Samples deeper than 8 bits: the curve against a model in double precision, written from its
- * definition; properties that are exact at any depth; and argument errors.
+ * definition; properties that are exact at any depth.
  */
 #include <math.h>
 
@@ -327,27 +327,6 @@ BACKEND_TEST(output_histograms)
     }
 }
 
-/* A picture of 8-bit codes has the 8-bit curve at every depth. */
-BACKEND_TEST(depths_agree)
-{
-    static uint32_t curve8[256];
-    for (int format = 0; format < FORMATS; format++) {
-        Deep *d = deep_open(id, format, LUMEQ_RANGE_LIMITED, &full_strength, 128, 128);
-        const int unit = 1 << (d->depth - 8), codes = 1 << fraction_of(d->depth);
-        for (int i = 0; i < pixels_of(d); i++)
-            set_code(d, i, (int)(60 + check_hash(9, (uint64_t)i) % 70) * unit);
-        deep_run(d, 0);
-        for (int i = 0; i < 256; i++) {
-            const double value = d->stats.curve[i * unit / codes] / 65536.0 / unit;
-            if (d->depth == 8)
-                curve8[i] = d->stats.curve[i];
-            CHECK(fabs(value - curve8[i] / 65536.0) < 1e-4, "depth %d: %d is %g", d->depth, i,
-                  value);
-        }
-        deep_close(d);
-    }
-}
-
 /* Every depth finds the same cuts. */
 BACKEND_TEST(cuts)
 {
@@ -425,46 +404,6 @@ BACKEND_TEST(depth_and_range_may_change)
 {
     shapes_change(id, LUMEQ_MODE_GLOBAL);
     shapes_change(id, LUMEQ_MODE_STRETCH);
-}
-
-#define REFUSE(words, change)                                                                      \
-    do {                                                                                           \
-        LumeqFrame frame = good;                                                                   \
-        change;                                                                                    \
-        CHECK(lumeq_submit(d->eq, &frame) == LUMEQ_ERR_ARGUMENT, "%s is taken", #change);          \
-        CHECK(strstr(lumeq_last_error(d->eq), words), "%s: \"%s\"", #change,                       \
-              lumeq_last_error(d->eq));                                                            \
-    } while (0)
-
-BACKEND_TEST(refused)
-{
-    Deep *d = deep_open(id, 2, LUMEQ_RANGE_LIMITED, &defaults, 16, 8);
-    fill_bell(d, 0.4, 0.3, 1);
-    const LumeqFrame good = deep_frame(d, 0);
-    REFUSE("17 bits", frame.in.depth = frame.out.depth = 17);
-    REFUSE("0 to 6", frame.in.shift = frame.out.shift = 7);
-    REFUSE("0 to 6", frame.in.shift = frame.out.shift = -1);
-    REFUSE("0 to 0", frame.in.depth = frame.out.depth = 16; frame.in.shift = 1);
-    REFUSE("0 to 0", frame.in.depth = frame.out.depth = 8; frame.in.shift = 1);
-    REFUSE("below its codes", frame.out.shift = 7);
-    REFUSE("depth", frame.out.depth = 12);
-    REFUSE("depth", frame.in.depth = 8);
-    REFUSE("shorter", frame.in.stride[0] = 30);
-    REFUSE("shorter", frame.out.stride[0] = -30);
-    REFUSE("odd", frame.in.plane[0] = (uint8_t *)frame.in.plane[0] + 1);
-    REFUSE("odd", frame.out.plane[0] = (uint8_t *)frame.out.plane[0] + 1);
-    REFUSE("odd", frame.in.stride[0] = 33);
-    REFUSE("odd", frame.out.stride[0] = -33);
-
-    LumeqParams params = defaults;
-    params.reference = 1;
-    set_params(d->eq, &params);
-    REFUSE("reference", frame.time = 0);
-    params.mode = LUMEQ_MODE_OFF; /* off is off */
-    set_params(d->eq, &params);
-    deep_run(d, 0);
-    CHECK(check_rect_equal(&d->in, &d->out), "off is not off");
-    deep_close(d);
 }
 
 TEST_MAIN
