@@ -366,7 +366,7 @@ end_under() {
 test_programs() {
     local name
     for name in test_cuda_kernels test_cuda_clahe test_cuda_lift test_cuda_backend \
-        test_cuda_batch test_cuda_outputs test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
+        test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
         test_equalizer test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
         test_look test_meter test_noise test_clahe test_chroma test_bars test_steps test_gpu_loss \
         test_cuda_window; do
@@ -406,15 +406,11 @@ sanitizers() {
         [ "$tool" != racecheck ] || cases=5 # a case takes it seconds
         [ -z "$program" ] || LUMEQ_TEST_CASES=$cases under "$tool" "$program"
         program=$(find_program test_cuda_backend)
-        [ -z "$program" ] || under "$tool" "$program" sequences abandoned
-        program=$(find_program test_cuda_batch)
-        [ -z "$program" ] || LUMEQ_TEST_CASES=1 under "$tool" "$program" same_bits
+        [ -z "$program" ] || LUMEQ_TEST_CASES=5 under "$tool" "$program" same_bits
         program=$(find_program test_noise)
         [ -z "$program" ] || under "$tool" "$program" nothing_to_tell rewound
-        program=$(find_program test_cuda_outputs)
-        [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program"
         program=$(find_program test_cuda_steps)
-        [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" frames
+        [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" frames live
         for bins in 50 256; do
             [ -z "$bench" ] || under "$tool" "$bench" histogram --check --cumulate --size 333x77 \
                 --pitch 400 --bins $bins

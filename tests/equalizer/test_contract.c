@@ -445,6 +445,8 @@ TEST(config_out_of_range)
     CONFIG(device, -1);
     CONFIG(threads, -1);
     CONFIG(threads, 257);
+    CONFIG(batch, -1);
+    CONFIG(batch, LUMEQ_MAX_BATCH + 1);
     char why[8] = "before", none = 'x';
     LumeqEqualizer *eq = (LumeqEqualizer *)&none;
     const LumeqConfig bad = {.threads = -1};

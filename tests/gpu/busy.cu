@@ -1,4 +1,5 @@
-#include "busy.h"
+/* Kernels of test_cuda_loss.c, which describes them. */
+#include <cuda_runtime_api.h>
 
 #include <stdint.h>
 
@@ -24,14 +25,14 @@ __global__ static void fault(volatile int *nowhere)
     *nowhere = 1;
 }
 
-cudaError_t busy_start(const volatile int *go_on, int processors, int threads_per_processor,
-                       cudaStream_t stream)
+extern "C" cudaError_t busy_start(const volatile int *go_on, int processors,
+                                  int threads_per_processor, cudaStream_t stream)
 {
     spin<<<processors *(threads_per_processor / THREADS), THREADS, 0, stream>>>(go_on);
     return cudaGetLastError();
 }
 
-cudaError_t busy_fault(cudaStream_t stream)
+extern "C" cudaError_t busy_fault(cudaStream_t stream)
 {
     fault<<<1, 1, 0, stream>>>((volatile int *)16);
     return cudaGetLastError();

@@ -1,36 +1,44 @@
-/* Shared by tests of kernels: CUDA calls that must succeed, and contents of rectangles. */
+/* Shared by tests on a GPU: CUDA calls that must succeed, equalizers, and the number of cases. */
 #ifndef LUMEQ_TESTS_GPU_CHECK_H
 #define LUMEQ_TESTS_GPU_CHECK_H
+
+#include <stdlib.h>
 
 #include <cuda_runtime_api.h>
 
 #include "../check.h"
-#include "../rects.h"
-#include "equalizer/cuda/kernels.h"
+#include "lumeq/lumeq.h"
 
-#define GUARD 128
-
-static LumeqCudaDevice device;
-
-static int cuda_ok(cudaError_t error, const char *what)
+static inline int cuda_ok(cudaError_t error, const char *what)
 {
     return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
 }
 
 #define OK(call) cuda_ok(call, #call)
 
-enum { FLAT, TWO_LEVELS, RAMP, NOISE, NARROW_NOISE, CONTENTS };
-
-static inline void fill(const CheckRect *rect, int content, CheckRandom *random)
+/* Returns NULL if it cannot be opened; the test is then skipped or fails. */
+static inline LumeqEqualizer *open_with(const LumeqConfig *config)
 {
-    const int low = check_below(random, 256), high = check_below(random, 256);
-    for (int y = 0; y < rect->height; y++)
-        for (int x = 0; x < rect->width; x++) {
-            const uint64_t hash = check_hash(random->seed, (uint64_t)y * 65536 + (uint64_t)x);
-            const int codes[CONTENTS] = {low, hash & 1 ? low : high, x + y, (int)(hash & 255),
-                                         low + (int)(hash & 7)};
-            check_row(rect, y)[x] = (uint8_t)codes[content];
-        }
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    const int ret = lumeq_create(&eq, config, why, sizeof(why));
+    if (ret == LUMEQ_ERR_UNAVAILABLE)
+        check_skip("%s", why);
+    else
+        CHECK(ret == 0, "create answers %d: %s", ret, why);
+    return eq;
+}
+
+static inline LumeqEqualizer *open_on(LumeqBackendId backend)
+{
+    return open_with(&(LumeqConfig){.backend = backend});
+}
+
+/* The number of cases: LUMEQ_TEST_CASES, or the default. */
+static inline int cases_of(int usual)
+{
+    const char *wanted = getenv("LUMEQ_TEST_CASES");
+    return wanted ? atoi(wanted) : usual;
 }
 
 #endif

@@ -2,13 +2,29 @@
 #ifndef LUMEQ_TESTS_KERNEL_CHECK_H
 #define LUMEQ_TESTS_KERNEL_CHECK_H
 
-#include <stdlib.h>
-
 #include "../equalizer/chroma_shape.h"
+#include "equalizer/cuda/kernels.h"
 #include "gpu_check.h"
 
+#define GUARD 128
 #define DEFAULT_CASES 2000
 #define SMALL_WIDTHS 65 /* each of them with each content comes first */
+
+static LumeqCudaDevice device;
+
+enum { FLAT, TWO_LEVELS, RAMP, NOISE, NARROW_NOISE, CONTENTS };
+
+static inline void fill(const CheckRect *rect, int content, CheckRandom *random)
+{
+    const int low = check_below(random, 256), high = check_below(random, 256);
+    for (int y = 0; y < rect->height; y++)
+        for (int x = 0; x < rect->width; x++) {
+            const uint64_t hash = check_hash(random->seed, (uint64_t)y * 65536 + (uint64_t)x);
+            const int codes[CONTENTS] = {low, hash & 1 ? low : high, x + y, (int)(hash & 255),
+                                         low + (int)(hash & 7)};
+            check_row(rect, y)[x] = (uint8_t)codes[content];
+        }
+}
 
 static inline int have_gpu(void)
 {
@@ -158,13 +174,6 @@ static inline void compare_pictures(const Pictures *p, CheckRect expected[3])
         CHECK(check_rect_intact(out), "%s: written outside of plane %d", p->name, i);
         check_rect_free(&expected[i]);
     }
-}
-
-/* The number of cases: LUMEQ_TEST_CASES, or the default. */
-static inline int cases_of(int usual)
-{
-    const char *wanted = getenv("LUMEQ_TEST_CASES");
-    return wanted ? atoi(wanted) : usual;
 }
 
 typedef void CheckLayout(const Layout *layout, int depth, int number, CheckRandom *random);

@@ -2,37 +2,18 @@
  * Planes uploaded to the view's textures through CUDA look the same as with the usual upload.
  * OpenGL must run on the GPU, for example with SDL_VIDEODRIVER=offscreen.
  */
-#include <stdlib.h>
-#include <time.h>
-
 #include <SDL.h>
-#include <cuda_runtime_api.h>
 #include <libavutil/frame.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 
-#include "../check.h"
-#include "lumeq/lumeq.h"
+#include "gpu_check.h"
 #include "player/view/view.h"
 #include "player/view/view_cuda.h"
 
 #define DEVICE 0
 #define READ_WIDTH 160
 #define READ_HEIGHT 120
-
-static int cuda_ok(cudaError_t error, const char *what)
-{
-    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
-}
-
-#define OK(call) cuda_ok(call, #call)
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* ---- a window, its view, and the way through CUDA ------------------------------------------ */
 
@@ -335,12 +316,8 @@ TEST(rows_for_scopes)
             FREED_BY(av_frame_free) AVFrame *frame = make_frame(&shapes[i], where, 9);
             CHECK(frame_scopes_count(&here, host, 0) == 0, "not counted");
             const int planes = frame_scopes_rows(rows, frame, 0);
-            const double begin = now_ms();
             CHECK(planes == 3 && view_cuda_fetch(s.cuda, rows, planes) == 0, "%s",
                   view_cuda_failure(s.cuda));
-            if (where == ALL_ON_DEVICE)
-                printf("rows of %dx%d for the scopes: %.3f ms\n", frame->width, frame->height,
-                       now_ms() - begin);
             frame_scopes_count_rows(&there, frame, rows, 0);
             CHECK(memcmp(&here, &there, sizeof(here)) == 0, "%s: other figures",
                   where_names[where]);
@@ -425,76 +402,6 @@ TEST(fails_in_mid_run)
         av_frame_free(&frame);
         close_stage(&s);
     }
-}
-
-/* ---- how long it takes --------------------------------------------------------------------- */
-
-#define TIMED_FRAMES 100
-#define WARM_UP 10
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void print_times(const char *name, double *upload, double *draw)
-{
-    qsort(upload, TIMED_FRAMES, sizeof(*upload), ascending);
-    qsort(draw, TIMED_FRAMES, sizeof(*draw), ascending);
-    printf("%-34s upload %6.3f ms (slowest %6.3f), draw %6.3f ms (slowest %6.3f)\n", name,
-           upload[TIMED_FRAMES / 2], upload[TIMED_FRAMES - 1], draw[TIMED_FRAMES / 2],
-           draw[TIMED_FRAMES - 1]);
-}
-
-static void time_way(Stage *s, Where where, int through_cuda, void (*finish)(void))
-{
-    static const Shape shape = {AV_PIX_FMT_YUV420P, 3840, 2160, 0, 0};
-    static const ViewScene scene = {
-        .width = 3840, .height = 2160, .area = {0, 0, 3840, 2160}, .shown = VIEW_OUTPUT};
-    double upload[TIMED_FRAMES], draw[TIMED_FRAMES];
-    AVFrame *frames[2] = {make_frame(&shape, where, 1), make_frame(&shape, where, 2)};
-    char name[80];
-    MediaError error = {0};
-    use_cuda(s, through_cuda);
-    for (int i = -WARM_UP; i < TIMED_FRAMES; i++) {
-        const double begin = now_ms();
-        set_frame(s, VIEW_OUTPUT, frames[i & 1]);
-        const double uploaded = now_ms();
-        CHECK(view_draw(s->view, &scene, &error) == 0, "%s", error.text);
-        finish();
-        if (i >= 0) {
-            upload[i] = uploaded - begin;
-            draw[i] = now_ms() - uploaded;
-        }
-    }
-    snprintf(name, sizeof(name), "%s, %s", through_cuda ? "CUDA" : "usual", where_names[where]);
-    print_times(name, upload, draw);
-    for (int i = 0; i < 2; i++)
-        av_frame_free(&frames[i]);
-}
-
-/* Prints times for a 3840x2160 frame, 4:2:0, 8 bits, without judging them. */
-TEST(times)
-{
-    Stage s;
-    void (*finish)(void);
-    if (!open_stage(&s, 3840, 2160))
-        return;
-    void *function = SDL_GL_GetProcAddress("glFinish");
-    memcpy(&finish, &function, sizeof(finish));
-    if (CHECK(function != NULL, "no glFinish")) {
-        MediaError error = {0};
-        view_cuda_close(&s.cuda);
-        const double begin = now_ms();
-        CHECK(view_cuda_open(&s.cuda, DEVICE, &error) == 0, "%s", error.text);
-        printf("%s: opened in %.1f ms\n", view_renderer(s.view), now_ms() - begin);
-        time_way(&s, ORDINARY, 0, finish);
-        time_way(&s, PINNED, 0, finish);
-        for (Where where = ORDINARY; where < WHERES; where++)
-            time_way(&s, where, 1, finish);
-    }
-    close_stage(&s);
 }
 
 TEST_MAIN

@@ -2,12 +2,11 @@
  * Lifted pictures on the GPU: the same bits as on the CPU for any picture, layout and parameters,
  * and nothing is written outside of it. LUMEQ_TEST_CASES sets the number of cases.
  */
-#include "../equalizer/chroma_shape.h"
 #include "../equalizer/lift_pictures.h"
 #include "equalizer/cuda/frame.h"
-#include "gpu_check.h"
+#include "kernel_check.h"
 
-#define DEFAULT_CASES 1500
+#define LIFT_CASES 1500
 #define MAX_PAST LIFT_PAST
 
 typedef struct Form {
@@ -43,12 +42,7 @@ static int open_backend(const LumeqBackend *backend, void **priv)
 
 static int open_all(void)
 {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        check_skip("no GPU");
-        return 0;
-    }
-    return OK(lumeq_cuda_prepare(&device, 0)) && open_backend(&lumeq_backend_cpu, &cpu) &&
+    return have_gpu() && open_backend(&lumeq_backend_cpu, &cpu) &&
            open_backend(&lumeq_backend_cuda, &cuda);
 }
 
@@ -131,7 +125,7 @@ static void draw_frame(const Form *f, Frame *frame, int kind, int noise, int see
     free(codes);
 }
 
-static void to_device(const Form *f, Frame *frame)
+static void frame_to_device(const Form *f, Frame *frame)
 {
     frame->device = frame->host;
     frame->device.memory = LUMEQ_MEMORY_CUDA;
@@ -287,12 +281,12 @@ static void apply_there(Case *c)
 {
     LumeqApplyJob job = c->job;
     void *memory = NULL;
-    to_device(&c->form, &c->in);
-    to_device(&c->form, &c->out[1]);
+    frame_to_device(&c->form, &c->in);
+    frame_to_device(&c->form, &c->out[1]);
     job.in = c->in.device;
     job.out = c->out[1].device;
     for (int i = 0; i < job.previous_count; i++) {
-        to_device(&c->form, &c->past[i]);
+        frame_to_device(&c->form, &c->past[i]);
         job.previous[i] = c->past[i].device;
     }
     OK(cudaMalloc(&memory, sizeof(c->table) + sizeof(c->bars)));
@@ -337,11 +331,9 @@ static void check_case(int number, int left)
 
 static void check_cases(int left)
 {
-    const char *wanted = getenv("LUMEQ_TEST_CASES");
-    const int cases = wanted ? atoi(wanted) : DEFAULT_CASES;
     if (!open_all())
         return;
-    for (int i = 0; i < cases; i++)
+    for (int i = 0; i < cases_of(LIFT_CASES); i++)
         check_case(i, left);
     close_all();
 }

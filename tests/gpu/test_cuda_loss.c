@@ -2,12 +2,9 @@
  * A real GPU that runs out of memory, hangs, or is lost: no frame is lost, and the bits are those
  * of the CPU. A fault cannot be repaired within the process, so that test is the last.
  */
-#include <cuda_runtime_api.h>
-
 #include <cudaTypedefs.h>
 
-#include "busy.h"
-#include "open_on.h"
+#include "gpu_check.h"
 
 #define WIDTH 640
 #define HEIGHT 360
@@ -15,12 +12,13 @@
 #define LARGER 8192 /* of a side */
 #define FRAMES 8
 
-static int cuda_ok(cudaError_t error, const char *what)
-{
-    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
-}
+/* A kernel that fills the whole GPU; ends when `go_on`, in mapped host memory, is 0, or after a
+ * minute. */
+cudaError_t busy_start(const volatile int *go_on, int processors, int threads_per_processor,
+                       cudaStream_t stream);
 
-#define OK(call) cuda_ok(call, #call)
+/* Writes to an invalid address: all later calls fail with error 700. */
+cudaError_t busy_fault(cudaStream_t stream);
 
 /* Frames of one size in pinned memory, and the CPU's results. */
 typedef struct Run {

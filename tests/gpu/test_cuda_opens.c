@@ -1,24 +1,16 @@
 /*
  * Opens and closes equalizers and decoders on a GPU repeatedly: neither host nor GPU memory may
  * grow. LUMEQ_TEST_OPENS sets the number of equalizers, LUMEQ_TEST_CASES of equalizers with
- * decoders. LUMEQ_CLIP: an H.264 file. With FAKE_CUDA the GPU is a fake one, and does not decode.
+ * decoders. LUMEQ_CLIP: an H.264 file.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include <cuda_runtime_api.h>
-
-#include "../check.h"
 #include "../resident.h"
-#include "lumeq/lumeq.h"
-#ifdef FAKE_CUDA
-#include "fake_cuda.h"
-#else
+#include "gpu_check.h"
 #include "media/gpu_frame.h"
 #include "media/input/decoder.h"
-#include "open_on.h"
 #include "run/equalizer_frame.h"
-#endif
 
 /* After this many opens libraries have allocated what they keep. */
 #define FIRST 20
@@ -27,13 +19,9 @@
 
 static int64_t gpu_memory(void)
 {
-#ifdef FAKE_CUDA
-    return (int64_t)fake_cuda.on_device;
-#else
     size_t left = 0, total = 0;
     CHECK(cudaMemGetInfo(&left, &total) == cudaSuccess, "the GPU does not tell of its memory");
     return (int64_t)(total - left);
-#endif
 }
 
 /* Memory at first, and its growth until the end. */
@@ -72,16 +60,10 @@ static int equalize_once(int number)
     static LumeqEqualizer *before;
     enum { WIDTH = 320, HEIGHT = 180 };
     static uint8_t in[WIDTH * HEIGHT], out[WIDTH * HEIGHT];
-    LumeqEqualizer *eq = NULL;
-    char why[256] = "";
     const LumeqConfig config = {
         .backend = LUMEQ_BACKEND_CUDA, .share_streams = number % 3 > 0, .real_time = number % 2};
-    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
-    if (ret == LUMEQ_ERR_UNAVAILABLE)
-        check_skip("%s", why);
-    else
-        CHECK(ret == 0, "create answers %d: %s", ret, why);
-    if (ret < 0)
+    LumeqEqualizer *eq = open_with(&config);
+    if (!eq)
         return -1;
     void *device = lumeq_alloc_device(eq, sizeof(out));
     void *pinned = lumeq_alloc_host(eq, sizeof(out));
@@ -120,16 +102,10 @@ TEST(opens)
     CHECK(lumeq_memory_use(0, &use) == 0 && !use.device && !use.pinned,
           "%lld bytes of the GPU's and %lld pinned are left", (long long)use.device,
           (long long)use.pinned);
-#ifdef FAKE_CUDA
-    CHECK(!fake_cuda.on_device && !fake_cuda.pinned && !fake_cuda.streams && !fake_cuda.events,
-          "%zu and %zu bytes, %d streams and %d events are left", fake_cuda.on_device,
-          fake_cuda.pinned, fake_cuda.streams, fake_cuda.events);
-#endif
 }
 
 /* ---- decoders ---- */
 
-#ifndef FAKE_CUDA
 static const atomic_int never;
 
 static void equalize(LumeqEqualizer *eq, FrameMemory *memory, const AVFrame *in)
@@ -210,6 +186,4 @@ TEST(opens_of_decoders)
     check_growth(first, count, "what decodes");
     CHECK(on_gpu == count, "only %d of %d decoded on the GPU", on_gpu, count);
 }
-#endif
-
 TEST_MAIN

@@ -1,18 +1,16 @@
 /*
  * Single steps on the GPU: measures and frames equal the CPU's, bit for bit, in any memory and
- * layout, and equal live equalizing. LUMEQ_TEST_CASES sets the number of frames. With FAKE_CUDA the
+ * layout, one by one or live. LUMEQ_TEST_CASES sets the number of frames. With FAKE_CUDA the
  * GPU is a fake one, to test the host code.
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include <cudaTypedefs.h>
-#include <cuda_runtime_api.h>
 
-#include "../check.h"
 #include "../default_params.h"
-#include "lumeq/lumeq.h"
+#include "../equalizer/all_stats.h"
+#include "gpu_check.h"
 #ifdef FAKE_CUDA
 #include "fake_cuda.h"
 #endif
@@ -20,25 +18,12 @@
 #define DEFAULT_CASES 300
 #define GUARD 128
 
-static int cuda_ok(cudaError_t error, const char *what)
-{
-    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
-}
-
-#define OK(call) cuda_ok(call, #call)
-
 static int is_ok(int ret, const char *what)
 {
     return CHECK(ret == 0, "%s answers %d: %s", what, ret, lumeq_last_error(NULL));
 }
 
 #define DONE(call) is_ok(call, #call)
-
-static int cases_wanted(void)
-{
-    const char *wanted = getenv("LUMEQ_TEST_CASES");
-    return wanted ? atoi(wanted) : DEFAULT_CASES;
-}
 
 static LumeqContext *open_context(LumeqBackendId backend, void *cuda_context)
 {
@@ -340,7 +325,6 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     FREED_BY(free_picture)
     Picture out = make_picture(&format, planes_out, shift_out, number / 3 % WHERES, &random);
     FREED_BY(free_picture) Picture before = make_before(&format, &in, number / 5 % WHERES, &random);
-    const LumeqImage in_on_host = in.image;
     place(&in);
     place(&before);
     place(&out);
@@ -362,8 +346,7 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     measure_both(cpu, gpu, &params, &in, number % 5 ? &before : NULL, sync, &measure, name);
     FREED_BY(lumeq_curve_unref) LumeqCurve *curve = curve_of(&params, measure);
-    LumeqImage host = in_on_host;
-    host.memory = LUMEQ_MEMORY_HOST;
+    const LumeqImage host = drawn(&in);
     DONE(lumeq_apply(cpu, curve, &host, NULL, 0, &expected.image, NULL));
     DONE(lumeq_apply(gpu, curve, &in.image, NULL, 0, &out.image, sync));
     if (sync && sync->finished)
@@ -380,7 +363,7 @@ TEST(frames)
     FREED_BY(lumeq_context_destroy) LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, NULL);
     if (gpu) {
         FREED_BY(close_signals) Signals signals = open_signals();
-        for (int number = 0; number < cases_wanted(); number++)
+        for (int number = 0; number < cases_of(DEFAULT_CASES); number++)
             run_case(cpu, gpu, &signals, number);
     }
 }
@@ -414,7 +397,7 @@ TEST(threads)
     LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, NULL);
     LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
     for (int i = 0; gpu && i < THREADS; i++) {
-        workers[i] = (Worker){cpu, gpu, 1000000 * (i + 1), cases_wanted() / THREADS};
+        workers[i] = (Worker){cpu, gpu, 1000000 * (i + 1), cases_of(DEFAULT_CASES) / THREADS};
         if (!CHECK(pthread_create(&started[i], NULL, run_cases, &workers[i]) == 0, "no thread"))
             exit(1);
     }
@@ -427,16 +410,11 @@ TEST(threads)
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* The same frames are submitted to both equalizers. */
-typedef struct Both {
-    LumeqContext *cpu;
-    LumeqHistory *history;
-    LumeqEqualizer *eq;
-} Both;
-
-static void next_live(Both *b, const LumeqParams *params, const Format *format, const Signals *s,
-                      int number, int single, CheckRandom *random)
+/* The same frame by both equalizers. `sync`: none, or one of the caller's. */
+static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *format,
+                      const Signals *s, int number, int sync, CheckRandom *random)
 {
+    static FrameStats stats[2];
     const int planes = 2 + number % 2, planes_out = 2 + number / 2 % 2;
     const int shift = format->depth > 8 ? number / 4 % 2 * (16 - format->depth) : 0;
     const int shift_out = format->depth > 8 ? number / 8 % 2 * (16 - format->depth) : 0;
@@ -447,75 +425,81 @@ static void next_live(Both *b, const LumeqParams *params, const Format *format, 
     Picture expected = make_picture(format, planes_out, shift_out, PAGEABLE, random);
     FREED_BY(free_picture)
     Picture out = make_picture(format, planes_out, shift_out, number / 3 % WHERES, random);
-    const LumeqImage on_host = in.image;
     place(&in);
     place(&out);
-
-    LumeqImage host = on_host;
-    host.memory = LUMEQ_MEMORY_HOST;
-    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
-    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
-    const LumeqMoment moment = {.number = number, .time = number * INT64_C(40000000)};
-    DONE(lumeq_measure(b->cpu, &measure, params, &host, NULL, NULL));
-    DONE(lumeq_history_put(b->history, measure, &moment));
-    DONE(lumeq_history_get(b->history, &curve));
-    DONE(lumeq_apply(b->cpu, curve, &host, NULL, 0, &expected.image, NULL));
-
     OK(cudaEventRecord(s->ready, s->stream));
     const LumeqSync syncs[] = {{.stream = s->stream},
                                {.ready = s->ready, .finished = s->finished},
                                {.stream = s->stream, .finished = s->finished}};
-    const int which = single ? single : number % 4;
-    LumeqFrame frame = {.in = in.image,
-                        .out = out.image,
-                        .time = moment.time,
-                        .number = number,
-                        .sync = which ? &syncs[which - 1] : NULL};
-    const int ret = lumeq_process(b->eq, &frame, NULL);
-    CHECK(ret == 0, "process answers %d: %s", ret, lumeq_last_error(b->eq));
+    LumeqFrame frame = {.in = drawn(&in),
+                        .out = expected.image,
+                        .time = number * INT64_C(40000000),
+                        .number = number};
+    CHECK(lumeq_process(cpu, &frame, ask_stats(&stats[0])) == 0, "%s", lumeq_last_error(cpu));
+    frame.in = in.image;
+    frame.out = out.image;
+    frame.sync = sync ? &syncs[sync - 1] : NULL;
+    const int ret = lumeq_process(gpu, &frame, ask_stats(&stats[1]));
+    CHECK(ret == 0, "process answers %d: %s", ret, lumeq_last_error(gpu));
     CHECK(!frame.sync, "the sync comes back");
-    if (which > 1)
+    if (sync > 1)
         CHECK(cudaEventQuery(s->finished) == cudaSuccess, "it is not finished");
     fetch(&out);
     char name[64];
-    snprintf(name, sizeof(name), "frame %d, mode %d, %d bits", number, (int)params->mode,
-             format->depth);
+    snprintf(name, sizeof(name), "frame %d, %d bits, sync %d", number, format->depth, sync);
     compare_pictures(&expected, &out, name);
+    CHECK(same_stats(&stats[0], &stats[1]), "%s: the statistics differ", name);
 }
 
-/* `single`: the caller's events and streams are the same for all frames; 0: they change. */
-static void play_live(int mode, int depth, int single)
+/* `sync` 0: it changes from frame to frame. */
+static void play_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, LumeqMode mode, int depth, int sync)
 {
     enum { FRAMES = 24 };
     LumeqParams params = DEFAULT_PARAMS;
-    params.mode = (LumeqMode)mode;
+    params.mode = mode;
     params.dither = depth == 8;
     const Format format = {
         .width = 322, .height = 181, .depth = depth, .chroma_x = 1, .chroma_y = 1};
-    Both b = {.cpu = open_context(LUMEQ_BACKEND_CPU, NULL)};
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
-    char why[256] = "";
-    const int ret = lumeq_create(&b.eq, &config, why, sizeof(why));
-    if (ret == LUMEQ_ERR_UNAVAILABLE)
-        check_skip("no GPU: %s", why);
-    else if (CHECK(ret == 0, "create answers %d: %s", ret, why)) {
-        CheckRandom random = check_random((uint64_t)(depth * 8 + mode));
-        FREED_BY(close_signals) Signals signals = open_signals();
-        DONE(lumeq_history_create(&b.history, &params, 0));
-        lumeq_set_params(b.eq, &params);
-        for (int number = 0; number < FRAMES; number++)
-            next_live(&b, &params, &format, &signals, number, single, &random);
-        lumeq_history_destroy(&b.history);
-        lumeq_destroy(&b.eq);
-    }
-    lumeq_context_destroy(&b.cpu);
+    CheckRandom random = check_random((uint64_t)(depth * 8 + (int)mode));
+    FREED_BY(close_signals) Signals signals = open_signals();
+    lumeq_reset(cpu);
+    lumeq_reset(gpu);
+    lumeq_set_params(cpu, &params);
+    lumeq_set_params(gpu, &params);
+    for (int number = 0; number < FRAMES; number++)
+        next_live(cpu, gpu, &format, &signals, number, sync ? sync : number % 4, &random);
 }
 
 TEST(live)
 {
-    for (int mode = 0; mode < 5; mode++)
+    FREED_BY(lumeq_destroy) LumeqEqualizer *cpu = open_on(LUMEQ_BACKEND_CPU);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
+    for (int mode = 0; gpu && mode < 5; mode++)
         for (int depth = 8; depth <= 16; depth += mode == LUMEQ_MODE_CLAHE ? 2 : 4)
-            play_live(mode, depth, depth / 4 % 3);
+            play_live(cpu, gpu, (LumeqMode)mode, depth, depth / 4 % 3);
+}
+
+/* Outputs that are not on the device: the equalizer goes on. */
+TEST(host_memory_is_refused)
+{
+    FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
+    CheckRandom random = check_random(1);
+    const Format format = {.width = 64, .height = 48, .depth = 8, .chroma_x = 1, .chroma_y = 1};
+    for (int i = 0; gpu && i < 4; i++) { /* luma or chroma, pageable or pinned */
+        FREED_BY(free_picture) Picture in = make_picture(&format, 3, 0, PAGEABLE, &random);
+        FREED_BY(free_picture) Picture out = make_picture(&format, 3, 0, ON_DEVICE, &random);
+        FREED_BY(free_picture)
+        Picture other = make_picture(&format, 3, 0, i / 2 ? PINNED : PAGEABLE, &random);
+        place(&out);
+        place(&other);
+        LumeqFrame frame = {.in = in.image, .out = out.image};
+        frame.out.plane[i % 2] = other.image.plane[i % 2];
+        CHECK(lumeq_submit(gpu, &frame) == LUMEQ_ERR_ARGUMENT, "case %d is taken", i);
+        CHECK(strstr(lumeq_last_error(gpu), "GPU 0") != NULL, "it says %s", lumeq_last_error(gpu));
+        frame.out = out.image;
+        CHECK(lumeq_process(gpu, &frame, NULL) == 0, "then nothing goes: %s",
+              lumeq_last_error(gpu));
+    }
 }
 
 /* ---- nothing waits ------------------------------------------------------------------------- */
@@ -638,12 +622,10 @@ static void live_behind_gate(Waiting *w, LumeqEqualizer *eq, const LumeqSync *sy
 /* Opens an equalizer for the reference, which waits for nothing. */
 static LumeqEqualizer *open_reference(LumeqBackendId backend)
 {
-    LumeqEqualizer *eq = NULL;
-    const LumeqConfig config = {.backend = backend};
+    LumeqEqualizer *eq = open_on(backend);
     LumeqParams params = DEFAULT_PARAMS;
     params.reference = 1;
-    if (CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL)))
-        CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
+    CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
     return eq;
 }
 
