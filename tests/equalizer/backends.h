@@ -326,4 +326,89 @@ static inline void check_stats(const FrameStats *stats, const CheckRect *in, con
     check_stats_at(stats, in, out, 8, 0, 0);
 }
 
+/* A sample format; bins and tables follow from it. */
+typedef struct Format {
+    int depth, shift;
+} Format;
+
+static const Format formats[] = {{8, 0},  {9, 0},  {9, 7},  {10, 0}, {10, 6}, {11, 5}, {12, 0},
+                                 {12, 4}, {13, 0}, {14, 0}, {14, 2}, {15, 1}, {16, 0}};
+
+#define FORMATS ((int)(sizeof(formats) / sizeof(formats[0])))
+
+/* A film of one format and size, at 25 frames a second. */
+typedef struct Film {
+    LumeqEqualizer *eq;
+    Format format;
+    LumeqRange range;
+    int width, height;
+    CheckRect in, out;
+    FrameStats stats; /* of the last frame */
+    int frames;
+} Film;
+
+static inline Film film_open(LumeqBackendId id, Format format, LumeqRange range,
+                             const LumeqParams *params, int width, int height)
+{
+    const int row = width * (format.depth > 8 ? 2 : 1);
+    Film f = {.eq = must_open(id, 2),
+              .format = format,
+              .range = range,
+              .width = width,
+              .height = height,
+              .in = check_rect(row, height, row, 0, 0),
+              .out = check_rect(row, height, -(row + 6), 2, 64)};
+    set_params(f.eq, params);
+    return f;
+}
+
+static inline void film_close(Film *f)
+{
+    lumeq_destroy(&f->eq);
+    check_rect_free(&f->in);
+    check_rect_free(&f->out);
+}
+
+/* Pixel i, row by row. */
+static inline void set_code(const Film *f, int i, int code)
+{
+    const int sample = code << f->format.shift;
+    if (f->format.depth == 8) {
+        f->in.pixels[i] = (uint8_t)sample;
+    } else {
+        f->in.pixels[2 * i] = (uint8_t)sample;
+        f->in.pixels[2 * i + 1] = (uint8_t)(sample >> 8);
+    }
+}
+
+static inline int film_code(const Film *f, const CheckRect *rect, int i)
+{
+    const int size = f->format.depth > 8 ? 2 : 1;
+    return code_at(rect, i % f->width * size, i / f->width, f->format.depth, f->format.shift);
+}
+
+static inline int in_code(const Film *f, int i)
+{
+    return film_code(f, &f->in, i);
+}
+
+static inline int out_code(const Film *f, int i)
+{
+    return film_code(f, &f->out, i);
+}
+
+/* The next frame. */
+static inline LumeqFrame film_frame(Film *f)
+{
+    return frame_at_depth(frame_of(&f->in, &f->out, f->range, f->frames++ * INT64_C(40000000)),
+                          f->format.depth, f->format.shift);
+}
+
+static inline void film_run(Film *f)
+{
+    const LumeqFrame frame = film_frame(f);
+    run_frame(f->eq, &frame, &f->stats);
+    CHECK(check_rect_intact(&f->out), "depth %d: writes outside", f->format.depth);
+}
+
 #endif

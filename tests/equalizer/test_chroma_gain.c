@@ -4,7 +4,6 @@
  */
 #include <math.h>
 
-#include "chroma_model.h"
 #include "chroma_planes.h"
 
 /* 4:2:0 of 8 bits, 3x3 pixels: gains of 1.5, 0.5 and 1 at the luma 100, 200 and 30. */

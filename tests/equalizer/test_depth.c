@@ -5,109 +5,49 @@
 #include <math.h>
 
 #include "../default_params.h"
-#include "backends.h"
+#include "variants.h"
 
-#define MS INT64_C(1000000)
 #define CLIP_ROUNDS 4
 
 static const LumeqParams defaults = DEFAULT_PARAMS;
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
-static const struct {
-    int depth, shift;
-} formats[] = {{8, 0},  {9, 0},  {10, 0}, {10, 6}, {11, 3}, {12, 0},
-               {12, 4}, {13, 0}, {14, 0}, {14, 2}, {15, 0}, {16, 0}};
-
-#define FORMATS ((int)(sizeof(formats) / sizeof(formats[0])))
-
-typedef struct Deep {
-    LumeqEqualizer *eq;
-    int depth, shift, last;
-    LumeqRange range;
-    CheckRect in, out;
-    FrameStats stats; /* of the last frame */
-} Deep;
-
-static int black_of(const Deep *d)
+static int last_of(const Film *f)
 {
-    return d->range == LUMEQ_RANGE_FULL ? 0 : 16 << (d->depth - 8);
+    return (1 << f->format.depth) - 1;
 }
 
-static int white_of(const Deep *d)
+static int pixels_of(const Film *f)
 {
-    return d->range == LUMEQ_RANGE_FULL ? d->last : 235 << (d->depth - 8);
+    return f->width * f->height;
 }
 
-/* Static: it is large. */
-static Deep *deep_open(LumeqBackendId id, int format, LumeqRange range, const LumeqParams *params,
-                       int width, int height)
+static int black_of(const Film *f)
 {
-    static Deep d;
-    d = (Deep){.eq = must_open(id, 2),
-               .depth = formats[format].depth,
-               .shift = formats[format].shift,
-               .last = (1 << formats[format].depth) - 1,
-               .range = range};
-    const int row = width * (d.depth > 8 ? 2 : 1);
-    d.in = check_rect(row, height, row, 0, 0);
-    d.out = check_rect(row, height, -(row + 6), 2, 64);
-    set_params(d.eq, params);
-    return &d;
+    return f->range == LUMEQ_RANGE_FULL ? 0 : 16 << (f->format.depth - 8);
 }
 
-static void deep_close(Deep *d)
+static int white_of(const Film *f)
 {
-    lumeq_destroy(&d->eq);
-    check_rect_free(&d->in);
-    check_rect_free(&d->out);
+    return f->range == LUMEQ_RANGE_FULL ? last_of(f) : 235 << (f->format.depth - 8);
 }
 
-static int pixels_of(const Deep *d)
+static void deep_run(Film *f)
 {
-    return d->in.width / (d->depth > 8 ? 2 : 1) * d->in.height;
-}
-
-/* Pixel number i, row by row. */
-static void set_code(const Deep *d, int i, int code)
-{
-    const int sample = code << d->shift;
-    if (d->depth == 8) {
-        d->in.pixels[i] = (uint8_t)sample;
-    } else {
-        d->in.pixels[2 * i] = (uint8_t)sample;
-        d->in.pixels[2 * i + 1] = (uint8_t)(sample >> 8);
-    }
-}
-
-static LumeqFrame deep_frame(const Deep *d, int64_t time)
-{
-    return frame_at_depth(frame_of(&d->in, &d->out, d->range, time), d->depth, d->shift);
-}
-
-static void deep_run(Deep *d, int64_t time)
-{
-    const LumeqFrame frame = deep_frame(d, time);
-    run_frame(d->eq, &frame, &d->stats);
-    check_stats_at(&d->stats, &d->in, &d->out, d->depth, d->shift, 0);
-    CHECK(check_rect_intact(&d->out), "depth %d: writes outside", d->depth);
-}
-
-static int out_code(const Deep *d, int i)
-{
-    const int size = d->depth > 8 ? 2 : 1, width = d->in.width / size;
-    return code_at(&d->out, i % width * size, i / width, d->depth, d->shift);
+    film_run(f);
+    check_stats_at(&f->stats, &f->in, &f->out, f->format.depth, f->format.shift, 0);
 }
 
 /* A picture in parts of the range: a bell around `middle`, 0..1, `wide` at its foot. */
-static void fill_bell(const Deep *d, double middle, double wide, uint64_t seed)
+static void fill_bell(const Film *f, double middle, double wide, uint64_t seed)
 {
-    for (int i = 0; i < pixels_of(d); i++) {
+    for (int i = 0; i < pixels_of(f); i++) {
         const uint64_t r = check_hash(seed, (uint64_t)i);
         double bell = 0;
         for (int k = 0; k < 4; k++)
             bell += (double)(r >> (16 * k) & 65535) / 65535 / 4;
         const double at = fmin(fmax(middle + wide * (bell - 0.5), 0), 1);
-        set_code(d, i, black_of(d) + (int)(at * (white_of(d) - black_of(d))));
+        set_code(f, i, black_of(f) + (int)(at * (white_of(f) - black_of(f))));
     }
 }
 
@@ -137,14 +77,14 @@ static void model_clip(double *hist, int bins, int width, int black, int white, 
 }
 
 /* T, in codes, at the first code of each bin. */
-static void model_target(const Deep *d, double clip, double *target)
+static void model_target(const Film *f, double clip, double *target)
 {
     static double hist[LUMEQ_MAX_BINS];
-    const int codes = 1 << fraction_of(d->depth), bins = d->stats.values.bins;
-    const int black = black_of(d) / codes, white = white_of(d) / codes;
+    const int codes = 1 << fraction_of(f->format.depth), bins = f->stats.values.bins;
+    const int black = black_of(f) / codes, white = white_of(f) / codes;
     double counted = 0, sum = 0;
     for (int i = 0; i < bins; i++) {
-        hist[i] = i >= black && i <= white ? d->stats.hist_in[i] : 0;
+        hist[i] = i >= black && i <= white ? f->stats.hist_in[i] : 0;
         target[i] = (double)i * codes;
         counted += hist[i];
     }
@@ -153,36 +93,36 @@ static void model_target(const Deep *d, double clip, double *target)
         model_clip(hist, bins, width, black, white, clip * counted * width / (white - black + 1));
     for (int i = black; i <= white; i++) {
         sum += i > black ? hist[i] : 0;
-        target[i] = black_of(d) + (white_of(d) - black_of(d)) * sum / (counted - hist[black]);
+        target[i] = black_of(f) + (white_of(f) - black_of(f)) * sum / (counted - hist[black]);
     }
 }
 
-static void model_frame(Model *m, const Deep *d, const LumeqParams *params, double dt)
+static void model_frame(Model *m, const Film *f, const LumeqParams *params, double dt)
 {
     static double target[LUMEQ_MAX_BINS];
     const double alpha = m->valid && params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
-    const int codes = 1 << fraction_of(d->depth);
-    model_target(d, params->clip, target);
-    for (int i = 0; i < d->stats.values.bins; i++) {
+    const int codes = 1 << fraction_of(f->format.depth);
+    model_target(f, params->clip, target);
+    for (int i = 0; i < f->stats.values.bins; i++) {
         m->smooth[i] = m->valid ? m->smooth[i] + alpha * (target[i] - m->smooth[i]) : target[i];
         m->curve[i] = i * codes + params->strength * (m->smooth[i] - i * codes);
     }
     m->valid = 1;
 }
 
-static void check_model(const Model *m, const Deep *d, double tolerance)
+static void check_model(const Model *m, const Film *f, double tolerance)
 {
     double worst = 0;
     int falls = 0, at = 0;
-    for (int i = 0; i < d->stats.values.bins; i++) {
-        const double off = fabs(d->stats.curve[i] / 65536.0 - m->curve[i]);
+    for (int i = 0; i < f->stats.values.bins; i++) {
+        const double off = fabs(f->stats.curve[i] / 65536.0 - m->curve[i]);
         at = off > worst ? i : at;
         worst = fmax(worst, off);
-        falls += i && d->stats.curve[i] < d->stats.curve[i - 1];
+        falls += i && f->stats.curve[i] < f->stats.curve[i - 1];
     }
-    CHECK(worst <= tolerance, "depth %d, range %d: bin %d becomes %.4f, not %.4f", d->depth,
-          (int)d->range, at, d->stats.curve[at] / 65536.0, m->curve[at]);
-    CHECK(!falls, "depth %d: the curve falls at %d bins", d->depth, falls);
+    CHECK(worst <= tolerance, "depth %d, range %d: bin %d becomes %.4f, not %.4f", f->format.depth,
+          (int)f->range, at, f->stats.curve[at] / 65536.0, m->curve[at]);
+    CHECK(!falls, "depth %d: the curve falls at %d bins", f->format.depth, falls);
 }
 
 /*
@@ -190,10 +130,10 @@ static void check_model(const Model *m, const Deep *d, double tolerance)
  * count below the real one: that moves the sum of n bins by n / 4 counts at most; there are 2^18
  * pixels. Smoothing adds half a Q16 of alpha a frame and forgets a share alpha of it.
  */
-static double tolerance_of(const Deep *d, const LumeqParams *params)
+static double tolerance_of(const Film *f, const LumeqParams *params)
 {
-    const double range = white_of(d) - black_of(d);
-    const double counts = params->clip > 0 ? d->stats.values.bins / 4.0 / pixels_of(d) : 0;
+    const double range = white_of(f) - black_of(f);
+    const double counts = params->clip > 0 ? f->stats.values.bins / 4.0 / pixels_of(f) : 0;
     return 2.0 / 65536 + range * (1.0 / 65536 + counts + (params->smooth > 0 ? 1e-4 : 0));
 }
 
@@ -204,15 +144,15 @@ BACKEND_TEST(curves)
     for (int n = 0; n < FORMATS * 2 * 3; n++) {
         static Model model;
         const LumeqParams *params = &settings[n % 3];
-        Deep *d = deep_open(id, n / 6, (LumeqRange)(n / 3 % 2), params, 512, 512);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[n / 6], (LumeqRange)(n / 3 % 2), params, 512, 512);
         model.valid = 0;
         for (int frame = 0; frame < 3; frame++) {
-            fill_bell(d, 0.3 + 0.05 * frame, 0.4, (uint64_t)n);
-            deep_run(d, frame * 40 * MS);
-            model_frame(&model, d, params, 0.04);
-            check_model(&model, d, tolerance_of(d, params));
+            fill_bell(&f, 0.3 + 0.05 * frame, 0.4, (uint64_t)n);
+            deep_run(&f);
+            model_frame(&model, &f, params, 0.04);
+            check_model(&model, &f, tolerance_of(&f, params));
         }
-        deep_close(d);
     }
 }
 
@@ -220,32 +160,34 @@ BACKEND_TEST(curves)
 BACKEND_TEST(by_hand)
 {
     for (int format = 0; format < FORMATS; format++) {
-        Deep *d = deep_open(id, format, LUMEQ_RANGE_LIMITED, &full_strength, 8, 8);
-        const int unit = 1 << (d->depth - 8), codes = 1 << fraction_of(d->depth);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &full_strength, 8, 8);
+        const int unit = 1 << (f.format.depth - 8), codes = 1 << fraction_of(f.format.depth);
         for (int i = 0; i < 64; i++)
-            set_code(d, i, (i % 2 ? 100 : 200) * unit);
-        deep_run(d, 0);
+            set_code(&f, i, (i % 2 ? 100 : 200) * unit);
+        deep_run(&f);
         const struct {
             int code;
             double becomes;
         } expected[] = {{15, 15},     {16, 16},   {99, 16},   {100, 125.5},
                         {199, 125.5}, {200, 235}, {235, 235}, {236, 236}};
         for (int k = 0; k < 8; k++) {
-            const uint32_t value = d->stats.curve[expected[k].code * unit / codes];
+            const uint32_t value = f.stats.curve[expected[k].code * unit / codes];
             CHECK(value == (uint32_t)(expected[k].becomes * unit * 65536), "depth %d: %d is %g",
-                  d->depth, expected[k].code * unit, value / 65536.0);
+                  f.format.depth, expected[k].code * unit, value / 65536.0);
         }
-        CHECK(out_code(d, 1) == (int)(125.5 * unit + 0.5) && out_code(d, 0) == 235 * unit,
-              "depth %d: %d and %d", d->depth, out_code(d, 1), out_code(d, 0));
-        deep_close(d);
+        CHECK(out_code(&f, 1) == (int)(125.5 * unit + 0.5) && out_code(&f, 0) == 235 * unit,
+              "depth %d: %d and %d", f.format.depth, out_code(&f, 1), out_code(&f, 0));
     }
 }
 
 /* Every code there is, and more of some. */
-static void fill_all(const Deep *d)
+static void fill_all(const Film *f)
 {
-    for (int i = 0; i < pixels_of(d); i++)
-        set_code(d, i, i < d->last + 1 ? i : (int)(check_hash(1, (uint64_t)i) % (1u << d->depth)));
+    for (int i = 0; i < pixels_of(f); i++)
+        set_code(f, i,
+                 i < last_of(f) + 1 ? i
+                                    : (int)(check_hash(1, (uint64_t)i) % (1u << f->format.depth)));
 }
 
 BACKEND_TEST(identity)
@@ -257,18 +199,18 @@ BACKEND_TEST(identity)
     none.lift = flat.lift = 0;
     const LumeqParams *settings[] = {&off, &none, &flat};
     for (int n = 0; n < FORMATS * 2 * 3; n++) {
-        Deep *d = deep_open(id, n / 6, (LumeqRange)(n / 3 % 2), settings[n % 3], 300, 300);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[n / 6], (LumeqRange)(n / 3 % 2), settings[n % 3], 300, 300);
         for (int frame = 0; frame < 2; frame++) {
-            fill_all(d);
-            deep_run(d, frame * 40 * MS);
-            CHECK(check_rect_equal(&d->in, &d->out), "depth %d, shift %d: codes are moved",
-                  d->depth, d->shift);
-            CHECK(!memcmp(d->stats.hist_in, d->stats.hist_out,
-                          (size_t)d->stats.values.bins * sizeof(d->stats.hist_in[0])) &&
-                      d->stats.values.mean_in == d->stats.values.mean_out,
-                  "depth %d: statistics are moved", d->depth);
+            fill_all(&f);
+            deep_run(&f);
+            CHECK(check_rect_equal(&f.in, &f.out), "depth %d, shift %d: codes are moved",
+                  f.format.depth, f.format.shift);
+            CHECK(!memcmp(f.stats.hist_in, f.stats.hist_out,
+                          (size_t)f.stats.values.bins * sizeof(f.stats.hist_in[0])) &&
+                      f.stats.values.mean_in == f.stats.values.mean_out,
+                  "depth %d: statistics are moved", f.format.depth);
         }
-        deep_close(d);
     }
 }
 
@@ -279,24 +221,24 @@ BACKEND_TEST(ends_and_order)
     params.smooth = 0.5;
     params.clip = 8;
     for (int n = 0; n < FORMATS * 2; n++) {
-        Deep *d = deep_open(id, n / 2, (LumeqRange)(n % 2), &params, 300, 300);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[n / 2], (LumeqRange)(n % 2), &params, 300, 300);
         for (int frame = 0; frame < 3; frame++) {
-            fill_all(d);
-            for (int i = d->last + 1; i < pixels_of(d); i++) /* much of it dark */
-                set_code(d, i, black_of(d) + i % (1 << (d->depth - 3)));
-            deep_run(d, frame * 40 * MS);
+            fill_all(&f);
+            for (int i = last_of(&f) + 1; i < pixels_of(&f); i++) /* much of it dark */
+                set_code(&f, i, black_of(&f) + i % (1 << (f.format.depth - 3)));
+            deep_run(&f);
             int moved = 0, falls = 0, same = 0;
-            for (int code = 0; code <= d->last; code++) {
-                const int out = out_code(d, code);
-                moved += (code <= black_of(d) || code >= white_of(d)) && out != code;
-                falls += code && out < out_code(d, code - 1);
+            for (int code = 0; code <= last_of(&f); code++) {
+                const int out = out_code(&f, code);
+                moved += (code <= black_of(&f) || code >= white_of(&f)) && out != code;
+                falls += code && out < out_code(&f, code - 1);
                 same += out == code;
             }
-            CHECK(!moved && !falls, "depth %d: %d codes are moved, %d fall", d->depth, moved,
+            CHECK(!moved && !falls, "depth %d: %d codes are moved, %d fall", f.format.depth, moved,
                   falls);
-            CHECK(same < d->last / 2, "depth %d: nothing is equalized", d->depth);
+            CHECK(same < last_of(&f) / 2, "depth %d: nothing is equalized", f.format.depth);
         }
-        deep_close(d);
     }
 }
 
@@ -304,26 +246,27 @@ BACKEND_TEST(ends_and_order)
 BACKEND_TEST(output_histograms)
 {
     for (int format = 0; format < FORMATS; format++) {
-        Deep *d = deep_open(id, format, LUMEQ_RANGE_LIMITED, &full_strength, 512, 512);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &full_strength, 512, 512);
         static uint32_t expected[LUMEQ_MAX_BINS];
-        const int codes = 1 << fraction_of(d->depth);
+        const int codes = 1 << fraction_of(f.format.depth);
         double mean = 0;
         memset(expected, 0, sizeof(expected));
-        for (int i = 0; i < pixels_of(d); i++) /* the sixteen codes of a bin in a row */
-            set_code(d, i,
-                     (int)(check_hash(5, (uint64_t)(i / 16)) % 60 + 700) * (d->last + 1) / 4096 +
+        for (int i = 0; i < pixels_of(&f); i++) /* the sixteen codes of a bin in a row */
+            set_code(&f, i,
+                     (int)(check_hash(5, (uint64_t)(i / 16)) % 60 + 700) * (last_of(&f) + 1) /
+                             4096 +
                          i % 16 % codes);
-        deep_run(d, 0);
-        for (int i = 0; i < pixels_of(d); i++) {
-            expected[out_code(d, i) / codes]++;
-            mean += (double)out_code(d, i) / pixels_of(d);
+        deep_run(&f);
+        for (int i = 0; i < pixels_of(&f); i++) {
+            expected[out_code(&f, i) / codes]++;
+            mean += (double)out_code(&f, i) / pixels_of(&f);
         }
-        CHECK(!memcmp(expected, d->stats.hist_out,
-                      (size_t)d->stats.values.bins * sizeof(expected[0])),
-              "depth %d: not the output's histogram", d->depth);
-        CHECK(fabs(mean - d->stats.values.mean_out) <= (codes - 1) / 2.0 + 1e-6,
-              "depth %d: %g, not %g", d->depth, d->stats.values.mean_out, mean);
-        deep_close(d);
+        CHECK(
+            !memcmp(expected, f.stats.hist_out, (size_t)f.stats.values.bins * sizeof(expected[0])),
+            "depth %d: not the output's histogram", f.format.depth);
+        CHECK(fabs(mean - f.stats.values.mean_out) <= (codes - 1) / 2.0 + 1e-6,
+              "depth %d: %g, not %g", f.format.depth, f.stats.values.mean_out, mean);
     }
 }
 
@@ -334,15 +277,15 @@ BACKEND_TEST(cuts)
     params.smooth = 5;
     params.scene_cut = 1;
     for (int format = 0; format < FORMATS; format++) {
-        Deep *d = deep_open(id, format, LUMEQ_RANGE_FULL, &params, 128, 128);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[format], LUMEQ_RANGE_FULL, &params, 128, 128);
         static const double middles[] = {0.3, 0.32, 0.55, 0.55, 0.42};
         for (int frame = 0; frame < 5; frame++) {
-            fill_bell(d, middles[frame], 0.3, (uint64_t)frame);
-            deep_run(d, frame * 40 * MS);
-            CHECK(d->stats.values.scene_cut == (frame == 2 || frame == 4),
-                  "depth %d, frame %d: cut %d", d->depth, frame, d->stats.values.scene_cut);
+            fill_bell(&f, middles[frame], 0.3, (uint64_t)frame);
+            deep_run(&f);
+            CHECK(f.stats.values.scene_cut == (frame == 2 || frame == 4),
+                  "depth %d, frame %d: cut %d", f.format.depth, frame, f.stats.values.scene_cut);
         }
-        deep_close(d);
     }
 }
 
@@ -351,15 +294,15 @@ BACKEND_TEST(malformed_samples)
 {
     for (int n = 0; n < FORMATS * 2; n++) {
         const LumeqParams *params = n % 2 ? &defaults : &full_strength;
-        Deep *d = deep_open(id, n / 2, LUMEQ_RANGE_FULL, params, 257, 31);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[n / 2], LUMEQ_RANGE_FULL, params, 257, 31);
         for (int frame = 0; frame < 3; frame++) {
-            for (int i = 0; i < pixels_of(d) && d->depth > 8; i++) {
-                d->in.pixels[2 * i] = (uint8_t)check_hash(3, (uint64_t)i);
-                d->in.pixels[2 * i + 1] = (uint8_t)(frame ? check_hash(4, (uint64_t)i) : 255);
+            for (int i = 0; i < pixels_of(&f) && f.format.depth > 8; i++) {
+                f.in.pixels[2 * i] = (uint8_t)check_hash(3, (uint64_t)i);
+                f.in.pixels[2 * i + 1] = (uint8_t)(frame ? check_hash(4, (uint64_t)i) : 255);
             }
-            deep_run(d, frame * 40 * MS);
+            deep_run(&f);
         }
-        deep_close(d);
     }
 }
 
@@ -379,24 +322,25 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             format++;
         static FrameStats stats;
         const LumeqRange range = n % 2 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
-        Deep *fresh = deep_open(id, format, range, &params, 96, 64);
+        FREED_BY(film_close) Film fresh = film_open(id, formats[format], range, &params, 96, 64);
+        fresh.frames = 3 * n;
         for (int frame = 0; frame < 3; frame++) {
-            fill_bell(fresh, 0.3 + 0.02 * frame + 0.05 * (n % 3), 0.3, (uint64_t)n);
-            const LumeqFrame first = deep_frame(fresh, (n * 3 + frame) * 40 * MS);
+            fill_bell(&fresh, 0.3 + 0.02 * frame + 0.05 * (n % 3), 0.3, (uint64_t)n);
+            const LumeqFrame first = film_frame(&fresh);
+            fresh.frames--;
             run_frame(eq, &first, &stats);
-            const uint64_t hash = picture_hash(&fresh->out);
-            deep_run(fresh, (n * 3 + frame) * 40 * MS);
+            const uint64_t hash = picture_hash(&fresh.out);
+            deep_run(&fresh);
             /* Filtered pictures are dithered by frame number. */
-            const int same = stats.values.filtered || hash == picture_hash(&fresh->out);
-            CHECK(same && same_stats(&stats, &fresh->stats),
-                  "depth %d, range %d, frame %d: what was before is seen", fresh->depth, (int)range,
-                  frame);
+            const int same = stats.values.filtered || hash == picture_hash(&fresh.out);
+            CHECK(same && same_stats(&stats, &fresh.stats),
+                  "depth %d, range %d, frame %d: what was before is seen", fresh.format.depth,
+                  (int)range, frame);
             if (frame == 1) { /* another time */
                 run_redo(eq, &first, &stats);
-                CHECK(same_stats(&stats, &fresh->stats), "depth %d: redo", fresh->depth);
+                CHECK(same_stats(&stats, &fresh.stats), "depth %d: redo", fresh.format.depth);
             }
         }
-        deep_close(fresh);
     }
 }
 

@@ -7,7 +7,6 @@
 #include "../default_params.h"
 #include "variants.h"
 
-#define MS INT64_C(1000000)
 #define SIDE 8 /* of the pattern */
 #define THRESHOLDS (SIDE * SIDE)
 
@@ -64,83 +63,14 @@ TEST(neighbours_differ)
     }
 }
 
-typedef struct Film {
-    LumeqEqualizer *eq;
-    Format format;
-    CheckRect in, out;
-    FrameStats stats;
-    int frames;
-} Film;
-
-/* Static: it is large. */
-static Film *film_open(LumeqBackendId id, Format format, const LumeqParams *params, int width,
-                       int height)
-{
-    static Film f;
-    const int row = width * (format.depth > 8 ? 2 : 1);
-    f = (Film){.eq = must_open(id, 2), .format = format};
-    f.in = check_rect(row, height, row, 0, 0);
-    f.out = check_rect(row, height, -(row + 6), 2, 64);
-    set_params(f.eq, params);
-    return &f;
-}
-
-static void film_close(Film *f)
-{
-    lumeq_destroy(&f->eq);
-    check_rect_free(&f->in);
-    check_rect_free(&f->out);
-}
-
-static int film_width(const Film *f)
-{
-    return f->in.width / (f->format.depth > 8 ? 2 : 1);
-}
-
-static void set_code(const Film *f, int x, int y, int code)
-{
-    const int sample = code << f->format.shift;
-    uint8_t *row = check_row(&f->in, y);
-    if (f->format.depth == 8) {
-        row[x] = (uint8_t)sample;
-    } else {
-        row[2 * x] = (uint8_t)sample;
-        row[2 * x + 1] = (uint8_t)(sample >> 8);
-    }
-}
-
-static int in_code(const Film *f, int x, int y)
-{
-    return code_at(&f->in, x * (f->format.depth > 8 ? 2 : 1), y, f->format.depth, f->format.shift);
-}
-
-static int out_code(const Film *f, int x, int y)
-{
-    return code_at(&f->out, x * (f->format.depth > 8 ? 2 : 1), y, f->format.depth, f->format.shift);
-}
-
 /* Codes 60..139 of 8 bits, with all that lies between at deeper ones; more of the middle. */
 static void fill_dull(const Film *f)
 {
     const int unit = 1 << (f->format.depth - 8);
-    for (int y = 0; y < f->in.height; y++)
-        for (int x = 0; x < film_width(f); x++) {
-            const uint64_t r = check_hash(11, (uint64_t)(y * 65536 + x));
-            set_code(f, x, y, 60 * unit + (int)(r % (40u * unit) + (r >> 20) % (40u * unit)));
-        }
-}
-
-static LumeqFrame film_frame(Film *f)
-{
-    return frame_at_depth(frame_of(&f->in, &f->out, LUMEQ_RANGE_LIMITED, f->frames++ * 40 * MS),
-                          f->format.depth, f->format.shift);
-}
-
-static void film_run(Film *f)
-{
-    const LumeqFrame frame = film_frame(f);
-    run_frame(f->eq, &frame, &f->stats);
-    CHECK(check_rect_intact(&f->out), "writes outside");
+    for (int i = 0; i < f->width * f->height; i++) {
+        const uint64_t r = check_hash(11, (uint64_t)i);
+        set_code(f, i, 60 * unit + (int)(r % (40u * unit) + (r >> 20) % (40u * unit)));
+    }
 }
 
 /* Over 64 frames each sample is the curve's value, to within 1/64. */
@@ -149,24 +79,25 @@ BACKEND_TEST(mean_over_time)
     enum { WIDTH = 40, HEIGHT = 24 };
     static double sums[HEIGHT][WIDTH];
     for (int format = 0; format < FORMATS; format++) {
-        Film *f = film_open(id, formats[format], &dithered, WIDTH, HEIGHT);
-        fill_dull(f);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, WIDTH, HEIGHT);
+        fill_dull(&f);
         memset(sums, 0, sizeof(sums));
         for (int n = 0; n < THRESHOLDS; n++) {
-            film_run(f);
-            check_stats_at(&f->stats, &f->in, &f->out, f->format.depth, f->format.shift, 1);
+            film_run(&f);
+            check_stats_at(&f.stats, &f.in, &f.out, f.format.depth, f.format.shift, 1);
             for (int y = 0; y < HEIGHT; y++)
                 for (int x = 0; x < WIDTH; x++)
-                    sums[y][x] += out_code(f, x, y);
+                    sums[y][x] += out_code(&f, y * WIDTH + x);
         }
         double worst = 0;
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++) {
-                const double value = code_on_curve(&f->stats, in_code(f, x, y), f->format.depth);
+                const double value =
+                    code_on_curve(&f.stats, in_code(&f, y * WIDTH + x), f.format.depth);
                 worst = fmax(worst, fabs(sums[y][x] / THRESHOLDS - value));
             }
-        CHECK(worst <= 1.0 / THRESHOLDS, "depth %d: off by %g", f->format.depth, worst);
-        film_close(f);
+        CHECK(worst <= 1.0 / THRESHOLDS, "depth %d: off by %g", f.format.depth, worst);
     }
 }
 
@@ -174,27 +105,27 @@ BACKEND_TEST(mean_over_time)
 BACKEND_TEST(mean_over_space)
 {
     for (int format = 0; format < FORMATS; format++) {
-        Film *f = film_open(id, formats[format], &dithered, 30 * SIDE, 2 * SIDE);
-        const int unit = 1 << (f->format.depth - 8);
-        for (int y = 0; y < f->in.height; y++)
-            for (int x = 0; x < film_width(f); x++) {
+        FREED_BY(film_close)
+        Film f =
+            film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, 30 * SIDE, 2 * SIDE);
+        const int unit = 1 << (f.format.depth - 8);
+        for (int y = 0; y < f.in.height; y++)
+            for (int x = 0; x < f.width; x++) {
                 const int column = x / SIDE;
-                set_code(f, x, y, 70 * unit + column * column * unit / 7);
+                set_code(&f, y * f.width + x, 70 * unit + column * column * unit / 7);
             }
         for (int n = 0; n < 3; n++) {
-            film_run(f);
+            film_run(&f);
             for (int square = 0; square < 30; square++) {
                 double sum = 0;
                 for (int i = 0; i < THRESHOLDS; i++)
-                    sum += out_code(f, square * SIDE + i % SIDE, i / SIDE);
+                    sum += out_code(&f, i / SIDE * f.width + square * SIDE + i % SIDE);
                 const double value =
-                    code_on_curve(&f->stats, in_code(f, square * SIDE, 0), f->format.depth);
+                    code_on_curve(&f.stats, in_code(&f, square * SIDE), f.format.depth);
                 CHECK(fabs(sum / THRESHOLDS - value) <= 1.0 / THRESHOLDS,
-                      "depth %d, frame %d: %g, not %g", f->format.depth, n, sum / THRESHOLDS,
-                      value);
+                      "depth %d, frame %d: %g, not %g", f.format.depth, n, sum / THRESHOLDS, value);
             }
         }
-        film_close(f);
     }
 }
 
@@ -211,7 +142,7 @@ static int widest_step(const Film *f, int codes)
     for (int code = 0; code < codes; code++) {
         double mean = 0;
         for (int i = 0; i < THRESHOLDS; i++)
-            mean += out_code(f, code * SIDE + i % SIDE, i / SIDE) / (double)THRESHOLDS;
+            mean += out_code(f, i / SIDE * f->width + code * SIDE + i % SIDE) / (double)THRESHOLDS;
         run = fabs(mean - before) < 1.0 / THRESHOLDS ? run + 1 : 1;
         before = mean;
         widest = run > widest ? run : widest;
@@ -227,17 +158,17 @@ BACKEND_TEST(no_bands)
         params.strength = 0.8;
         params.dither = dither;
         params.bars = LUMEQ_BARS_IGNORE;
-        Film *f = film_open(id, formats[0], &params, CODES * SIDE, 8 * SIDE);
-        for (int y = 0; y < f->in.height; y++)
-            for (int x = 0; x < film_width(f); x++)
-                set_code(f, x, y, y < SIDE ? 120 + x / SIDE : 40 + (x + y) % 60);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[0], LUMEQ_RANGE_LIMITED, &params, CODES * SIDE, 8 * SIDE);
+        for (int y = 0; y < f.in.height; y++)
+            for (int x = 0; x < f.width; x++)
+                set_code(&f, y * f.width + x, y < SIDE ? 120 + x / SIDE : 40 + (x + y) % 60);
         for (int n = 0; n < 3; n++) {
-            film_run(f);
-            const int widest = widest_step(f, CODES);
+            film_run(&f);
+            const int widest = widest_step(&f, CODES);
             CHECK(dither ? widest <= 2 : widest >= 2, "dither %d: a step of %d codes", dither,
                   widest);
         }
-        film_close(f);
     }
 }
 
@@ -251,27 +182,27 @@ BACKEND_TEST(identity_stays)
     reference.reference = 1;
     const LumeqParams *const settings[] = {&none, &off, &flat};
     for (int n = 0; n < 3 * FORMATS; n++) {
-        Film *f = film_open(id, formats[n / 3], settings[n % 3], 97, 61);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[n / 3], LUMEQ_RANGE_LIMITED, settings[n % 3], 97, 61);
         for (int frame = 0; frame < 5; frame++) {
-            const int unit = 1 << (f->format.depth - 8);
+            const int unit = 1 << (f.format.depth - 8);
             for (int i = 0; i < 97 * 61; i++)
-                set_code(f, i % 97, i / 97, (int)(check_hash(3, (uint64_t)i) % (256u * unit)));
-            film_run(f);
-            CHECK(check_rect_equal(&f->in, &f->out), "settings %d, depth %d: codes are moved",
-                  n % 3, f->format.depth);
+                set_code(&f, i, (int)(check_hash(3, (uint64_t)i) % (256u * unit)));
+            film_run(&f);
+            CHECK(check_rect_equal(&f.in, &f.out), "settings %d, depth %d: codes are moved", n % 3,
+                  f.format.depth);
         }
-        film_close(f);
     }
 
     /* The reference ignores it. */
     uint64_t hashes[2];
     for (int i = 0; i < 2; i++) {
         reference.dither = i;
-        Film *f = film_open(id, formats[0], &reference, 97, 61);
-        fill_dull(f);
-        film_run(f);
-        hashes[i] = picture_hash(&f->out);
-        film_close(f);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[0], LUMEQ_RANGE_LIMITED, &reference, 97, 61);
+        fill_dull(&f);
+        film_run(&f);
+        hashes[i] = picture_hash(&f.out);
     }
     CHECK(hashes[0] == hashes[1], "the reference is dithered");
 }
@@ -282,20 +213,20 @@ BACKEND_TEST(counts_from_a_reset)
     enum { COUNT = 9 };
     for (int format = 0; format < FORMATS; format++) {
         uint64_t hashes[COUNT];
-        Film *f = film_open(id, formats[format], &dithered, 97, 61);
-        fill_dull(f);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, 97, 61);
+        fill_dull(&f);
         for (int round = 0; round < 3; round++) {
             for (int n = 0; n < COUNT - round; n++) {
-                film_run(f);
-                const uint64_t hash = picture_hash(&f->out);
+                film_run(&f);
+                const uint64_t hash = picture_hash(&f.out);
                 if (round == 0)
                     hashes[n] = hash;
                 CHECK(hash == hashes[n], "round %d: frame %d has another pattern", round, n);
                 CHECK(n == 0 || hash != hashes[n - 1], "frame %d has that of the one before", n);
             }
-            lumeq_reset(f->eq);
+            lumeq_reset(f.eq);
         }
-        film_close(f);
     }
 }
 
@@ -303,47 +234,46 @@ BACKEND_TEST(counts_from_a_reset)
 BACKEND_TEST(what_counts_as_a_frame)
 {
     uint64_t hashes[8];
-    Film *f = film_open(id, formats[0], &dithered, 97, 61);
+    FREED_BY(film_close) Film f = film_open(id, formats[0], LUMEQ_RANGE_LIMITED, &dithered, 97, 61);
     LumeqParams rounded = dithered;
     rounded.dither = 0;
-    fill_dull(f);
+    fill_dull(&f);
     for (int n = 0; n < 8; n++) {
-        film_run(f);
-        hashes[n] = picture_hash(&f->out);
+        film_run(&f);
+        hashes[n] = picture_hash(&f.out);
     }
-    lumeq_reset(f->eq);
+    lumeq_reset(f.eq);
     for (int n = 0; n < 8; n++) {
-        LumeqFrame frame = film_frame(f), refused = frame;
+        LumeqFrame frame = film_frame(&f), refused = frame;
         refused.in.depth = 99;
-        CHECK(lumeq_submit(f->eq, &refused) == LUMEQ_ERR_ARGUMENT, "99 bits");
+        CHECK(lumeq_submit(f.eq, &refused) == LUMEQ_ERR_ARGUMENT, "99 bits");
         if (n % 3 == 1)
             frame.out.plane[0] = NULL;
-        set_params(f->eq, n % 3 == 2 ? &rounded : &dithered);
-        run_frame(f->eq, &frame, NULL);
-        CHECK(n % 3 || picture_hash(&f->out) == hashes[n], "frame %d has another pattern", n);
+        set_params(f.eq, n % 3 == 2 ? &rounded : &dithered);
+        run_frame(f.eq, &frame, NULL);
+        CHECK(n % 3 || picture_hash(&f.out) == hashes[n], "frame %d has another pattern", n);
     }
-    film_close(f);
 }
 
 BACKEND_TEST(redo_has_the_same_pattern)
 {
     for (int format = 0; format < FORMATS; format++) {
-        Film *f = film_open(id, formats[format], &dithered, 97, 61);
+        FREED_BY(film_close)
+        Film f = film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, 97, 61);
         LumeqParams other = dithered;
         other.strength = 0.5;
-        fill_dull(f);
+        fill_dull(&f);
         for (int n = 0; n < 4; n++) {
-            const LumeqFrame frame = film_frame(f);
-            run_frame(f->eq, &frame, &f->stats);
-            const uint64_t hash = picture_hash(&f->out);
-            set_params(f->eq, &other);
-            run_redo(f->eq, &frame, &f->stats);
-            CHECK(picture_hash(&f->out) != hash, "frame %d: half the strength does nothing", n);
-            set_params(f->eq, &dithered);
-            run_redo(f->eq, &frame, &f->stats);
-            CHECK(picture_hash(&f->out) == hash, "frame %d again has another pattern", n);
+            const LumeqFrame frame = film_frame(&f);
+            run_frame(f.eq, &frame, &f.stats);
+            const uint64_t hash = picture_hash(&f.out);
+            set_params(f.eq, &other);
+            run_redo(f.eq, &frame, &f.stats);
+            CHECK(picture_hash(&f.out) != hash, "frame %d: half the strength does nothing", n);
+            set_params(f.eq, &dithered);
+            run_redo(f.eq, &frame, &f.stats);
+            CHECK(picture_hash(&f.out) == hash, "frame %d again has another pattern", n);
         }
-        film_close(f);
     }
 }
 

@@ -2,7 +2,7 @@
  * The CPU's histograms of pictures with special code paths: many samples, few codes, and so many of
  * one code that counters overflow.
  */
-#include "histogram_check.h"
+#include "variants.h"
 
 /* More of one code than 8 or 16 bits can count, in one row and in all. */
 static void counts_variant(const char *name, const LumeqKernels *kernels)

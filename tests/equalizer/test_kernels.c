@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "histogram_check.h"
+#include "variants.h"
 
 #define GUARD 128
 #define MAX_WIDTH 200

@@ -155,51 +155,30 @@ static LumeqImage draw(Content content)
         .plane = {inputs}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
 }
 
-/* The curve after some frames of a still video. */
-static void run_live(const LumeqParams *params, Content content, int frames, FrameStats *got)
-{
-    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
-    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
-    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
-    CHECK(lumeq_set_params(eq, params) == 0, "%s", lumeq_last_error(eq));
-    for (int i = 0; i < frames; i++) {
-        LumeqFrame frame = {.size = sizeof(frame), .in = draw(content), .time = i * STEP};
-        frame.out = frame.in;
-        frame.out.plane[0] = outputs;
-        CHECK(lumeq_process(eq, &frame, ask_stats(got)) == 0, "%s", lumeq_last_error(eq));
-    }
-}
-
-/* The curve in the middle of a still video, with lookahead. */
-static void run_planned(const LumeqParams *params, Content content, int frames, FrameStats *got)
+/* The curve in a still video, and the output: at once, or planned, with lookahead. */
+static void run(const LumeqParams *params, Content content, int planned, FrameStats *got)
 {
     FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
     FREED_BY(lumeq_history_destroy) LumeqHistory *history = NULL;
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
-    LumeqCurve *curve = NULL;
+    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqImage image = draw(content);
-    int came = 0;
+    LumeqImage out = image;
+    out.plane[0] = outputs;
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "a context");
-    CHECK(lumeq_history_create(&history, params, 10 * STEP) == 0, "%s", lumeq_last_error(NULL));
-    for (int i = 0; i < frames; i++) {
+    CHECK(lumeq_history_create(&history, params, planned ? 10 * STEP : 0) == 0, "%s",
+          lumeq_last_error(NULL));
+    for (int i = 0; i < (planned ? 30 : 3); i++) {
         const LumeqMoment moment = {.size = sizeof(moment), .time = i * STEP};
         CHECK(lumeq_measure(context, &measure, params, &image, NULL, NULL) == 0, "measured");
         CHECK(lumeq_history_put(history, measure, &moment) == 0, "%s", lumeq_last_error(NULL));
-        for (; lumeq_history_get(history, &curve) == 0; came++) {
-            CHECK(lumeq_curve_stats(curve, ask_stats(got)) == 0, "statistics");
+        for (LumeqCurve *next; lumeq_history_get(history, &next) == 0; curve = next)
             lumeq_curve_unref(&curve);
-        }
     }
-    CHECK(came > 10, "%d curves came", came);
-}
-
-static void run(const LumeqParams *params, Content content, int planned, FrameStats *got)
-{
-    if (planned)
-        run_planned(params, content, 30, got);
-    else
-        run_live(params, content, 3, got);
+    CHECK(curve && lumeq_curve_stats(curve, ask_stats(got)) == 0 &&
+              lumeq_apply(context, curve, &image, NULL, 0, &out, NULL) == 0,
+          "%s", lumeq_last_error(NULL));
 }
 
 static const struct {
@@ -217,12 +196,11 @@ static void check_alone(const LumeqParams *params, Content content, int planned,
     for (int i = 16; i <= 235; i++)
         CHECK(abs((int)(got.curve[i] - light_bin(&p, i))) <= fine, "%s%s: %d becomes %u, not %u",
               what, planned ? ", planned" : "", i, got.curve[i], light_bin(&p, i));
-    if (!planned)
-        for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
-            const int code = (int)((got.curve[inputs[i]] + CURVE_ONE / 2) >> 16);
-            CHECK(abs(outputs[i] - code) <= 1, "%s: %d is written as %d, not %d", what, inputs[i],
-                  outputs[i], code);
-        }
+    for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
+        const int code = (int)((got.curve[inputs[i]] + CURVE_ONE / 2) >> 16);
+        CHECK(abs(outputs[i] - code) <= 1, "%s: %d is written as %d, not %d", what, inputs[i],
+              outputs[i], code);
+    }
 }
 
 TEST(alone)
@@ -343,63 +321,46 @@ static int same_curve(const FrameStats *a, const FrameStats *b)
 }
 
 /* A changed parameter takes full effect in the next frame; also after that frame was rewound,
- * whatever else changes with it. */
-TEST(at_once)
+ * whatever else changes with it, and in whatever order it comes and goes. */
+static void check_at_once(LumeqParams params, int number)
 {
     static FrameStats got, expected, usual;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
-    for (int k = 0; k < COUNT(lights); k++) {
-        LumeqParams params = lit(LUMEQ_MODE_GLOBAL, lights[k].brightness, lights[k].gamma);
-        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
-        run(&params, DARK, 0, &expected);
-        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
-              "it opens");
-        for (int i = 0; i < 3; i++)
-            one_more(eq, i, &usual);
-        CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
-        one_more(eq, 3, &got);
-        CHECK(same_curve(&got, &expected) && !same_curve(&got, &usual), "%g, %g: not at once",
-              lights[k].brightness, lights[k].gamma);
-        params.chroma = LUMEQ_CHROMA_KEEP;
-        for (int taken = 1; taken <= 2; taken++) {
-            CHECK(lumeq_rewind(eq, taken) == 0 && lumeq_set_params(eq, &params) == 0, "%s",
-                  lumeq_last_error(eq));
-            for (int i = 4 - taken; i < 4; i++)
-                one_more(eq, i, &got);
-            CHECK(same_curve(&got, &expected), "%g, %g: not after %d frames were taken back",
-                  lights[k].brightness, lights[k].gamma, taken);
-        }
-        CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
-        one_more(eq, 3, &got);
-        CHECK(same_curve(&got, &usual), "%g, %g: it stays", lights[k].brightness, lights[k].gamma);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
+    run(&params, DARK, 0, &expected);
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
+          "it opens");
+    for (int i = 0; i < 3; i++)
+        one_more(eq, i, &usual);
+    CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
+    one_more(eq, 3, &got);
+    CHECK(same_curve(&got, &expected) && !same_curve(&got, &usual), "%d: not at once", number);
+    params.chroma = LUMEQ_CHROMA_KEEP;
+    for (int taken = 1; taken <= 2; taken++) {
+        CHECK(lumeq_rewind(eq, taken) == 0 && lumeq_set_params(eq, &params) == 0, "%s",
+              lumeq_last_error(eq));
+        for (int i = 4 - taken; i < 4; i++)
+            one_more(eq, i, &got);
+        CHECK(same_curve(&got, &expected), "%d: not after %d frames were taken back", number,
+              taken);
     }
+    CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
+    one_more(eq, 3, &got);
+    CHECK(same_curve(&got, &usual), "%d: it stays", number);
 }
 
-/* So is what else makes another curve, in whatever order it comes and goes. */
-TEST(other_settings_at_once)
+TEST(at_once)
 {
-    static FrameStats got, expected, usual;
-    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
-    LumeqParams changed[] = {plain, plain, plain};
-    changed[0].clip = 1.5;
-    changed[1].mode = LUMEQ_MODE_STRETCH;
-    changed[2].meter = (LumeqRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT};
-    for (int k = 0; k < COUNT(changed); k++) {
-        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
-        run(&changed[k], DARK, 0, &expected);
-        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
-              "it opens");
-        for (int i = 0; i < 3; i++)
-            one_more(eq, i, &usual);
-        CHECK(lumeq_set_params(eq, &changed[k]) == 0, "%s", lumeq_last_error(eq));
-        one_more(eq, 3, &got);
-        CHECK(same_curve(&got, &expected) && !same_curve(&got, &usual), "%d: not at once", k);
-        CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
-        one_more(eq, 3, &got);
-        CHECK(same_curve(&got, &usual), "%d: it stays", k);
-    }
+    LumeqParams others[] = {plain, plain, plain};
+    others[0].clip = 1.5;
+    others[1].mode = LUMEQ_MODE_STRETCH;
+    others[2].meter = (LumeqRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT};
+    for (int k = 0; k < COUNT(others); k++)
+        check_at_once(others[k], k);
+    for (int k = 0; k < COUNT(lights); k++)
+        check_at_once(lit(LUMEQ_MODE_GLOBAL, lights[k].brightness, lights[k].gamma), 10 + k);
 }
 
 TEST_MAIN

@@ -7,7 +7,6 @@
 #include "../default_params.h"
 #include "backends.h"
 
-#define MS INT64_C(1000000)
 #define WIDTH 320
 #define HEIGHT 180
 #define PIXELS (WIDTH * HEIGHT)
@@ -72,48 +71,30 @@ static void fill(const CheckRect *rect, const Scene *s, int frame, double light)
     }
 }
 
-typedef struct Film {
-    LumeqEqualizer *eq;
-    CheckRect in, out;
-    FrameStats stats; /* of the last frame */
-    int frames;
-} Film;
-
-static Film film_open(LumeqBackendId id)
+static Film film_new(LumeqBackendId id)
 {
-    Film f = {.eq = must_open(id, 2)};
-    f.in = check_rect(WIDTH, HEIGHT, WIDTH, 0, 0);
-    f.out = check_rect(WIDTH, HEIGHT, WIDTH, 0, 0);
-    set_params(f.eq, &defaults);
-    return f;
+    return film_open(id, (Format){8, 0}, LUMEQ_RANGE_LIMITED, &defaults, WIDTH, HEIGHT);
 }
 
-static void film_close(Film *f)
-{
-    lumeq_destroy(&f->eq);
-    check_rect_free(&f->in);
-    check_rect_free(&f->out);
-}
-
-static void film_next(Film *f, const Scene *scene, double light)
+static void next(Film *f, const Scene *scene, double light)
 {
     fill(&f->in, scene, f->frames, light);
-    const LumeqFrame frame = frame_of(&f->in, &f->out, LUMEQ_RANGE_LIMITED, f->frames++ * 40 * MS);
-    run_frame(f->eq, &frame, &f->stats);
+    film_run(f);
 }
 
-static void film_run(Film *f, const Scene *scene, int frames)
+static void show(Film *f, const Scene *scene, int frames)
 {
     for (int n = 0; n < frames; n++)
-        film_next(f, scene, 1);
+        next(f, scene, 1);
 }
 
-static double deviation_of(const CheckRect *rect)
+static double deviation_of(const Film *f, const CheckRect *rect)
 {
     double sum = 0, squares = 0;
     for (int i = 0; i < PIXELS; i++) {
-        sum += rect->pixels[i] / (double)PIXELS;
-        squares += rect->pixels[i] * rect->pixels[i] / (double)PIXELS;
+        const double code = film_code(f, rect, i);
+        sum += code / PIXELS;
+        squares += code * code / PIXELS;
     }
     return sqrt(fmax(squares - sum * sum, 0));
 }
@@ -149,12 +130,12 @@ BACKEND_TEST(good_pictures_stay)
 {
     for (int n = 0; n < 2 * COUNT(good); n++) {
         const int i = n / 2;
-        FREED_BY(film_close) Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_new(id);
         LumeqParams params = defaults;
         params.lift = n % 2;
         set_params(f.eq, &params);
-        film_run(&f, &good[i], 3);
-        const double deviation = deviation_of(&f.in),
+        show(&f, &good[i], 3);
+        const double deviation = deviation_of(&f, &f.in),
                      moved = f.stats.values.mean_out - f.stats.values.mean_in;
         CHECK(deviation > 45 && f.stats.values.mean_in >= 90 && f.stats.values.mean_in <= 150,
               "scene %d: mean %.1f, deviation %.1f", i, f.stats.values.mean_in, deviation);
@@ -169,12 +150,12 @@ BACKEND_TEST(dull_pictures_gain)
 {
     for (int n = 0; n < 2 * COUNT(dull); n++) {
         const int i = n / 2;
-        FREED_BY(film_close) Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_new(id);
         LumeqParams params = defaults;
         params.lift = n % 2;
         set_params(f.eq, &params);
-        film_run(&f, &dull[i], 3);
-        const double before = deviation_of(&f.in), after = deviation_of(&f.out);
+        show(&f, &dull[i], 3);
+        const double before = deviation_of(&f, &f.in), after = deviation_of(&f, &f.out);
         CHECK(before < 25, "scene %d: deviation %.1f", i, before);
         CHECK(after >= (params.lift ? 1.4 : 1.6) * before,
               "scene %d: mean %.0f, deviation %.1f becomes %.1f: %.2f times", i,
@@ -185,12 +166,12 @@ BACKEND_TEST(dull_pictures_gain)
 /* Samples more than a code away from black or white, the nearest that rounding goes. */
 static void check_not_clipped(LumeqBackendId id, const Scene *scene, int number)
 {
-    FREED_BY(film_close) Film f = film_open(id);
-    film_run(&f, scene, 3);
+    FREED_BY(film_close) Film f = film_new(id);
+    show(&f, scene, 3);
     int black = 0, white = 0;
     for (int i = 0; i < PIXELS; i++) {
-        black += f.in.pixels[i] > 17 && f.out.pixels[i] <= 16;
-        white += f.in.pixels[i] < 234 && f.out.pixels[i] >= 235;
+        black += f.in.pixels[i] > 17 && out_code(&f, i) <= 16;
+        white += f.in.pixels[i] < 234 && out_code(&f, i) >= 235;
     }
     CHECK(!black && !white, "scene %d: %d become black, %d white", number, black, white);
 }
@@ -219,13 +200,13 @@ BACKEND_TEST(noise_gain_is_limited)
                                  {TWO_BUMPS, 45, 8, 0}, {SLOPE, 45, 15, 0},     {BELL, 60, 12, 2},
                                  {BELL, 90, 10, 0},     {TWO_BUMPS, 110, 20, 0}};
     for (int n = 0; n < COUNT(dark) * 4 * 2; n++) {
-        FREED_BY(film_close) Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_new(id);
         LumeqParams params = defaults;
         params.lift = 0;
         params.clip = clips[n / 2 % 4];
         params.strength = n % 2 ? 1 : 0.8;
         set_params(f.eq, &params);
-        film_run(&f, &dark[n / 8], 3);
+        show(&f, &dark[n / 8], 3);
         const double most = 1 + f.stats.values.strength * (params.clip - 1);
         CHECK(f.stats.values.noise_gain <= most + 0.02, "scene %d, clip %g: %.3f, not %.3f", n / 8,
               params.clip, f.stats.values.noise_gain, most);
@@ -241,10 +222,10 @@ BACKEND_TEST(grain_does_not_flicker)
                                    {BELL, 180, 15, 2},  {LAMP, 50, 8, 2},
                                    {SLOPE, 120, 20, 4}, {TWO_BUMPS, 120, 22, 3}};
     for (int i = 0; i < COUNT(scenes); i++) {
-        FREED_BY(film_close) Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_new(id);
         double flicker = 0, before = 0;
         for (int n = 0; n < 50; n++) {
-            film_next(&f, &scenes[i], 1);
+            next(&f, &scenes[i], 1);
             const double more = f.stats.values.mean_out - f.stats.values.mean_in;
             flicker += n ? fabs(more - before) / 49 : 0;
             before = more;
@@ -257,12 +238,12 @@ BACKEND_TEST(grain_does_not_flicker)
 static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
 {
     uint32_t curve[256];
-    FREED_BY(film_close) Film f = film_open(id);
-    film_run(&f, from, 10);
-    film_run(&f, to, 2);
+    FREED_BY(film_close) Film f = film_new(id);
+    show(&f, from, 10);
+    show(&f, to, 2);
     const double light = f.stats.values.mean_out;
     memcpy(curve, f.stats.curve, sizeof(curve));
-    film_run(&f, to, 75);
+    show(&f, to, 75);
     const double apart = curves_apart(curve, f.stats.curve);
     CHECK(apart < 0.5 && fabs(light - f.stats.values.mean_out) < 0.5,
           "mean %.0f to %.0f: the curve is %.2f codes, the light %.2f from where it settles",
@@ -300,14 +281,14 @@ static const Scene flashed[] = {
 static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, double most)
 {
     Scene flash = *scene;
-    FREED_BY(film_close) Film f = film_open(id);
+    FREED_BY(film_close) Film f = film_new(id);
     uint32_t curve[256];
     flash.mean += lighter;
-    film_run(&f, scene, 40);
+    show(&f, scene, 40);
     const double before = f.stats.values.mean_out;
     memcpy(curve, f.stats.curve, sizeof(curve));
-    film_run(&f, &flash, 1);
-    film_run(&f, scene, 2);
+    show(&f, &flash, 1);
+    show(&f, scene, 2);
     const double apart = curves_apart(curve, f.stats.curve);
     CHECK(apart <= most && fabs(f.stats.values.mean_out - before) <= most,
           "mean %g, %g lighter: the curve is %.2f codes, the light %.2f from what it was",
@@ -339,8 +320,7 @@ static double light_up(Film *f, const Scene *scene, int percent, int on)
     fill(&f->in, scene, f->frames, 1);
     for (int y = 0; y < rows && on; y++)
         memset(check_row(&f->in, y), 200, (size_t)WIDTH);
-    const LumeqFrame frame = frame_of(&f->in, &f->out, LUMEQ_RANGE_LIMITED, f->frames++ * 40 * MS);
-    run_frame(f->eq, &frame, &f->stats);
+    film_run(f);
     double sum = 0;
     for (int y = HEIGHT / 2; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
@@ -355,7 +335,7 @@ BACKEND_TEST(a_part_does_not_move_the_rest)
     const Scene scene = {BELL, 80, 17, 1};
     for (int i = 0; i < COUNT(percents) * COUNT(periods); i++) {
         const int percent = percents[i % COUNT(percents)], period = periods[i / COUNT(percents)];
-        FREED_BY(film_close) Film f = film_open(id);
+        FREED_BY(film_close) Film f = film_new(id);
         double last = light_up(&f, &scene, percent, 0), most = 0;
         for (int n = 1; n < 40; n++) {
             const double now = light_up(&f, &scene, percent, n / period % 2);
@@ -371,34 +351,18 @@ BACKEND_TEST(a_part_does_not_move_the_rest)
 BACKEND_TEST(cut_to_a_moving_scene_settles)
 {
     const Scene from = {BELL, 100, 14, 1};
-    Film f = film_open(id), fresh = film_open(id);
-    film_run(&f, &from, 10);
+    Film f = film_new(id), fresh = film_new(id);
+    show(&f, &from, 10);
     for (int n = 0; n < 12; n++) {
         Scene to = {BELL, 115 + (n % 2 ? 1.6 : -1.6), 14, 1};
-        film_next(&f, &to, 1);
-        film_next(&fresh, &to, 1);
+        next(&f, &to, 1);
+        next(&fresh, &to, 1);
         const double apart = curves_apart(f.stats.curve, fresh.stats.curve);
         CHECK(n < 2 || apart < 2, "frame %d: the curve is %.2f codes from the scene's own", n,
               apart);
     }
     film_close(&f);
     film_close(&fresh);
-}
-
-/* Each frame its own scene: each has its own curve. */
-BACKEND_TEST(a_cut_every_frame)
-{
-    FREED_BY(film_close) Film f = film_open(id);
-    for (int n = 0; n < 24; n++) {
-        const Scene *scene = n % 2 ? &good[n % COUNT(good)] : &dull[n % COUNT(dull)];
-        FREED_BY(film_close) Film fresh = film_open(id);
-        film_next(&f, scene, 1);
-        fresh.frames = f.frames - 1;
-        film_next(&fresh, scene, 1);
-        const double apart = curves_apart(f.stats.curve, fresh.stats.curve);
-        CHECK(!f.stats.values.scene_cut || apart == 0, "frame %d: the curve is %.2f codes off", n,
-              apart);
-    }
 }
 
 enum { FADE = 25, BLACK = 12 };
@@ -409,7 +373,7 @@ static void check_fade(Film *f, const Scene *scene, double light, int down)
 {
     const double most = STEEPEST;
     const double in = f->stats.values.mean_in, out = f->stats.values.mean_out;
-    film_next(f, scene, light);
+    next(f, scene, light);
     const double step = f->stats.values.mean_out - out, given = f->stats.values.mean_in - in;
     CHECK((down ? step : -step) <= 0.25, "mean %g at %.2f: light goes from %.1f to %.1f",
           scene->mean, light, out, f->stats.values.mean_out);
@@ -428,8 +392,8 @@ BACKEND_TEST(fades_are_smooth)
     for (int i = 0; i < 2 * COUNT(scenes); i++) {
         const Scene *scene = &scenes[i / 2];
         const int from_start = i % 2; /* the film begins with black */
-        FREED_BY(film_close) Film f = film_open(id);
-        film_next(&f, scene, !from_start);
+        FREED_BY(film_close) Film f = film_new(id);
+        next(&f, scene, !from_start);
         for (int n = FADE - 1; n >= 0 && !from_start; n--)
             check_fade(&f, scene, (double)n / FADE, 1);
         for (int n = 0; n < BLACK; n++)
@@ -437,38 +401,28 @@ BACKEND_TEST(fades_are_smooth)
         for (int n = 1; n <= FADE; n++)
             check_fade(&f, scene, (double)n / FADE, 0);
         for (int n = 0; n < FADE; n++)
-            film_next(&f, scene, 1);
-    }
-}
-
-/* Codes of 8 bits as a format of 10 bits holds them. */
-static void widen(const CheckRect *from, const CheckRect *to)
-{
-    for (int i = 0; i < PIXELS; i++) {
-        const int code = from->pixels[i] * 4;
-        to->pixels[2 * i] = (uint8_t)code;
-        to->pixels[2 * i + 1] = (uint8_t)(code >> 8);
+            next(&f, scene, 1);
     }
 }
 
 BACKEND_TEST(container_of_ten_bits)
 {
-    static FrameStats deep;
-    FREED_BY(check_rect_free) CheckRect in = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
-    FREED_BY(check_rect_free) CheckRect out = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
     for (int i = 0; i < COUNT(dull) + COUNT(good); i++) {
-        FREED_BY(film_close) Film f = film_open(id);
-        film_run(&f, i < COUNT(dull) ? &dull[i] : &good[i - COUNT(dull)], 1);
-        widen(&f.in, &in);
-        const LumeqFrame frame = frame_at_depth(frame_of(&in, &out, LUMEQ_RANGE_LIMITED, 0), 10, 0);
-        lumeq_reset(f.eq);
-        run_frame(f.eq, &frame, &deep);
+        FREED_BY(film_close) Film f = film_new(id);
+        FREED_BY(film_close)
+        Film deep = film_open(id, (Format){10, 0}, LUMEQ_RANGE_LIMITED, &defaults, WIDTH, HEIGHT);
+        show(&f, i < COUNT(dull) ? &dull[i] : &good[i - COUNT(dull)], 1);
+        for (int k = 0; k < PIXELS; k++)
+            set_code(&deep, k, 4 * in_code(&f, k));
+        film_run(&deep);
         double worst = 0;
         for (int code = 0; code < 256; code++)
-            worst = fmax(worst, fabs(deep.curve[4 * code] / 4.0 - f.stats.curve[code]) / 65536);
+            worst =
+                fmax(worst, fabs(deep.stats.curve[4 * code] / 4.0 - f.stats.curve[code]) / 65536);
         CHECK(worst < 0.5, "scene %d: the curves are %.2f codes apart", i, worst);
-        CHECK(fabs(deep.values.strength - f.stats.values.strength) < 0.01,
-              "scene %d: strength %.3f and %.3f", i, deep.values.strength, f.stats.values.strength);
+        CHECK(fabs(deep.stats.values.strength - f.stats.values.strength) < 0.01,
+              "scene %d: strength %.3f and %.3f", i, deep.stats.values.strength,
+              f.stats.values.strength);
     }
 }
 

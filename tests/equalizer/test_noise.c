@@ -168,8 +168,6 @@ TEST(quartiles_by_hand)
 #define WIDTH 320
 #define HEIGHT 192
 
-static LumeqBackendId backend;
-
 /* Near enough to normally distributed, of mean 0 and deviation 1. */
 static double gaussian(uint64_t seed, uint64_t at)
 {
@@ -199,61 +197,41 @@ static LumeqImage gray_image(int depth, int shift)
     return image;
 }
 
-/* The reported noise of `in` after `before`, which may be NULL; the same live and step by step. */
-static double reported_noise(const LumeqImage *in, const LumeqImage *before)
+/* The reported noise of `in` after `before`, which may be NULL. */
+static double reported_noise(LumeqBackendId id, const LumeqImage *in, const LumeqImage *before)
 {
-    LumeqEqualizer *eq = must_open(backend, 2);
-    LumeqContext *context = NULL;
-    LumeqMeasure *measure = NULL;
-    LumeqHistory *history = NULL;
-    LumeqCurve *curve = NULL;
-    LumeqFrameStats live = {.size = sizeof(live)}, steps = live;
-    const LumeqMoment moment = {.size = sizeof(moment)};
-    LumeqImage out = gray_image(in->depth, in->shift);
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 2);
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    FREED_BY(layout_free) LumeqImage out = gray_image(in->depth, in->shift);
     if (before) {
         LumeqFrame frame = {.in = *before, .out = out};
-        CHECK(lumeq_process(eq, &frame, &live) == 0, "%s", lumeq_last_error(eq));
-        CHECK(live.noise == -1, "there is noise before there was a frame: %g", live.noise);
+        CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
+        CHECK(stats.noise == -1, "there is noise before there was a frame: %g", stats.noise);
     }
     LumeqFrame frame = {.in = *in, .out = out, .previous = before};
-    CHECK(lumeq_process(eq, &frame, &live) == 0, "%s", lumeq_last_error(eq));
+    CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
     CHECK(!frame.previous, "the frame before comes back");
-    const LumeqConfig config = {.backend = backend};
-    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
-              lumeq_measure(context, &measure, NULL, in, before, NULL) == 0 &&
-              lumeq_history_create(&history, NULL, 0) == 0 &&
-              lumeq_history_put(history, measure, &moment) == 0 &&
-              lumeq_history_get(history, &curve) == 0 && lumeq_curve_stats(curve, &steps) == 0,
-          "%s", lumeq_last_error(NULL));
-    CHECK(live.noise == steps.noise, "live %g, step by step %g", live.noise, steps.noise);
-    lumeq_curve_unref(&curve);
-    lumeq_history_destroy(&history);
-    lumeq_measure_free(&measure);
-    lumeq_context_destroy(&context);
-    lumeq_destroy(&eq);
-    layout_free(&out);
-    return live.noise;
+    return stats.noise;
 }
 
-static double noise_at(double noise, int depth, int shift, int brighter)
+static double noise_at(LumeqBackendId id, double noise, int depth, int shift, int brighter)
 {
     LumeqImage before = gray_image(depth, shift), in = gray_image(depth, shift);
     draw(&before, noise, 0, 1);
     draw(&in, noise, brighter, 2);
-    const double found = reported_noise(&in, &before);
+    const double found = reported_noise(id, &in, &before);
     layout_free(&before);
     layout_free(&in);
     return found;
 }
 
-static void known_noise_on(LumeqBackendId id)
+BACKEND_TEST(known_noise)
 {
     static const double wanted[] = {0.4, 1, 2, 4, 7};
-    backend = id;
     for (int i = 0; i < COUNT(wanted); i++)
         for (int format = 0; format < FORMATS; format += 3) {
             const Format f = formats[format];
-            const double found = noise_at(wanted[i], f.depth, f.shift, 0);
+            const double found = noise_at(id, wanted[i], f.depth, f.shift, 0);
             /* Codes of 8 bits are rounded, which is noise of 0.29 more. */
             const double least = wanted[i] * 0.94;
             const double most = sqrt(wanted[i] * wanted[i] + 0.09) * 1.06;
@@ -262,30 +240,19 @@ static void known_noise_on(LumeqBackendId id)
         }
 }
 
-TEST(known_noise)
+BACKEND_TEST(nothing_to_tell)
 {
-    for_each_backend(known_noise_on);
-}
-
-static void nothing_to_tell_on(LumeqBackendId id)
-{
-    backend = id;
     FREED_BY(layout_free) LumeqImage in = gray_image(8, 0);
     draw(&in, 2, 0, 1);
-    CHECK(reported_noise(&in, NULL) == -1, "there was no frame before");
+    CHECK(reported_noise(id, &in, NULL) == -1, "there was no frame before");
     FREED_BY(layout_free) LumeqImage same = gray_image(8, 0);
     draw(&same, 2, 0, 1);
-    CHECK(reported_noise(&in, &same) == -1, "the frame is repeated");
-    CHECK(noise_at(0.4, 8, 0, 4) == -1, "nothing stands still");
-}
-
-TEST(nothing_to_tell)
-{
-    for_each_backend(nothing_to_tell_on);
+    CHECK(reported_noise(id, &in, &same) == -1, "the frame is repeated");
+    CHECK(noise_at(id, 0.4, 8, 0, 4) == -1, "nothing stands still");
 }
 
 /* A frame that is rewound and submitted again has the same noise. */
-static void rewound_on(LumeqBackendId id)
+BACKEND_TEST(rewound)
 {
     enum { FRAMES = 6 };
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
@@ -311,11 +278,6 @@ static void rewound_on(LumeqBackendId id)
     for (int n = 0; n < FRAMES; n++)
         layout_free(&in[n]);
     layout_free(&out);
-}
-
-TEST(rewound)
-{
-    for_each_backend(rewound_on);
 }
 
 TEST_MAIN

@@ -147,7 +147,7 @@ static int submit_larger(uint8_t *memory)
 
 /* Frames in flight come back, and so do others of their size; larger ones, once there is memory.
  * Five frames take all the memory that frames of their size need. */
-static void larger_than_memory(void)
+TEST(larger_than_memory)
 {
     uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
     if (!CHECK(memory != NULL, "no memory") || !open_run(LUMEQ_BACKEND_CUDA)) {
@@ -178,7 +178,7 @@ static void larger_than_memory(void)
 }
 
 /* The CPU takes over with the larger frame; frames in flight are the GPU's. */
-static void cpu_goes_on_without_memory(void)
+TEST(cpu_goes_on_without_memory)
 {
     uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
     if (!CHECK(memory != NULL, "no memory") || !open_run(LUMEQ_BACKEND_AUTO)) {
@@ -213,7 +213,7 @@ static void find(const char *name, unsigned version, void *function)
     memcpy(function, &found, sizeof(found));
 }
 
-static void other_context(void)
+TEST(other_context)
 {
     PFN_cuCtxCreate_v3020 create = NULL;
     PFN_cuCtxPopCurrent_v4000 pop = NULL;
@@ -323,19 +323,19 @@ static void hang(int live)
     OK(cudaFreeHost((void *)go_on));
 }
 
-static void hangs(void)
+TEST(hangs)
 {
     hang(0);
 }
 
-static void hangs_live(void)
+TEST(hangs_live)
 {
     hang(1);
 }
 
 /* ---- error 700 ----------------------------------------------------------------------------- */
 
-static void poisoned(void)
+TEST(poisoned)
 {
     if (!open_run(LUMEQ_BACKEND_AUTO))
         return;
@@ -353,13 +353,4 @@ static void poisoned(void)
     close_run();
 }
 
-static const CheckTest tests[] = {
-    {"larger_than_memory", larger_than_memory},
-    {"cpu_goes_on_without_memory", cpu_goes_on_without_memory},
-    {"other_context", other_context},
-    {"hangs", hangs},
-    {"hangs_live", hangs_live},
-    {"poisoned", poisoned},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

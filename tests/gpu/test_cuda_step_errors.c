@@ -154,29 +154,6 @@ static void check_empty(const char *what, long call)
           what, call, fake_cuda.pinned, fake_cuda.on_device, fake_cuda.events, fake_cuda.streams);
 }
 
-static void no_error(void)
-{
-    static Run run;
-    static int callers;
-    expected_run();
-    for (int own = 0; own < 2; own++) {
-        void *wanted = own ? &callers : NULL;
-        fake_cuda_start((FakeCuda){.context = wanted});
-        LumeqContext *context = open_fake(LUMEQ_BACKEND_CUDA, wanted);
-        work(context, &run);
-        compare(&run, "no error", 0);
-        CHECK(!run.refused, "something is refused");
-        const long calls = fake_cuda.calls;
-        const size_t memory = fake_cuda.on_device;
-        work(context, &run);
-        CHECK(fake_cuda.calls > calls && fake_cuda.on_device == memory, "memory grows");
-        lumeq_context_destroy(&context);
-        check_empty("no error", 0);
-        CHECK(!fake_cuda.pushed && !fake_cuda.outside, "%d contexts left, %ld calls outside",
-              fake_cuda.pushed, fake_cuda.outside);
-    }
-}
-
 /* Returns true if the GPU is lost: another frame does not call it. */
 static int is_lost(LumeqContext *context)
 {
@@ -205,7 +182,9 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
         if (!failed)
             fake_cuda.fail_at = 0;
         CHECK(run.refused <= 1, "%s at call %d: refused %d times", what, k, run.refused);
+        const size_t memory = fake_cuda.on_device;
         const int lost = is_lost(context);
+        CHECK(failed || fake_cuda.on_device == memory, "memory grows");
         if (sticky && failed)
             CHECK(lost, "%s at call %d: it is not noticed", what, k);
         fake_cuda.fail_at = 0;
@@ -222,17 +201,11 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
     }
 }
 
-static void refused_at_any_call(void)
+TEST(refused_at_any_call)
 {
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorMemoryAllocation, 0, 0);
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
     fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorLaunchOutOfResources, 0, 0);
-}
-
-static void lost_at_any_call(void)
-{
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 0);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1, 1);
 }
 
 /* ---- without waiting ----------------------------------------------------------------------- */
@@ -316,7 +289,7 @@ static void asynchronous_with(LumeqContext *context, int by_stream, int n)
     close_device(&d);
 }
 
-static void asynchronous(void)
+TEST(asynchronous)
 {
     expected_run();
     fake_cuda_start((FakeCuda){0});
@@ -329,7 +302,7 @@ static void asynchronous(void)
 
 /* Every call of asynchronous measures and frames fails once: the result is an error or right, and
  * nothing is leaked. */
-static void asynchronous_errors(void)
+TEST(asynchronous_errors)
 {
     expected_run();
     for (int k = 1, failed = 1; failed; k++) {
@@ -370,6 +343,79 @@ static void asynchronous_errors(void)
     }
 }
 
+/* ---- live ---------------------------------------------------------------------------------- */
+
+static LumeqEqualizer *open_live(LumeqBackendId id)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = id, .threads = 1};
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "%s", why);
+    return eq;
+}
+
+/* A frame for which there is no memory: the GPU stays. */
+TEST(refused_input)
+{
+    static uint8_t out[SIZE];
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_live(LUMEQ_BACKEND_AUTO);
+    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
+    LumeqFrame frame = {.in = picture(memory, 0, 0), .out = picture(out, 0, 1)};
+    frame.in.memory = LUMEQ_MEMORY_CUDA;
+    fake_cuda.memory = 1;
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_UNAVAILABLE, "it is taken");
+    fake_cuda.memory = 0;
+    CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
+    CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
+    lumeq_free_device(eq, memory);
+    lumeq_destroy(&eq);
+    check_empty("refused", 0);
+}
+
+/* Submit waits for the measure of a frame with sync, but for nothing of the reference, however much
+ * memory it needs. */
+TEST(live_without_waiting)
+{
+    static uint8_t *pinned;
+    LumeqParams params = DEFAULT_PARAMS;
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_live(LUMEQ_BACKEND_AUTO);
+    pinned = lumeq_alloc_host(eq, (size_t)FRAMES * SIZE);
+    for (int n = 0; n < FRAMES; n++) {
+        Device d = open_device(n);
+        LumeqFrame frame = {
+            .in = picture(pinned + n * SIZE, n, 0), .out = picture(d.out, n, 1), .number = n};
+        memcpy(pinned + n * SIZE, input[n], SIZE);
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+        params.reference = frame.in.depth == 8;
+        CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
+        be_busy(&d, 5);
+        const double begin = fake_cuda.now;
+        const LumeqSync sync = {
+            .stream = n % 2 ? d.stream : NULL, .ready = d.ready, .finished = d.finished};
+        frame.sync = &sync;
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+        const double waited = fake_cuda.now - begin;
+        CHECK(params.reference ? waited < 1 : waited < 6, "%.1f s have been waited", waited);
+        if (params.reference) {
+            CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "it is there already");
+            CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "it is finished already");
+        }
+        lumeq_flush(eq);
+        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
+        CHECK(cudaEventQuery(d.finished) == cudaSuccess, "it is not finished");
+        close_device(&d);
+    }
+    lumeq_free_host(eq, pinned);
+    lumeq_destroy(&eq);
+    check_empty("live", 0);
+}
+
+/* Last: memory that a lost GPU has pinned is never freed. */
+
 /* A hanging GPU is lost after a while, whether the test waits or polls; the CPU continues with
  * frames in host memory. */
 static void hang(int wait)
@@ -407,14 +453,14 @@ static void hang(int wait)
     lumeq_context_destroy(&context);
 }
 
-static void hangs(void)
+TEST(hangs)
 {
     hang(1);
     hang(0);
 }
 
 /* Without sync each call waits; after a while the CPU does the work. */
-static void hangs_while_waiting(void)
+TEST(hangs_while_waiting)
 {
     static Run run;
     expected_run();
@@ -428,7 +474,7 @@ static void hangs_while_waiting(void)
 }
 
 /* The GPU wakes up and makes its pending copies, but not over results of the CPU. */
-static void wakes_up(void)
+TEST(wakes_up)
 {
     expected_run();
     fake_cuda_start((FakeCuda){.late = 1});
@@ -453,100 +499,46 @@ static void wakes_up(void)
     lumeq_context_destroy(&context);
 }
 
-/* ---- live ---------------------------------------------------------------------------------- */
-
-static LumeqEqualizer *open_live(void)
-{
-    LumeqEqualizer *eq = NULL;
-    char why[256] = "";
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO, .threads = 1};
-    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "%s", why);
-    return eq;
-}
-
 /* Frames in host memory, CUDA memory and host memory are in flight when the GPU is lost: the second
- * one is lost, the third continues from the first. */
-static void lost_inputs(void)
+ * one is lost, the third continues from the first. `hangs_from`: the frame at which the GPU hangs;
+ * with the last one, frames before it may come back. */
+static void lose_inputs(int hangs_from, int written)
 {
     enum { COUNT = 3 };
     static uint8_t out[COUNT][SIZE], expected[COUNT][SIZE];
-    expected_run();
-    for (int gone = 0; gone < 2; gone++) {
-        fake_cuda_start((FakeCuda){0});
-        LumeqEqualizer *eq = open_live(), *cpu = NULL;
-        const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
-        CHECK(lumeq_create(&cpu, &config, NULL, 0) == 0, "no CPU");
-        uint8_t *memory = lumeq_alloc_device(eq, SIZE);
-        for (int i = 0; i < COUNT; i++) {
-            const int n = 2 * i; /* 8 bits */
-            LumeqFrame frame = {.in = input_of(n), .out = picture(expected[i], n, 1), .number = i};
-            if (i != 1) {
-                CHECK(lumeq_process(cpu, &frame, NULL) == 0, "%s", lumeq_last_error(cpu));
-            }
-            frame.out = picture(out[i], n, 1);
-            if (i == 1) {
-                memcpy(memory, input[n], SIZE);
-                frame.in = picture(memory, n, 0);
-                frame.in.memory = LUMEQ_MEMORY_CUDA;
-            }
-            frame.opaque = out[i];
-            /* Calls wait for pageable memory: the loss shows when the last frame is submitted. */
-            fake_cuda.hangs = i == COUNT - 1;
-            if (gone)
-                frame.out.plane[0] = NULL; /* then at receive */
-            CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-        }
-        lumeq_flush(eq);
-        for (int i = 0; i < COUNT; i++) {
-            LumeqFrame frame = {.size = sizeof(frame)};
-            const int ret = lumeq_receive(eq, &frame, NULL);
-            /* Only frames in flight are lost. */
-            CHECK(ret == 0 || (ret == LUMEQ_ERR_GPU && i == 1), "frame %d answers %d", i, ret);
-            CHECK(frame.opaque == out[i], "frame %d is another", i);
-        }
-        CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "it does not end");
-        CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "it is not lost");
-        CHECK(gone || !memcmp(out[0], expected[0], SIZE), "the first frame differs");
-        lumeq_destroy(&eq);
-        lumeq_destroy(&cpu);
-    }
-}
-
-/* All three are in flight when it hangs. */
-static void inputs_that_hang(void)
-{
-    enum { COUNT = 3 };
-    expected_run();
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_live(), *cpu = NULL;
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
-    CHECK(lumeq_create(&cpu, &config, NULL, 0) == 0, "no CPU");
-    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
     static uint32_t curve[LUMEQ_MAX_BINS], expected_curve[LUMEQ_MAX_BINS];
-    fake_cuda.hangs = 1;
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_live(LUMEQ_BACKEND_AUTO), *cpu = open_live(LUMEQ_BACKEND_CPU);
+    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
     for (int i = 0; i < COUNT; i++) {
-        LumeqFrame frame = {.in = input_of(2 * i), .number = i, .opaque = &input[i]};
-        LumeqFrameStats expected = {.size = sizeof(expected), .curve = expected_curve};
+        const int n = 2 * i; /* 8 bits */
+        LumeqFrame frame = {.in = input_of(n), .out = picture(expected[i], n, 1), .number = i};
+        LumeqFrameStats stats = {.size = sizeof(stats), .curve = expected_curve};
         if (i != 1)
-            CHECK(lumeq_process(cpu, &frame, &expected) == 0, "%s", lumeq_last_error(cpu));
+            CHECK(lumeq_process(cpu, &frame, &stats) == 0, "%s", lumeq_last_error(cpu));
+        frame.out = written ? picture(out[i], n, 1) : (LumeqImage){0};
         if (i == 1) {
-            memcpy(memory, input[2], SIZE);
-            frame.in = picture(memory, 2, 0);
+            memcpy(memory, input[n], SIZE);
+            frame.in = picture(memory, n, 0);
             frame.in.memory = LUMEQ_MEMORY_CUDA;
         }
+        frame.opaque = out[i];
+        fake_cuda.hangs = i >= hangs_from;
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
     }
     lumeq_flush(eq);
     for (int i = 0; i < COUNT; i++) {
         LumeqFrame frame = {.size = sizeof(frame)};
         LumeqFrameStats stats = {.size = sizeof(stats), .curve = curve};
-        const int ret = lumeq_receive(eq, &frame, &stats);
-        CHECK(ret == (i == 1 ? LUMEQ_ERR_GPU : 0), "frame %d answers %d", i, ret);
-        CHECK(frame.opaque == &input[i], "frame %d is another", i);
+        const int ret = lumeq_receive(eq, &frame, &stats), lost = ret == LUMEQ_ERR_GPU;
+        CHECK(i == 1 ? lost || (ret == 0 && hangs_from) : ret == 0, "frame %d answers %d", i, ret);
+        CHECK(frame.opaque == out[i], "frame %d is another", i);
     }
-    CHECK(!memcmp(curve, expected_curve, sizeof(curve)) && curve[255],
+    CHECK(hangs_from || (!memcmp(curve, expected_curve, sizeof(curve)) && curve[255]),
           "the history goes on from elsewhere");
     CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "it does not end");
+    CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "it is not lost");
+    CHECK(!written || !memcmp(out[0], expected[0], SIZE), "the first frame differs");
     LumeqFrame last = {.in = picture(memory, 2, 0)};
     last.in.memory = LUMEQ_MEMORY_CUDA;
     CHECK(lumeq_submit(eq, &last) == LUMEQ_ERR_ARGUMENT, "the CPU takes it");
@@ -554,80 +546,18 @@ static void inputs_that_hang(void)
     lumeq_destroy(&cpu);
 }
 
-/* A frame for which there is no memory: the GPU stays. */
-static void refused_input(void)
+TEST(lost_inputs)
 {
-    static uint8_t out[SIZE];
     expected_run();
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_live();
-    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
-    LumeqFrame frame = {.in = picture(memory, 0, 0), .out = picture(out, 0, 1)};
-    frame.in.memory = LUMEQ_MEMORY_CUDA;
-    fake_cuda.memory = 1;
-    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_UNAVAILABLE, "it is taken");
-    fake_cuda.memory = 0;
-    CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
-    CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
-    lumeq_free_device(eq, memory);
-    lumeq_destroy(&eq);
-    check_empty("refused", 0);
+    lose_inputs(2, 1); /* at submit, which waits for pageable memory */
+    lose_inputs(2, 0); /* at receive */
+    lose_inputs(0, 0);
 }
 
-/* Submit waits for the measure of a frame with sync, but for nothing of the reference, however much
- * memory it needs. */
-static void live_without_waiting(void)
+TEST(lost_at_any_call)
 {
-    static uint8_t *pinned;
-    LumeqParams params = DEFAULT_PARAMS;
-    expected_run();
-    fake_cuda_start((FakeCuda){0});
-    LumeqEqualizer *eq = open_live();
-    pinned = lumeq_alloc_host(eq, (size_t)FRAMES * SIZE);
-    for (int n = 0; n < FRAMES; n++) {
-        Device d = open_device(n);
-        LumeqFrame frame = {
-            .in = picture(pinned + n * SIZE, n, 0), .out = picture(d.out, n, 1), .number = n};
-        memcpy(pinned + n * SIZE, input[n], SIZE);
-        frame.out.memory = LUMEQ_MEMORY_CUDA;
-        params.reference = frame.in.depth == 8;
-        CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
-        be_busy(&d, 5);
-        const double begin = fake_cuda.now;
-        const LumeqSync sync = {
-            .stream = n % 2 ? d.stream : NULL, .ready = d.ready, .finished = d.finished};
-        frame.sync = &sync;
-        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-        const double waited = fake_cuda.now - begin;
-        CHECK(params.reference ? waited < 1 : waited < 6, "%.1f s have been waited", waited);
-        if (params.reference) {
-            CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "it is there already");
-            CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "it is finished already");
-        }
-        lumeq_flush(eq);
-        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
-        CHECK(cudaEventQuery(d.finished) == cudaSuccess, "it is not finished");
-        close_device(&d);
-    }
-    lumeq_free_host(eq, pinned);
-    lumeq_destroy(&eq);
-    check_empty("live", 0);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 0);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1, 1);
 }
 
-static const CheckTest tests[] = {
-    {"no_error", no_error},
-    {"refused_at_any_call", refused_at_any_call},
-    {"asynchronous", asynchronous},
-    {"asynchronous_errors", asynchronous_errors},
-    {"refused_input", refused_input},
-    {"live_without_waiting", live_without_waiting},
-    /* These come last: memory that a lost GPU has pinned is never freed. */
-    {"hangs", hangs},
-    {"hangs_while_waiting", hangs_while_waiting},
-    {"wakes_up", wakes_up},
-    {"lost_inputs", lost_inputs},
-    {"inputs_that_hang", inputs_that_hang},
-    {"lost_at_any_call", lost_at_any_call},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN
