@@ -249,76 +249,47 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
           stats->values.mean_in, c.sum_in / c.pixels);
 }
 
-/* Statistics of a picture in mode CLAHE, and counts of impossible samples. */
-typedef struct ClaheCounts {
-    uint32_t in[LUMEQ_MAX_BINS];
-    double sum_in, pixels;
-    int moved_outside;  /* of the active picture */
-    int moved_illegal;  /* of codes that luma does not use */
-    int became_illegal; /* of codes that it uses */
-} ClaheCounts;
-
-/* From and to are legal luma codes; out NULL: not written. */
-static inline void count_clahe_row(ClaheCounts *counts, const FrameStats *stats,
-                                   const CheckRect *in, const CheckRect *out, int y, int depth,
-                                   int shift, const int used[2])
-{
-    const int size = depth > 8 ? 2 : 1;
-    for (int x = 0; x < in->width; x += size) {
-        const int code = code_at(in, x, y, depth, shift);
-        const int written = out ? sample_at(out, x, y, depth) : code << shift;
-        if (!is_active(stats, x / size, y)) {
-            counts->moved_outside += out && written != sample_at(in, x, y, depth);
-            continue;
-        }
-        if (code < used[0] || code > used[1])
-            counts->moved_illegal += written != code << shift;
-        else
-            counts->became_illegal += written < used[0] << shift || written > used[1] << shift;
-        counts->in[code >> fraction_of(depth)]++;
-        counts->sum_in += code;
-        counts->pixels++;
-    }
-}
-
-/* Checks the curve and the output for any tiles. */
-static inline void check_clahe_curve(const FrameStats *stats, int depth, double pixels)
-{
-    const double last = (1 << depth) - 1;
-    double counted = 0;
-    int falls = 0;
-    for (int i = 0; i < stats->values.bins; i++) {
-        counted += stats->hist_out[i];
-        falls += i && stats->curve[i] < stats->curve[i - 1];
-    }
-    CHECK(!falls, "the curve falls %d times", falls);
-    CHECK(stats->curve[stats->values.bins - 1] / 65536.0 < 1 << depth,
-          "the curve ends behind all codes");
-    CHECK(counted == pixels, "the output's histogram counts %g pixels", counted);
-    CHECK(stats->values.mean_out >= 0 && stats->values.mean_out <= last, "a mean of %g",
-          stats->values.mean_out);
-}
-
-/* Checks statistics of mode CLAHE, where only some values do not depend on a code's place. */
+/* Checks statistics of modes with tiles, where the output depends on a code's place too: the
+ * input's statistics; codes outside of the active picture or of `used` luma stay; others stay
+ * within it. */
 static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *in,
                                      const CheckRect *out, int depth, int shift, const int used[2])
 {
-    ClaheCounts c = {0};
-    const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
-    if (!CHECK(stats->values.bins == bins, "%d bins", stats->values.bins))
-        return;
+    static uint32_t hist[LUMEQ_MAX_BINS];
+    const int size = depth > 8 ? 2 : 1, bins = stats->values.bins, fraction = fraction_of(depth);
+    double sum = 0, pixels = 0, counted = 0;
+    int wrong = 0, falls = 0;
+    memset(hist, 0, sizeof(hist));
     for (int y = 0; y < in->height; y++)
-        count_clahe_row(&c, stats, in, out, y, depth, shift, used);
-    CHECK(
-        !c.moved_outside && !c.moved_illegal && !c.became_illegal,
-        "%d bytes x %d, depth %d: %d samples outside are moved, %d illegal ones, and %d become so",
-        in->width, in->height, depth, c.moved_outside, c.moved_illegal, c.became_illegal);
-    CHECK(!memcmp(stats->hist_in, c.in, (size_t)bins * sizeof(c.in[0])),
+        for (int x = 0; x < in->width; x += size) {
+            const int code = code_at(in, x, y, depth, shift),
+                      active = is_active(stats, x / size, y);
+            const int sample = active ? code << shift : sample_at(in, x, y, depth);
+            const int written = out ? sample_at(out, x, y, depth) : sample;
+            const int is_used = active && code >= used[0] && code <= used[1];
+            wrong += is_used ? written < used[0] << shift || written > used[1] << shift
+                             : written != sample;
+            if (active) {
+                hist[code >> fraction]++;
+                sum += code;
+                pixels++;
+            }
+        }
+    CHECK(!wrong, "%d bytes x %d, depth %d: %d samples are wrong", in->width, in->height, depth,
+          wrong);
+    CHECK(bins == 1 << (depth - fraction) && !memcmp(stats->hist_in, hist, sizeof(hist[0]) * bins),
           "not the input's histogram");
-    const double slack = fraction ? ((1 << fraction) - 1) / 2.0 + 1e-6 : 0;
-    CHECK(fabs(stats->values.mean_in - c.sum_in / c.pixels) <= slack, "%g, not %g",
-          stats->values.mean_in, c.sum_in / c.pixels);
-    check_clahe_curve(stats, depth, c.pixels);
+    CHECK(fabs(stats->values.mean_in - sum / pixels) <= ((1 << fraction) - 1) / 2.0 + 1e-6,
+          "%g, not %g", stats->values.mean_in, sum / pixels);
+    for (int i = 0; i < bins; i++) {
+        counted += stats->hist_out[i];
+        falls += i && stats->curve[i] < stats->curve[i - 1];
+    }
+    CHECK(!falls && stats->curve[bins - 1] / 65536.0 < 1 << depth, "the curve falls %d times",
+          falls);
+    CHECK(counted == pixels, "the output's histogram counts %g pixels", counted);
+    CHECK(stats->values.mean_out >= 0 && stats->values.mean_out <= (1 << depth) - 1, "a mean of %g",
+          stats->values.mean_out);
 }
 
 static inline void check_stats(const FrameStats *stats, const CheckRect *in, const CheckRect *out)

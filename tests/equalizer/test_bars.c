@@ -491,29 +491,4 @@ TEST(steps_of_any_length)
     }
 }
 
-/* Prints the time of a 4K frame; 200 ms is a limit that no machine, sanitizer or load should
- * exceed. */
-TEST(cost)
-{
-    static const int bars[][2] = {{480, 140}, {0, 0}};
-    for (int i = 0; i < 2 * 2; i++) {
-        const int side = bars[i / 2][0], top = bars[i / 2][1], deep = i % 2;
-        const Content what = top ? LIT : BLACK;
-        Film f = with_bars(film(3840, 2160, what), side, side, top, top);
-        f.depth = deep ? 10 : 8;
-        FREED_BY(check_rect_free)
-        CheckRect rect = check_rect(3840 * (1 + deep), 2160, 3840 * (1 + deep), 0, 0);
-        paint(&f, &rect);
-        const LumeqImage image = image_of(&f, &rect);
-        BarsState state = {0};
-        const clock_t start = clock();
-        for (int k = 0; k < 4; k++)
-            update(&state, &image, FRAME);
-        const double us = (double)(clock() - start) / 4 * 1e6 / CLOCKS_PER_SEC;
-        printf("%s, bars %d and %d, %d bits: %.1f us\n", what == LIT ? "lit" : "black", side, top,
-               f.depth, us);
-        CHECK(us < 200000, "%g us", us);
-    }
-}
-
 TEST_MAIN

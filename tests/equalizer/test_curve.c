@@ -406,24 +406,6 @@ BACKEND_TEST(identity_where_there_is_no_contrast)
     }
 }
 
-BACKEND_TEST(superwhites_pass)
-{
-    LumeqParams params = full_strength;
-    params.smooth = 0.5;
-    params.clip = 3;
-    FREED_BY(run_close) Run run = run_open(id, 1024, LUMEQ_RANGE_LIMITED, &params);
-    for (int n = 0; n < 3; n++) {
-        picture_fill(&run.in, PICTURE_NOISE, (uint64_t)n);
-        run_at_25(&run, n, TOLERANCE);
-    }
-    int moved = 0;
-    for (int i = 0; i < 1024 * 1024; i++) {
-        const int in = run.in.pixels[i];
-        moved += (in < 16 || in > 235) && run.out.pixels[i] != in;
-    }
-    CHECK(!moved, "%d pixels are moved", moved);
-}
-
 BACKEND_TEST(clips)
 {
     static const double limits[] = {0, 1, 1.25, 2, 3, 17, 1000};
@@ -706,29 +688,6 @@ BACKEND_TEST(time_constant_by_hand)
     CHECK(run.stats.curve[100] > before, "stuck at %.5f", code);
 }
 
-/* One second is one second, at 10, 60 or uneven frames a second. */
-BACKEND_TEST(smoothing_does_not_depend_on_frame_rate)
-{
-    static const int rates[] = {10, 25, 60};
-    for (int r = 0; r < 4; r++) {
-        LumeqParams params = full_strength;
-        params.smooth = 0.5;
-        FREED_BY(run_close) Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
-        fill_band(&run.in, 180, 181);
-        run_next(&run, 0, 0, 0, TOLERANCE);
-        fill_band(&run.in, 30, 31);
-        int64_t now = 0;
-        for (int n = 1; now < 1000 * MS; n++) {
-            const int64_t before = now;
-            now = r < 3 ? 1000 * MS * n / rates[r] : now + (n % 3 + 1) * 20 * MS;
-            now = now < 1000 * MS ? now : 1000 * MS;
-            run_next(&run, now, 0, (double)(now - before) * 1e-9, TOLERANCE);
-        }
-        const double code = run.stats.curve[100] / 65536.0;
-        CHECK(fabs(code - (235 - 219 * 0.13533528)) < TOLERANCE, "%.5f after one second", code);
-    }
-}
-
 BACKEND_TEST(strength_acts_at_once)
 {
     LumeqParams params = full_strength;
@@ -779,27 +738,6 @@ BACKEND_TEST(smoothing_towards_identity)
     CHECK(!run.stats.values.scene_cut && run.stats.values.curve_speed > 1, "cut %d, speed %g",
           run.stats.values.scene_cut, run.stats.values.curve_speed);
     run_close(&run);
-}
-
-/* A change of range resets the history: the codes mean something else. */
-BACKEND_TEST(range_may_change)
-{
-    LumeqParams params = full_strength;
-    params.smooth = 0.2;
-    FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
-    for (int n = 0; n < 6; n++) {
-        LumeqFrame frame;
-        run.range = n / 2 % 2 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
-        if (n % 2 == 0)
-            memset(&run.model, 0, sizeof(run.model));
-        fill_band(&run.in, n, 83 + 20 * n);
-        frame = frame_of(&run.in, &run.out, run.range, n * 40 * MS);
-        run_frame(run.eq, &frame, &run.stats);
-        check_stats(&run.stats, &run.in, &run.out);
-        model_frame(&run.model, &run.params, run.range, run.stats.hist_in, 0.04);
-        check_strength(&run);
-        check_curve(run.stats.curve, run.model.curve, TOLERANCE);
-    }
 }
 
 /* A band of codes that moves by k is k codes further: a distance of k / 220 or k / 256. */

@@ -190,6 +190,7 @@ static void fill_all(const Film *f)
                                     : (int)(check_hash(1, (uint64_t)i) % (1u << f->format.depth)));
 }
 
+/* There is nothing to dither where codes have no fraction. */
 BACKEND_TEST(identity)
 {
     LumeqParams off = defaults, none = defaults, flat = defaults;
@@ -201,7 +202,10 @@ BACKEND_TEST(identity)
     for (int n = 0; n < FORMATS * 2 * 3; n++) {
         FREED_BY(film_close)
         Film f = film_open(id, formats[n / 6], (LumeqRange)(n / 3 % 2), settings[n % 3], 300, 300);
-        for (int frame = 0; frame < 2; frame++) {
+        for (int frame = 0; frame < 3; frame++) {
+            LumeqParams params = *settings[n % 3];
+            params.dither = frame == 2;
+            set_params(f.eq, &params);
             fill_all(&f);
             deep_run(&f);
             CHECK(check_rect_equal(&f.in, &f.out), "depth %d, shift %d: codes are moved",

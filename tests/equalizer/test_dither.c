@@ -172,29 +172,10 @@ BACKEND_TEST(no_bands)
     }
 }
 
-/* Nothing to add where codes have no fraction. */
-BACKEND_TEST(identity_stays)
+BACKEND_TEST(reference_is_not_dithered)
 {
-    LumeqParams none = dithered, off = dithered, flat = dithered, reference = dithered;
-    none.strength = 0;
-    off.mode = LUMEQ_MODE_OFF;
-    flat.clip = 1;
+    LumeqParams reference = dithered;
     reference.reference = 1;
-    const LumeqParams *const settings[] = {&none, &off, &flat};
-    for (int n = 0; n < 3 * FORMATS; n++) {
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[n / 3], LUMEQ_RANGE_LIMITED, settings[n % 3], 97, 61);
-        for (int frame = 0; frame < 5; frame++) {
-            const int unit = 1 << (f.format.depth - 8);
-            for (int i = 0; i < 97 * 61; i++)
-                set_code(&f, i, (int)(check_hash(3, (uint64_t)i) % (256u * unit)));
-            film_run(&f);
-            CHECK(check_rect_equal(&f.in, &f.out), "settings %d, depth %d: codes are moved", n % 3,
-                  f.format.depth);
-        }
-    }
-
-    /* The reference ignores it. */
     uint64_t hashes[2];
     for (int i = 0; i < 2; i++) {
         reference.dither = i;

@@ -502,32 +502,6 @@ TEST(noise_is_soon_known)
     video_close(v);
 }
 
-/* A change between lift and other curves takes effect at once. */
-TEST(change_of_kind)
-{
-    LumeqParams literal = DEFAULT_PARAMS;
-    literal.strength = 0.8;
-    for (int to_lift = 0; to_lift < 2; to_lift++) {
-        const LumeqParams *first = to_lift ? &literal : &usual;
-        const LumeqParams *then = to_lift ? &usual : &literal;
-        Video *v = video_open(first), *fresh = video_open(then);
-        CheckRandom random = check_random(1);
-        for (int frame = 0; frame < 20; frame++) {
-            paint(v, 20, 60, 1, 0, &random);
-            video_frame(v);
-        }
-        CHECK(lumeq_set_params(v->eq, then) == 0, "%s", lumeq_last_error(v->eq));
-        video_frame(v);
-        memcpy(fresh->in, v->in, sizeof(v->in));
-        video_frame(fresh);
-        CHECK(memcmp(v->curve, fresh->curve, sizeof(v->curve[0]) * CODES) == 0,
-              "with%s a lift the curve is %.2f codes off", to_lift ? "" : "out",
-              moved(v, fresh->curve));
-        video_close(v);
-        video_close(fresh);
-    }
-}
-
 /* A strength wins over the default lift, and without a lift strength AUTO is 0.8, adaptive. */
 TEST(strength_alone)
 {

@@ -353,10 +353,11 @@ static void check_at_once(LumeqParams params, int number)
 TEST(at_once)
 {
     const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
-    LumeqParams others[] = {plain, plain, plain};
+    LumeqParams others[] = {plain, plain, plain, plain};
     others[0].clip = 1.5;
     others[1].mode = LUMEQ_MODE_STRETCH;
     others[2].meter = (LumeqRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT};
+    others[3].strength = 0.8; /* without a lift */
     for (int k = 0; k < COUNT(others); k++)
         check_at_once(others[k], k);
     for (int k = 0; k < COUNT(lights); k++)
