@@ -121,20 +121,31 @@ static void set_mode(LumeqEqualizer *eq, int n)
     lumeq_set_params(eq, &params);
 }
 
-static void play_with(LumeqEqualizer *eq, Run *run)
+/* Hands in some frames. */
+static void play(LumeqEqualizer *eq, Run *run, int from, int to)
 {
-    for (int n = 0; n < FRAMES; n++) {
+    for (int n = from; n < to; n++) {
         CheckRandom random = {(uint64_t)n, 0};
         for (int i = 0; i < SIZE; i++)
             run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
         set_mode(eq, n);
         hand_in(eq, run, n);
     }
+}
+
+static void take_all(LumeqEqualizer *eq, Run *run)
+{
     lumeq_flush(eq);
     while (take(eq, run) == 0)
         ;
     CHECK(run->received == FRAMES, "%d of %d frames came back: %s", run->received, FRAMES,
           lumeq_last_error(eq));
+}
+
+static void play_with(LumeqEqualizer *eq, Run *run)
+{
+    play(eq, run, 0, FRAMES);
+    take_all(eq, run);
 }
 
 static int sharing; /* equalizers share their CUDA streams */
@@ -373,24 +384,21 @@ static void no_memory_for_larger(void)
     lumeq_destroy(&eq);
 }
 
-/* Hangs from frame 5 on. `live`: the test polls instead of waiting. */
-static void hang(int live, int pageable)
+/* Hangs from frame 5 on. `live`: the test polls instead of waiting. `wakes`: the GPU makes its
+ * pending copies in the end, which must not hit later frames. */
+static void hang(int live, int pageable, int wakes)
 {
     static Run run;
-    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_AUTO);
+    LumeqEqualizer *eq = start(&run, (FakeCuda){.late = wakes}, LUMEQ_BACKEND_AUTO);
     run.pinned = pageable ? NULL : lumeq_alloc_host(eq, FRAMES * SIZE);
-    double begin = 0;
-    for (int n = 0; n < FRAMES; n++) {
-        memcpy(run.in[n], expected_run()->in[n], SIZE);
-        set_mode(eq, n);
-        if (n == 5) {
-            while (run.received < 5)
-                take(eq, &run);
-            fake_cuda.hangs = 1;
-            begin = fake_cuda.now;
-        }
-        hand_in(eq, &run, n);
-        for (int polls = 0; live && n >= 5 && run.received <= n && polls < 10000; polls++) {
+    play(eq, &run, 0, 5);
+    while (run.received < 5 && !wakes)
+        take(eq, &run);
+    fake_cuda.hangs = 1;
+    const double begin = fake_cuda.now;
+    for (int n = 5; n < FRAMES; n++) {
+        play(eq, &run, n, n + 1);
+        for (int polls = 0; live && run.received <= n && polls < 10000; polls++) {
             take(eq, &run);
             fake_cuda.now += 0.03;
         }
@@ -400,12 +408,14 @@ static void hang(int live, int pageable)
             CHECK(waited > 9.9 && waited < 11, "it is lost after %.1f s", waited);
         }
     }
-    lumeq_flush(eq);
-    while (take(eq, &run) == 0)
-        ;
+    take_all(eq, &run);
     const double waited = fake_cuda.now - begin;
     CHECK(live || (waited > 9.9 && waited < 11), "it is lost after %.1f s", waited);
-    compare(&run, "a hang", 0);
+    if (wakes)
+        fake_cuda_wake();
+    for (int n = 0; n < FRAMES && wakes; n++)
+        copy_out(&run, n);
+    compare(&run, "a hang", wakes);
     CHECK(run.calls_when_lost && strstr(lumeq_last_error(eq), "no progress") != NULL,
           "the error is %s", lumeq_last_error(eq));
     lumeq_free_host(eq, run.pinned);
@@ -417,40 +427,12 @@ static void hang(int live, int pageable)
 static void hangs(void)
 {
     for (way = 0; way < WAYS; way++) {
-        hang(0, 0);
-        hang(0, 1);
-        hang(1, 0);
+        hang(0, 0, 0);
+        hang(0, 1, 0);
+        hang(1, 0, 0);
+        hang(0, 0, 1);
     }
     way = STEPS;
-}
-
-/* The GPU wakes up and makes its pending copies, which must not hit later frames. */
-static void wakes_up(void)
-{
-    static Run run;
-    LumeqEqualizer *eq = start(&run, (FakeCuda){.late = 1}, LUMEQ_BACKEND_AUTO);
-    uint8_t *pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
-    for (int n = 0; n < FRAMES; n++) {
-        memcpy(run.in[n], expected_run()->in[n], SIZE);
-        set_mode(eq, n);
-        fake_cuda.hangs = n > 4;
-        LumeqFrame frame = frame_of(&run, n);
-        frame.out = picture(pinned + n * SIZE, n);
-        while (lumeq_submit(eq, &frame) == LUMEQ_ERR_AGAIN)
-            take(eq, &run);
-    }
-    lumeq_flush(eq);
-    while (take(eq, &run) == 0)
-        ;
-    CHECK(run.received == FRAMES && run.calls_when_lost, "%d frames came back", run.received);
-    fake_cuda_wake();
-    for (int n = 0; n < FRAMES; n++)
-        copy_out(&run, n);
-    compare(&run, "it wakes up", 0);
-    lumeq_free_host(eq, pinned);
-    lumeq_destroy(&eq);
-    CHECK(fake_cuda.calls == run.calls_when_lost, "%ld calls after the GPU was lost",
-          fake_cuda.calls - run.calls_when_lost);
 }
 
 /* The GPU hangs before it gets any work. */
@@ -564,23 +546,17 @@ static void one_cap_on_pinned_memory(void)
 
 /* ---- resources that equalizers share ---- */
 
-static void hand_in_to(LumeqEqualizer *const *eq, Run *runs, int count, int from, int to)
+/* Frames of all equalizers alternately. */
+static void play_all(LumeqEqualizer *const *eq, Run *runs, int count, int from, int to)
 {
     for (int n = from; n < to; n++)
-        for (int i = 0; i < count; i++) {
-            memcpy(runs[i].in[n], expected_run()->in[n], SIZE);
-            set_mode(eq[i], n);
-            hand_in(eq[i], &runs[i], n);
-        }
+        for (int i = 0; i < count; i++)
+            play(eq[i], &runs[i], n, n + 1);
 }
 
-static void take_all(LumeqEqualizer *eq, Run *run, const char *what)
+static void finish(LumeqEqualizer *eq, Run *run, const char *what)
 {
-    lumeq_flush(eq);
-    while (take(eq, run) == 0)
-        ;
-    CHECK(run->received == FRAMES, "%s: %d of %d frames came back: %s", what, run->received, FRAMES,
-          lumeq_last_error(eq));
+    take_all(eq, run);
     compare(run, what, 0);
 }
 
@@ -605,10 +581,10 @@ static void shared_streams(void)
         LumeqEqualizer *alone = open_fake(LUMEQ_BACKEND_CUDA);
         CHECK(fake_cuda.streams == 2 * EACH + 1, "%d streams with one alone", fake_cuda.streams);
         lumeq_destroy(&alone);
-        hand_in_to(eq, runs, COUNT, 0, FRAMES);
+        play_all(eq, runs, COUNT, 0, FRAMES);
         for (int i = 0; i < COUNT; i++) {
             const int k = (first + i) % COUNT;
-            take_all(eq[k], &runs[k], "shared streams");
+            finish(eq[k], &runs[k], "shared streams");
             lumeq_destroy(&eq[k]);
         }
         CHECK(!fake_cuda.streams && !fake_cuda.events, "%d streams and %d events are left",
@@ -627,10 +603,10 @@ static void others_go_on(void)
     for (int i = 0; i < 2; i++)
         eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
     sharing = 0;
-    hand_in_to(eq, runs, 2, 0, FRAMES);
+    play_all(eq, runs, 2, 0, FRAMES);
     lumeq_destroy(&eq[0]);
     CHECK(!runs[0].calls_when_lost && !runs[1].calls_when_lost, "a slow GPU is lost");
-    take_all(eq[1], &runs[1], "the other one");
+    finish(eq[1], &runs[1], "the other one");
     CHECK(!strcmp(lumeq_backend_name(eq[1]), "cuda"), "the backend is %s",
           lumeq_backend_name(eq[1]));
     lumeq_destroy(&eq[1]);
@@ -648,12 +624,12 @@ static void lost_for_one(void)
     sharing = 1;
     for (int i = 0; i < 2; i++)
         eq[i] = open_fake(LUMEQ_BACKEND_AUTO);
-    hand_in_to(eq, runs, 2, 0, 5);
+    play_all(eq, runs, 2, 0, 5);
     while (runs[0].received < 5)
         take(eq[0], &runs[0]);
     fake_cuda.hangs = 1;
-    hand_in_to(eq, runs, 1, 5, FRAMES);
-    take_all(eq[0], &runs[0], "the one that is lost first");
+    play_all(eq, runs, 1, 5, FRAMES);
+    finish(eq[0], &runs[0], "the one that is lost first");
     CHECK(runs[0].calls_when_lost && !runs[1].calls_when_lost, "both are lost, or none");
     lumeq_destroy(&eq[0]);
     fake_cuda.hangs = 0;
@@ -662,11 +638,11 @@ static void lost_for_one(void)
     sharing = 0;
     CHECK(fake_cuda.streams == streams + LUMEQ_CUDA_STREAMS,
           "%d streams more: an equalizer joined a lost one", fake_cuda.streams - streams);
-    hand_in_to(eq + 2, runs + 2, 1, 0, FRAMES);
-    take_all(eq[2], &runs[2], "one that comes later");
+    play_all(eq + 2, runs + 2, 1, 0, FRAMES);
+    finish(eq[2], &runs[2], "one that comes later");
     CHECK(!runs[2].calls_when_lost, "it is lost, too");
-    hand_in_to(eq + 1, runs + 1, 1, 5, FRAMES);
-    take_all(eq[1], &runs[1], "the other one");
+    play_all(eq + 1, runs + 1, 1, 5, FRAMES);
+    finish(eq[1], &runs[1], "the other one");
     lumeq_destroy(&eq[2]);
     const long calls = fake_cuda.calls;
     lumeq_destroy(&eq[1]);
@@ -771,7 +747,6 @@ static const CheckTest tests[] = {
     {"slow", slow},
     /* These come last: memory that a lost GPU has pinned is never freed. */
     {"hangs", hangs},
-    {"wakes_up", wakes_up},
     {"hangs_at_the_start", hangs_at_the_start},
     {"destroyed_while_it_hangs", destroyed_while_it_hangs},
     {"lost_for_one", lost_for_one},
