@@ -143,7 +143,7 @@ static void check_size(const char *name, const LumeqKernels *kernels, int number
 
 #define SHAPES_AND_FORMATS (18 * FORMATS)
 
-static void kernels_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(plain_loops)
 {
     static const int large[] = {64, 127, 129, 257, 640, 1921, 4099};
     CheckRandom random = check_random(1);
@@ -158,11 +158,6 @@ static void kernels_variant(const char *name, const LumeqKernels *kernels)
         for (int width = 10; width <= 400 && n < 18; width++) /* 8-bit kernels work on blocks */
             check_size(name, kernels, n, width, 1 + check_below(&random, 5), &random);
     }
-}
-
-TEST(plain_loops)
-{
-    for_each_variant(kernels_variant);
 }
 
 /* Counts of samples that differ from the model, and of scaled ones. */
@@ -362,7 +357,7 @@ static void check_any_tiles(const char *name, const LumeqKernels *kernels, int n
 }
 
 /* The same bits as plain C, for any picture and any tiles. */
-static void any_tiles_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(any_tiles_as_in_c)
 {
     CheckRandom random = check_random(6);
     for (int n = 0; n < SHAPES_AND_FORMATS; n++) {
@@ -372,11 +367,6 @@ static void any_tiles_variant(const char *name, const LumeqKernels *kernels)
         check_any_tiles(name, kernels, n, 700 + check_below(&random, 700),
                         1 + check_below(&random, 4), &random);
     }
-}
-
-TEST(any_tiles_as_in_c)
-{
-    for_each_variant(any_tiles_variant);
 }
 
 typedef struct Strip {

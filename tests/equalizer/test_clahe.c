@@ -396,17 +396,12 @@ static void check_case(CheckRandom *random, int number, const char *name,
     check_rect_free(&out);
 }
 
-static void rectangles_of(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(rectangles)
 {
     for (int i = 0; i < check_rounds(400); i++) {
         CheckRandom random = check_random((uint64_t)i);
         check_case(&random, i, name, kernels);
     }
-}
-
-TEST(rectangles)
-{
-    for_each_variant(rectangles_of);
 }
 
 /* Pieces and weights of all kinds of sizes against their definition. */

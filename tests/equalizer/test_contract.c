@@ -590,18 +590,18 @@ TEST(frames_that_do_not_fit)
         CHECK(strstr(lumeq_last_error(b.eq), word), "%s: '%s'", #change, lumeq_last_error(b.eq));  \
         CHECK(lumeq_receive(b.eq, NULL, NULL) < 0, "%s is in flight", #change);                    \
     } while (0)
-    REFUSE("", frame.in.width = frame.in.height = frame.in.stride[0] = LUMEQ_MAX_SIDE;
-           frame.out.plane[0] = NULL);
-    REFUSE("", frame.in.stride[0] = (ptrdiff_t)INT32_MAX + 1);
-    REFUSE("", frame.out.stride[0] = -(ptrdiff_t)INT32_MAX - 1);
-    REFUSE("", frame.out.width--);
-    REFUSE("", frame.out.height--);
-    REFUSE("", frame.out.range = LUMEQ_RANGE_FULL);
-    REFUSE("", frame.out.memory = LUMEQ_MEMORY_CUDA; frame.out.stride[0] = PTRDIFF_MIN);
-    REFUSE("", frame.out.chroma_x = 2);
-    REFUSE("", frame.out.chroma_y = 1);
-    REFUSE("", frame.in.plane[1] = NULL);
-    REFUSE("", frame.in.plane[2] = frame.out.plane[2] = NULL); /* interleaved: longer rows */
+    REFUSE("area", frame.in.width = frame.in.height = frame.in.stride[0] = LUMEQ_MAX_SIDE;
+           frame.out.plane[0] = frame.in.plane[1] = frame.in.plane[2] = NULL);
+    REFUSE("stride", frame.in.stride[0] = (ptrdiff_t)INT32_MAX + 1);
+    REFUSE("stride", frame.out.stride[0] = -(ptrdiff_t)INT32_MAX - 1);
+    REFUSE("size", frame.out.width--);
+    REFUSE("size", frame.out.height--);
+    REFUSE("range", frame.out.range = LUMEQ_RANGE_FULL);
+    REFUSE("stride", frame.out.memory = LUMEQ_MEMORY_CUDA; frame.out.stride[0] = PTRDIFF_MIN);
+    REFUSE("chroma", frame.out.chroma_x = 2);
+    REFUSE("chroma", frame.out.chroma_y = 1);
+    REFUSE("chroma", frame.in.plane[1] = NULL);
+    REFUSE("shorter", frame.in.plane[2] = frame.out.plane[2] = NULL); /* interleaved: longer rows */
     REFUSE("17 bits", frame.in.depth = frame.out.depth = 17);
     REFUSE("0 to 0", frame.in.shift = frame.out.shift = 1);
     REFUSE("shorter", frame.in.stride[0] = WIDTH - 1);
@@ -609,7 +609,7 @@ TEST(frames_that_do_not_fit)
     for (int i = 0; i < 2; i++) {
         LumeqFrame frame = good;
         CHECK(lumeq_rewind(b.eq, i) == 0, "%s", lumeq_last_error(b.eq));
-        if (i) /* only what is measured counts */
+        if (i) /* the output does not count */
             frame.out.plane[0] = frame.out.plane[1] = NULL;
         CHECK(lumeq_process(b.eq, &frame, ask_stats(&stats[i])) == 0, "%s", lumeq_last_error(b.eq));
     }

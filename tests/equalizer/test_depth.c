@@ -338,7 +338,7 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             /* Filtered pictures are dithered by frame number. */
             const int same = stats.values.filtered || hash == picture_hash(&fresh.out);
             CHECK(same && same_stats(&stats, &fresh.stats),
-                  "depth %d, range %d, frame %d: what was before is seen", fresh.format.depth,
+                  "depth %d, range %d, frame %d: the format before is seen", fresh.format.depth,
                   (int)range, frame);
             if (frame == 1) { /* another time */
                 run_redo(eq, &first, &stats);

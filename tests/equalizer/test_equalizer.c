@@ -667,7 +667,7 @@ BACKEND_TEST(reset_in_flight)
     }
 }
 
-/* With other threads and layouts of memory, too. */
+/* Neither the number of threads nor the layout in memory matters. */
 TEST(threads)
 {
     static const int counts[] = {1, 2, 3, 7, 256};

@@ -5,7 +5,7 @@
 #include "variants.h"
 
 /* More of one code than 8 or 16 bits can count, in one row and in all. */
-static void counts_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(large_counts)
 {
     static const struct {
         int width, height, code;
@@ -21,13 +21,8 @@ static void counts_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-TEST(large_counts)
-{
-    for_each_variant(counts_variant);
-}
-
 /* Pictures just large enough for another code path, and just not. */
-static void large_pictures_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(large_pictures)
 {
     static const struct {
         int width, height, stride;
@@ -40,11 +35,6 @@ static void large_pictures_variant(const char *name, const LumeqKernels *kernels
             picture_fill(&src, (Picture)picture, 200 << 8 | 60);
             check_histogram(name, kernels, &src, &p);
         }
-}
-
-TEST(large_pictures)
-{
-    for_each_variant(large_pictures_variant);
 }
 
 /* Two codes that meet so often that counters of 8 and 16 bits overflow, in the end to 0: 64 wide,
@@ -61,7 +51,7 @@ static void check_two_codes(const char *name, const LumeqKernels *kernels, int c
     check_histogram(name, kernels, &src, &p);
 }
 
-static void meetings_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(meetings_of_two_codes)
 {
     static const int ways[] = {1, 2, 127, 128, 129, 254, 255};
     for (int i = 0; i < (int)(sizeof(ways) / sizeof(ways[0])); i++)
@@ -70,14 +60,9 @@ static void meetings_variant(const char *name, const LumeqKernels *kernels)
                 check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
 }
 
-TEST(meetings_of_two_codes)
-{
-    for_each_variant(meetings_variant);
-}
-
 /* Random codes, then many rows of two distant codes, then random codes again: pair counters
  * overflow, or single ones are just full, after many that did not. */
-static void crowds_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(crowds)
 {
     static const struct {
         int from, rows;
@@ -93,13 +78,8 @@ static void crowds_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-TEST(crowds)
-{
-    for_each_variant(crowds_variant);
-}
-
 /* One pair 250 to 260 times among others: around the maximum of a byte. */
-static void full_counters_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(full_counters)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     for (int code = 0; code < 4; code++)
@@ -117,11 +97,6 @@ static void full_counters_variant(const char *name, const LumeqKernels *kernels)
         }
 }
 
-TEST(full_counters)
-{
-    for_each_variant(full_counters_variant);
-}
-
 /* Codes `first` to `first` + `span` - 1, at random. */
 static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *random)
 {
@@ -131,7 +106,7 @@ static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *
 }
 
 /* Every number of neighbouring codes at every place, and the last of them at least once. */
-static void few_codes_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(few_codes)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     CheckRandom random = check_random(5);
@@ -146,13 +121,8 @@ static void few_codes_variant(const char *name, const LumeqKernels *kernels)
         }
 }
 
-TEST(few_codes)
-{
-    for_each_variant(few_codes_variant);
-}
-
 /* Areas of few codes, of one and of many, side by side and on top of each other. */
-static void patchwork_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(patchwork)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     CheckRandom random = check_random(6);
@@ -172,13 +142,8 @@ static void patchwork_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-TEST(patchwork)
-{
-    for_each_variant(patchwork_variant);
-}
-
 /* More samples of one code than 16-bit sums hold, but never only that code. */
-static void nearly_flat_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(nearly_flat)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
     FREED_BY(check_rect_free) CheckRect src = check_rect(1920, 620, 1920, 0, 0);
@@ -190,13 +155,8 @@ static void nearly_flat_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-TEST(nearly_flat)
-{
-    for_each_variant(nearly_flat_variant);
-}
-
 /* Codes of any depth in 256 bins, as tiles are counted. */
-static void tile_bins_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(tile_bins)
 {
     CheckRandom random = check_random(7);
     for (int n = 0; n < FORMATS * 200; n++) {
@@ -209,11 +169,6 @@ static void tile_bins_variant(const char *name, const LumeqKernels *kernels)
         picture_fill(&src, (Picture)check_below(&random, PICTURE_COUNT), 200 << 8 | 60);
         check_histogram(name, kernels, &src, &p);
     }
-}
-
-TEST(tile_bins)
-{
-    for_each_variant(tile_bins_variant);
 }
 
 /* Samples up to `span` above a code that changes slowly or jumps now and then; some are above the
@@ -237,7 +192,7 @@ static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, C
 
 /* Neighbours just close enough to be counted together, and just not, in pictures just large enough
  * for it, and just not; in all bins, and in those of tiles. */
-static void close_neighbours_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(close_neighbours)
 {
     static const struct {
         int width, height;
@@ -255,11 +210,6 @@ static void close_neighbours_variant(const char *name, const LumeqKernels *kerne
         p.fraction = p.depth - 8;
         check_histogram(name, kernels, &src, &p);
     }
-}
-
-TEST(close_neighbours)
-{
-    for_each_variant(close_neighbours_variant);
 }
 
 TEST_MAIN

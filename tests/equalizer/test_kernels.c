@@ -230,7 +230,7 @@ static void check_rects(const char *name, const LumeqKernels *kernels, int width
     check_rect_free(&dst);
 }
 
-static void small_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(small_rectangles)
 {
     CheckRandom random = check_random(1);
     for (int width = 1; width <= MAX_WIDTH; width++)
@@ -239,12 +239,7 @@ static void small_variant(const char *name, const LumeqKernels *kernels)
                 check_rects(name, kernels, width, height, offset, &random);
 }
 
-TEST(small_rectangles)
-{
-    for_each_variant(small_variant);
-}
-
-static void large_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(large_rectangles)
 {
     static const int widths[] = {127, 128, 129, 255, 256, 257, 511, 1023, 1921, 4099};
     CheckRandom random = check_random(2);
@@ -254,13 +249,8 @@ static void large_variant(const char *name, const LumeqKernels *kernels)
                         check_below(&random, 64), &random);
 }
 
-TEST(large_rectangles)
-{
-    for_each_variant(large_variant);
-}
-
 /* Large and aligned enough for stores past the caches. */
-static void larger_than_caches_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(larger_than_caches)
 {
     static CurveTable table;
     CheckRandom random = check_random(5);
@@ -276,13 +266,8 @@ static void larger_than_caches_variant(const char *name, const LumeqKernels *ker
         }
 }
 
-TEST(larger_than_caches)
-{
-    for_each_variant(larger_than_caches_variant);
-}
-
 /* Every picture with every table and format, so that no pair is left to chance. */
-static void pictures_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(pictures_and_tables)
 {
     static CurveTable table;
     CheckRandom random = check_random(3);
@@ -302,11 +287,6 @@ static void pictures_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-TEST(pictures_and_tables)
-{
-    for_each_variant(pictures_variant);
-}
-
 /* Codes of a range, and its last code at least once. */
 static void fill_between(uint8_t *samples, int count, int first, int last, CheckRandom *random)
 {
@@ -316,7 +296,7 @@ static void fill_between(uint8_t *samples, int count, int first, int last, Check
 }
 
 /* Rows whose pieces have codes of their own, from any 16 codes to any others. */
-static void codes_between_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(codes_between)
 {
     static CurveTable table;
     CheckRandom random = check_random(6);
@@ -345,11 +325,6 @@ static void codes_between_variant(const char *name, const LumeqKernels *kernels)
     }
 }
 
-TEST(codes_between)
-{
-    for_each_variant(codes_between_variant);
-}
-
 /* `memory` is five pages; only the second and the fourth are accessible. */
 static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_t *memory,
                            size_t page, int width, int at_end, const CurveParams *p,
@@ -372,7 +347,7 @@ static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_
 
 /* A picture between two inaccessible pages, at the end or at the start of the space between:
  * kernels must not read or write beyond. */
-static void pages_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(nothing_beyond_is_touched)
 {
     static CurveTable table;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -393,11 +368,6 @@ static void pages_variant(const char *name, const LumeqKernels *kernels)
                 check_at_pages(name, kernels, memory, page, width, at_end, &p, &table);
     }
     munmap(memory, 5 * page);
-}
-
-TEST(nothing_beyond_is_touched)
-{
-    for_each_variant(pages_variant);
 }
 
 /* Flags choose kernels, and the environment the flags. */

@@ -167,16 +167,11 @@ static void check_vector(const char *name, const LumeqKernels *kernels, const Li
     free(table);
 }
 
-static void check_model(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(model)
 {
     for (int i = 0; i < COUNT(lift_vectors); i++)
         for (int turns = 0; turns < 2; turns++)
             check_vector(name, kernels, &lift_vectors[i], turns, (i + turns) % 5);
-}
-
-TEST(model)
-{
-    for_each_variant(check_model);
 }
 
 static Form any_form(CheckRandom *random)
@@ -240,16 +235,11 @@ static void compare(const char *name, const LumeqKernels *kernels, CheckRandom *
     free(table);
 }
 
-static void check_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(variants)
 {
     CheckRandom random = check_random(1);
     for (int i = 0; i < 600 / CHECK_SLOWER; i++)
         compare(name, kernels, &random);
-}
-
-TEST(variants)
-{
-    for_each_variant(check_variant);
 }
 
 #define WHOLE_PAST 2

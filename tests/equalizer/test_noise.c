@@ -61,17 +61,12 @@ static void check_apart(const char *name, const LumeqKernels *kernels, int colum
     check_rect_free(&rect[1]);
 }
 
-static void sums_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(sums)
 {
     CheckRandom random = check_random(1);
     for (int round = 0; round < 40; round++)
         for (int columns = 1; columns <= 8; columns++)
             check_apart(name, kernels, columns, formats[check_below(&random, FORMATS)], &random);
-}
-
-TEST(sums)
-{
-    for_each_variant(sums_variant);
 }
 
 /* Rows are spread over the picture, and there are enough of them. */

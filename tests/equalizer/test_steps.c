@@ -23,6 +23,7 @@ typedef struct Film {
     LumeqParams params;
     int64_t frame_time;
     int numbered;        /* frames have numbers */
+    int dark;            /* the lift rule filters it */
     int out_shift;       /* of other output layouts */
     Layout other_layout; /* another one with as many components */
     uint64_t seed;
@@ -70,10 +71,11 @@ CHECK_NOT_INSTRUMENTED static void draw(const Film *f, const LumeqImage *image, 
                 const int64_t r = (int64_t)(check_hash(seed, (uint64_t)(1000 * y + x)) % 1024);
                 const int64_t slope = (int64_t)codes * (scene ? x : y) / (scene == 2 ? 150 : 300);
                 int64_t code = codes / 8 * (1 + scene) + slope + r * codes / 16384;
-                code = black + (code - black) * brightness(n) / 256;
+                code = black + (code - black) * brightness(n) / (f->dark && !c ? 1024 : 256);
                 if (!c && is_bar(f, n, y))
                     code = black;
-                if (code > codes - 1 || (!c && r == 7)) /* also beyond black and white */
+                if (code > codes - 1 ||
+                    (!c && r == 7 && !f->dark)) /* also beyond black and white */
                     code = codes - 1;
                 if (c == 2) /* distinguishable from the other chroma */
                     code = codes - 1 - code;
@@ -314,6 +316,8 @@ static void apply_frame(Crew *crew, int n, int task, uint64_t random)
         check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* luma is not bounded by colours */
 }
 
+static int filtered; /* frames that were filtered with the one before */
+
 static void check_stats(const Crew *crew)
 {
     char name[160];
@@ -324,6 +328,7 @@ static void check_stats(const Crew *crew)
                   "no statistics"))
             CHECK(same_stats(stats, &crew->frames->stats[n]), "%s: statistics of frame %d", name,
                   n);
+        filtered += stats->values.previous > 0;
         free(stats);
     }
 }
@@ -400,6 +405,11 @@ static void check_mode(LumeqMode mode, int reference)
         const int most = f.depth > 8 ? 16 - f.depth : 0;
         f.shift = f.shift < most ? f.shift : most;
         f.out_shift = f.out_shift < most ? f.out_shift : most;
+        if (n % 2) {
+            f.dark = f.params.lift = 1;
+            f.params.strength = LUMEQ_STRENGTH_AUTO;
+            f.params.denoise = n < 10 ? LUMEQ_DENOISE_AUTO : 0.4;
+        }
         f.params.mode = mode;
         f.params.reference = reference;
         f.params.tiles_x = tiles[n % COUNT(tiles)][0];
@@ -415,6 +425,7 @@ TEST(modes)
         check_mode((LumeqMode)mode, 0);
     check_mode(LUMEQ_MODE_GLOBAL, 1);
     check_mode(LUMEQ_MODE_CLAHE, 1);
+    CHECK(filtered > 0, "only %d frames are filtered with the one before", filtered);
     close_contexts();
 }
 

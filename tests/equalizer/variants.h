@@ -33,6 +33,15 @@ static inline void for_each_variant(void (*test)(const char *name, const LumeqKe
     }
 }
 
+/* Defines the test `test`, whose body is run with the kernels of each variant. */
+#define VARIANT_TEST(test)                                                                         \
+    static void test##_by(const char *name, const LumeqKernels *kernels);                          \
+    TEST(test)                                                                                     \
+    {                                                                                              \
+        for_each_variant(test##_by);                                                               \
+    }                                                                                              \
+    static void test##_by(const char *name, const LumeqKernels *kernels)
+
 static inline CurveParams params_of(Format format, LumeqRange range)
 {
     const int depth = format.depth, full = range == LUMEQ_RANGE_FULL;
