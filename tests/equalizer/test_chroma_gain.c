@@ -7,7 +7,7 @@
 #include "chroma_planes.h"
 
 /* 4:2:0 of 8 bits, 3x3 pixels: gains of 1.5, 0.5 and 1 at the luma 100, 200 and 30. */
-static void planar_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(planar_by_hand)
 {
     static const uint8_t luma[] = {99, 101, 200, 100, 98, 200, 30, 30, 30};
     static const uint8_t cb[] = {140, 150, 128, 240}, cr[] = {101, 128, 16, 255};
@@ -46,7 +46,7 @@ static CurveGain gain_of(int gain, int from, int to)
  * 190: white is no longer 35 but 29 away, and such a colour keeps seven eighths; in full range it
  * has more room than before. 448 from gray is the last legal code, and 460 stays where it was.
  */
-static void pairs_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(pairs_by_hand)
 {
     static const uint16_t luma[] = {400 << 6, (400 << 6) + 63, 800 << 6, 800 << 6, 600 << 6};
     static const uint16_t pairs[] = {(512 + 100) << 6, (512 - 120) << 6 | 5, (512 + 400) << 6,
@@ -138,7 +138,7 @@ static void check_limit(const char *name, const LumeqKernels *kernels, ChromaSha
               pixel.code[i] / (double)unit - 128, limits[number].out[i]);
 }
 
-static void limits_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(limits_by_hand)
 {
     for (int k = 0; k < 4 * FORMATS; k++) {
         const ChromaShape shape = {1 + k % 2, 0, 0};
@@ -146,13 +146,6 @@ static void limits_by_hand(const char *name, const LumeqKernels *kernels)
         for (int number = 0; number < LIMITS; number++)
             check_limit(name, kernels, shape, &p, number);
     }
-}
-
-TEST(by_hand)
-{
-    for_each_variant(planar_by_hand);
-    for_each_variant(pairs_by_hand);
-    for_each_variant(limits_by_hand);
 }
 
 static uint32_t scale(int code, int gain, int add, int depth, int limited)

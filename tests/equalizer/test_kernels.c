@@ -97,7 +97,7 @@ static CurveParams any_params_of(Format format, CheckRandom *random)
     return p;
 }
 
-static void histogram_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(histogram_by_hand)
 {
     /* Two rows of five; the rest of the stride must be ignored. */
     static const uint8_t samples[] = {0, 255, 7, 7, 7, 99, 99, 99, 1, 7, 255, 0, 254};
@@ -122,7 +122,7 @@ static void histogram_by_hand(const char *name, const LumeqKernels *kernels)
           hist[7], hist[255], hist[1], hist[99]);
 }
 
-static void apply_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(apply_by_hand)
 {
     static const uint8_t samples[] = {0, 1, 2, 77, 77, 255, 254, 1};
     static const uint8_t down[] = {10, 20, 30, 9, 9, 9, 50, 40, 20};
@@ -140,7 +140,7 @@ static void apply_by_hand(const char *name, const LumeqKernels *kernels)
 }
 
 /* P010 with bits set below the codes, and planar samples above the last code. */
-static void deep_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(deep_by_hand)
 {
     static const uint16_t p010[] = {0, 64, 127, 65535, 1023 << 6, 500 << 6};
     static const uint16_t planar[] = {0, 1, 1, 65535, 1023, 500, 1024};
@@ -167,7 +167,7 @@ static void deep_by_hand(const char *name, const LumeqKernels *kernels)
 }
 
 /* 14 bits, four codes a bin: a quarter of the way from one node to the next each. */
-static void interpolated_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(interpolated_by_hand)
 {
     static const uint16_t in[] = {0, 1, 2, 3, 4, 16380, 16383, 65535};
     static const uint16_t expected[] = {100, 103, 105, 108, 110, 16383, 16383, 16383};
@@ -186,7 +186,7 @@ static void interpolated_by_hand(const char *name, const LumeqKernels *kernels)
 
 /* 8 bits with a half to come by, in the pattern's first two rows: thresholds of 2, 130, 34
  * and 162, and 194, 66, 226 and 98 of 256. */
-static void dithered_by_hand(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(dithered_by_hand)
 {
     static const uint8_t in[] = {1, 1, 1, 1, 2, 2, 2, 2};
     static const uint8_t expected[] = {7, 8, 7, 8, 10, 9, 10, 9};
@@ -199,15 +199,6 @@ static void dithered_by_hand(const char *name, const LumeqKernels *kernels)
     kernels->nodes8(out, 4, in, 4, 4, 2, 0, &table, &p);
     CHECK(!memcmp(out, expected, sizeof(out)), "%s: %u %u %u %u, %u %u %u %u", name, out[0], out[1],
           out[2], out[3], out[4], out[5], out[6], out[7]);
-}
-
-TEST(by_hand)
-{
-    for_each_variant(histogram_by_hand);
-    for_each_variant(apply_by_hand);
-    for_each_variant(deep_by_hand);
-    for_each_variant(interpolated_by_hand);
-    for_each_variant(dithered_by_hand);
 }
 
 /* Random bytes as samples of any depth, including malformed ones. */
