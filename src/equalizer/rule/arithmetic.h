@@ -9,6 +9,15 @@
 
 #include "equalizer/curve_types.h"
 
+/* Compiles a function for AVX2 as well; the dynamic loader selects one when it loads the library.
+ * Sanitizers are not ready by then. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&   \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ALSO_AVX2 __attribute__((target_clones("avx2", "default")))
+#else
+#define ALSO_AVX2
+#endif
+
 static inline uint32_t least_of(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -69,13 +78,22 @@ static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
     return q + (n * ratio.m - q * ratio.d >= ratio.d);
 }
 
-/* Inclusive prefix sums; returns the total. */
+/* Inclusive prefix sums; returns the total. Sums up both halves at a time: each addition must wait
+ * for the one before it. */
 static inline uint32_t curve_scan(const uint32_t *values, int n, uint32_t *sums)
 {
-    uint32_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sums[i] = sum += values[i];
-    return sum;
+    const int half = n / 2;
+    uint32_t first = 0, second = 0;
+    for (int i = 0; i < half; i++) {
+        sums[i] = first += values[i];
+        sums[half + i] = second += values[half + i];
+    }
+    for (int i = half; i < 2 * half; i++)
+        sums[i] += first;
+    first += second;
+    if (n % 2)
+        sums[n - 1] = first += values[n - 1];
+    return first;
 }
 
 #endif

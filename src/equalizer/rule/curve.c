@@ -60,7 +60,8 @@ const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32
     return left;
 }
 
-CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist, uint32_t *sums)
+ALSO_AVX2 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist,
+                                uint32_t *sums)
 {
     const int black = curve_black(p), white = curve_white(p);
     CurveView view = {0};
@@ -73,7 +74,8 @@ CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist
     return view;
 }
 
-void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sums, uint32_t *cdf)
+ALSO_AVX2 void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sums,
+                                uint32_t *cdf)
 {
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = range_of(p);
@@ -175,7 +177,7 @@ static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int blank, int 
 
 /* Cuts cells to the limit, their bins by the same share. Working on cells matters in deep formats
  * that hold codes of fewer bits: their empty bins are no contrast. Returns the excess. */
-static uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
+static ALSO_AVX2 uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
 {
     const int width = curve_width(p);
     uint32_t over = 0;
@@ -201,9 +203,25 @@ static uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
     return over;
 }
 
-/* Cuts each cell in range to the clip limit and spreads the excess over all bins. The remainder of
- * the division adds one count each to evenly spaced bins. */
-static void clip(const CurveParams *p, uint32_t counted, uint32_t *hist, uint32_t *sums)
+/* Adds `excess` counts to n bins evenly. The remainder of the division adds one count each to
+ * evenly spaced bins. */
+static ALSO_AVX2 void spread(uint32_t *hist, uint32_t n, uint32_t excess)
+{
+    const uint32_t share = excess / n, rest = excess % n;
+    if (n <= CURVE_CELLS) { /* i * rest / n with 24 fraction bits, less than 1 / n too large */
+        const uint32_t step = rest * ((1u << 24) / n + 1);
+        for (uint32_t i = 0; i < n; i++)
+            hist[i] += share + ((i + 1) * step >> 24) - (i * step >> 24);
+        return;
+    }
+    const double inverse = 1.0 / n;
+    for (uint32_t i = 0; i < n; i++)
+        hist[i] += share + curve_floor((int32_t)((i + 1) * rest), inverse) -
+                   curve_floor((int32_t)(i * rest), inverse);
+}
+
+/* Cuts each cell in range to the clip limit and spreads the excess over all bins. */
+static ALSO_AVX2 void clip(const CurveParams *p, uint32_t counted, uint32_t *hist, uint32_t *sums)
 {
     const uint32_t n = range_of(p), width = (uint32_t)curve_width(p);
     if (!p->clip || (p->clip >> 16) * width >= n)
@@ -211,16 +229,12 @@ static void clip(const CurveParams *p, uint32_t counted, uint32_t *hist, uint32_
     const uint32_t limit = (uint32_t)(((uint64_t)counted * p->clip >> 16) * width / n);
     if (limit >= counted)
         return;
-    const double inverse = 1.0 / n;
     uint32_t *in_range = hist + curve_black(p);
     for (int round = 0; round < CURVE_CLIP_ROUNDS; round++) {
         const uint32_t excess = cut_cells(p, hist, limit);
         if (!excess)
             break;
-        const uint32_t share = excess / n, rest = excess % n;
-        for (uint32_t i = 0; i < n; i++)
-            in_range[i] += share + curve_floor((int32_t)((i + 1) * rest), inverse) -
-                           curve_floor((int32_t)(i * rest), inverse);
+        spread(in_range, n, excess);
     }
     curve_scan(hist, p->bins, sums);
 }
@@ -255,8 +269,8 @@ static void stretch(const CurveParams *p, uint32_t counted, const uint32_t *sums
     }
 }
 
-void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
-                  uint32_t *hist, uint32_t *sums, uint32_t *target)
+ALSO_AVX2 void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
+                            uint32_t *hist, uint32_t *sums, uint32_t *target)
 {
     const int black = curve_black(p), white = curve_white(p);
     if (flat) {
@@ -278,8 +292,8 @@ void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32
         target[i] = from + curve_scale(sums[i] - first, slope);
 }
 
-void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
-                  const uint32_t *was, uint32_t alpha, uint32_t *smooth)
+ALSO_AVX2 void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
+                            const uint32_t *was, uint32_t alpha, uint32_t *smooth)
 {
     const int black = curve_black(p), white = curve_white(p);
     const size_t size = (size_t)(white - black + 1) * sizeof(*smooth);
@@ -302,8 +316,8 @@ uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
     return p->limit == LUMEQ_LIMIT_LIGHTEN ? most_of(curve, same) : curve;
 }
 
-void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
-                  uint32_t strength, uint32_t *curve)
+ALSO_AVX2 void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
+                            uint32_t strength, uint32_t *curve)
 {
     const int bins = p->bins;
     if (strength == CURVE_ONE)

@@ -194,7 +194,7 @@ static void find_veil(const CurveParams *p, Haze *h, uint32_t counted, const uin
 }
 
 /* The places of all cells in range without the veil. */
-static void remove_veil(const Haze *h, int cells, uint32_t *places)
+static ALSO_AVX2 void remove_veil(const Haze *h, int cells, uint32_t *places)
 {
     const double inverse = 1.0 / h->left;
     const int32_t light = (int32_t)h->light, range = (int32_t)h->range;
@@ -210,8 +210,8 @@ static void remove_veil(const Haze *h, int cells, uint32_t *places)
 }
 
 /* Finds the lift that returns some of the tile's mean; `places`: without the veil. */
-static void find_lift(Haze *h, uint32_t counted, const uint32_t *counts, int cells,
-                      const uint32_t *places)
+static ALSO_AVX2 void find_lift(Haze *h, uint32_t counted, const uint32_t *counts, int cells,
+                                const uint32_t *places)
 {
     const double inverse = 1.0 / counted;
     uint32_t with = 0, without = 0; /* sums of shares times places */
@@ -228,7 +228,7 @@ static void find_lift(Haze *h, uint32_t counted, const uint32_t *counts, int cel
     h->lift = least_of(lift_reach(most_of(after, CURVE_ONE / 256), wanted), HAZE_MOST_LIFT);
 }
 
-static void lift_places(const Haze *h, int cells, uint32_t *places)
+static ALSO_AVX2 void lift_places(const Haze *h, int cells, uint32_t *places)
 {
     const double inverse = 1.0 / h->range, lift = h->lift * 0x1p-16;
     const double steepest = CURVE_ONE + h->lift;
@@ -242,8 +242,8 @@ static void lift_places(const Haze *h, int cells, uint32_t *places)
 }
 
 /* The target of a tile in mode HAZE. */
-static void haze_target(const CurveParams *p, Haze h, uint32_t counted, const uint32_t *hist,
-                        const uint32_t *sums, uint32_t *target)
+static ALSO_AVX2 void haze_target(const CurveParams *p, Haze h, uint32_t counted,
+                                  const uint32_t *hist, const uint32_t *sums, uint32_t *target)
 {
     const int black = curve_black(p), cells = curve_white(p) - black + 1;
     uint32_t places[TILE_CELLS];
@@ -273,8 +273,8 @@ typedef struct Frame {
 
 /* Computes a tile's curve from its counts without bars, and its history. The weight of the target
  * and the strength are those of the whole frame. */
-static void tile_video(const Frame *f, const uint32_t *left, const uint32_t *was, uint32_t *smooth,
-                       uint32_t *curve)
+static ALSO_AVX2 void tile_video(const Frame *f, const uint32_t *left, const uint32_t *was,
+                                 uint32_t *smooth, uint32_t *curve)
 {
     const CurveParams *p = &f->grid->curve;
     uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
@@ -290,8 +290,8 @@ static void tile_video(const Frame *f, const uint32_t *left, const uint32_t *was
     if (!f->grid->haze || f->alpha == CURVE_ONE)
         return;
     uint32_t *own = hist;
-    curve_smooth(p, f->light, target, was, CURVE_ONE, sums);
-    curve_weaken(p, f->light, sums, f->frame->strength, own);
+    curve_smooth(p, f->light, target, was, CURVE_ONE, target);
+    curve_weaken(p, f->light, target, f->frame->strength, own);
     for (int i = 0; i < TILE_CELLS; i++)
         curve[i] = curve_lerp(curve[i], own[i], HAZE_OWN);
 }
@@ -326,19 +326,22 @@ void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *r
     memset(result->curve_sum, 0, sizeof(result->curve_sum));
 }
 
-void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
-                    TileResult *result, TileTables *tables)
+ALSO_AVX2 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left,
+                              const uint32_t *curve, TileResult *result, TileTables *tables)
 {
     const int shift = 8 + grid->curve.fraction;
-    uint32_t *nodes = tables->nodes[tile];
+    uint32_t *nodes = tables->nodes[tile], codes[TILE_CELLS];
     for (int i = 0; i < TILE_CELLS; i++) {
         /* Truncated, so that rounding it gives the same code as rounding the curve. */
         nodes[i] = curve[i] >> 8;
         result->curve_sum[i] += nodes[i];
+        codes[i] = least_of((nodes[i] + 128) >> shift, TILE_CELLS - 1);
     }
     nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
-    for (int i = 0; i < TILE_CELLS; i++)
-        result->hist_out[least_of((nodes[i] + 128) >> shift, TILE_CELLS - 1)] += left[i];
+    /* Neighbours often have the same code, and would wait for each other's sum. */
+    for (int i = 0; i < TILE_CELLS / 4; i++)
+        for (int j = i; j < TILE_CELLS; j += TILE_CELLS / 4)
+            result->hist_out[codes[j]] += left[j];
 }
 
 void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
