@@ -10,12 +10,15 @@
 #include "equalizer/curve_types.h"
 
 /* Compiles a function for AVX2 as well; the dynamic loader selects one when it loads the library.
- * Sanitizers are not ready by then. */
+ * Sanitizers are not ready by then. GCC exports the variants of functions that are not static, even
+ * hidden ones: HIDE_VARIANTS stands before these. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ALSO_AVX2 __attribute__((target_clones("avx2", "default")))
+#define HIDE_VARIANTS(name) __asm__(".hidden " #name "\n.hidden " #name ".resolver");
 #else
 #define ALSO_AVX2
+#define HIDE_VARIANTS(name)
 #endif
 
 static inline uint32_t least_of(uint32_t a, uint32_t b)

@@ -60,6 +60,7 @@ const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32
     return left;
 }
 
+HIDE_VARIANTS(curve_count)
 ALSO_AVX2 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist,
                                 uint32_t *sums)
 {
@@ -74,6 +75,7 @@ ALSO_AVX2 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint
     return view;
 }
 
+HIDE_VARIANTS(curve_statistics)
 ALSO_AVX2 void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sums,
                                 uint32_t *cdf)
 {
@@ -269,6 +271,7 @@ static void stretch(const CurveParams *p, uint32_t counted, const uint32_t *sums
     }
 }
 
+HIDE_VARIANTS(curve_target)
 ALSO_AVX2 void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
                             uint32_t *hist, uint32_t *sums, uint32_t *target)
 {
@@ -292,6 +295,7 @@ ALSO_AVX2 void curve_target(const CurveParams *p, uint32_t counted, int flat, co
         target[i] = from + curve_scale(sums[i] - first, slope);
 }
 
+HIDE_VARIANTS(curve_smooth)
 ALSO_AVX2 void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
                             const uint32_t *was, uint32_t alpha, uint32_t *smooth)
 {
@@ -316,6 +320,7 @@ uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve)
     return p->limit == LUMEQ_LIMIT_LIGHTEN ? most_of(curve, same) : curve;
 }
 
+HIDE_VARIANTS(curve_weaken)
 ALSO_AVX2 void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
                             uint32_t strength, uint32_t *curve)
 {

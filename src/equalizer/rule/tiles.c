@@ -326,6 +326,7 @@ void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *r
     memset(result->curve_sum, 0, sizeof(result->curve_sum));
 }
 
+HIDE_VARIANTS(lumeq_tile_add)
 ALSO_AVX2 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left,
                               const uint32_t *curve, TileResult *result, TileTables *tables)
 {
