@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lifts dark video in integers: the model that the lift in C, AVX2, AVX-512 and CUDA is to be held
+"""Lifts dark video in integers: the model that the lift in C, AVX2 and CUDA is to be held
 against, bit by bit. README.md beside it explains the names.
     lift_model.py IN OUT.png [--at SECONDS] [--noise CODES] [--past FRAMES]
 Takes the frame at SECONDS and up to 48 before it for one shot, and writes it beside the lifted one.

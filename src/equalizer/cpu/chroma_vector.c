@@ -1,12 +1,12 @@
 /*
  * Chroma in vectors: the means of luma are looked up in byte tables of gains, by shuffles. Tiles,
- * and blocks with limited gains, use loops that the compiler vectorizes.
+ * and blocks with limited gains, use loops that the compiler vectorizes. Without tiles, gains are
+ * at most CURVE_GAIN_MOST: lifted pictures with more use the filter instead.
  */
 #include <string.h>
 
+#include "equalizer/cpu/chroma_blocks.h"
 #include "equalizer/cpu/gain_bytes.h"
-#define BLOCKS_AT_ONCE SOME_BLOCKS
-#include "equalizer/cpu/chroma_planes.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/vector.h"
 
@@ -18,14 +18,9 @@ typedef struct ChromaGains {
 } ChromaGains;
 
 typedef struct ChromaMeans {
-    uint8_t mean[BLOCKS_AT_ONCE * CHROMA_BLOCK];
-    Window windows[BLOCKS_AT_ONCE];
+    uint8_t mean[SOME_BLOCKS * CHROMA_BLOCK];
+    Window windows[SOME_BLOCKS];
 } ChromaMeans;
-
-static inline void mean_bytes(uint8_t *mean, const ChromaMeans *means, int block)
-{
-    memcpy(mean, means->mean + block * CHROMA_BLOCK, CHROMA_BLOCK);
-}
 
 /* Loads a block's codes of both components, planar or interleaved. Each half alternates groups of
  * eight: the first and third are in the lower lane. */
@@ -84,6 +79,7 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
+/* Returns whether no gain is limited; otherwise it writes nothing. `step` is a constant. */
 static inline __attribute__((always_inline)) int
 scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step, const ChromaMeans *means,
              int block, const ChromaGains *gains, const ChromaRow *row)
@@ -224,16 +220,82 @@ static inline void find_means16(ChromaMeans *means, const uint16_t *a, const uin
     find_byte_windows(means->windows, means->mean, blocks);
 }
 
-static inline void start_gains(ChromaGains *gains, const CurveGain gain[CURVE_CELLS],
-                               uint32_t range)
-{
-    make_gain_bytes(&gains->bytes, gain, range);
-}
+/* A block with limited gains. */
+#define DEFINE_SCALE_ENDED(bits)                                                                   \
+    static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
+                                  const uint##bits##_t *const from[2], int step,                   \
+                                  const uint8_t *mean, const ChromaRow *row, int x)                \
+    {                                                                                              \
+        uint16_t means[CHROMA_BLOCK];                                                              \
+        ChromaCodes codes;                                                                         \
+        for (int i = 0; i < CHROMA_BLOCK; i++)                                                     \
+            means[i] = mean[i];                                                                    \
+        chroma_load##bits(codes, from, step, row);                                                 \
+        chroma_block(codes, means, row, x);                                                        \
+        chroma_store##bits(to, codes, step, row);                                                  \
+    }
 
-static inline void start_row(ChromaGains *gains, const ChromaRow *row)
-{
-    gains->add = swap_middle(_mm256_packs_epi32(load_vector(row->add), load_vector(row->add + 8)));
-}
+DEFINE_SCALE_ENDED(8)
+DEFINE_SCALE_ENDED(16)
+
+#define DEFINE_CHROMA(bits, name)                                                                  \
+    /* Scales the whole blocks of a row and returns their number of pixels. */                     \
+    static inline int scale_blocks##bits(                                                          \
+        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
+        const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \
+        const ChromaGains *gains, const ChromaRow *row)                                            \
+    {                                                                                              \
+        const int sub_x = r->sub_x, whole = (r->luma_width >> sub_x) / CHROMA_BLOCK;               \
+        int x = 0;                                                                                 \
+        for (int first = 0; first < whole; first += SOME_BLOCKS) {                                 \
+            const int blocks = chroma_min(whole - first, SOME_BLOCKS), over = x << sub_x;          \
+            ChromaMeans means;                                                                     \
+            find_means##bits(&means, luma[0] + over, luma[1] + over, sub_x, blocks, row);          \
+            for (int i = 0; i < blocks; i++, x += CHROMA_BLOCK) {                                  \
+                uint##bits##_t *const dst[2] = {to[0] + x * step, to[1] + x * step};               \
+                const uint##bits##_t *const src[2] = {from[0] + x * step, from[1] + x * step};     \
+                if (!scale_block##bits(dst, src, step, &means, i, gains, row))                     \
+                    scale_ended##bits(dst, src, step, means.mean + i * CHROMA_BLOCK, row, x);      \
+            }                                                                                      \
+        }                                                                                          \
+        return x;                                                                                  \
+    }                                                                                              \
+    static void scale_chroma##bits(const LumeqChromaRows *r, const CurveTable *table,              \
+                                   const CurveParams *params)                                      \
+    {                                                                                              \
+        const int sub_x = r->sub_x, width = (r->luma_width + sub_x) >> sub_x;                      \
+        ChromaRow row = chroma_rows(r, table, params, NULL, NULL);                                 \
+        ChromaGains gains;                                                                         \
+        make_gain_bytes(&gains.bytes, table->gain, row.legal.range);                               \
+        for (int y = 0; y < r->height; y++) {                                                      \
+            const ChromaLines lines = chroma_lines(r, y);                                          \
+            uint##bits##_t *const to[2] = {lines.to[0], lines.to[1]};                              \
+            const uint##bits##_t *const from[2] = {lines.from[0], lines.from[1]};                  \
+            const uint##bits##_t *const luma[2] = {lines.luma[0], lines.luma[1]};                  \
+            chroma_add(&row, params, r->y + y);                                                    \
+            gains.add =                                                                            \
+                swap_middle(_mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)));   \
+            const int x = r->step == 1 ? scale_blocks##bits(to, from, luma, 1, r, &gains, &row)    \
+                                       : scale_blocks##bits(to, from, luma, 2, r, &gains, &row);   \
+            if (x < width)                                                                         \
+                chroma_last##bits(                                                                 \
+                    (uint##bits##_t *[2]){to[0] + x * r->step, to[1] + x * r->step},               \
+                    (const uint##bits##_t *[2]){from[0] + x * r->step, from[1] + x * r->step},     \
+                    (const uint##bits##_t *[2]){luma[0] + (x << sub_x), luma[1] + (x << sub_x)},   \
+                    r->luma_width - (x << sub_x), x, width - x, r, &row);                          \
+        }                                                                                          \
+    }                                                                                              \
+    void name(const LumeqChromaRows *rows, const CurveTable *table, const CurveParams *params)     \
+    {                                                                                              \
+        LumeqKernels c;                                                                            \
+        if (chroma_has_blocks(rows) && !rows->grid) {                                              \
+            scale_chroma##bits(rows, table, params);                                               \
+            return;                                                                                \
+        }                                                                                          \
+        lumeq_kernels_c(&c);                                                                       \
+        (chroma_has_blocks(rows) ? chroma##bits##_in_blocks : c.chroma##bits)(rows, table,         \
+                                                                              params);             \
+    }
 
 DEFINE_CHROMA(8, VECTOR_NAME(lumeq_chroma8))
 DEFINE_CHROMA(16, VECTOR_NAME(lumeq_chroma16))

@@ -120,7 +120,5 @@ LUMEQ_VECTOR_KERNELS(avx2)
 LUMEQ_VECTOR_KERNELS(neon)
 
 LumeqHistogramKernel lumeq_histogram8_avx512;
-LumeqTileRowKernel lumeq_tile_row8_avx512, lumeq_tile_row16_avx512;
-LumeqChromaKernel lumeq_chroma8_avx512, lumeq_chroma16_avx512;
 
 #endif

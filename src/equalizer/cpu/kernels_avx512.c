@@ -2,9 +2,34 @@
 #include <immintrin.h>
 
 #include "equalizer/cpu/bound_loops.h"
-#include "equalizer/cpu/byte_table512.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
+
+/* A table of 256 bytes in two halves: an instruction looks up 128 bytes. */
+typedef struct ByteTable512 {
+    __m512i part[4];
+} ByteTable512;
+
+static inline ByteTable512 byte_table512(const uint8_t *bytes)
+{
+    ByteTable512 table;
+    for (int i = 0; i < 4; i++)
+        table.part[i] = _mm512_loadu_si512(bytes + 64 * i);
+    return table;
+}
+
+static inline __m512i look_up_byte(const ByteTable512 *table, __m512i index)
+{
+    const __m512i lower = _mm512_permutex2var_epi8(table->part[0], index, table->part[1]);
+    const __m512i upper = _mm512_permutex2var_epi8(table->part[2], index, table->part[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
+}
+
+/* A mask of up to a vector of remaining samples. */
+static inline __mmask64 samples_left(int left)
+{
+    return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+}
 
 /* Outputs of this size exceed a core's own cache: streaming stores bypass it and avoid reading each
  * line first. */
@@ -161,19 +186,6 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
-/* The table of kernels, including AVX2's. */
-static LiftKernels lift_kernels(void)
-{
-    LiftKernels lift = lumeq_lift_avx512;
-    lift.prepare = lumeq_lift_avx2.prepare;
-    lift.under8 = lumeq_lift_avx2.under8;
-    lift.scale8 = lumeq_lift_avx2.scale8;
-    lift.finish16 = lumeq_lift_avx2.finish16;
-    lift.under16 = lumeq_lift_avx2.under16;
-    lift.scale16 = lumeq_lift_avx2.scale16;
-    return lift;
-}
-
 void lumeq_kernels_avx512(LumeqKernels *kernels)
 {
     kernels->histogram8 = lumeq_histogram8_avx512;
@@ -181,11 +193,6 @@ void lumeq_kernels_avx512(LumeqKernels *kernels)
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
     kernels->nodes16 = nodes16;
-    kernels->chroma8 = lumeq_chroma8_avx512;
-    kernels->chroma16 = lumeq_chroma16_avx512;
     kernels->bound8 = bound8;
     kernels->bound16 = bound16;
-    kernels->tile_row8 = lumeq_tile_row8_avx512;
-    kernels->tile_row16 = lumeq_tile_row16_avx512;
-    kernels->lift = lift_kernels();
 }

@@ -132,9 +132,7 @@ typedef struct LiftKernels {
     LiftScale *scale8, *scale16;
 } LiftKernels;
 
-/* The reference, and kernels of other instruction sets with the same bits. The table of AVX-512
- * lacks those that it takes from AVX2. */
-extern const LiftKernels lumeq_lift_c, lumeq_lift_sse42, lumeq_lift_avx2, lumeq_lift_avx512,
-    lumeq_lift_neon;
+/* The reference, and kernels of other instruction sets with the same bits. */
+extern const LiftKernels lumeq_lift_c, lumeq_lift_sse42, lumeq_lift_avx2, lumeq_lift_neon;
 
 #endif

@@ -1,13 +1,9 @@
 /*
  * Kernels of the filter for lifted pictures: plain loops without branches over blocks, which the
  * compiler vectorizes for the instruction set of the including file. That file defines
- * LIFT_KERNELS, the name of the table, and what it replaces:
- *
- *   LIFT_LOOKS_UP  LiftTable, lift_table() and lift_look_up()
- *   LIFT_PASSES    pass_block()
- *   LIFT_BYTES     prepare(), whole_tolerance(), and finish, under and scale for each depth
- *   LIFT_BORROWS   whole_tolerance() and finish8(); the rest of LIFT_BYTES is NULL here and taken
- *                  from another table
+ * LIFT_KERNELS, the name of the table, and LIFT_VECTORS if it replaces LiftTable, lift_table(),
+ * lift_look_up() and pass_block(), and defines prepare(), whole_tolerance(), and finish, under and
+ * scale for each depth.
  *
  * Each step's result is cast to 16 bits, in which it fits: otherwise the compiler uses 32.
  */
@@ -34,7 +30,7 @@ static inline int16_t within(int16_t value, int16_t limit)
     return most(least(value, limit), (int16_t)-limit);
 }
 
-#ifndef LIFT_LOOKS_UP
+#ifndef LIFT_VECTORS
 typedef const uint32_t *LiftTable;
 
 static inline LiftTable lift_table(const LiftRow *row, LiftEntries which)
@@ -251,7 +247,7 @@ static void specks(int16_t *restrict to, const int16_t *const from[3], const int
     lift_mirror(to, row->width, margin);
 }
 
-#ifndef LIFT_PASSES
+#ifndef LIFT_VECTORS
 /* Copies blocks in which nothing moves. */
 static inline void pass_block(int16_t *restrict to, const int16_t *before, const int16_t *f,
                               const int16_t *after, const int16_t *q)
@@ -323,7 +319,7 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
         }                                                                                          \
     }
 
-#if !defined(LIFT_BYTES) && !defined(LIFT_BORROWS)
+#ifndef LIFT_VECTORS
 DEFINE_FINISH(8)
 DEFINE_FINISH(16)
 #endif
@@ -376,12 +372,11 @@ DEFINE_FINISH(16)
 
 DEFINE_CELL(8)
 DEFINE_CELL(16)
-#if !defined(LIFT_BYTES) && !defined(LIFT_BORROWS)
+#ifndef LIFT_VECTORS
 DEFINE_UNDER(8)
 DEFINE_UNDER(16)
 #endif
 
-#ifndef LIFT_BORROWS
 /* Gains of a block as in CurveGain, `to` limited to the range. */
 typedef struct ScaleBlock {
     uint32_t gain[LIFT_BLOCK], from[LIFT_BLOCK], to[LIFT_BLOCK];
@@ -497,17 +492,14 @@ static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const i
         }                                                                                          \
     }
 
-#ifndef LIFT_BYTES
+#ifndef LIFT_VECTORS
 DEFINE_SCALE(8)
 DEFINE_SCALE(16)
 #endif
-#endif
 
 const LiftKernels LIFT_KERNELS = {
-#ifdef LIFT_BYTES
+#ifdef LIFT_VECTORS
     .prepare = prepare,
-#endif
-#if defined(LIFT_BYTES) || defined(LIFT_BORROWS)
     .whole_tolerance = whole_tolerance,
 #endif
     .load8 = load8,
@@ -519,13 +511,11 @@ const LiftKernels LIFT_KERNELS = {
     .specks = specks,
     .pass = pass,
     .finish8 = finish8,
-#ifndef LIFT_BORROWS
     .finish16 = finish16,
     .under8 = under8,
     .under16 = under16,
     .scale8 = scale8,
     .scale16 = scale16,
-#endif
 };
 
 #endif

@@ -8,9 +8,7 @@
 #include "equalizer/cpu/lift_kernels.h"
 #include "equalizer/cpu/vector.h"
 
-#define LIFT_LOOKS_UP
-#define LIFT_PASSES
-#define LIFT_BYTES
+#define LIFT_VECTORS
 
 #define VECTORS (LIFT_BLOCK / 16) /* vectors in a block */
 

@@ -1,7 +1,8 @@
 /* Rows of 8-bit samples with mode CLAHE in vectors. */
 #include <string.h>
 
-#include "equalizer/cpu/tile_row8.h"
+#include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/tile_rows.h"
 #include "equalizer/cpu/vector.h"
 
 /*
@@ -10,7 +11,8 @@
  * values are signed, as the multiplication requires.
  */
 #define HIGHEST 0x8000
-#define BLOCK 32 /* samples */
+#define BLOCK 32    /* samples */
+#define TILE_TURN 8 /* period of the dither in samples */
 
 typedef struct TileColumn {
     _Alignas(32) uint16_t of[TILE_CELLS]; /* without HIGHEST */
@@ -136,4 +138,24 @@ static void tile_samples(uint8_t *out, const uint8_t *in, const TilePiece *piece
     }
 }
 
-DEFINE_TILE_ROW8(VECTOR_NAME(lumeq_tile_row8))
+void VECTOR_NAME(lumeq_tile_row8)(const TileGrid *grid, const TileTables *tables, void *dst,
+                                  const void *src, int left, int right, int y)
+{
+    const TileInside *in = &tables->inside;
+    const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles;
+    const int upper = tile_before(row, in->first_y, in->last_y) * tiles;
+    const int lower = tile_after(row, in->first_y, in->last_y) * tiles;
+    TileColumn columns[LUMEQ_MAX_TILES];
+    uint32_t added[2 * TILE_TURN];
+    tile_added(added, 2 * TILE_TURN, &grid->curve, y - in->y);
+    for (int x = in->first_x; x <= in->last_x; x++)
+        weigh_column(&columns[x], tables->nodes[upper + x], tables->nodes[lower + x],
+                     tile_weight(tile_phase(&grid->y, y)));
+    for (int i = 0; i <= tiles; i++) {
+        const TilePiece piece = tile_piece_at(grid, i, left, right);
+        if (piece.start < piece.end)
+            tile_samples(dst, src, &piece, &columns[tile_before(i, in->first_x, in->last_x)],
+                         &columns[tile_after(i, in->first_x, in->last_x)],
+                         added + ((piece.start - in->x) & (TILE_TURN - 1)));
+    }
+}
