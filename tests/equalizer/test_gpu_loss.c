@@ -65,6 +65,8 @@ static void wake_up(void)
     unfinished_count = 0;
 }
 
+static int frames_begun; /* frames in flight whose output was queued */
+
 /* Returns 0, or how the call fails. */
 static int try_call(FakeDevice *fake, char *text, size_t size)
 {
@@ -113,6 +115,7 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
     if (p) {
         CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
         p->written = job->write > 0;
+        frames_begun++;
         *job->late = late && p->written && job->out.memory == LUMEQ_MEMORY_HOST;
     }
     return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size) : 0;
@@ -639,6 +642,60 @@ static void no_memory_on_the_gpu(void)
     }
 }
 
+/* A frame whose input only the GPU has is lost with it, and the others are as if it had not been.
+ */
+static void input_on_the_device_is_lost(void)
+{
+    static Run run;
+    LumeqEqualizer *eq = NULL, *cpu = NULL;
+    static uint8_t out[SIZE];
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO};
+    const LumeqConfig on_cpu = {.backend = LUMEQ_BACKEND_CPU};
+    for (int i = 0; i < SIZE; i++)
+        run.in[0][i] = (uint8_t)(i * 7 % 64), run.in[1][i] = (uint8_t)(i * 5 % 200);
+    for (int calls = 1; calls < 6; calls++) {
+        LumeqFrame first = frame_of(&run, 0), other = frame_of(&run, 1), alone = other;
+        first.in.memory = LUMEQ_MEMORY_CUDA;
+        other.previous = alone.previous = NULL;
+        alone.out = picture(out, 1);
+        lost = 0;
+        calls_until_loss = calls;
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_create(&cpu, &on_cpu, NULL, 0) == 0,
+              "create");
+        CHECK(lumeq_submit(eq, &first) == 0 && lumeq_submit(eq, &other) == 0, "%s",
+              lumeq_last_error(eq));
+        lumeq_flush(eq);
+        const int ret = lumeq_receive(eq, NULL, NULL);
+        CHECK(ret == (calls < 5 ? LUMEQ_ERR_GPU : 0), "lost at call %d: %d", calls, ret);
+        CHECK(lumeq_receive(eq, &other, NULL) == 0 && lost, "%s", lumeq_last_error(eq));
+        CHECK(lumeq_process(cpu, &alone, NULL) == 0, "%s", lumeq_last_error(cpu));
+        if (ret < 0)
+            CHECK(!memcmp(other.out.plane[0], out, SIZE), "lost at call %d: another picture",
+                  calls);
+        lumeq_destroy(&eq);
+        lumeq_destroy(&cpu);
+    }
+}
+
+/* The caller's event is recorded when submit returns. */
+static void sync_is_queued_at_once(void)
+{
+    LumeqEqualizer *eq = NULL;
+    static Run run;
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
+    const LumeqSync sync = {.finished = &run};
+    lost = frames_begun = 0;
+    calls_until_loss = 1 << 30;
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
+    for (int n = 0; n < 3; n++) {
+        LumeqFrame frame = frame_of(&run, n);
+        frame.sync = n == 1 ? &sync : NULL;
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+        CHECK(frames_begun == (n ? 2 : 0), "frame %d: %d are queued", n, frames_begun);
+    }
+    lumeq_destroy(&eq);
+}
+
 static void memory_outlives_the_loss(void)
 {
     LumeqEqualizer *eq = NULL;
@@ -668,6 +725,8 @@ static const CheckTest tests[] = {
     {"refusal_step_by_step", refusal_step_by_step},
     {"an_argument_is_no_loss", an_argument_is_no_loss},
     {"unwritten_frame_is_redone", unwritten_frame_is_redone},
+    {"input_on_the_device_is_lost", input_on_the_device_is_lost},
+    {"sync_is_queued_at_once", sync_is_queued_at_once},
     {"memory_outlives_the_loss", memory_outlives_the_loss},
     {"receive_waits_only_when_it_must", receive_waits_only_when_it_must},
     {"no_memory_on_the_gpu", no_memory_on_the_gpu},
