@@ -6,13 +6,16 @@
 #include <stdlib.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/rule/curve.h"
 
-#define FLIGHTS 4 /* frames in flight of an equalizer */
+#define FLIGHTS LUMEQ_FLIGHTS
 
 typedef struct Flight {
     struct Flight *next;
     LumeqMeasureJob job;
     LumeqFlight to;
+    uint32_t hist[LUMEQ_MAX_BINS]; /* of the reference, once it has landed */
+    TileSums sums;
     int written, landed; /* the copy to the output is queued; the library has received it */
 } Flight;
 
@@ -28,14 +31,79 @@ static inline int fake_open(FakeDevice *fake, const LumeqConfig *config, char *t
                : lumeq_backend_cpu.open(fake->cpu, config, text, size);
 }
 
-static inline int fake_begin(FakeDevice *fake, const LumeqMeasureJob *job, void **pending)
+static inline int fake_place(FakeDevice *fake, const LumeqMeasureJob *job,
+                             const LumeqFlight *flight, void **pending)
 {
-    Flight *made = malloc(sizeof(*made));
+    Flight *made = calloc(1, sizeof(*made));
+    *pending = NULL;
     if (!made)
         return LUMEQ_ERR_MEMORY;
-    *made = (Flight){.next = fake->flights, .job = *job, .to = *job->flight};
+    made->next = fake->flights;
+    made->job = *job;
+    made->to = *flight;
     *pending = fake->flights = made;
     return 0;
+}
+
+/* What a GPU makes of a frame of the reference by itself. */
+static inline int fake_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, TileSums *sums,
+                             CurveTable *table, TileTables *tables, char *text, size_t size)
+{
+    static _Thread_local uint32_t counts[2][TILES_MAX][TILE_CELLS];
+    static _Thread_local BarsProfile lines;
+    static _Thread_local NoiseProfile noise;
+    static _Thread_local CurveWork work;
+    static _Thread_local LumeqState state;
+    static const LumeqState none;
+    LumeqMeasureJob job = *of;
+    void *pending;
+    job.sync = NULL;
+    job.counts = (LumeqCounts){.hist = hist,
+                               .noise = &noise,
+                               .lit = {lines.lit[BARS_COLUMNS], lines.lit[BARS_ROWS]},
+                               .tiles = job.clahe ? counts[0] : NULL,
+                               .padding = job.clahe ? counts[1] : NULL};
+    const int ret = lumeq_backend_cpu.measure(cpu, &job, &pending, text, size);
+    if (ret < 0)
+        return ret;
+    memset(&state.curve, 0, offsetof(CurveResult, bin));
+    curve_compute(&job.curve, hist, &none.curve, &state.curve, table, &work);
+    if (job.clahe)
+        lumeq_tile_curves(&job.grid, counts[0], counts[1], &state.curve, &none.tiles, &state.tiles,
+                          tables);
+    *sums = state.tiles.sums;
+    return 0;
+}
+
+static inline int fake_reference(FakeDevice *fake, Flight *f, char *text, size_t size)
+{
+    static _Thread_local CurveTable table;
+    static _Thread_local TileTables tables;
+    const BarsState none = {.active = {0, 0, f->job.in.width, f->job.in.height}};
+    const LumeqApplyJob job = {.in = f->job.in,
+                               .out = f->to.out,
+                               .write = f->to.write,
+                               .curve = f->job.curve,
+                               .bars = &none,
+                               .table = &table,
+                               .clahe = f->job.clahe,
+                               .grid = &f->job.grid,
+                               .tables = &tables};
+    const int ret = fake_curve(fake->cpu, &f->job, f->hist, &f->sums, &table, &tables, text, size);
+    return ret < 0 || !job.write ? ret : lumeq_backend_cpu.apply(fake->cpu, &job, text, size);
+}
+
+static inline int fake_write(FakeDevice *fake, const LumeqApplyJob *jobs, int count, char *text,
+                             size_t size)
+{
+    int ret = 0;
+    for (int i = 0; i < count && ret == 0; i++) {
+        Flight *f = jobs[i].flight;
+        *f->to.late = f->written = 1;
+        if (jobs[i].write)
+            ret = lumeq_backend_cpu.apply(fake->cpu, &jobs[i], text, size);
+    }
+    return ret;
 }
 
 static inline int fake_in_flight(const FakeDevice *fake)
@@ -50,8 +118,14 @@ static inline int fake_in_flight(const FakeDevice *fake)
 static inline int fake_measure(FakeDevice *fake, void *pending, const LumeqCounts *counts,
                                char *text, size_t size)
 {
-    LumeqMeasureJob *job = &((Flight *)pending)->job;
+    Flight *f = pending;
+    LumeqMeasureJob *job = &f->job;
     void *none;
+    if (f->to.reference) {
+        memcpy(counts->hist, f->hist, (size_t)job->curve.bins * sizeof(f->hist[0]));
+        *counts->sums = f->sums;
+        return 0;
+    }
     job->counts = *counts;
     return lumeq_backend_cpu.measure(fake->cpu, job, &none, text, size);
 }

@@ -62,17 +62,30 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
     return fake_open(&fake->base, config, text, size);
 }
 
-static int begin_frame(Fake *fake, const LumeqMeasureJob *job, void **pending, char *text,
-                       size_t size)
+static int place_fake(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
+                      void **pending, char *text, size_t size)
 {
+    Fake *fake = priv;
     pass_gate();
-    const int ret = fake_begin(&fake->base, job, pending);
+    const int ret = fake_place(&fake->base, job, flight, pending);
     if (ret < 0)
         snprintf(text, size, "no memory for a made-up frame");
     pthread_mutex_lock(&lock);
     most = fake_in_flight(&fake->base) > most ? fake_in_flight(&fake->base) : most;
     pthread_mutex_unlock(&lock);
     return ret;
+}
+
+static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse, char *text,
+                      size_t size)
+{
+    (void)priv, (void)may_refuse, (void)text, (void)size;
+    for (int i = 0; i < count; i++) {
+        Flight *f = pendings[i];
+        if (f->to.reference)
+            *f->to.late = f->written = f->to.write > 0;
+    }
+    return 0;
 }
 
 static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
@@ -100,9 +113,10 @@ static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_
         snprintf(text, size, "no progress");
         return LUMEQ_ERR_GPU;
     }
-    ((Flight *)pending)->landed = 1;
+    Flight *f = pending;
+    f->landed = 1;
     fake->received++;
-    return 0;
+    return f->to.reference ? fake_reference(&fake->base, f, text, size) : 0;
 }
 
 static void *alloc_fake(void *priv, size_t size)
@@ -175,8 +189,6 @@ static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, 
                         size_t size)
 {
     Fake *fake = priv;
-    if (job->flight)
-        return begin_frame(fake, job, pending, text, size);
     pthread_mutex_lock(&lock);
     const int gone = (only < 0 || only == fake->device) && measures_left-- <= 0;
     pthread_mutex_unlock(&lock);
@@ -186,13 +198,14 @@ static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, 
     return LUMEQ_ERR_GPU;
 }
 
+static int write_fake(void *priv, const LumeqApplyJob *jobs, int count, char *text, size_t size)
+{
+    return fake_write(priv, jobs, count, text, size);
+}
+
 static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
 {
     Fake *fake = priv;
-    if (job->flight) {
-        *job->late = ((Flight *)job->flight)->written = 1;
-        return job->write ? lumeq_backend_cpu.apply(fake->base.cpu, job, text, size) : 0;
-    }
     pthread_mutex_lock(&lock);
     lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
     const int ret = lost ? LUMEQ_ERR_GPU : 0;
@@ -213,6 +226,9 @@ const LumeqBackend lumeq_backend_cuda = {
     .measure = measure_fake,
     .measure_finish = measure_finish_fake,
     .apply = apply_fake,
+    .place = place_fake,
+    .begin = begin_fake,
+    .write = write_fake,
     .land = land_fake,
     .leave = fake_leave,
     .alloc_host = alloc_fake,

@@ -15,7 +15,9 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-#define LUMEQ_MAX_SLOTS 48
+/* Frames in flight on a GPU, or batches of them: the next two are measured while one is written and
+ * one is received. */
+#define LUMEQ_FLIGHTS 4
 
 static inline int lumeq_planes(const LumeqImage *image)
 {
@@ -95,7 +97,7 @@ static inline size_t lumeq_tiles_size(const TileResult *tiles)
 {
     const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
     return tiles->tiles_x ? offsetof(TileResult, smooth) + count * sizeof(tiles->smooth[0])
-                          : offsetof(TileResult, hist_out);
+                          : offsetof(TileResult, sums);
 }
 
 static inline void lumeq_copy_state(LumeqState *to, const LumeqState *from)
@@ -115,25 +117,6 @@ static inline int lumeq_batch(const LumeqConfig *config)
 {
     return config->batch > 1 && !config->real_time ? config->batch : 1;
 }
-
-/* A frame of the reference, which has no history: the GPU does all of it at once. Valid from submit
- * until receive returns it. */
-typedef struct LumeqJob {
-    LumeqFrame frame; /* sync is valid during submit only */
-    CurveParams curve;
-    int clahe; /* use the tiles of `grid` */
-    TileGrid grid;
-    int write; /* number of planes to write; 0: only measure, out has no memory */
-
-    /* The caller sets it to 0. Submit sets it, even if it fails, to 1 if a copy into `out` is
-     * queued, which a hung GPU may still perform at any time. */
-    int late;
-
-    /* Set by receive. */
-    LumeqState result;
-    double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 for stages that do not
-                                                                      * exist */
-} LumeqJob;
 
 #define MEASURE_COLUMNS 16
 #define MEASURE_ROWS 9
@@ -162,14 +145,9 @@ typedef struct LumeqCounts {
     uint32_t (*tiles)[TILE_CELLS];   /* histogram of each tile; NULL: no tiles */
     uint32_t (*padding)[TILE_CELLS]; /* histogram of each tile's padding, in the reference;
                                       * otherwise NULL */
+    TileSums *sums; /* of a frame in flight of the reference, with tiles, instead of `tiles` and
+                     * `padding` */
 } LumeqCounts;
-
-/* A frame that is measured and then written by the same equalizer: a GPU keeps its pictures. */
-typedef struct LumeqFlight {
-    LumeqImage out;
-    int write;          /* planes to write: 0, 1, or all of out's */
-    const void *before; /* the pending frame in flight before it, or NULL */
-} LumeqFlight;
 
 /* A frame to measure. Valid until the work is finished. */
 typedef struct LumeqMeasureJob {
@@ -179,10 +157,20 @@ typedef struct LumeqMeasureJob {
     BarsParams bars;         /* format for the profile */
     int clahe;
     TileGrid grid;
-    LumeqCounts counts;        /* output, in any host memory; cells NULL: not wanted */
-    const LumeqSync *sync;     /* NULL: none */
-    const LumeqFlight *flight; /* NULL: a step of its own */
+    LumeqCounts counts;    /* output, in any host memory; cells NULL: not wanted */
+    const LumeqSync *sync; /* NULL: none */
 } LumeqMeasureJob;
+
+/* What else is known of a frame in flight, whose pictures a GPU keeps from measure to apply. */
+typedef struct LumeqFlight {
+    LumeqImage out;
+    int write;          /* planes to write: 0, 1, or all of out's */
+    int reference;      /* the GPU makes the curve, and writes the frame as well */
+    int alone;          /* no other frame is in flight */
+    const void *before; /* the pending frame in flight before it, or NULL */
+    int *late;          /* set to 1 if a copy into `out` is queued, which a hung GPU may still
+                         * perform at any time; 0 before */
+} LumeqFlight;
 
 /* A frame to equalize with a curve. */
 typedef struct LumeqApplyJob {
@@ -198,8 +186,7 @@ typedef struct LumeqApplyJob {
     const TileGrid *grid;     /* with clahe */
     const TileTables *tables; /* with clahe; nodes for as many tiles as in the grid */
     const LumeqSync *sync;
-    void *flight; /* what measure left pending of the frame in flight; NULL: a step of its own */
-    int *late;    /* of a frame in flight: as in LumeqJob */
+    void *flight; /* the pending frame in flight; NULL: a step of its own */
 } LumeqApplyJob;
 
 /* Colours to convert: `in` to the planes or, if out.data is not NULL, the planes to `out`, with the
@@ -234,7 +221,6 @@ typedef struct LumeqBackend {
     const char *name;
     const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
-    int slots; /* most batches of the reference in flight */
 
     /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, even on success. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
@@ -253,21 +239,25 @@ typedef struct LumeqBackend {
                           char *text, size_t text_size);
     int (*apply)(void *priv, const LumeqApplyJob *job, char *text, size_t text_size);
     /*
-     * Frames in flight, in a backend with a device; else NULL. Their measure and apply do not wait,
-     * unless memory of the caller is not pinned, and pending stays until `leave`, which may come
-     * once the frame that has it as `before` was landed. `land` finishes apply, or measure if
-     * nothing is written, and sets the times of the stages.
+     * Frames in flight, in a backend with a device; else NULL; one thread at a time. `place` checks
+     * a frame and takes its memory; the job without counts, but for `sync`, stays valid until
+     * `begin`, which measures frames, together where they have the same shape. They end their
+     * measure with measure_finish; then `write` takes their curves, and `land` finishes them and
+     * sets the times of the stages. Frames of the reference land after `begin`; then
+     * measure_finish gets their histogram. `leave` gives up what was placed, in order, and not
+     * before the frame that has it as `before` has landed.
+     *
+     * None but `land` waits, unless memory of the caller is not pinned. Errors as above; if one
+     * of several frames fails, or one that `begin` may not refuse, the device counts as lost.
      */
+    int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending,
+                 char *text, size_t text_size);
+    int (*begin)(void *priv, void *const *pendings, int count, int may_refuse, char *text,
+                 size_t text_size);
+    int (*write)(void *priv, const LumeqApplyJob *jobs, int count, char *text, size_t text_size);
     int (*land)(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
                 double end_us[LUMEQ_STAGES], char *text, size_t text_size);
     void (*leave)(void *priv, void *pending);
-    /*
-     * Frames of the reference, in a backend with a device; else NULL. Fewer than `slots` batches
-     * are in flight. Submit may wait for more jobs until its receive. AGAIN: one has to be received
-     * first. Receive finishes the oldest job. Errors as above; one thread at a time.
-     */
-    int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);
-    int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
     /* Set in the CPU backend; priv may be NULL: in the calling thread. */
     void (*convert)(void *priv, const LumeqPixelsJob *job);
     void *(*alloc_host)(void *priv, size_t size);

@@ -21,23 +21,26 @@
 
 #define RELOCATED_ALIGNMENT 64
 
-/* Frames in flight on a GPU, but for the reference: two are measured, one is written and one is
- * received. */
-#define FLIGHTS 4
+/* Most frames in flight. */
+#define SLOTS (LUMEQ_FLIGHTS * LUMEQ_MAX_BATCH)
 
-/* Histories that are kept: to rewind to, and of the frames in flight. */
-#define PASTS (LUMEQ_MAX_REWIND + 1 + LUMEQ_MAX_SLOTS)
+/* Histories that are kept: to rewind to, and of the frames in flight, of which each may begin a new
+ * one. */
+#define PASTS (LUMEQ_MAX_REWIND + 1 + 2 * SLOTS)
 
 /* A frame in flight. */
 typedef struct Flight {
-    LumeqJob job;        /* of the reference on a GPU all of it, else frame, write and late */
+    LumeqFrame frame;    /* sync is valid during submit, and only then */
     LumeqImage previous; /* plane[0] is NULL: not known */
     LumeqParams params;
     LumeqClock clock;
+    int write;     /* planes to write; 0: only measure, out has no memory */
+    int late;      /* see LumeqFlight */
     int afresh;    /* it begins a new history */
     int reference; /* the GPU does all of it at once */
     int gpu_input; /* only the GPU has the input */
     LumeqMeasure measure;
+    TileSums sums;     /* of the reference */
     void *pending;     /* what the GPU keeps of it */
     LumeqCurve *curve; /* NULL: it is still being measured */
     int entry;         /* of eq->pasts, after it; -1: none yet */
@@ -56,17 +59,16 @@ struct LumeqEqualizer {
     /* The backend that host memory comes from: the original one, which may be lost. */
     const LumeqBackend *first_backend;
     void *first_priv;
-    int must_redo;                    /* the CPU has not done all frames of the lost GPU yet */
-    void *relocated[LUMEQ_MAX_SLOTS]; /* replacements for outputs that a lost GPU may still write to
-                                       */
+    int must_redo;          /* the CPU has not done all frames of the lost GPU yet */
+    void *relocated[SLOTS]; /* replacements for outputs that a lost GPU may still write to */
     int relocated_count;
     LumeqParams params;
 
-    Flight flights[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
+    int batch;             /* frames to begin together */
+    Flight flights[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
-    int curved;             /* of those, the oldest ones whose curves are made */
+    int begun, curved; /* of those, the oldest ones that have begun, and whose curves are made */
     void *received_pending; /* of the frame that was received last */
-    int full;               /* the backend accepts no frame until one is received */
     int flushing;
 
     LumeqPast pasts[PASTS]; /* a ring of `kept` */
@@ -74,6 +76,8 @@ struct LumeqEqualizer {
     int made, past; /* index of the entry of the last curve, and of the last frame received */
     int received;   /* entries before `past` that can be rewound to */
     LumeqFollowWork work;
+    CurveResult result; /* scratch memory, for the statistics of the reference; and so is `table` */
+    CurveTable table;
     int reset;        /* the next frame starts with an empty history */
     LumeqClock clock; /* after the last submitted frame */
 
@@ -172,21 +176,19 @@ static int fail(LumeqEqualizer *eq, int error, const char *format, ...)
 
 static Flight *flight_at(LumeqEqualizer *eq, int index)
 {
-    return &eq->flights[(eq->first + index) % LUMEQ_MAX_SLOTS];
+    return &eq->flights[(eq->first + index) % SLOTS];
 }
 
 /* True if the GPU makes the next frame's curve: only the reference needs no history. */
 static int is_reference(const LumeqEqualizer *eq, const LumeqParams *params)
 {
-    return eq->backend->submit && params->reference && params->mode != LUMEQ_MODE_OFF;
+    return eq->backend->place && params->reference && params->mode != LUMEQ_MODE_OFF;
 }
 
 /* Most frames in flight. */
 static int slots_of(const LumeqEqualizer *eq)
 {
-    return is_reference(eq, &eq->params) ? eq->backend->slots * lumeq_batch(&eq->config)
-           : eq->backend->land           ? FLIGHTS
-                                         : 1;
+    return eq->backend->place ? LUMEQ_FLIGHTS * eq->batch : 1;
 }
 
 static void log_line(const LumeqEqualizer *eq, LumeqLogLevel level)
@@ -228,8 +230,8 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
     eq->reset = 1;
     eq->opened_us = now_us();
-    eq->kept =
-        LUMEQ_MAX_REWIND + 1 + (lumeq_batch(&eq->config) > 1 ? LUMEQ_MAX_SLOTS : 2 * FLIGHTS);
+    eq->batch = work.backend->place ? lumeq_batch(&eq->config) : 1;
+    eq->kept = LUMEQ_MAX_REWIND + 1 + 2 * LUMEQ_FLIGHTS * eq->batch;
     eq->backend = eq->first_backend = work.backend;
     eq->priv = eq->first_priv = work.priv;
     log_line(eq, LUMEQ_LOG_INFO);
@@ -251,7 +253,7 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     if (now.priv != first.priv)
         lumeq_close_backend(&now);
     lumeq_close_backend(&first);
-    for (int i = 0; i < LUMEQ_MAX_SLOTS; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         free(eq->flights[i].measure.memory);
         lumeq_curve_unref(&eq->flights[i].curve);
     }
@@ -323,22 +325,22 @@ static ptrdiff_t relocated_stride(const LumeqImage *image, int plane)
 }
 
 /* Relocates an output that the GPU may still write to. */
-static int relocate_output(LumeqEqualizer *eq, LumeqJob *job)
+static int relocate_output(LumeqEqualizer *eq, Flight *f)
 {
-    LumeqImage *out = &job->frame.out;
+    LumeqImage *out = &f->frame.out;
     size_t size = 0;
-    for (int i = 0; i < job->write; i++)
+    for (int i = 0; i < f->write; i++)
         size += (size_t)(relocated_stride(out, i) * lumeq_height(out, i));
     uint8_t *memory = eq->backend->alloc_host(eq->priv, size);
     if (!memory)
         return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a frame that the GPU had");
     eq->relocated[eq->relocated_count++] = memory;
-    for (int i = 0; i < job->write; i++) {
+    for (int i = 0; i < f->write; i++) {
         out->plane[i] = memory;
         out->stride[i] = relocated_stride(out, i);
         memory += out->stride[i] * lumeq_height(out, i);
     }
-    job->late = 0;
+    f->late = 0;
     return 0;
 }
 
@@ -352,36 +354,55 @@ static int replace_backend(LumeqEqualizer *eq)
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
     eq->backend = cpu.backend;
     eq->priv = cpu.priv;
+    eq->batch = 1;
     eq->received_pending = NULL;
     fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
     log_line(eq, LUMEQ_LOG_WARNING);
     return 0;
 }
 
-/* Begins to measure a frame. `before`: the one before it in flight, or NULL. */
-static int measure(LumeqEqualizer *eq, Flight *f, const Flight *before)
+/* The job of measuring a frame. */
+static LumeqMeasureJob measure_job(const Flight *f)
 {
-    const LumeqFrame *frame = &f->job.frame;
-    const LumeqImage *in = &frame->in;
-    const MeasureShape shape = lumeq_measure_shape(&f->params, in);
-    if (lumeq_measure_prepare(&f->measure, &shape) < 0)
-        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a measure");
-    const LumeqFlight flight = {frame->out, f->job.write,
-                                before ? before->pending : eq->received_pending};
+    const LumeqImage *in = &f->frame.in;
     LumeqMeasureJob job = {
         .in = *in,
         .previous = f->previous,
         .curve = lumeq_curve_params(&f->params, in, &f->clock),
         .bars = lumeq_bars_params(&f->params, in, 0),
         .counts = f->measure.counts,
-        .sync = frame->sync,
-        .flight = &flight,
+        .sync = f->frame.sync,
     };
     job.clahe = lumeq_tiles_params(&job.grid, &f->params, in, &job.curve);
     job.counts.cells = NULL;
-    if (!eq->backend->land) /* others set the times themselves */
+    return job;
+}
+
+/* Takes memory for a frame on a GPU; the CPU measures it at once. `before`: the one before it in
+ * flight, or NULL. */
+static int place(LumeqEqualizer *eq, Flight *f, const Flight *before)
+{
+    const MeasureShape shape = lumeq_measure_shape(&f->params, &f->frame.in);
+    if (lumeq_measure_prepare(&f->measure, &shape) < 0)
+        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a measure");
+    f->measure.counts.sums = &f->sums;
+    LumeqMeasureJob job = measure_job(f);
+    if (!eq->backend->place) {
         f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
-    return eq->backend->measure(eq->priv, &job, &f->pending, eq->error, sizeof(eq->error));
+        return eq->backend->measure(eq->priv, &job, &f->pending, eq->error, sizeof(eq->error));
+    }
+    LumeqFlight flight = {.out = f->frame.out,
+                          .write = f->write,
+                          .reference = f->reference,
+                          .alone = !before,
+                          .late = &f->late};
+    if (f->reference) {
+        job.bars.ignore = 1;
+        job.previous.plane[0] = NULL;
+    } else {
+        flight.before = before ? before->pending : eq->received_pending;
+    }
+    return eq->backend->place(eq->priv, &job, &flight, &f->pending, eq->error, sizeof(eq->error));
 }
 
 /* The GPU cannot do this frame, and others may still succeed. */
@@ -397,30 +418,56 @@ static int may_replace(const LumeqEqualizer *eq, const Flight *f)
            (eq->config.backend != LUMEQ_BACKEND_CUDA && !f->gpu_input);
 }
 
-/* Begins to write a frame with its curve. */
-static int write_frame(LumeqEqualizer *eq, Flight *f)
+/* The job of writing a frame with its curve. */
+static LumeqApplyJob apply_job(const Flight *f)
 {
-    LumeqApplyJob job = lumeq_curve_job(f->curve, &f->job.frame.in, &f->job.frame.out);
-    job.write = f->job.write;
-    job.sync = f->job.frame.sync;
+    LumeqApplyJob job = lumeq_curve_job(f->curve, &f->frame.in, &f->frame.out);
+    job.write = f->write;
+    job.sync = f->frame.sync;
     job.flight = f->pending;
-    job.late = &f->job.late;
     if (f->previous.plane[0]) {
         job.previous[0] = f->previous;
         job.previous_count = 1;
     }
-    int ret = 0;
-    if (job.write || f->pending)
-        ret = eq->backend->apply(eq->priv, &job, eq->error, sizeof(eq->error));
-    f->writing = ret == 0;
-    f->landed = f->writing && !f->pending;
-    if (!eq->backend->land)
-        f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
-    if (!is_refused(ret) || may_replace(eq, f))
-        return ret;
-    f->error = LUMEQ_ERR_UNAVAILABLE;
-    f->landed = 1;
-    return 0;
+    return job;
+}
+
+/* Writes a frame on the CPU. */
+static int write_here(LumeqEqualizer *eq, Flight *f)
+{
+    const LumeqApplyJob job = apply_job(f);
+    const int ret =
+        job.write ? eq->backend->apply(eq->priv, &job, eq->error, sizeof(eq->error)) : 0;
+    f->landed = ret == 0;
+    f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
+    return ret;
+}
+
+/* Begins to write frames, from this one on, with their curves. */
+static int write_frames(LumeqEqualizer *eq, int first, int end)
+{
+    LumeqApplyJob jobs[LUMEQ_MAX_BATCH];
+    Flight *written[LUMEQ_MAX_BATCH];
+    int count = 0, may = 1;
+    for (int i = first; i < end; i++) {
+        Flight *f = flight_at(eq, i);
+        if (!f->curve || f->writing || f->landed)
+            continue;
+        if (!f->pending)
+            return write_here(eq, f);
+        may &= may_replace(eq, f);
+        jobs[count] = apply_job(f);
+        written[count++] = f;
+    }
+    const int ret =
+        count ? eq->backend->write(eq->priv, jobs, count, eq->error, sizeof(eq->error)) : 0;
+    const int lost = is_refused(ret) && !may;
+    for (int i = 0; i < count; i++) {
+        written[i]->writing = ret == 0;
+        written[i]->landed = lost;
+        written[i]->error = lost ? LUMEQ_ERR_UNAVAILABLE : 0;
+    }
+    return lost ? 0 : ret;
 }
 
 /* Index of the entry after a frame. A new history begins with an empty entry before it. */
@@ -438,8 +485,7 @@ static int next_entry(LumeqEqualizer *eq, Flight *f)
     return at;
 }
 
-/* Makes the curve of the oldest frame without one, and begins to write it. AGAIN: its measure is
- * not finished. */
+/* Makes the curve of the oldest frame without one. AGAIN: its measure is not finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
     int ret = 0;
@@ -448,25 +494,50 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
                                           sizeof(eq->error));
     if (ret < 0)
         return ret;
-    const LumeqFollow follow = {&f->measure, f->afresh, f->job.frame.interlaced,
+    const LumeqFollow follow = {&f->measure, f->afresh, f->frame.interlaced,
                                 f->previous.plane[0] != NULL};
     const int next = next_entry(eq, f);
     if (lumeq_follow(&follow, &eq->pasts[eq->made], &eq->pasts[next], &eq->work, &f->curve) < 0)
         return fail(eq, LUMEQ_ERR_MEMORY, "%s", lumeq_error_text());
     eq->made = f->entry = next;
-    return write_frame(eq, f);
+    return 0;
 }
 
-/* Makes the curves of all frames whose measures are finished. `wait`: number of frames, the oldest
- * first, to wait for. */
+/* Begins all frames that have not. `submitted`: the last one may still be refused. */
+static int begin_frames(LumeqEqualizer *eq, int submitted)
+{
+    int ret = 0;
+    while (eq->begun < eq->in_flight && ret == 0) {
+        void *pendings[LUMEQ_MAX_BATCH];
+        int count = 0;
+        for (int i = eq->begun; i < eq->in_flight && count < eq->batch; i++)
+            pendings[count++] = flight_at(eq, i)->pending;
+        if (pendings[0])
+            ret = eq->backend->begin(eq->priv, pendings, count, submitted && count == 1, eq->error,
+                                     sizeof(eq->error));
+        eq->begun += ret == 0 ? count : 0;
+    }
+    return ret;
+}
+
+/* Makes the curves of all frames whose measures are finished, and begins to write them. `wait`:
+ * number of frames, the oldest first, to wait for. */
 static int make_curves(LumeqEqualizer *eq, int wait)
 {
     int ret = 0;
-    while (eq->curved < eq->in_flight && ret == 0) {
-        Flight *f = flight_at(eq, eq->curved);
-        if (!f->reference && !f->curve && !f->landed)
-            ret = make_curve(eq, f, eq->curved < wait);
-        eq->curved += ret == 0;
+    while (eq->curved < eq->begun && ret == 0) {
+        const int first = eq->curved;
+        do {
+            Flight *f = flight_at(eq, eq->curved);
+            if (!f->reference && !f->curve && !f->landed)
+                ret = make_curve(eq, f, eq->curved == first && first < wait);
+            eq->curved += ret == 0;
+        } while (ret == 0 && eq->curved < eq->begun && eq->curved < first + eq->batch);
+        const int written = write_frames(eq, first, eq->curved);
+        if (written < 0)
+            ret = written;
+        else if (ret == LUMEQ_ERR_AGAIN && eq->curved > first && eq->curved < wait)
+            ret = 0;
     }
     return ret;
 }
@@ -474,18 +545,42 @@ static int make_curves(LumeqEqualizer *eq, int wait)
 /* Finishes the oldest frame that is not. */
 static int land(LumeqEqualizer *eq, Flight *f, int wait)
 {
-    int ret = 0;
-    if (f->reference) {
-        ret = eq->backend->receive(eq->priv, &f->job, wait, eq->error, sizeof(eq->error));
-        memcpy(&f->job.result.curve, &eq->pasts[f->entry].state.curve, offsetof(CurveResult, bin));
-        memcpy(f->begin_us, f->job.stage_begin_us, sizeof(f->begin_us));
-        memcpy(f->end_us, f->job.stage_end_us, sizeof(f->end_us));
-    } else {
-        ret = eq->backend->land(eq->priv, f->pending, wait, f->begin_us, f->end_us, eq->error,
+    int ret = eq->backend->land(eq->priv, f->pending, wait, f->begin_us, f->end_us, eq->error,
                                 sizeof(eq->error));
-    }
+    if (ret == 0 && f->reference)
+        ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, 1, eq->error,
+                                          sizeof(eq->error));
     f->landed = ret == 0;
     return ret;
+}
+
+static void leave(LumeqEqualizer *eq, void **pending)
+{
+    if (*pending)
+        eq->backend->leave(eq->priv, *pending);
+    *pending = NULL;
+}
+
+/* Finishes all frames in flight that the GPU can write, and frees what it keeps of them. */
+static int land_all(LumeqEqualizer *eq)
+{
+    int ret = begin_frames(eq, 0), curved = -1;
+    while (eq->curved < eq->begun && eq->curved > curved && ret != LUMEQ_ERR_GPU) {
+        curved = eq->curved;
+        const int made = make_curves(eq, eq->in_flight);
+        ret = made < 0 ? made : ret;
+    }
+    for (int i = 0; i < eq->begun && ret != LUMEQ_ERR_GPU; i++) {
+        Flight *f = flight_at(eq, i);
+        const int landed = f->landed || !(f->writing || f->reference) ? 0 : land(eq, f, 1);
+        ret = landed < 0 ? landed : ret;
+    }
+    if (ret < 0)
+        return ret;
+    leave(eq, &eq->received_pending);
+    for (int i = 0; i < eq->in_flight; i++)
+        leave(eq, &flight_at(eq, i)->pending);
+    return 0;
 }
 
 /* Repeats a frame of the GPU on the CPU. If the output is in CUDA memory, the frame is only
@@ -498,17 +593,17 @@ static int redo_frame(LumeqEqualizer *eq, Flight *f)
         f->landed = 1;
         return 0;
     }
-    if (f->job.frame.out.memory != LUMEQ_MEMORY_HOST) {
-        f->job.frame.out.plane[0] = NULL;
-        f->job.write = 0;
-    } else if (f->job.late) {
-        ret = relocate_output(eq, &f->job);
+    if (f->frame.out.memory != LUMEQ_MEMORY_HOST) {
+        f->frame.out.plane[0] = NULL;
+        f->write = 0;
+    } else if (f->late) {
+        ret = relocate_output(eq, f);
     }
-    if (ret == 0 && f->curve)
-        return write_frame(eq, f);
-    if (ret == 0)
-        ret = measure(eq, f, NULL);
-    return ret < 0 ? ret : make_curve(eq, f, 1);
+    if (ret == 0 && !f->curve)
+        ret = place(eq, f, NULL);
+    if (ret == 0 && !f->curve)
+        ret = make_curve(eq, f, 1);
+    return ret < 0 ? ret : write_here(eq, f);
 }
 
 /* After a loss: the frames in flight get new curves, as some of them may be missing from the
@@ -539,7 +634,7 @@ static int redo_frames(LumeqEqualizer *eq)
         if (!f->landed)
             ret = redo_frame(eq, f);
     }
-    eq->curved = eq->in_flight;
+    eq->begun = eq->curved = eq->in_flight;
     eq->must_redo = ret < 0;
     return ret;
 }
@@ -554,15 +649,8 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
     char reason[ERROR_SIZE];
     memcpy(reason, eq->error, sizeof(reason));
-    for (int i = 0; !lost && i < eq->in_flight; i++) {
-        Flight *f = flight_at(eq, i);
-        int ret = 0;
-        if (!f->reference && !f->curve && !f->landed)
-            ret = make_curve(eq, f, 1);
-        if (ret == 0 && !f->landed && (f->writing || f->reference))
-            ret = land(eq, f, 1);
-        lost = ret == LUMEQ_ERR_GPU;
-    }
+    if (!lost)
+        lost = land_all(eq) == LUMEQ_ERR_GPU;
     memcpy(eq->error, reason, sizeof(reason));
     const int ret = replace_backend(eq);
     if (ret < 0)
@@ -581,34 +669,43 @@ static int not_done(LumeqEqualizer *eq, const Flight *f, int ret)
     return refused && !may_replace(eq, f) ? LUMEQ_ERR_UNAVAILABLE : switch_to_cpu(eq, !refused);
 }
 
-/* Begins a frame on the backend. */
+/* Gives the next frame to the backend. */
 static int begin(LumeqEqualizer *eq, Flight *f)
 {
-    LumeqJob *job = &f->job;
-    if (!f->reference)
-        return measure(eq, f, eq->in_flight ? flight_at(eq, eq->in_flight - 1) : NULL);
-    const LumeqImage *in = &job->frame.in;
-    int ret = make_curves(eq, eq->in_flight); /* its place in the history is behind theirs */
+    const Flight *before = eq->in_flight ? flight_at(eq, eq->in_flight - 1) : NULL;
+    int ret = 0;
+    if (f->reference && before && !before->reference) { /* it comes after it in the history */
+        ret = begin_frames(eq, 0);
+        if (ret == 0)
+            ret = make_curves(eq, eq->in_flight);
+    }
+    if (ret == 0)
+        ret = place(eq, f, before);
+    if (ret == LUMEQ_ERR_MEMORY && (before || eq->received_pending) && land_all(eq) == 0)
+        ret = place(eq, f, NULL);
     if (ret < 0)
         return ret;
-    job->curve = lumeq_curve_params(&f->params, in, &f->clock);
-    job->clahe = lumeq_tiles_params(&job->grid, &f->params, in, &job->curve);
-    ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
-    if (ret < 0)
-        return ret;
-    f->entry = next_entry(eq, f);
-    lumeq_pass_over(in, &eq->pasts[(f->entry + eq->kept - 1) % eq->kept], &eq->pasts[f->entry]);
-    eq->made = f->entry;
-    return 0;
+    eq->in_flight++;
+    if (eq->in_flight - eq->begun >= eq->batch || f->frame.sync)
+        ret = begin_frames(eq, 1);
+    if (ret < 0) {
+        leave(eq, &f->pending);
+        eq->in_flight--;
+    } else if (f->reference) {
+        f->entry = next_entry(eq, f);
+        lumeq_pass_over(&f->frame.in, &eq->pasts[(f->entry + eq->kept - 1) % eq->kept],
+                        &eq->pasts[f->entry]);
+        eq->made = f->entry;
+    }
+    return ret;
 }
 
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock)
 {
     Flight *f = flight_at(eq, eq->in_flight);
     const LumeqSync *sync = frame->sync;
-    f->job.frame = *frame;
-    f->job.write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
-    f->job.late = 0;
+    f->frame = *frame;
+    f->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     f->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
     f->params = eq->params;
     f->clock = *clock;
@@ -619,32 +716,32 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
                    (sync && (sync->ready || sync->stream || sync->after));
     f->pending = NULL;
     f->entry = -1;
-    f->writing = f->landed = f->error = 0;
+    f->writing = f->landed = f->error = f->late = 0;
     lumeq_curve_unref(&f->curve);
     memset(f->begin_us, 0, sizeof(f->begin_us));
     memset(f->end_us, 0, sizeof(f->end_us));
     const int made = eq->made, on_cpu = eq->backend == &lumeq_backend_cpu;
     int ret = begin(eq, f);
-    eq->full = ret == LUMEQ_ERR_AGAIN;
-    if (ret < 0 && !eq->full && !on_cpu) {
-        f->job.late &= !is_refused(ret);
+    if (ret < 0 && !on_cpu) {
+        f->late &= !is_refused(ret);
         ret = not_done(eq, f, ret);
         f->reference = 0;
         if (ret == 0)
             ret = f->gpu_input ? LUMEQ_ERR_GPU : redo_frame(eq, f);
+        if (ret == 0)
+            eq->begun = eq->curved = ++eq->in_flight;
     }
     if (ret < 0)
         return ret;
-    eq->in_flight++;
     /* With sync, `finished` must be recorded before this returns. */
     ret = f->landed ? 0 : make_curves(eq, sync ? eq->in_flight : 0);
     if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
         ret = not_done(eq, f, ret);
-    f->job.frame.sync = NULL; /* the caller's; invalid after submit */
-    f->job.frame.previous = NULL;
+    f->frame.sync = NULL; /* the caller's; invalid after submit */
+    f->frame.previous = NULL;
     if (ret < 0 && on_cpu) { /* it has no other frames in flight */
         eq->in_flight--;
-        eq->curved = 0;
+        eq->begun = eq->curved = 0;
         eq->made = made;
         return ret;
     }
@@ -692,21 +789,29 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
     return 0;
 }
 
-static void fill_stats(LumeqFrameStats *stats, const Flight *f)
+/* The GPU keeps only the histogram of a frame of the reference, and its sums over tiles. */
+static void fill_reference(LumeqEqualizer *eq, LumeqFrameStats *stats, const Flight *f)
 {
-    if (f->curve) {
+    const LumeqMeasureJob job = measure_job(f);
+    const FrameSummary summary = {
+        .params = &job.curve,
+        .result = &eq->result,
+        .tiles = job.clahe ? (uint32_t)tile_count(&job.grid) : 0,
+        .sums = &f->sums,
+    };
+    const CurveResult *history = &eq->pasts[f->entry].state.curve;
+    curve_compute(&job.curve, f->measure.counts.hist, history, &eq->result, &eq->table,
+                  &eq->work.curve);
+    memcpy(&eq->result, history, offsetof(CurveResult, bin));
+    lumeq_fill_stats(stats, &summary);
+}
+
+static void fill_stats(LumeqEqualizer *eq, LumeqFrameStats *stats, const Flight *f)
+{
+    if (f->curve)
         (void)lumeq_curve_stats(f->curve, stats);
-    } else {
-        const TileResult *tiles = &f->job.result.tiles;
-        const FrameSummary summary = {
-            .params = &f->job.curve,
-            .result = &f->job.result.curve,
-            .tiles = f->job.clahe ? tiles->tiles_x * tiles->tiles_y : 0,
-            .tile_hist_out = tiles->hist_out,
-            .tile_curve_sum = tiles->curve_sum,
-        };
-        lumeq_fill_stats(stats, &summary);
-    }
+    else
+        fill_reference(eq, stats, f);
     stats->upload_us = f->end_us[LUMEQ_STAGE_UPLOAD] - f->begin_us[LUMEQ_STAGE_UPLOAD];
     stats->equalize_us = f->end_us[LUMEQ_STAGE_EQUALIZE] - f->begin_us[LUMEQ_STAGE_EQUALIZE];
     stats->download_us = f->end_us[LUMEQ_STAGE_DOWNLOAD] - f->begin_us[LUMEQ_STAGE_DOWNLOAD];
@@ -738,8 +843,12 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     if (stats)
         (void)lumeq_take_struct(&filled, sizeof(filled), stats);
     Flight *f = flight_at(eq, 0);
-    const int wait = eq->flushing || eq->full || eq->in_flight >= slots_of(eq);
-    int ret = eq->must_redo ? redo_frames(eq) : f->landed ? 0 : make_curves(eq, wait);
+    const int wait = eq->flushing || eq->in_flight >= slots_of(eq);
+    int ret = eq->must_redo ? redo_frames(eq) : 0;
+    if (ret == 0 && !f->landed && (wait || !eq->begun))
+        ret = begin_frames(eq, 0);
+    if (ret == 0 && !f->landed)
+        ret = make_curves(eq, wait);
     if (ret == LUMEQ_ERR_AGAIN && (f->curve || f->reference))
         ret = 0; /* another one has to wait */
     if (ret == 0 && !f->landed)
@@ -748,21 +857,20 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         ret = not_done(eq, f, ret);
     if (ret < 0 && !f->landed)
         return ret;
-    eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
+    eq->first = (eq->first + 1) % SLOTS;
     eq->in_flight--;
+    eq->begun -= eq->begun > 0;
     eq->curved -= eq->curved > 0;
-    eq->full = 0;
     if (frame)
-        (void)lumeq_give_struct(frame, &f->job.frame, sizeof(f->job.frame));
-    if (eq->received_pending)
-        eq->backend->leave(eq->priv, eq->received_pending);
+        (void)lumeq_give_struct(frame, &f->frame, sizeof(f->frame));
+    leave(eq, &eq->received_pending);
     eq->received_pending = f->pending;
     if (f->entry >= 0) {
         eq->received = f->afresh ? 1 : eq->received + (eq->received < LUMEQ_MAX_REWIND);
         eq->past = f->entry;
     }
     if (stats && !f->error) {
-        fill_stats(&filled, f);
+        fill_stats(eq, &filled, f);
         (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     }
     lumeq_curve_unref(&f->curve);

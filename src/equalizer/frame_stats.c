@@ -78,7 +78,7 @@ static void count_tiles_out(Tally *out, const FrameSummary *from)
 {
     const uint32_t width = (uint32_t)from->params->bins / TILE_CELLS;
     for (uint32_t i = 0; i < TILE_CELLS; i++) {
-        const uint64_t count = from->tile_hist_out[i];
+        const uint64_t count = from->sums->hist_out[i];
         for (uint32_t k = 0; k < width; k++)
             tally(out, i * width + k, (uint32_t)(count * (k + 1) / width - count * k / width));
     }
@@ -89,8 +89,8 @@ static uint32_t tiles_curve_at(const FrameSummary *from, uint32_t bin)
 {
     const CurveParams *curve = from->params;
     const uint32_t width = (uint32_t)curve->bins / TILE_CELLS, i = bin / width, k = bin % width;
-    const uint64_t begin = from->tile_curve_sum[i];
-    const uint64_t end = i + 1 < TILE_CELLS ? from->tile_curve_sum[i + 1]
+    const uint64_t begin = from->sums->curve_sum[i];
+    const uint64_t end = i + 1 < TILE_CELLS ? from->sums->curve_sum[i + 1]
                                             : (uint64_t)from->tiles << (curve->depth + 8);
     const uint64_t sum = begin + (end > begin ? end - begin : 0) * k / width;
     return (uint32_t)((sum << 8) / from->tiles);

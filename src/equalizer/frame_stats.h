@@ -9,7 +9,7 @@ typedef struct FrameSummary {
     const CurveParams *params;
     const CurveResult *result;
     uint32_t tiles; /* number of tiles; 0: not mode CLAHE */
-    const uint32_t *tile_hist_out, *tile_curve_sum;
+    const TileSums *sums;
     uint64_t moved; /* curve speed: sum over bins of the smoothed curve's change, Q16 codes */
 } FrameSummary;
 

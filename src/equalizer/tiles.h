@@ -46,12 +46,17 @@ typedef struct TileGrid {
     uint32_t limit;    /* reference: clip limit of a cell */
 } TileGrid;
 
+/* Sums over a frame's tiles. */
+typedef struct TileSums {
+    uint32_t hist_out[TILE_CELLS];  /* output histogram: each tile's cells after its own curve */
+    uint32_t curve_sum[TILE_CELLS]; /* sum of all tiles' curves, with 8 fraction bits */
+} TileSums;
+
 /* Result of a frame's tiles, and history of the next frame. Zero is an empty history. */
 typedef struct TileResult {
     uint32_t tiles_x, tiles_y;
-    uint32_t depth, white;          /* of the history, as in CurveResult */
-    uint32_t hist_out[TILE_CELLS];  /* output histogram: each tile's cells after its own curve */
-    uint32_t curve_sum[TILE_CELLS]; /* sum of all tiles' curves, with 8 fraction bits */
+    uint32_t depth, white; /* of the history, as in CurveResult */
+    TileSums sums;
     /* Smoothed curve of each tile before strength, tiles row by row, in Q16 codes. Undefined
      * without a history and past the last tile. */
     uint32_t smooth[TILES_MAX][TILE_CELLS];

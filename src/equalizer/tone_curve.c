@@ -33,7 +33,7 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     const size_t own = padded(sizeof(LumeqCurve));
     const size_t result = padded(lumeq_result_size((uint32_t)params->bins));
     const size_t tables = grid ? padded(tables_size(grid)) : 0;
-    const size_t more = grid ? padded(sizeof(TileGrid)) + 2 * TILE_CELLS * sizeof(uint32_t) : 0;
+    const size_t more = grid ? padded(sizeof(TileGrid)) + sizeof(TileSums) : 0;
     uint8_t *memory = aligned_alloc(ALIGNMENT, padded(own + result + tables + more));
     if (!memory)
         return NULL;
@@ -49,9 +49,8 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
         curve->tables = (TileTables *)(void *)(memory + own + result);
         curve->grid = (TileGrid *)(void *)(memory + own + result + tables);
         *curve->grid = *grid;
-        curve->tile_hist_out =
-            (uint32_t *)(void *)(memory + own + result + tables + padded(sizeof(TileGrid)));
-        curve->tile_curve_sum = curve->tile_hist_out + TILE_CELLS;
+        curve->sums =
+            (TileSums *)(void *)(memory + own + result + tables + padded(sizeof(TileGrid)));
     }
     return curve;
 }
@@ -59,10 +58,8 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
 void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const TileResult *tiles)
 {
     memcpy(curve->result, result, lumeq_result_size((uint32_t)curve->params.bins));
-    if (!curve->grid)
-        return;
-    memcpy(curve->tile_hist_out, tiles->hist_out, sizeof(tiles->hist_out));
-    memcpy(curve->tile_curve_sum, tiles->curve_sum, sizeof(tiles->curve_sum));
+    if (curve->grid)
+        *curve->sums = tiles->sums;
 }
 
 void lumeq_curve_unref(LumeqCurve **curve)
@@ -124,8 +121,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
         .params = &curve->params,
         .result = curve->result,
         .tiles = curve->grid ? (uint32_t)tile_count(curve->grid) : 0,
-        .tile_hist_out = curve->tile_hist_out,
-        .tile_curve_sum = curve->tile_curve_sum,
+        .sums = curve->sums,
         .moved = curve->moved,
     };
     lumeq_fill_stats(&filled, &summary);
@@ -141,8 +137,8 @@ static void put_tiles(ByteWriter *w, const LumeqCurve *curve, int bare)
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         lumeq_put32(w, (uint32_t)fields[i]);
     for (int i = 0; i < TILE_CELLS; i++)
-        lumeq_put32(w, bare ? 0 : curve->tile_hist_out[i]);
-    lumeq_put32s(w, curve->tile_curve_sum, TILE_CELLS);
+        lumeq_put32(w, bare ? 0 : curve->sums->hist_out[i]);
+    lumeq_put32s(w, curve->sums->curve_sum, TILE_CELLS);
     for (int tile = 0; tile < tile_count(curve->grid); tile++)
         lumeq_put32s(w, curve->tables->nodes[tile], TILE_CELLS + 1);
 }
@@ -244,8 +240,8 @@ static void take_tiles(ByteReader *r, LumeqCurve *curve)
     in->last_x = lumeq_take_range(r, in->first_x, grid->x.tiles - 1);
     in->first_y = lumeq_take_range(r, 0, grid->y.tiles - 1);
     in->last_y = lumeq_take_range(r, in->first_y, grid->y.tiles - 1);
-    lumeq_take32s(r, curve->tile_hist_out, TILE_CELLS);
-    lumeq_take32s(r, curve->tile_curve_sum, TILE_CELLS);
+    lumeq_take32s(r, curve->sums->hist_out, TILE_CELLS);
+    lumeq_take32s(r, curve->sums->curve_sum, TILE_CELLS);
     uint32_t sum[TILE_CELLS] = {0};
     for (int tile = 0; tile < tile_count(grid); tile++) {
         uint32_t *nodes = curve->tables->nodes[tile];
@@ -256,7 +252,7 @@ static void take_tiles(ByteReader *r, LumeqCurve *curve)
         for (int i = 0; i < TILE_CELLS; i++)
             sum[i] += nodes[i];
     }
-    r->bad |= memcmp(sum, curve->tile_curve_sum, sizeof(sum)) != 0;
+    r->bad |= memcmp(sum, curve->sums->curve_sum, sizeof(sum)) != 0;
 }
 
 int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)

@@ -14,10 +14,10 @@ struct LumeqCurve {
     int fields;     /* the frame is interlaced */
     int past;       /* previous frames that may be used, at most LIFT_PAST */
     uint64_t moved; /* change since the previous curve, summed over bins, Q16 codes */
-    /* NULL except in mode CLAHE. The statistics are those of TileResult; there is no history. */
+    /* NULL except in mode CLAHE. */
     TileGrid *grid;
     TileTables *tables;
-    uint32_t *tile_hist_out, *tile_curve_sum; /* [TILE_CELLS] each */
+    TileSums *sums;
     CurveResult *result;                      /* allocated only up to its last used bin */
     CurveTable table;
 };

@@ -37,7 +37,7 @@ TEST(opencv)
         CHECK(result.depth == 0, "picture %d: leaves a history", i);
         uint64_t counted = 0;
         for (int cell = 0; cell < TILE_CELLS; cell++)
-            counted += result.hist_out[cell];
+            counted += result.sums.hist_out[cell];
         CHECK(counted == (uint64_t)width * (uint64_t)height, "picture %d: %llu samples", i,
               (unsigned long long)counted);
     }
@@ -88,8 +88,8 @@ TEST(picture_by_hand)
     CHECK(result.smooth[0][10] == 255u << 15 && result.smooth[1][39] == 255u << 15,
           "the curves are %g and %g", result.smooth[0][10] / 65536.0,
           result.smooth[1][39] / 65536.0);
-    CHECK(result.hist_out[128] == 2 && result.hist_out[255] == 2, "the histogram of the output");
-    CHECK(result.curve_sum[10] == 255u << 8 && result.curve_sum[0] == 0, "the sum of curves");
+    CHECK(result.sums.hist_out[128] == 2 && result.sums.hist_out[255] == 2, "the histogram of the output");
+    CHECK(result.sums.curve_sum[10] == 255u << 8 && result.sums.curve_sum[0] == 0, "the sum of curves");
 
     /* Half of the strength: half of the way from the identity. */
     clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE / 2), &no_tiles, &result, &tables);
@@ -390,7 +390,7 @@ static void check_case(CheckRandom *random, int number, const char *name,
     CHECK(check_rect_intact(&out), "%s, case %d: writes outside", name, number);
     uint64_t counted = 0;
     for (int i = 0; i < TILE_CELLS; i++)
-        counted += result.hist_out[i];
+        counted += result.sums.hist_out[i];
     CHECK(counted == (uint64_t)width * (uint64_t)height, "case %d: the sum of hist_out", number);
     check_rect_free(&in);
     check_rect_free(&out);

@@ -85,13 +85,29 @@ static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, 
     const int ret = try_call(fake, text, size);
     if (ret < 0)
         return ret;
+    return lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
+}
+
+static int place_fake(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
+                      void **pending, char *text, size_t size)
+{
+    *pending = NULL;
+    const int ret = refusal == LUMEQ_ERR_ARGUMENT ? try_call(priv, text, size) : 0;
+    if (ret < 0)
+        return ret;
     if (out_of_memory) {
         snprintf(text, size, "no room");
         return LUMEQ_ERR_MEMORY;
     }
-    if (!job->flight)
-        return lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
-    return fake_begin(fake, job, pending);
+    return fake_place(priv, job, flight, pending);
+}
+
+static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse, char *text,
+                      size_t size)
+{
+    (void)pendings;
+    CHECK(count == 1 && may_refuse, "%d frames begin", count);
+    return refusal == LUMEQ_ERR_ARGUMENT ? 0 : try_call(priv, text, size);
 }
 
 static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
@@ -104,21 +120,26 @@ static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *cou
     return fake_measure(priv, pending, counts, text, size);
 }
 
-static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
+static int write_fake(void *priv, const LumeqApplyJob *job, int count, char *text, size_t size)
 {
     Flight *p = job->flight;
     const int ret = try_call(priv, text, size);
-    if (p && ret < 0)
+    CHECK(count == 1, "%d frames are written", count);
+    if (ret < 0) {
         p->landed = ret != LUMEQ_ERR_GPU;
-    if (ret < 0)
         return ret;
-    if (p) {
-        CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
-        p->written = job->write > 0;
-        frames_begun++;
-        *job->late = late && p->written && job->out.memory == LUMEQ_MEMORY_HOST;
     }
+    CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
+    p->written = job->write > 0;
+    frames_begun++;
+    *p->to.late = late && p->written && job->out.memory == LUMEQ_MEMORY_HOST;
     return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size) : 0;
+}
+
+static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
+{
+    const int ret = try_call(priv, text, size);
+    return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size);
 }
 
 static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
@@ -175,6 +196,9 @@ const LumeqBackend lumeq_backend_cuda = {
     .measure = measure_fake,
     .measure_finish = measure_finish_fake,
     .apply = apply_fake,
+    .place = place_fake,
+    .begin = begin_fake,
+    .write = write_fake,
     .land = land_fake,
     .leave = fake_leave,
     .alloc_host = alloc_fake,

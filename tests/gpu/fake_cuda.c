@@ -10,10 +10,10 @@
 #include <cudaTypedefs.h>
 #include <cuda_gl_interop.h>
 
+#include "../fake_flights.h"
 #include "equalizer/backend.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/frame.h"
-#include "equalizer/rule/curve.h"
 
 FakeCuda fake_cuda;
 
@@ -592,128 +592,111 @@ static void *cpu_backend(void)
     return cpu;
 }
 
-/* Counts a frame of the reference on the CPU, and makes its curve. */
-static void find_curve(const LumeqCudaWork *of, LumeqCudaFrame *frame)
+/* The same part of another frame of a batch. */
+#define AFTER(part, distance) ((void *)((uint8_t *)(part) + (distance)))
+
+static LumeqImage image_after(const LumeqImage *first, const ptrdiff_t *distances)
 {
-    static uint32_t hist[LUMEQ_MAX_BINS], tiles[TILES_MAX][TILE_CELLS],
-        padding[TILES_MAX][TILE_CELLS];
-    static NoiseProfile noise;
-    static BarsProfile lines;
-    static CurveWork work;
-    static LumeqState none;
-    const LumeqJob *job = of->job;
-    LumeqState *result = &frame->result;
-    char text[256];
-    void *pending;
-    const LumeqMeasureJob measure = {
-        .in = of->in,
-        .curve = job->curve,
-        .bars = {.ignore = 1},
-        .clahe = job->clahe,
-        .grid = job->grid,
-        .counts = {.hist = hist,
-                   .noise = &noise,
-                   .lit = {lines.lit[BARS_COLUMNS], lines.lit[BARS_ROWS]},
-                   .tiles = job->clahe ? tiles : NULL,
-                   .padding = job->clahe ? padding : NULL},
-    };
-    if (lumeq_backend_cpu.measure(cpu_backend(), &measure, &pending, text, sizeof(text)) < 0)
-        abort();
-    result->curve.bars = (BarsState){.active = {0, 0, of->in.width, of->in.height}};
-    curve_compute(&job->curve, hist, &none.curve, &result->curve, &frame->table, &work);
-    if (job->clahe)
-        lumeq_tile_curves(&job->grid, tiles, padding, &result->curve, &none.tiles, &result->tiles,
-                          &frame->tables);
+    LumeqImage image = *first;
+    for (int i = 0; i < 3; i++)
+        if (image.plane[i])
+            image.plane[i] = AFTER(image.plane[i], distances[i]);
+    return image;
 }
 
-int lumeq_cuda_same_shape(const LumeqCudaWork *first, const LumeqCudaWork *other)
+int lumeq_cuda_same_params(const CurveParams *a, const CurveParams *b)
 {
-    return first->in.width == other->in.width && first->in.height == other->in.height &&
-           first->in.depth == other->in.depth && first->job->write == other->job->write &&
-           first->job->clahe == other->job->clahe;
+    return a->strength == b->strength && a->depth == b->depth;
 }
 
-cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqCudaWork *of, int count,
-                                  LumeqCudaFrame *frames, cudaStream_t stream)
+int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b)
 {
-    (void)device;
-    CALL();
-    work(stream);
-    fake_cuda.batches += count > 1;
-    for (int i = 0; i < count; i++) {
-        if (!of[i].job->curve.reference)
-            abort(); /* others go step by step */
-        find_curve(&of[i], &frames[i]);
-        frames[i].counters.blocks_done++; /* half done, until it is written */
-    }
-    return cudaSuccess;
+    return a->width == b->width && a->height == b->height && a->depth == b->depth &&
+           a->stride[0] == b->stride[0] && !a->plane[0] == !b->plane[0];
 }
 
-cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqCudaWork *of, int count,
-                             LumeqCudaFrame *frames, const LumeqCudaReport *report,
-                             int behind_curve, cudaStream_t stream)
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
+                                  const LumeqCudaReference *parts, const LumeqCudaBatch *batch,
+                                  cudaStream_t stream)
 {
-    (void)device, (void)behind_curve;
     CALL();
     char text[256];
     work(stream);
-    for (int i = 0; i < count; i++) {
-        LumeqCudaFrame *frame = &frames[i];
-        const LumeqJob *job = of[i].job;
-        if (frame->counters.blocks_done != 1)
-            abort(); /* counts of a failed frame were not cleared */
-        frame->counters.blocks_done = 0;
-        if (report)
-            memcpy((char *)report->host + i * report->distance,
-                   (const char *)report->from + i * (ptrdiff_t)sizeof(*frame), report->size);
-        const LumeqApplyJob apply = {
-            .in = of[i].in,
-            .out = of[i].out,
-            .write = job->write > 1 ? lumeq_planes(&of[i].in) : job->write,
-            .curve = job->curve,
-            .bars = &frame->result.curve.bars,
-            .table = &frame->table,
-            .clahe = job->clahe,
-            .grid = &job->grid,
-            .tables = &frame->tables,
-        };
-        if (job->write && lumeq_backend_cpu.apply(cpu_backend(), &apply, text, sizeof(text)) < 0)
+    fake_cuda.batches += batch->count > 1;
+    if (device->early_launches || !job->curve.reference)
+        abort(); /* others go step by step */
+    for (int i = 0; i < batch->count; i++) {
+        const LumeqCudaInBatch *of = &batch->of[i];
+        LumeqMeasureJob own = *job;
+        own.in = image_after(&job->in, of->in);
+        LumeqCudaTally *tally = AFTER(parts->tally, of->device);
+        LumeqCudaTally *host = AFTER(parts->host, of->host);
+        CurveTable *table = AFTER(parts->table, of->device);
+        if (tally->blocks_done ||
+            fake_curve(cpu_backend(), &own, host->hist, AFTER(parts->sums, of->host), table,
+                       AFTER(parts->tables, of->device), text, sizeof(text)) < 0)
             abort();
     }
     return cudaSuccess;
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaTally *tally, LumeqCudaTally *host, cudaStream_t stream)
+                               LumeqCudaTally *tally, LumeqCudaTally *host,
+                               const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     static NoiseProfile noise;
     char text[256];
     void *pending;
     CALL();
-    if (device->early_launches || tally->blocks_done || (job->counts.cells && job->counts.cells[0]))
-        abort();
     work(stream);
-    LumeqMeasureJob counted = *job;
-    counted.counts.hist = host->hist;
-    counted.counts.noise = job->previous.plane[0] ? &host->noise : &noise;
-    counted.counts.lit[BARS_COLUMNS] = host->lit[BARS_COLUMNS];
-    counted.counts.lit[BARS_ROWS] = host->lit[BARS_ROWS];
-    if (lumeq_backend_cpu.measure(cpu_backend(), &counted, &pending, text, sizeof(text)) < 0)
-        abort();
+    fake_cuda.batches += batch->count > 1;
+    for (int i = 0; i < batch->count; i++) {
+        const LumeqCudaInBatch *of = &batch->of[i];
+        const LumeqCudaTally *counting = AFTER(tally, of->device);
+        LumeqCudaTally *counted = AFTER(host, of->host);
+        LumeqMeasureJob own = *job;
+        if (device->early_launches || counting->blocks_done ||
+            (job->counts.cells && job->counts.cells[0]))
+            abort();
+        own.in = image_after(&job->in, of->in);
+        if (job->previous.plane[0])
+            own.previous.plane[0] = AFTER(job->previous.plane[0], of->before);
+        if (job->counts.tiles)
+            own.counts.tiles = AFTER(job->counts.tiles, of->device);
+        if (job->counts.padding)
+            own.counts.padding = AFTER(job->counts.padding, of->device);
+        own.counts.hist = counted->hist;
+        own.counts.noise = job->previous.plane[0] ? &counted->noise : &noise;
+        own.counts.lit[BARS_COLUMNS] = counted->lit[BARS_COLUMNS];
+        own.counts.lit[BARS_ROWS] = counted->lit[BARS_ROWS];
+        if (lumeq_backend_cpu.measure(cpu_backend(), &own, &pending, text, sizeof(text)) < 0)
+            abort();
+    }
     return cudaSuccess;
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   cudaStream_t stream)
+                                   const LumeqCudaBatch *batch, int early, cudaStream_t stream)
 {
+    const BarsState no_bars = {.active = {0, 0, job->in.width, job->in.height}};
     char text[256];
     CALL();
     if (device->early_launches || (job->write > 1 && lumeq_planes(&job->in) != job->write) ||
-        job->in.shift != job->out.shift)
+        (early && batch->count > 1) || job->in.shift != job->out.shift)
         abort(); /* kernels write in the input's layout */
     work(stream);
-    if (lumeq_backend_cpu.apply(cpu_backend(), job, text, sizeof(text)) < 0)
-        abort();
+    for (int i = 0; i < batch->count; i++) {
+        const LumeqCudaInBatch *of = &batch->of[i];
+        LumeqApplyJob own = *job;
+        own.in = image_after(&job->in, of->in);
+        own.out = image_after(&job->out, of->out);
+        own.curve.frame = of->frame;
+        own.table = AFTER(job->table, of->device);
+        own.tables = AFTER(job->tables, of->device);
+        own.bars = job->bars ? AFTER(job->bars, of->device) : &no_bars;
+        if (lumeq_backend_cpu.apply(cpu_backend(), &own, text, sizeof(text)) < 0)
+            abort();
+    }
     return cudaSuccess;
 }
 

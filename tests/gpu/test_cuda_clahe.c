@@ -11,7 +11,7 @@
 typedef struct Memory {
     TileCounters counters;
     uint32_t hist[TILES_MAX][TILE_CELLS], padding[TILES_MAX][TILE_CELLS];
-    TileResult result;
+    TileSums sums;
     TileTables tables;
     CurveTable table; /* unused with tiles */
 } Memory;
@@ -68,7 +68,8 @@ static void compare_reference(const Pictures *p, const TileGrid *grid, const Til
 {
     static const TileCounters zero;
     OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));
-    CHECK(!memcmp(&memory.result, result, tile_result_size(grid)), "%s: the sums differ", p->name);
+    CHECK(!memcmp(&memory.sums, &result->sums, sizeof(memory.sums)), "%s: the sums differ",
+          p->name);
     CHECK(!memcmp(&memory.tables.inside, &tables->inside, offsetof(TileInside, unused)),
           "%s: the active tiles differ", p->name);
     for (int tile = 0; tile < tile_count(grid); tile++) /* 8 bits end with the last cell */
@@ -100,13 +101,13 @@ static void check_case(const Layout *layout, int depth, int number, CheckRandom 
     pictures_to_device(&p);
     memset(&memory, 0, sizeof(memory));
     if (curve->reference)
-        memset(&memory.result, 0x5A, sizeof(memory.result));
+        memset(&memory.sums, 0x5A, sizeof(memory.sums));
     else
         memory.tables = tables;
     OK(cudaMemcpy(on_device, &memory, sizeof(memory), cudaMemcpyHostToDevice));
     check_counts(&p, &grid);
     if (curve->reference) /* the next kernel starts before it has ended */
-        OK(lumeq_cuda_clahe_reference(&device, &p.in[0].device, &grid, &inside, &on_device->result,
+        OK(lumeq_cuda_clahe_reference(&device, &p.in[0].device, &grid, &inside, &on_device->sums,
                                       &on_device->tables, &on_device->counters, &one, 0));
     OK(lumeq_cuda_clahe_apply(&device, &p.out[0].device, &p.in[0].device, &grid, &on_device->tables,
                               NULL, &one, 0));

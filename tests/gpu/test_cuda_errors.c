@@ -306,11 +306,11 @@ static void no_memory_for_batches(void)
     const size_t whole = play_in(SIZE_MAX / 2, "whole batches");
     int launches = 0;
     for (int i = 0; i < 9; i++) {
-        const size_t room = 2 * alone + (whole - 2 * alone) / 9 * (size_t)i;
+        const size_t room = alone + (whole - alone) / 9 * (size_t)i;
         CHECK(play_in(room, "smaller batches") <= room, "more than %zu bytes are used", room);
         launches += fake_cuda.batches > 0;
     }
-    CHECK(whole > 8 * alone && launches > 3, "%zu bytes, alone %zu; %d times with batches", whole,
+    CHECK(whole > alone && launches > 3, "%zu bytes, alone %zu; %d times with batches", whole,
           alone, launches);
     batch = 0;
     way = STEPS;
@@ -575,11 +575,13 @@ static void shared_streams(void)
         for (int i = 0; i < COUNT; i++)
             eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
         sharing = 0;
-        CHECK(fake_cuda.streams == EACH, "%d streams for %d", fake_cuda.streams, COUNT);
-        CHECK(lumeq_get_cuda(eq[0], &context, &stream) == 0 && fake_cuda.streams == EACH + 1,
+        CHECK(fake_cuda.streams == EACH + COUNT, "%d streams for %d", fake_cuda.streams, COUNT);
+        CHECK(lumeq_get_cuda(eq[0], &context, &stream) == 0 &&
+                  fake_cuda.streams == EACH + COUNT + 1,
               "%d streams with a decoder's", fake_cuda.streams);
         LumeqEqualizer *alone = open_fake(LUMEQ_BACKEND_CUDA);
-        CHECK(fake_cuda.streams == 2 * EACH + 1, "%d streams with one alone", fake_cuda.streams);
+        CHECK(fake_cuda.streams == EACH + COUNT + 2, "%d streams with one alone",
+              fake_cuda.streams);
         lumeq_destroy(&alone);
         play_all(eq, runs, COUNT, 0, FRAMES);
         for (int i = 0; i < COUNT; i++) {
@@ -636,7 +638,7 @@ static void lost_for_one(void)
     const int streams = fake_cuda.streams;
     eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
     sharing = 0;
-    CHECK(fake_cuda.streams == streams + LUMEQ_CUDA_STREAMS,
+    CHECK(fake_cuda.streams == streams + LUMEQ_CUDA_STREAMS + 1,
           "%d streams more: an equalizer joined a lost one", fake_cuda.streams - streams);
     play_all(eq + 2, runs + 2, 1, 0, FRAMES);
     finish(eq[2], &runs[2], "one that comes later");
@@ -662,7 +664,7 @@ static void *open_and_close(void *seed)
         if (*one)
             lumeq_cuda_streams_close(one, 0);
         else
-            lumeq_cuda_streams_open(one, &homes[i & 1], 1);
+            lumeq_cuda_streams_open(one, &homes[i & 1]);
     }
     for (int i = 0; i < 4; i++)
         lumeq_cuda_streams_close(&held[i], 0);

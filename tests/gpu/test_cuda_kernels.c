@@ -154,7 +154,8 @@ static void check_counts(const Plane *now, const Plane *before, const CurveParam
     count.counted.width -= x;
     count.counted.height -= y;
     memset(counted, 0x5A, sizeof(*counted));
-    OK(lumeq_cuda_counter(params->depth, params->bins)(&device, &count, 0));
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(params);
+    OK(lumeq_cuda_counter(params->depth, params->bins)(&device, &count, &one, 0));
     OK(cudaMemcpy(&left, tally, sizeof(left), cudaMemcpyDeviceToHost));
 
     memset(hist, 0, LUMEQ_MAX_BINS * sizeof(*hist));
@@ -208,8 +209,7 @@ static void check_apply(const Pictures *p, const CurveParams *params, const uint
     make_curve(params, hist, &result, &table);
     OK(cudaMalloc((void **)&twin, sizeof(*twin)));
     OK(cudaMemcpy(twin, &table, sizeof(table), cudaMemcpyHostToDevice));
-    OK(lumeq_cuda_apply(&device, &p->out[0].device, &p->in[0].device, twin, NULL, params, NULL,
-                        &one, 0));
+    OK(lumeq_cuda_apply(&device, &p->out[0].device, &p->in[0].device, twin, NULL, params, &one, 0));
     if (chroma.planes)
         OK(lumeq_cuda_chroma(&device, &chroma, twin, params, &one, 0));
     OK(cudaDeviceSynchronize());
@@ -220,8 +220,7 @@ static void check_apply(const Pictures *p, const CurveParams *params, const uint
 
 /* Memory of the reference's kernel besides samples. */
 typedef struct Reference {
-    LumeqCudaCounters counters;
-    CurveBin bins[REFERENCE_CODES];
+    LumeqCudaTally counters, host; /* the kernel writes either in device memory here */
     CurveTable table;
 } Reference;
 
@@ -230,10 +229,10 @@ static void queue_reference(const Pictures *p, Reference *on_device, cudaStream_
 {
     const CurveParams params = reference_params();
     const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&params);
-    OK(lumeq_cuda_reference(&device, &p->in[0].device, &params, on_device->bins, &on_device->table,
-                            &on_device->counters, &one, stream));
+    OK(lumeq_cuda_reference(&device, &p->in[0].device, &params, &on_device->counters,
+                            &on_device->host, &on_device->table, &one, stream));
     OK(lumeq_cuda_apply(&device, &p->out[0].device, &p->in[0].device, &on_device->table, NULL,
-                        &params, NULL, &one, stream));
+                        &params, &one, stream));
 }
 
 static void compare_reference(const Pictures *p, const Reference *on_device)
@@ -241,7 +240,7 @@ static void compare_reference(const Pictures *p, const Reference *on_device)
     static CurveResult result;
     static CurveTable table;
     static Reference got;
-    static const LumeqCudaCounters zero;
+    static const LumeqCudaTally zero;
     uint32_t hist[REFERENCE_CODES] = {0};
     CheckRect expected[3] = {{0}};
     const CurveParams params = reference_params();
@@ -250,11 +249,9 @@ static void compare_reference(const Pictures *p, const Reference *on_device)
     make_curve(&params, hist, &result, &table);
     OK(cudaMemcpy(&got, on_device, sizeof(got), cudaMemcpyDeviceToHost));
     for (int i = 0; i < REFERENCE_CODES; i++) {
-        const CurveBin *bin = &got.bins[i];
         const CurveGain *gain = &got.table.gain[i], *right = &table.gain[i];
-        CHECK(bin->hist == hist[i] && bin->curve == result.bin[i].curve &&
-                  got.table.codes8[i] == table.codes8[i],
-              "%s: code %d: count %u, curve %u, %d", p->name, i, bin->hist, bin->curve,
+        CHECK(got.host.hist[i] == hist[i] && got.table.codes8[i] == table.codes8[i],
+              "%s: code %d: count %u, output %d", p->name, i, got.host.hist[i],
               got.table.codes8[i]);
         CHECK(gain->gain == right->gain && gain->from == right->from && gain->to == right->to,
               "%s: the gain of code %d differs", p->name, i);
@@ -274,7 +271,7 @@ static Reference *open_reference(void)
     Reference *on_device = NULL;
     OK(cudaMalloc((void **)&on_device, sizeof(*on_device)));
     OK(cudaMemset(on_device, 0, sizeof(on_device->counters)));
-    OK(cudaMemset(&on_device->bins, 0x5A, sizeof(*on_device) - offsetof(Reference, bins)));
+    OK(cudaMemset(&on_device->host, 0x5A, sizeof(*on_device) - offsetof(Reference, host)));
     return on_device;
 }
 

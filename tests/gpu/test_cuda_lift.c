@@ -295,7 +295,8 @@ static void apply_there(Case *c)
                   cudaMemcpyHostToDevice));
     job.table = memory;
     job.bars = (const BarsState *)(const void *)((uint8_t *)memory + sizeof(c->table));
-    OK(lumeq_cuda_apply_curve(&device, &job, 0));
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&job.curve);
+    OK(lumeq_cuda_apply_curve(&device, &job, &one, 0, 0));
     OK(cudaDeviceSynchronize());
     to_host(&c->form, &c->out[1]);
     OK(cudaFree(memory));

@@ -357,12 +357,17 @@ static LumeqEqualizer *open_live(LumeqBackendId id)
 /* A frame for which there is no memory: the GPU stays. */
 TEST(refused_input)
 {
-    static uint8_t out[SIZE];
+    enum { SIDE = 1024 };
+    static uint8_t out[SIDE * SIDE];
     expected_run();
     fake_cuda_start((FakeCuda){0});
     LumeqEqualizer *eq = open_live(LUMEQ_BACKEND_AUTO);
-    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
-    LumeqFrame frame = {.in = picture(memory, 0, 0), .out = picture(out, 0, 1)};
+    uint8_t *memory = lumeq_alloc_device(eq, sizeof(out));
+    memset(memory, 7, sizeof(out));
+    LumeqFrame frame = {
+        .in = {.plane = {memory}, .stride = {SIDE}, .width = SIDE, .height = SIDE, .depth = 8}};
+    frame.out = frame.in;
+    frame.out.plane[0] = out;
     frame.in.memory = LUMEQ_MEMORY_CUDA;
     fake_cuda.memory = 1;
     CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_UNAVAILABLE, "it is taken");

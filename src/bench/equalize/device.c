@@ -1,6 +1,6 @@
-/* Measures lumeq's kernels alone: in a replayed graph on two streams as in the library, but without
- * uploads and events for times between frames. Of other modes than the reference, whose curves the
- * host makes, only the histogram. */
+/* Measures lumeq's kernels alone: in a replayed graph on two streams, without uploads and events
+ * for times between frames. Of other modes than the reference, whose curves the host makes, only
+ * the histogram. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +24,22 @@ _Static_assert(FRAMES >= LUMEQ_MAX_BATCH, "a batch's frames are one after anothe
 
 #define UNTOUCHED 0x5A /* outputs are filled with it before they are checked */
 
-typedef struct Memory {
-    LumeqCudaFrame frames[FRAMES];
-    LumeqCudaTally tallies[FRAMES], counts;
-} Memory;
+/* A frame's memory on the device, which also gets what would go to the host. */
+typedef struct Frame {
+    LumeqCudaTally tally, host;
+    TileCounters counters;
+    TileSums sums;
+    CurveTable table;
+    TileTables tables;
+} Frame;
 
 typedef struct Bench {
     const EqualizeCase *of;
     LumeqCudaDevice device;
-    LumeqImage input; /* on the host */
-    LumeqJob job;     /* the same for all frames */
-    Memory *memory;
+    LumeqImage input;    /* on the host */
+    LumeqMeasureJob job; /* the same for all frames */
+    int planes_out;
+    Frame *frames;
     uint8_t *pictures; /* alternately an input and an output */
     size_t picture_size;
     int pieces, alone;
@@ -46,11 +51,10 @@ static void make_job(Bench *bench, const EqualizeMode *mode)
 {
     const LumeqParams params = equalize_params(mode);
     const LumeqClock clock = {0};
-    LumeqJob *job = &bench->job;
+    LumeqMeasureJob *job = &bench->job;
     memset(job, 0, sizeof(*job));
-    job->frame.in = job->frame.out = bench->input;
     job->curve = lumeq_curve_params(&params, &bench->input, &clock);
-    job->write = 1;
+    bench->planes_out = 1;
     job->clahe = lumeq_tiles_params(&job->grid, &params, &bench->input, &job->curve);
 }
 
@@ -84,35 +88,61 @@ static cudaError_t join_streams(const Bench *bench, int piece, cudaStream_t stre
     if (!error)
         error = link_streams(bench, bench->write, stream);
     return error || end ? error
-                        : cudaMemsetAsync(&bench->memory->counts, 0, sizeof(uint32_t), stream);
+                        : cudaMemsetAsync(&bench->frames->host, 0, sizeof(uint32_t), stream);
 }
 
-static LumeqCudaWork work_of(const Bench *bench, int piece)
+static LumeqCudaBatch batch_of(const Bench *bench, int count)
 {
-    return (LumeqCudaWork){
-        .job = &bench->job, .in = picture_of(bench, piece, 0), .out = picture_of(bench, piece, 1)};
+    LumeqCudaBatch batch = lumeq_cuda_batch_of_one(&bench->job.curve);
+    batch.count = count;
+    for (int i = 0; i < count; i++) {
+        LumeqCudaInBatch *of = &batch.of[i];
+        *of = batch.of[0];
+        for (int k = 0; k < 3; k++)
+            of->in[k] = of->out[k] = (ptrdiff_t)(2 * (size_t)i * bench->picture_size);
+        of->device = of->host = (ptrdiff_t)((size_t)i * sizeof(Frame));
+    }
+    return batch;
 }
 
 /* Launches a batch with its last piece. */
 static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
-    Memory *const m = bench->memory;
-    LumeqCudaWork work[LUMEQ_MAX_BATCH];
     const int batch = bench->alone ? 1 : bench->of->batch, count = piece % batch + 1;
     if (count < batch && piece < bench->pieces - 1)
         return cudaSuccess;
     const int first = piece + 1 - count, all = frames_in_turn(bench);
-    for (int i = 0; i < count; i++)
-        work[i] = work_of(bench, first + i);
-    LumeqCudaFrame *const frames = &m->frames[first % all];
-    cudaError_t error = lumeq_cuda_find_curve(&bench->device, work, count, frames, stream);
+    Frame *const frame = &bench->frames[first % all];
+    const LumeqCudaBatch together = batch_of(bench, count);
+    const LumeqCudaReference parts = {
+        .tally = &frame->tally,
+        .host = &frame->host,
+        .table = &frame->table,
+        .counters = &frame->counters,
+        .sums = &frame->sums,
+        .tables = &frame->tables,
+    };
+    LumeqMeasureJob job = bench->job;
+    job.in = picture_of(bench, first, 0);
+    const LumeqApplyJob apply = {
+        .in = job.in,
+        .out = picture_of(bench, first, 1),
+        .write = bench->planes_out,
+        .curve = job.curve,
+        .table = &frame->table,
+        .clahe = job.clahe,
+        .grid = &job.grid,
+        .tables = &frame->tables,
+    };
+    cudaError_t error = lumeq_cuda_find_curve(&bench->device, &job, &parts, &together, stream);
     /* Like the library: a single frame is written on the stream of its curve. */
     const cudaStream_t write = bench->alone ? stream : bench->write;
     if (!error && write != stream)
         error = link_streams(bench, stream, write);
-    if (!error)
-        error = lumeq_cuda_write(&bench->device, work, count, frames, NULL, write == stream, write);
+    if (!error && bench->planes_out)
+        error = lumeq_cuda_apply_curve(&bench->device, &apply, &together,
+                                       write == stream && bench->device.early_launches, write);
     return error ? error : join_streams(bench, piece, stream);
 }
 
@@ -120,14 +150,15 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
 static cudaError_t count(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
-    Memory *const m = bench->memory;
     const LumeqImage in = picture_of(bench, piece, 0);
     const CurveParams *p = &bench->job.curve;
     const LumeqCudaCount count = {.counted = lumeq_pictures_plane(&in, 0),
                                   .params = p,
-                                  .tally = &m->tallies[piece % FRAMES],
-                                  .host = &m->counts};
-    const cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(&bench->device, &count, stream);
+                                  .tally = &bench->frames[piece % FRAMES].tally,
+                                  .host = &bench->frames[piece % FRAMES].host};
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(p);
+    const cudaError_t error =
+        lumeq_cuda_counter(p->depth, p->bins)(&bench->device, &count, &one, stream);
     return error ? error : join_streams(bench, piece, stream);
 }
 
@@ -135,14 +166,14 @@ static cudaError_t count(void *data, int piece, cudaStream_t stream)
 static cudaError_t apply(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
-    const LumeqCudaFrame *const frame = &bench->memory->frames[0];
+    const Frame *const frame = bench->frames;
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
     const LumeqCudaPlane from = lumeq_pictures_plane(&in, 0), to = lumeq_pictures_plane(&out, 0);
     const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&bench->job.curve);
     return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
                                                      &frame->tables, NULL, &one, stream)
                             : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table, NULL,
-                                               &bench->job.curve, NULL, &one, stream);
+                                               &bench->job.curve, &one, stream);
 }
 
 static cudaError_t copy(void *data, int piece, cudaStream_t stream)
@@ -177,9 +208,9 @@ static cudaError_t bench_open(Bench *bench)
 {
     cudaError_t error = lumeq_cuda_prepare(&bench->device, bench->of->device);
     if (!error)
-        error = cudaMalloc((void **)&bench->memory, sizeof(*bench->memory));
+        error = cudaMalloc((void **)&bench->frames, FRAMES * sizeof(*bench->frames));
     if (!error)
-        error = cudaMemset(bench->memory, 0, sizeof(*bench->memory));
+        error = cudaMemset(bench->frames, 0, FRAMES * sizeof(*bench->frames));
     if (!error)
         error = cudaStreamCreateWithFlags(&bench->write, cudaStreamNonBlocking);
     if (!error)
@@ -198,7 +229,7 @@ static void bench_close(Bench *bench)
     if (bench->write)
         cudaStreamDestroy(bench->write);
     cudaFree(bench->pictures);
-    cudaFree(bench->memory);
+    cudaFree(bench->frames);
     free(bench->input.plane[0]);
 }
 
@@ -232,7 +263,7 @@ static cudaError_t equalize_all(Bench *bench)
 static int compare_all(Bench *bench, const LumeqImage *expected)
 {
     const BenchPicture *picture = &bench->of->picture;
-    const int planes = bench->job.write;
+    const int planes = bench->planes_out;
     void *const memory = malloc(equalize_image_size(picture, planes));
     const LumeqImage got = equalize_image(picture, memory, planes);
     int ret = memory ? 0 : check_cuda(cudaErrorMemoryAllocation);
@@ -277,13 +308,13 @@ static cudaError_t time_steps(Bench *bench, BenchValue *row)
     if (!error)
         error = time_work(bench, copy, 0, &time);
     row[EQ_COPY_US].number = time.us;
-    bench->job.write = 0;
+    bench->planes_out = 0;
     if (!error)
         error = time_work(bench, equalize, 0, &time);
     const double histogram_curve_us = row[EQ_HISTOGRAM_CURVE_US].number = time.us;
     if (!error)
         error = time_work(bench, count, 0, &time);
-    bench->job.write = 1;
+    bench->planes_out = 1;
     row[EQ_HISTOGRAM_US].number = time.us;
     row[EQ_CURVE_US].number = histogram_curve_us - time.us;
     return error;

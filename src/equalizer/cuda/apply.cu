@@ -4,14 +4,13 @@
 #define THREADS 512
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/lookup.cuh"
-#include "equalizer/cuda/report.cuh"
 
 /* The frames of a batch are side by side in the grid's second dimension. */
 template <typename Table>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     apply(const __grid_constant__ Chunks all_chunks, uint8_t *dst, int dst_stride,
           const CurveTable *from, const BarsState *bars, const __grid_constant__ CurveParams params,
-          const Report report, const __grid_constant__ LumeqCudaBatch batch)
+          const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ typename Table::Memory memory;
     __shared__ Active active;
@@ -30,8 +29,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
-    if (blockIdx.x == 0)
-        make_report(report, frame, (int)threadIdx.x, THREADS);
     if (threadIdx.x == 0)
         find_active(&active, bars);
     look_up_plane<Table>(&memory, chunks, dst, dst_stride, from, params, batch.of[frame].frame,
@@ -61,8 +58,8 @@ extern "C" cudaError_t lumeq_cuda_load_apply(void)
 template <typename Table>
 static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                           const LumeqCudaPlane *src, const CurveTable *table, const BarsState *bars,
-                          const CurveParams *params, const LumeqCudaReport *report,
-                          const LumeqCudaBatch *batch, cudaStream_t stream)
+                          const CurveParams *params, const LumeqCudaBatch *batch,
+                          cudaStream_t stream)
 {
     Chunks chunks;
     cudaLaunchAttribute early = {};
@@ -78,17 +75,16 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *d
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, apply<Table>, chunks, dst->data, (int)dst->stride, table,
-                              bars, *params, report_of(report, batch), *batch);
+                              bars, *params, *batch);
 }
 
 extern "C" cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                         const LumeqCudaPlane *src, const CurveTable *table,
                                         const BarsState *bars, const CurveParams *params,
-                                        const LumeqCudaReport *report, const LumeqCudaBatch *batch,
-                                        cudaStream_t stream)
+                                        const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const auto start = params->depth == 8 ? params->dither ? launch<Dithered8> : launch<Rounded8>
                        : curve_has_nodes(params) ? launch<Nodes>
                                                  : launch<Codes16>;
-    return start(device, dst, src, table, bars, params, report, batch, stream);
+    return start(device, dst, src, table, bars, params, batch, stream);
 }

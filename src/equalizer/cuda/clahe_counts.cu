@@ -139,20 +139,14 @@ static __device__ __forceinline__ void finish_tile(const TileGrid &grid, int til
         tables->nodes[tile][TILE_CELLS] = tile_last_node(grid.curve.depth);
 }
 
-static __device__ __forceinline__ void finish_all(const TileGrid &grid, const TileInside &inside,
-                                                  TileResult *result, TileTables *tables,
-                                                  TileCounters *counters)
+static __device__ __forceinline__ void finish_all(const TileInside &inside, TileSums *sums,
+                                                  TileTables *tables, TileCounters *counters)
 {
     const int i = (int)threadIdx.x;
-    result->hist_out[i] = take(&counters->hist_out[i]);
-    result->curve_sum[i] = take(&counters->curve_sum[i]);
-    if (i > 0)
-        return;
-    tables->inside = inside;
-    result->tiles_x = (uint32_t)grid.x.tiles;
-    result->tiles_y = (uint32_t)grid.y.tiles;
-    result->depth = 0;
-    result->white = (uint32_t)grid.curve.white;
+    sums->hist_out[i] = take(&counters->hist_out[i]);
+    sums->curve_sum[i] = take(&counters->curve_sum[i]);
+    if (i == 0)
+        tables->inside = inside;
 }
 
 /* A block's part of its tile, of so many. */
@@ -187,7 +181,7 @@ static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPla
 
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     clahe_reference(const __grid_constant__ PartPlane first, const __grid_constant__ TileGrid grid,
-                    const TileInside inside, TileResult *result, TileTables *tables,
+                    const TileInside inside, TileSums *host, TileTables *tables,
                     TileCounters *counters, const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ __align__(16) uint32_t counts[TABLES * TILE_CELLS];
@@ -211,7 +205,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     wait_for_kernel_before();
     finish_tile(grid, tile, nodes, own, sums);
     if (is_last_block<group_barrier>(&own->tiles_done, gridDim.x * gridDim.y))
-        finish_all(grid, inside, in_batch(result, batch, number), nodes, own);
+        finish_all(inside, host_in_batch(host, batch, number), nodes, own);
 }
 
 /* Counts only, without curves. */
@@ -258,7 +252,7 @@ static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *gri
 
 extern "C" cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device,
                                                   const LumeqCudaPlane *src, const TileGrid *grid,
-                                                  const TileInside *inside, TileResult *result,
+                                                  const TileInside *inside, TileSums *sums,
                                                   TileTables *tables, TileCounters *counters,
                                                   const LumeqCudaBatch *batch, cudaStream_t stream)
 {
@@ -274,7 +268,7 @@ extern "C" cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device,
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, clahe_reference, part_plane(src, src, 1), *grid, *inside,
-                              result, tables, counters, *batch);
+                              sums, tables, counters, *batch);
 }
 
 template <typename Sample>

@@ -23,12 +23,11 @@ cudaError_t lumeq_cuda_load_clahe_histogram(void);
 cudaError_t lumeq_cuda_load_clahe_apply(void);
 
 /* Computes the histograms of all tiles of `src`, which has the size of the grid, a reference one;
- * then from them the sums of `result`, and `tables`. `inside`: the tiles that are used. */
+ * then from them `sums`, in pinned memory, and `tables`. `inside`: the tiles that are used. */
 cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const TileGrid *grid, const TileInside *inside,
-                                       TileResult *result, TileTables *tables,
-                                       TileCounters *counters, const LumeqCudaBatch *batch,
-                                       cudaStream_t stream);
+                                       TileSums *sums, TileTables *tables, TileCounters *counters,
+                                       const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* Adds the histograms of all tiles to `hist` and, for a reference grid, to `padding`; the caller
  * has zeroed both. */

@@ -42,25 +42,24 @@ typedef struct LumeqCudaPlane {
     int width, height;
 } LumeqCudaPlane;
 
-/*
- * A batch: frames of one shape that one launch processes. A launcher's other arguments are for the
- * first frame; its results, tables and counters are followed by those of the next after `distance`
- * bytes, and so on.
- */
+/* A frame of a batch: distances from the first frame, in bytes. */
+typedef struct LumeqCudaInBatch {
+    ptrdiff_t in[3], out[3], before; /* planes */
+    ptrdiff_t device, host;          /* tables and counts; what the host gets */
+    uint32_t frame;                  /* as in CurveParams */
+} LumeqCudaInBatch;
+
+/* A batch: frames of one shape that one launch processes. A launcher's other arguments are for the
+ * first frame. */
 typedef struct LumeqCudaBatch {
     int count; /* 1..LUMEQ_MAX_BATCH */
-    ptrdiff_t distance;
-    struct LumeqCudaInBatch {
-        ptrdiff_t in[3], out[3]; /* planes: distance from the first frame's, in bytes */
-        uint32_t frame;          /* as in CurveParams */
-    } of[LUMEQ_MAX_BATCH];
+    LumeqCudaInBatch of[LUMEQ_MAX_BATCH];
 } LumeqCudaBatch;
 
 static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params)
 {
     LumeqCudaBatch batch;
     batch.count = 1;
-    batch.distance = 0;
     memset(&batch.of[0], 0, sizeof(batch.of[0]));
     batch.of[0].frame = params->frame;
     return batch;
@@ -77,7 +76,6 @@ cudaError_t lumeq_cuda_load_count16(void);
 cudaError_t lumeq_cuda_load_reference(void);
 cudaError_t lumeq_cuda_load_apply(void);
 cudaError_t lumeq_cuda_load_chroma(void);
-cudaError_t lumeq_cuda_load_report(void);
 cudaError_t lumeq_cuda_load_cells(void);
 cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
@@ -103,9 +101,9 @@ typedef struct LumeqCudaCount {
     LumeqCudaTally *host;      /* pinned: gets the counts */
 } LumeqCudaCount;
 
-/* Counts a frame: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */
+/* Counts a batch: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */
 typedef cudaError_t LumeqCudaCounter(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                     cudaStream_t stream);
+                                     const LumeqCudaBatch *batch, cudaStream_t stream);
 LumeqCudaCounter lumeq_cuda_count8, lumeq_cuda_count10, lumeq_cuda_count16;
 
 #define LUMEQ_CUDA_FEW_BINS 1024
@@ -117,39 +115,23 @@ static inline LumeqCudaCounter *lumeq_cuda_counter(int depth, int bins)
                                          : lumeq_cuda_count16;
 }
 
-/* Shared by the blocks of one frame of the reference; zeroed like LumeqCudaTally. */
-typedef struct LumeqCudaCounters {
-    uint32_t hist[REFERENCE_CODES];
-    uint32_t blocks_done;
-} LumeqCudaCounters;
-
-/* Computes OpenCV's curves of a batch of 8-bit planes: `hist` and `curve` of `bins`, and `table`.
- */
+/* Computes OpenCV's curves of a batch of 8-bit planes: `hist` of `host`, which is pinned, and
+ * `table`. `tally`: as above. */
 cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                 const CurveParams *params, CurveBin *bins, CurveTable *table,
-                                 LumeqCudaCounters *counters, const LumeqCudaBatch *batch,
-                                 cudaStream_t stream);
+                                 const CurveParams *params, LumeqCudaTally *tally,
+                                 LumeqCudaTally *host, CurveTable *table,
+                                 const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* Adds the codes of luma to cells[MEASURE_CELLS], which the caller has zeroed. */
 cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift, uint64_t *cells,
                              cudaStream_t stream);
 
-/* A small copy from device memory to pinned host memory; addresses and size are multiples of 16
- * bytes. A kernel makes it, because a copy engine would finish large copies first. */
-typedef struct LumeqCudaReport {
-    void *host;
-    const void *from;
-    size_t size;
-    ptrdiff_t distance; /* in a batch: bytes on the host from one frame's copy to the next */
-} LumeqCudaReport;
-
-/* Maps samples of src through the table; copies samples of bars (NULL: no bars). Copies the report
- * as well (NULL: none). The two planes must not overlap. */
+/* Maps samples of src through the table; copies samples of bars (NULL: no bars). The two planes
+ * must not overlap. */
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
                              const BarsState *bars, const CurveParams *params,
-                             const LumeqCudaReport *report, const LumeqCudaBatch *batch,
-                             cudaStream_t stream);
+                             const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* Luma that may be lifted. */
 typedef struct LumeqCudaLift {
@@ -180,8 +162,7 @@ typedef struct LumeqCudaChroma {
 cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
                                  const LumeqCudaChroma *chroma, const CurveTable *table,
                                  const BarsState *bars, const CurveParams *params,
-                                 const LumeqCudaReport *report, const LumeqCudaBatch *batch,
-                                 cudaStream_t stream);
+                                 const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* True if lumeq_cuda_lift_luma() can scale chroma as well: 4:2:0, all planes aligned to vectors. */
 int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma, int depth);
@@ -210,10 +191,6 @@ typedef struct LumeqCudaSamples {
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
                                int height, int sample_size, int down, int up, cudaStream_t stream);
 
-/* Makes the copy of a report with a kernel of its own. */
-cudaError_t lumeq_cuda_report(const LumeqCudaReport *report, const LumeqCudaBatch *batch,
-                              cudaStream_t stream);
-
 #ifdef __cplusplus
 }
 #endif
@@ -223,29 +200,30 @@ cudaError_t lumeq_cuda_report(const LumeqCudaReport *report, const LumeqCudaBatc
 typedef struct LumeqCudaAlone {
 } LumeqCudaAlone;
 
-/* A pointer to results of a frame of the batch, from that of the first frame; NULL stays NULL. */
-template <typename Result>
-static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCudaBatch &batch,
-                                                   int frame)
+/* Distances of a frame from the first one. */
+static __device__ __forceinline__ LumeqCudaInBatch of_frame(const LumeqCudaBatch &batch, int frame)
 {
-    return first ? (Result *)((char *)first + frame * batch.distance) : first;
+    return batch.of[frame];
 }
 
-template <typename Result>
-static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCudaAlone &, int)
+static __device__ __forceinline__ LumeqCudaInBatch of_frame(const LumeqCudaAlone &, int)
 {
-    return first;
+    return {};
 }
 
-/* Distance of a frame's luma from that of the first one. */
-static __device__ __forceinline__ ptrdiff_t luma_in(const LumeqCudaBatch &batch, int frame)
+/* A pointer to a frame's tables or counts, from that of the first frame; NULL stays NULL. */
+template <typename Result, typename Batch>
+static __device__ __forceinline__ Result *in_batch(Result *first, const Batch &batch, int frame)
 {
-    return batch.of[frame].in[0];
+    return first ? (Result *)((char *)first + of_frame(batch, frame).device) : first;
 }
 
-static __device__ __forceinline__ ptrdiff_t luma_in(const LumeqCudaAlone &, int)
+/* The same for what the host gets. */
+template <typename Result, typename Batch>
+static __device__ __forceinline__ Result *host_in_batch(Result *first, const Batch &batch,
+                                                        int frame)
 {
-    return 0;
+    return (Result *)((char *)first + of_frame(batch, frame).host);
 }
 #endif
 

@@ -7,7 +7,6 @@
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/lift_tile.cuh"
 #include "equalizer/cuda/lookup_both.cuh"
-#include "equalizer/cuda/report.cuh"
 #include "equalizer/samples.h"
 
 #define GROUP 4 /* samples of a vector that is loaded or stored */
@@ -43,7 +42,6 @@ typedef struct LumaWork {
     CurveParams params;
     Chunks chunks; /* for mapping luma only */
     Both both;     /* for luma with chroma, if blocks > 0 */
-    Report report;
 } LumaWork;
 
 /* A picture that is filtered separately: the active picture, or one of its fields. */
@@ -774,8 +772,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
-    if (blockIdx.x == 0)
-        make_report(work.report, frame, (int)threadIdx.x, THREADS);
     if (!__ldcg(&tables->luma_on)) {
         const bool both = may_be_both && !__ldcg(&tables->chroma_on);
         if (threadIdx.x == 0)
@@ -907,7 +903,6 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
                                             const LumeqCudaLift *luma,
                                             const LumeqCudaChroma *chroma, const CurveTable *table,
                                             const BarsState *bars, const CurveParams *params,
-                                            const LumeqCudaReport *report,
                                             const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const LumaKernel kernel = choose(device, params->depth, luma->previous_count);
@@ -921,7 +916,6 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.tables = &table->lift;
     work.bars = bars;
     work.params = *params;
-    work.report = report_of(report, batch);
     const int all = batch->count > 1 ? device->processors / batch->count : lookup_blocks(device);
     const int most = all > 0 ? all : 1;
     unsigned blocks =

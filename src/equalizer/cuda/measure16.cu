@@ -5,15 +5,16 @@
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/measure.cuh"
 
-#define MEASURE measure<uint16_t, LUMEQ_MAX_BINS, 1>
+#define KIND uint16_t, LUMEQ_MAX_BINS, 1
 
 extern "C" cudaError_t lumeq_cuda_load_count16(void)
 {
-    return load(MEASURE);
+    return load_measure<KIND>();
 }
 
 extern "C" cudaError_t lumeq_cuda_count16(const LumeqCudaDevice *device,
-                                          const LumeqCudaCount *count, cudaStream_t stream)
+                                          const LumeqCudaCount *count, const LumeqCudaBatch *batch,
+                                          cudaStream_t stream)
 {
-    return launch_measure<uint16_t>(MEASURE, device, count, stream);
+    return launch_measure<KIND>(device, count, batch, stream);
 }

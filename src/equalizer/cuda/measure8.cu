@@ -5,23 +5,23 @@
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/measure.cuh"
 
-#define MEASURE measure<uint8_t, 256, 32> /* a table for each lane */
+#define KIND uint8_t, 256, 32 /* a table for each lane */
 
 extern "C" cudaError_t lumeq_cuda_load_count8(void)
 {
-    return load(MEASURE);
+    return load_measure<KIND>();
 }
 
 extern "C" cudaError_t lumeq_cuda_count8(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                         cudaStream_t stream)
+                                         const LumeqCudaBatch *batch, cudaStream_t stream)
 {
-    return launch_measure<uint8_t>(MEASURE, device, count, stream);
+    return launch_measure<KIND>(device, count, batch, stream);
 }
 
 extern "C" cudaError_t lumeq_cuda_code_version(int *version)
 {
     cudaFuncAttributes attributes = {};
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, MEASURE);
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, measure<KIND, LumeqCudaAlone>);
     *version = attributes.ptxVersion;
     return error;
 }

@@ -17,12 +17,14 @@ typedef struct Scratch {
     uint32_t sums[2][GROUP_WARPS], first, base, total;
 } Scratch;
 
-/* The group of threads makes a frame's curve from its counters, and clears them. */
+/* The group of threads makes a frame's curve from its counters, and clears them. The counts are
+ * sent to the host first, since that takes longest. */
 static __device__ __forceinline__ void make_curve(const CurveParams &params, uint32_t *hist,
-                                                  CurveBin *bins, CurveTable *table,
+                                                  uint32_t *host, CurveTable *table,
                                                   Scratch *scratch)
 {
     const uint32_t code = threadIdx.x, count = __ldcg(&hist[code]);
+    host[code] = count;
     hist[code] = 0;
     const uint32_t sum = group_scan(count, scratch->sums[0]);
     const uint32_t first = group_sum(sum == 0, scratch->sums[1]);
@@ -35,8 +37,6 @@ static __device__ __forceinline__ void make_curve(const CurveParams &params, uin
     const uint32_t out =
         reference_code(code, sum, first, base, total, reference_scale(base, total));
     wait_for_kernel_before(); /* waiting for this kernel then includes that one */
-    bins[code].hist = count;
-    bins[code].curve = out << 16;
     table->codes8[code] = (uint8_t)out;
     table->gain[code] = curve_gain_over(&params, code << 16, out << 16, curve_gain_rule());
     if (code == 0)
@@ -47,22 +47,22 @@ static __device__ __forceinline__ void make_curve(const CurveParams &params, uin
 template <typename Batch>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     reference(const __grid_constant__ Chunks chunks, const __grid_constant__ CurveParams params,
-              CurveBin *bins, CurveTable *table, LumeqCudaCounters *counters,
+              LumeqCudaTally *tally, LumeqCudaTally *host, CurveTable *table,
               const __grid_constant__ Batch batch)
 {
     __shared__ __align__(16) uint32_t own[Tables<REFERENCE_CODES, TABLES>::words];
     __shared__ Scratch scratch;
     const Codes codes = {0, REFERENCE_CODES - 1};
     const int frame = (int)blockIdx.y;
-    LumeqCudaCounters *const counted = in_batch(counters, batch, frame);
+    LumeqCudaTally *const counted = in_batch(tally, batch, frame);
     Chunks in_frame = chunks;
-    in_frame.data += luma_in(batch, frame);
+    in_frame.data += of_frame(batch, frame).in[0];
     let_next_kernel_start();
     count_plane<uint8_t, REFERENCE_CODES, TABLES>(own, in_frame, codes);
     merge<REFERENCE_CODES, TABLES>(own, counted->hist);
     if (is_last_block<block_barrier>(&counted->blocks_done, gridDim.x) &&
         threadIdx.x < GROUP_THREADS)
-        make_curve(params, counted->hist, in_batch(bins, batch, frame),
+        make_curve(params, counted->hist, host_in_batch(host, batch, frame)->hist,
                    in_batch(table, batch, frame), &scratch);
 }
 
@@ -74,13 +74,13 @@ extern "C" cudaError_t lumeq_cuda_load_reference(void)
 
 extern "C" cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device,
                                             const LumeqCudaPlane *src, const CurveParams *params,
-                                            CurveBin *bins, CurveTable *table,
-                                            LumeqCudaCounters *counters,
-                                            const LumeqCudaBatch *batch, cudaStream_t stream)
+                                            LumeqCudaTally *tally, LumeqCudaTally *host,
+                                            CurveTable *table, const LumeqCudaBatch *batch,
+                                            cudaStream_t stream)
 {
     return batch->count > 1
                ? launch_over<uint8_t>(reference<LumeqCudaBatch>, device, src, batch->count, 0,
-                                      stream, *params, bins, table, counters, *batch)
+                                      stream, *params, tally, host, table, *batch)
                : launch_over<uint8_t>(reference<LumeqCudaAlone>, device, src, 1, 0, stream, *params,
-                                      bins, table, counters, LumeqCudaAlone());
+                                      tally, host, table, LumeqCudaAlone());
 }

@@ -47,15 +47,14 @@ static void take_out(const LumeqCudaStreams *s)
         *at = s->next;
 }
 
-cudaError_t lumeq_cuda_streams_open(LumeqCudaStreams **streams, const LumeqCudaHome *home,
-                                    int shares)
+cudaError_t lumeq_cuda_streams_open(LumeqCudaStreams **streams, const LumeqCudaHome *home)
 {
     cudaError_t error = cudaSuccess;
     pthread_mutex_lock(&lock);
-    *streams = shares ? find(home) : NULL;
+    *streams = find(home);
     if (!*streams)
         error = create(streams, home);
-    if (!error && shares && !(*streams)->users) {
+    if (!error && !(*streams)->users) {
         (*streams)->next = shared;
         shared = *streams;
     }

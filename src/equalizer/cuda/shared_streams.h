@@ -1,11 +1,11 @@
-/* The CUDA streams for frames in a row: a backend's own, or shared by all backends in a context
- * that ask for it. Thread-safe. */
+/* The CUDA streams for frames in flight that all backends in a context share, if they ask for it.
+ * Thread-safe. */
 #ifndef LUMEQ_CUDA_SHARED_STREAMS_H
 #define LUMEQ_CUDA_SHARED_STREAMS_H
 
 #include "equalizer/cuda/cuda_context.h"
 
-#define LUMEQ_CUDA_STREAMS 4
+#define LUMEQ_CUDA_STREAMS 2
 
 typedef struct LumeqCudaStreams {
     struct LumeqCudaStreams *next; /* in the list of shared ones */
@@ -15,10 +15,9 @@ typedef struct LumeqCudaStreams {
     cudaStream_t stream[LUMEQ_CUDA_STREAMS];
 } LumeqCudaStreams;
 
-/* Creates streams, or with `shares` joins the shared ones of the context. *streams is NULL on
+/* Joins the shared streams of the context; the first user creates them. *streams is NULL on
  * failure. Call it in the context. */
-cudaError_t lumeq_cuda_streams_open(LumeqCudaStreams **streams, const LumeqCudaHome *home,
-                                    int shares);
+cudaError_t lumeq_cuda_streams_open(LumeqCudaStreams **streams, const LumeqCudaHome *home);
 
 /* Leaves the streams; the last user destroys them. None of the caller's work may be in flight. With
  * `lost` they are abandoned; else call it in the context. */

@@ -27,43 +27,33 @@ _Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "it comes first, on the d
 /* Memory and events for work on one frame. */
 struct LumeqCudaStep {
     LumeqCudaStep *next;
-    int busy;   /* belongs to a call, to a pending measure, or to a frame in flight */
-    int used;   /* `done` has been recorded, and is not known to have passed */
-    int zeroed; /* the tally is; each measure leaves it so */
+    int busy;         /* belongs to a call, to a pending measure, or to a frame in flight */
+    int used;         /* `done` has been recorded, and is not known to have passed */
+    int zeroed;       /* the tally is; each kernel leaves it so */
+    int tiles_zeroed; /* so are the TileCounters behind it */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
-    /* The same for frames in flight; begun and written only if stages are timed. */
-    cudaEvent_t begun, uploaded, written;
+    cudaEvent_t uploaded;
+    cudaEvent_t begun, written; /* of frames in flight, only if stages are timed */
     uint8_t *device, *host;
     size_t device_size, host_size;
 
-    /* For a pending measure; the counts are in `host`. */
-    MeasureShape shape;
-    LumeqCounts counts; /* only cells and tiles */
-    int noise;          /* noise was counted */
-    double asked;       /* time of the first lumeq_cuda_steps_finish(); 0: none yet */
-
-    int flight;                 /* it is a frame in flight; only then the members below count */
-    LumeqImage host_image;      /* the input, if it was in host memory; else plane[0] is NULL */
-    int waited_for;             /* it is there only after `uploaded` */
+    LumeqMeasureJob job;        /* its pointers are valid only until it has begun */
+    LumeqFlight flight;         /* its `late` is NULL: a step of its own */
+    LumeqCudaStep *leader;      /* the last one of those launched together: its stream and events
+                                 * count */
     LumeqCudaPictures pictures; /* on the device */
     LumeqImage previous;
-    size_t curve; /* offset of the curve's parts in device and host memory */
+    int missed;                 /* the previous frame has to be uploaded */
+    int waited_for;             /* the input is there only after `uploaded` */
+    size_t counts, counts_size; /* in device and host memory; the tally comes before */
+    size_t curve;               /* the curve's parts, after the counts */
+    MeasureShape shape;
+    LumeqCounts counted; /* only cells and tiles, on the host */
+    double asked;        /* time of the first call that waited for it; 0: none yet */
 };
 
 /* ---- steps --------------------------------------------------------------------------------- */
-
-int lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
-                          const LumeqCudaDevice *device, LumeqCudaLoss *loss)
-{
-    steps->home = home;
-    steps->loss = loss;
-    steps->device = *device;
-    /* The caller's kernels before these may write what these read, so they must not overlap. */
-    steps->device.early_launches = 0;
-    steps->opened = pthread_mutex_init(&steps->lock, NULL) == 0;
-    return steps->opened ? 0 : LUMEQ_ERR_MEMORY;
-}
 
 static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what, char *text,
                 size_t text_size)
@@ -112,6 +102,8 @@ void lumeq_cuda_steps_close(LumeqCudaSteps *steps)
         else
             destroy(steps, step);
     }
+    if (steps->anchor && !lost)
+        cudaEventDestroy(steps->anchor);
     pthread_mutex_destroy(&steps->lock);
     steps->opened = 0;
 }
@@ -159,14 +151,16 @@ static LumeqCudaStep *find_step(LumeqCudaSteps *steps, size_t device_size, size_
     return found;
 }
 
-/* Takes a free step for the caller, or creates one. */
-static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t host_size,
+/* Takes a free step for the caller, or creates one. `tiles`: it needs TileCounters. */
+static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t host_size, int tiles,
                              LumeqCudaStep **taken)
 {
-    *taken = find_step(steps, device_size, host_size);
-    if (*taken)
+    LumeqCudaStep *step = *taken = find_step(steps, device_size, host_size);
+    if (step) {
+        step->tiles_zeroed &= tiles;
         return cudaSuccess;
-    LumeqCudaStep *step = calloc(1, sizeof(*step));
+    }
+    step = calloc(1, sizeof(*step));
     if (!step)
         return cudaErrorMemoryAllocation;
     step->busy = 1;
@@ -192,7 +186,6 @@ static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t h
 /* Returns a step. `done`: its work is known to have finished. */
 static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
 {
-    step->flight = 0;
     pthread_mutex_lock(&steps->lock);
     step->used = !done;
     step->busy = 0;
@@ -201,11 +194,44 @@ static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
     pthread_mutex_unlock(&steps->lock);
 }
 
+cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
+                                  const LumeqCudaDevice *device, LumeqCudaLoss *loss)
+{
+    LumeqCudaStep *step = NULL;
+    steps->home = home;
+    steps->loss = loss;
+    steps->device = *device;
+    steps->early = device->early_launches;
+    /* The caller's kernels before these may write what these read, so they must not overlap. */
+    steps->device.early_launches = 0;
+    steps->opened = pthread_mutex_init(&steps->lock, NULL) == 0;
+    cudaError_t error =
+        steps->opened ? take_step(steps, 0, 0, 0, &step) : cudaErrorMemoryAllocation;
+    if (!error)
+        error = cudaEventCreate(&steps->anchor);
+    if (!error)
+        error = cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), step->stream);
+    if (!error)
+        error = cudaEventRecord(steps->anchor, step->stream);
+    if (!error)
+        error = lumeq_cuda_await_event(steps->anchor, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
+    if (step) {
+        step->zeroed = !error;
+        give_step(steps, step, 1);
+    }
+    return error;
+}
+
 /* Waits for work that is already queued: others may queue more all the time. */
 static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
 {
     const cudaError_t error = cudaEventRecord(step->done, stream);
     return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
+}
+
+static int is_flight(const LumeqCudaStep *step)
+{
+    return step->flight.late != NULL;
 }
 
 /* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
@@ -220,7 +246,7 @@ static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t strea
     const cudaError_t after = step ? finish_so_far(step, stream) : cudaFree(NULL);
     if (after)
         return lose(steps, after, what, text, text_size);
-    if (step && !step->flight)
+    if (step && !is_flight(step))
         give_step(steps, step, 1);
     snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
              cudaGetErrorString(error));
@@ -245,9 +271,13 @@ static cudaError_t await_done(const LumeqCudaStep *step, double since, LumeqCuda
 
 /* ---- the caller's streams and events ------------------------------------------------------- */
 
-static cudaStream_t stream_of(const LumeqCudaStep *step, const LumeqSync *sync)
+/* `part`: index of the shared stream. */
+static cudaStream_t stream_of(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                              const LumeqSync *sync, int part)
 {
-    return sync && sync->stream ? (cudaStream_t)sync->stream : step->stream;
+    return sync && sync->stream                     ? (cudaStream_t)sync->stream
+           : is_flight(step) && steps->shared[part] ? steps->shared[part]
+                                                    : step->stream;
 }
 
 static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
@@ -291,16 +321,17 @@ static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step
 /* If the call waits, the CPU may write the output after a GPU is lost, which must not write it as
  * well when it wakes up. So the copy is queued only after the data are ready. */
 static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                            const LumeqApplyJob *job, const LumeqImage *from, cudaStream_t stream)
+                            const LumeqImage *to, int planes, int waits, cudaStream_t stream)
 {
-    const LumeqImage *to = &job->out;
     if (to->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
-    const int first = (!step->flight && waits(job->sync)) ||
-                      lumeq_pageable_planes(steps->home, to, job->write) > 0;
-    const cudaError_t error = first ? finish_so_far(step, stream) : cudaSuccess;
+    const int pageable = lumeq_pageable_planes(steps->home, to, planes);
+    const cudaError_t error = waits || pageable ? finish_so_far(step->leader, stream) : cudaSuccess;
+    if (is_flight(step))
+        *step->flight.late = pageable < planes;
     return error ? error
-                 : lumeq_pictures_copy(to, from, job->write, cudaMemcpyDeviceToHost, stream);
+                 : lumeq_pictures_copy(to, &step->pictures.out, planes, cudaMemcpyDeviceToHost,
+                                       stream);
 }
 
 /* Reserves a part of a step's memory; returns its offset. */
@@ -352,18 +383,23 @@ static void copy_counts(const LumeqCounts *to, const LumeqCudaStep *step)
     const LumeqCudaTally *tally = (const LumeqCudaTally *)(const void *)step->host;
     const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
     memcpy(to->hist, tally->hist, (size_t)shape->bins * sizeof(*to->hist));
-    if (step->noise)
+    if (step->flight.reference) {
+        if (tiles)
+            memcpy(to->sums, step->host + step->counts, sizeof(*to->sums));
+        return;
+    }
+    if (step->job.previous.plane[0])
         memcpy(to->noise, &tally->noise, sizeof(*to->noise));
     else
         memset(to->noise, 0, sizeof(*to->noise));
     memcpy(to->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], (size_t)shape->width);
     memcpy(to->lit[BARS_ROWS], tally->lit[BARS_ROWS], (size_t)shape->height);
-    if (step->counts.cells)
-        memcpy(to->cells, step->counts.cells, MEASURE_CELLS * sizeof(*to->cells));
+    if (step->counted.cells)
+        memcpy(to->cells, step->counted.cells, MEASURE_CELLS * sizeof(*to->cells));
     if (tiles)
-        memcpy(to->tiles, step->counts.tiles, tiles * sizeof(*to->tiles));
+        memcpy(to->tiles, step->counted.tiles, tiles * sizeof(*to->tiles));
     if (tiles && shape->reference)
-        memcpy(to->padding, step->counts.padding, tiles * sizeof(*to->padding));
+        memcpy(to->padding, step->counted.padding, tiles * sizeof(*to->padding));
 }
 
 /* Places cells and tiles in `memory` (NULL: nowhere), and returns their size. */
@@ -387,88 +423,7 @@ static size_t place_counts(LumeqCounts *counts, const MeasureShape *shape, int c
     return size;
 }
 
-/* Offsets of a measure's parts in device memory. */
-typedef struct MeasurePlaces {
-    size_t counts, pictures, previous;
-    size_t counts_size, size;
-} MeasurePlaces;
-
-static MeasurePlaces begin_places(const LumeqMeasureJob *job, const MeasureShape *shape)
-{
-    LumeqCounts counts;
-    MeasurePlaces at = {.counts_size =
-                            place_counts(&counts, shape, job->counts.cells != NULL, NULL)};
-    part_of(&at.size, sizeof(LumeqCudaTally));
-    at.counts = part_of(&at.size, at.counts_size);
-    return at;
-}
-
-static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShape *shape)
-{
-    static const LumeqImage none;
-    MeasurePlaces at = begin_places(job, shape);
-    at.pictures = part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &none, 0).size);
-    if (job->previous.plane[0])
-        at.previous = part_of(&at.size, lumeq_pictures_place(NULL, &job->previous, &none, 0).size);
-    return at;
-}
-
-/* Zeroes the tally before its first measure, or after one that failed. */
-static cudaError_t zero_tally(LumeqCudaStep *step, cudaStream_t stream)
-{
-    return step->zeroed ? cudaSuccess
-                        : cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), stream);
-}
-
-/* Counts a picture on the device, and copies the counts to the host. */
-static cudaError_t count(const LumeqCudaSteps *steps, LumeqCudaStep *step,
-                         const LumeqMeasureJob *job, const MeasurePlaces *at, cudaStream_t stream)
-{
-    LumeqMeasureJob on_device = *job;
-    uint8_t *const counts = step->device + at->counts, *const host = step->host + at->counts;
-    const int cells = job->counts.cells != NULL;
-    step->noise = job->previous.plane[0] != NULL;
-    place_counts(&on_device.counts, &step->shape, cells, counts);
-    place_counts(&step->counts, &step->shape, cells, host);
-    cudaError_t error = zero_tally(step, stream);
-    step->zeroed = 0;
-    if (!error && at->counts_size)
-        error = cudaMemsetAsync(counts, 0, at->counts_size, stream);
-    if (!error)
-        error =
-            lumeq_cuda_measure(&steps->device, &on_device, (LumeqCudaTally *)(void *)step->device,
-                               (LumeqCudaTally *)(void *)step->host, stream);
-    step->zeroed = !error;
-    return error || !at->counts_size
-               ? error
-               : cudaMemcpyAsync(host, counts, at->counts_size, cudaMemcpyDeviceToHost, stream);
-}
-
-static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *step,
-                                 const LumeqMeasureJob *job, const MeasurePlaces *at,
-                                 cudaStream_t stream)
-{
-    static const LumeqImage none;
-    const LumeqCudaPictures pictures =
-        lumeq_pictures_place(step->device + at->pictures, &job->in, &none, 0);
-    LumeqMeasureJob on_device = *job;
-    on_device.in = pictures.in;
-    if (job->previous.plane[0])
-        on_device.previous =
-            lumeq_pictures_place(step->device + at->previous, &job->previous, &none, 0).in;
-
-    cudaError_t error = begin(job->sync, stream);
-    if (!error)
-        error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
-    if (!error && job->previous.plane[0])
-        error = upload(steps, step, &on_device.previous, &job->previous, 1, stream);
-    if (!error)
-        error = count(steps, step, &on_device, at, stream);
-    return error ? error : end(step, job->sync, stream);
-}
-
-/* ---- frames in flight: measure --------------------------------------------------------------- */
-
+/* Bytes of the curve's parts. */
 static size_t curve_size(const LumeqMeasureJob *job)
 {
     const size_t tiles = job->clahe ? (size_t)tile_count(&job->grid) : 0;
@@ -481,115 +436,303 @@ static size_t curve_size(const LumeqMeasureJob *job)
 
 static int same_luma(const LumeqImage *a, const LumeqImage *b)
 {
-    return a->plane[0] == b->plane[0] && a->stride[0] == b->stride[0] && a->width == b->width &&
-           a->height == b->height && a->depth == b->depth && a->shift == b->shift;
+    return a->memory == b->memory && a->plane[0] == b->plane[0] && a->stride[0] == b->stride[0] &&
+           a->width == b->width && a->height == b->height && a->depth == b->depth &&
+           a->shift == b->shift;
 }
 
-/* Uploads a frame, and counts it. `missed`: the previous frame must be uploaded as well. */
-static cudaError_t start_flight(const LumeqCudaSteps *steps, LumeqCudaStep *step,
-                                const LumeqMeasureJob *job, const MeasurePlaces *at, int missed,
-                                cudaStream_t stream)
+/* Checks where a frame's planes are. */
+static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
+                        const LumeqFlight *flight, char *text, size_t text_size)
 {
-    const LumeqCudaStep *before = job->flight->before;
-    LumeqMeasureJob on_device = *job;
-    on_device.in = step->pictures.in;
-    on_device.previous = step->previous;
-    cudaError_t error = begin(job->sync, stream);
-    if (!error && before && job->previous.plane[0] && before->waited_for)
-        error = cudaStreamWaitEvent(stream, before->uploaded, 0);
-    if (!error && steps->timed)
-        error = cudaEventRecord(step->begun, stream);
-    if (!error)
-        error = upload(steps, step, &step->pictures.in, &job->in, step->pictures.planes, stream);
-    if (!error && missed)
-        error = upload(steps, step, &step->previous, &job->previous, 1, stream);
-    if (!error && (step->waited_for || steps->timed))
-        error = cudaEventRecord(step->uploaded, stream);
-    if (!error)
-        error = count(steps, step, &on_device, at, stream);
-    return error ? error : cudaEventRecord(step->done, stream);
-}
-
-static cudaStream_t stream_of_flight(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                                     const LumeqSync *sync, int part)
-{
-    return steps->shared[part] && !(sync && sync->stream) ? steps->shared[part]
-                                                          : stream_of(step, sync);
-}
-
-static int begin_flight(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
-                        char *text, size_t text_size)
-{
-    const LumeqFlight *flight = job->flight;
-    const LumeqCudaStep *before = flight->before;
-    const LumeqImage *previous = &job->previous;
     const int planes = flight->write > 1 ? lumeq_planes(&job->in) : 1;
     int ret = lumeq_check_places(steps->home, &job->in, planes, "input", NULL, text, text_size);
     if (ret == 0)
         ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output", NULL, text,
                                  text_size);
-    if (ret == 0 && previous->plane[0])
-        ret = lumeq_check_places(steps->home, previous, 1, "frame before", NULL, text, text_size);
+    if (ret == 0 && job->previous.plane[0])
+        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", NULL, text,
+                                 text_size);
+    return ret;
+}
+
+/* Checks a frame, and takes memory for all of its work. */
+static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqFlight *flight,
+                 LumeqCudaStep **placed, char *text, size_t text_size)
+{
+    const LumeqCudaStep *before = flight->before;
+    const LumeqImage *previous = &job->previous;
+    const int ret = check_places(steps, job, flight, text, text_size);
     if (ret < 0)
         return ret;
-    const int missed = previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST &&
-                       !(before && same_luma(previous, &before->host_image));
+    const int on_host = previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST;
+    const int missed = on_host && !(before && same_luma(previous, &before->job.in));
+    const int tiles = flight->reference && job->clahe;
     const MeasureShape shape = shape_of(job);
-    MeasurePlaces at = begin_places(job, &shape);
-    const size_t curve = part_of(&at.size, curve_size(job)), host_size = at.size;
-    at.pictures =
-        part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
-    if (missed)
-        at.previous = part_of(&at.size, lumeq_pictures_size(previous, 1));
+    LumeqCounts counts;
+    const size_t counts_size =
+        flight->reference ? 0 : place_counts(&counts, &shape, job->counts.cells != NULL, NULL);
+    size_t size = 0;
+    part_of(&size, sizeof(LumeqCudaTally));
+    const size_t at = part_of(&size, tiles ? sizeof(TileCounters) : counts_size);
+    const size_t curve = part_of(&size, flight->late ? curve_size(job) : 0);
+    const size_t host_size = flight->reference ? at + tiles * sizeof(TileSums) : size;
+    const size_t pictures =
+        part_of(&size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
+    const size_t past = part_of(&size, missed ? lumeq_pictures_size(previous, 1) : 0);
     LumeqCudaStep *step;
-    cudaError_t error = take_step(steps, at.size, host_size, &step);
+    const cudaError_t error = take_step(steps, size, host_size, tiles, &step);
     if (error)
         return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+    step->job = *job;
+    step->flight = *flight;
+    step->leader = step;
+    step->pictures =
+        lumeq_pictures_place(step->device + pictures, &job->in, &flight->out, flight->write);
+    step->previous = missed    ? lumeq_pictures_on_device(step->device + past, previous, 1)
+                     : on_host ? before->pictures.in
+                               : *previous;
+    step->missed = missed;
+    step->waited_for = job->in.memory == LUMEQ_MEMORY_HOST || job->sync;
+    step->counts = at;
+    step->counts_size = counts_size;
+    step->curve = curve;
     step->shape = shape;
     step->asked = 0;
-    step->curve = curve;
-    step->host_image = (LumeqImage){.plane = {NULL}};
-    if (job->in.memory == LUMEQ_MEMORY_HOST)
-        step->host_image = job->in;
-    step->pictures =
-        lumeq_pictures_place(step->device + at.pictures, &job->in, &flight->out, flight->write);
-    step->waited_for = job->in.memory == LUMEQ_MEMORY_HOST || job->sync;
-    step->previous = *previous;
-    if (missed)
-        step->previous = lumeq_pictures_on_device(step->device + at.previous, previous, 1);
-    else if (previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST)
-        step->previous = before->pictures.in;
-    const cudaStream_t stream = stream_of_flight(steps, step, job->sync, 0);
-    error = start_flight(steps, step, job, &at, missed, stream);
-    if (error)
-        return refuse(steps, step, stream, error, "a measure", text, text_size);
-    step->flight = 1;
+    *placed = step;
+    return 0;
+}
+
+/* ---- frames that are launched together ------------------------------------------------------- */
+
+/* The first frame's job with what is on the device. */
+static LumeqMeasureJob on_device(const LumeqCudaStep *step)
+{
+    LumeqMeasureJob job = step->job;
+    job.in = step->pictures.in;
+    job.previous = step->previous;
+    return job;
+}
+
+static LumeqCudaTally *tally_of(uint8_t *memory)
+{
+    return (LumeqCudaTally *)(void *)memory;
+}
+
+/* Distances of frames from the first one. */
+static LumeqCudaBatch batch_of(LumeqCudaStep *const *run, int count)
+{
+    LumeqCudaBatch batch = {.count = count};
+    for (int i = 0; i < count; i++) {
+        const LumeqCudaPictures *first = &run[0]->pictures, *own = &run[i]->pictures;
+        LumeqCudaInBatch *of = &batch.of[i];
+        for (int k = 0; k < 3; k++) {
+            of->in[k] = (uint8_t *)own->in.plane[k] - (uint8_t *)first->in.plane[k];
+            of->out[k] = (uint8_t *)own->written.plane[k] - (uint8_t *)first->written.plane[k];
+        }
+        of->before = (uint8_t *)run[i]->previous.plane[0] - (uint8_t *)run[0]->previous.plane[0];
+        of->device = run[i]->device - run[0]->device;
+        of->host = run[i]->host - run[0]->host;
+        of->frame = run[i]->job.curve.frame;
+    }
+    return batch;
+}
+
+/* Zeroes what the kernels count in, before its first use and after a failure. */
+static cudaError_t zero_counters(LumeqCudaStep *step, int tiles, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    if (!step->zeroed)
+        error = cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), stream);
+    if (!error && tiles && !step->tiles_zeroed)
+        error = cudaMemsetAsync(step->device + step->counts, 0, sizeof(TileCounters), stream);
+    step->zeroed = step->tiles_zeroed = 0;
+    return error;
+}
+
+/* Counts pictures on the device, and copies the counts to the host. */
+static cudaError_t count_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+                             cudaStream_t stream)
+{
+    const LumeqCudaBatch batch = batch_of(run, count);
+    LumeqMeasureJob job = on_device(run[0]);
+    const int cells = job.counts.cells != NULL;
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++) {
+        LumeqCudaStep *step = run[i];
+        place_counts(&step->counted, &step->shape, cells, step->host + step->counts);
+        error = zero_counters(step, 0, stream);
+        if (!error && step->counts_size)
+            error = cudaMemsetAsync(step->device + step->counts, 0, step->counts_size, stream);
+    }
+    place_counts(&job.counts, &run[0]->shape, cells, run[0]->device + run[0]->counts);
+    if (!error)
+        error = lumeq_cuda_measure(&steps->device, &job, tally_of(run[0]->device),
+                                   tally_of(run[0]->host), &batch, stream);
+    for (int i = 0; i < count && !error; i++) {
+        const LumeqCudaStep *step = run[i];
+        run[i]->zeroed = 1;
+        if (step->counts_size)
+            error = cudaMemcpyAsync(step->host + step->counts, step->device + step->counts,
+                                    step->counts_size, cudaMemcpyDeviceToHost, stream);
+    }
+    return error;
+}
+
+/* Makes the curves of the reference, and writes the pictures. A frame alone starts early to write:
+ * it has loaded its samples when the curve is ready. This would delay the curves of others. */
+static cudaError_t equalize(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+                            cudaStream_t stream)
+{
+    LumeqCudaStep *first = run[0];
+    const LumeqCudaBatch batch = batch_of(run, count);
+    const LumeqMeasureJob job = on_device(first);
+    size_t size = first->curve;
+    uint8_t *const table = first->device + part_of(&size, table_size(&job.curve));
+    const LumeqCudaReference parts = {
+        .tally = tally_of(first->device),
+        .host = tally_of(first->host),
+        .counters = (TileCounters *)(void *)(first->device + first->counts),
+        .sums = (TileSums *)(void *)(first->host + first->counts),
+        .table = (CurveTable *)(void *)table,
+        .tables = (TileTables *)(void *)(first->device + size),
+    };
+    const LumeqApplyJob apply = {
+        .in = job.in,
+        .out = first->pictures.written,
+        .write = first->pictures.planes,
+        .curve = job.curve,
+        .table = parts.table,
+        .clahe = job.clahe,
+        .grid = &job.grid,
+        .tables = parts.tables,
+    };
+    const int early = steps->early && first->flight.alone && stream == first->stream;
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++)
+        error = zero_counters(run[i], job.clahe, stream);
+    if (!error)
+        error = lumeq_cuda_find_curve(&steps->device, &job, &parts, &batch, stream);
+    for (int i = 0; i < count && !error; i++) {
+        run[i]->zeroed = 1;
+        run[i]->tiles_zeroed = job.clahe;
+    }
+    if (!error && first->flight.write)
+        error = lumeq_cuda_apply_curve(&steps->device, &apply, &batch, early, stream);
+    return error;
+}
+
+/* Uploads frames. */
+static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+                              cudaStream_t stream)
+{
+    const LumeqCudaStep *leader = run[count - 1];
+    int waited_for = steps->timed && is_flight(leader);
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++) {
+        const LumeqCudaStep *step = run[i], *before = step->flight.before;
+        if (before && step->job.previous.plane[0] && before->waited_for && before->leader != leader)
+            error = cudaStreamWaitEvent(stream, before->leader->uploaded, 0);
+        if (!error)
+            error = upload(steps, leader, &step->pictures.in, &step->job.in, step->pictures.planes,
+                           stream);
+        if (!error && step->missed)
+            error = upload(steps, leader, &step->previous, &step->job.previous, 1, stream);
+        waited_for |= step->waited_for && is_flight(step);
+    }
+    return error || !waited_for ? error : cudaEventRecord(leader->uploaded, stream);
+}
+
+/* What is left to do after frames were written: converts and downloads them. */
+static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+                            int waits, cudaStream_t stream)
+{
+    const LumeqCudaStep *leader = run[0]->leader;
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++)
+        error = lumeq_pictures_convert(&run[i]->pictures, stream);
+    if (!error && steps->timed && is_flight(leader))
+        error = cudaEventRecord(leader->written, stream);
+    for (int i = 0; i < count && !error && run[i]->flight.write; i++)
+        error = download(steps, run[i], &run[i]->flight.out, run[i]->flight.write, waits, stream);
+    return error;
+}
+
+/* Begins the work on frames of one shape. */
+static cudaError_t start(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+                         cudaStream_t stream)
+{
+    const LumeqCudaStep *leader = run[count - 1];
+    const LumeqSync *sync = leader->job.sync;
+    const int whole = leader->flight.reference;
+    cudaError_t error = begin(sync, stream);
+    if (!error && steps->timed && is_flight(leader))
+        error = cudaEventRecord(leader->begun, stream);
+    if (!error)
+        error = upload_all(steps, run, count, stream);
+    if (!error)
+        error = (whole ? equalize : count_all)(steps, run, count, stream);
+    if (!error && whole)
+        error = hand_out(steps, run, count, 0, stream);
+    return error ? error : end(leader, whole || !is_flight(leader) ? sync : NULL, stream);
+}
+
+/* True if the frame can be launched with the first one. */
+static int joins(const LumeqCudaStep *first, const LumeqCudaStep *other)
+{
+    const LumeqMeasureJob *a = &first->job, *b = &other->job;
+    return !a->sync && !b->sync && first->flight.reference == other->flight.reference &&
+           first->flight.write == other->flight.write && a->clahe == b->clahe &&
+           lumeq_cuda_same_params(&a->curve, &b->curve) &&
+           !memcmp(&a->bars, &b->bars, sizeof(a->bars)) &&
+           lumeq_cuda_same_images(&first->pictures.in, &other->pictures.in) &&
+           lumeq_cuda_same_images(&first->pictures.written, &other->pictures.written) &&
+           lumeq_cuda_same_images(&first->previous, &other->previous) &&
+           (!a->clahe || (a->grid.haze == b->grid.haze && a->grid.limit == b->grid.limit &&
+                          !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
+                          !memcmp(&a->grid.y, &b->grid.y, sizeof(a->grid.y))));
+}
+
+int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
+                           const LumeqFlight *flight, void **pending, char *text, size_t text_size)
+{
+    LumeqCudaStep *step = NULL;
+    const int ret = place(steps, job, flight, &step, text, text_size);
     *pending = step;
+    return ret;
+}
+
+int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse,
+                           char *text, size_t text_size)
+{
+    LumeqCudaStep *run[LUMEQ_MAX_BATCH];
+    for (int first = 0, n = 0; first < count; first += n) {
+        n = 0;
+        do
+            run[n] = pendings[first + n];
+        while (++n + first < count && joins(run[0], pendings[first + n]));
+        for (int i = 0; i < n; i++)
+            run[i]->leader = run[n - 1];
+        const cudaStream_t stream = stream_of(steps, run[n - 1], run[0]->job.sync, 0);
+        const cudaError_t error = start(steps, run, n, stream);
+        if (error)
+            return may_refuse ? refuse(steps, run[0], stream, error, "a frame", text, text_size)
+                              : lose(steps, error, "a frame", text, text_size);
+    }
     return 0;
 }
 
 int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
                              char *text, size_t text_size)
 {
-    LumeqCudaStep *step;
+    static const LumeqFlight none;
     *pending = NULL;
-    if (job->flight)
-        return begin_flight(steps, job, pending, text, text_size);
-    int ret = lumeq_check_places(steps->home, &job->in, 1, "input", NULL, text, text_size);
-    if (ret == 0 && job->previous.plane[0])
-        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", NULL, text,
-                                 text_size);
+    LumeqCudaStep *step;
+    const int ret = place(steps, job, &none, &step, text, text_size);
     if (ret < 0)
         return ret;
-    const MeasureShape shape = shape_of(job);
-    const MeasurePlaces at = place_measure(job, &shape);
-    cudaError_t error = take_step(steps, at.size, at.counts + at.counts_size, &step);
-    if (error)
-        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
-    step->shape = shape;
-    step->asked = 0;
-    const cudaStream_t stream = stream_of(step, job->sync);
-    error = start_measure(steps, step, job, &at, stream);
+    const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
+    const cudaError_t error = start(steps, &step, 1, stream);
     if (error)
         return refuse(steps, step, stream, error, "a measure", text, text_size);
     if (!job->sync)
@@ -617,25 +760,19 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    const LumeqCudaWait awake = step->flight ? steps->waits : LUMEQ_CUDA_SPIN;
-    const cudaError_t error = await_done(step, since, wait ? awake : LUMEQ_CUDA_LOOK);
+    const LumeqCudaWait awake = is_flight(step) ? steps->waits : LUMEQ_CUDA_SPIN;
+    const cudaError_t error = await_done(step->leader, since, wait ? awake : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
         return lose(steps, error, "a measure", text, text_size);
     copy_counts(counts, step);
-    if (!step->flight)
+    if (!is_flight(step))
         give_step(steps, step, 1);
     return 0;
 }
 
 /* ---- apply --------------------------------------------------------------------------------- */
-
-/* Offsets of the curve's parts in host and device memory; in device memory pictures follow. */
-typedef struct ApplyPlaces {
-    size_t table, tiles, bars, curve_size;
-    size_t pictures, previous[LIFT_PAST], size;
-} ApplyPlaces;
 
 /* Number of previous frames that the filter reads. */
 static int count_previous(const LumeqApplyJob *job)
@@ -650,119 +787,87 @@ static size_t tiles_of(const LumeqApplyJob *job)
     return job->clahe ? (size_t)tile_count(job->grid) : 0;
 }
 
-static ApplyPlaces place_apply(const LumeqApplyJob *job)
-{
-    ApplyPlaces at = {.size = sizeof(LumeqCudaTally)}; /* which stays zeroed */
-    at.table = part_of(&at.size, table_size(&job->curve));
-    at.tiles = part_of(&at.size, tiles_size(tiles_of(job)));
-    at.bars = part_of(&at.size, sizeof(*job->bars));
-    at.curve_size = at.size - at.table;
-    at.pictures =
-        part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &job->out, job->write).size);
-    for (int i = 0; i < count_previous(job); i++)
-        at.previous[i] = part_of(&at.size, lumeq_pictures_size(&job->previous[i], 1));
-    return at;
-}
-
 /* Uploads the curve's parts, and sets them in the job. */
-static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job,
-                                const ApplyPlaces *at, cudaStream_t stream)
+static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, cudaStream_t stream)
 {
-    uint8_t *const host = step->host + at->table, *const device = step->device + at->table;
-    const size_t tiles = at->tiles - at->table, bars = at->bars - at->table;
-    job->curve.lift = job->table->lift.luma_on || job->table->lift.chroma_on;
-    memcpy(host, job->table, table_size(&job->curve));
+    size_t size = step->curve;
+    const size_t table = part_of(&size, table_size(&job->curve));
+    const size_t tiles = part_of(&size, tiles_size(tiles_of(job)));
+    const size_t bars = part_of(&size, sizeof(*job->bars));
+    memcpy(step->host + table, job->table, table_size(&job->curve));
     if (job->clahe)
-        memcpy(host + tiles, job->tables, tiles_size(tiles_of(job)));
-    memcpy(host + bars, job->bars, sizeof(*job->bars));
-    job->table = (const CurveTable *)(const void *)device;
-    job->tables = (const TileTables *)(const void *)(device + tiles);
-    job->bars = (const BarsState *)(const void *)(device + bars);
-    return cudaMemcpyAsync(device, host, at->curve_size, cudaMemcpyHostToDevice, stream);
+        memcpy(step->host + tiles, job->tables, tiles_size(tiles_of(job)));
+    memcpy(step->host + bars, job->bars, sizeof(*job->bars));
+    job->curve.lift = job->table->lift.luma_on || job->table->lift.chroma_on;
+    job->table = (const CurveTable *)(const void *)(step->device + table);
+    job->tables = (const TileTables *)(const void *)(step->device + tiles);
+    job->bars = (const BarsState *)(const void *)(step->device + bars);
+    return cudaMemcpyAsync(step->device + table, step->host + table, size - table,
+                           cudaMemcpyHostToDevice, stream);
 }
 
-/* Uploads the luma of previous frames that are not on the device. */
-static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                                   LumeqApplyJob *on_device, const LumeqApplyJob *job,
-                                   const ApplyPlaces *at, cudaStream_t stream)
+/* Writes frames of one shape, whose pictures are on the device, and so are the first job's previous
+ * frames. */
+static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
+                             const LumeqApplyJob *jobs, int count, cudaStream_t stream)
 {
+    LumeqCudaBatch batch = batch_of(run, count);
+    LumeqApplyJob first = {.write = 0};
+    uint32_t lift = 0;
     cudaError_t error = cudaSuccess;
-    on_device->previous_count = count_previous(job);
-    for (int i = 0; i < on_device->previous_count && !error; i++) {
-        const LumeqImage *from = &job->previous[i];
-        if (from->memory == LUMEQ_MEMORY_HOST)
-            on_device->previous[i] =
-                lumeq_pictures_on_device(step->device + at->previous[i], from, 1);
-        error = upload(steps, step, &on_device->previous[i], from, 1, stream);
+    for (int i = count - 1; i >= 0 && !error; i--) {
+        first = jobs[i];
+        error = upload_curve(run[i], &first, stream);
+        lift |= first.curve.lift;
+        batch.of[i].frame = first.curve.frame;
     }
-    return error;
+    first.in = run[0]->pictures.in;
+    first.out = run[0]->pictures.written;
+    first.write = run[0]->pictures.planes;
+    first.previous_count = count_previous(jobs);
+    first.curve.lift = lift;
+    return error ? error : lumeq_cuda_apply_curve(&steps->device, &first, &batch, 0, stream);
 }
 
-static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                               const LumeqApplyJob *job, const ApplyPlaces *at, cudaStream_t stream)
+/* True if the frame can be written with the first one. The filter reads other frames for each. */
+static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
 {
-    const LumeqCudaPictures pictures =
-        lumeq_pictures_place(step->device + at->pictures, &job->in, &job->out, job->write);
-    LumeqApplyJob on_device = *job;
-    on_device.in = pictures.in;
-    on_device.out = pictures.written;
-    on_device.write = pictures.planes;
-
-    cudaError_t error = begin(job->sync, stream);
-    if (!error)
-        error = upload_curve(step, &on_device, at, stream);
-    if (!error)
-        error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
-    if (!error)
-        error = upload_previous(steps, step, &on_device, job, at, stream);
-    if (!error)
-        error = lumeq_cuda_apply_curve(&steps->device, &on_device, stream);
-    if (!error)
-        error = lumeq_pictures_convert(&pictures, stream);
-    if (!error)
-        error = download(steps, step, job, &pictures.out, stream);
-    return error ? error : end(step, job->sync, stream);
+    const LumeqCudaStep *a = first->flight, *b = other->flight;
+    return a->leader == b->leader && first->write && other->write &&
+           first->fields == other->fields && !count_previous(first) && !count_previous(other) &&
+           lumeq_cuda_same_params(&first->curve, &other->curve);
 }
 
-/* ---- frames in flight: apply ----------------------------------------------------------------- */
-
-static cudaError_t write_pictures(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                                  const LumeqApplyJob *job, cudaStream_t stream)
+int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count, char *text,
+                           size_t text_size)
 {
-    const LumeqCudaPictures *pictures = &step->pictures;
-    ApplyPlaces at = {.size = step->curve};
-    at.table = part_of(&at.size, table_size(&job->curve));
-    at.tiles = part_of(&at.size, tiles_size(tiles_of(job)));
-    at.bars = part_of(&at.size, sizeof(*job->bars));
-    at.curve_size = at.size - at.table;
-    LumeqApplyJob on_device = *job;
-    on_device.in = pictures->in;
-    on_device.out = pictures->written;
-    on_device.write = pictures->planes;
-    on_device.previous[0] = step->previous;
-    on_device.previous_count = count_previous(job);
-    cudaError_t error = upload_curve(step, &on_device, &at, stream);
-    if (!error)
-        error = lumeq_cuda_apply_curve(&steps->device, &on_device, stream);
-    return error ? error : lumeq_pictures_convert(pictures, stream);
-}
-
-static int write_flight(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
-                        size_t text_size)
-{
-    LumeqCudaStep *step = job->flight;
-    const cudaStream_t stream = stream_of_flight(steps, step, job->sync, 1);
-    cudaError_t error = job->write ? write_pictures(steps, step, job, stream) : cudaSuccess;
-    step->asked = 0;
-    if (!error && steps->timed)
-        error = cudaEventRecord(step->written, stream);
-    if (!error && job->write)
-        error = download(steps, step, job, &step->pictures.out, stream);
-    *job->late = job->write && job->out.memory == LUMEQ_MEMORY_HOST &&
-                 lumeq_pageable_planes(steps->home, &job->out, job->write) < job->write;
-    if (!error)
-        error = end(step, job->sync, stream);
-    return error ? refuse(steps, step, stream, error, "a frame", text, text_size) : 0;
+    LumeqCudaStep *run[LUMEQ_MAX_BATCH];
+    for (int first = 0, n = 0; first < count; first += n) {
+        n = 0;
+        do
+            run[n] = jobs[first + n].flight;
+        while (++n + first < count && writes_with(&jobs[first], &jobs[first + n]));
+        LumeqApplyJob job = jobs[first];
+        LumeqCudaStep *leader = run[0]->leader;
+        const cudaStream_t stream = stream_of(steps, leader, job.sync, 1);
+        cudaError_t error = cudaSuccess;
+        for (int i = 0; i < n; i++)
+            run[i]->asked = 0;
+        if (job.write && n == 1) {
+            job.previous[0] = run[0]->previous;
+            error = write_all(steps, run, &job, 1, stream);
+        } else if (job.write) {
+            error = write_all(steps, run, &jobs[first], n, stream);
+        }
+        if (!error)
+            error = hand_out(steps, run, n, 0, stream);
+        if (!error)
+            error = end(leader, job.sync, stream);
+        if (error)
+            return count > 1 ? lose(steps, error, "a frame", text, text_size)
+                             : refuse(steps, run[0], stream, error, "a frame", text, text_size);
+    }
+    return 0;
 }
 
 static cudaError_t time_of(const LumeqCudaSteps *steps, cudaEvent_t event, double *us)
@@ -776,16 +881,19 @@ static cudaError_t time_of(const LumeqCudaSteps *steps, cudaEvent_t event, doubl
 static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
                               double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
-    cudaError_t error = time_of(steps, step->begun, &begin_us[LUMEQ_STAGE_UPLOAD]);
+    const LumeqCudaStep *leader = step->leader;
+    cudaError_t error = time_of(steps, leader->begun, &begin_us[LUMEQ_STAGE_UPLOAD]);
     if (!error)
-        error = time_of(steps, step->uploaded, &end_us[LUMEQ_STAGE_UPLOAD]);
+        error = time_of(steps, leader->uploaded, &end_us[LUMEQ_STAGE_UPLOAD]);
     if (!error)
-        error = time_of(steps, step->written, &end_us[LUMEQ_STAGE_EQUALIZE]);
+        error = time_of(steps, leader->written, &end_us[LUMEQ_STAGE_EQUALIZE]);
     if (!error)
-        error = time_of(steps, step->done, &end_us[LUMEQ_STAGE_DOWNLOAD]);
+        error = time_of(steps, leader->done, &end_us[LUMEQ_STAGE_DOWNLOAD]);
     begin_us[LUMEQ_STAGE_EQUALIZE] = end_us[LUMEQ_STAGE_UPLOAD];
     begin_us[LUMEQ_STAGE_DOWNLOAD] = end_us[LUMEQ_STAGE_EQUALIZE];
-    if (!error && begin_us[LUMEQ_STAGE_UPLOAD] - steps->anchor_us > ANCHOR_MAX_US) {
+    /* The last one of those that were launched together is the last one to ask. */
+    if (!error && step == step->leader &&
+        begin_us[LUMEQ_STAGE_UPLOAD] - steps->anchor_us > ANCHOR_MAX_US) {
         const cudaEvent_t old = steps->anchor;
         steps->anchor = step->begun;
         steps->anchor_us = begin_us[LUMEQ_STAGE_UPLOAD];
@@ -800,7 +908,7 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    cudaError_t error = await_done(step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
+    cudaError_t error = await_done(step->leader, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (!error && steps->timed)
@@ -815,28 +923,72 @@ void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
     give_step(steps, pending, 1);
 }
 
+/* Uploads the luma of previous frames that are not on the device: behind the step's own picture. */
+static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                                   LumeqApplyJob *job, size_t at, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count_previous(job) && !error; i++) {
+        const LumeqImage from = job->previous[i];
+        if (from.memory != LUMEQ_MEMORY_HOST)
+            continue;
+        job->previous[i] = lumeq_pictures_on_device(step->device + at, &from, 1);
+        part_of(&at, lumeq_pictures_size(&from, 1));
+        error = upload(steps, step, &job->previous[i], &from, 1, stream);
+    }
+    return error;
+}
+
+static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
+                               const LumeqApplyJob *job, size_t past, cudaStream_t stream)
+{
+    const LumeqCudaPictures *pictures = &step->pictures;
+    LumeqApplyJob own = *job;
+    cudaError_t error = begin(job->sync, stream);
+    if (!error)
+        error = upload(steps, step, &pictures->in, &job->in, pictures->planes, stream);
+    if (!error)
+        error = upload_previous(steps, step, &own, past, stream);
+    if (!error)
+        error = write_all(steps, &step, &own, 1, stream);
+    if (!error)
+        error = hand_out(steps, &step, 1, waits(job->sync), stream);
+    return error ? error : end(step, job->sync, stream);
+}
+
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
                            size_t text_size)
 {
-    LumeqCudaStep *step;
-    if (job->flight)
-        return write_flight(steps, job, text, text_size);
-    const int planes = job->write > 1 ? lumeq_planes(&job->in) : 1;
-    int ret = lumeq_check_places(steps->home, &job->in, planes, "input", NULL, text, text_size);
-    if (ret == 0)
-        ret =
-            lumeq_check_places(steps->home, &job->out, job->write, "output", NULL, text, text_size);
+    const LumeqMeasureJob as_measured = {.in = job->in};
+    const LumeqFlight flight = {.out = job->out, .write = job->write};
+    int ret = check_places(steps, &as_measured, &flight, text, text_size);
     for (int i = 0; i < count_previous(job) && ret == 0; i++)
         ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before", NULL, text,
                                  text_size);
     if (ret < 0)
         return ret;
-    const ApplyPlaces at = place_apply(job);
-    cudaError_t error = take_step(steps, at.size, at.table + at.curve_size, &step);
+    size_t size = 0;
+    part_of(&size, sizeof(LumeqCudaTally)); /* which stays zeroed */
+    const size_t curve = size;
+    part_of(&size, table_size(&job->curve));
+    part_of(&size, tiles_size(tiles_of(job)));
+    part_of(&size, sizeof(*job->bars));
+    const size_t host_size = size;
+    const size_t pictures =
+        part_of(&size, lumeq_pictures_place(NULL, &job->in, &job->out, job->write).size);
+    const size_t past = size;
+    for (int i = 0; i < count_previous(job); i++)
+        part_of(&size, lumeq_pictures_size(&job->previous[i], 1));
+    LumeqCudaStep *step;
+    cudaError_t error = take_step(steps, size, host_size, 0, &step);
     if (error)
         return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
-    const cudaStream_t stream = stream_of(step, job->sync);
-    error = start_apply(steps, step, job, &at, stream);
+    step->flight = flight;
+    step->leader = step;
+    step->curve = curve;
+    step->pictures = lumeq_pictures_place(step->device + pictures, &job->in, &job->out, job->write);
+    const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
+    error = start_apply(steps, step, job, past, stream);
     if (error)
         return refuse(steps, step, stream, error, "a frame", text, text_size);
     const int wait = waits(job->sync);

@@ -1,6 +1,6 @@
 /* Steps: any thread may measure or equalize a frame at any time. Each frame has memory, events and,
  * unless they are shared, a stream of its own. Frames in flight of an equalizer keep them between
- * the steps. */
+ * the steps; those that are launched together use the stream and events of the last one. */
 #ifndef LUMEQ_CUDA_STEPS_H
 #define LUMEQ_CUDA_STEPS_H
 
@@ -18,11 +18,12 @@ typedef struct LumeqCudaStep LumeqCudaStep;
 typedef struct LumeqCudaSteps {
     const LumeqCudaHome *home;
     LumeqCudaLoss *loss;
-    LumeqCudaDevice device;
+    LumeqCudaDevice device; /* without early launches */
+    int early;              /* but it has them */
     LumeqCudaWait waits;    /* how `land` and frames in flight wait */
     int timed;              /* the stages of frames in flight are timed */
-    cudaStream_t shared[2]; /* of all frames in flight: for upload and measure, and for the rest;
-                             * NULL: each has its own */
+    cudaStream_t shared[2]; /* of all frames in flight: up to the measure, or of the reference; and
+                             * for the rest. NULL: each has its own */
     cudaEvent_t anchor;     /* recorded anchor_us after the start, for times */
     double anchor_us;
     int opened; /* `lock` exists */
@@ -32,10 +33,11 @@ typedef struct LumeqCudaSteps {
     double progress; /* when a step last finished, in seconds */
 } LumeqCudaSteps;
 
-/* `steps` must be zeroed but for `waits`, `timed`, `shared` and `anchor`; `home` and `loss` must
- * outlive it. Returns 0 or LUMEQ_ERR_MEMORY. */
-int lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
-                          const LumeqCudaDevice *device, LumeqCudaLoss *loss);
+/* `steps` must be zeroed but for `waits`, `timed` and `shared`; `home` and `loss` must outlive it.
+ * Waits for the device's first work. Call it in the context, and lumeq_cuda_steps_close() even if
+ * it fails. */
+cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
+                                  const LumeqCudaDevice *device, LumeqCudaLoss *loss);
 
 /* Call it in the context. Waits for work in flight, unless the device is lost. Does nothing if
  * `steps` is not open. */
@@ -47,6 +49,12 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
 int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts,
                             int wait, char *text, size_t text_size);
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
+                           size_t text_size);
+int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
+                           const LumeqFlight *flight, void **pending, char *text, size_t text_size);
+int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse,
+                           char *text, size_t text_size);
+int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count, char *text,
                            size_t text_size);
 int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
                           double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,

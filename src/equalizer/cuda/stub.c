@@ -27,7 +27,6 @@ const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "CPU only (configured without CUDA)",
     .priv_size = 1,
-    .slots = 1,
     .open = open_stub,
     .list_gpus = list_stub,
     .close = close_stub,

@@ -322,8 +322,7 @@ void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *r
     result->tiles_y = (uint32_t)grid->y.tiles;
     result->depth = grid->curve.reference ? 0 : (uint32_t)grid->curve.depth;
     result->white = (uint32_t)grid->curve.white;
-    memset(result->hist_out, 0, sizeof(result->hist_out));
-    memset(result->curve_sum, 0, sizeof(result->curve_sum));
+    memset(&result->sums, 0, sizeof(result->sums));
 }
 
 HIDE_VARIANTS(lumeq_tile_add)
@@ -335,14 +334,14 @@ ALSO_AVX2 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *le
     for (int i = 0; i < TILE_CELLS; i++) {
         /* Truncated, so that rounding it gives the same code as rounding the curve. */
         nodes[i] = curve[i] >> 8;
-        result->curve_sum[i] += nodes[i];
+        result->sums.curve_sum[i] += nodes[i];
         codes[i] = least_of((nodes[i] + 128) >> shift, TILE_CELLS - 1);
     }
     nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
     /* Neighbours often have the same code, and would wait for each other's sum. */
     for (int i = 0; i < TILE_CELLS / 4; i++)
         for (int j = i; j < TILE_CELLS; j += TILE_CELLS / 4)
-            result->hist_out[codes[j]] += left[j];
+            result->sums.hist_out[codes[j]] += left[j];
 }
 
 void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
