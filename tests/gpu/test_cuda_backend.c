@@ -8,7 +8,7 @@
 #include "gpu_check.h"
 
 #define FRAMES 70
-#define MOST_FLIGHTS 50
+#define MOST_FLIGHTS FRAMES
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 typedef enum Where { PAGEABLE, PINNED, ON_DEVICE } Where;
@@ -45,6 +45,11 @@ static const Film films[] = {
     {.where = PINNED},
     {.where = ON_DEVICE, .mode = LUMEQ_MODE_HAZE},
     {.where = PINNED, .no_times = 1, .later = LUMEQ_MODE_CLAHE},
+    {.where = PAGEABLE, .batch = 3, .later = LUMEQ_MODE_HAZE},
+    {.where = PINNED, .batch = 16, .mode = LUMEQ_MODE_CLAHE},
+    {.where = ON_DEVICE, .batch = 16, .no_times = 1},
+    {ON_DEVICE, 16, 1, {640, 360, 2, 1}, LUMEQ_MODE_GLOBAL, LUMEQ_MODE_HAZE, 0, 0},
+    {PINNED, 16, 0, {322, 182, 1, 1}, LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, 0, 1},
     REFERENCE(FORMAT(640, 360, 2, 1)),
     REFERENCE(FORMAT(640, 360, 1, 1)),
     REFERENCE(FORMAT(321, 183, 0, 0)),
