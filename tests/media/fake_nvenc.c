@@ -9,6 +9,8 @@
 
 #include <ffnvcodec/nvEncodeAPI.h>
 
+#include "fake_nvidia.h"
+
 #define PITCH 4096 /* of pictures in its own memory */
 
 typedef struct Picture {
@@ -134,8 +136,7 @@ static NVENCSTATUS NVENCAPI set_streams(void *encoder, NV_ENC_CUSTREAM_PTR in,
 static NVENCSTATUS NVENCAPI end(void *encoder)
 {
     (void)encoder;
-    if (getenv("FAKE_NVIDIA_TELLS"))
-        (void)fprintf(stderr, "an encoder is given back\n");
+    fake_nvidia_tell("an encoder");
     return NV_ENC_SUCCESS;
 }
 

@@ -3,11 +3,10 @@
  * fails, no frame is lost or comes twice, and no CUDA context is created beside the given one.
  * LUMEQ_TEST_CLIP: another clip than the sample. tests/gpu.sh checks real pictures of NVDEC.
  */
-#include <dlfcn.h>
-
 #include <libavutil/hwcontext.h>
 
 #include "check.h"
+#include "fake_nvidia.h"
 #include "media/gpu_frame.h"
 #include "media/input/damage.h"
 #include "media/input/decoder.h"
@@ -61,19 +60,11 @@ static struct {
     int refused;
 } memory;
 
-static int ask(const char *name)
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    int (*function)(void) = NULL;
-    if (driver)
-        *(void **)&function = dlsym(driver, name);
-    return CHECK(function != NULL, "there is no %s", name) ? function() : -1;
-}
-
 static void set_decoder(const char *word)
 {
     setenv("FAKE_NVDEC", word, 1);
-    ask("fake_reset");
+    fake_nvidia.contexts = fake_nvidia.copies = 0;
+    fake_nvidia.most_mapped = fake_nvidia.refused = 0;
 }
 
 /* A checksum of some rows, enough to tell frames apart. */
@@ -203,7 +194,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
             gpu_device_mark_lost(gpu);
     }
     decoder_close(&decoder);
-    seen->decoders = ask("fake_decoders");
+    seen->decoders = fake_nvidia.decoders;
     for (int i = 0; i < seen->held_count; i++)
         av_frame_free(&seen->held[i]);
     source_close(&source);
@@ -225,7 +216,7 @@ static void compare_with(int threads, const Seen *seen, int least_on_gpu, int mo
     }
     CHECK(seen->on_gpu >= least_on_gpu && seen->on_gpu <= most_on_gpu,
           "%d frames from the GPU, not %d to %d", seen->on_gpu, least_on_gpu, most_on_gpu);
-    CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+    CHECK(fake_nvidia_open() == 0, "%d of the GPU's things are still open", fake_nvidia_open());
 }
 
 static void compare(const Seen *seen, int least_on_gpu, int most_on_gpu)
@@ -331,8 +322,8 @@ TEST(all_on_the_gpu)
     decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
     compare(&seen, seen.count, seen.count);
     CHECK(seen.at_the_end, "it has left the GPU");
-    CHECK(ask("fake_most_mapped") <= 2, "%d frames were held", ask("fake_most_mapped"));
-    CHECK(ask("fake_contexts") == 0, "%d contexts were made", ask("fake_contexts"));
+    CHECK(fake_nvidia.most_mapped <= 2, "%d frames were held", fake_nvidia.most_mapped);
+    CHECK(fake_nvidia.contexts == 0, "%d contexts were made", fake_nvidia.contexts);
 }
 
 /* A paused player holds as many frames as it requested, always the newest. LUMEQ_TEST_CLIP: with
@@ -346,9 +337,9 @@ TEST(requested_frames_can_be_held)
     how.blank = 1;
     decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 16}, &seen);
     memset(&how, 0, sizeof(how));
-    const int most = ask("fake_most_mapped");
+    const int most = fake_nvidia.most_mapped;
     CHECK(seen.at_the_end, "it has left the GPU");
-    CHECK(ask("fake_refused") == 0, "%d maps too many were requested", ask("fake_refused"));
+    CHECK(fake_nvidia.refused == 0, "%d maps too many were requested", fake_nvidia.refused);
     CHECK(seen.on_gpu ? most >= 16 && most <= 18 : most <= 2, "%d pictures were held of %d frames",
           most, seen.on_gpu);
     compare(&seen, 0, seen.count);
@@ -438,7 +429,7 @@ TEST(damage_is_counted_once)
         CHECK(expected.corrupt > 4 && seen.corrupt == expected.corrupt,
               "%lld frames are damaged, not %lld", (long long)seen.corrupt,
               (long long)expected.corrupt);
-        ask("fake_forget");
+        fake_nvidia = (FakeNvidia){0};
     }
     memset(&how, 0, sizeof(how));
 }
@@ -514,7 +505,7 @@ TEST(lost_gpu_is_not_freed)
         decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
         memset(&how, 0, sizeof(how));
         CHECK(seen.decoders == lost, "%d decoders of the GPU are left of %d", seen.decoders, lost);
-        ask("fake_forget");
+        fake_nvidia = (FakeNvidia){0};
         compare(&seen, 20, 40);
     }
 }
@@ -532,7 +523,7 @@ TEST(opened_again_and_again)
     for (int i = 0; i < count; i++) {
         set_decoder(i % 4 == 3 ? "20" : "1000000");
         decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
-        CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+        CHECK(fake_nvidia_open() == 0, "%d of the GPU's things are still open", fake_nvidia_open());
         before = i == count / 4 ? resident_bytes() : before;
     }
     const int64_t more = resident_bytes() - before;
