@@ -353,8 +353,7 @@ class OtherFilms(Case):
         self.assertEqual(run.returncode, 0, run.stdout)
         return run.stdout.decode()
 
-    def check(self, name, *output,
-              tests=("software_takes_over_after_failures", "software_takes_over_after_failed_maps")):
+    def check(self, name, *output, tests=("software_takes_over",)):
         encoder = output[output.index("-c:v") + 1]
         if not has_encoder(encoder):
             self.skipTest("this ffmpeg has no %s" % encoder)
