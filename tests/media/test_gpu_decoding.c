@@ -3,11 +3,10 @@
  * fails, no frame is lost or comes twice, and no CUDA context is created beside the given one.
  * LUMEQ_TEST_CLIP: another clip than the sample. tests/gpu.sh checks real pictures of NVDEC.
  */
-#include <dlfcn.h>
-
 #include <libavutil/hwcontext.h>
 
 #include "check.h"
+#include "fake_nvidia.h"
 #include "media/gpu_frame.h"
 #include "media/input/damage.h"
 #include "media/input/decoder.h"
@@ -19,6 +18,8 @@
 #define MOST 200
 
 #define KEY_AT 49 /* the second one of the sample */
+
+#define NO_FAULT "" /* of the fake decoder */
 
 typedef struct Seen {
     int64_t times[MOST];
@@ -33,6 +34,8 @@ typedef struct Seen {
     int decoders;     /* GPU decoders at the end */
     int64_t reserved; /* GPU memory before the decoder is closed */
 } Seen;
+
+static Seen seen, expected; /* from the GPU, and from software alone */
 
 static const atomic_int never;
 static AVBufferRef *gpu;
@@ -61,19 +64,11 @@ static struct {
     int refused;
 } memory;
 
-static int ask(const char *name)
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    int (*function)(void) = NULL;
-    if (driver)
-        *(void **)&function = dlsym(driver, name);
-    return CHECK(function != NULL, "there is no %s", name) ? function() : -1;
-}
-
 static void set_decoder(const char *word)
 {
     setenv("FAKE_NVDEC", word, 1);
-    ask("fake_reset");
+    fake_nvidia.contexts = fake_nvidia.copies = 0;
+    fake_nvidia.most_mapped = fake_nvidia.refused = 0;
 }
 
 /* A checksum of some rows, enough to tell frames apart. */
@@ -86,32 +81,32 @@ static uint32_t sum_of(const AVFrame *frame)
     return sum;
 }
 
-static void note(Seen *seen, const AVFrame *frame)
+static void note(Seen *to, const AVFrame *frame)
 {
-    if (how.in_a_row && seen->held_count == how.in_a_row) {
-        av_frame_free(&seen->held[0]);
-        memmove(seen->held, seen->held + 1, sizeof(seen->held[0]) * (size_t)--seen->held_count);
+    if (how.in_a_row && to->held_count == how.in_a_row) {
+        av_frame_free(&to->held[0]);
+        memmove(to->held, to->held + 1, sizeof(to->held[0]) * (size_t)--to->held_count);
     }
-    if (gpu_frame_is(frame) && seen->count >= how.holds_from && seen->held_count < how.holds) {
-        seen->held[seen->held_count++] = av_frame_clone(frame);
+    if (gpu_frame_is(frame) && to->count >= how.holds_from && to->held_count < how.holds) {
+        to->held[to->held_count++] = av_frame_clone(frame);
     }
     CHECK(!gpu_frame_is(frame) || (frame->data[0] && frame->data[1] && frame->buf[1]),
-          "frame %d has no surface", seen->count);
-    if (seen->count < MOST) {
-        seen->times[seen->count] = frame->pts;
-        seen->sums[seen->count] = gpu_frame_is(frame) || how.blank ? 0 : sum_of(frame);
+          "frame %d has no surface", to->count);
+    if (to->count < MOST) {
+        to->times[to->count] = frame->pts;
+        to->sums[to->count] = gpu_frame_is(frame) || how.blank ? 0 : sum_of(frame);
     }
-    seen->on_gpu += gpu_frame_is(frame);
-    seen->count++;
+    to->on_gpu += gpu_frame_is(frame);
+    to->count++;
 }
 
-static int take_frames(Decoder *decoder, Seen *seen)
+static int take_frames(Decoder *decoder, Seen *to)
 {
     AVFrame *frame = av_frame_alloc();
     MediaError error = {0};
     int ret;
     while ((ret = decoder_receive(decoder, frame, &error)) >= 0) {
-        note(seen, frame);
+        note(to, frame);
         av_frame_unref(frame);
     }
     av_frame_free(&frame);
@@ -120,13 +115,13 @@ static int take_frames(Decoder *decoder, Seen *seen)
 }
 
 /* `packet` NULL: the end. */
-static void send(Decoder *decoder, const AVPacket *packet, Seen *seen)
+static void send(Decoder *decoder, const AVPacket *packet, Seen *to)
 {
     int ret;
     for (int i = 0; (ret = decoder_send(decoder, packet)) == AVERROR(EAGAIN) && i < MOST; i++)
-        take_frames(decoder, seen);
+        take_frames(decoder, to);
     CHECK(ret == 0, "a packet was answered %d", ret);
-    take_frames(decoder, seen);
+    take_frames(decoder, to);
 }
 
 static void change(AVPacket *packet, int number)
@@ -160,7 +155,7 @@ static void renew_gpu(void)
     }
 }
 
-static void decode(const DecoderOptions *wanted, Seen *seen)
+static void decode(const DecoderOptions *wanted, Seen *to)
 {
     DecoderOptions options = *wanted;
     options.memory = on_host;
@@ -174,7 +169,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
     Source *source = NULL;
     Decoder *decoder = NULL;
     AVPacket *packet = av_packet_alloc();
-    memset(seen, 0, sizeof(*seen));
+    memset(to, 0, sizeof(*to));
     if (source_open(&source, &from, &error) >= 0)
         decoder_open(&decoder, source, &options, &error);
     CHECK(decoder != NULL, "%s", error.text);
@@ -185,98 +180,89 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
             if (how.seek_to && sent == how.seek_to)
                 decoder_flush(decoder);
             decoder_hurry(decoder, sent >= how.hurry && sent < how.calm);
-            send(decoder, packet, seen);
+            send(decoder, packet, to);
             sent++;
         }
         av_packet_unref(packet);
     }
     if (decoder) {
-        send(decoder, NULL, seen);
-        seen->at_the_end = decoder_is_on_gpu(decoder);
-        seen->threads = decoder_frame_threads(decoder);
-        seen->corrupt = decoder_damage(decoder)->corrupt_frames;
-        seen->errors = decoder_damage(decoder)->decode_errors;
-        seen->lost = decoder_damage(decoder)->lost_frames;
-        memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
-        seen->reserved = memory.used;
+        send(decoder, NULL, to);
+        to->at_the_end = decoder_is_on_gpu(decoder);
+        to->threads = decoder_frame_threads(decoder);
+        to->corrupt = decoder_damage(decoder)->corrupt_frames;
+        to->errors = decoder_damage(decoder)->decode_errors;
+        to->lost = decoder_damage(decoder)->lost_frames;
+        memcpy(to->first, decoder_damage(decoder)->first, sizeof(to->first));
+        to->reserved = memory.used;
         if (how.lost_at_end)
             gpu_device_mark_lost(gpu);
     }
     decoder_close(&decoder);
-    seen->decoders = ask("fake_decoders");
-    for (int i = 0; i < seen->held_count; i++)
-        av_frame_free(&seen->held[i]);
+    to->decoders = fake_nvidia.decoders;
+    for (int i = 0; i < to->held_count; i++)
+        av_frame_free(&to->held[i]);
     source_close(&source);
     av_packet_free(&packet);
 }
 
-/* Checks that times, and the content of frames on the host, equal those from software. */
-static void compare_with(int threads, const Seen *seen, int least_on_gpu, int most_on_gpu)
+static void decode_on_gpu(const char *fault, int threads, int gpu_frames)
 {
-    static Seen expected;
-    how.all = seen->count > PACKETS;
+    set_decoder(fault);
+    decode(&(DecoderOptions){.threads = threads, .gpu = gpu, .gpu_frames = gpu_frames}, &seen);
+}
+
+static void decode_in_software(int threads)
+{
     decode(&(DecoderOptions){.threads = threads}, &expected);
+}
+
+/* Checks that times, and the content of frames on the host, equal those from software. */
+static void compare_with(int threads, int least_on_gpu, int most_on_gpu)
+{
+    how.all = seen.count > PACKETS;
+    decode_in_software(threads);
     how.all = 0;
-    CHECK(seen->count == expected.count, "%d frames, not %d", seen->count, expected.count);
+    CHECK(seen.count == expected.count, "%d frames, not %d", seen.count, expected.count);
     for (int i = 0; i < expected.count && i < MOST; i++) {
-        CHECK(seen->times[i] == expected.times[i], "frame %d is at %lld, not %lld", i,
-              (long long)seen->times[i], (long long)expected.times[i]);
-        CHECK(!seen->sums[i] || seen->sums[i] == expected.sums[i], "frame %d is another one", i);
+        CHECK(seen.times[i] == expected.times[i], "frame %d is at %lld, not %lld", i,
+              (long long)seen.times[i], (long long)expected.times[i]);
+        CHECK(!seen.sums[i] || seen.sums[i] == expected.sums[i], "frame %d is another one", i);
     }
-    CHECK(seen->on_gpu >= least_on_gpu && seen->on_gpu <= most_on_gpu,
-          "%d frames from the GPU, not %d to %d", seen->on_gpu, least_on_gpu, most_on_gpu);
-    CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+    CHECK(seen.on_gpu >= least_on_gpu && seen.on_gpu <= most_on_gpu,
+          "%d frames from the GPU, not %d to %d", seen.on_gpu, least_on_gpu, most_on_gpu);
+    CHECK(!fake_nvidia_open(), "%d of the GPU's things are still open", fake_nvidia_open());
 }
 
-static void compare(const Seen *seen, int least_on_gpu, int most_on_gpu)
+static void compare(int least_on_gpu, int most_on_gpu)
 {
-    compare_with(2, seen, least_on_gpu, most_on_gpu);
+    compare_with(2, least_on_gpu, most_on_gpu);
 }
 
-TEST(software_decodes_without_gpu_decoder)
+/* The GPU decodes nothing, or fails in any group of pictures. */
+TEST(software_takes_over)
 {
-    static Seen seen;
-    set_decoder("none");
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-    compare(&seen, 0, 0);
-    CHECK(!seen.at_the_end && seen.threads == 2, "software decodes with %d threads, not 2",
-          seen.threads);
-}
-
-/* The GPU fails in any group of pictures. */
-TEST(software_takes_over_after_failures)
-{
-    static const char *const after[] = {"0", "1", "7", "40", "60"};
-    static Seen seen;
-    for (int i = 0; i < 5; i++) {
-        set_decoder(after[i]);
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-        compare(&seen, i < 3 ? 0 : atoi(after[i]) / 2, atoi(after[i]));
-        CHECK(!seen.at_the_end, "it goes on with a GPU that fails after %s", after[i]);
-    }
-}
-
-TEST(software_takes_over_after_failed_maps)
-{
-    static const char *const after[] = {"map 0", "map 3", "map 55"};
-    static Seen seen;
-    for (int i = 0; i < 3; i++) {
-        set_decoder(after[i]);
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-        compare(&seen, atoi(after[i] + 4), atoi(after[i] + 4));
-        CHECK(!seen.at_the_end, "it goes on with a GPU that fails after %s", after[i]);
+    static const struct {
+        const char *fault;
+        int least, most; /* frames from the GPU */
+    } cases[] = {{"none", 0, 0},  {"0", 0, 0},     {"1", 0, 1},
+                 {"7", 0, 7},     {"40", 20, 40},  {"60", 30, 60},
+                 {"map 0", 0, 0}, {"map 3", 3, 3}, {"map 55", 55, 55}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        decode_on_gpu(cases[i].fault, 2, 8);
+        compare(cases[i].least, cases[i].most);
+        CHECK(!seen.at_the_end, "it goes on with a GPU that fails: %s", cases[i].fault);
+        const int threads = getenv("LUMEQ_TEST_CLIP") ? expected.threads : 2;
+        CHECK(i || seen.threads == threads, "%d threads, not %d", seen.threads, threads);
     }
 }
 
 TEST(takeover_without_usable_timestamps)
 {
-    static Seen seen;
     for (int i = 0; i < 2; i++) {
         how.no_times = i == 0;
         how.jump_at = i == 1 ? 30 : 0;
-        set_decoder("40");
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-        compare(&seen, 20, 40);
+        decode_on_gpu("40", 2, 8);
+        compare(20, 40);
         how.no_times = how.jump_at = 0;
     }
 }
@@ -286,13 +272,11 @@ TEST(takeover_without_usable_timestamps)
 TEST(skipped_frames_stay_skipped)
 {
     static const char *const after[] = {"30", "45", "55", "map 45"};
-    static Seen seen;
     how.hurry = 40;
     how.calm = 60;
     for (int i = 0; i < 4; i++) {
-        set_decoder(after[i]);
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-        compare(&seen, 20, 55);
+        decode_on_gpu(after[i], 2, 8);
+        compare(20, 55);
         CHECK(seen.count < PACKETS - 4 && !seen.at_the_end, "%d frames", seen.count);
     }
     memset(&how, 0, sizeof(how));
@@ -301,12 +285,10 @@ TEST(skipped_frames_stay_skipped)
 /* More frames are held than were requested. */
 TEST(too_many_held_frames_lead_to_software)
 {
-    static Seen seen;
-    set_decoder("1000000");
     how.holds = 60;
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 2}, &seen);
+    decode_on_gpu(NO_FAULT, 2, 2);
     how.holds = 0;
-    compare(&seen, 2, 32);
+    compare(2, 32);
     CHECK(!seen.at_the_end, "there are surfaces without end");
 }
 
@@ -314,54 +296,50 @@ TEST(too_many_held_frames_lead_to_software)
  * must come from software. */
 TEST(frames_never_decoded_come_from_software)
 {
-    static Seen seen;
-    set_decoder("1000000");
     how.seek_to = 30;
     how.blank = 1;
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-    compare_with(1, &seen, 20, 40);
+    decode_on_gpu(NO_FAULT, 2, 8);
+    compare_with(1, 20, 40);
     CHECK(!seen.at_the_end, "it goes on with a GPU whose frames are empty");
     memset(&how, 0, sizeof(how));
 }
 
 TEST(all_on_the_gpu)
 {
-    static Seen seen;
-    set_decoder("1000000");
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-    compare(&seen, seen.count, seen.count);
+    decode_on_gpu(NO_FAULT, 2, 8);
+    compare(seen.count, seen.count);
     CHECK(seen.at_the_end, "it has left the GPU");
-    CHECK(ask("fake_most_mapped") <= 2, "%d frames were held", ask("fake_most_mapped"));
-    CHECK(ask("fake_contexts") == 0, "%d contexts were made", ask("fake_contexts"));
+    CHECK(fake_nvidia.most_mapped <= 2, "%d frames were held", fake_nvidia.most_mapped);
+    CHECK(fake_nvidia.contexts == 0, "%d contexts were made", fake_nvidia.contexts);
 }
 
 /* A paused player holds as many frames as it requested, always the newest. LUMEQ_TEST_CLIP: with
  * many references, which may leave no room for them all. */
 TEST(requested_frames_can_be_held)
 {
-    static Seen seen;
-    set_decoder("1000000");
     how.holds = MOST;
     how.in_a_row = 16;
     how.blank = 1;
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 16}, &seen);
+    decode_on_gpu(NO_FAULT, 2, 16);
     memset(&how, 0, sizeof(how));
-    const int most = ask("fake_most_mapped");
+    const int most = fake_nvidia.most_mapped;
     CHECK(seen.at_the_end, "it has left the GPU");
-    CHECK(ask("fake_refused") == 0, "%d maps too many were requested", ask("fake_refused"));
+    CHECK(fake_nvidia.refused == 0, "%d maps too many were requested", fake_nvidia.refused);
     CHECK(seen.on_gpu ? most >= 16 && most <= 18 : most <= 2, "%d pictures were held of %d frames",
           most, seen.on_gpu);
-    compare(&seen, 0, seen.count);
+    compare(0, seen.count);
     printf("%d of %d frames on the GPU, %d pictures at a time\n", seen.on_gpu, seen.count, most);
 }
 
 /* LUMEQ_TEST_CLIP begins with what a GPU decodes, and continues with what no GPU decodes. */
-static void a_change_to_software(void)
+TEST(a_change_to_software)
 {
-    static Seen seen;
-    set_decoder("1000000");
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
-    compare(&seen, 1, seen.count - 1);
+    if (!getenv("LUMEQ_TEST_CLIP")) {
+        check_skip("LUMEQ_TEST_CLIP names no clip");
+        return;
+    }
+    decode_on_gpu(NO_FAULT, 2, 8);
+    compare(1, seen.count - 1);
     CHECK(!seen.at_the_end, "it decodes on a GPU what none does");
 }
 
@@ -380,13 +358,13 @@ static int reserve(void *opaque, int64_t bytes)
 }
 
 /* Returns the most bytes reserved at a time. */
-static int64_t decode_within(int64_t limit, const char *word, Seen *seen)
+static int64_t decode_within(int64_t limit, const char *fault)
 {
     const GpuBudget budget = {reserve, NULL};
     memset(&memory, 0, sizeof(memory));
     memory.limit = limit;
-    set_decoder(word);
-    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14, .budget = budget}, seen);
+    set_decoder(fault);
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14, .budget = budget}, &seen);
     CHECK(memory.used == 0, "%lld bytes were not given back", (long long)memory.used);
     return memory.most;
 }
@@ -394,28 +372,26 @@ static int64_t decode_within(int64_t limit, const char *word, Seen *seen)
 /* Enough memory; too little to keep frames on the GPU; too little to decode there. */
 TEST(too_little_memory)
 {
-    static Seen seen;
-    const int64_t all = decode_within(INT64_MAX, "1000000", &seen);
-    compare(&seen, seen.count, seen.count);
+    const int64_t all = decode_within(INT64_MAX, NO_FAULT);
+    compare(seen.count, seen.count);
     CHECK(all > 14 * 2 * 256 * 144 * 3 / 2 && !memory.refused, "%lld bytes for all",
           (long long)all);
     how.blank = 1;
-    const int64_t some = decode_within(all - 1, "1000000", &seen);
+    const int64_t some = decode_within(all - 1, NO_FAULT);
     how.blank = 0;
-    compare(&seen, 0, 0);
+    compare(0, 0);
     CHECK(some > 0 && some < all && memory.refused == 1 && seen.at_the_end,
           "%lld bytes where all are %lld, %s on the GPU", (long long)some, (long long)all,
           seen.at_the_end ? "" : "not");
-    decode_within(some - 1, "1000000", &seen);
-    compare(&seen, 0, 0);
+    decode_within(some - 1, NO_FAULT);
+    compare(0, 0);
     CHECK(!seen.at_the_end && memory.refused == 2, "it decodes on a GPU without room");
 }
 
 /* If no GPU decoder can be created, no GPU memory stays reserved. */
 TEST(unused_memory_is_not_reserved)
 {
-    static Seen seen;
-    const int64_t most = decode_within(INT64_MAX, "none", &seen);
+    const int64_t most = decode_within(INT64_MAX, "none");
     CHECK(most > 0 && seen.reserved == 0, "%lld bytes of %lld are counted to the end",
           (long long)seen.reserved, (long long)most);
 }
@@ -423,13 +399,12 @@ TEST(unused_memory_is_not_reserved)
 /* After software takes over, damage is counted as if it had decoded everything. */
 TEST(damage_is_counted_once)
 {
-    static Seen expected, seen;
     how.skips = 3;
-    decode(&(DecoderOptions){.threads = 1}, &expected);
+    decode_in_software(1);
     for (int copies = 0; copies < 12; copies += 3) {
         char text[16];
         snprintf(text, sizeof(text), "%d", copies);
-        set_decoder("1000000");
+        set_decoder(NO_FAULT);
         setenv("FAKE_CUDA_COPIES", text, 1);
         decode(&(DecoderOptions){.threads = 1, .gpu = gpu}, &seen);
         unsetenv("FAKE_CUDA_COPIES");
@@ -438,7 +413,7 @@ TEST(damage_is_counted_once)
         CHECK(expected.corrupt > 4 && seen.corrupt == expected.corrupt,
               "%lld frames are damaged, not %lld", (long long)seen.corrupt,
               (long long)expected.corrupt);
-        ask("fake_forget");
+        fake_nvidia = (FakeNvidia){0};
     }
     memset(&how, 0, sizeof(how));
 }
@@ -448,15 +423,13 @@ TEST(damage_is_counted_once)
 TEST(damage_after_the_change_is_counted_once)
 {
     static const char *const after[] = {"12", "38"};
-    static Seen expected, seen;
     how.starts_well = 1;
     int damaged = 0, found = 0;
     for (how.spoils = 29; how.spoils < 34; how.spoils++) {
-        decode(&(DecoderOptions){.threads = 1}, &expected);
+        decode_in_software(1);
         damaged += expected.corrupt > 0;
         for (int i = 0; i < 2; i++) {
-            set_decoder(after[i]);
-            decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
+            decode_on_gpu(after[i], 1, 8);
             CHECK(!seen.at_the_end && seen.count == expected.count, "%d frames, not %d", seen.count,
                   expected.count);
             CHECK(i ? seen.corrupt <= expected.corrupt : seen.corrupt == expected.corrupt,
@@ -473,12 +446,10 @@ TEST(damage_after_the_change_is_counted_once)
 /* A damaged packet is counted once, on the GPU as in software. */
 TEST(damaged_packets_are_counted)
 {
-    static Seen expected, seen;
     for (int threads = 1; threads < 3; threads++) {
         how.spoils = 33;
-        decode(&(DecoderOptions){.threads = threads}, &expected);
-        set_decoder("1000000");
-        decode(&(DecoderOptions){.threads = threads, .gpu = gpu, .gpu_frames = 8}, &seen);
+        decode_in_software(threads);
+        decode_on_gpu(NO_FAULT, threads, 8);
         CHECK(!seen.at_the_end && seen.count == expected.count, "%d frames, not %d", seen.count,
               expected.count);
         CHECK(expected.errors == 1 && seen.errors == 1, "%lld packets are damaged, not %lld",
@@ -491,13 +462,11 @@ TEST(damaged_packets_are_counted)
 TEST(damage_message_is_softwares)
 {
     static const char *const words[] = {"none", "5", "40"};
-    static Seen expected, seen;
     how.skips = 3;
-    decode(&(DecoderOptions){.threads = 1}, &expected);
+    decode_in_software(1);
     CHECK(expected.first[0], "there is no message");
     for (int i = 0; i < 3; i++) {
-        set_decoder(words[i]);
-        decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
+        decode_on_gpu(words[i], 1, 8);
         CHECK(!strcmp(seen.first, expected.first), "%s: it says \"%s\", not \"%s\"", words[i],
               seen.first, expected.first);
     }
@@ -507,15 +476,13 @@ TEST(damage_message_is_softwares)
 /* If a failed GPU turns out to be lost, nothing of it is freed. */
 TEST(lost_gpu_is_not_freed)
 {
-    static Seen seen;
     for (int lost = 0; lost < 2; lost++) {
-        set_decoder("40");
         how.lost_at_end = lost;
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        decode_on_gpu("40", 2, 8);
         memset(&how, 0, sizeof(how));
         CHECK(seen.decoders == lost, "%d decoders of the GPU are left of %d", seen.decoders, lost);
-        ask("fake_forget");
-        compare(&seen, 20, 40);
+        fake_nvidia = (FakeNvidia){0};
+        compare(20, 40);
     }
 }
 
@@ -525,14 +492,12 @@ TEST(lost_gpu_is_not_freed)
 /* LUMEQ_TEST_OPENS: number of opens. */
 TEST(opened_again_and_again)
 {
-    static Seen seen;
     const char *opens = getenv("LUMEQ_TEST_OPENS");
     const int count = opens ? atoi(opens) : 24;
     int64_t before = 0;
     for (int i = 0; i < count; i++) {
-        set_decoder(i % 4 == 3 ? "20" : "1000000");
-        decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
-        CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+        decode_on_gpu(i % 4 == 3 ? "20" : NO_FAULT, 1, 8);
+        CHECK(!fake_nvidia_open(), "%d of the GPU's things are still open", fake_nvidia_open());
         before = i == count / 4 ? resident_bytes() : before;
     }
     const int64_t more = resident_bytes() - before;
@@ -558,25 +523,26 @@ static AVFrame *made_up(enum AVPixelFormat stored, enum AVPixelFormat format, in
     return frame;
 }
 
+static const struct {
+    enum AVPixelFormat stored, format;
+    SampleLayout layout;
+} formats[] = {
+    {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P, {2, 8, 0, 1, 1}},
+    {AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10, {2, 10, 6, 1, 1}},
+    {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P12, {2, 12, 4, 1, 1}},
+    {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV444P, {3, 8, 0, 0, 0}},
+    {AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUV444P10, {3, 10, 6, 0, 0}},
+};
+
 TEST(layouts)
 {
-    static const struct {
-        enum AVPixelFormat stored, format;
-        SampleLayout layout;
-    } cases[] = {
-        {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P, {2, 8, 0, 1, 1}},
-        {AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10, {2, 10, 6, 1, 1}},
-        {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P12, {2, 12, 4, 1, 1}},
-        {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV444P, {3, 8, 0, 0, 0}},
-        {AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUV444P10, {3, 10, 6, 0, 0}},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        AVFrame *frame = made_up(cases[i].stored, cases[i].format, 64, 64);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        AVFrame *frame = made_up(formats[i].stored, formats[i].format, 64, 64);
         const SampleLayout is = gpu_frame_layout(frame);
-        CHECK(memcmp(&is, &cases[i].layout, sizeof(is)) == 0,
+        CHECK(memcmp(&is, &formats[i].layout, sizeof(is)) == 0,
               "case %d: %d planes, %d bits, shift %d, chroma %d %d", (int)i, is.planes, is.depth,
               is.shift, is.chroma_x, is.chroma_y);
-        CHECK(gpu_frame_format(frame) == cases[i].format, "case %d: another format", (int)i);
+        CHECK(gpu_frame_format(frame) == formats[i].format, "case %d: another format", (int)i);
         av_frame_free(&frame);
     }
 }
@@ -605,9 +571,9 @@ static void check_crop(enum AVPixelFormat stored, enum AVPixelFormat format, int
     for (int i = 0; i < 2; i++) {
         const ptrdiff_t moved = host->data[i] - first[i];
         const ptrdiff_t rows = moved / host->linesize[i], columns = moved % host->linesize[i];
-        const ptrdiff_t expected = rows * 2048 + columns * (i ? 2 : 1);
-        CHECK(frame->data[i] - start == expected, "%d and %d off: plane %d begins at %td, not %td",
-              left, top, i, frame->data[i] - start, expected);
+        const ptrdiff_t wanted = rows * 2048 + columns * (i ? 2 : 1);
+        CHECK(frame->data[i] - start == wanted, "%d and %d off: plane %d begins at %td, not %td",
+              left, top, i, frame->data[i] - start, wanted);
     }
     av_frame_free(&frame);
     av_frame_free(&host);
@@ -672,21 +638,16 @@ static int wrong_samples(const AVFrame *host, const SampleLayout *layout)
 /* Rows without padding, and with odd amounts of it. */
 TEST(downloads)
 {
-    static const enum AVPixelFormat formats[][2] = {
-        {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P},        {AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10},
-        {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P12},      {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV444P},
-        {AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUV444P10},
-    };
     static const int extras[] = {0, 1, 7, 15, 34};
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         for (size_t k = 0; k < sizeof(extras) / sizeof(extras[0]); k++) {
-            AVFrame *frame = made_up(formats[i][0], formats[i][1], 194, 66), *host = NULL;
+            AVFrame *frame = made_up(formats[i].stored, formats[i].format, 194, 66), *host = NULL;
             CHECK(av_hwframe_ctx_init(frame->hw_frames_ctx) == 0, "no surfaces");
             const SampleLayout layout = gpu_frame_layout(frame);
             frame->buf[0] = draw_surface(frame, &layout, extras[k]);
             const int ret = frame_memory_download(on_host, &host, frame);
             if (CHECK(ret == 0, "format %d, %d bytes: answered %d", (int)i, extras[k], ret)) {
-                CHECK(host->format == formats[i][1] && host->width == 194 && host->height == 66,
+                CHECK(host->format == formats[i].format && host->width == 194 && host->height == 66,
                       "format %d became %d", (int)i, host->format);
                 const int wrong = wrong_samples(host, &layout);
                 CHECK(!wrong, "format %d, %d bytes: %d samples are wrong", (int)i, extras[k],
@@ -702,13 +663,11 @@ TEST(downloads)
 TEST(large_groups_lose_frames_until_the_next_key)
 {
     static const char *const after[] = {"25", "map 40"};
-    static Seen expected, seen;
-    decode(&(DecoderOptions){.threads = 2}, &expected);
+    decode_in_software(2);
     CHECK(expected.lost == 0, "%lld are lost in software", (long long)expected.lost);
     for (int i = 0; i < 2; i++) {
-        set_decoder(after[i]);
         how.large = 8 << 20;
-        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        decode_on_gpu(after[i], 2, 8);
         how.large = 0;
         const int came = seen.on_gpu, left = expected.count - KEY_AT;
         CHECK(came > 15 && seen.count == came + left && seen.lost == KEY_AT - came,
@@ -730,9 +689,6 @@ static void ignore(const char *line)
     (void)line;
 }
 
-/* Runs only on request, for clips that another test makes. */
-static const CheckTest of_clips[] = {{"a_change_to_software", a_change_to_software}};
-
 int main(int argc, char **argv)
 {
     media_log_install(0, ignore, NULL);
@@ -740,8 +696,7 @@ int main(int argc, char **argv)
     if (!on_host)
         return 1;
     renew_gpu();
-    const int one = argc == 2 && strcmp(argv[1], of_clips[0].name) == 0;
-    const int code = one ? check_main(of_clips, 1, argc, argv) : check_file(argc, argv);
+    const int code = check_file(argc, argv);
     av_buffer_unref(&gpu);
     frame_memory_close(&on_host);
     return code;

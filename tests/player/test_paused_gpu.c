@@ -3,10 +3,10 @@
  * pause and any keys it continues to decode there. If the GPU is lost meanwhile, software decodes
  * the shown frame again. GPU, driver (fake_gpu.c, ../media/fake_nvidia.c) and clock are fakes.
  */
-#include <dlfcn.h>
 #include <stdatomic.h>
 
 #include "fake_gpu.h"
+#include "fake_nvidia.h"
 #include "made_up_way.h"
 #include "player/clock.h"
 #include "session.h"
@@ -25,18 +25,9 @@ int64_t __wrap_clock_now(void)
     return __real_clock_now() + atomic_load(&ahead);
 }
 
-static int ask(const char *name)
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    int (*function)(void) = NULL;
-    if (driver)
-        *(void **)&function = dlsym(driver, name);
-    return CHECK(function != NULL, "there is no %s", name) ? function() : -1;
-}
-
 static void check_held(const char *when)
 {
-    const int held = ask("fake_mapped");
+    const int held = fake_nvidia.mapped;
     CHECK(held > 0 && held <= GPU_FRAMES, "%d frames are held %s", held, when);
 }
 
@@ -66,7 +57,6 @@ static int open_paused(Session *s)
 {
     const char *const arguments[] = {LUMEQ_SAMPLE, "--no-config", "-q", "--no-audio", NULL};
     setenv("LUMEQ_TEST_BACKEND", "cuda", 1);
-    setenv("FAKE_NVDEC", "1000000", 1);
     if (session_open(s, arguments) < 0)
         return -1;
     SESSION_UNTIL(s, state.shown > 20);
@@ -90,12 +80,12 @@ TEST(a_long_pause)
     session_type(" ");
     SESSION_UNTIL(&s, state.shown > shown + 40);
     CHECK(session_state(&s).on_gpu, "it has left the GPU");
-    CHECK(ask("fake_refused") == 0, "%d surfaces too many were requested", ask("fake_refused"));
+    CHECK(!fake_nvidia.refused, "%d surfaces too many were requested", fake_nvidia.refused);
     check_held("while it plays again");
     session_close(&s);
-    const int most = ask("fake_most_mapped");
+    const int most = fake_nvidia.most_mapped;
     CHECK(most <= GPU_FRAMES, "%d frames were held at a time", most);
-    CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+    CHECK(!fake_nvidia_open(), "%d of the GPU's things are still open", fake_nvidia_open());
     printf("%d frames at a time of %d\n", most, GPU_FRAMES);
     fake_gpu_free();
 }
