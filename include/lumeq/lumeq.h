@@ -345,15 +345,15 @@ typedef struct LumeqConfig {
      * frame. */
     int no_stage_times;
     /*
-     * The most frames of the reference (LumeqParams.reference) that a GPU processes together: 0
-     * (like 1: each frame by itself) to LUMEQ_MAX_BATCH. Small frames then cost less, as they share
-     * launches. Other frames are not batched. lumeq_submit() keeps
-     * frames of the same shape until there are that many, and lumeq_receive() starts those that are
-     * there; lumeq_destroy() drops them. A frame with LumeqSync starts at once. Stage times are
-     * those of all frames together. If the GPU fails to start frames that were kept, it counts as
-     * lost. Three times as many frames as that can be in flight; each takes 1.4 MB on the GPU, and
-     * its planes if they are in host memory. A GPU without memory for these planes takes fewer.
-     * Contexts and the CPU ignore it, and so does a GPU with real_time.
+     * The most frames that a GPU processes together: 0 (like 1: each frame by itself) to
+     * LUMEQ_MAX_BATCH. Small frames then cost less: those of the same shape and settings share
+     * launches. lumeq_submit() keeps frames until there are that many, and lumeq_receive() starts
+     * those that are there; lumeq_destroy() drops them. A frame with LumeqSync starts at once,
+     * with all before it. Stage times are those of the frames that share launches. If the GPU fails
+     * to start frames that were kept, it counts as lost. Four times as many frames as that can be
+     * in flight; each takes 0.25 to 2 MB on the GPU, and its planes if they are in host memory. A
+     * GPU without memory for them finishes those in flight first. Contexts and the CPU ignore it,
+     * and so does a GPU with real_time.
      */
     int batch;
 } LumeqConfig;
@@ -771,7 +771,7 @@ LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *par
 /*
  * Submits the next frame, in presentation order. The equalizer borrows the planes of both images
  * until lumeq_receive() returns the frame; on failure it borrows nothing. Errors: AGAIN (all slots
- * are in flight, on a GPU four, or three batches of the reference: receive a frame first), ARGUMENT
+ * are in flight, on a GPU four, or four batches: receive a frame first), ARGUMENT
  * (also a frame deeper than 8 bits with params.reference), MEMORY, GPU, UNAVAILABLE (the GPU cannot
  * take this frame, and the CPU may not: LUMEQ_BACKEND_CUDA was requested, or the input is in CUDA
  * memory; other frames may still succeed).

@@ -845,7 +845,7 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     Flight *f = flight_at(eq, 0);
     const int wait = eq->flushing || eq->in_flight >= slots_of(eq);
     int ret = eq->must_redo ? redo_frames(eq) : 0;
-    if (ret == 0 && !f->landed && (wait || !eq->begun))
+    if (ret == 0 && !f->landed && (eq->flushing || !eq->begun))
         ret = begin_frames(eq, 0);
     if (ret == 0 && !f->landed)
         ret = make_curves(eq, wait);

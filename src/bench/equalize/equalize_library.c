@@ -11,7 +11,7 @@
 /* Pictures on the host for each direction, more than can be in flight: without batches, and with.
  */
 #define FEW_PICTURES 8
-#define MOST_PICTURES 64
+#define MOST_PICTURES 72
 
 /* Single frames that are timed. */
 #define MAX_FRAMES 4096

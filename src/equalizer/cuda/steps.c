@@ -144,6 +144,8 @@ static LumeqCudaStep *find_step(LumeqCudaSteps *steps, size_t device_size, size_
             step->used = 0;
         if (!step->used)
             found = step;
+        if (found && found->device_size == memory_for(device_size))
+            break;
     }
     if (found)
         found->busy = 1;

@@ -271,8 +271,8 @@ class Equalizer:
     """Equalizes video, frame by frame.
 
     fps is for frames without time. backend is 'auto' (CUDA if it works), 'cpu' or 'cuda'; device is the number of the
-    GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames with
-    reference=True that a GPU processes together in batch(); each takes 4 MB of its memory. depth (9 to 16 for uint16, 16 by default), shift
+    GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames that a GPU
+    processes together in batch(); each takes up to 8 MB of its memory. depth (9 to 16 for uint16, 16 by default), shift
     (unused low bits: 6 for P010) and range ('full' or 'limited') describe the samples. Without range, frames without
     chroma are full and others are limited. format and settings: see the module.
     """
