@@ -94,8 +94,9 @@ static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *cou
     return wait ? fake_measure(priv, pending, counts, text, size) : LUMEQ_ERR_AGAIN;
 }
 
-static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
-                     double end_us[LUMEQ_STAGES], char *text, size_t size)
+static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
+                     size_t size)
 {
     Fake *fake = priv;
     int left = 0;
@@ -116,7 +117,7 @@ static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_
     Flight *f = pending;
     f->landed = 1;
     fake->received++;
-    return f->to.reference ? fake_reference(&fake->base, f, text, size) : 0;
+    return counts ? fake_reference(&fake->base, f, counts, text, size) : 0;
 }
 
 static void *alloc_fake(void *priv, size_t size)

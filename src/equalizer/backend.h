@@ -243,9 +243,9 @@ typedef struct LumeqBackend {
      * a frame and takes its memory; the job without counts, but for `sync`, stays valid until
      * `begin`, which measures frames, together where they have the same shape. They end their
      * measure with measure_finish; then `write` takes their curves, and `land` finishes them and
-     * sets the times of the stages. Frames of the reference land after `begin`; then
-     * measure_finish gets their histogram. `leave` gives up what was placed, in order, and not
-     * before the frame that has it as `before` has landed.
+     * sets the times of the stages. Frames of the reference land after `begin`, with `hist` and
+     * `sums` of the counts; `counts` is NULL for others. `leave` gives up what was placed, in
+     * order, and not before the frame that has it as `before` has landed.
      *
      * None but `land` waits, unless memory of the caller is not pinned. Errors as above; if one
      * of several frames fails, or one that `begin` may not refuse, the device counts as lost.
@@ -255,8 +255,9 @@ typedef struct LumeqBackend {
     int (*begin)(void *priv, void *const *pendings, int count, int may_refuse, char *text,
                  size_t text_size);
     int (*write)(void *priv, const LumeqApplyJob *jobs, int count, char *text, size_t text_size);
-    int (*land)(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
-                double end_us[LUMEQ_STAGES], char *text, size_t text_size);
+    int (*land)(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
+                size_t text_size);
     void (*leave)(void *priv, void *pending);
     /* Set in the CPU backend; priv may be NULL: in the calling thread. */
     void (*convert)(void *priv, const LumeqPixelsJob *job);

@@ -545,11 +545,9 @@ static int make_curves(LumeqEqualizer *eq, int wait)
 /* Finishes the oldest frame that is not. */
 static int land(LumeqEqualizer *eq, Flight *f, int wait)
 {
-    int ret = eq->backend->land(eq->priv, f->pending, wait, f->begin_us, f->end_us, eq->error,
-                                sizeof(eq->error));
-    if (ret == 0 && f->reference)
-        ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, 1, eq->error,
-                                          sizeof(eq->error));
+    const int ret =
+        eq->backend->land(eq->priv, f->pending, f->reference ? &f->measure.counts : NULL, wait,
+                          f->begin_us, f->end_us, eq->error, sizeof(eq->error));
     f->landed = ret == 0;
     return ret;
 }

@@ -18,7 +18,7 @@ struct LumeqCurve {
     TileGrid *grid;
     TileTables *tables;
     TileSums *sums;
-    CurveResult *result;                      /* allocated only up to its last used bin */
+    CurveResult *result; /* allocated only up to its last used bin */
     CurveTable table;
 };
 

@@ -142,12 +142,14 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
     return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size);
 }
 
-static int land_fake(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
-                     double end_us[LUMEQ_STAGES], char *text, size_t size)
+static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
+                     size_t size)
 {
     Flight *p = pending;
     (void)begin_us;
     (void)end_us;
+    (void)counts;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
     if (!refusal && try_call(priv, text, size) < 0)

@@ -200,14 +200,16 @@ static int write_cuda(void *priv, const LumeqApplyJob *jobs, int count, char *te
     return ret;
 }
 
-static int land_cuda(void *priv, void *pending, int wait, double begin_us[LUMEQ_STAGES],
-                     double end_us[LUMEQ_STAGES], char *text, size_t text_size)
+static int land_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
+                     size_t text_size)
 {
     CudaBackend *cuda = priv;
     int ret = enter(cuda, text, text_size);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_land(&cuda->steps, pending, wait, begin_us, end_us, text, text_size);
+    ret = lumeq_cuda_steps_land(&cuda->steps, pending, counts, wait, begin_us, end_us, text,
+                                text_size);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }

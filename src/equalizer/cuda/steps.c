@@ -904,7 +904,7 @@ static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
     return error;
 }
 
-int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
+int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
                           double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
                           size_t text_size)
 {
@@ -917,6 +917,8 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
         error = read_times(steps, step, begin_us, end_us);
     if (may_repeat(error))
         error = read_times(steps, step, begin_us, end_us);
+    if (!error && counts)
+        copy_counts(counts, step);
     return error ? lose(steps, error, "a frame", text, text_size) : 0;
 }
 

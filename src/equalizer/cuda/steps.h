@@ -56,7 +56,7 @@ int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int cou
                            char *text, size_t text_size);
 int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count, char *text,
                            size_t text_size);
-int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, int wait,
+int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
                           double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
                           size_t text_size);
 void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending);
