@@ -88,7 +88,8 @@ static inline int fake_reference(FakeDevice *fake, Flight *f, const LumeqCounts 
                                .clahe = f->job.clahe,
                                .grid = &f->job.grid,
                                .tables = &tables};
-    const int ret = fake_curve(fake->cpu, &f->job, f->hist, &f->sums, &table, &tables, text, size);
+    const int ret =
+        fake_curve(fake->cpu, &f->job, counts->hist, counts->sums, &table, &tables, text, size);
     return ret < 0 || !job.write ? ret : lumeq_backend_cpu.apply(fake->cpu, &job, text, size);
 }
 
