@@ -1,6 +1,6 @@
 /*
- * Ordered dither: the pattern; that its mean is the curve; that steps of light do not widen; and
- * that it depends only on the place and the frames since a reset.
+ * Ordered dither: the pattern; that its mean is the curve; and that it depends only on the place
+ * and the frames since a reset.
  */
 #include <math.h>
 
@@ -35,15 +35,6 @@ TEST(each_threshold_once)
             seen |= UINT64_C(1) << threshold(i % SIDE, i / SIDE, frame);
         CHECK(seen == UINT64_MAX, "place %d does not see each threshold", i);
     }
-}
-
-TEST(pattern_repeats)
-{
-    int wrong = 0;
-    for (int y = 0; y < 40; y++)
-        for (int x = 0; x < 40; x++)
-            wrong += threshold(x, y, 7) != threshold(x % SIDE, y % SIDE, 7 + THRESHOLDS);
-    CHECK(!wrong, "%d places differ", wrong);
 }
 
 /* Any square of 2x2 or 4x4 has evenly spread thresholds: their mean is 31.5, to within a step of
@@ -98,77 +89,6 @@ BACKEND_TEST(mean_over_time)
                 worst = fmax(worst, fabs(sums[y][x] / THRESHOLDS - value));
             }
         CHECK(worst <= 1.0 / THRESHOLDS, "depth %d: off by %g", f.format.depth, worst);
-    }
-}
-
-/* In each frame, an even area averages to the curve's value over the pattern's square. */
-BACKEND_TEST(mean_over_space)
-{
-    for (int format = 0; format < FORMATS; format++) {
-        FREED_BY(film_close)
-        Film f =
-            film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, 30 * SIDE, 2 * SIDE);
-        const int unit = 1 << (f.format.depth - 8);
-        for (int y = 0; y < f.in.height; y++)
-            for (int x = 0; x < f.width; x++) {
-                const int column = x / SIDE;
-                set_code(&f, y * f.width + x, 70 * unit + column * column * unit / 7);
-            }
-        for (int n = 0; n < 3; n++) {
-            film_run(&f);
-            for (int square = 0; square < 30; square++) {
-                double sum = 0;
-                for (int i = 0; i < THRESHOLDS; i++)
-                    sum += out_code(&f, i / SIDE * f.width + square * SIDE + i % SIDE);
-                const double value =
-                    code_on_curve(&f.stats, in_code(&f, square * SIDE), f.format.depth);
-                CHECK(fabs(sum / THRESHOLDS - value) <= 1.0 / THRESHOLDS,
-                      "depth %d, frame %d: %g, not %g", f.format.depth, n, sum / THRESHOLDS, value);
-            }
-        }
-    }
-}
-
-/*
- * A step of light is a run of columns that look the same: the means of their 8x8 squares, the
- * pattern's size, differ by less than 1/64. In the source each code is one square wide, and the
- * dull codes make the curve flat there. Rounding merges codes into wider steps, the banding that
- * dither prevents.
- */
-static int widest_step(const Film *f, int codes)
-{
-    int widest = 0, run = 0;
-    double before = -1;
-    for (int code = 0; code < codes; code++) {
-        double mean = 0;
-        for (int i = 0; i < THRESHOLDS; i++)
-            mean += out_code(f, i / SIDE * f->width + code * SIDE + i % SIDE) / (double)THRESHOLDS;
-        run = fabs(mean - before) < 1.0 / THRESHOLDS ? run + 1 : 1;
-        before = mean;
-        widest = run > widest ? run : widest;
-    }
-    return widest;
-}
-
-BACKEND_TEST(no_bands)
-{
-    enum { CODES = 100 };
-    for (int dither = 0; dither < 2; dither++) {
-        LumeqParams params = DEFAULT_PARAMS;
-        params.strength = 0.8;
-        params.dither = dither;
-        params.bars = LUMEQ_BARS_IGNORE;
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[0], LUMEQ_RANGE_LIMITED, &params, CODES * SIDE, 8 * SIDE);
-        for (int y = 0; y < f.in.height; y++)
-            for (int x = 0; x < f.width; x++)
-                set_code(&f, y * f.width + x, y < SIDE ? 120 + x / SIDE : 40 + (x + y) % 60);
-        for (int n = 0; n < 3; n++) {
-            film_run(&f);
-            const int widest = widest_step(&f, CODES);
-            CHECK(dither ? widest <= 2 : widest >= 2, "dither %d: a step of %d codes", dither,
-                  widest);
-        }
     }
 }
 
