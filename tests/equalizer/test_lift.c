@@ -41,13 +41,6 @@ static LiftChoice decide_as(const uint32_t counts[CODES], int full, uint32_t noi
     return lift_decide(in_range, wanted, light, nodes);
 }
 
-static LiftChoice decide(const uint32_t counts[CODES], int full, uint32_t noise, uint32_t clip,
-                         uint32_t nodes[CODES])
-{
-    static const CurveLight none;
-    return decide_as(counts, full, noise, CURVE_ONE, 0, clip, &none, nodes);
-}
-
 /* CRC-32 of the values, little-endian. */
 static uint32_t crc_of(const uint32_t values[CODES])
 {
@@ -124,40 +117,6 @@ TEST(rises)
             counts[i] *= 16;
         decide_as(counts, full, noise, CURVE_ONE, 0, clip, &light, again);
         CHECK(memcmp(nodes, again, sizeof(nodes)) == 0, "picture %d: 16 times as large", k);
-    }
-}
-
-static double mean_of(const uint32_t counts[CODES], const uint32_t *nodes)
-{
-    double sum = 0, all = 0;
-    for (int i = 16; i <= 235; i++) {
-        all += counts[i];
-        sum += counts[i] * (nodes ? nodes[i] / 256.0 : i);
-    }
-    return sum / all;
-}
-
-/* If the light of a picture changes gradually, so does the curve. */
-TEST(no_jump)
-{
-    const int parts[3][4] = {{HUMP, 60, 60, 300}, {HUMP, 130, 90, 200}, {FLAT, 16, 219, 2}};
-    uint32_t source[CODES] = {0};
-    double before = 0;
-    for (int part = 0; part < 3; part++)
-        add_part(source, parts[part]);
-    for (double gamma = 0.5; gamma < 3.5; gamma *= 1.01) {
-        uint32_t counts[CODES] = {0}, nodes[CODES];
-        for (int i = 16; i <= 235; i++) { /* each code, spread over its two neighbours */
-            const double to = 16 + 219 * pow((i - 16) / 219.0, gamma);
-            const int at = (int)to;
-            counts[at] += (uint32_t)(source[i] * 1000 * (1 - (to - at)));
-            counts[at + 1] += (uint32_t)(source[i] * 1000 * (to - at));
-        }
-        decide(counts, 0, 20, CURVE_CLIP_AUTO, nodes);
-        const double mean = mean_of(counts, nodes);
-        CHECK(!before || fabs(mean - before) < 1.5, "gamma %.3f: from %.2f to %.2f", gamma, before,
-              mean);
-        before = mean;
     }
 }
 
@@ -265,40 +224,38 @@ TEST(passing_cars)
     video_close(v);
 }
 
+/* A dark picture of noise that is not lifted: up to frame 50, and from then on. */
+typedef struct Lens {
+    int dark, width, noise[2];
+    int awaits; /* from the first frame on, when nothing is known of its noise */
+    int frames, most;
+} Lens;
+
 TEST(covered_lens)
 {
-    Video *v = video_open(&usual);
-    CheckRandom random = check_random(1);
-    for (int frame = 0; frame < 100; frame++) {
-        paint(v, 17, 2, 1, frame < 50 ? 1 : 4, &random);
-        video_frame(v);
-        CHECK(v->stats.mean_out <= v->stats.mean_in + 1, "frame %d: from %.2f to %.2f", frame,
-              v->stats.mean_in, v->stats.mean_out);
-    }
-    for (int frame = 0; frame < 30; frame++) {
-        memset(v->in, 16, sizeof(v->in));
-        video_frame(v);
-        if (frame) /* the first one has a little of the noise before it */
-            CHECK(memcmp(v->in, v->out, sizeof(v->in)) == 0, "black is black");
-    }
-    video_close(v);
-}
-
-/* From the first frame on, when nothing is known of its noise. */
-TEST(covered_from_the_first)
-{
-    LumeqParams live = DEFAULT_PARAMS;
-    live.await_noise = 1;
-    static const int lenses[][2] = {{17, 4}, {17, 11}, {24, 5}, {24, 10}};
-    for (size_t lens = 0; lens < sizeof(lenses) / sizeof(lenses[0]); lens++) {
-        Video *v = video_open(&live);
+    static const Lens lenses[] = {{17, 2, {1, 4}, 0, 100, 1},
+                                  {17, 1, {4, 4}, 1, 20, 2},
+                                  {17, 1, {11, 11}, 1, 20, 2},
+                                  {24, 1, {5, 5}, 1, 20, 2},
+                                  {24, 1, {10, 10}, 1, 20, 2}};
+    for (size_t i = 0; i < sizeof(lenses) / sizeof(lenses[0]); i++) {
+        const Lens *lens = &lenses[i];
+        LumeqParams params = DEFAULT_PARAMS;
+        params.await_noise = lens->awaits;
+        Video *v = video_open(&params);
         CheckRandom random = check_random(1);
-        for (int frame = 0; frame < 20; frame++) {
-            paint(v, lenses[lens][0], 1, 1, lenses[lens][1], &random);
+        for (int frame = 0; frame < lens->frames; frame++) {
+            paint(v, lens->dark, lens->width, 1, lens->noise[frame >= 50], &random);
             video_frame(v);
-            CHECK(v->stats.mean_out <= v->stats.mean_in + 2,
-                  "lens %zu, frame %d: from %.2f to %.2f", lens, frame, v->stats.mean_in,
+            CHECK(v->stats.mean_out <= v->stats.mean_in + lens->most,
+                  "lens %zu, frame %d: from %.2f to %.2f", i, frame, v->stats.mean_in,
                   v->stats.mean_out);
+        }
+        for (int frame = 0; frame < 30; frame++) {
+            memset(v->in, 16, sizeof(v->in));
+            video_frame(v);
+            if (frame) /* the first one has a little of the noise before it */
+                CHECK(memcmp(v->in, v->out, sizeof(v->in)) == 0, "black is black");
         }
         video_close(v);
     }
@@ -332,6 +289,38 @@ TEST(no_jump_at_the_beginning)
               width, first, before);
         video_close(v);
         video_close(picture);
+    }
+}
+
+/* A fade from black and back: the light is monotone and does not overshoot. */
+TEST(fades)
+{
+    static const double scenes[][2] = {{18, 40}, {40, 120}, {22, 200}};
+    CheckRandom random = check_random(1);
+    for (int scene = 0; scene < 3; scene++) {
+        Video *v = video_open(&usual);
+        double before = 0, most = 0;
+        for (int frame = 0; frame < 10; frame++) {
+            memset(v->in, 16, sizeof(v->in));
+            video_frame(v);
+        }
+        for (int frame = 0; frame < 150; frame++) {
+            paint(v, scenes[scene][0], scenes[scene][1], frame < 50 ? frame / 50.0 : 1, 0, &random);
+            video_frame(v);
+            CHECK(v->stats.mean_out >= before - 0.5, "scene %d, frame %d: %.2f after %.2f", scene,
+                  frame, v->stats.mean_out, before);
+            before = v->stats.mean_out;
+            most = before > most ? before : most;
+        }
+        CHECK(most <= before + 2.5, "scene %d: up to %.2f, then %.2f", scene, most, before);
+        for (int frame = 0; frame <= 50; frame++) {
+            paint(v, scenes[scene][0], scenes[scene][1], 1 - frame / 50.0, 0, &random);
+            video_frame(v);
+            CHECK(v->stats.mean_out <= before + 0.5, "scene %d, %d frames down: %.2f after %.2f",
+                  scene, frame, v->stats.mean_out, before);
+            before = v->stats.mean_out;
+        }
+        video_close(v);
     }
 }
 
