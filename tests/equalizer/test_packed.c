@@ -70,7 +70,8 @@ static void draw(const Film *f)
 
 static void next_frame(Film *f)
 {
-    const LumeqMoment moment = {.number = f->frames, .time = f->frames * INT64_C(40000000)};
+    const LumeqMoment moment = {
+        .number = f->frames, .time = f->frames * INT64_C(40000000), .interlaced = 1};
     memcpy(f->before.plane[0], f->in.plane[0], (size_t)(f->in.stride[0] * HEIGHT));
     draw(f);
     must(lumeq_measure(f->context, &f->measure, &f->params, &f->in, f->frames ? &f->before : NULL,
