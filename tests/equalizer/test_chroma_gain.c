@@ -138,49 +138,6 @@ TEST(free_of_the_limit)
     CHECK(ended > 300000, "only %d gains end", ended);
 }
 
-/* Red and blue of a colour in R'G'B', luma and so too the rest from 0 to 1. */
-typedef struct Matrix {
-    double red, blue; /* their share of luma */
-} Matrix;
-
-/* How far the two are outside of 0..1. */
-static double beyond(const Matrix *m, double luma, double cb, double cr)
-{
-    const double red = luma + 2 * (1 - m->red) * cr, blue = luma + 2 * (1 - m->blue) * cb;
-    return fmax(fmax(-red, red - 1), fmax(fmax(-blue, blue - 1), 0));
-}
-
-/* In 16 bits, to make rounding negligible: for colours within R'G'B', in any matrix, red and blue
- * stay within it over raised luma, with any gain. */
-TEST(red_and_blue_stay_within)
-{
-    static const Matrix matrices[] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
-    CheckRandom random = check_random(3);
-    double worst = 0;
-    for (int n = 0; n < 3000000; n++) {
-        const Matrix *m = &matrices[n % 3];
-        const int full = n / 3 % 2, range = (full ? 255 : 219) * 256;
-        const double colours = (full ? 255 : 224) * 256;
-        const double red = check_below(&random, 1001) / 1000.0;
-        const double green = check_below(&random, 1001) / 1000.0;
-        const double blue = check_below(&random, 1001) / 1000.0;
-        const double luma = m->red * red + (1 - m->red - m->blue) * green + m->blue * blue;
-        const int cb = (int)((blue - luma) / (1 - m->blue) / 2 * colours);
-        const int cr = (int)((red - luma) / (1 - m->red) / 2 * colours);
-        const int from = (int)(luma * range), to = from + check_below(&random, range - from + 1);
-        const CurveLegal legal = curve_legal(16, !full);
-        const int far = cb > cr ? cb : cr;
-        const uint32_t bounded = curve_bounded((uint32_t)from, (uint32_t)to,
-                                               (uint32_t)(far > 0 ? far : 0), (uint32_t)range);
-        const CurveGain over = gain_of(4097 + check_below(&random, 3276), from, to);
-        const uint32_t gain = curve_pixel_gain(over, 32768 + cb, 32768 + cr, 16, &legal);
-        const double out_cb = (double)curve_chroma(32768 + cb, gain, CURVE_ROUND, &legal) - 32768;
-        const double out_cr = (double)curve_chroma(32768 + cr, gain, CURVE_ROUND, &legal) - 32768;
-        worst = fmax(worst, beyond(m, (double)bounded / range, out_cb / colours, out_cr / colours));
-    }
-    CHECK(worst < 0.03, "outside by %g", worst); /* the bound takes light from yellows */
-}
-
 /* Luma over a colour: follows the curve over gray and where there is room, never darker than before
  * or lighter than the curve, and leaves room for the kept share of the colour. It is monotone in
  * the curve, and decreases with more colour, within 1/16 code. */
