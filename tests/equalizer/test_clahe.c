@@ -43,62 +43,6 @@ TEST(opencv)
     }
 }
 
-TEST(axis_by_hand)
-{
-    /* Eight samples in tiles of four: their middles are between samples 1 and 2, and 5 and 6; the
-     * samples in between are at 1/8, 3/8, 5/8 and 7/8 of the way. */
-    static const int pieces[] = {0, 2, 6, 8}, starts[] = {0, 4, 8};
-    static const uint32_t weights[] = {32, 96, 160, 224};
-    const CurveParams curve = clahe_curve(8, 0, 1);
-    TileGrid grid;
-    lumeq_tile_grid(&grid, 8, 5, 2, 16, &curve, 0);
-    CHECK(grid.x.tiles == 2 && grid.y.tiles == 5, "%dx%d tiles", grid.x.tiles, grid.y.tiles);
-    CHECK(!memcmp(grid.x.piece, pieces, sizeof(pieces)), "the pieces begin at %d, %d, %d, %d",
-          grid.x.piece[0], grid.x.piece[1], grid.x.piece[2], grid.x.piece[3]);
-    for (int i = 0; i < 3; i++)
-        CHECK(tile_start(&grid.x, i) == starts[i], "tile %d begins at %d", i,
-              tile_start(&grid.x, i));
-    for (int i = 0; i < 4; i++)
-        CHECK(tile_weight(tile_phase(&grid.x, 2 + i)) == weights[i], "sample %d: weight %u", 2 + i,
-              tile_weight(tile_phase(&grid.x, 2 + i)));
-    for (int y = 0; y < 5; y++)
-        CHECK(tile_piece(&grid.y, y) == y + 1 && tile_weight(tile_phase(&grid.y, y)) == 0,
-              "a tile a row: each row is the middle of its own");
-}
-
-/*
- * Two tiles of two samples: {10, 20} and {10, 40}. The curve of the first leads 10 to half of the
- * range and 20 to all of it, that of the second 10 and all up to 39 to half of it. The middle
- * samples take a quarter of the farther tile's.
- */
-TEST(picture_by_hand)
-{
-    static const uint8_t codes[] = {10, 20, 10, 40};
-    static const uint8_t expected[] = {128, 223, 128, 255}; /* 127.5; (3 * 255 + 127.5) / 4 */
-    static TileResult result;
-    const ClaheSettings settings = {clahe_curve(8, 0, 1), 2, 1, 0};
-    CheckRect in = check_rect(4, 1, 4, 0, 0), out = check_rect(4, 1, 4, 0, 64);
-    memcpy(in.pixels, codes, sizeof(codes));
-    const TileGrid grid = clahe_grid(&settings, &in);
-    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &tables);
-    clahe_apply(&grid, &in, &out, &tables);
-    for (int i = 0; i < 4; i++)
-        CHECK(out.pixels[i] == expected[i], "sample %d is %d, not %d", i, out.pixels[i],
-              expected[i]);
-    CHECK(result.smooth[0][10] == 255u << 15 && result.smooth[1][39] == 255u << 15,
-          "the curves are %g and %g", result.smooth[0][10] / 65536.0,
-          result.smooth[1][39] / 65536.0);
-    CHECK(result.hist_out[128] == 2 && result.hist_out[255] == 2, "the histogram of the output");
-    CHECK(result.curve_sum[10] == 255u << 8 && result.curve_sum[0] == 0, "the sum of curves");
-
-    /* Half of the strength: half of the way from the identity. */
-    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE / 2), &no_tiles, &result, &tables);
-    CHECK(tables.nodes[0][20] == (20 + 255) * 128, "half of the strength: %g",
-          tables.nodes[0][20] / 256.0);
-    check_rect_free(&in);
-    check_rect_free(&out);
-}
-
 /* The left tile has a veil of 100. 99.5 % of the picture are below 200.99, so the share 0.88 * 100
  * / 200.99 is removed: the line has a slope of 1.779; 100 becomes 21.35 and 200 becomes 199.23. A
  * lift of 0.1703 returns a quarter of the mean's loss. The right tile has black and stays
