@@ -355,35 +355,27 @@ BACKEND_TEST(identity_where_there_is_no_contrast)
     }
 }
 
-/* Straight into the curve, without a history: 0..255 at full strength. */
-static void curve_of_counts(const uint32_t *hist, LumeqRange range, uint32_t clip, CurveWork *work,
-                            uint32_t *curve)
+/* Straight into the curve with counts that no test could draw: whole counts no longer matter. */
+static void check_counts(const uint32_t *hist, LumeqRange range, double clip)
 {
     static const CurveResult empty;
     static CurveResult result;
+    static CurveWork work;
     static CurveTable table;
     const CurveParams params = {.depth = 8,
                                 .bins = 256,
                                 .black = range == LUMEQ_RANGE_FULL ? 0 : 16,
                                 .white = range == LUMEQ_RANGE_FULL ? 255 : 235,
-                                .clip = clip,
+                                .clip = (uint32_t)(clip * 65536),
                                 .alpha = 65536,
                                 .strength = 65536};
-    curve_compute(&params, hist, &empty, &result, &table, work);
+    uint32_t curve[256];
+    double target[256], cdf[256];
+    curve_compute(&params, hist, &empty, &result, &table, &work);
     for (int i = 0; i < 256; i++)
         curve[i] = result.bin[i].curve;
     check_shape(curve, range);
-}
-
-/* Counts that no test could draw: whole counts no longer matter. */
-static void check_counts(const uint32_t *hist, LumeqRange range, double clip)
-{
-    static CurveWork work;
-    const int full = range == LUMEQ_RANGE_FULL;
-    uint32_t curve[256];
-    double target[256], cdf[256];
-    curve_of_counts(hist, range, (uint32_t)(clip * 65536), &work, curve);
-    model_target(hist, full ? 0 : 16, full ? 255 : 235, clip, 0, target, cdf);
+    model_target(hist, params.black, params.white, clip, 0, target, cdf);
     check_curve(curve, target, TARGET_TOLERANCE);
 }
 
@@ -404,28 +396,6 @@ TEST(clips_of_large_counts)
         for (int i = 0; i < (int)(sizeof(limits) / sizeof(limits[0])); i++)
             for (int range = 0; range < 2; range++)
                 check_counts(hists[h], (LumeqRange)range, limits[i]);
-}
-
-/* With few pixels, whole counts matter; exact properties still hold. */
-TEST(clips_of_small_counts)
-{
-    static CurveWork work;
-    uint32_t curve[256];
-    CheckRandom random = check_random(1);
-    for (int n = 0; n < 2000; n++) {
-        const int full = n & 1, black = full ? 0 : 16, white = full ? 255 : 235;
-        uint32_t hist[256] = {0}, sum = 0, counted = 0;
-        const int pixels = 1 + check_below(&random, 600);
-        for (int i = 0; i < pixels; i++)
-            hist[check_below(&random, 1 + check_below(&random, 256))]++;
-        curve_of_counts(hist, full ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
-                        65536u + (uint32_t)check_below(&random, 999 * 65536), &work, curve);
-        for (int i = 0; i < 256; i++) {
-            sum += work.hist[i];
-            counted += i >= black && i <= white ? hist[i] : 0;
-        }
-        CHECK(sum == counted, "clipping leaves %u of %u pixels", sum, counted);
-    }
 }
 
 /* The replacements of divisions, at the values most likely to be off by one: multiples of the
@@ -454,20 +424,6 @@ TEST(divisions_are_exact)
     }
     CHECK(!wrong[0] && !wrong[1] && !wrong[2], "wrong: %d products, %d quotients, %d fractions",
           wrong[0], wrong[1], wrong[2]);
-}
-
-TEST(between)
-{
-    CheckRandom random = check_random(3);
-    int wrong = 0;
-    for (int i = 0; i < 300000; i++) {
-        const uint32_t from = (uint32_t)check_hash(random.seed, random.index++) >> i % 32;
-        const uint32_t to = (uint32_t)check_hash(random.seed, random.index++) >> i % 31;
-        const uint32_t weight = (uint32_t)check_below(&random, CURVE_ONE + 1);
-        const int64_t step = (int64_t)weight * ((int64_t)to - from);
-        wrong += curve_lerp(from, to, weight) != (uint32_t)(from + ((step + CURVE_ONE / 2) >> 16));
-    }
-    CHECK(!wrong, "%d values are wrong", wrong);
 }
 
 static void random_counts(uint32_t *hist, CheckRandom *random)
@@ -616,42 +572,28 @@ BACKEND_TEST(strength_acts_at_once)
     }
 }
 
-/* Frames with nothing to equalize pull the curve towards the identity, at the usual pace. */
+/* Frames with nothing to equalize pull the curve towards the identity, at the usual pace. Nothing
+ * counted means no distance either, and no cut; later distances are measured from the last frame
+ * with counts. */
 BACKEND_TEST(smoothing_towards_identity)
 {
+    static const struct {
+        int low, high, cut;
+    } bands[] = {{60, 123, 0},  {3, 3, 0},    {3, 3, 0},
+                 {3, 3, 0},     {62, 125, 0}, {93, 93, 0}, /* all in one bin */
+                 {240, 250, 0}, {160, 223, 1}};
     LumeqParams params = full_strength;
     params.smooth = 0.2;
     params.scene_cut = 1;
-    Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
-    fill_band(&run.in, 60, 123);
-    run_at_25(&run, 0, TOLERANCE);
-    for (int n = 1; n < 5; n++) {
-        fill_band(&run.in, 3, 3); /* nothing counted: no distance either, and no cut */
-        run_at_25(&run, n, TOLERANCE);
+    for (int first = 0; first < 2; first++) { /* or without a frame before the empty one */
+        FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+        for (int n = first; n < (int)(sizeof(bands) / sizeof(bands[0])); n++) {
+            fill_band(&run.in, bands[n].low, bands[n].high);
+            run_at_25(&run, n, CUT_TOLERANCE);
+            CHECK(run.stats.values.scene_cut == bands[n].cut, "codes from %d on: cut %d",
+                  bands[n].low, run.stats.values.scene_cut);
+        }
     }
-    fill_band(&run.in, 62, 125); /* its distance is measured from the last frame with counts */
-    run_at_25(&run, 5, TOLERANCE);
-    CHECK(run.model.distance < CUT_LOW && run.model.distance > 0.005, "distance %g",
-          run.model.distance);
-    fill_band(&run.in, 93, 93); /* all in one bin */
-    run_at_25(&run, 6, CUT_TOLERANCE);
-    fill_band(&run.in, 240, 250);
-    run_at_25(&run, 7, CUT_TOLERANCE);
-    CHECK(!run.stats.values.scene_cut, "nothing is no new scene");
-    fill_band(&run.in, 160, 223);
-    run_at_25(&run, 8, CUT_TOLERANCE);
-    CHECK(run.stats.values.scene_cut, "but this is");
-    run_close(&run);
-
-    /* No previous frame: no distance. */
-    run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
-    fill_band(&run.in, 3, 3);
-    run_at_25(&run, 0, TOLERANCE);
-    fill_band(&run.in, 160, 223);
-    run_at_25(&run, 1, TOLERANCE);
-    CHECK(!run.stats.values.scene_cut && run.stats.values.curve_speed > 1, "cut %d, speed %g",
-          run.stats.values.scene_cut, run.stats.values.curve_speed);
-    run_close(&run);
 }
 
 /* A band of codes that moves by k is k codes further: a distance of k / 220 or k / 256. */
@@ -722,27 +664,6 @@ BACKEND_TEST(needs)
     }
 }
 
-/* From a picture that needs the full strength to one that needs the minimum, with the curve's time
- * constant. */
-BACKEND_TEST(need_is_smoothed)
-{
-    for (int cut = 0; cut < 2; cut++) {
-        LumeqParams params = full_strength;
-        params.adaptive = 1;
-        params.strength = 0.8;
-        params.smooth = 0.5;
-        params.scene_cut = cut;
-        FREED_BY(run_close) Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
-        for (int n = 0; n < 40; n++) {
-            fill_around(&run.in, 120, n < 3 ? 40 : 40 + (n < 30 ? n : 30) * 4);
-            run_at_25(&run, n, CUT_TOLERANCE);
-            CHECK(n > 2 || fabs(run.stats.values.strength - 0.8) < 0.001, "%g",
-                  run.stats.values.strength);
-        }
-        CHECK(run.stats.values.strength < 0.3, "%g", run.stats.values.strength);
-    }
-}
-
 /* Black in between: need and curve soon vanish, and the picture after it is a cut, not a fade. */
 BACKEND_TEST(black_needs_nothing)
 {
@@ -795,31 +716,6 @@ BACKEND_TEST(stretches)
         CHECK(params.clip < 1 || most <= params.clip / (1 - params.clip / all) + 0.001 ||
                   params.clip > all / 2,
               "a slope of %g with a limit of %g", most, params.clip);
-    }
-}
-
-/* Up from black in one second, then calm: the curve hardly follows before that. */
-BACKEND_TEST(fade_from_black_stays_one)
-{
-    for (int frames = 8; frames <= 50; frames += 14) {
-        LumeqParams params = {.strength = 0.8,
-                              .adaptive = 1,
-                              .clip = 3,
-                              .smooth = 0.5,
-                              .scene_cut = 1,
-                              .bars = LUMEQ_BARS_IGNORE};
-        FREED_BY(run_close) Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
-        for (int n = 0; n < frames + 60; n++) {
-            const int light = n < 3 ? 0 : n - 3 < frames ? n - 3 : frames;
-            const int middle = 16 + 104 * light / frames, half = 17 * light / frames;
-            fill_band(&run.in, middle - half, middle + half);
-            run_at_25(&run, n, 0.25);
-            const int in_fade = n >= 3 && n - 3 < frames;
-            const double moved = fabs(run.stats.values.mean_out - run.stats.values.mean_in);
-            CHECK(!in_fade || moved < 4, "frame %d of %d: %g becomes %g", n, frames,
-                  run.stats.values.mean_in, run.stats.values.mean_out);
-        }
-        CHECK(run.stats.values.strength > 0.7, "%g after the fade", run.stats.values.strength);
     }
 }
 

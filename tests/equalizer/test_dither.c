@@ -156,26 +156,4 @@ BACKEND_TEST(what_counts_as_a_frame)
     }
 }
 
-BACKEND_TEST(redo_has_the_same_pattern)
-{
-    for (int format = 0; format < FORMATS; format++) {
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, 97, 61);
-        LumeqParams other = dithered;
-        other.strength = 0.5;
-        fill_dull(&f);
-        for (int n = 0; n < 4; n++) {
-            const LumeqFrame frame = film_frame(&f);
-            run_frame(f.eq, &frame, &f.stats);
-            const uint64_t hash = picture_hash(&f.out);
-            set_params(f.eq, &other);
-            run_redo(f.eq, &frame, &f.stats);
-            CHECK(picture_hash(&f.out) != hash, "frame %d: half the strength does nothing", n);
-            set_params(f.eq, &dithered);
-            run_redo(f.eq, &frame, &f.stats);
-            CHECK(picture_hash(&f.out) == hash, "frame %d again has another pattern", n);
-        }
-    }
-}
-
 TEST_MAIN

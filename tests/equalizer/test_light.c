@@ -125,21 +125,6 @@ TEST(limits)
     }
 }
 
-/* A positive brightness undoes the negative one. */
-TEST(back)
-{
-    for (int b = 1; b <= 10; b++) {
-        const LumeqParams up = lit(LUMEQ_MODE_OFF, b / 10.0, 1);
-        const LumeqParams down = lit(LUMEQ_MODE_OFF, -b / 10.0, 1);
-        const CurveParams p = curve_of(&up, 8, 1), q = curve_of(&down, 8, 1);
-        for (uint32_t n = 0; n <= CURVE_ONE; n += 97) {
-            const uint32_t there = (light_place(&p.light, n, CURVE_ONE) + (1 << 13)) >> 14;
-            const uint32_t again = (light_place(&q.light, there, CURVE_ONE) + (1 << 13)) >> 14;
-            CHECK(again <= n + 4 && n <= again + 4, "%u becomes %u, and that %u", n, there, again);
-        }
-    }
-}
-
 typedef enum Content { FLAT, RAMP, DARK } Content;
 
 static uint8_t inputs[WIDTH * HEIGHT], outputs[WIDTH * HEIGHT];

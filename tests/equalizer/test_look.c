@@ -256,20 +256,6 @@ BACKEND_TEST(cuts_settle)
     }
 }
 
-/* By 5.5 to 12 % of the range, which are 220 codes. */
-BACKEND_TEST(small_cuts_settle)
-{
-    for (int percent = 11; percent <= 24; percent++) {
-        const Scene from = {BELL, 100, 14, 1};
-        if (!check_drawn(percent))
-            continue;
-        Scene to = from;
-        to.mean += percent / 2.0 * 2.2;
-        check_cut(id, &from, &to);
-        check_cut(id, &to, &from);
-    }
-}
-
 static const Scene flashed[] = {
     {BELL, 100, 14, 0}, {BELL, 60, 10, 0}, {SLOPE, 110, 24, 0}, {BELL, 110, 30, 0}};
 
@@ -297,16 +283,6 @@ BACKEND_TEST(flash_leaves_no_trail)
     static const double flashes[] = {15, 17, 20, 25, 26, 27, 30, 50, 80, 110};
     for (int i = 0; i < COUNT(flashed) * COUNT(flashes); i++)
         check_flash(id, &flashed[i / COUNT(flashes)], flashes[i % COUNT(flashes)], 0.5);
-}
-
-/* A smaller flash is smoothed like any change: at most its share remains, times the steepest slope.
- */
-BACKEND_TEST(flicker_is_smoothed)
-{
-    const double share = 1 - exp(-0.04 / defaults.smooth);
-    for (int i = 0; i < COUNT(flashed); i++)
-        for (int lighter = 1; lighter <= 8; lighter++)
-            check_flash(id, &flashed[i], lighter, share * STEEPEST * lighter);
 }
 
 /* Lights up the upper `percent` of the picture; returns the mean of the rest. */
