@@ -57,7 +57,6 @@ CLAHE_PICTURES = [
 # limit, columns and rows of tiles
 CLAHE_SETTINGS = [
     (0.0, 8, 8),
-    (0.5, 3, 5),
     (2.0, 8, 8),
     (2.0, 1, 1),
     (3.3, 7, 2),

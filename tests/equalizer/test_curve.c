@@ -355,49 +355,6 @@ BACKEND_TEST(identity_where_there_is_no_contrast)
     }
 }
 
-/* Straight into the curve with counts that no test could draw: whole counts no longer matter. */
-static void check_counts(const uint32_t *hist, LumeqRange range, double clip)
-{
-    static const CurveResult empty;
-    static CurveResult result;
-    static CurveWork work;
-    static CurveTable table;
-    const CurveParams params = {.depth = 8,
-                                .bins = 256,
-                                .black = range == LUMEQ_RANGE_FULL ? 0 : 16,
-                                .white = range == LUMEQ_RANGE_FULL ? 255 : 235,
-                                .clip = (uint32_t)(clip * 65536),
-                                .alpha = 65536,
-                                .strength = 65536};
-    uint32_t curve[256];
-    double target[256], cdf[256];
-    curve_compute(&params, hist, &empty, &result, &table, &work);
-    for (int i = 0; i < 256; i++)
-        curve[i] = result.bin[i].curve;
-    check_shape(curve, range);
-    model_target(hist, params.black, params.white, clip, 0, target, cdf);
-    check_curve(curve, target, TARGET_TOLERANCE);
-}
-
-TEST(clips_of_large_counts)
-{
-    static const double limits[] = {0,   1,   1.5, 2,   3.25, 10,  100,
-                                    219, 220, 439, 440, 441,  513, 1000};
-    uint32_t hists[5][256] = {{0}};
-    for (int i = 0; i < 256; i++) {
-        hists[0][i] = 8388607;                           /* as flat as it gets: 2^31 - 256 */
-        hists[1][i] = (uint32_t)i * 65000;               /* rising */
-        hists[2][i] = i >= 30 && i < 180 ? 14000000 : 0; /* two thirds */
-        hists[3][i] = (uint32_t)(check_hash(1, (uint64_t)i) % 16000000 >> (i % 5)); /* rough */
-    }
-    hists[4][77] = 2147000000; /* nearly all in one bin */
-    hists[4][201] = 483647;
-    for (int h = 0; h < 5; h++)
-        for (int i = 0; i < (int)(sizeof(limits) / sizeof(limits[0])); i++)
-            for (int range = 0; range < 2; range++)
-                check_counts(hists[h], (LumeqRange)range, limits[i]);
-}
-
 /* The replacements of divisions, at the values most likely to be off by one: multiples of the
  * divisor and their neighbours. */
 TEST(divisions_are_exact)
@@ -621,26 +578,6 @@ BACKEND_TEST(cuts_rise_smoothly)
             last = run.stats.values.curve_speed;
             /* After a jump, a calm frame gets its own curve. */
             run_at_25(&run, 2, CUT_TOLERANCE);
-        }
-    }
-}
-
-/* One or two jumps before a calm frame are a cut, or a flash. Three are not; a frame that still
- * moves is not calm; without scene_cut there are no cuts. */
-BACKEND_TEST(jumps_and_calm)
-{
-    for (int enabled = 0; enabled < 2; enabled++) {
-        LumeqParams params = full_strength;
-        params.smooth = 2;
-        params.scene_cut = enabled;
-        FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_FULL, &params);
-        static const int bands[] = {20, 20, 34, 44, 58,  60, 60, /* three jumps */
-                                    80, 80, 81, 84,              /* one */
-                                    94, 84, 84, 84,              /* a flash: two */
-                                    92, 97, 98, 98, 106, 106};   /* one, and 2 % after it */
-        for (int n = 0; n < (int)(sizeof(bands) / sizeof(bands[0])); n++) {
-            fill_band(&run.in, bands[n], bands[n] + 63);
-            run_at_25(&run, n, CUT_TOLERANCE);
         }
     }
 }

@@ -246,33 +246,4 @@ BACKEND_TEST(nothing_to_tell)
     CHECK(noise_at(id, 0.4, 8, 0, 4) == -1, "nothing stands still");
 }
 
-/* A frame that is rewound and submitted again has the same noise. */
-BACKEND_TEST(rewound)
-{
-    enum { FRAMES = 6 };
-    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
-    LumeqImage in[FRAMES], out = gray_image(8, 0);
-    double noise[FRAMES];
-    for (int n = 0; n < FRAMES; n++) {
-        in[n] = gray_image(8, 0);
-        draw(&in[n], 1 + n % 3, 0, (uint64_t)n);
-    }
-    for (int n = 0, again = 0; n < FRAMES; n++) {
-        LumeqFrameStats stats = {.size = sizeof(stats)};
-        LumeqFrame frame = {.in = in[n], .out = out, .previous = n ? &in[n - 1] : NULL};
-        CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
-        if (again && n <= 4)
-            CHECK(stats.noise == noise[n], "frame %d: %g, and then %g", n, noise[n], stats.noise);
-        noise[n] = stats.noise;
-        if (n == 4 && !again) {
-            CHECK(lumeq_rewind(eq, 3) == 0, "%s", lumeq_last_error(eq));
-            n -= 3;
-            again = 1;
-        }
-    }
-    for (int n = 0; n < FRAMES; n++)
-        layout_free(&in[n]);
-    layout_free(&out);
-}
-
 TEST_MAIN
