@@ -539,13 +539,24 @@ TEST(cuts)
     }
 }
 
+/* A cut begins a shot, and so does a discontinuity. */
 TEST(each_shot_is_as_alone)
 {
+    static const struct {
+        Draw draw, shots[2];
+        int at, cut_off;
+    } films[] = {{a_then_b, {scene_a, scene_b}, CUT, 0},
+                 {scene_a, {scene_a, scene_a}, 50, 50},
+                 {a_then_fade_in, {scene_a, a_then_fade_in}, CUT, CUT}};
     const LumeqParams params = usual();
-    const Film f = film(a_then_b, 120);
-    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
-    check_alone(run, scene_a, 0, CUT);
-    check_alone(run, scene_b, CUT, 120 - CUT);
+    for (int i = 0; i < COUNT(films); i++) {
+        Film f = film(films[i].draw, 120);
+        f.cut_off = films[i].cut_off;
+        FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
+        check_alone(run, films[i].shots[0], 0, films[i].at);
+        check_alone(run, films[i].shots[1], films[i].at, 120 - films[i].at);
+        CHECK(run->stats[films[i].at].scene_cut == !f.cut_off, "film %d: what begins is no cut", i);
+    }
 }
 
 /* The curves of the first `frames` are those of another film, to within `most` codes. */
@@ -941,23 +952,6 @@ TEST(protocol)
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "the end does not last");
     CHECK(put(h, &f, &params, 12) == 0, "nothing is taken after the end");
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "it goes on to end");
-}
-
-TEST(discontinuity)
-{
-    const LumeqParams params = usual();
-    Film f = film(scene_a, 120);
-    f.cut_off = 50;
-    Run *run = run_film(&f, &params, LOOKAHEAD);
-    check_alone(run, scene_a, 0, 50);
-    check_alone(run, scene_a, 50, 70);
-    CHECK(!run->stats[50].scene_cut, "what begins is no cut");
-    free_run(&run);
-    f = film(a_then_fade_in, 120);
-    f.cut_off = CUT;
-    run = run_film(&f, &params, LOOKAHEAD);
-    check_alone(run, a_then_fade_in, CUT, 60);
-    free_run(&run);
 }
 
 /* Any durations and times. */
