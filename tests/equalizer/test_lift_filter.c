@@ -35,11 +35,6 @@ static int lift_sample_size(const LiftForm *f)
     return f->depth > 8 ? 2 : 1;
 }
 
-static int lift_components(const LiftForm *f)
-{
-    return f->shape.planes ? 3 : 1;
-}
-
 /* The size of component 0, 1 or 2. */
 static int lift_width(const LiftForm *f, int component)
 {
@@ -51,21 +46,18 @@ static int lift_height(const LiftForm *f, int component)
     return component ? chroma_side(f->height, f->shape.y) : f->height;
 }
 
-/* `aligned`: like a decoder's memory. `random` NULL: rows follow each other without a gap, and
- * memory ends with them. */
-static LiftFrame lift_open(const LiftForm *f, int aligned, CheckRandom *random)
+/* `random` NULL: rows follow each other without a gap, and memory ends with them. */
+static LiftFrame lift_open(const LiftForm *f, CheckRandom *random)
 {
     LiftFrame frame = {
         .image = {.width = f->width, .height = f->height, .depth = f->depth, .shift = f->shift}};
     const int size = lift_sample_size(f);
     for (int i = 0; i <= f->shape.planes; i++) {
         const int samples = i ? chroma_row(f->shape, f->width) : f->width;
-        const int padding = random ? check_below(random, 2) * check_below(random, 40) : 0;
-        const int stride = size * (aligned ? (samples + 63) / 64 * 64 : samples + padding);
-        const int offset = random && !aligned ? check_below(random, 17) * size : 0;
-        frame.rect[i] = check_rect(samples * size, lift_height(f, i),
-                                   random && check_below(random, 2) ? -stride : stride, offset,
-                                   random ? GUARD : 0);
+        const int stride = random ? any_stride(random, samples) : samples;
+        const int offset = random ? check_below(random, 16) : 0;
+        frame.rect[i] = check_rect(samples * size, lift_height(f, i), (ptrdiff_t)stride * size,
+                                   offset * size, random ? GUARD : 0);
     }
     frame.image.plane[0] = frame.rect[0].pixels;
     frame.image.stride[0] = frame.rect[0].stride;
@@ -103,7 +95,7 @@ static void lift_draw_frame(const LiftForm *f, const LiftFrame *frame, int kind,
                             int seed)
 {
     uint16_t *codes = malloc((size_t)f->width * (size_t)f->height * sizeof(*codes));
-    for (int i = 0; i < lift_components(f); i++) {
+    for (int i = 0; i < 3; i++) {
         const int width = lift_width(f, i), height = lift_height(f, i);
         lift_draw(codes, kind, width, height, f->depth, i, noise, seed + i);
         for (int k = 0; k < width * height; k++)
@@ -140,6 +132,52 @@ static void lift_in_bands(const LiftedPicture *lifted, int split)
     free(memory);
 }
 
+/* A frame with those before it, and its filter. */
+typedef struct Trial {
+    LiftForm form;
+    CurveParams params;
+    CurveTable table;
+    LiftFrame in, past[LIFT_PAST], out;
+    LiftedPicture lifted;
+} Trial;
+
+/* The table is left to the caller. */
+static Trial *open_trial(const LiftForm *form, LumeqRange range, CheckRandom *random)
+{
+    Trial *t = calloc(1, sizeof(*t));
+    t->form = *form;
+    t->params = params_of((Format){form->depth, form->shift}, range);
+    t->in = lift_open(form, random);
+    t->out = lift_open(form, random);
+    t->lifted = (LiftedPicture){.params = &t->params,
+                                .table = &t->table,
+                                .in = t->in.image,
+                                .out = t->out.image,
+                                .chroma_rows = lift_height(form, 1)};
+    return t;
+}
+
+/* After the table has been filled. */
+static void draw_trial(Trial *t, int kind, int noise, int seed, CheckRandom *random)
+{
+    lift_draw_frame(&t->form, &t->in, kind, noise, seed);
+    t->lifted.past_count = t->table.lift.past;
+    for (int i = 0; i < t->lifted.past_count; i++) {
+        t->past[i] = lift_open(&t->form, random);
+        lift_draw_frame(&t->form, &t->past[i], kind, noise, seed + 3 * (i + 1));
+        t->lifted.past[i] = t->past[i].image;
+    }
+}
+
+static void close_trial(Trial **t)
+{
+    lift_close(&(*t)->in);
+    lift_close(&(*t)->out);
+    for (int i = 0; i < LIFT_PAST; i++)
+        lift_close(&(*t)->past[i]);
+    free(*t);
+}
+
 static void check_vector(const char *name, const LumeqKernels *kernels, const LiftVector *v,
                          int turns, int split)
 {
@@ -148,41 +186,23 @@ static void check_vector(const char *name, const LumeqKernels *kernels, const Li
                            v->depth,
                            turns && v->depth > 8 ? 16 - v->depth : 0,
                            {turns ? 1 : 2, v->sub_x, v->sub_y}};
-    LiftFrame in = lift_open(&form, 0, NULL), out = lift_open(&form, 0, NULL), past[LIFT_PAST];
-    CurveParams params = params_of((Format){v->depth, form.shift}, LUMEQ_RANGE_LIMITED);
-    params.frame = (uint32_t)v->frame;
-    CurveTable *table = calloc(1, sizeof(*table));
+    FREED_BY(close_trial) Trial *t = open_trial(&form, LUMEQ_RANGE_LIMITED, NULL);
     uint32_t nodes[LIFT_CODES];
+    t->params.frame = (uint32_t)v->frame;
+    t->lifted.kernels = &kernels->lift;
+    t->lifted.frame_rows = v->rows;
     lift_nodes(nodes, v->lift);
-    lift_fill(table, nodes, v->noise, v->denoise, v->past);
-    LiftedPicture lifted = {.kernels = &kernels->lift,
-                            .params = &params,
-                            .table = table,
-                            .in = in.image,
-                            .out = out.image,
-                            .past_count = table->lift.past,
-                            .chroma_rows = lift_height(&form, 1),
-                            .frame_rows = v->rows};
-    lift_draw_frame(&form, &in, v->kind, v->noise, 1);
-    for (int i = 0; i < v->past; i++) {
-        past[i] = lift_open(&form, 0, NULL);
-        lift_draw_frame(&form, &past[i], v->kind, v->noise, 1 + 3 * (i + 1));
-        lifted.past[i] = past[i].image;
-    }
-    lift_in_bands(&lifted, split);
+    lift_fill(&t->table, nodes, v->noise, v->denoise, v->past);
+    draw_trial(t, v->kind, v->noise, 1, NULL);
+    lift_in_bands(&t->lifted, split);
     for (int i = 0; i < 3; i++) {
-        const uint32_t hash = hash_plane(&form, &out, i);
+        const uint32_t hash = hash_plane(&form, &t->out, i);
         CHECK(hash == v->hash[i],
               "%s: plane %d of kind %d, %dx%d, rows %d, lift %d, noise %d, past %d, depth %d, "
               "%d %d, turns %d, split %d: %08x",
               name, i, v->kind, v->width, v->height, v->rows, v->lift, v->noise, v->past, v->depth,
               v->sub_x, v->sub_y, turns, split, hash);
     }
-    for (int i = 0; i < v->past; i++)
-        lift_close(&past[i]);
-    lift_close(&in);
-    lift_close(&out);
-    free(table);
 }
 
 VARIANT_TEST(model)
@@ -211,45 +231,28 @@ static void compare(const char *name, const LumeqKernels *kernels, CheckRandom *
 {
     const LiftForm form = any_form(random);
     const int noise = check_below(random, 400), kind = check_below(random, LIFT_KINDS);
-    CurveParams params = params_of((Format){form.depth, form.shift}, (LumeqRange)(kind % 2));
-    params.frame = (uint32_t)check_below(random, 1000);
-    CurveTable *table = calloc(1, sizeof(*table));
-    lift_any(table, random);
-    LiftFrame in = lift_open(&form, 0, random), past[LIFT_PAST] = {0};
-    LiftFrame out[2] = {lift_open(&form, 0, random), lift_open(&form, 0, random)};
-    lift_draw_frame(&form, &in, kind, noise, 1 + check_below(random, 1000));
-    LiftedPicture lifted = {.params = &params,
-                            .table = table,
-                            .in = in.image,
-                            .past_count = table->lift.past,
-                            .chroma_rows = lift_height(&form, 1),
-                            .frame_rows = 400 + check_below(random, 700)};
-    for (int i = 0; i < lifted.past_count; i++) {
-        past[i] = lift_open(&form, 0, random);
-        lift_draw_frame(&form, &past[i], kind, noise, 1 + check_below(random, 1000));
-        lifted.past[i] = past[i].image;
-    }
-    for (int i = 0; i < 2; i++) {
-        lifted.kernels = i ? &kernels->lift : &lumeq_lift_c;
-        lifted.out = out[i].image;
-        lift_in_bands(&lifted, check_below(random, 5));
-    }
-    for (int i = 0; i < 3; i++) {
-        CHECK(check_rect_equal(&out[0].rect[i], &out[1].rect[i]),
+    FREED_BY(close_trial) Trial *t = open_trial(&form, (LumeqRange)(kind % 2), random);
+    FREED_BY(lift_close) LiftFrame expected = lift_open(&form, random);
+    t->params.frame = (uint32_t)check_below(random, 1000);
+    t->lifted.frame_rows = 400 + check_below(random, 700);
+    lift_any(&t->table, random);
+    draw_trial(t, kind, noise, 1 + check_below(random, 1000), random);
+    t->lifted.kernels = &kernels->lift;
+    lift_in_bands(&t->lifted, check_below(random, 5));
+    t->lifted.kernels = &lumeq_lift_c;
+    t->lifted.out = expected.image;
+    lift_in_bands(&t->lifted, check_below(random, 5));
+    for (int i = 0; i <= form.shape.planes; i++) {
+        CHECK(check_rect_equal(&t->out.rect[i], &expected.rect[i]),
               "%s: plane %d of kind %d, %dx%d, rows %d, noise %d, past %d, depth %d, shift %d, "
               "%d %d, turns %d",
-              name, i, kind, form.width, form.height, lifted.frame_rows, noise, lifted.past_count,
-              form.depth, form.shift, form.shape.x, form.shape.y, form.shape.planes == 1);
-        for (int v = 0; v < 2; v++)
-            CHECK(!out[v].rect[i].memory || check_rect_intact(&out[v].rect[i]),
-                  "%s: plane %d of %dx%d, depth %d: writes outside", v ? name : "c", i, form.width,
-                  form.height, form.depth);
-        lift_close(&past[i]);
+              name, i, kind, form.width, form.height, t->lifted.frame_rows, noise,
+              t->lifted.past_count, form.depth, form.shift, form.shape.x, form.shape.y,
+              form.shape.planes == 1);
+        CHECK(check_rect_intact(&t->out.rect[i]) && check_rect_intact(&expected.rect[i]),
+              "%s: plane %d of %dx%d, depth %d: writes outside", name, i, form.width, form.height,
+              form.depth);
     }
-    for (int i = 0; i < 2; i++)
-        lift_close(&out[i]);
-    lift_close(&in);
-    free(table);
 }
 
 VARIANT_TEST(variants)
@@ -291,11 +294,11 @@ static Scene *open_scene(const Whole *w)
 {
     Scene *s = calloc(1, sizeof(*s));
     uint32_t nodes[LIFT_CODES];
-    s->in = lift_open(&w->form, 0, NULL);
-    s->out = lift_open(&w->out, 0, NULL);
+    s->in = lift_open(&w->form, NULL);
+    s->out = lift_open(&w->out, NULL);
     lift_draw_frame(&w->form, &s->in, LIFT_BLOCKS, 160, 1);
     for (int i = 0; i < WHOLE_PAST; i++) {
-        s->past[i] = lift_open(&w->form, 0, NULL);
+        s->past[i] = lift_open(&w->form, NULL);
         lift_draw_frame(&w->form, &s->past[i], LIFT_BLOCKS, 160, 4 + 3 * i);
     }
     s->params = params_of((Format){w->form.depth, w->form.shift}, LUMEQ_RANGE_LIMITED);
@@ -370,7 +373,7 @@ static int count_wrong(const Scene *s, const Whole *w, int field)
     form.width = active->width;
     form.height = field_rows(&form, active, 0, field, fields);
     const int chroma_rows = field_rows(&form, active, 1, field, fields);
-    LiftFrame out = lift_open(&form, 0, NULL);
+    LiftFrame out = lift_open(&form, NULL);
     LiftedPicture lifted = {.kernels = &lumeq_lift_c,
                             .params = &s->params,
                             .table = &s->table,
