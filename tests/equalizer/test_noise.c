@@ -7,28 +7,17 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-static uint32_t code_of(const CheckRect *rect, int x, int y, const CurveParams *p)
-{
-    const uint8_t *row = check_row(rect, y);
-    const uint32_t last = (1u << p->depth) - 1;
-    if (p->depth == 8)
-        return row[x];
-    uint16_t sample;
-    memcpy(&sample, row + 2 * x, 2);
-    const uint32_t code = (uint32_t)sample >> p->shift;
-    return code < last ? code : last;
-}
-
 static NoiseSums sums_of(const CheckRect *now, const CheckRect *before, int column,
                          const CurveParams *p)
 {
     NoiseSums s = {0, 0, 0};
     for (int y = 0; y < NOISE_BLOCK; y++)
         for (int x = column * NOISE_BLOCK; x < (column + 1) * NOISE_BLOCK; x++) {
-            const uint32_t a = code_of(now, x, y, p), b = code_of(before, x, y, p);
-            s.now += a;
-            s.before += b;
-            s.apart += (uint32_t)abs((int)a - (int)b);
+            const int a = code_at(now, x * sample_size(p), y, p->depth, p->shift);
+            const int b = code_at(before, x * sample_size(p), y, p->depth, p->shift);
+            s.now += (uint32_t)a;
+            s.before += (uint32_t)b;
+            s.apart += (uint32_t)abs(a - b);
         }
     return s;
 }
