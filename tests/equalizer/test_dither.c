@@ -37,23 +37,6 @@ TEST(each_threshold_once)
     }
 }
 
-/* Any square of 2x2 or 4x4 has evenly spread thresholds: their mean is 31.5, to within a step of
- * the next finer order. */
-TEST(neighbours_differ)
-{
-    for (int side = 2; side <= 4; side *= 2) {
-        double worst = 0;
-        for (int y = 0; y < SIDE; y++)
-            for (int x = 0; x < SIDE; x++) {
-                double sum = 0;
-                for (int i = 0; i < side * side; i++)
-                    sum += threshold(x + i % side, y + i / side, 0);
-                worst = fmax(worst, fabs(sum / (side * side) - 31.5));
-            }
-        CHECK(worst <= 32.0 / (side * side), "squares of %d: off by %g of 64", side, worst);
-    }
-}
-
 /* Codes 60..139 of 8 bits, with all that lies between at deeper ones; more of the middle. */
 static void fill_dull(const Film *f)
 {
@@ -90,22 +73,6 @@ BACKEND_TEST(mean_over_time)
             }
         CHECK(worst <= 1.0 / THRESHOLDS, "depth %d: off by %g", f.format.depth, worst);
     }
-}
-
-BACKEND_TEST(reference_is_not_dithered)
-{
-    LumeqParams reference = dithered;
-    reference.reference = 1;
-    uint64_t hashes[2];
-    for (int i = 0; i < 2; i++) {
-        reference.dither = i;
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[0], LUMEQ_RANGE_LIMITED, &reference, 97, 61);
-        fill_dull(&f);
-        film_run(&f);
-        hashes[i] = picture_hash(&f.out);
-    }
-    CHECK(hashes[0] == hashes[1], "the reference is dithered");
 }
 
 /* A still picture: only the pattern changes. */

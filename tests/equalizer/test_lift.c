@@ -468,30 +468,4 @@ TEST(tables)
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
 }
 
-/* Dark parts keep their colour without noise, and little of it with noise. */
-TEST(colour)
-{
-    const CurveGainRule clean = lift_gain_rule(0), noisy = lift_gain_rule(64);
-    const CurveGainRule some = lift_gain_rule(32), plain = curve_gain_rule();
-    CHECK(clean.dark == 256 && clean.light == 8 * 256 && clean.most == 6 * 4096,
-          "clean: %d to %d, %u", clean.dark, clean.light, clean.most);
-    CHECK(noisy.dark == plain.dark && noisy.light == plain.light && noisy.most == 3 * 4096,
-          "noisy: %d to %d, %u", noisy.dark, noisy.light, noisy.most);
-    CHECK(some.dark == 256 * 7 / 2 && some.light == 256 * 20, "between: %d to %d", some.dark,
-          some.light);
-    CHECK(memcmp(&noisy, (CurveGainRule[]){lift_gain_rule(1024)}, sizeof(noisy)) == 0,
-          "more noise changes no more");
-    uint32_t last = UINT32_MAX;
-    for (int noise = 0; noise <= 64; noise++) { /* three times as light, 8 codes above black */
-        const uint32_t gain = curve_gain(8 * 256, 24 * 256, lift_gain_rule(noise));
-        CHECK(gain <= last, "noise %d: gain %u after %u", noise, gain, last);
-        last = gain;
-    }
-    /* 1 + 0.85 * 2 and 1 + 0.85 * 5, in 4096ths and rounded down. */
-    CHECK(last < 4096 * 6 / 5 && curve_gain(8 * 256, 24 * 256, clean) == 11058 &&
-              curve_gain(8 * 256, 80 * 256, clean) == 21501 &&
-              curve_gain(256, 3 * 256, clean) == 4096,
-          "noisy: %u, clean: %u", last, curve_gain(8 * 256, 24 * 256, clean));
-}
-
 TEST_MAIN
