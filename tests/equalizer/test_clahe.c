@@ -252,29 +252,4 @@ VARIANT_TEST(rectangles)
     }
 }
 
-/* Pieces and weights of all kinds of sizes against their definition. */
-TEST(places)
-{
-    for (int i = 0; i < 3000; i++) {
-        CheckRandom random = check_random((uint64_t)i);
-        const int size = 1 + check_below(&random, i % 3 ? 300 : LUMEQ_MAX_SIDE);
-        const CurveParams curve = clahe_curve(8, 0, 1);
-        TileGrid grid;
-        lumeq_tile_grid(&grid, size, 1, 1 + check_below(&random, 16), 1, &curve, 0);
-        const TileAxis *axis = &grid.x;
-        int wrong = axis->piece[0] != 0 || axis->piece[axis->tiles + 1] != size;
-        for (int piece = 0; piece <= axis->tiles; piece++)
-            wrong += axis->piece[piece] > axis->piece[piece + 1];
-        for (int k = 0; k < 200; k++) {
-            const int at = k < 100 ? k * (size - 1) / 99 : check_below(&random, size);
-            const double place = (at + 0.5) * axis->tiles / size + 0.5;
-            const int piece = tile_piece(axis, at);
-            const double ours = piece + tile_weight(tile_phase(axis, at)) / 256.0;
-            wrong += ours > place + 1e-4 || ours < place - 1 / 256.0;
-            wrong += at < axis->piece[piece] || at >= axis->piece[piece + 1];
-        }
-        CHECK(wrong == 0, "%d samples, %d tiles: %d places are wrong", size, axis->tiles, wrong);
-    }
-}
-
 TEST_MAIN

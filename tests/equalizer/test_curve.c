@@ -335,26 +335,6 @@ BACKEND_TEST(targets)
     }
 }
 
-BACKEND_TEST(identity_where_there_is_no_contrast)
-{
-    for (int clip = 0; clip < 4; clip += 3) {
-        LumeqParams params = full_strength;
-        params.clip = clip;
-        FREED_BY(run_close) Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
-        static const struct {
-            int low, high;
-        } bands[] = {
-            {0, 15}, {236, 255}, {5, 5}, {128, 128}, {16, 16}, {235, 235}, {0, 16}, {235, 255},
-        };
-        for (int n = 0; n < (int)(sizeof(bands) / sizeof(bands[0])); n++) {
-            fill_band(&run.in, bands[n].low, bands[n].high);
-            run_at_25(&run, n, 0);
-            CHECK(check_rect_equal(&run.in, &run.out), "codes %d to %d are moved", bands[n].low,
-                  bands[n].high);
-        }
-    }
-}
-
 /* The replacements of divisions, at the values most likely to be off by one: multiples of the
  * divisor and their neighbours. */
 TEST(divisions_are_exact)

@@ -6,7 +6,6 @@
 
 #include "../check.h"
 #include "../default_params.h"
-#include "equalizer/bytes.h"
 #include "equalizer/rule/curve.h"
 #include "equalizer/rule/lift.h"
 #include "lift_vectors.h"
