@@ -217,6 +217,24 @@ static inline void count_row(Counts *counts, const FrameStats *stats, const Chec
     }
 }
 
+/* Checks what all modes report: the input's histogram and mean, and the number of samples. Means of
+ * bins of several codes are exact to within half a bin. */
+static inline int check_counts(const FrameStats *stats, const Counts *c, int depth)
+{
+    const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
+    const double half = fraction ? ((1 << fraction) - 1) / 2.0 + 1e-6 : 0;
+    double counted = 0;
+    if (!CHECK(stats->values.bins == bins, "%d bins", stats->values.bins))
+        return 0;
+    for (int i = 0; i < bins; i++)
+        counted += stats->hist_out[i];
+    CHECK(counted == c->pixels, "the output's histogram counts %g pixels", counted);
+    CHECK(!memcmp(stats->hist_in, c->in, (size_t)bins * sizeof(c->in[0])),
+          "not the input's histogram");
+    return CHECK(fabs(stats->values.mean_in - c->sum_in / c->pixels) <= half, "%g, not %g",
+                 stats->values.mean_in, c->sum_in / c->pixels);
+}
+
 /* Compares statistics with the input and the output (NULL: not written). Filtered pictures differ
  * from the curve's output. */
 static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
@@ -224,70 +242,45 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
 {
     Counts c = {0};
     out = stats->values.filtered ? NULL : out;
-    const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
-    const size_t bytes = (size_t)bins * sizeof(c.in[0]);
-    if (!CHECK(stats->values.bins == bins, "%d bins", stats->values.bins))
-        return;
     for (int y = 0; y < in->height; y++)
         count_row(&c, stats, in, out, y, depth, shift, dither);
     CHECK(!c.wrong, "%d pixels of %d bytes x %d, depth %d, are not what the curve says", c.wrong,
           in->width, in->height, depth);
-    CHECK(!memcmp(stats->hist_in, c.in, bytes), "not the input's histogram");
-    if (!fraction) {
-        const double in_mean = c.sum_in / c.pixels, out_mean = c.sum_out / c.pixels;
-        CHECK(!memcmp(stats->hist_out, c.out, bytes), "not the output's histogram");
-        CHECK(stats->values.mean_in == in_mean, "%g, not %g", stats->values.mean_in, in_mean);
-        CHECK(stats->values.mean_out == out_mean, "%g, not %g", stats->values.mean_out, out_mean);
+    if (!check_counts(stats, &c, depth) || fraction_of(depth))
         return;
-    }
-    uint64_t counted = 0;
-    for (int i = 0; i < bins; i++)
-        counted += stats->hist_out[i];
-    CHECK((double)counted == c.pixels, "the output's histogram counts %g pixels", (double)counted);
-    const double half = ((1 << fraction) - 1) / 2.0 + 1e-6;
-    CHECK(fabs(stats->values.mean_in - c.sum_in / c.pixels) <= half, "%g, not %g",
-          stats->values.mean_in, c.sum_in / c.pixels);
+    CHECK(!memcmp(stats->hist_out, c.out, sizeof(c.out[0]) << depth), "not the output's histogram");
+    CHECK(stats->values.mean_out == c.sum_out / c.pixels, "%g, not %g", stats->values.mean_out,
+          c.sum_out / c.pixels);
 }
 
-/* Checks statistics of modes with tiles, where the output depends on a code's place too: the
- * input's statistics; codes outside of the active picture or of `used` luma stay; others stay
- * within it. */
+/* Checks statistics of modes with tiles, where the output depends on a code's place too: codes
+ * outside of the active picture or of `used` luma stay; others stay within it. */
 static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *in,
                                      const CheckRect *out, int depth, int shift, const int used[2])
 {
-    static uint32_t hist[LUMEQ_MAX_BINS];
-    const int size = depth > 8 ? 2 : 1, bins = stats->values.bins, fraction = fraction_of(depth);
-    double sum = 0, pixels = 0, counted = 0;
+    Counts c = {0};
+    const int size = depth > 8 ? 2 : 1, bins = stats->values.bins;
     int wrong = 0, falls = 0;
-    memset(hist, 0, sizeof(hist));
-    for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x += size) {
+    for (int y = 0; y < in->height; y++) {
+        count_row(&c, stats, in, NULL, y, depth, shift, 0);
+        for (int x = 0; x < in->width && out; x += size) {
             const int code = code_at(in, x, y, depth, shift),
                       active = is_active(stats, x / size, y);
             const int sample = active ? code << shift : sample_at(in, x, y, depth);
-            const int written = out ? sample_at(out, x, y, depth) : sample;
+            const int written = sample_at(out, x, y, depth);
             const int is_used = active && code >= used[0] && code <= used[1];
             wrong += is_used ? written < used[0] << shift || written > used[1] << shift
                              : written != sample;
-            if (active) {
-                hist[code >> fraction]++;
-                sum += code;
-                pixels++;
-            }
         }
+    }
     CHECK(!wrong, "%d bytes x %d, depth %d: %d samples are wrong", in->width, in->height, depth,
           wrong);
-    CHECK(bins == 1 << (depth - fraction) && !memcmp(stats->hist_in, hist, sizeof(hist[0]) * bins),
-          "not the input's histogram");
-    CHECK(fabs(stats->values.mean_in - sum / pixels) <= ((1 << fraction) - 1) / 2.0 + 1e-6,
-          "%g, not %g", stats->values.mean_in, sum / pixels);
-    for (int i = 0; i < bins; i++) {
-        counted += stats->hist_out[i];
-        falls += i && stats->curve[i] < stats->curve[i - 1];
-    }
+    if (!check_counts(stats, &c, depth))
+        return;
+    for (int i = 1; i < bins; i++)
+        falls += stats->curve[i] < stats->curve[i - 1];
     CHECK(!falls && stats->curve[bins - 1] / 65536.0 < 1 << depth, "the curve falls %d times",
           falls);
-    CHECK(counted == pixels, "the output's histogram counts %g pixels", counted);
     CHECK(stats->values.mean_out >= 0 && stats->values.mean_out <= (1 << depth) - 1, "a mean of %g",
           stats->values.mean_out);
 }

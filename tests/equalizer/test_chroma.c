@@ -89,22 +89,47 @@ static int is_written(const Planes *out, ChromaShape shape, int x, int y, Pixel 
     return right;
 }
 
-static void check_planes(const char *name, const LumeqKernels *kernels, const Planes *in,
-                         const Planes *out, ChromaShape shape, const CurveTable *table,
-                         const CurveParams *p, CheckRandom *random)
+/* A picture of some shape and format, and its output. */
+typedef struct Trial {
+    ChromaShape shape;
+    CurveParams p;
+    Planes in, out;
+} Trial;
+
+static Trial open_trial(int number, int width, int height, CheckRandom *random)
 {
-    const int width = chroma_side(in->rect[0].width / sample_size(p), shape.x);
-    const int height = in->rect[1].height;
+    Trial t = {.shape = {1 + number % 2, number / 2 % 3, number / 6 % 3},
+               .p = params_of(formats[number / 18 % FORMATS], (LumeqRange)check_below(random, 2))};
+    t.p.dither = check_below(random, 2);
+    t.p.frame = (uint32_t)check_below(random, 1000);
+    t.in = open_planes(t.shape, width, height, sample_size(&t.p), 0, random);
+    t.out = open_planes(t.shape, width, height, sample_size(&t.p), GUARD, random);
+    return t;
+}
+
+static void close_trial(Trial *t)
+{
+    close_planes(&t->in);
+    close_planes(&t->out);
+}
+
+static void check_planes(const char *name, const LumeqKernels *kernels, const Trial *t,
+                         const CurveTable *table, CheckRandom *random)
+{
+    const CurveParams *p = &t->p;
+    const int width = chroma_side(t->in.rect[0].width / sample_size(p), t->shape.x);
+    const int height = t->in.rect[1].height;
     int wrong = 0;
-    run_chroma(kernels, in, out, shape, table, p, check_below(random, height));
+    run_chroma(kernels, &t->in, &t->out, t->shape, table, p, check_below(random, height));
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
-            wrong += !is_written(out, shape, x, y, expected_pixel(in, shape, x, y, table, p), p);
+            wrong += !is_written(&t->out, t->shape, x, y,
+                                 expected_pixel(&t->in, t->shape, x, y, table, p), p);
     CHECK(!wrong, "%s: %d of %dx%d pixels, %d plane(s) over %dx%d, depth %d+%d, dither %d", name,
-          wrong, width, height, shape.planes, 1 << shape.x, 1 << shape.y, p->depth, p->shift,
-          p->dither);
-    for (int i = 1; i <= shape.planes; i++)
-        CHECK(check_rect_intact(&out->rect[i]), "%s: %dx%d, depth %d: writes outside plane %d",
+          wrong, width, height, t->shape.planes, 1 << t->shape.x, 1 << t->shape.y, p->depth,
+          p->shift, p->dither);
+    for (int i = 1; i <= t->shape.planes; i++)
+        CHECK(check_rect_intact(&t->out.rect[i]), "%s: %dx%d, depth %d: writes outside plane %d",
               name, width, height, p->depth, i);
 }
 
@@ -128,17 +153,10 @@ static void check_size(const char *name, const LumeqKernels *kernels, int number
                        int height, CheckRandom *random)
 {
     static CurveTable table;
-    const ChromaShape shape = {1 + number % 2, number / 2 % 3, number / 6 % 3};
-    CurveParams p = params_of(formats[number / 18 % FORMATS], (LumeqRange)check_below(random, 2));
-    p.dither = check_below(random, 2);
-    p.frame = (uint32_t)check_below(random, 1000);
-    FREED_BY(close_planes)
-    Planes in = open_planes(shape, width, height, sample_size(&p), 0, random);
-    FREED_BY(close_planes)
-    Planes out = open_planes(shape, width, height, sample_size(&p), GUARD, random);
-    fill_any(&in, 3, random);
+    FREED_BY(close_trial) Trial t = open_trial(number, width, height, random);
+    fill_any(&t.in, 3, random);
     any_gains(&table, random);
-    check_planes(name, kernels, &in, &out, shape, &table, &p, random);
+    check_planes(name, kernels, &t, &table, random);
 }
 
 #define SHAPES_AND_FORMATS (18 * FORMATS)
@@ -250,51 +268,47 @@ static Scaled count_tiles(const Planes *in, const Planes *out, ChromaShape shape
     return scaled;
 }
 
+/* Rows from `y` on, before `end`, with tiles. */
+static void run_tiles(const LumeqKernels *kernels, const Trial *t, const Planes *out,
+                      const TileGrid *grid, const TileTables *tables, int y, int end)
+{
+    static const CurveTable none;
+    LumeqChromaRows rows = chroma_rows(t->shape, t->in.rect, out->rect, sample_size(&t->p), y, end);
+    rows.grid = grid;
+    rows.tables = tables;
+    if (rows.height)
+        (t->p.depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, &none, &t->p);
+}
+
 static void check_tiles(const char *name, const LumeqKernels *kernels, int number,
                         CheckRandom *random)
 {
     enum { WIDTH = 61, HEIGHT = 43 };
     static TileTables tables;
-    static const CurveTable none;
     TileGrid grid;
-    const ChromaShape shape = {1 + number % 2, number / 2 % 3, number / 6 % 3};
-    const Format format = formats[number / 18 % FORMATS];
-    CurveParams p = params_of(format, (LumeqRange)check_below(random, 2));
-    p.chroma = 1;
-    FREED_BY(close_planes)
-    Planes in = open_planes(shape, WIDTH, HEIGHT, sample_size(&p), 0, random);
-    FREED_BY(close_planes)
-    Planes out = open_planes(shape, WIDTH, HEIGHT, sample_size(&p), GUARD, random);
-    fill_dull(&in, shape, format, (uint64_t)number);
-    lumeq_tile_grid(&grid, WIDTH, HEIGHT, 1 + number % 5, 1 + number / 5 % 4, &p, 0);
+    FREED_BY(close_trial) Trial t = open_trial(number, WIDTH, HEIGHT, random);
+    CurveParams *p = &t.p;
+    p->dither = 0;
+    p->chroma = 1;
+    fill_dull(&t.in, t.shape, (Format){p->depth, p->shift}, (uint64_t)number);
+    lumeq_tile_grid(&grid, WIDTH, HEIGHT, 1 + number % 5, 1 + number / 5 % 4, p, 0);
     fill_tiles(&grid, &tables, random);
     tables.inside = tile_inside(&grid, &(BarsState){.area = 0});
-    const int split = check_below(random, in.rect[1].height), end = in.rect[1].height;
-    for (int part = 0; part < 2; part++) {
-        LumeqChromaRows rows = chroma_rows(shape, in.rect, out.rect, sample_size(&p),
-                                           part ? split : 0, part ? end : split);
-        rows.grid = &grid;
-        rows.tables = &tables;
-        if (rows.height)
-            (p.depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, &none, &p);
-    }
-    const Scaled scaled = count_tiles(&in, &out, shape, &grid, &tables, &p);
+    const int split = check_below(random, t.in.rect[1].height);
+    run_tiles(kernels, &t, &t.out, &grid, &tables, 0, split);
+    run_tiles(kernels, &t, &t.out, &grid, &tables, split, t.in.rect[1].height);
+    const Scaled scaled = count_tiles(&t.in, &t.out, t.shape, &grid, &tables, p);
     CHECK(!scaled.wrong && scaled.moved > 50,
           "%s: %d samples are wrong, %d moved, %dx%d tiles, %d plane(s) over %dx%d, depth %d+%d",
-          name, scaled.wrong, scaled.moved, grid.x.tiles, grid.y.tiles, shape.planes, 1 << shape.x,
-          1 << shape.y, p.depth, p.shift);
+          name, scaled.wrong, scaled.moved, grid.x.tiles, grid.y.tiles, t.shape.planes,
+          1 << t.shape.x, 1 << t.shape.y, p->depth, p->shift);
 }
 
-static void tiles_variant(const char *name, const LumeqKernels *kernels)
+VARIANT_TEST(tiles)
 {
     CheckRandom random = check_random(5);
     for (int n = 0; n < 2 * SHAPES_AND_FORMATS; n++)
         check_tiles(name, kernels, n, &random);
-}
-
-TEST(tiles)
-{
-    for_each_variant(tiles_variant);
 }
 
 /* Any nodes, none of them beyond the code after all; a tile in four leaves chroma alone. */
@@ -315,45 +329,31 @@ static void check_any_tiles(const char *name, const LumeqKernels *kernels, int n
                             int height, CheckRandom *random)
 {
     static TileTables tables;
-    static const CurveTable none;
     LumeqKernels c;
     TileGrid grid;
-    const ChromaShape shape = {1 + number % 2, number / 2 % 3, number / 6 % 3};
-    CurveParams p = params_of(formats[number / 18 % FORMATS], (LumeqRange)check_below(random, 2));
-    p.chroma = check_below(random, 8) != 0;
-    p.dither = check_below(random, 2);
-    p.frame = (uint32_t)check_below(random, 1000);
+    FREED_BY(close_trial) Trial t = open_trial(number, width, height, random);
+    FREED_BY(close_planes)
+    Planes expected = open_planes(t.shape, width, height, sample_size(&t.p), 0, NULL);
+    t.p.chroma = check_below(random, 8) != 0;
     const int x = 4 * check_below(random, 30), y = 4 * check_below(random, 30);
     const LumeqRect active = {x, y, width, height};
-    CurveParams of_tiles = p;
+    CurveParams of_tiles = t.p;
     of_tiles.bins = TILE_CELLS;
-    of_tiles.fraction = p.depth - 8;
+    of_tiles.fraction = t.p.depth - 8;
     lumeq_kernels_c(&c);
-    Planes in = open_planes(shape, width, height, sample_size(&p), 0, random);
-    FREED_BY(close_planes)
-    Planes out = open_planes(shape, width, height, sample_size(&p), GUARD, random);
-    FREED_BY(close_planes)
-    Planes expected = open_planes(shape, width, height, sample_size(&p), 0, NULL);
-    fill_any(&in, 3, random);
+    fill_any(&t.in, 3, random);
     lumeq_tile_grid(&grid, x + width + check_below(random, 50), y + height + check_below(random, 9),
                     1 + check_below(random, 16), 1 + check_below(random, 16), &of_tiles, 0);
     any_tiles(&grid, &tables, random);
     tables.inside = tile_inside(&grid, &(BarsState){.area = 1, .active = active});
-    for (int way = 0; way < 2; way++) {
-        const Planes *to = way ? &out : &expected;
-        LumeqChromaRows rows =
-            chroma_rows(shape, in.rect, to->rect, sample_size(&p), 0, in.rect[1].height);
-        rows.grid = &grid;
-        rows.tables = &tables;
-        const LumeqKernels *by = way ? kernels : &c;
-        (p.depth > 8 ? by->chroma16 : by->chroma8)(&rows, &none, &p);
-    }
-    for (int i = 1; i <= shape.planes; i++)
-        CHECK(check_rect_equal(&out.rect[i], &expected.rect[i]) && check_rect_intact(&out.rect[i]),
+    run_tiles(&c, &t, &expected, &grid, &tables, 0, t.in.rect[1].height);
+    run_tiles(kernels, &t, &t.out, &grid, &tables, 0, t.in.rect[1].height);
+    for (int i = 1; i <= t.shape.planes; i++)
+        CHECK(check_rect_equal(&t.out.rect[i], &expected.rect[i]) &&
+                  check_rect_intact(&t.out.rect[i]),
               "%s: plane %d of %dx%d at %d, %d, %d plane(s) over %dx%d, depth %d+%d, %dx%d tiles",
-              name, i, width, height, x, y, shape.planes, 1 << shape.x, 1 << shape.y, p.depth,
-              p.shift, grid.x.tiles, grid.y.tiles);
-    close_planes(&in);
+              name, i, width, height, x, y, t.shape.planes, 1 << t.shape.x, 1 << t.shape.y,
+              t.p.depth, t.p.shift, grid.x.tiles, grid.y.tiles);
 }
 
 /* The same bits as plain C, for any picture and any tiles. */
@@ -380,15 +380,15 @@ typedef struct Strip {
 
 /* Static: it is large. */
 static Strip *strip_open(LumeqBackendId id, const LumeqParams *params, ChromaShape shape,
-                         Format format, LumeqRange range, int width, int height,
-                         CheckRandom *random)
+                         Format format, LumeqRange range, int width, int height, uint64_t seed)
 {
     static Strip f;
     const int size = format.depth > 8 ? 2 : 1;
     f = (Strip){must_open(id, 2), shape, format, range, .in = {{{0}}}};
-    f.in = open_planes(shape, width, height, size, 0, random);
-    f.out = open_planes(shape, width, height, size, GUARD, random);
+    f.in = open_planes(shape, width, height, size, 0, NULL);
+    f.out = open_planes(shape, width, height, size, GUARD, NULL);
     set_params(f.eq, params);
+    fill_dull(&f.in, shape, format, seed);
     return &f;
 }
 
@@ -397,11 +397,6 @@ static void strip_close(Strip *f)
     lumeq_destroy(&f->eq);
     close_planes(&f->in);
     close_planes(&f->out);
-}
-
-static void strip_fill(const Strip *f, uint64_t seed)
-{
-    fill_dull(&f->in, f->shape, f->format, seed);
 }
 
 static void strip_run(Strip *f, int64_t time)
@@ -450,9 +445,9 @@ BACKEND_TEST(chroma_follows_the_curve)
         params.clip = 4;
         params.dither = n & 1;
         Strip *f =
-            strip_open(id, &params, shape, formats[n / 4], (LumeqRange)(n / 2 % 2), 96, 64, NULL);
+            strip_open(id, &params, shape, formats[n / 4], (LumeqRange)(n / 2 % 2), 96, 64, 0);
         for (int frame = 0; frame < 2; frame++) {
-            strip_fill(f, (uint64_t)(n + frame));
+            fill_dull(&f->in, shape, f->format, (uint64_t)(n + frame));
             strip_run(f, frame * 40 * MS);
             check_strip(f, params.dither);
         }
@@ -477,8 +472,8 @@ BACKEND_TEST(kept)
         const LumeqParams *params = settings[n % 5];
         if (params->reference && n / 5)
             continue; /* only of 8 bits */
-        Strip *f = strip_open(id, params, shape, formats[n / 5], LUMEQ_RANGE_LIMITED, 96, 64, NULL);
-        strip_fill(f, (uint64_t)n);
+        Strip *f =
+            strip_open(id, params, shape, formats[n / 5], LUMEQ_RANGE_LIMITED, 96, 64, (uint64_t)n);
         strip_run(f, 0);
         for (int i = 1; i <= shape.planes; i++)
             CHECK(check_rect_equal(&f->in.rect[i], &f->out.rect[i]), "settings %d, depth %d", n % 5,
@@ -489,44 +484,11 @@ BACKEND_TEST(kept)
     }
 }
 
-/* Luma is the same for gray pictures and for those whose chroma is kept or not written. */
-BACKEND_TEST(luma_does_not_depend_on_chroma)
-{
-    LumeqParams keep = full_strength;
-    keep.chroma = LUMEQ_CHROMA_KEEP;
-    for (int n = 0; n < FORMATS; n++) {
-        uint64_t hashes[3] = {0};
-        for (int way = 0; way < 3; way++) {
-            const ChromaShape shape = {way == 0 ? 0 : 2, 1, 1};
-            Strip *f = strip_open(id, way == 2 ? &keep : &full_strength, shape, formats[n],
-                                  LUMEQ_RANGE_LIMITED, 95, 63, NULL);
-            strip_fill(f, 5);
-            if (way == 1)
-                f->shape.planes = 0;
-            strip_run(f, 0);
-            hashes[way] = picture_hash(&f->out.rect[0]);
-            strip_close(f);
-        }
-        CHECK(hashes[0] == hashes[1] && hashes[0] == hashes[2], "depth %d", formats[n].depth);
-    }
-}
-
-#define BOUND_WIDTH 195
-#define BOUND_HEIGHT 63
-
-/* A film after its one frame. */
-static void bound_strip(LumeqBackendId id, const LumeqParams *params, ChromaShape shape,
-                        Format format, LumeqRange range, Strip **strip)
-{
-    *strip = strip_open(id, params, shape, format, range, BOUND_WIDTH, BOUND_HEIGHT, NULL);
-    strip_fill(*strip, 3);
-    strip_run(*strip, 0);
-}
-
 /* If chroma is scaled, luma is the result of curve_bounded_code(). */
 BACKEND_TEST(luma_is_bounded_by_chroma)
 {
-    static int kept[BOUND_HEIGHT][BOUND_WIDTH];
+    enum { WIDTH = 195, HEIGHT = 63 };
+    static int kept[HEIGHT][WIDTH];
     LumeqParams keep = full_strength;
     keep.chroma = LUMEQ_CHROMA_KEEP;
     for (int n = 0; n < FORMATS * 4; n++) {
@@ -538,14 +500,16 @@ BACKEND_TEST(luma_is_bounded_by_chroma)
         const int size = sample_size(&p);
         int wrong = 0, bounded = 0;
         Strip *f;
-        bound_strip(id, &keep, shape, formats[n / 4], range, &f);
-        for (int y = 0; y < BOUND_HEIGHT; y++)
-            for (int x = 0; x < BOUND_WIDTH; x++)
+        f = strip_open(id, &keep, shape, formats[n / 4], range, WIDTH, HEIGHT, 3);
+        strip_run(f, 0);
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++)
                 kept[y][x] = code_at(&f->out.rect[0], x * size, y, p.depth, p.shift);
         strip_close(f);
-        bound_strip(id, &full_strength, shape, formats[n / 4], range, &f);
-        for (int y = 0; y < BOUND_HEIGHT; y++)
-            for (int x = 0; x < BOUND_WIDTH; x++) {
+        f = strip_open(id, &full_strength, shape, formats[n / 4], range, WIDTH, HEIGHT, 3);
+        strip_run(f, 0);
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++) {
                 const Pixel pixel = pixel_at(&f->in, shape, x >> shape.x, y >> shape.y, &p);
                 const uint32_t most = (uint32_t)fmax(pixel.code[0], pixel.code[1]);
                 const int in = code_at(&f->in.rect[0], x * size, y, p.depth, p.shift);

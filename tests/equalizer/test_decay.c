@@ -63,16 +63,4 @@ TEST(anything)
     }
 }
 
-TEST(rises)
-{
-    uint32_t before = 0;
-    for (int64_t step = 0; step < 600000; step++) {
-        const uint32_t now = lumeq_decay(step, 50000);
-        if (now < before)
-            CHECK(0, "step %lld: %u after %u", (long long)step, now, before);
-        before = now;
-    }
-    CHECK(before == 65536, "%u in the end", before);
-}
-
 TEST_MAIN

@@ -218,34 +218,6 @@ BACKEND_TEST(identity)
     }
 }
 
-/* Black and white stay, and so do codes beyond; codes between are strictly monotone. */
-BACKEND_TEST(ends_and_order)
-{
-    LumeqParams params = full_strength;
-    params.smooth = 0.5;
-    params.clip = 8;
-    for (int n = 0; n < FORMATS * 2; n++) {
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[n / 2], (LumeqRange)(n % 2), &params, 300, 300);
-        for (int frame = 0; frame < 3; frame++) {
-            fill_all(&f);
-            for (int i = last_of(&f) + 1; i < pixels_of(&f); i++) /* much of it dark */
-                set_code(&f, i, black_of(&f) + i % (1 << (f.format.depth - 3)));
-            deep_run(&f);
-            int moved = 0, falls = 0, same = 0;
-            for (int code = 0; code <= last_of(&f); code++) {
-                const int out = out_code(&f, code);
-                moved += (code <= black_of(&f) || code >= white_of(&f)) && out != code;
-                falls += code && out < out_code(&f, code - 1);
-                same += out == code;
-            }
-            CHECK(!moved && !falls, "depth %d: %d codes are moved, %d fall", f.format.depth, moved,
-                  falls);
-            CHECK(same < last_of(&f) / 2, "depth %d: nothing is equalized", f.format.depth);
-        }
-    }
-}
-
 /* If all codes of a bin are equally frequent, hist_out is exact. */
 BACKEND_TEST(output_histograms)
 {
@@ -289,23 +261,6 @@ BACKEND_TEST(cuts)
             deep_run(&f);
             CHECK(f.stats.values.scene_cut == (frame == 2 || frame == 4),
                   "depth %d, frame %d: cut %d", f.format.depth, frame, f.stats.values.scene_cut);
-        }
-    }
-}
-
-/* Any 16 bits, below the codes and above them. check_stats_at() knows how they count. */
-BACKEND_TEST(malformed_samples)
-{
-    for (int n = 0; n < FORMATS * 2; n++) {
-        const LumeqParams *params = n % 2 ? &defaults : &full_strength;
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[n / 2], LUMEQ_RANGE_FULL, params, 257, 31);
-        for (int frame = 0; frame < 3; frame++) {
-            for (int i = 0; i < pixels_of(&f) && f.format.depth > 8; i++) {
-                f.in.pixels[2 * i] = (uint8_t)check_hash(3, (uint64_t)i);
-                f.in.pixels[2 * i + 1] = (uint8_t)(frame ? check_hash(4, (uint64_t)i) : 255);
-            }
-            deep_run(&f);
         }
     }
 }

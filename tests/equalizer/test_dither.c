@@ -1,6 +1,6 @@
 /*
- * Ordered dither: the pattern; that its mean is the curve; that steps of light do not widen; and
- * that it depends only on the place and the frames since a reset.
+ * Ordered dither: the pattern; that its mean is the curve; and that it depends only on the place
+ * and the frames since a reset.
  */
 #include <math.h>
 
@@ -34,32 +34,6 @@ TEST(each_threshold_once)
         for (int frame = 0; frame < THRESHOLDS; frame++)
             seen |= UINT64_C(1) << threshold(i % SIDE, i / SIDE, frame);
         CHECK(seen == UINT64_MAX, "place %d does not see each threshold", i);
-    }
-}
-
-TEST(pattern_repeats)
-{
-    int wrong = 0;
-    for (int y = 0; y < 40; y++)
-        for (int x = 0; x < 40; x++)
-            wrong += threshold(x, y, 7) != threshold(x % SIDE, y % SIDE, 7 + THRESHOLDS);
-    CHECK(!wrong, "%d places differ", wrong);
-}
-
-/* Any square of 2x2 or 4x4 has evenly spread thresholds: their mean is 31.5, to within a step of
- * the next finer order. */
-TEST(neighbours_differ)
-{
-    for (int side = 2; side <= 4; side *= 2) {
-        double worst = 0;
-        for (int y = 0; y < SIDE; y++)
-            for (int x = 0; x < SIDE; x++) {
-                double sum = 0;
-                for (int i = 0; i < side * side; i++)
-                    sum += threshold(x + i % side, y + i / side, 0);
-                worst = fmax(worst, fabs(sum / (side * side) - 31.5));
-            }
-        CHECK(worst <= 32.0 / (side * side), "squares of %d: off by %g of 64", side, worst);
     }
 }
 
@@ -99,93 +73,6 @@ BACKEND_TEST(mean_over_time)
             }
         CHECK(worst <= 1.0 / THRESHOLDS, "depth %d: off by %g", f.format.depth, worst);
     }
-}
-
-/* In each frame, an even area averages to the curve's value over the pattern's square. */
-BACKEND_TEST(mean_over_space)
-{
-    for (int format = 0; format < FORMATS; format++) {
-        FREED_BY(film_close)
-        Film f =
-            film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, 30 * SIDE, 2 * SIDE);
-        const int unit = 1 << (f.format.depth - 8);
-        for (int y = 0; y < f.in.height; y++)
-            for (int x = 0; x < f.width; x++) {
-                const int column = x / SIDE;
-                set_code(&f, y * f.width + x, 70 * unit + column * column * unit / 7);
-            }
-        for (int n = 0; n < 3; n++) {
-            film_run(&f);
-            for (int square = 0; square < 30; square++) {
-                double sum = 0;
-                for (int i = 0; i < THRESHOLDS; i++)
-                    sum += out_code(&f, i / SIDE * f.width + square * SIDE + i % SIDE);
-                const double value =
-                    code_on_curve(&f.stats, in_code(&f, square * SIDE), f.format.depth);
-                CHECK(fabs(sum / THRESHOLDS - value) <= 1.0 / THRESHOLDS,
-                      "depth %d, frame %d: %g, not %g", f.format.depth, n, sum / THRESHOLDS, value);
-            }
-        }
-    }
-}
-
-/*
- * A step of light is a run of columns that look the same: the means of their 8x8 squares, the
- * pattern's size, differ by less than 1/64. In the source each code is one square wide, and the
- * dull codes make the curve flat there. Rounding merges codes into wider steps, the banding that
- * dither prevents.
- */
-static int widest_step(const Film *f, int codes)
-{
-    int widest = 0, run = 0;
-    double before = -1;
-    for (int code = 0; code < codes; code++) {
-        double mean = 0;
-        for (int i = 0; i < THRESHOLDS; i++)
-            mean += out_code(f, i / SIDE * f->width + code * SIDE + i % SIDE) / (double)THRESHOLDS;
-        run = fabs(mean - before) < 1.0 / THRESHOLDS ? run + 1 : 1;
-        before = mean;
-        widest = run > widest ? run : widest;
-    }
-    return widest;
-}
-
-BACKEND_TEST(no_bands)
-{
-    enum { CODES = 100 };
-    for (int dither = 0; dither < 2; dither++) {
-        LumeqParams params = DEFAULT_PARAMS;
-        params.strength = 0.8;
-        params.dither = dither;
-        params.bars = LUMEQ_BARS_IGNORE;
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[0], LUMEQ_RANGE_LIMITED, &params, CODES * SIDE, 8 * SIDE);
-        for (int y = 0; y < f.in.height; y++)
-            for (int x = 0; x < f.width; x++)
-                set_code(&f, y * f.width + x, y < SIDE ? 120 + x / SIDE : 40 + (x + y) % 60);
-        for (int n = 0; n < 3; n++) {
-            film_run(&f);
-            const int widest = widest_step(&f, CODES);
-            CHECK(dither ? widest <= 2 : widest >= 2, "dither %d: a step of %d codes", dither,
-                  widest);
-        }
-    }
-}
-
-BACKEND_TEST(reference_is_not_dithered)
-{
-    LumeqParams reference = dithered;
-    reference.reference = 1;
-    uint64_t hashes[2];
-    for (int i = 0; i < 2; i++) {
-        reference.dither = i;
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[0], LUMEQ_RANGE_LIMITED, &reference, 97, 61);
-        fill_dull(&f);
-        film_run(&f);
-        hashes[i] = picture_hash(&f.out);
-    }
-    CHECK(hashes[0] == hashes[1], "the reference is dithered");
 }
 
 /* A still picture: only the pattern changes. */
@@ -233,28 +120,6 @@ BACKEND_TEST(what_counts_as_a_frame)
         set_params(f.eq, n % 3 == 2 ? &rounded : &dithered);
         run_frame(f.eq, &frame, NULL);
         CHECK(n % 3 || picture_hash(&f.out) == hashes[n], "frame %d has another pattern", n);
-    }
-}
-
-BACKEND_TEST(redo_has_the_same_pattern)
-{
-    for (int format = 0; format < FORMATS; format++) {
-        FREED_BY(film_close)
-        Film f = film_open(id, formats[format], LUMEQ_RANGE_LIMITED, &dithered, 97, 61);
-        LumeqParams other = dithered;
-        other.strength = 0.5;
-        fill_dull(&f);
-        for (int n = 0; n < 4; n++) {
-            const LumeqFrame frame = film_frame(&f);
-            run_frame(f.eq, &frame, &f.stats);
-            const uint64_t hash = picture_hash(&f.out);
-            set_params(f.eq, &other);
-            run_redo(f.eq, &frame, &f.stats);
-            CHECK(picture_hash(&f.out) != hash, "frame %d: half the strength does nothing", n);
-            set_params(f.eq, &dithered);
-            run_redo(f.eq, &frame, &f.stats);
-            CHECK(picture_hash(&f.out) == hash, "frame %d again has another pattern", n);
-        }
     }
 }
 

@@ -206,16 +206,4 @@ TEST(planned)
     CHECK(count == FRAMES, "%d curves", count);
 }
 
-TEST(refused)
-{
-    static const LumeqRect bad[] = {{-1, 0, 5, 5}, {0, -1, 5, 5},  {0, 0, 5, 0}, {0, 0, 0, 5},
-                                    {0, 0, -1, 5}, {0, 0, -2, -2}, {0, 0, 5, -1}};
-    const LumeqParams usual = params_with((LumeqRect){0}, LUMEQ_BARS_AUTO);
-    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_with(&usual);
-    for (int i = 0; i < COUNT(bad); i++) {
-        const LumeqParams params = params_with(bad[i], LUMEQ_BARS_AUTO);
-        CHECK(lumeq_set_params(eq, &params) == LUMEQ_ERR_ARGUMENT, "%d", i);
-    }
-}
-
 TEST_MAIN

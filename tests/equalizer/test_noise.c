@@ -7,28 +7,17 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-static uint32_t code_of(const CheckRect *rect, int x, int y, const CurveParams *p)
-{
-    const uint8_t *row = check_row(rect, y);
-    const uint32_t last = (1u << p->depth) - 1;
-    if (p->depth == 8)
-        return row[x];
-    uint16_t sample;
-    memcpy(&sample, row + 2 * x, 2);
-    const uint32_t code = (uint32_t)sample >> p->shift;
-    return code < last ? code : last;
-}
-
 static NoiseSums sums_of(const CheckRect *now, const CheckRect *before, int column,
                          const CurveParams *p)
 {
     NoiseSums s = {0, 0, 0};
     for (int y = 0; y < NOISE_BLOCK; y++)
         for (int x = column * NOISE_BLOCK; x < (column + 1) * NOISE_BLOCK; x++) {
-            const uint32_t a = code_of(now, x, y, p), b = code_of(before, x, y, p);
-            s.now += a;
-            s.before += b;
-            s.apart += (uint32_t)abs((int)a - (int)b);
+            const int a = code_at(now, x * sample_size(p), y, p->depth, p->shift);
+            const int b = code_at(before, x * sample_size(p), y, p->depth, p->shift);
+            s.now += (uint32_t)a;
+            s.before += (uint32_t)b;
+            s.apart += (uint32_t)abs(a - b);
         }
     return s;
 }
@@ -244,35 +233,6 @@ BACKEND_TEST(nothing_to_tell)
     draw(&same, 2, 0, 1);
     CHECK(reported_noise(id, &in, &same) == -1, "the frame is repeated");
     CHECK(noise_at(id, 0.4, 8, 0, 4) == -1, "nothing stands still");
-}
-
-/* A frame that is rewound and submitted again has the same noise. */
-BACKEND_TEST(rewound)
-{
-    enum { FRAMES = 6 };
-    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
-    LumeqImage in[FRAMES], out = gray_image(8, 0);
-    double noise[FRAMES];
-    for (int n = 0; n < FRAMES; n++) {
-        in[n] = gray_image(8, 0);
-        draw(&in[n], 1 + n % 3, 0, (uint64_t)n);
-    }
-    for (int n = 0, again = 0; n < FRAMES; n++) {
-        LumeqFrameStats stats = {.size = sizeof(stats)};
-        LumeqFrame frame = {.in = in[n], .out = out, .previous = n ? &in[n - 1] : NULL};
-        CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
-        if (again && n <= 4)
-            CHECK(stats.noise == noise[n], "frame %d: %g, and then %g", n, noise[n], stats.noise);
-        noise[n] = stats.noise;
-        if (n == 4 && !again) {
-            CHECK(lumeq_rewind(eq, 3) == 0, "%s", lumeq_last_error(eq));
-            n -= 3;
-            again = 1;
-        }
-    }
-    for (int n = 0; n < FRAMES; n++)
-        layout_free(&in[n]);
-    layout_free(&out);
 }
 
 TEST_MAIN

@@ -21,7 +21,13 @@ typedef enum Kind { MEASURE, CURVE, KINDS } Kind;
 
 static const char *const kind_names[KINDS] = {"measure", "curve"};
 
+typedef struct Case {
+    LumeqMode mode;
+    int reference, depth, shift, dither;
+} Case;
+
 typedef struct Film {
+    const Case *usual;
     LumeqContext *context;
     LumeqParams params;
     LumeqImage in, out, before;
@@ -30,11 +36,6 @@ typedef struct Film {
     LumeqCurve *curve;
     int frames;
 } Film;
-
-typedef struct Case {
-    LumeqMode mode;
-    int reference, depth, shift, dither;
-} Case;
 
 static const Case cases[] = {
     {LUMEQ_MODE_GLOBAL, 0, 8, 0, 0},  {LUMEQ_MODE_GLOBAL, 0, 10, 6, 1},
@@ -69,7 +70,8 @@ static void draw(const Film *f)
 
 static void next_frame(Film *f)
 {
-    const LumeqMoment moment = {.number = f->frames, .time = f->frames * INT64_C(40000000)};
+    const LumeqMoment moment = {
+        .number = f->frames, .time = f->frames * INT64_C(40000000), .interlaced = 1};
     memcpy(f->before.plane[0], f->in.plane[0], (size_t)(f->in.stride[0] * HEIGHT));
     draw(f);
     must(lumeq_measure(f->context, &f->measure, &f->params, &f->in, f->frames ? &f->before : NULL,
@@ -85,6 +87,7 @@ static void open_film(Film *f, const Case *c)
 {
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
     memset(f, 0, sizeof(*f));
+    f->usual = c;
     f->params.size = sizeof(f->params);
     lumeq_params_default(&f->params);
     f->params.mode = c->mode;
@@ -178,23 +181,36 @@ static int unpack(const Film *f, Kind kind, const uint8_t *bytes, size_t size)
     return ret;
 }
 
-static void for_each_case(void (*test)(Film *f, Kind kind))
+/* Defines the test `name`, whose body is run for both kinds of objects of each film. */
+#define OBJECT_TEST(name)                                                                          \
+    static void name##_of(Film *f, Kind kind);                                                     \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        for (int i = 0; i < COUNT(cases); i++)                                                     \
+            for (Kind kind = 0; kind < KINDS; kind++) {                                            \
+                Film f;                                                                            \
+                open_film(&f, &cases[i]);                                                          \
+                name##_of(&f, kind);                                                               \
+                close_film(&f);                                                                    \
+            }                                                                                      \
+    }                                                                                              \
+    static void name##_of(Film *f, Kind kind)
+
+static void check_same_output(Film *f, const LumeqCurve *curve, const char *what)
 {
-    for (int i = 0; i < COUNT(cases); i++)
-        for (Kind kind = 0; kind < KINDS; kind++) {
-            Film f;
-            open_film(&f, &cases[i]);
-            test(&f, kind);
-            close_film(&f);
-        }
+    LumeqImage expected = f->out;
+    layout_alloc(&expected, LAYOUT_PLANAR);
+    CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
+              lumeq_apply(f->context, curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
+              !layout_differences(&f->out, &expected),
+          "other bits from a %s", what);
+    layout_free(&expected);
 }
 
 /* Compares later results of the unpacked object with those of the original. */
 static void check_followers(Film *f, Kind kind, Film *other)
 {
     static FrameStats stats, same;
-    LumeqImage expected = f->out;
-    layout_alloc(&expected, LAYOUT_PLANAR);
     if (kind == MEASURE) {
         const LumeqMoment moment = {.number = 5, .time = INT64_C(200000000)};
         must(lumeq_history_copy(other->history, f->history), "copy");
@@ -208,23 +224,14 @@ static void check_followers(Film *f, Kind kind, Film *other)
     CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
               lumeq_curve_stats(other->curve, ask_stats(&same)) == 0 && same_stats(&stats, &same),
           "other statistics from a %s", kind_names[kind]);
-    CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
-              lumeq_apply(f->context, other->curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
-              !layout_differences(&f->out, &expected),
-          "other bits from a %s", kind_names[kind]);
-    layout_free(&expected);
+    check_same_output(f, other->curve, kind_names[kind]);
 }
 
-static void round_trip_of(Film *f, Kind kind)
+OBJECT_TEST(round_trip)
 {
-    const Case usual = {.mode = f->params.mode,
-                        .reference = f->params.reference,
-                        .depth = f->in.depth,
-                        .shift = f->in.shift,
-                        .dither = f->params.dither};
     Film other;
     Packed p = pack(f, kind), again;
-    open_film(&other, &usual);
+    open_film(&other, f->usual);
     for (int i = 0; i < 4; i++) /* to make it different */
         next_frame(&other);
     other.frames = f->frames;
@@ -240,27 +247,17 @@ static void round_trip_of(Film *f, Kind kind)
     close_film(&other);
 }
 
-TEST(round_trip)
-{
-    for_each_case(round_trip_of);
-}
-
 /* Without histograms: the same size and output; only the histograms' statistics differ. */
-static void bare_of(Film *f, Kind kind)
+OBJECT_TEST(bare)
 {
     static FrameStats stats, again;
-    LumeqImage expected = f->out;
     FREED_BY(lumeq_curve_unref) LumeqCurve *curve = NULL;
     if (kind != CURVE)
         return;
     Packed p = pack(f, CURVE);
     must(lumeq_curve_pack_bare(f->curve, p.bytes, &p.size), "pack");
     must(lumeq_curve_unpack(&curve, p.bytes, p.size), "unpack");
-    layout_alloc(&expected, LAYOUT_PLANAR);
-    CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
-              lumeq_apply(f->context, curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
-              !layout_differences(&f->out, &expected),
-          "other bits without histograms");
+    check_same_output(f, curve, "curve without histograms");
     CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
               lumeq_curve_stats(curve, ask_stats(&again)) == 0,
           "no statistics");
@@ -270,16 +267,10 @@ static void bare_of(Film *f, Kind kind)
               again.values.noise_gain == stats.values.noise_gain,
           "other statistics");
     free(p.bytes);
-    layout_free(&expected);
-}
-
-TEST(bare)
-{
-    for_each_case(bare_of);
 }
 
 /* With too little room, nothing is written past it, and the size is returned. */
-static void no_room_for(Film *f, Kind kind)
+OBJECT_TEST(no_room)
 {
     Packed p = pack(f, kind);
     for (size_t room = 0; room < p.size; room += 1 + p.size / 50) {
@@ -290,11 +281,6 @@ static void no_room_for(Film *f, Kind kind)
         free(little);
     }
     free(p.bytes);
-}
-
-TEST(no_room)
-{
-    for_each_case(no_room_for);
 }
 
 /* CRC-32 by its definition (ISO 3309), a byte at a time. */
@@ -327,7 +313,7 @@ static void check_refused(const Film *f, Kind kind, const uint8_t *bytes, size_t
     CHECK(ret == LUMEQ_ERR_ARGUMENT, "a %s %s %zu: %d", kind_names[kind], what, at, ret);
 }
 
-static void damage_of(Film *f, Kind kind)
+OBJECT_TEST(damage)
 {
     Packed p = pack(f, kind);
     CHECK(unpack(f, kind, p.bytes, p.size) == 0, "whole: %s", lumeq_last_error(NULL));
@@ -347,13 +333,8 @@ static void damage_of(Film *f, Kind kind)
     free(p.bytes);
 }
 
-TEST(damage)
-{
-    for_each_case(damage_of);
-}
-
 /* Damaged bytes with a correct checksum. */
-static void forged_of(Film *f, Kind kind)
+OBJECT_TEST(forged)
 {
     static const uint8_t patterns[] = {0x01, 0x80, 0xFF};
     CheckRandom random = check_random(kind);
@@ -380,12 +361,7 @@ static void forged_of(Film *f, Kind kind)
     free(p.bytes);
 }
 
-TEST(forged)
-{
-    for_each_case(forged_of);
-}
-
-static void versions_of(Film *f, Kind kind)
+OBJECT_TEST(versions)
 {
     Packed p = pack(f, kind);
     const uint8_t was = p.bytes[4];
@@ -410,11 +386,6 @@ static void versions_of(Film *f, Kind kind)
     }
     free(longer);
     free(p.bytes);
-}
-
-TEST(versions)
-{
-    for_each_case(versions_of);
 }
 
 /* Of 16 levels: blocks, and still ones by 32 bins; and repeated blocks. */
@@ -533,26 +504,20 @@ TEST(deeper)
 /* Curves do not contain tiles that their mode does not use. */
 TEST(tiles_that_are_not_used)
 {
-    const LumeqParams global = {.size = sizeof(global), .strength = 1, .clip = 3};
     const LumeqMoment moment = {.size = sizeof(moment)};
-    LumeqHistory *history = NULL;
-    LumeqCurve *curve = NULL, *back = NULL;
     Film f;
     open_film(&f, &cases[4]);
-    must(lumeq_history_create(&history, &global, 0), "a history");
-    must(lumeq_history_put(history, f.measure, &moment), "put");
-    must(lumeq_history_get(history, &curve), "get");
+    f.params.mode = LUMEQ_MODE_GLOBAL;
+    must(lumeq_history_set_params(f.history, &f.params), "parameters");
+    must(lumeq_history_put(f.history, f.measure, &moment), "put");
     lumeq_curve_unref(&f.curve);
-    f.curve = curve;
-    Packed p = pack(&f, CURVE), again;
-    CHECK(lumeq_curve_unpack(&back, p.bytes, p.size) == 0, "%s", lumeq_last_error(NULL));
-    f.curve = back;
-    again = pack(&f, CURVE);
+    must(lumeq_history_get(f.history, &f.curve), "get");
+    Packed p = pack(&f, CURVE);
+    CHECK(lumeq_curve_unpack(&f.curve, p.bytes, p.size) == 0, "%s", lumeq_last_error(NULL));
+    Packed again = pack(&f, CURVE);
     CHECK(p.size == again.size && !memcmp(p.bytes, again.bytes, p.size), "another curve came back");
     free(p.bytes);
     free(again.bytes);
-    lumeq_curve_unref(&curve);
-    lumeq_history_destroy(&history);
     close_film(&f);
 }
 

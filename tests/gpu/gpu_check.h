@@ -34,6 +34,16 @@ static inline LumeqEqualizer *open_on(LumeqBackendId backend)
     return open_with(&(LumeqConfig){.backend = backend});
 }
 
+/* Returns 0 and skips the test on a machine without a GPU. */
+static inline int have_gpu(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0)
+        return 1;
+    check_skip("no GPU");
+    return 0;
+}
+
 /* The number of cases: LUMEQ_TEST_CASES, or the default. */
 static inline int cases_of(int usual)
 {

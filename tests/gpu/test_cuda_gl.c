@@ -63,12 +63,7 @@ static void close_stage(Stage *s)
 static int open_stage(Stage *s, int width, int height)
 {
     MediaError error = {0};
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        check_skip("no GPU");
-        return 0;
-    }
-    if (!open_window(s, width, height))
+    if (!have_gpu() || !open_window(s, width, height))
         return 0;
     if (CHECK(view_open(&s->view, &error) == 0, "%s", error.text)) {
         if (view_cuda_open(&s->cuda, DEVICE, &error) == 0)
@@ -79,6 +74,19 @@ static int open_stage(Stage *s, int width, int height)
     close_stage(s);
     return 0;
 }
+
+/* Defines the test `name`, whose body is run with an open stage `s`. */
+#define STAGE_TEST(name)                                                                           \
+    static void name##_on(Stage *s);                                                               \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        Stage stage;                                                                               \
+        if (open_stage(&stage, READ_WIDTH, READ_HEIGHT)) {                                         \
+            name##_on(&stage);                                                                     \
+            close_stage(&stage);                                                                   \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_on(Stage *s)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
@@ -208,32 +216,25 @@ static void compare(Stage *s, const Shape *shape)
     }
 }
 
-TEST(every_layout)
+STAGE_TEST(every_layout)
 {
     static const enum AVPixelFormat formats[] = {
         AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12,      AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,
         AV_PIX_FMT_GRAY8,   AV_PIX_FMT_YUV420P10, AV_PIX_FMT_P010,
     };
     static const int sizes[][2] = {{64, 48}, {1, 1}, {2, 1}, {17, 13}, {321, 181}, {1919, 1081}};
-    Stage s;
-    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
-        return;
     for (int f = 0; f < (int)(sizeof(formats) / sizeof(*formats)); f++)
         for (int i = 0; i < (int)(sizeof(sizes) / sizeof(*sizes)); i++) {
             const Shape shape = {formats[f], sizes[i][0], sizes[i][1], (f + i) % 3 * 22, i == 3};
-            compare(&s, &shape);
+            compare(s, &shape);
         }
-    close_stage(&s);
 }
 
 /* Input and output, whose chroma is the same memory, beside each other. */
-TEST(both_sides)
+STAGE_TEST(both_sides)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 321, 181, 31, 0};
     static Picture pictures[2];
-    Stage s;
-    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
-        return;
     for (int through_cuda = 0; through_cuda < 2; through_cuda++) {
         FREED_BY(av_frame_free)
         AVFrame *in = make_frame(&shape, through_cuda ? PINNED : ORDINARY, 1);
@@ -243,72 +244,27 @@ TEST(both_sides)
         av_buffer_unref(&out->buf[0]);
         out->buf[0] = av_buffer_ref(luma->buf[0]);
         out->data[0] = out->buf[0]->data;
-        use_cuda(&s, through_cuda);
+        use_cuda(s, through_cuda);
         for (int i = 0; i < 3; i++) {
-            set_frame(&s, VIEW_INPUT, in);
-            set_frame(&s, VIEW_OUTPUT, out);
+            set_frame(s, VIEW_INPUT, in);
+            set_frame(s, VIEW_OUTPUT, out);
         }
-        read_scene(&s, VIEW_COMPARE_SPLIT, pictures[through_cuda]);
-        set_frame(&s, VIEW_INPUT, NULL);
-        set_frame(&s, VIEW_OUTPUT, NULL);
+        read_scene(s, VIEW_COMPARE_SPLIT, pictures[through_cuda]);
+        set_frame(s, VIEW_INPUT, NULL);
+        set_frame(s, VIEW_OUTPUT, NULL);
     }
     CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])), "they do not show the same");
-    close_stage(&s);
-}
-
-/* Frames equalized on the GPU look like those of the CPU. */
-TEST(equalized)
-{
-    static const Shape shape = {AV_PIX_FMT_YUV420P, 641, 361, 7, 0};
-    static Picture pictures[2];
-    Stage s;
-    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
-        return;
-    AVFrame *in = make_frame(&shape, ORDINARY, 3);
-    for (int gpu = 0; gpu < 2; gpu++) {
-        const LumeqConfig config = {.backend = gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU};
-        FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
-        FREED_BY(av_frame_free)
-        AVFrame *out = make_frame(&shape, gpu ? LUMA_ON_DEVICE : ORDINARY, 4);
-        if (!CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "no equalizer"))
-            break;
-        LumeqFrame frame = {.in = {.plane = {in->data[0]},
-                                   .stride = {in->linesize[0]},
-                                   .width = in->width,
-                                   .height = in->height,
-                                   .depth = 8}};
-        frame.out = frame.in;
-        frame.out.plane[0] = out->data[0];
-        frame.out.memory = gpu ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST;
-        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-        lumeq_flush(eq);
-        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
-        for (int i = 1; i < 3; i++) {
-            out->data[i] = in->data[i];
-            out->linesize[i] = in->linesize[i];
-        }
-        use_cuda(&s, gpu);
-        set_frame(&s, VIEW_OUTPUT, out);
-        read_scene(&s, VIEW_COMPARE_OFF, pictures[gpu]);
-        set_frame(&s, VIEW_OUTPUT, NULL);
-    }
-    CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])), "they do not show the same");
-    av_frame_free(&in);
-    close_stage(&s);
 }
 
 /* ---- rows for the scopes -------------------------------------------------------------------- */
 
 /* Rows for the scopes are downloaded from the GPU, and give the same figures as the frame on the
  * host. */
-TEST(rows_for_scopes)
+STAGE_TEST(rows_for_scopes)
 {
     static const Shape shapes[] = {{AV_PIX_FMT_YUV420P, 1919, 1081, 3, 0},
                                    {AV_PIX_FMT_YUV420P10, 3840, 2160, 64, 0}};
     static Scopes here, there;
-    Stage s;
-    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
-        return;
     for (int i = 0; i < 2; i++)
         for (Where where = PINNED; where < WHERES; where++) {
             FrameRows rows[FRAME_ROWS_PLANES];
@@ -316,28 +272,24 @@ TEST(rows_for_scopes)
             FREED_BY(av_frame_free) AVFrame *frame = make_frame(&shapes[i], where, 9);
             CHECK(frame_scopes_count(&here, host, 0) == 0, "not counted");
             const int planes = frame_scopes_rows(rows, frame, 0);
-            CHECK(planes == 3 && view_cuda_fetch(s.cuda, rows, planes) == 0, "%s",
-                  view_cuda_failure(s.cuda));
+            CHECK(planes == 3 && view_cuda_fetch(s->cuda, rows, planes) == 0, "%s",
+                  view_cuda_failure(s->cuda));
             frame_scopes_count_rows(&there, frame, rows, 0);
             CHECK(memcmp(&here, &there, sizeof(here)) == 0, "%s: other figures",
                   where_names[where]);
         }
-    close_stage(&s);
 }
 
 /* ---- opening, closing, failing ------------------------------------------------------------- */
 
-TEST(declines)
+STAGE_TEST(declines)
 {
-    Stage s;
     ViewCuda *cuda = NULL;
     MediaError error = {0};
-    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
-        return;
+    (void)s;
     CHECK(view_cuda_open(&cuda, 99, &error) < 0 && !cuda, "GPU 99 draws");
     CHECK(strstr(error.text, "GPU 99") != NULL, "the sentence is \"%s\"", error.text);
     CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
-    close_stage(&s);
 }
 
 /* View and CUDA upload can be closed in any order; earlier ones continue to work. */

@@ -2,8 +2,6 @@
  * A real GPU that runs out of memory, hangs, or is lost: no frame is lost, and the bits are those
  * of the CPU. A fault cannot be repaired within the process, so that test is the last.
  */
-#include <cudaTypedefs.h>
-
 #include "gpu_check.h"
 
 #define WIDTH 640
@@ -195,81 +193,6 @@ TEST(cpu_goes_on_without_memory)
     check_frames(2, "cpu");
     close_run();
     free(memory);
-}
-
-/* ---- memory of another context ------------------------------------------------------------- */
-
-static void find(const char *name, unsigned version, void *function)
-{
-    void *found = NULL;
-    enum cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-    OK(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result));
-#else
-    (void)version;
-    OK(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result));
-#endif
-    CHECK(result == cudaDriverEntryPointSuccess, "the driver has no %s", name);
-    memcpy(function, &found, sizeof(found));
-}
-
-TEST(other_context)
-{
-    PFN_cuCtxCreate_v3020 create = NULL;
-    PFN_cuCtxPopCurrent_v4000 pop = NULL;
-    PFN_cuCtxPushCurrent_v4000 push = NULL;
-    PFN_cuCtxDestroy_v4000 destroy = NULL;
-    PFN_cuMemAlloc_v3020 alloc = NULL;
-    PFN_cuCtxGetCurrent_v4000 current = NULL;
-    CUcontext context = NULL, before = NULL, after = NULL;
-    CUdeviceptr memory = 0;
-    if (!open_run(LUMEQ_BACKEND_CUDA))
-        return;
-    find("cuCtxCreate", 3020, &create);
-    find("cuCtxPopCurrent", 4000, &pop);
-    find("cuCtxPushCurrent", 4000, &push);
-    find("cuCtxDestroy", 4000, &destroy);
-    find("cuMemAlloc", 3020, &alloc);
-    find("cuCtxGetCurrent", 4000, &current);
-    CHECK(current(&before) == CUDA_SUCCESS && create(&context, 0, 0) == CUDA_SUCCESS &&
-              alloc(&memory, SIZE) == CUDA_SUCCESS,
-          "no other context");
-    /* While it is current, and while it is not. */
-    for (int i = 0; i < 2 && memory; i++) {
-        LumeqFrame frame = frame_of(0, run.out);
-        frame.out = picture((uint8_t *)(uintptr_t)memory, WIDTH, HEIGHT);
-        frame.out.memory = LUMEQ_MEMORY_CUDA;
-        CHECK(lumeq_submit(run.eq, &frame) == LUMEQ_ERR_ARGUMENT, "it is taken");
-        CHECK(strstr(lumeq_last_error(run.eq), "another CUDA context of GPU 0") != NULL,
-              "the error is %s", lumeq_last_error(run.eq));
-        CHECK(i || (current(&after) == CUDA_SUCCESS && after != context),
-              "the device's primary context is not left current");
-        frame.out.memory = LUMEQ_MEMORY_HOST;
-        CHECK(lumeq_submit(run.eq, &frame) == LUMEQ_ERR_ARGUMENT, "it is taken for the host's");
-    }
-    void *own = NULL, *pool = NULL;
-    cudaSetDevice(0);
-    OK(cudaMalloc(&own, SIZE));
-    OK(cudaMallocAsync(&pool, SIZE, NULL));
-    OK(cudaStreamSynchronize(NULL));
-    for (int i = 0; i < 2; i++) {
-        LumeqFrame frame = frame_of(0, run.out);
-        frame.out = picture(i ? pool : own, WIDTH, HEIGHT);
-        frame.out.memory = LUMEQ_MEMORY_CUDA;
-        lumeq_reset(run.eq);
-        CHECK(lumeq_submit(run.eq, &frame) == 0, "%s: %s", i ? "a pool's" : "cudaMalloc's",
-              lumeq_last_error(run.eq));
-        lumeq_flush(run.eq);
-        CHECK(lumeq_receive(run.eq, NULL, NULL) == 0, "%s", lumeq_last_error(run.eq));
-        OK(cudaMemcpy(run.out, i ? pool : own, SIZE, cudaMemcpyDeviceToHost));
-        CHECK(!memcmp(run.out, run.expected, SIZE), "the picture differs");
-    }
-    OK(cudaFree(own));
-    OK(cudaFree(pool));
-    if (context)
-        destroy(context);
-    cudaSetDevice(0);
-    close_run();
 }
 
 /* ---- hangs --------------------------------------------------------------------------------- */

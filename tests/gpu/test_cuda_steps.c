@@ -15,7 +15,7 @@
 #include "fake_cuda.h"
 #endif
 
-#define DEFAULT_CASES 300
+#define DEFAULT_CASES 1000
 #define GUARD 128
 
 static int is_ok(int ret, const char *what)
@@ -89,13 +89,24 @@ static Picture make_picture(const Format *f, int planes, int shift, Where where,
     return p;
 }
 
+/* Memory of the device, from a pool for every other plane. */
+static int alloc_device(void **memory, size_t size, int plane)
+{
+#ifndef FAKE_CUDA
+    if (plane % 2)
+        return OK(cudaMallocAsync(memory, size, NULL)) && OK(cudaStreamSynchronize(NULL));
+#endif
+    (void)plane;
+    return OK(cudaMalloc(memory, size));
+}
+
 /* Copies the picture to its place. */
 static void place(Picture *p)
 {
     for (int i = 0; i < 3 && p->where != PAGEABLE && p->rect[i].memory; i++) {
         void *memory = NULL;
         if (!(p->where == PINNED ? OK(cudaHostAlloc(&memory, p->rect[i].size, 0))
-                                 : OK(cudaMalloc(&memory, p->rect[i].size))))
+                                 : alloc_device(&memory, p->rect[i].size, i)))
             exit(1);
         p->twin[i] = memory;
         OK(cudaMemcpy(memory, p->rect[i].memory, p->rect[i].size, cudaMemcpyDefault));
@@ -130,7 +141,8 @@ static void set_sample(const CheckRect *rect, int sample_size, int x, int y, uin
         check_row(rect, y)[x] = (uint8_t)value;
 }
 
-enum { FLAT, EXTREMES, ANYTHING, NARROW, CONTENTS };
+/* DARK: a dull picture with noise, which is lifted and filtered. */
+enum { FLAT, EXTREMES, ANYTHING, NARROW, DARK, CONTENTS };
 
 /* Deeper samples have bits below the code, and some are above the last one. */
 static void fill_plane(const Picture *p, int plane, int content, CheckRandom *random)
@@ -139,15 +151,19 @@ static void fill_plane(const Picture *p, int plane, int content, CheckRandom *ra
     const CheckRect *rect = &p->rect[plane];
     const int sample = image->depth > 8 ? 2 : 1;
     const uint32_t most = sample == 2 ? 0xffff : 0xff, last = ((1u << image->depth) - 1);
-    const uint32_t low = (uint32_t)check_below(random, (int)last + 1);
+    const uint32_t low = (uint32_t)check_below(random, (int)last + 1), unit = (last + 1) / 256;
     for (int y = 0; y < rect->height; y++)
         for (int x = 0; x < rect->width / sample; x++) {
             const uint64_t hash =
                 check_hash(random->seed + (uint64_t)plane, (uint64_t)y * 200003 + (uint64_t)x);
+            const int colours = plane && (x / 8 + y / 8) % 4 == 0; /* of any code */
+            const uint32_t dull = plane ? 120 : 17 + (uint32_t)(x / 16 + y / 12) % 16;
             const uint32_t values[CONTENTS] = {
                 low << image->shift, hash & 1 ? most : 0, (uint32_t)hash & most,
                 ((low / 2 + (uint32_t)(hash % (last / 8 + 1))) << image->shift) |
-                    ((uint32_t)(hash >> 40) & ((1u << image->shift) - 1))};
+                    ((uint32_t)(hash >> 40) & ((1u << image->shift) - 1)),
+                (colours ? (uint32_t)hash & last : dull * unit + (uint32_t)(hash % (5 * unit)))
+                    << image->shift};
             set_sample(rect, sample, x, y, values[content]);
         }
 }
@@ -163,9 +179,8 @@ static void paint_bars(const Picture *p, int rows, int columns)
                 set_sample(rect, sample, x, y, 0);
 }
 
-static void fill_picture(const Picture *p, CheckRandom *random)
+static void fill_picture(const Picture *p, int content, CheckRandom *random)
 {
-    const int content = check_below(random, CONTENTS + 1) % CONTENTS;
     for (int i = 0; i < 3 && p->rect[i].memory; i++)
         fill_plane(p, i, content, random);
     if (check_below(random, 2))
@@ -176,9 +191,10 @@ static void fill_picture(const Picture *p, CheckRandom *random)
 static Format draw_format(CheckRandom *random)
 {
     static const int widths[] = {1, 2, 5, 15, 16, 17, 31, 33, 64, 65, 127, 321, 640, 1283};
-    static const int heights[] = {1, 2, 3, 8, 9, 16, 65, 181, 240};
-    return (Format){.width = widths[check_below(random, 14)],
-                    .height = heights[check_below(random, 9)],
+    static const int heights[] = {1, 2, 3, 8, 9, 16, 65, 181, 240, 700};
+    const int any = check_below(random, 2); /* or around the kernels' vectors and blocks */
+    return (Format){.width = any ? 1 + check_below(random, 66) : widths[check_below(random, 14)],
+                    .height = heights[check_below(random, 10)],
                     .depth = check_below(random, 3) ? 8 + check_below(random, 9) : 8,
                     .chroma_x = check_below(random, 3),
                     .chroma_y = check_below(random, 3),
@@ -190,11 +206,17 @@ static int draw_shift(int depth, CheckRandom *random)
     return depth > 8 && check_below(random, 2) ? check_below(random, 17 - depth) : 0;
 }
 
-static LumeqParams draw_params(int depth, CheckRandom *random)
+static LumeqParams draw_params(int depth, int content, CheckRandom *random)
 {
     LumeqParams p = DEFAULT_PARAMS;
-    p.mode = (LumeqMode)check_below(random, 4);
-    p.reference = depth == 8 && p.mode != LUMEQ_MODE_STRETCH && check_below(random, 3) == 0;
+    p.mode = (LumeqMode)check_below(random, 5);
+    if (content == DARK && check_below(random, 4)) {
+        p.mode = LUMEQ_MODE_GLOBAL;
+        p.dither = check_below(random, 2);
+        return p;
+    }
+    p.reference = depth == 8 && p.mode != LUMEQ_MODE_STRETCH && p.mode != LUMEQ_MODE_HAZE &&
+                  check_below(random, 3) == 0;
     p.adaptive = check_below(random, 2);
     p.clip = check_below(random, 3) ? 1 + check_below(random, 40) / 10.0 : 0;
     p.tiles_x = 1 + check_below(random, LUMEQ_MAX_TILES);
@@ -234,16 +256,27 @@ static void compare_pictures(const Picture *expected, const Picture *got, const 
     }
 }
 
-/* Repeats the frame until its black borders count as bars. */
-static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure)
+/* Repeats the frame until its black borders count as bars. `planned`: with lookahead, for more
+ * frames before it. */
+static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure, int planned,
+                            int interlaced)
 {
+    enum { FRAMES = 5 };
     LumeqHistory *history = NULL;
     LumeqCurve *curve = NULL;
-    DONE(lumeq_history_create(&history, params, 0));
-    for (int i = 0; i < 3; i++) {
-        const LumeqMoment moment = {.number = i, .time = i * INT64_C(1000000000)};
-        lumeq_curve_unref(&curve);
+    DONE(lumeq_history_create(&history, params, planned ? LUMEQ_MAX_LOOKAHEAD : 0));
+    for (int i = 0; i < FRAMES; i++) {
+        const LumeqMoment moment = {
+            .number = i, .time = i * INT64_C(1000000000), .interlaced = interlaced};
         DONE(lumeq_history_put(history, measure, &moment));
+        if (!planned) {
+            lumeq_curve_unref(&curve);
+            DONE(lumeq_history_get(history, &curve));
+        }
+    }
+    DONE(lumeq_history_put(history, NULL, NULL));
+    for (int i = 0; i < FRAMES && planned; i++) {
+        lumeq_curve_unref(&curve);
         DONE(lumeq_history_get(history, &curve));
     }
     lumeq_history_destroy(&history);
@@ -295,12 +328,15 @@ static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams
         compare_measures(*expected, got, name);
 }
 
-/* A copy of the luma of `in` with some slightly different samples. */
-static Picture make_before(const Format *f, const Picture *in, Where where, CheckRandom *random)
+/* A copy of `in` with some slightly different samples of luma, or with other noise. */
+static Picture make_before(const Format *f, const Picture *in, int planes, int content, Where where,
+                           CheckRandom *random)
 {
-    Picture p = make_picture(f, 1, in->image.shift, where, random);
+    Picture p = make_picture(f, planes, in->image.shift, where, random);
     const uint64_t seed = (uint64_t)check_below(random, 1 << 16);
-    for (int y = 0; y < p.rect[0].height; y++)
+    CheckRandom other = {random->seed + 99, 0};
+    fill_picture(&p, content, &other);
+    for (int y = 0; y < p.rect[0].height && content != DARK; y++)
         for (int x = 0; x < p.rect[0].width; x++)
             check_row(&p.rect[0], y)[x] =
                 check_row(&in->rect[0], y)[x] ^
@@ -308,23 +344,34 @@ static Picture make_before(const Format *f, const Picture *in, Where where, Chec
     return p;
 }
 
-static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int number)
+static atomic_int filtered; /* cases with the frames before */
+
+/* `size`: NULL for any. */
+static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int number,
+                     const int *size)
 {
     CheckRandom random = check_random((uint64_t)number);
-    const Format format = draw_format(&random);
-    const LumeqParams params = draw_params(format.depth, &random);
+    Format format = draw_format(&random);
+    if (size) {
+        format.width = size[0];
+        format.height = size[1];
+    }
+    const int kind = check_below(&random, CONTENTS + 3);
+    const int content = kind < CONTENTS ? kind : DARK;
+    const LumeqParams params = draw_params(format.depth, content, &random);
     const int planes = 1 + check_below(&random, 3);
     const int planes_out = planes == 1 ? 1 : 1 + check_below(&random, 3);
     const int shift = draw_shift(format.depth, &random);
     const int shift_out = check_below(&random, 2) ? shift : draw_shift(format.depth, &random);
     FREED_BY(free_picture)
     Picture in = make_picture(&format, planes, shift, number % WHERES, &random);
-    fill_picture(&in, &random);
+    fill_picture(&in, content, &random);
     FREED_BY(free_picture)
     Picture expected = make_picture(&format, planes_out, shift_out, PAGEABLE, &random);
     FREED_BY(free_picture)
     Picture out = make_picture(&format, planes_out, shift_out, number / 3 % WHERES, &random);
-    FREED_BY(free_picture) Picture before = make_before(&format, &in, number / 5 % WHERES, &random);
+    FREED_BY(free_picture)
+    Picture before = make_before(&format, &in, planes, content, number / 5 % WHERES, &random);
     place(&in);
     place(&before);
     place(&out);
@@ -345,10 +392,17 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     const LumeqSync *sync = which ? &syncs[which - 1] : NULL;
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     measure_both(cpu, gpu, &params, &in, number % 5 ? &before : NULL, sync, &measure, name);
-    FREED_BY(lumeq_curve_unref) LumeqCurve *curve = curve_of(&params, measure);
-    const LumeqImage host = drawn(&in);
-    DONE(lumeq_apply(cpu, curve, &host, NULL, 0, &expected.image, NULL));
-    DONE(lumeq_apply(gpu, curve, &in.image, NULL, 0, &out.image, sync));
+    FREED_BY(lumeq_curve_unref)
+    LumeqCurve *curve = curve_of(&params, measure, number / 2 % 2, number % 4 == 1);
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    DONE(lumeq_curve_stats(curve, &stats));
+    const int past = number / 4 % 4;
+    atomic_fetch_add(&filtered, past && stats.previous);
+    const LumeqImage host = drawn(&in), was = drawn(&before);
+    const LumeqImage host_past[] = {was, host, was},
+                     gpu_past[] = {before.image, in.image, before.image};
+    DONE(lumeq_apply(cpu, curve, &host, host_past, past, &expected.image, NULL));
+    DONE(lumeq_apply(gpu, curve, &in.image, gpu_past, past, &out.image, sync));
     if (sync && sync->finished)
         OK(cudaEventSynchronize(signals->finished));
     else if (sync)
@@ -364,12 +418,28 @@ TEST(frames)
     if (gpu) {
         FREED_BY(close_signals) Signals signals = open_signals();
         for (int number = 0; number < cases_of(DEFAULT_CASES); number++)
-            run_case(cpu, gpu, &signals, number);
+            run_case(cpu, gpu, &signals, number, NULL);
+        CHECK(cases_of(DEFAULT_CASES) < 100 || filtered > cases_of(DEFAULT_CASES) / 20,
+              "only %d cases are filtered with frames before", filtered);
+    }
+}
+
+#ifndef FAKE_CUDA
+/* More than the kernels' grids take at once. */
+TEST(large_frames)
+{
+    static const int sizes[][2] = {
+        {3840, 2160}, {3839, 2161}, {7680, 4320}, {65535, 130}, {130, 65535}};
+    FREED_BY(lumeq_context_destroy) LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    FREED_BY(lumeq_context_destroy) LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, NULL);
+    if (gpu) {
+        FREED_BY(close_signals) Signals signals = open_signals();
+        for (int i = 0; i < 40; i++)
+            run_case(cpu, gpu, &signals, 500000 + i, sizes[i % 5]);
     }
 }
 
 /* Any thread at any time. */
-#ifndef FAKE_CUDA
 typedef struct Worker {
     LumeqContext *cpu, *gpu;
     int first, cases;
@@ -380,7 +450,7 @@ static void *run_cases(void *user)
     const Worker *w = user;
     Signals signals = open_signals();
     for (int i = 0; i < w->cases; i++)
-        run_case(w->cpu, w->gpu, &signals, w->first + i);
+        run_case(w->cpu, w->gpu, &signals, w->first + i, NULL);
     close_signals(&signals);
     return NULL;
 }
@@ -420,7 +490,7 @@ static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *fo
     const int shift_out = format->depth > 8 ? number / 8 % 2 * (16 - format->depth) : 0;
     FREED_BY(free_picture)
     Picture in = make_picture(format, planes, shift, number % WHERES, random);
-    fill_picture(&in, random);
+    fill_picture(&in, check_below(random, CONTENTS), random);
     FREED_BY(free_picture)
     Picture expected = make_picture(format, planes_out, shift_out, PAGEABLE, random);
     FREED_BY(free_picture)
@@ -558,7 +628,7 @@ static void open_waiting(Waiting *w)
     w->wanted = make_picture(&format, 3, 0, PAGEABLE, &random);
     const LumeqImage host = w->source.image;
     DONE(lumeq_measure(w->cpu, &w->expected, &w->params, &host, NULL, NULL));
-    w->curve = curve_of(&w->params, w->expected);
+    w->curve = curve_of(&w->params, w->expected, 0, 0);
     DONE(lumeq_apply(w->cpu, w->curve, &host, NULL, 0, &w->wanted.image, NULL));
     place(&w->in);
     place(&w->source);
@@ -678,7 +748,7 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
     CHECK(push(context) == CUDA_SUCCESS, "push");
     Signals signals = open_signals();
     for (int number = 0; gpu && number < 36; number++)
-        run_case(cpu, gpu, &signals, number);
+        run_case(cpu, gpu, &signals, number, NULL);
     close_signals(&signals);
     CHECK(pop(&before) == CUDA_SUCCESS && before == context, "something else is current");
 
@@ -694,6 +764,9 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
           "memory of the primary context is taken");
     CHECK(strstr(lumeq_last_error(NULL), "another CUDA context") != NULL, "it says %s",
           lumeq_last_error(NULL));
+    in.image.memory = LUMEQ_MEMORY_HOST;
+    CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,
+          "it is taken for the host's");
     lumeq_context_destroy(&gpu);
     CHECK(current(&after) == CUDA_SUCCESS && after == before, "another context is current");
 }
@@ -709,7 +782,7 @@ TEST(callers_context)
     fake_cuda.pushed++;
     Signals signals = open_signals();
     for (int number = 0; number < 36; number++)
-        run_case(cpu, gpu, &signals, number);
+        run_case(cpu, gpu, &signals, number, NULL);
     close_signals(&signals);
     fake_cuda.pushed--;
     lumeq_context_destroy(&gpu);
@@ -718,11 +791,8 @@ TEST(callers_context)
           fake_cuda.pushed, fake_cuda.outside);
     fake_cuda_start((FakeCuda){0});
 #elif CUDART_VERSION >= 12050
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
-        check_skip("no GPU");
+    if (!have_gpu())
         return;
-    }
     OK(cudaSetDevice(0));
     const PFN_cuCtxCreate_v3020 create =
         (PFN_cuCtxCreate_v3020)(uintptr_t)driver_function("cuCtxCreate", 3020);

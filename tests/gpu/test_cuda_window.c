@@ -43,13 +43,20 @@ static int upload(const ViewCuda *cuda, uint8_t *memory, MediaError *error)
     return way->upload(way->opaque, planes, PLANES, error);
 }
 
-/* Uploads a frame from that kind of memory. */
-static ViewCuda *open_and_upload(Where where, uint8_t **memory)
+static ViewCuda *open_fake(FakeCuda fake)
 {
     ViewCuda *cuda = NULL;
     MediaError error = {0};
-    fake_cuda_start((FakeCuda){0});
+    fake_cuda_start(fake);
     CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
+    return cuda;
+}
+
+/* Uploads a frame from that kind of memory. */
+static ViewCuda *open_and_upload(Where where, uint8_t **memory)
+{
+    MediaError error = {0};
+    ViewCuda *cuda = open_fake((FakeCuda){0});
     *memory = make_memory(where);
     CHECK(upload(cuda, *memory, &error) == 0, "no upload: %s", error.text);
     return cuda;
@@ -151,10 +158,7 @@ static AVFrame large_frame(Where where)
 TEST(rows_come)
 {
     static Scopes there, here;
-    MediaError error = {0};
-    ViewCuda *cuda = NULL;
-    fake_cuda_start((FakeCuda){0});
-    CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
+    ViewCuda *cuda = open_fake((FakeCuda){0});
     for (Where where = PINNED; where <= ON_DEVICE; where++) {
         const AVFrame frame = large_frame(where);
         FrameRows rows[FRAME_ROWS_PLANES] = {0};
@@ -177,10 +181,7 @@ TEST(rows_come)
 /* A hanging GPU is given up, and may write to the rows' memory later. */
 TEST(rows_hang)
 {
-    MediaError error = {0};
-    ViewCuda *cuda = NULL;
-    fake_cuda_start((FakeCuda){.late = 1});
-    CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
+    ViewCuda *cuda = open_fake((FakeCuda){.late = 1});
     const AVFrame frame = large_frame(ON_DEVICE);
     FrameRows rows[FRAME_ROWS_PLANES] = {0};
     frame_scopes_rows(rows, &frame, 0);
@@ -201,10 +202,7 @@ TEST(rows_hang)
 TEST(rows_fail)
 {
     for (int call = 1;; call++) {
-        MediaError error = {0};
-        ViewCuda *cuda = NULL;
-        fake_cuda_start((FakeCuda){0});
-        CHECK(view_cuda_open(&cuda, 0, &error) == 0, "%s", error.text);
+        ViewCuda *cuda = open_fake((FakeCuda){0});
         const AVFrame frame = large_frame(ON_DEVICE);
         FrameRows rows[FRAME_ROWS_PLANES] = {0};
         frame_scopes_rows(rows, &frame, 0);
