@@ -43,7 +43,7 @@ static inline int fake_place(FakeDevice *fake, const LumeqMeasureJob *job,
     return 0;
 }
 
-/* What a GPU makes of a frame of the reference by itself. */
+/* Histogram and curve of a frame of the reference, as a GPU makes them by itself. */
 static inline int fake_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, TileSums *sums,
                              CurveTable *table, TileTables *tables, char *text, size_t size)
 {

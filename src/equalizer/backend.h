@@ -161,7 +161,7 @@ typedef struct LumeqMeasureJob {
     const LumeqSync *sync; /* NULL: none */
 } LumeqMeasureJob;
 
-/* What else is known of a frame in flight, whose pictures a GPU keeps from measure to apply. */
+/* A frame in flight: a GPU keeps its pictures from measure to apply. */
 typedef struct LumeqFlight {
     LumeqImage out;
     int write;          /* planes to write: 0, 1, or all of out's */

@@ -24,7 +24,7 @@
 /* Most frames in flight. */
 #define SLOTS (LUMEQ_FLIGHTS * LUMEQ_MAX_BATCH)
 
-/* Histories that are kept: to rewind to, and of the frames in flight, of which each may begin a new
+/* Histories that are kept: to rewind to, and two for each frame in flight, which may begin a new
  * one. */
 #define PASTS (LUMEQ_MAX_REWIND + 1 + 2 * SLOTS)
 
@@ -230,10 +230,10 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
     eq->reset = 1;
     eq->opened_us = now_us();
-    eq->batch = work.backend->place ? lumeq_batch(&eq->config) : 1;
-    eq->kept = LUMEQ_MAX_REWIND + 1 + 2 * LUMEQ_FLIGHTS * eq->batch;
     eq->backend = eq->first_backend = work.backend;
     eq->priv = eq->first_priv = work.priv;
+    eq->batch = work.priv && work.backend->place ? lumeq_batch(&eq->config) : 1;
+    eq->kept = LUMEQ_MAX_REWIND + 1 + 2 * LUMEQ_FLIGHTS * eq->batch;
     log_line(eq, LUMEQ_LOG_INFO);
     eq->error[0] = '\0';
     *equalizer = eq;
@@ -508,7 +508,7 @@ static int begin_frames(LumeqEqualizer *eq, int submitted)
 {
     int ret = 0;
     while (eq->begun < eq->in_flight && ret == 0) {
-        void *pendings[LUMEQ_MAX_BATCH];
+        void *pendings[LUMEQ_MAX_BATCH] = {NULL};
         int count = 0;
         for (int i = eq->begun; i < eq->in_flight && count < eq->batch; i++)
             pendings[count++] = flight_at(eq, i)->pending;

@@ -6,7 +6,7 @@
 #include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
 
-/* What the kernels of a frame of the reference use besides its pictures. */
+/* Memory for the kernels of a frame of the reference, besides its pictures. */
 typedef struct LumeqCudaReference {
     LumeqCudaTally *tally, *host; /* see lumeq_cuda_reference() */
     CurveTable *table;

@@ -29,8 +29,9 @@ struct LumeqCudaStep {
     LumeqCudaStep *next;
     int busy;         /* belongs to a call, to a pending measure, or to a frame in flight */
     int used;         /* `done` has been recorded, and is not known to have passed */
+    int finished;     /* `done` has passed since it was recorded last; of a leader */
     int zeroed;       /* the tally is; each kernel leaves it so */
-    int tiles_zeroed; /* so are the TileCounters behind it */
+    int tiles_zeroed; /* so are the TileCounters after it */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
     cudaEvent_t uploaded;
@@ -264,11 +265,17 @@ static int may_repeat(cudaError_t error)
     return 1;
 }
 
-/* Waits for the step's last work. */
+/* Waits for the last work on a frame in flight, or for a measure. */
 static cudaError_t await_done(const LumeqCudaStep *step, double since, LumeqCudaWait wait)
 {
-    const cudaError_t error = lumeq_cuda_await_event(step->done, since, wait);
-    return may_repeat(error) ? lumeq_cuda_await_event(step->done, since, wait) : error;
+    LumeqCudaStep *leader = step->leader;
+    if (leader->finished)
+        return cudaSuccess;
+    cudaError_t error = lumeq_cuda_await_event(leader->done, since, wait);
+    if (may_repeat(error))
+        error = lumeq_cuda_await_event(leader->done, since, wait);
+    leader->finished = !error;
+    return error;
 }
 
 /* ---- the caller's streams and events ------------------------------------------------------- */
@@ -293,8 +300,9 @@ static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
 }
 
 /* Records `done` last, so that everything before it has finished when it passes. */
-static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t stream)
+static cudaError_t end(LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t stream)
 {
+    step->finished = 0;
     const cudaError_t error =
         sync && sync->finished ? cudaEventRecord((cudaEvent_t)sync->finished, stream) : cudaSuccess;
     return error ? error : cudaEventRecord(step->done, stream);
@@ -507,7 +515,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
 
 /* ---- frames that are launched together ------------------------------------------------------- */
 
-/* The first frame's job with what is on the device. */
+/* The first frame's job, with its pictures on the device. */
 static LumeqMeasureJob on_device(const LumeqCudaStep *step)
 {
     LumeqMeasureJob job = step->job;
@@ -645,7 +653,7 @@ static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const 
     return error || !waited_for ? error : cudaEventRecord(leader->uploaded, stream);
 }
 
-/* What is left to do after frames were written: converts and downloads them. */
+/* Converts and downloads frames that were written. */
 static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                             int waits, cudaStream_t stream)
 {
@@ -664,7 +672,7 @@ static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *r
 static cudaError_t start(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                          cudaStream_t stream)
 {
-    const LumeqCudaStep *leader = run[count - 1];
+    LumeqCudaStep *leader = run[count - 1];
     const LumeqSync *sync = leader->job.sync;
     const int whole = leader->flight.reference;
     cudaError_t error = begin(sync, stream);
@@ -763,7 +771,7 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
     const LumeqCudaWait awake = is_flight(step) ? steps->waits : LUMEQ_CUDA_SPIN;
-    const cudaError_t error = await_done(step->leader, since, wait ? awake : LUMEQ_CUDA_LOOK);
+    const cudaError_t error = await_done(step, since, wait ? awake : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
@@ -910,7 +918,7 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCount
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    cudaError_t error = await_done(step->leader, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
+    cudaError_t error = await_done(step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (!error && steps->timed)
