@@ -31,7 +31,7 @@ static int in_range(double value, double low, double high)
 static int check_params(const LumeqParams *params, Text why)
 {
     if (params->mode < LUMEQ_MODE_GLOBAL || params->mode > LUMEQ_MODE_HAZE)
-        return refuse(why, "unknown mode %d", (int)params->mode);
+        return refuse(why, "mode %d is unknown", (int)params->mode);
     if (params->reference &&
         (params->mode == LUMEQ_MODE_STRETCH || params->mode == LUMEQ_MODE_HAZE))
         return refuse(why, "mode %s has no reference; global and clahe have one",
@@ -47,20 +47,22 @@ static int check_params(const LumeqParams *params, Text why)
                       LUMEQ_MAX_SMOOTH);
     if (params->tiles_x < 0 || params->tiles_x > LUMEQ_MAX_TILES || params->tiles_y < 0 ||
         params->tiles_y > LUMEQ_MAX_TILES)
-        return refuse(why, "%dx%d tiles; 1 to %d each way are supported", params->tiles_x,
-                      params->tiles_y, LUMEQ_MAX_TILES);
+        return refuse(why, "%dx%d tiles are not supported; each number may be 1 to %d",
+                      params->tiles_x, params->tiles_y, LUMEQ_MAX_TILES);
     if (params->chroma != LUMEQ_CHROMA_SCALE && params->chroma != LUMEQ_CHROMA_KEEP)
-        return refuse(why, "unknown treatment %d of chroma", (int)params->chroma);
+        return refuse(why, "chroma %d is unknown", (int)params->chroma);
     if (params->bars != LUMEQ_BARS_AUTO && params->bars != LUMEQ_BARS_IGNORE)
-        return refuse(why, "unknown treatment %d of bars", (int)params->bars);
+        return refuse(why, "bars %d is unknown", (int)params->bars);
     if (params->limit < LUMEQ_LIMIT_NONE || params->limit > LUMEQ_LIMIT_LIGHTEN)
-        return refuse(why, "unknown limit %d", (int)params->limit);
+        return refuse(why, "limit %d is unknown", (int)params->limit);
     if (params->code_range < LUMEQ_CODE_RANGE_FULL || params->code_range > LUMEQ_CODE_RANGE_USED)
-        return refuse(why, "unknown code range %d", (int)params->code_range);
+        return refuse(why, "code_range %d is unknown", (int)params->code_range);
     const LumeqRect *m = &params->meter;
     const int named = m->width == m->height && (m->width == 0 || m->width == -1);
     if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))
-        return refuse(why, "a meter of %dx%d at %d, %d; sides are 1 or more, places 0 or more",
+        return refuse(why,
+                      "the meter is %dx%d at %d,%d; its sides must be at least 1, and its position "
+                      "at least 0",
                       m->width, m->height, m->x, m->y);
     if (!in_range(params->deflicker, 0, 1))
         return refuse(why, "deflicker %g is not within 0..1", params->deflicker);
@@ -80,7 +82,7 @@ int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size
     LumeqParams usual = {.size = sizeof(usual)};
     lumeq_params_default(&usual);
     if (lumeq_take_struct(to, sizeof(*to), from ? from : &usual) < 0)
-        return refuse(why, "the parameters have an unknown size");
+        return refuse(why, "LumeqParams.size is not the size of any known version");
     if (check_params(to, why) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (to->strength == LUMEQ_STRENGTH_AUTO) {
@@ -96,14 +98,13 @@ int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size)
 {
     const Text why = {text, text_size};
     if (config->backend < LUMEQ_BACKEND_AUTO || config->backend > LUMEQ_BACKEND_CUDA)
-        return refuse(why, "unknown backend %d", (int)config->backend);
+        return refuse(why, "backend %d is unknown", (int)config->backend);
     if (config->device < 0)
         return refuse(why, "there is no CUDA device %d; they count from 0", config->device);
     if (config->threads < 0 || config->threads > 256)
-        return refuse(why, "%d CPU threads; 0 to 256 are supported", config->threads);
+        return refuse(why, "threads %d is not within 0..256", config->threads);
     if (config->batch < 0 || config->batch > LUMEQ_MAX_BATCH)
-        return refuse(why, "batches of %d frames; 0 to %d are supported", config->batch,
-                      LUMEQ_MAX_BATCH);
+        return refuse(why, "batch %d is not within 0..%d", config->batch, LUMEQ_MAX_BATCH);
     return 0;
 }
 
@@ -112,27 +113,28 @@ static int check_plane(const LumeqImage *image, int plane, const char *name, Tex
     static const char *const planes[] = {"luma", "chroma", "the second chroma"};
     const ptrdiff_t stride = image->stride[plane], row = lumeq_row_size(image, plane);
     if (image->plane[plane] && (stride < -INT32_MAX || stride > INT32_MAX))
-        return refuse(why, "the stride %td of %s's %s is not within +-(2^31 - 1)", stride, name,
+        return refuse(why, "the stride %td of %s's %s must be within +-(2^31 - 1)", stride, name,
                       planes[plane]);
     if (image->plane[plane] && stride > -row && stride < row)
         return refuse(why, "the stride %td of %s's %s is shorter than a row of %td bytes", stride,
                       name, planes[plane], row);
     if (image->depth > 8 && ((uintptr_t)image->plane[plane] % 2 || stride % 2))
-        return refuse(why, "%s has samples of 16 bits at odd addresses", name);
+        return refuse(why, "%s has 16-bit samples at odd addresses", name);
     return 0;
 }
 
 static int check_samples(const LumeqImage *image, const char *name, Text why)
 {
     if (image->depth < 8 || image->depth > 16)
-        return refuse(why, "%s has %d bits a sample; 8 to 16 are supported", name, image->depth);
+        return refuse(why, "%s has %d bits per sample; 8 to 16 are supported", name, image->depth);
     const int most = image->depth == 8 ? 0 : 16 - image->depth;
     if (image->shift < 0 || image->shift > most)
-        return refuse(why, "%s has %d bits below its codes of %d; 0 to %d are supported", name,
-                      image->shift, image->depth, most);
+        return refuse(why,
+                      "%s has %d unused low bits below codes of %d bits; 0 to %d are supported",
+                      name, image->shift, image->depth, most);
     if (image->chroma_x < 0 || image->chroma_x > 2 || image->chroma_y < 0 || image->chroma_y > 2)
-        return refuse(why, "%s has chroma over 2^%d x 2^%d pixels; 0 to 2 are supported", name,
-                      image->chroma_x, image->chroma_y);
+        return refuse(why, "%s subsamples chroma by 2^%d x 2^%d; exponents of 0 to 2 are supported",
+                      name, image->chroma_x, image->chroma_y);
     for (int plane = 0; plane < lumeq_planes(image); plane++)
         if (check_plane(image, plane, name, why) < 0)
             return LUMEQ_ERR_ARGUMENT;
@@ -143,10 +145,10 @@ static int check_image(const LumeqImage *image, const char *name, Text why)
 {
     if (image->width < 1 || image->width > LUMEQ_MAX_SIDE || image->height < 1 ||
         image->height > LUMEQ_MAX_SIDE || (int64_t)image->width * image->height > INT32_MAX)
-        return refuse(why, "%s is %dx%d; sides go from 1 to %d, the area to 2^31 - 1", name,
+        return refuse(why, "%s is %dx%d; sides may be 1 to %d, and the area up to 2^31 - 1", name,
                       image->width, image->height, LUMEQ_MAX_SIDE);
     if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
-        return refuse(why, "%s has an unknown range", name);
+        return refuse(why, "the range of %s is unknown", name);
     return check_samples(image, name, why);
 }
 
@@ -156,9 +158,9 @@ static int check_memory(const LumeqImage *image, const char *name, const LumeqBa
     if (image->memory == LUMEQ_MEMORY_HOST)
         return 0;
     if (image->memory != LUMEQ_MEMORY_CUDA)
-        return refuse(why, "%s lies in an unknown kind of memory", name);
+        return refuse(why, "the kind of memory of %s is unknown", name);
     if (!backend->alloc_device)
-        return refuse(why, "%s lies in CUDA memory, which the backend %s does not reach", name,
+        return refuse(why, "%s is in CUDA memory, which the %s backend cannot access", name,
                       backend->name);
     return 0;
 }
@@ -180,7 +182,7 @@ int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const Lum
     if (ret < 0)
         return ret;
     if (params->reference && params->mode != LUMEQ_MODE_OFF && in->depth != 8)
-        return refuse(why, "the reference is defined for 8 bits a sample, not for %d", in->depth);
+        return refuse(why, "the reference is defined for 8 bits per sample, not for %d", in->depth);
     return 0;
 }
 
@@ -194,7 +196,8 @@ int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
     if (previous->width != in->width || previous->height != in->height ||
         previous->depth != in->depth || previous->shift != in->shift ||
         previous->range != in->range)
-        return refuse(why, "the frame before has another size, depth, shift or range");
+        return refuse(why,
+                      "the previous frame must have the size, depth, shift and range of this one");
     return 0;
 }
 
@@ -242,17 +245,17 @@ static int check_output(const LumeqImage *in, const LumeqImage *out, const Lumeq
     if (ret < 0)
         return ret;
     if (out->width != in->width || out->height != in->height || out->range != in->range)
-        return refuse(why, "the output's size or range is not the input's");
+        return refuse(why, "the output must have the input's size and range");
     if (out->depth != in->depth)
-        return refuse(why, "the output's depth is not the input's");
+        return refuse(why, "the output must have the input's depth");
     if (out->plane[1] &&
         (!in->plane[1] || out->chroma_x != in->chroma_x || out->chroma_y != in->chroma_y))
-        return refuse(why, "the output's chroma planes are not like the input's");
+        return refuse(why, "the output must have the input's chroma planes and subsampling");
     for (int i = 0; i < lumeq_planes(out); i++)
         for (int k = 0; k < lumeq_planes(in); k++)
             if (overlap(rows_of(out, i), rows_of(in, k)))
-                return refuse(why, "the output needs memory of its own: a plane overlaps the "
-                                   "input");
+                return refuse(
+                    why, "a plane of the output overlaps the input; it needs memory of its own");
     return 0;
 }
 
@@ -283,23 +286,24 @@ int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out, char *text
 {
     const Text why = {text, text_size};
     if (!in || !out || !in->data || !out->data)
-        return refuse(why, "there is no picture, or no place for the output");
+        return refuse(why, "`in` or `out` is NULL");
     if (in->channels < 3 || in->channels > 4 || (in->depth != 8 && in->depth != 16) ||
         (in->order != LUMEQ_ORDER_BGR && in->order != LUMEQ_ORDER_RGB))
-        return refuse(why, "pixels have 3 or 4 channels of 8 or 16 bits, as BGR or RGB");
+        return refuse(why, "pixels must have 3 or 4 channels of 8 or 16 bits, in BGR or RGB order");
     if (in->width < 1 || in->width > LUMEQ_MAX_SIDE || in->height < 1 ||
         in->height > LUMEQ_MAX_SIDE)
-        return refuse(why, "a picture of %dx%d; sides are 1 to %d", in->width, in->height,
-                      LUMEQ_MAX_SIDE);
+        return refuse(why, "the picture is %dx%d; sides of 1 to %d are supported", in->width,
+                      in->height, LUMEQ_MAX_SIDE);
     if (in->width != out->width || in->height != out->height || in->channels != out->channels ||
         in->depth != out->depth || in->order != out->order)
-        return refuse(why, "the output's size or format is not the picture's");
+        return refuse(why, "the output must have the picture's size and format");
     const ptrdiff_t row = (ptrdiff_t)in->width * in->channels * (in->depth / 8);
     const ptrdiff_t strides[2] = {in->stride, out->stride};
     for (int i = 0; i < 2; i++) {
         const ptrdiff_t size = strides[i] < 0 ? -strides[i] : strides[i];
         if (size < row || size > INT32_MAX)
-            return refuse(why, "a stride of %td bytes does not fit rows of %td", strides[i], row);
+            return refuse(why, "a stride of %td bytes is shorter than a row of %td", strides[i],
+                          row);
     }
     return 0;
 }

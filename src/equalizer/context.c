@@ -14,7 +14,7 @@ int lumeq_take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size
 {
     static const LumeqConfig defaults;
     if (lumeq_take_struct(to, sizeof(*to), from ? from : &defaults) < 0) {
-        snprintf(text, text_size, "the configuration has an unknown size");
+        snprintf(text, text_size, "LumeqConfig.size is not the size of any known version");
         return LUMEQ_ERR_ARGUMENT;
     }
     return lumeq_check_config(to, text, text_size);
@@ -74,7 +74,7 @@ int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char
     char text[LUMEQ_ERROR_SIZE] = "out of memory";
     int ret = LUMEQ_ERR_MEMORY;
     if (!context)
-        return lumeq_refuse("there is no place for the context");
+        return lumeq_refuse("`context` is NULL");
     *context = NULL;
     LumeqContext *made = calloc(1, sizeof(*made));
     if (made && pthread_mutex_init(&made->lock, NULL) == 0) {
@@ -142,9 +142,9 @@ static int take_sync(LumeqSync *to, const LumeqSync *from, const LumeqContext *c
     if (!from)
         return 0;
     if (lumeq_take_struct(to, sizeof(*to), from) < 0)
-        return lumeq_refuse("the sync has an unknown size");
+        return lumeq_refuse("LumeqSync.size is not the size of any known version");
     if (!c->first.backend->alloc_device)
-        return lumeq_refuse("streams and events are CUDA's, and the backend is %s",
+        return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s",
                             c->first.backend->name);
     *sync = to;
     return 0;
@@ -186,7 +186,7 @@ int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqPara
     LumeqParams p;
     LumeqSync own;
     if (!context || !measure || !in)
-        return lumeq_refuse("there is no context, no image, or no place for the measure");
+        return lumeq_refuse("`context`, `measure` or `in` is NULL");
     char *text = lumeq_error_text();
     int ret = lumeq_take_params(&p, params, text, LUMEQ_ERROR_SIZE);
     if (ret == 0)
@@ -201,7 +201,7 @@ int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqPara
     LumeqMeasure *made = calloc(1, sizeof(*made));
     const MeasureShape shape = lumeq_measure_shape(&p, in);
     if (!made || lumeq_measure_prepare(made, &shape) < 0)
-        ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a measure");
+        ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
     else
         ret = open_measure(context, made, &p, in, previous, sync);
     if (ret < 0) {
@@ -218,7 +218,8 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
 {
     LumeqSync own;
     if (!context || !curve || !in || !out || count < 0 || (count && !previous))
-        return lumeq_refuse("there is no context, curve, image or output, or no frames before it");
+        return lumeq_refuse(
+            "`context`, `curve`, `in`, `out` or `previous` is NULL, or `count` is negative");
     char *text = lumeq_error_text();
     int ret = lumeq_check_pair(in, out, context->first.backend, text, LUMEQ_ERROR_SIZE);
     if (ret == 0)

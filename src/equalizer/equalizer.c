@@ -106,9 +106,9 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
     LumeqGpu found[MAX_GPUS], first;
     int ret;
     if (count < 0 || (count && !gpus))
-        ret = lumeq_refuse("there is no room for %d GPUs to be listed", count);
+        ret = lumeq_refuse("`gpus` is NULL or `count` is negative: %d", count);
     else if (count && lumeq_take_struct(&first, sizeof(first), gpus) < 0)
-        ret = lumeq_refuse("the first GPU's entry has an unknown size");
+        ret = lumeq_refuse("LumeqGpu.size is not the size of any known version");
     else
         ret = lumeq_backend_cuda.list_gpus(found, MAX_GPUS, text, ERROR_SIZE);
     const size_t each = count > 0 && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
@@ -126,9 +126,9 @@ int lumeq_memory_use(int device, LumeqMemoryUse *use)
 {
     LumeqMemoryUse taken, now = {0};
     if (device < 0 || !use)
-        return lumeq_refuse("there is no GPU %d, or no room for what is used of it", device);
+        return lumeq_refuse("there is no GPU %d, or `use` is NULL", device);
     if (lumeq_take_struct(&taken, sizeof(taken), use) < 0)
-        return lumeq_refuse("the use of memory has an unknown size");
+        return lumeq_refuse("LumeqMemoryUse.size is not the size of any known version");
     if (lumeq_backend_cuda.memory_use)
         lumeq_backend_cuda.memory_use(device, &now);
     return lumeq_give_struct(use, &now, sizeof(now));
@@ -137,12 +137,15 @@ int lumeq_memory_use(int device, LumeqMemoryUse *use)
 int lumeq_reserve_device(int device, uint64_t bytes)
 {
     if (device < 0 || bytes > INT64_MAX)
-        return lumeq_refuse("there is no GPU %d, or it has no such memory", device);
+        return lumeq_refuse("there is no GPU %d, or the size is impossible", device);
     const int ret = lumeq_backend_cuda.reserve ? lumeq_backend_cuda.reserve(device, (int64_t)bytes)
                                                : LUMEQ_ERR_UNAVAILABLE;
     if (ret == LUMEQ_ERR_MEMORY)
-        return lumeq_refuse_with(ret, "the process has as much memory of GPU %d as it may", device);
-    return ret < 0 ? lumeq_refuse_with(ret, "nothing was opened on GPU %d", device) : 0;
+        return lumeq_refuse_with(ret, "the process has reached its limit of memory on GPU %d",
+                                 device);
+    return ret < 0
+               ? lumeq_refuse_with(ret, "no equalizer or context has been opened on GPU %d", device)
+               : 0;
 }
 
 void lumeq_release_device(int device, uint64_t bytes)
@@ -207,7 +210,7 @@ static double now_us(void)
 int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size)
 {
     if (!equalizer)
-        return lumeq_refuse("there is no place for the equalizer");
+        return lumeq_refuse("`equalizer` is NULL");
     *equalizer = NULL;
     LumeqWork work = {0};
     LumeqEqualizer *eq = calloc(1, sizeof(*eq));
@@ -273,7 +276,7 @@ const char *lumeq_last_error(const LumeqEqualizer *eq)
 
 static int no_equalizer(void)
 {
-    return lumeq_refuse("there is no equalizer");
+    return lumeq_refuse("`equalizer` is NULL");
 }
 
 int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
@@ -281,13 +284,13 @@ int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
     if (!eq)
         return no_equalizer();
     if (!params)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "there are no parameters");
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "`params` is NULL");
     LumeqParams taken;
     const int ret = lumeq_take_params(&taken, params, eq->error, sizeof(eq->error));
     if (ret < 0)
         return ret;
     if (taken.deflicker > 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "deflicker needs a history that looks ahead");
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "deflicker needs a history with lookahead");
     eq->params = taken;
     return 0;
 }
@@ -301,18 +304,19 @@ typedef struct TakenFrame {
 static int take_frame(LumeqEqualizer *eq, const LumeqFrame *frame, TakenFrame *to)
 {
     if (!frame)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no frame");
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "`frame` is NULL");
     if (lumeq_take_struct(&to->frame, sizeof(to->frame), frame) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame has an unknown size");
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqFrame.size is not the size of any known version");
     if (to->frame.number < 0)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame's number %lld is negative",
                     (long long)to->frame.number);
     if (to->frame.sync) {
         if (lumeq_take_struct(&to->sync, sizeof(to->sync), to->frame.sync) < 0)
-            return fail(eq, LUMEQ_ERR_ARGUMENT, "the sync has an unknown size");
-        if (!eq->backend->alloc_device)
             return fail(eq, LUMEQ_ERR_ARGUMENT,
-                        "streams and events are CUDA's, and the backend is %s", eq->backend->name);
+                        "LumeqSync.size is not the size of any known version");
+        if (!eq->backend->alloc_device)
+            return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqSync needs a CUDA backend; this one is %s",
+                        eq->backend->name);
         to->frame.sync = &to->sync;
     }
     return lumeq_check_frame(&to->frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
@@ -333,7 +337,8 @@ static int relocate_output(LumeqEqualizer *eq, Flight *f)
         size += (size_t)(relocated_stride(out, i) * lumeq_height(out, i));
     uint8_t *memory = eq->backend->alloc_host(eq->priv, size);
     if (!memory)
-        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a frame that the GPU had");
+        return fail(eq, LUMEQ_ERR_MEMORY,
+                    "out of memory: a frame that the lost GPU had cannot be repeated");
     eq->relocated[eq->relocated_count++] = memory;
     for (int i = 0; i < f->write; i++) {
         out->plane[i] = memory;
@@ -384,7 +389,7 @@ static int place(LumeqEqualizer *eq, Flight *f, const Flight *before)
 {
     const MeasureShape shape = lumeq_measure_shape(&f->params, &f->frame.in);
     if (lumeq_measure_prepare(&f->measure, &shape) < 0)
-        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a measure");
+        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
     f->measure.counts.sums = &f->sums;
     LumeqMeasureJob job = measure_job(f);
     if (!eq->backend->place) {
@@ -773,8 +778,8 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
     if (frames < 0 || frames > eq->received)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d can", frames,
-                    eq->received);
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d are possible",
+                    frames, eq->received);
     if (!eq->reset) /* lost frames are not part of the history */
         eq->clock = eq->pasts[eq->past].clock;
     if (!frames)
@@ -823,9 +828,10 @@ static int check_results(LumeqEqualizer *eq, const LumeqFrame *frame, const Lume
     LumeqFrame known_frame;
     LumeqFrameStats known_stats;
     if (frame && lumeq_take_struct(&known_frame, sizeof(known_frame), frame) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame to be filled has an unknown size");
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqFrame.size is not the size of any known version");
     if (stats && lumeq_take_struct(&known_stats, sizeof(known_stats), stats) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "the statistics have an unknown size");
+        return fail(eq, LUMEQ_ERR_ARGUMENT,
+                    "LumeqFrameStats.size is not the size of any known version");
     return 0;
 }
 
@@ -908,7 +914,7 @@ static int make_planes(LumeqEqualizer *eq, LumeqImage *planes, const LumeqPixels
     uint8_t *memory = aligned_alloc(RELOCATED_ALIGNMENT, 3 * size);
     if (!memory) {
         *planes = (LumeqImage){.width = 0};
-        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for the planes of a picture");
+        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory: the planes of a picture cannot be made");
     }
     for (int i = 0; i < 3; i++) {
         planes->plane[i] = memory + (size_t)i * size;
@@ -1008,7 +1014,7 @@ int lumeq_get_cuda(LumeqEqualizer *eq, void **context, void **stream)
     if (!eq)
         return no_equalizer();
     if (!context || !stream)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no room for the context and the stream");
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "`context` or `stream` is NULL");
     if (!eq->backend->get_cuda)
         return fail(eq, LUMEQ_ERR_UNAVAILABLE, "the backend is %s, which has no CUDA context",
                     eq->backend->name);

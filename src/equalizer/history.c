@@ -13,21 +13,21 @@ int lumeq_history_create(LumeqHistory **history, const LumeqParams *params, int6
 {
     LumeqParams p;
     if (!history)
-        return lumeq_refuse("there is no place for the history");
+        return lumeq_refuse("`history` is NULL");
     *history = NULL;
     if (lumeq_take_params(&p, params, lumeq_error_text(), LUMEQ_ERROR_SIZE) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (lookahead < 0 || lookahead > LUMEQ_MAX_LOOKAHEAD)
-        return lumeq_refuse("a lookahead of %lld ns; 0 to 10 s are supported",
+        return lumeq_refuse("the lookahead is %lld ns; 0 to 10 s are supported",
                             (long long)lookahead);
     if (p.deflicker > 0 && !lookahead)
-        return lumeq_refuse("deflicker needs a history that looks ahead");
+        return lumeq_refuse("deflicker needs a history with lookahead");
     LumeqHistory *h = calloc(1, sizeof(*h));
     if (h && lookahead)
         h->plan = lumeq_plan_create(&p, lookahead);
     if (!h || (lookahead && !h->plan)) {
         lumeq_history_destroy(&h);
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a history");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no history can be made");
     }
     h->params = p;
     *history = h;
@@ -50,11 +50,11 @@ int lumeq_history_set_params(LumeqHistory *h, const LumeqParams *params)
     if (!h || !params)
         return lumeq_refuse("`history` or `params` is NULL");
     if (h->plan)
-        return lumeq_refuse("the parameters of a history with lookahead are fixed");
+        return lumeq_refuse("the parameters of a history with lookahead cannot change");
     if (lumeq_take_params(&p, params, lumeq_error_text(), LUMEQ_ERROR_SIZE) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (p.deflicker > 0)
-        return lumeq_refuse("deflicker needs a history that looks ahead");
+        return lumeq_refuse("deflicker needs a history with lookahead");
     h->params = p;
     return 0;
 }
@@ -92,7 +92,7 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
     const int tiles = lumeq_tiles_params(&grid, &now->params, &image, &params);
     LumeqCurve *made = lumeq_curve_new(&m->shape, &params, tiles ? &grid : NULL);
     if (!made) {
-        lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
+        lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
         return LUMEQ_ERR_MEMORY;
     }
 
@@ -155,19 +155,19 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
 static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
 {
     if (m->pending || !m->valid)
-        return lumeq_refuse("the measure is not finished");
+        return lumeq_refuse("the measure is not finished: call lumeq_measure_finish() first");
     const LumeqImage image = lumeq_shape_image(&m->shape);
     const MeasureShape wanted = lumeq_measure_shape(&h->params, &image);
     if (wanted.tiles_x &&
         (m->shape.tiles_x != wanted.tiles_x || m->shape.tiles_y != wanted.tiles_y ||
          m->shape.reference != wanted.reference))
-        return lumeq_refuse("the measure has %dx%d tiles, the parameters want %dx%d",
+        return lumeq_refuse("the measure has %dx%d tiles, but the parameters ask for %dx%d",
                             m->shape.tiles_x, m->shape.tiles_y, wanted.tiles_x, wanted.tiles_y);
     if (!lumeq_same_meter(&m->shape.meter, &wanted.meter))
         return lumeq_refuse("the measure is of another part of the picture than the parameters "
                             "meter");
     if (h->params.reference && h->params.mode != LUMEQ_MODE_OFF && m->shape.depth != 8)
-        return lumeq_refuse("the reference is defined for 8 bits a sample, not for %d",
+        return lumeq_refuse("the reference is defined for 8 bits per sample, not for %d",
                             m->shape.depth);
     return 0;
 }
@@ -176,7 +176,7 @@ int lumeq_history_put(LumeqHistory *h, const LumeqMeasure *measure, const LumeqM
 {
     LumeqMoment m;
     if (!h || !measure != !moment)
-        return lumeq_refuse("there is no history, or only one of measure and moment");
+        return lumeq_refuse("`history` is NULL, or only one of `measure` and `moment` is");
     if (!measure) {
         h->ended = 1;
         if (h->plan)
@@ -184,13 +184,14 @@ int lumeq_history_put(LumeqHistory *h, const LumeqMeasure *measure, const LumeqM
         return 0;
     }
     if (lumeq_take_struct(&m, sizeof(m), moment) < 0)
-        return lumeq_refuse("the moment has an unknown size");
+        return lumeq_refuse("LumeqMoment.size is not the size of any known version");
     if (m.number < 0)
         return lumeq_refuse("the frame's number %lld is negative", (long long)m.number);
     if (check_measure(h, measure) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (!h->plan && h->ready)
-        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "the curve before has not been got");
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
+                                 "call lumeq_history_get() first: a curve is ready");
     m.discontinuity |= h->ended;
     const int ret = h->plan ? lumeq_plan_put(h->plan, measure, &m) : follow(h, measure, &m);
     if (ret == 0)
@@ -201,13 +202,13 @@ int lumeq_history_put(LumeqHistory *h, const LumeqMeasure *measure, const LumeqM
 int lumeq_history_get(LumeqHistory *h, LumeqCurve **curve)
 {
     if (!h || !curve)
-        return lumeq_refuse("there is no history, or no place for the curve");
+        return lumeq_refuse("`history` or `curve` is NULL");
     *curve = NULL;
     if (h->plan)
         return lumeq_plan_get(h->plan, curve);
     if (!h->ready)
         return lumeq_refuse_with(h->ended ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN,
-                                 "no measure was put since the last curve");
+                                 "no curve is ready: call lumeq_history_put() first");
     *curve = h->ready;
     h->ready = NULL;
     return 0;

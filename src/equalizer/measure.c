@@ -132,21 +132,22 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
 {
     LumeqMeasure deeper = {0};
     if (!measure)
-        return lumeq_refuse("there is no measure");
+        return lumeq_refuse("`measure` is NULL");
     if (measure->pending)
-        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "the measure is not finished");
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
+                                 "the measure is not finished: call lumeq_measure_finish() first");
     if (!measure->valid)
-        return lumeq_refuse("nothing has been measured");
+        return lumeq_refuse("the measure is empty: lumeq_measure() failed");
     if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
-        return lumeq_refuse("a measure of %d bits%s cannot be made one of %d: 8 become 9 to 16",
-                            measure->shape.depth,
-                            measure->shape.reference ? ", of the reference," : "", depth);
+        return lumeq_refuse(
+            "a measure of %d bits%s cannot be converted to %d bits; only 8 to 9..16 can",
+            measure->shape.depth, measure->shape.reference ? ", of the reference," : "", depth);
     MeasureShape shape = measure->shape;
     shape.depth = depth;
     const LumeqImage image = lumeq_shape_image(&shape);
     shape.bins = lumeq_sample_params(&image).bins;
     if (lumeq_measure_prepare(&deeper, &shape) < 0)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a measure");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
     deepen_counts(&deeper, measure);
     free(measure->memory);
     *measure = deeper;
@@ -174,11 +175,12 @@ static LumeqRect take_meter(ByteReader *r, const MeasureShape *s)
 int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
 {
     if (!measure || !size)
-        return lumeq_refuse("there is no measure, or no room for its size");
+        return lumeq_refuse("`measure` or `size` is NULL");
     if (measure->pending)
-        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "the measure is not finished");
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
+                                 "the measure is not finished: call lumeq_measure_finish() first");
     if (!measure->valid)
-        return lumeq_refuse("nothing has been measured");
+        return lumeq_refuse("the measure is empty: lumeq_measure() failed");
     const MeasureShape *s = &measure->shape;
     const LumeqCounts *c = &measure->counts;
     ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
@@ -196,7 +198,9 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
         lumeq_put32s(&w, c->tiles[0], tile_cells(s));
     if (c->padding)
         lumeq_put32s(&w, c->padding[0], tile_cells(s));
-    return lumeq_bytes_end(&w, size) < 0 ? lumeq_refuse("there is no room for the measure") : 0;
+    return lumeq_bytes_end(&w, size) < 0
+               ? lumeq_refuse("the buffer is too small for the packed measure")
+               : 0;
 }
 
 void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *m)
@@ -276,21 +280,21 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
 int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
 {
     if (!measure || !bytes)
-        return lumeq_refuse("there is nothing to unpack, or no place for it");
+        return lumeq_refuse("an argument is NULL");
     ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     MeasureShape shape = lumeq_take_shape(&r);
     shape.meter = take_meter(&r, &shape);
     if (r.bad)
-        return lumeq_refuse("these bytes are no measure of this version");
+        return lumeq_refuse("these bytes are not a measure packed by this version");
     LumeqMeasure *made = calloc(1, sizeof(*made));
     if (!made || lumeq_measure_prepare(made, &shape) < 0) {
         free(made);
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a measure");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
     }
     take_counts(&r, &shape, &made->counts);
     if (!lumeq_bytes_done(&r)) {
         lumeq_measure_free(&made);
-        return lumeq_refuse("these bytes are no whole measure");
+        return lumeq_refuse("the packed measure is damaged or cut short");
     }
     made->valid = 1;
     lumeq_measure_free(measure);
@@ -301,9 +305,9 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
 int lumeq_measure_finish(LumeqMeasure *m, int wait)
 {
     if (!m)
-        return lumeq_refuse("there is no measure");
+        return lumeq_refuse("`measure` is NULL");
     if (!m->pending)
-        return m->valid ? 0 : lumeq_refuse("nothing has been measured");
+        return m->valid ? 0 : lumeq_refuse("the measure is empty: lumeq_measure() failed");
     const int ret = m->work->backend->measure_finish(m->work->priv, m->pending, &m->counts, wait,
                                                      lumeq_error_text(), LUMEQ_ERROR_SIZE);
     if (ret == LUMEQ_ERR_AGAIN)

@@ -328,7 +328,8 @@ int lumeq_params_profile(LumeqParams *params, const char *name)
 {
     LumeqParams made;
     if (!params || !name || lumeq_take_struct(&made, sizeof(made), params) < 0)
-        return lumeq_refuse("there is no profile, or the parameters have an unknown size");
+        return lumeq_refuse("`profile` or `params` is NULL, or LumeqParams.size is not the size of "
+                            "any known version");
     const int await_noise = made.await_noise;
     for (int i = 0; i < PROFILES; i++) {
         const Profile *p = &profiles[i];
@@ -348,7 +349,8 @@ int lumeq_params_profile(LumeqParams *params, const char *name)
         made.await_noise = await_noise;
         return lumeq_give_struct(params, &made, sizeof(made));
     }
-    return lumeq_refuse("profile '%.40s' is not one of fog, medical-gray, night, screen, "
-                        "surveillance, thermal and water",
-                        name);
+    return lumeq_refuse(
+        "the profile '%.40s' is unknown; there are fog, medical-gray, night, screen, "
+        "surveillance, thermal and water",
+        name);
 }

@@ -105,7 +105,8 @@ int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise)
         return LUMEQ_ERR_ARGUMENT;
     Counts *counts = calloc(1, sizeof(*counts));
     if (!counts)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory to measure the used codes");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY,
+                                 "out of memory: the used codes cannot be measured");
     const int64_t samples = (int64_t)in->width * in->height;
     const int step = (int)(samples / ENOUGH_SAMPLES) + 1;
     for (int y = 0; y < in->height; y += step)
@@ -187,7 +188,7 @@ int lumeq_stretch_window(LumeqStretch *s, LumeqCodeRange mode, const LumeqImage 
                          LumeqCodes *window)
 {
     if (!s || !window || mode < LUMEQ_CODE_RANGE_FULL || mode > LUMEQ_CODE_RANGE_USED)
-        return lumeq_refuse("there is no stretch, no such mode or no place for the window");
+        return lumeq_refuse("`stretch` or `window` is NULL, or the mode is unknown");
     if (check_gray(in) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (mode == LUMEQ_CODE_RANGE_FULL)
@@ -237,9 +238,9 @@ int lumeq_stretch_write(LumeqStretch *s, const LumeqCodes *window, const LumeqIm
     const LumeqCodes levels = levels_of(in);
     if (!window || window->low < levels.low || window->high > levels.high ||
         window->low >= window->high)
-        return lumeq_refuse("the window is empty, or not between black and white");
+        return lumeq_refuse("the window must lie between black and white, and not be empty");
     if (in->width != out->width || in->height != out->height || in->depth != out->depth)
-        return lumeq_refuse("the output's size or depth is not the picture's");
+        return lumeq_refuse("the output must have the picture's size and depth");
     if (!is_same(*window, s->shown) || !is_same(levels, s->levels))
         make_table(s, *window, levels);
     for (int y = 0; y < in->height; y++) {
@@ -254,10 +255,10 @@ int lumeq_stretch_write(LumeqStretch *s, const LumeqCodes *window, const LumeqIm
 int lumeq_stretch_create(LumeqStretch **stretch, const LumeqCodes *fixed)
 {
     if (!stretch)
-        return lumeq_refuse("there is no place for the stretch");
+        return lumeq_refuse("`stretch` is NULL");
     *stretch = calloc(1, sizeof(**stretch));
     if (!*stretch)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory to stretch codes");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no stretch can be made");
     if (fixed)
         (*stretch)->fixed = *fixed;
     return 0;

@@ -76,8 +76,8 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in)
     if (in->width == s->width && in->height == s->height && in->depth == s->depth &&
         in->shift == s->shift && (int)in->range == s->range)
         return 0;
-    return lumeq_refuse("the curve is of a frame of %dx%d, %d bits (%d below them) and range %d; "
-                        "the input has %dx%d, %d (%d) and %d",
+    return lumeq_refuse("the curve is for frames of %dx%d, %d bits, shift %d and range %d; the "
+                        "input has %dx%d, %d, %d and %d",
                         s->width, s->height, s->depth, s->shift, s->range, in->width, in->height,
                         in->depth, in->shift, (int)in->range);
 }
@@ -116,7 +116,8 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 {
     LumeqFrameStats filled;
     if (!curve || !stats || lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
-        return lumeq_refuse("there is no curve, or no statistics of a known size");
+        return lumeq_refuse("`curve` or `stats` is NULL, or LumeqFrameStats.size is not the size "
+                            "of any known version");
     const FrameSummary summary = {
         .params = &curve->params,
         .result = curve->result,
@@ -146,7 +147,7 @@ static void put_tiles(ByteWriter *w, const LumeqCurve *curve, int bare)
 static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
 {
     if (!curve || !size)
-        return lumeq_refuse("there is no curve, or no room for its size");
+        return lumeq_refuse("`curve` or `size` is NULL");
     const MeasureShape *s = &curve->shape;
     const CurveParams *p = &curve->params;
     const CurveResult *result = curve->result;
@@ -173,7 +174,9 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     }
     if (curve->grid)
         put_tiles(&w, curve, bare);
-    return lumeq_bytes_end(&w, size) < 0 ? lumeq_refuse("there is no room for the curve") : 0;
+    return lumeq_bytes_end(&w, size) < 0
+               ? lumeq_refuse("the buffer is too small for the packed curve")
+               : 0;
 }
 
 int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
@@ -258,7 +261,7 @@ static void take_tiles(ByteReader *r, LumeqCurve *curve)
 int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
 {
     if (!curve || !bytes)
-        return lumeq_refuse("there is nothing to unpack, or no place for it");
+        return lumeq_refuse("an argument is NULL");
     ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     const MeasureShape shape = lumeq_take_shape(&r);
     const LumeqImage image = lumeq_shape_image(&shape);
@@ -270,14 +273,14 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     const LumeqRect active = take_active(&r, &shape);
     r.bad |= shape.tiles_x && shape.reference != params.reference;
     if (r.bad)
-        return lumeq_refuse("these bytes are no curve of this version");
+        return lumeq_refuse("these bytes are not a curve packed by this version");
 
     TileGrid grid;
     if (shape.tiles_x)
         lumeq_tile_grid(&grid, shape.width, shape.height, shape.tiles_x, shape.tiles_y, &params, 0);
     LumeqCurve *made = lumeq_curve_new(&shape, &params, shape.tiles_x ? &grid : NULL);
     if (!made)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
     CurveResult *result = made->result;
     result->bins = (uint32_t)params.bins;
     result->depth = (uint32_t)params.depth;
@@ -296,7 +299,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
         take_tiles(&r, made);
     if (!lumeq_bytes_done(&r)) {
         lumeq_curve_unref(&made);
-        return lumeq_refuse("these bytes are no whole curve");
+        return lumeq_refuse("the packed curve is damaged or cut short");
     }
     curve_fill_table(&made->params, made->result, &made->table);
     lumeq_curve_unref(curve);

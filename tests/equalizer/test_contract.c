@@ -95,7 +95,7 @@ static LumeqFrame frame_of(const Bench *b)
         const int answer = (call);                                                                 \
         CHECK(answer == LUMEQ_ERR_ARGUMENT, #call " answers %d", answer);                          \
         CHECK(lumeq_last_error(eq)[0] && strlen(lumeq_last_error(eq)) < 256 &&                     \
-                  strcmp(lumeq_last_error(eq), "there is no measure") != 0,                        \
+                  strcmp(lumeq_last_error(eq), "`measure` is NULL") != 0,                          \
               #call " says '%s'", lumeq_last_error(eq));                                           \
     } while (0)
 
@@ -607,7 +607,7 @@ BENCH_TEST(frames_that_do_not_fit)
     REFUSE("depth", frame.out.depth = 12);
     REFUSE("0 to 6", frame.in.shift = frame.out.shift = 7);
     REFUSE("0 to 0", frame.in.depth = frame.out.depth = 16; frame.in.shift = 1);
-    REFUSE("below its codes", frame.out.shift = 7);
+    REFUSE("unused low bits", frame.out.shift = 7);
     REFUSE("odd", frame.in.plane[0] = (uint8_t *)in.plane[0] + 1);
     REFUSE("odd", frame.out.plane[0] = (uint8_t *)out.plane[0] + 1);
     REFUSE("odd", frame.in.stride[0] = 2 * WIDTH + 1);

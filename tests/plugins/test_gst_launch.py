@@ -189,7 +189,7 @@ class GstLaunch(Case):
                              "lumeq reference=true ! fakesink")
         self.addCleanup(self.end, process)
         said = next((line for line in process.stdout if line.startswith("ERROR: ")), "")
-        self.assertIn("Cannot equalize this video: the reference is defined for 8 bits a sample, not for 10.", said)
+        self.assertIn("Cannot equalize this video: the reference is defined for 8 bits per sample, not for 10.", said)
 
     def commands(self):
         """The page's lines, with this machine's files, and without a camera and a window."""

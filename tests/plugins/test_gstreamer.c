@@ -564,7 +564,7 @@ TEST(errors_are_the_sentence_of_the_library)
     CHECK(gst_harness_push(p.harness, draw(&p, 0, 60)) == GST_FLOW_ERROR,
           "10 bits by the reference");
     char *text = message_text(bus, GST_MESSAGE_ERROR);
-    CHECK(text && strstr(text, "the reference is defined for 8 bits a sample, not for 10"), "%s",
+    CHECK(text && strstr(text, "the reference is defined for 8 bits per sample, not for 10"), "%s",
           text);
     g_free(text);
     end_watch(&p, bus);

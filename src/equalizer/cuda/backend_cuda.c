@@ -54,11 +54,11 @@ static int open_failed(CudaBackend *cuda, cudaError_t error, char *text, size_t 
                  cuda->home.number, reason);
         return LUMEQ_ERR_UNAVAILABLE;
     case cudaErrorDevicesUnavailable:
-        snprintf(text, text_size, "%s (GPU %d) is kept by another program: %s", cuda->name,
-                 cuda->home.number, reason);
+        snprintf(text, text_size, "%s (GPU %d) is used exclusively by another program: %s",
+                 cuda->name, cuda->home.number, reason);
         return LUMEQ_ERR_UNAVAILABLE;
     default:
-        snprintf(text, text_size, "%s (GPU %d) does not start: %s", cuda->name, cuda->home.number,
+        snprintf(text, text_size, "%s (GPU %d) failed to start: %s", cuda->name, cuda->home.number,
                  reason);
         return LUMEQ_ERR_GPU;
     }

@@ -107,7 +107,7 @@ int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_siz
     }
     if (number == home->number)
         return 0;
-    snprintf(text, text_size, "the CUDA context is one of GPU %d, not of GPU %d", number,
+    snprintf(text, text_size, "the CUDA context belongs to GPU %d, not to GPU %d", number,
              home->number);
     return LUMEQ_ERR_ARGUMENT;
 }

@@ -203,16 +203,15 @@ int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int p
         if (right || place == UNKNOWN)
             continue;
         if (!on_device)
-            snprintf(text, text_size, "the %s lies in memory of a GPU, not in host memory", name);
+            snprintf(text, text_size, "the %s is in GPU memory, not in host memory", name);
         else if (place == OTHER_CONTEXT)
             snprintf(text, text_size,
-                     "the %s lies in memory of another CUDA context of GPU %d; %s is needed", name,
+                     "the %s is in memory of another CUDA context of GPU %d; %s is needed", name,
                      home->number,
                      home->context ? "the one that was configured"
                                    : "the device's primary context, which cudaMalloc() uses,");
         else
-            snprintf(text, text_size, "the %s does not lie in memory of GPU %d", name,
-                     home->number);
+            snprintf(text, text_size, "the %s is not in memory of GPU %d", name, home->number);
         return LUMEQ_ERR_ARGUMENT;
     }
     return 0;

@@ -39,7 +39,7 @@ static int count_devices(char *text, size_t text_size)
         return LUMEQ_ERR_UNAVAILABLE;
     }
     if (error) {
-        snprintf(text, text_size, "CUDA does not start: %s%s", cudaGetErrorString(error),
+        snprintf(text, text_size, "CUDA failed to start: %s%s", cudaGetErrorString(error),
                  error == cudaErrorInitializationError
                      ? "; a process that was forked after CUDA started cannot use it"
                      : "");
@@ -67,7 +67,7 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
         struct cudaDeviceProp properties;
         const cudaError_t error = cudaGetDeviceProperties(&properties, i);
         if (error) {
-            snprintf(text, text_size, "GPU %d does not answer: %s", i, cudaGetErrorString(error));
+            snprintf(text, text_size, "GPU %d does not respond: %s", i, cudaGetErrorString(error));
             return LUMEQ_ERR_GPU;
         }
         gpus[i] = (LumeqGpu){

@@ -177,10 +177,12 @@ static int is_ready(const LumeqPlan *plan)
 int lumeq_plan_put(LumeqPlan *plan, const LumeqMeasure *measure, const LumeqMoment *moment)
 {
     if (is_ready(plan))
-        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "there is a curve to be got first");
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
+                                 "call lumeq_history_get() first: a curve is ready");
     PlanFrame *f = reserve(plan) < 0 ? NULL : copy_measure(plan, measure);
     if (!f)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a frame's measure");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY,
+                                 "out of memory: a frame's measure cannot be kept");
     append(plan, f, measure, moment);
     return 0;
 }
@@ -215,7 +217,7 @@ int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve)
     const size_t i = plan_place(plan, plan->next);
     lumeq_plan_settle(plan, plan_frame(plan, i)->at + plan->reach);
     if (lumeq_plan_make(plan, i, curve) < 0)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
     plan->next++;
     drop(plan);
     return 0;
