@@ -196,6 +196,13 @@ typedef enum LumeqCodeRange {
     LUMEQ_CODE_RANGE_USED = 2, /* always */
 } LumeqCodeRange;
 
+/* How codes of luma stand for light. */
+typedef enum LumeqTransfer {
+    LUMEQ_TRANSFER_SDR = 0, /* of any kind: BT.709, BT.1886, sRGB and others */
+    LUMEQ_TRANSFER_PQ = 1,  /* SMPTE ST 2084, as in HDR10 */
+    LUMEQ_TRANSFER_HLG = 2, /* ARIB STD-B67, as on a display of 1,000 nits */
+} LumeqTransfer;
+
 /* Parameters that may change from frame to frame. Start from lumeq_params_default(): zeros have
  * meanings of their own. */
 typedef struct LumeqParams {
@@ -266,6 +273,10 @@ typedef struct LumeqParams {
     LumeqLimit limit;
     /* For lumeq_stretch_window(). Everything else ignores it and equalizes pictures as they are. */
     LumeqCodeRange code_range;
+    /* PQ and HLG are equalized as an SDR display with a white of 203 nits would show them: all
+     * settings mean the same as for SDR, and light above 203 nits stays unchanged. Ignored with
+     * `reference`. */
+    LumeqTransfer transfer;
 } LumeqParams;
 
 #define LUMEQ_STRENGTH_AUTO (-1.0)

@@ -120,15 +120,13 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
     return d;
 }
 
-/* Names the option that decided instead of the picture, or HDR, which is adaptive without one. */
+/* Names the option that decided instead of the picture. */
 static void name_option(const Decision *d, char *text, size_t size)
 {
     if (d->mode != LUMEQ_MODE_GLOBAL)
         option_print_given(d->options, "mode", text, size);
     else if (d->limit == LUMEQ_LIMIT_DARKEN)
         snprintf(text, size, "--limit darken");
-    else if (d->adaptive)
-        snprintf(text, size, "HDR");
     else
         snprintf(text, size, "--strength %.3g", d->strength);
 }

@@ -215,12 +215,12 @@ int engine_open_context(Engine *engine, const Options *options, MediaError *erro
 
 /* ---- the parameters ---- */
 
-static const char *hdr_name(const AVCodecParameters *video)
+static LumeqTransfer transfer_of(const Source *source)
 {
-    switch (video->color_trc) {
-    case AVCOL_TRC_SMPTE2084: return "PQ";
-    case AVCOL_TRC_ARIB_STD_B67: return "HLG";
-    default: return NULL;
+    switch (source->video->codecpar->color_trc) {
+    case AVCOL_TRC_SMPTE2084: return LUMEQ_TRANSFER_PQ;
+    case AVCOL_TRC_ARIB_STD_B67: return LUMEQ_TRANSFER_HLG;
+    default: return LUMEQ_TRANSFER_SDR;
     }
 }
 
@@ -243,8 +243,7 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
 }
 
 /* Returns the option that rules out any lift, perhaps in `mode`, or NULL. */
-static const char *never_lifted(const LumeqParams *params, const Options *o, const char *hdr,
-                                char mode[64])
+static const char *never_lifted(const LumeqParams *params, const Options *o, char mode[64])
 {
     option_print_given(o, "mode", mode, 64);
     if (o->reference)
@@ -253,13 +252,13 @@ static const char *never_lifted(const LumeqParams *params, const Options *o, con
         return mode;
     if (params->limit == LUMEQ_LIMIT_DARKEN)
         return "--limit darken";
-    return params->lift ? NULL : o->strength >= 0 ? "a number for --strength" : hdr;
+    return params->lift ? NULL : "a number for --strength";
 }
 
 OptionsInput engine_input(const Options *o, const Source *source, const Writer *writer)
 {
     const enum AVPixelFormat from = convert_nearest_direct(source->video->codecpar->format);
-    return (OptionsInput){.hdr = hdr_name(source->video->codecpar) != NULL,
+    return (OptionsInput){.transfer = transfer_of(source),
                           .still = source_is_still(source) && !source->live,
                           .fine = o->virtual_camera || !options_headless(o) ||
                                   (writer && writer_is_precise(writer, from))};
@@ -268,15 +267,12 @@ OptionsInput engine_input(const Options *o, const Source *source, const Writer *
 int engine_params(LumeqParams *params, const Options *o, OptionsInput input, const Source *source,
                   MediaError *error)
 {
-    const char *hdr = hdr_name(source->video->codecpar);
     *params = options_params(o, input);
-    if (hdr && options_halve_for_hdr(o))
-        say(SAY_WARNINGS,
-            "this is HDR video (%s): equalizing at half strength, %.2g at most; override with "
-            "--strength",
-            hdr, params->strength);
+    if (input.transfer != LUMEQ_TRANSFER_SDR && !o->reference)
+        say(SAY_DETAILS, "this is HDR video (%s): light above 203 nits stays as it is",
+            input.transfer == LUMEQ_TRANSFER_PQ ? "PQ" : "HLG");
     char mode[64];
-    const char *why = never_lifted(params, o, hdr, mode);
+    const char *why = never_lifted(params, o, mode);
     if (o->denoise != LUMEQ_DENOISE_AUTO && why)
         say(SAY_WARNINGS, "--denoise has no effect: %s rules out a lift", why);
     const int depth = convert_depth(source->video->codecpar->format);
@@ -307,7 +303,7 @@ CodeRange engine_codes(const Options *o, const Source *source)
         [READER_RANGE_FULL] = AVCOL_RANGE_JPEG,
     };
     const LumeqParams params = options_params(o, (OptionsInput){0});
-    const int is_hdr = source && hdr_name(source->video->codecpar);
+    const int is_hdr = source && transfer_of(source) != LUMEQ_TRANSFER_SDR;
     /* --strength 0 and --limit refer to the source's tones. */
     const int refers_to_source = o->strength == 0 || o->limit != LUMEQ_LIMIT_NONE || is_hdr;
     const int keeps_codes = o->code_range == OPTIONS_CODE_RANGE_FULL || o->mode == LUMEQ_MODE_OFF ||

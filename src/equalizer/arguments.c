@@ -57,6 +57,8 @@ static int check_params(const LumeqParams *params, Text why)
         return refuse(why, "limit %d is unknown", (int)params->limit);
     if (params->code_range < LUMEQ_CODE_RANGE_FULL || params->code_range > LUMEQ_CODE_RANGE_USED)
         return refuse(why, "code_range %d is unknown", (int)params->code_range);
+    if (params->transfer < LUMEQ_TRANSFER_SDR || params->transfer > LUMEQ_TRANSFER_HLG)
+        return refuse(why, "transfer %d is unknown", (int)params->transfer);
     const LumeqRect *m = &params->meter;
     const int named = m->width == m->height && (m->width == 0 || m->width == -1);
     if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))

@@ -54,6 +54,7 @@ typedef struct CurveParams {
                        * tell */
     int32_t scene_cut;
     int32_t reference; /* OpenCV's curve; 8 bits only */
+    int32_t transfer;  /* a LumeqTransfer */
     int32_t chroma;    /* scale chroma; otherwise all gains are 1 */
     int32_t dither;
     uint32_t frame;  /* selects the dither pattern */

@@ -139,7 +139,7 @@ static int same_target(const LumeqParams *a, const LumeqParams *b)
     const int same_mode =
         a->mode == b->mode || a->mode == LUMEQ_MODE_OFF || b->mode == LUMEQ_MODE_OFF;
     return same_mode && a->clip == b->clip && a->denoise == b->denoise &&
-           a->brightness == b->brightness && a->gamma == b->gamma;
+           a->transfer == b->transfer && a->brightness == b->brightness && a->gamma == b->gamma;
 }
 
 void lumeq_change_params(CurveParams *curve, const LumeqParams *before, const LumeqParams *now)
@@ -220,6 +220,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.scene_cut = params->scene_cut != 0;
     curve.limit = (int32_t)params->limit;
     curve.reference = reference;
+    curve.transfer = reference ? LUMEQ_TRANSFER_SDR : (int32_t)params->transfer;
     curve.chroma = curved && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = curved && params->dither;
     curve.frame = (uint32_t)clock->number;
@@ -331,6 +332,7 @@ int lumeq_params_profile(LumeqParams *params, const char *name)
         return lumeq_refuse("`profile` or `params` is NULL, or LumeqParams.size is not the size of "
                             "any known version");
     const int await_noise = made.await_noise;
+    const LumeqTransfer transfer = made.transfer;
     for (int i = 0; i < PROFILES; i++) {
         const Profile *p = &profiles[i];
         if (strcmp(name, p->name) != 0)
@@ -347,6 +349,7 @@ int lumeq_params_profile(LumeqParams *params, const char *name)
         made.brightness = p->brightness;
         made.code_range = p->code_range;
         made.await_noise = await_noise;
+        made.transfer = transfer;
         return lumeq_give_struct(params, &made, sizeof(made));
     }
     return lumeq_refuse(

@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 5
+#define FORMAT 6
 
 #define ALIGNMENT 64
 
@@ -155,9 +155,9 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
     lumeq_put_shape(&w, s);
     const uint32_t fields[] = {
-        (uint32_t)p->dither, (uint32_t)p->chroma, (uint32_t)p->reference, p->frame,
-        (uint32_t)a->x,      (uint32_t)a->y,      (uint32_t)a->width,     (uint32_t)a->height,
-        result->strength,    result->scene_cut,
+        (uint32_t)p->dither,   (uint32_t)p->chroma, (uint32_t)p->reference, p->frame,
+        (uint32_t)a->x,        (uint32_t)a->y,      (uint32_t)a->width,     (uint32_t)a->height,
+        (uint32_t)p->transfer, result->strength,    result->scene_cut,
     };
     lumeq_put32s(&w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put64(&w, curve->moved);
@@ -287,6 +287,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     result->bars.active = active;
     result->bars.area = (uint32_t)shape.width * (uint32_t)shape.height -
                         (uint32_t)active.width * (uint32_t)active.height;
+    made->params.transfer = lumeq_take_range(&r, LUMEQ_TRANSFER_SDR, LUMEQ_TRANSFER_HLG);
     result->strength = lumeq_take32(&r);
     result->scene_cut = lumeq_take32(&r);
     made->moved = lumeq_take64(&r);

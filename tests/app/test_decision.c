@@ -119,7 +119,6 @@ TEST(orders)
         {LUMEQ_MODE_OFF, 1, 0, 1, 0, 0.3, 0.5,
          "not equalized (--mode off): only midtones changed by --brightness and --gamma"},
         {LUMEQ_MODE_GLOBAL, 0, 0, 0, 0, 0, 1, "--strength 0.8: contrast raised"},
-        {LUMEQ_MODE_GLOBAL, 0, 0, 1, 0, 0, 1, "HDR: contrast raised"},
         {LUMEQ_MODE_GLOBAL, 1, 0, 1, LUMEQ_LIMIT_DARKEN, 0, 1, "--limit darken: darkened"},
         {LUMEQ_MODE_GLOBAL, 1, 0, 1, LUMEQ_LIMIT_LIGHTEN, 0, 1, "low contrast: lightened"},
         {LUMEQ_MODE_CLAHE, 1, 0, 1, 0, 0, 1,

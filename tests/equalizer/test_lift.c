@@ -36,7 +36,7 @@ static LiftChoice decide_as(const uint32_t counts[CODES], int full, uint32_t noi
     const int black = full ? 0 : 16, white = full ? 255 : 235;
     for (int i = 0; i < CODES; i++)
         in_range[i] = i <= white - black ? counts[i + black] : 0;
-    const LiftWanted wanted = {black, white, noise, denoise, clip, awaited};
+    const LiftWanted wanted = {black, white, noise, denoise, clip, awaited, 0};
     return lift_decide(in_range, wanted, light, nodes);
 }
 

@@ -93,6 +93,9 @@ static void open_film(Film *f, const Case *c)
     f->params.mode = c->mode;
     f->params.reference = c->reference;
     f->params.dither = c->dither;
+    f->params.transfer = c->depth == 10   ? LUMEQ_TRANSFER_PQ
+                         : c->depth == 14 ? LUMEQ_TRANSFER_HLG
+                                          : LUMEQ_TRANSFER_SDR;
     f->params.tiles_x = 3;
     f->params.tiles_y = 2;
     f->in = (LumeqImage){.width = WIDTH,
@@ -366,7 +369,7 @@ OBJECT_TEST(versions)
     Packed p = pack(f, kind);
     const uint8_t was = p.bytes[4];
     const uint8_t other[] = {0, (uint8_t)(was + 1), 255};
-    CHECK(was == (kind == MEASURE ? 3 : 5), "version %d", was);
+    CHECK(was == (kind == MEASURE ? 3 : 6), "version %d", was);
     for (int i = 0; i < COUNT(other); i++) {
         p.bytes[4] = other[i];
         seal(&p);

@@ -361,6 +361,7 @@ static Film any_film(uint64_t seed)
     if (check_below(&random, 2)) {
         f.params.brightness = check_below(&random, 21) / 10.0 - 1;
         f.params.gamma = (const double[]){0, 0.1, 0.7, 1.4, 10}[check_below(&random, 5)];
+        f.params.transfer = (LumeqTransfer)check_below(&random, 3);
     }
     f.params.dither = check_below(&random, 2);
     f.params.chroma = (LumeqChroma)(check_below(&random, 4) == 0);

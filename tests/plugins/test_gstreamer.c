@@ -271,11 +271,10 @@ TEST(range_comes_from_the_colorimetry)
     }
 }
 
-TEST(hdr_is_equalized_at_half_strength)
+TEST(hdr_has_its_transfer)
 {
     Pair p = new_pair(&formats[6], 64, 48, "bt2100-pq");
-    p.params.strength = 0.4;
-    p.params.adaptive = 1;
+    p.params.transfer = LUMEQ_TRANSFER_PQ;
     lumeq_set_params(p.model, &p.params);
     run(&p, 0, 3, 60);
     set_caps(&p, &formats[6], 64, 48, "bt2020-10");
@@ -595,9 +594,8 @@ TEST(refused_settings_leave_the_old_ones)
     text = message_text(bus, GST_MESSAGE_WARNING);
     CHECK(text && strstr(text, "clip 0.5 is neither 0 nor within 1..1000"), "%s", text);
     g_free(text);
-    set_caps(&p, &formats[6], 64, 48, "bt2100-pq"); /* HDR, at half strength as always */
-    p.params.strength = 0.4;
-    p.params.adaptive = 1;
+    set_caps(&p, &formats[6], 64, 48, "bt2100-pq");
+    p.params.transfer = LUMEQ_TRANSFER_PQ;
     lumeq_set_params(p.model, &p.params);
     run(&p, 8, 2, 60);
     text = message_text(bus, GST_MESSAGE_ERROR);

@@ -425,14 +425,13 @@ TEST(size_format_range_and_time_change)
     host_source_free(&source);
 }
 
-TEST(hdr_is_not_lifted)
+TEST(hdr_has_its_transfer)
 {
     if (!start())
         return;
     const Format *f = &formats[6];
     LumeqParams params = usual();
-    params.strength = 0.4;
-    params.adaptive = 1;
+    params.transfer = LUMEQ_TRANSFER_PQ;
     struct obs_source_frame *frame = new_frame(f, 96, 54);
     frame->trc = VIDEO_TRC_PQ;
     Model model = new_model(f, &params, 96, 54);

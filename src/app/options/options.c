@@ -7,9 +7,6 @@
 #include "media/input/network.h"
 #include "media/picture_pattern.h"
 
-/* Share of the strength that suits HDR, whose codes are further apart than they look. */
-#define HDR_SHARE 0.5
-
 Options options_default(void)
 {
     LumeqParams params = {.size = sizeof(params)};
@@ -116,23 +113,14 @@ void options_free(Options *options)
     *options = options_default();
 }
 
-int options_halve_for_hdr(const Options *o)
-{
-    const int is_given = o->strength >= 0 && !o->is_profile_strength;
-    return !is_given && o->mode != LUMEQ_MODE_OFF && !o->reference;
-}
-
 LumeqParams options_params(const Options *o, OptionsInput input)
 {
-    const int is_auto = o->strength < 0, is_halved = input.hdr && options_halve_for_hdr(o);
-    double strength = is_auto ? LUMEQ_STRENGTH_AUTO : o->strength;
-    if (is_halved)
-        strength = (is_auto ? OPTIONS_USUAL_STRENGTH : strength) * HDR_SHARE;
+    const int is_auto = o->strength < 0;
     return (LumeqParams){
         .size = sizeof(LumeqParams),
         .mode = o->mode,
         .reference = o->reference,
-        .strength = strength,
+        .strength = is_auto ? LUMEQ_STRENGTH_AUTO : o->strength,
         .adaptive = is_auto,
         .clip = o->clip,
         .smooth = o->smooth,
@@ -143,11 +131,12 @@ LumeqParams options_params(const Options *o, OptionsInput input)
         .dither = o->dither == OPTIONS_ON || (o->dither == OPTIONS_AUTO && input.fine),
         .bars = o->bars,
         .meter = o->meter,
-        .lift = is_auto && !is_halved,
+        .lift = is_auto,
         .denoise = o->denoise,
         .brightness = o->brightness,
         .gamma = o->gamma,
         .limit = o->limit,
+        .transfer = input.transfer,
         .await_noise = !input.still,
         .deflicker = input.ahead ? o->deflicker : 0,
     };

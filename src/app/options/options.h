@@ -185,14 +185,11 @@ const char *options_list(const Options *options);
 
 /* What the equalizer's parameters depend on besides the options. */
 typedef struct OptionsInput {
-    int hdr;   /* the input is HDR */
-    int still; /* the input is one picture */
-    int fine;  /* --dither auto is on: the output keeps fractions of codes */
-    int ahead; /* there is a lookahead, which --deflicker needs */
+    LumeqTransfer transfer; /* of the input */
+    int still;              /* the input is one picture */
+    int fine;               /* --dither auto is on: the output keeps fractions of codes */
+    int ahead;              /* there is a lookahead, which --deflicker needs */
 } OptionsInput;
-
-/* True if HDR input gets half the strength and no lift: no strength was given. */
-int options_halve_for_hdr(const Options *options);
 
 /* Converts options to parameters of the equalizer; the only place that does. */
 LumeqParams options_params(const Options *options, OptionsInput input);

@@ -6,6 +6,7 @@
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
+#include "equalizer/rule/transfer.h"
 
 /* A cut must move the CDF by at least this much somewhere: that share of the picture has changed. A
  * car, a lamp or a screen in the picture changes less. */
@@ -409,7 +410,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     light_bins(p, w->light);
     const uint32_t bars = curve_bars(p, &result->bars.active, result->bars.area);
     const uint32_t *left = curve_exclude(p, hist, bars, w->left);
-    CurveView view = curve_count(p, left, w->hist, w->sums);
+    CurveView view = curve_count(p, transfer_counts(p, left, w->moved), w->hist, w->sums);
     curve_statistics(p, &view, w->sums, w->cdf);
     curve_compare(p, &view, before, result->bars.grew, w->cdf);
 
@@ -448,8 +449,9 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
         w->was[i] = before->bin[i].smooth;
     curve_smooth(p, w->light, w->smooth, w->was, result->alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
+    const uint32_t *curve = transfer_curve(p, w->curve, w->moved);
     for (int i = 0; i < p->bins; i++)
-        result->bin[i] = (CurveBin){w->smooth[i], w->cdf[i], left[i], w->curve[i]};
+        result->bin[i] = (CurveBin){w->smooth[i], w->cdf[i], left[i], curve[i]};
 }
 
 void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result)
@@ -572,11 +574,16 @@ static void fill_gains(const CurveParams *p, const CurveBin *bin, CurveGainRule 
     }
     for (int i = 0; i < CURVE_CELLS; i++)
         ratio[i] = (int32_t)curve_quotient((double)to[i] * CURVE_GAIN_ONE, from[i] | !from[i]);
-    for (int i = 0; i < CURVE_CELLS; i++)
-        gains[i] = (CurveGain){
-            .gain = (uint16_t)(p->chroma ? curve_gain_by(from[i], ratio[i], rule) : CURVE_GAIN_ONE),
-            .from = (uint16_t)from[i],
-            .to = (uint16_t)to[i]};
+    for (int i = 0; i < CURVE_CELLS; i++) {
+        TransferGain gain = {from[i], ratio[i]};
+        if (p->transfer != LUMEQ_TRANSFER_SDR)
+            gain = transfer_gain(p, (uint32_t)i << (depth + 8), bin[i * width].curve);
+        gains[i] =
+            (CurveGain){.gain = (uint16_t)(p->chroma ? curve_gain_by(gain.from, gain.ratio, rule)
+                                                     : CURVE_GAIN_ONE),
+                        .from = (uint16_t)from[i],
+                        .to = (uint16_t)to[i]};
+    }
 }
 
 void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table)

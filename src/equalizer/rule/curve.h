@@ -41,6 +41,7 @@
 typedef struct CurveWork {
     uint32_t light[LUMEQ_MAX_BINS];  /* codes before equalization, Q16 */
     uint32_t left[LUMEQ_MAX_BINS];   /* counts without bars */
+    uint32_t moved[LUMEQ_MAX_BINS];  /* the same on the axis of light; then the curve of codes */
     uint32_t hist[LUMEQ_MAX_BINS];   /* those in range, then clipped */
     uint32_t sums[LUMEQ_MAX_BINS];   /* their prefix sums */
     uint32_t cdf[LUMEQ_MAX_BINS];    /* Q16 */

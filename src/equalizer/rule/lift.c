@@ -212,7 +212,7 @@ static uint32_t voids_of(const Picture *v, uint32_t noise, uint32_t hidden)
     return (uint32_t)(((uint64_t)(hidden + share) << 16) / (CURVE_ONE + hidden));
 }
 
-static LiftChoice choose(Picture *v)
+static LiftChoice choose(Picture *v, int hdr)
 {
     LiftChoice c = {.dark = CURVE_ONE - ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO)};
     const uint32_t picture = ramp((int32_t)span_of(v), 64 * 4, 64 * 12);
@@ -224,13 +224,14 @@ static LiftChoice choose(Picture *v)
     const uint32_t share = times(c.dark, v->quality);
     uint32_t most = least_of(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = least_of(most, lift_reach(v->mean, v->aim));
-    const uint32_t kept = lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT);
+    const uint32_t kept = hdr ? LIFT_MOST : lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT);
     v->kept = times(share, least_of(most, kept));
     c.lift = times(share, kept < LIFT_MOST ? least_of(most, kept + LIFT_DARK_MORE) : most);
 
     const uint32_t veil = (v->floor << 16) / most_of(v->middle, 1);
-    v->haze = times(ramp((int32_t)veil, LIFT_HAZE_FROM, LIFT_HAZE_TO),
-                    times(CURVE_ONE - c.dark, v->quality));
+    v->haze = hdr ? 0
+                  : times(ramp((int32_t)veil, LIFT_HAZE_FROM, LIFT_HAZE_TO),
+                          times(CURVE_ONE - c.dark, v->quality));
     return c;
 }
 
@@ -412,7 +413,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
         v.at[i] = (uint32_t)((uint64_t)(i << 16) * inverse >> 32);
     find_statistics(&v);
     v.voids = voids_of(&v, wanted.noise, hidden);
-    c = choose(&v);
+    c = choose(&v, wanted.hdr);
     raise_places(&v, c.lift, light);
     const uint32_t mean = weighted(&v, v.place);
     const uint32_t apart = v.place[v.p90] - v.place[v.p10];
@@ -443,8 +444,13 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
 LiftWanted lift_wanted(const CurveParams *p, uint32_t noise, uint32_t awaited)
 {
     const int down = p->depth - 8;
-    return (LiftWanted){p->black >> down, p->white >> down, noise >> 10,
-                        p->denoise,       p->clip,          awaited != 0};
+    return (LiftWanted){p->black >> down,
+                        p->white >> down,
+                        noise >> 10,
+                        p->denoise,
+                        p->clip,
+                        awaited != 0,
+                        p->transfer != LUMEQ_TRANSFER_SDR};
 }
 
 void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint32_t *targets)

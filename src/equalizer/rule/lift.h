@@ -37,6 +37,7 @@ typedef struct LiftWanted {
     uint32_t denoise; /* share of the noise that is filtered, Q16 */
     uint32_t clip;    /* CurveParams.clip */
     int awaited;      /* the noise is assumed, and a measurement is about to come */
+    int hdr;          /* highlights stay as they are, whatever the lift; there is no haze */
 } LiftWanted;
 
 /* `noise`: Q16 codes. */

@@ -84,7 +84,7 @@ static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
         memcpy(f->tiles, m->counts.tiles, tiles * sizeof(*f->tiles));
     if (f->padding)
         memcpy(f->padding, m->counts.padding, tiles * sizeof(*f->padding));
-    lumeq_plan_take_cells(f, m->counts.cells);
+    lumeq_plan_take_cells(plan, f, m->counts.cells);
     f->noise = noise_of(m->counts.noise);
     return f;
 }

@@ -203,7 +203,7 @@ void lumeq_plan_clear(LumeqPlan *plan);
 PlanFrame *lumeq_plan_frame_new(const MeasureShape *shape);
 void lumeq_plan_frame_free(PlanFrame *frame);
 
-void lumeq_plan_take_cells(PlanFrame *frame, const uint64_t *cells);
+void lumeq_plan_take_cells(const LumeqPlan *plan, PlanFrame *frame, const uint64_t *cells);
 
 /* Computes the frame's statistics and its changes against the previous frame, NULL if `hard`.
  * Stores its CDF in the trail. `grew`: new bars were just excluded. */

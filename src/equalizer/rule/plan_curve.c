@@ -33,6 +33,7 @@
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
+#include "equalizer/rule/transfer.h"
 #include "equalizer/tone_curve.h"
 
 /* Nanoseconds: time constant of the need within a segment. */
@@ -477,6 +478,7 @@ static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
                          TileTables *tables)
 {
     uint32_t light[TILE_CELLS], shaped[TILE_CELLS], without[TILE_CELLS], curve[TILE_CELLS];
+    uint32_t codes[TILE_CELLS];
     light_bins(&grid->curve, light);
     lumeq_tile_begin(grid, &plan->result.bars, &plan->tiles, tables);
     for (int tile = 0; tile < tile_count(grid); tile++) {
@@ -490,7 +492,7 @@ static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
         lumeq_tile_add(grid, tile,
                        curve_exclude(&grid->curve, f->tiles[tile],
                                      tile_bars(grid, &plan->result.bars, tile), without),
-                       curve, &plan->tiles, tables);
+                       transfer_curve(&grid->curve, curve, codes), &plan->tiles, tables);
     }
 }
 
@@ -534,8 +536,9 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     const uint32_t *left = curve_exclude(p, f->hist, curve_bars(p, &f->active, f->area), w->left);
     light_bins(p, w->light);
     finish_curve(p, w->light, plan->last.bin, strength_of(p, plan->last.need), even, w->curve);
+    const uint32_t *codes = transfer_curve(p, w->curve, w->moved);
     for (int bin = 0; bin < p->bins; bin++)
-        plan->result.bin[bin] = (CurveBin){plan->last.bin[bin], 0, left[bin], w->curve[bin]};
+        plan->result.bin[bin] = (CurveBin){plan->last.bin[bin], 0, left[bin], codes[bin]};
     curve_fill_table(p, &plan->result, &curve->table);
     if (grid)
         finish_tiles(plan, f, grid, even, curve->tables);

@@ -5,6 +5,7 @@
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
+#include "equalizer/rule/transfer.h"
 
 #define ALIGNMENT 64
 
@@ -69,10 +70,10 @@ static uint32_t above_black(uint64_t sum, uint64_t samples, const CurveParams *p
     return mean > black ? (uint32_t)(mean - black) : 0;
 }
 
-void lumeq_plan_take_cells(PlanFrame *f, const uint64_t *cells)
+void lumeq_plan_take_cells(const LumeqPlan *plan, PlanFrame *f, const uint64_t *cells)
 {
     const LumeqImage image = lumeq_shape_image(&f->shape);
-    const CurveParams p = lumeq_sample_params(&image);
+    const CurveParams p = lumeq_plan_params(plan, f);
     const uint64_t last = (1u << p.depth) - 1;
     uint64_t sum = 0;
     for (int i = 0; i < MEASURE_CELLS; i++) {
@@ -82,10 +83,11 @@ void lumeq_plan_take_cells(PlanFrame *f, const uint64_t *cells)
         const int height = measure_cell_start(image.height, y + 1, MEASURE_ROWS) -
                            measure_cell_start(image.height, y, MEASURE_ROWS);
         const uint64_t samples = (uint64_t)width * (uint64_t)height;
-        f->level[i] = samples ? above_black(cells[i], samples, &p) : 0;
+        f->level[i] = samples ? transfer_level(&p, above_black(cells[i], samples, &p)) : 0;
         sum += cells[i] < samples * last ? cells[i] : samples * last;
     }
-    f->light = above_black(sum, (uint64_t)image.width * (uint64_t)image.height, &p);
+    f->light =
+        transfer_level(&p, above_black(sum, (uint64_t)image.width * (uint64_t)image.height, &p));
 }
 
 /* Histograms the picture without its bars, in plan->work, and computes its statistics, which do not
@@ -94,7 +96,8 @@ static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
 {
     CurveWork *w = &plan->work;
     const uint32_t bars = curve_bars(p, &f->active, f->area);
-    CurveView view = curve_count(p, curve_exclude(p, f->hist, bars, w->left), w->hist, w->sums);
+    const uint32_t *left = curve_exclude(p, f->hist, bars, w->left);
+    CurveView view = curve_count(p, transfer_counts(p, left, w->moved), w->hist, w->sums);
     curve_statistics(p, &view, w->sums, w->cdf);
     f->blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     f->need = curve_need(&view);

@@ -8,6 +8,7 @@
 #include "equalizer/rule/curve.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
+#include "equalizer/rule/transfer.h"
 
 /* Finds each piece's first sample by bisection: piece numbers increase along the axis. */
 static void find_pieces(TileAxis *axis)
@@ -358,14 +359,15 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
         f.haze = find_light(p, frame);
     lumeq_tile_begin(grid, &frame->bars, result, tables);
     for (int tile = 0; tile < tile_count(grid); tile++) {
-        uint32_t without[TILE_CELLS], curve[TILE_CELLS];
+        uint32_t without[TILE_CELLS], light[TILE_CELLS], curve[TILE_CELLS], codes[TILE_CELLS];
         const uint32_t *left = hist[tile];
         if (p->reference) {
             tile_reference(grid, left, padding ? padding[tile] : NULL, curve);
         } else {
             left = curve_exclude(p, left, tile_bars(grid, &frame->bars, tile), without);
-            tile_video(&f, left, before->smooth[tile], result->smooth[tile], curve);
+            tile_video(&f, transfer_counts(p, left, light), before->smooth[tile],
+                       result->smooth[tile], curve);
         }
-        lumeq_tile_add(grid, tile, left, curve, result, tables);
+        lumeq_tile_add(grid, tile, left, transfer_curve(p, curve, codes), result, tables);
     }
 }

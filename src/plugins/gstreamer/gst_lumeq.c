@@ -17,9 +17,6 @@
 GST_DEBUG_CATEGORY_STATIC(lumeq_debug);
 #define GST_CAT_DEFAULT lumeq_debug
 
-/* HDR gets half of the usual strength and no lift, as in the program. */
-#define HDR_STRENGTH 0.4
-
 #define FORMATS                                                                                    \
     "{ I420, YV12, NV12, Y42B, NV16, Y444, NV24, Y41B, GRAY8, GRAY16_LE, I420_10LE, P010_10LE, "   \
     "I422_10LE, Y444_10LE, I420_12LE, P012_LE, I422_12LE, Y444_12LE, P016_LE, Y444_16LE }"
@@ -40,7 +37,7 @@ typedef struct GstLumeq {
     GstObject *context;  /* the pipeline's for CUDA; NULL: none yet */
     GstBuffer *previous; /* input; NULL: none, or not related to the next frame */
     GstSegment segment;
-    int is_hdr;
+    LumeqTransfer transfer;
     LumeqCodeRange code_range; /* of the equalizer's parameters */
     LumeqStretch *stretch;
     LumeqImage stretched[2]; /* this frame and the one before, in turn, in memory of the element */
@@ -286,10 +283,7 @@ static LumeqParams chosen_params(const GstLumeq *self, LumeqParams params)
         *m = (LumeqRect){0, 0, 0, 0};
     else if (m->width < 0 || m->height < 0)
         *m = (LumeqRect){0, 0, -1, -1};
-    if (self->is_hdr && params.strength < 0 && params.mode != LUMEQ_MODE_OFF && !params.reference) {
-        params.strength = HDR_STRENGTH;
-        params.adaptive = 1;
-    }
+    params.transfer = self->transfer;
     return params;
 }
 
@@ -520,8 +514,9 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in_caps, GstVideoInfo 
     if ((!self->equalizer || in_cuda != self->in_cuda) && !open_equalizer(self, in_cuda))
         return FALSE;
     GST_OBJECT_LOCK(self);
-    self->is_hdr =
-        transfer == GST_VIDEO_TRANSFER_SMPTE2084 || transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67;
+    self->transfer = transfer == GST_VIDEO_TRANSFER_SMPTE2084      ? LUMEQ_TRANSFER_PQ
+                     : transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67 ? LUMEQ_TRANSFER_HLG
+                                                                   : LUMEQ_TRANSFER_SDR;
     self->changed = 1;
     GST_OBJECT_UNLOCK(self);
     return update_params(self);

@@ -25,9 +25,6 @@ OBS_MODULE_USE_DEFAULT_LOCALE("lumeq", "en-US")
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes, after the lift */
 
-/* HDR gets half of the usual strength and no lift, as in the program. */
-#define HDR_STRENGTH 0.4
-
 /* Nanoseconds. Larger gaps of timestamps separate videos, as in libobs. */
 #define MAX_GAP INT64_C(2000000000)
 /* The settings window is redrawn at most this often, since that closes its open lists. */
@@ -76,7 +73,8 @@ typedef struct Filter {
     pthread_mutex_t mutex;
     LumeqEqualizer *equalizer;
     LumeqParams params; /* from the settings; `changed` until the equalizer has them */
-    int changed, is_hdr;
+    int changed;
+    LumeqTransfer transfer;
     const Layout *layout; /* of the pictures; NULL: none, or a format that stays unchanged */
     enum video_format format;
     int has_failed;              /* the last frame; the reason is in the log */
@@ -248,7 +246,7 @@ static void describe(const Filter *f, char *text, size_t size)
     if (!f->layout || !f->stats.bins || f->has_failed) {
         const int is_refused = f->format != VIDEO_FORMAT_NONE && !f->layout;
         snprintf(text, size, "%s", obs_module_text(is_refused ? "CannotDo" : "NoPicture"));
-    } else if (f->params.mode == LUMEQ_MODE_GLOBAL && f->params.strength < 0 && !f->is_hdr) {
+    } else if (f->params.mode == LUMEQ_MODE_GLOBAL && f->params.strength < 0) {
         const char *kind = situation(&f->stats, f->mean, &change);
         if (f->stats.lift >= VISIBLE_LIFT)
             describe_lift(&f->stats, lift, sizeof(lift));
@@ -318,15 +316,12 @@ static int prepare(Filter *f, const struct obs_source_frame *frame)
     return 1;
 }
 
-static int set_params(Filter *f, int is_hdr)
+static int set_params(Filter *f, LumeqTransfer transfer)
 {
     LumeqParams params = f->params;
-    if (is_hdr && params.strength < 0) {
-        params.strength = HDR_STRENGTH;
-        params.adaptive = 1;
-    }
+    params.transfer = transfer;
     f->changed = 0;
-    f->is_hdr = is_hdr;
+    f->transfer = transfer;
     return lumeq_set_params(f->equalizer, &params);
 }
 
@@ -343,11 +338,13 @@ static void start_after_gap(Filter *f, int64_t time)
 static int equalize(Filter *f, struct obs_source_frame *frame)
 {
     const int64_t time = (int64_t)frame->timestamp;
-    const int is_hdr = frame->trc == VIDEO_TRC_PQ || frame->trc == VIDEO_TRC_HLG;
+    const LumeqTransfer transfer = frame->trc == VIDEO_TRC_PQ    ? LUMEQ_TRANSFER_PQ
+                                   : frame->trc == VIDEO_TRC_HLG ? LUMEQ_TRANSFER_HLG
+                                                                 : LUMEQ_TRANSFER_SDR;
     if (!prepare(f, frame))
         return 0;
     start_after_gap(f, time);
-    if ((f->changed || is_hdr != f->is_hdr) && set_params(f, is_hdr) < 0)
+    if ((f->changed || transfer != f->transfer) && set_params(f, transfer) < 0)
         fail(f, "the settings are refused");
 
     const LumeqImage shown = image_of(f->layout, frame);

@@ -87,6 +87,7 @@ class Settings(TypedDict, total=False):
     meter: Union[tuple[int, int, int, int], Literal["all", "centre"]]
     reference: bool
     code_range: Literal["full", "auto", "used"]
+    transfer: Literal["sdr", "pq", "hlg"]
     dither: bool
     adaptive: bool
     lift: bool

@@ -529,6 +529,8 @@ void set_parameter(LumeqParams *p, const std::string &name, nb::handle value)
         p->bars = LumeqBars(choice(n, value, {"auto", "ignore"}));
     else if (name == "code_range")
         p->code_range = LumeqCodeRange(choice(n, value, {"full", "auto", "used"}));
+    else if (name == "transfer")
+        p->transfer = LumeqTransfer(choice(n, value, {"sdr", "pq", "hlg"}));
     else if (name == "limit")
         p->limit = LumeqLimit(choice(n, value, {"none", "darken", "lighten"}));
     else if (name == "strength")
@@ -566,7 +568,7 @@ void set_parameter(LumeqParams *p, const std::string &name, nb::handle value)
               "unknown setting '" + name +
                   "'; settings are profile, mode, strength, clip, smooth, scene_cut, "
                   "brightness, gamma, limit, denoise, chroma, bars, meter, tiles, "
-                  "dither, deflicker, adaptive, lift, await_noise, code_range and "
+                  "dither, deflicker, adaptive, lift, await_noise, code_range, transfer and "
                   "reference");
 }
 

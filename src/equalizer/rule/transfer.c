@@ -1,0 +1,214 @@
+#include "equalizer/rule/transfer.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "equalizer/rule/curve.h"
+
+#define WHITE 203.0 /* nits */
+#define GAMMA 2.4
+
+/* Tables have a node every 2^STEP_BITS of ONE. */
+#define ONE_BITS 24
+#define STEP_BITS 12
+#define ONE (1 << ONE_BITS)
+#define NODES (1 << (ONE_BITS - STEP_BITS))
+
+/* Places, Q24 shares of the range from black to white. */
+typedef struct Axis {
+    uint32_t light[NODES + 1]; /* on the axis of light, by that of the code */
+    uint32_t code[NODES + 1];  /* of the code, by that on the axis of light */
+    uint32_t white;            /* of the code of 203 nits */
+} Axis;
+
+static Axis axes[2];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* ---- the transfer functions ---- */
+
+static const double m1 = 1305 / 8192.0, m2 = 2523 / 32.0;
+static const double c1 = 107 / 128.0, c2 = 2413 / 128.0, c3 = 2392 / 128.0;
+
+static double pq_nits(double code)
+{
+    const double e = pow(code, 1 / m2);
+    return 10000 * pow(fmax(e - c1, 0) / (c2 - c3 * e), 1 / m1);
+}
+
+static double pq_code(double nits)
+{
+    const double y = pow(nits / 10000, m1);
+    return pow((c1 + c2 * y) / (1 + c3 * y), m2);
+}
+
+static const double hlg_a = 0.17883277, hlg_b = 0.28466892, hlg_c = 0.55991073;
+
+static double hlg_nits(double code)
+{
+    const double scene = code <= 0.5 ? code * code / 3 : (exp((code - hlg_c) / hlg_a) + hlg_b) / 12;
+    return 1000 * pow(scene, 1.2);
+}
+
+static double hlg_code(double nits)
+{
+    const double scene = pow(nits / 1000, 1 / 1.2);
+    return scene <= 1 / 12.0 ? sqrt(3 * scene) : hlg_a * log(12 * scene - hlg_b) + hlg_c;
+}
+
+static void fill(Axis *axis, double (*nits_of)(double), double (*code_of)(double))
+{
+    for (int i = 0; i <= NODES; i++) {
+        const double place = (double)i / NODES;
+        axis->light[i] = (uint32_t)lrint(ONE * fmin(pow(nits_of(place) / WHITE, 1 / GAMMA), 1));
+        axis->code[i] = i ? (uint32_t)lrint(ONE * code_of(WHITE * pow(place, GAMMA))) : 0;
+    }
+    axis->white = axis->code[NODES];
+}
+
+static void fill_all(void)
+{
+    fill(&axes[0], pq_nits, pq_code);
+    fill(&axes[1], hlg_nits, hlg_code);
+}
+
+static const Axis *axis_of(const CurveParams *p)
+{
+    pthread_once(&once, fill_all);
+    return &axes[p->transfer == LUMEQ_TRANSFER_HLG];
+}
+
+static int64_t read_at(const uint32_t *table, int64_t place)
+{
+    const int64_t i = place >> STEP_BITS, part = place & ((1 << STEP_BITS) - 1);
+    return i >= NODES ? table[NODES]
+                      : table[i] + (((int64_t)table[i + 1] - table[i]) * part >> STEP_BITS);
+}
+
+/* ---- counts and curves ---- */
+
+static int64_t range_of(const CurveParams *p)
+{
+    return p->white - p->black;
+}
+
+/* The place of a code, Q16. */
+static int64_t place_of(const CurveParams *p, int64_t code)
+{
+    const int64_t above = code - ((int64_t)p->black << 16), range = range_of(p);
+    return above <= 0 ? 0 : above >= range << 16 ? ONE : (above << (ONE_BITS - 16)) / range;
+}
+
+/* Adds counts to the bins between two places on the axis, Q16 bins above black. */
+static void spread(uint32_t *bins, int64_t last, uint32_t count, int64_t from, int64_t to)
+{
+    uint32_t given = 0;
+    for (int64_t at = from; at < to && given < count;) {
+        const int64_t bin = at >> 16, next = (bin + 1) << 16 < to ? (bin + 1) << 16 : to;
+        const uint32_t sum = (uint32_t)((int64_t)count * (next - from) / (to - from));
+        bins[bin < last ? bin : last] += sum - given;
+        given = sum;
+        at = next;
+    }
+    bins[from >> 16 < last ? from >> 16 : last] += count - given;
+}
+
+const uint32_t *transfer_counts(const CurveParams *p, const uint32_t *counts, uint32_t *light)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return counts;
+    const Axis *axis = axis_of(p);
+    const int black = curve_black(p), white = curve_white(p);
+    /* A bin for each code counts what is rounded to it. */
+    const int64_t half = p->fraction ? 0 : 1 << 15;
+    memcpy(light, counts, (size_t)p->bins * sizeof(*light));
+    memset(light + black, 0, (size_t)(white - black + 1) * sizeof(*light));
+    for (int i = black; i <= white; i++) {
+        int64_t ends[2];
+        for (int end = 0; end < 2; end++) {
+            const int64_t code = ((int64_t)(i + end) << (16 + p->fraction)) - half;
+            const int64_t place = read_at(axis->light, place_of(p, code));
+            ends[end] = (place * range_of(p) >> (ONE_BITS - 16 + p->fraction)) + half;
+        }
+        if (counts[i])
+            spread(light + black, white - black, counts[i], ends[0], ends[1]);
+    }
+    return light;
+}
+
+/* The share of the curve that is kept at a place, Q24: all of it up to the middle of the axis, none
+ * at its white. */
+static int64_t kept_at(int64_t place)
+{
+    const int64_t t = 2 * place - ONE;
+    if (t <= 0)
+        return ONE;
+    return ONE - ((t * t >> ONE_BITS) * (3 * (int64_t)ONE - 2 * t) >> ONE_BITS);
+}
+
+/* How far the curve leads from a place on the axis, Q24. */
+static int64_t moved_at(const CurveParams *p, const uint32_t *curve, int64_t place)
+{
+    const int bits = 16 + p->fraction, last = curve_white(p);
+    const int64_t code = place * range_of(p) >> (ONE_BITS - 16);
+    const int64_t i = curve_black(p) + (code >> bits), next = i < last ? i + 1 : i;
+    const int64_t one = (int64_t)curve[i] - (i << bits), other = curve[next] - (next << bits);
+    const int64_t moved = one + ((other - one) * (code & ((1 << bits) - 1)) >> bits);
+    return moved * (1 << (ONE_BITS - 16)) / range_of(p);
+}
+
+const uint32_t *transfer_curve(const CurveParams *p, const uint32_t *curve, uint32_t *codes)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return curve;
+    const Axis *axis = axis_of(p);
+    const int64_t black = (int64_t)p->black << 16, range = range_of(p);
+    const int64_t white = black + (axis->white * range >> (ONE_BITS - 16));
+    memcpy(codes, curve, (size_t)p->bins * sizeof(*codes));
+    for (int i = curve_black(p); i <= curve_white(p); i++) {
+        const int64_t code = (int64_t)i << (16 + p->fraction);
+        const int64_t from = read_at(axis->light, place_of(p, code));
+        const int64_t moved =
+            code >= white ? 0 : moved_at(p, curve, from) * kept_at(from) >> ONE_BITS;
+        int64_t to = from + moved;
+        to = to < 0 ? 0 : to < ONE ? to : ONE;
+        int64_t made = code;
+        if (moved) /* the difference, so that the tables' rounding cancels out */
+            made +=
+                (read_at(axis->code, to) - read_at(axis->code, from)) * range >> (ONE_BITS - 16);
+        made = made < black ? black : made > white && moved ? white : made;
+        codes[i] = (uint32_t)made;
+        if (i > curve_black(p) && codes[i] < codes[i - 1])
+            codes[i] = codes[i - 1];
+    }
+    return codes;
+}
+
+uint32_t transfer_level(const CurveParams *p, uint32_t level)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return level;
+    const int64_t place = place_of(p, ((int64_t)p->black << 16) + ((int64_t)level << 8));
+    return (uint32_t)(read_at(axis_of(p)->light, place) * range_of(p) >> (ONE_BITS - 8));
+}
+
+/* By how much the code moves if light grows by a small factor, relative to others. */
+static int64_t codes_per_light(const Axis *axis, int64_t place)
+{
+    const int64_t near = ONE >> 8;
+    const int64_t low = place > near ? place - near : 0;
+    const int64_t high = place + near < ONE ? place + near : ONE;
+    return (read_at(axis->code, high) - read_at(axis->code, low)) * place / (high - low);
+}
+
+TransferGain transfer_gain(const CurveParams *p, uint32_t from, uint32_t to)
+{
+    const Axis *axis = axis_of(p);
+    const int64_t place = read_at(axis->light, place_of(p, from));
+    const int64_t now = codes_per_light(axis, place);
+    const int64_t then = codes_per_light(axis, read_at(axis->light, place_of(p, to)));
+    return (TransferGain){
+        .from = (int32_t)(place * (range_of(p) >> (p->depth - 8)) >> (ONE_BITS - 8)),
+        .ratio = (int32_t)(now > 0 ? then * CURVE_GAIN_ONE / now : CURVE_GAIN_ONE),
+    };
+}

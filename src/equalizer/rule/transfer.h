@@ -1,0 +1,40 @@
+/*
+ * HDR video, equalized in its own light.
+ *
+ * The rule works on an axis of light: the codes of an SDR display whose white is 203 nits, which
+ * BT.2408 gives to HDR's paper white. A place x of the range from black to white stands for 203
+ * times x^2.4 nits there. Counts of PQ and HLG codes are moved to that axis, with all light above
+ * 203 nits at its white, and curves are moved back. Light from 203 nits on stays unchanged, and the
+ * curve approaches the identity there without a kink.
+ *
+ * Noise needs no conversion: between 0.3 and 5 nits, where pictures are lifted, a code of PQ is 0.8
+ * to 1.3 codes of the axis, and one of HLG 1.1.
+ *
+ * Sources: SMPTE ST 2084; ARIB STD-B67 with the system gamma of 1.2 of a display of 1,000 nits.
+ */
+#ifndef LUMEQ_TRANSFER_H
+#define LUMEQ_TRANSFER_H
+
+#include "equalizer/curve_types.h"
+
+/* The counts of codes on the axis of light; for SDR they are returned as they are. `light`: memory
+ * for p->bins of them. */
+const uint32_t *transfer_counts(const CurveParams *p, const uint32_t *counts, uint32_t *light);
+
+/* The curve of codes, from one on the axis of light (Q16 codes of all bins); for SDR it is returned
+ * as it is. `codes`: memory for p->bins of them. */
+const uint32_t *transfer_curve(const CurveParams *p, const uint32_t *curve, uint32_t *codes);
+
+/* A mean of codes, above black and in 256ths of a code, on the axis of light. */
+uint32_t transfer_level(const CurveParams *p, uint32_t level);
+
+/* How the gain of chroma follows a code (Q16) that changes: its place on the axis of light, above
+ * black and in 256ths of codes of 8 bits, and the factor (in CURVE_GAIN_ONE) by which R'G'B' codes
+ * near gray move apart if their light grows like the code's. */
+typedef struct TransferGain {
+    int32_t from, ratio;
+} TransferGain;
+
+TransferGain transfer_gain(const CurveParams *p, uint32_t from, uint32_t to);
+
+#endif
