@@ -268,6 +268,12 @@ int engine_params(LumeqParams *params, const Options *o, OptionsInput input, con
                   MediaError *error)
 {
     *params = options_params(o, input);
+    if (source->video->codecpar->color_space == AVCOL_SPC_BT2020_CL &&
+        params->mode != LUMEQ_MODE_OFF) {
+        say(SAY_WARNINGS, "video of constant luminance is not equalized: its colours would change");
+        params->mode = LUMEQ_MODE_OFF;
+        params->brightness = params->gamma = params->deflicker = 0;
+    }
     if (input.transfer != LUMEQ_TRANSFER_SDR && !o->reference)
         say(SAY_DETAILS, "this is HDR video (%s): light above 203 nits stays as it is",
             input.transfer == LUMEQ_TRANSFER_PQ ? "PQ" : "HLG");

@@ -377,8 +377,8 @@ class Look(Case):
     # ---- HDR and depth ----
 
     def test_hdr_keeps_highlights(self):
-        """A dark scene with a white paper (203 nits) and a lamp (1,000 nits), as codes of 10 bits."""
-        for transfer, name, scene, paper, lamp in (("smpte2084", "PQ", 200, 573, 723), ("arib-std-b67", "HLG", 110, 721, 922)):
+        """A dark scene with a white paper (203 nits) and a lamp (1,000 nits), as gray of full range."""
+        for transfer, name, scene, paper, lamp in (("smpte2084", "PQ", 160, 595, 770), ("arib-std-b67", "HLG", 80, 768, 1002)):
             with self.subTest(name):
                 drawn = ("color=black:size=320x180,format=gray10le,geq=lum='if(lt(X,8),%d,if(lt(X,16),%d,%d+mod(X*7+Y*3,60)))',format=yuv420p10le"
                          % (lamp, paper, scene))
@@ -393,6 +393,13 @@ class Look(Case):
                     if args in ((), ("--profile", "night")):
                         self.assertGreater(sum(after[16:]), 1.2 * sum(before[16:]), args)
                 self.assertEqual(raw(self.lossless(source, "--mode", "off")), raw(source))
+
+    def test_constant_luminance_is_left_alone(self):
+        source = clip("cl.mkv", *FFV1, "-pix_fmt", "yuv420p10le", "-color_trc", "bt709", "-color_primaries", "bt2020",
+                      "-colorspace", "bt2020c", seconds=0.2)
+        result = self.ok(source, "-o", self.path("a.mkv"), "-y", "--vcodec", "ffv1", "--pix-fmt", "source", "--brightness", 0.3)
+        self.assertIn("constant luminance", result.err)
+        self.assertEqual(raw(self.path("a.mkv")), raw(source))
 
     def test_reference_is_for_8_bits(self):
         deep = clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le", seconds=0.2)

@@ -123,7 +123,7 @@ static const struct Scene {
     int dark, paper, lamp; /* the scene around its dark code; 203 and 1,000 nits */
     int low, high;         /* the scene's mean code afterwards: 14 and 20 nits */
 } scenes[] = {
-    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 356, 384},  /* 1 nit */
+    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384},  /* 1 nit */
     {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 361}, /* 1 nit */
 };
 

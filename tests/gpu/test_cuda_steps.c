@@ -224,6 +224,7 @@ static LumeqParams draw_params(int depth, int content, CheckRandom *random)
     p.chroma = check_below(random, 4) ? LUMEQ_CHROMA_SCALE : LUMEQ_CHROMA_KEEP;
     p.dither = check_below(random, 2);
     p.bars = check_below(random, 4) ? LUMEQ_BARS_AUTO : LUMEQ_BARS_IGNORE;
+    p.transfer = (LumeqTransfer)check_below(random, 3);
     return p;
 }
 
@@ -528,6 +529,7 @@ static void play_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, LumeqMode mode, 
     LumeqParams params = DEFAULT_PARAMS;
     params.mode = mode;
     params.dither = depth == 8;
+    params.transfer = depth > 8 ? LUMEQ_TRANSFER_PQ : LUMEQ_TRANSFER_SDR;
     const Format format = {
         .width = 322, .height = 181, .depth = depth, .chroma_x = 1, .chroma_y = 1};
     CheckRandom random = check_random((uint64_t)(depth * 8 + (int)mode));

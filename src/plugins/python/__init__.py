@@ -32,6 +32,7 @@ Settings are keyword arguments, the same everywhere:
     reference   True: OpenCV's equalizeHist (or CLAHE, with mode='clahe'), bit for bit, for 8 bits
     code_range  'full' (default), 'auto' or 'used': stretch deep gray that uses few codes, as from thermal cameras, in
                 equalize(), film() and Equalizer.process()
+    transfer    'sdr' (default), 'pq' or 'hlg': HDR, whose light above 203 nits stays unchanged
     dither, adaptive, lift, await_noise: as in lumeq.h, which has the details of all of them
 
 Bad arguments raise ValueError or TypeError, lack of memory MemoryError, and a GPU that fails lumeq.Error, each with one
