@@ -12,8 +12,10 @@ static void check_params(const Options *options)
 {
     for (int i = 0; i < 16; i++) {
         const LumeqParams params = options_params(
-            options,
-            (OptionsInput){.transfer = i & 1 ? LUMEQ_TRANSFER_PQ : LUMEQ_TRANSFER_SDR, .still = i >> 1 & 1, .fine = i >> 2 & 1, .ahead = i >> 3});
+            options, (OptionsInput){.transfer = i & 1 ? LUMEQ_TRANSFER_PQ : LUMEQ_TRANSFER_SDR,
+                                    .still = i >> 1 & 1,
+                                    .fine = i >> 2 & 1,
+                                    .ahead = i >> 3});
         LumeqHistory *history = NULL;
         const int ret = lumeq_history_create(&history, &params, i >> 3 ? 1000000000 : 0);
         FUZZ_CHECK(ret == 0, "%s", lumeq_last_error(NULL));

@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "equalizer/rule/curve.h"
-
 #define WHITE 203.0 /* nits */
 #define GAMMA 2.4
 
@@ -92,6 +90,17 @@ static int64_t range_of(const CurveParams *p)
     return p->white - p->black;
 }
 
+/* The bins of black and white. */
+static int black_of(const CurveParams *p)
+{
+    return p->black >> p->fraction;
+}
+
+static int white_of(const CurveParams *p)
+{
+    return p->white >> p->fraction;
+}
+
 /* The place of a code, Q16. */
 static int64_t place_of(const CurveParams *p, int64_t code)
 {
@@ -118,7 +127,7 @@ const uint32_t *transfer_counts(const CurveParams *p, const uint32_t *counts, ui
     if (p->transfer == LUMEQ_TRANSFER_SDR)
         return counts;
     const Axis *axis = axis_of(p);
-    const int black = curve_black(p), white = curve_white(p);
+    const int black = black_of(p), white = white_of(p);
     /* A bin for each code counts what is rounded to it. */
     const int64_t half = p->fraction ? 0 : 1 << 15;
     memcpy(light, counts, (size_t)p->bins * sizeof(*light));
@@ -149,9 +158,9 @@ static int64_t kept_at(int64_t place)
 /* How far the curve leads from a place on the axis, Q24. */
 static int64_t moved_at(const CurveParams *p, const uint32_t *curve, int64_t place)
 {
-    const int bits = 16 + p->fraction, last = curve_white(p);
+    const int bits = 16 + p->fraction, last = white_of(p);
     const int64_t code = place * range_of(p) >> (ONE_BITS - 16);
-    const int64_t i = curve_black(p) + (code >> bits), next = i < last ? i + 1 : i;
+    const int64_t i = black_of(p) + (code >> bits), next = i < last ? i + 1 : i;
     const int64_t one = (int64_t)curve[i] - (i << bits), other = curve[next] - (next << bits);
     const int64_t moved = one + ((other - one) * (code & ((1 << bits) - 1)) >> bits);
     return moved * (1 << (ONE_BITS - 16)) / range_of(p);
@@ -165,7 +174,7 @@ const uint32_t *transfer_curve(const CurveParams *p, const uint32_t *curve, uint
     const int64_t black = (int64_t)p->black << 16, range = range_of(p);
     const int64_t white = black + (axis->white * range >> (ONE_BITS - 16));
     memcpy(codes, curve, (size_t)p->bins * sizeof(*codes));
-    for (int i = curve_black(p); i <= curve_white(p); i++) {
+    for (int i = black_of(p); i <= white_of(p); i++) {
         const int64_t code = (int64_t)i << (16 + p->fraction);
         const int64_t from = read_at(axis->light, place_of(p, code));
         const int64_t moved =
@@ -178,7 +187,7 @@ const uint32_t *transfer_curve(const CurveParams *p, const uint32_t *curve, uint
                 (read_at(axis->code, to) - read_at(axis->code, from)) * range >> (ONE_BITS - 16);
         made = made < black ? black : made > white && moved ? white : made;
         codes[i] = (uint32_t)made;
-        if (i > curve_black(p) && codes[i] < codes[i - 1])
+        if (i > black_of(p) && codes[i] < codes[i - 1])
             codes[i] = codes[i - 1];
     }
     return codes;
