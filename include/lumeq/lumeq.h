@@ -305,6 +305,10 @@ LUMEQ_API void lumeq_params_default(LumeqParams *params);
  */
 LUMEQ_API int lumeq_params_profile(LumeqParams *params, const char *name);
 
+/* The light of a code of luma, in nits: `signal` is its place in the range from black to white,
+ * limited to 0..1. SDR's white is 203 nits. Thread-safe. */
+LUMEQ_API double lumeq_nits(LumeqTransfer transfer, double signal);
+
 /* The name of a profile, from 0; NULL: there are no more. Static storage. Any thread. */
 LUMEQ_API const char *lumeq_profile_name(int index);
 

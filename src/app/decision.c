@@ -42,16 +42,31 @@ static double share_below(const uint64_t *sums, double share, int full_range)
     return place(code, full_range);
 }
 
-static Light measure_light(const LumeqFrameStats *s, int depth, int full_range)
+/* The code of SDR with the light of a place in HDR's range. */
+static int code_of_light(LumeqTransfer transfer, double at, int full_range)
 {
-    Light light = {.mean = place(s->mean_in * CODES / (double)(1 << depth), full_range)};
+    const double light = fmin(pow(lumeq_nits(transfer, at) / lumeq_nits(0, 1), 1 / 2.4), 1);
+    return (int)lrint(full_range ? 255 * light : 16 + 219 * light);
+}
+
+static Light measure_light(const LumeqFrameStats *s, LumeqTransfer transfer, int full_range)
+{
+    Light light = {0};
     uint64_t sums[CODES] = {0};
-    for (int i = 0; i < s->bins; i++)
-        sums[(int64_t)i * CODES / s->bins] += s->hist_in[i];
+    for (int i = 0; i < s->bins; i++) {
+        const double at = place((double)i * CODES / s->bins, full_range);
+        int code = (int)((int64_t)i * CODES / s->bins);
+        if (transfer != LUMEQ_TRANSFER_SDR && at > 0)
+            code = code_of_light(transfer, at, full_range);
+        sums[code] += s->hist_in[i];
+        light.mean +=
+            s->hist_in[i] * (transfer == LUMEQ_TRANSFER_SDR ? at : place(code, full_range));
+    }
     for (int i = 1; i < CODES; i++)
         sums[i] += sums[i - 1];
     if (!sums[CODES - 1])
         return light;
+    light.mean /= (double)sums[CODES - 1];
     light.floor = share_below(sums, 0.005, full_range);
     light.spread = share_below(sums, 0.9, full_range) - share_below(sums, 0.1, full_range);
     for (int i = full_range ? 12 : 28; i + 2 < CODES; i++) {
@@ -91,6 +106,19 @@ static double mean_change(const LumeqFrameStats *s, int depth)
     return count > 0 ? sum / count * CODES / (1 << depth) : -1;
 }
 
+/* The median's light, in nits. */
+static double median_nits(const LumeqFrameStats *s, const uint32_t *hist, LumeqTransfer transfer,
+                          int full_range)
+{
+    uint64_t sum = 0, below = 0;
+    int i = 0;
+    for (int k = 0; k < s->bins; k++)
+        sum += hist[k];
+    while (i < s->bins - 1 && 2 * (below += hist[i]) < sum)
+        i++;
+    return lumeq_nits(transfer, place((double)i * CODES / s->bins, full_range));
+}
+
 Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                        const Options *options, int depth, int full_range)
 {
@@ -108,13 +136,17 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                   .strength = stats->strength,
                   .noise = stats->noise,
                   .change = mean_change(stats, depth)};
+    if (params->transfer != LUMEQ_TRANSFER_SDR && stats->hist_out) {
+        d.nits_in = median_nits(stats, stats->hist_in, params->transfer, full_range);
+        d.nits_out = median_nits(stats, stats->hist_out, params->transfer, full_range);
+    }
     if (params->mode == LUMEQ_MODE_OFF) {
         d.kind = d.light ? DECISION_LIGHT : DECISION_OFF;
     } else if (params->reference) {
         d.kind = DECISION_REFERENCE;
     } else if (params->mode == LUMEQ_MODE_GLOBAL && params->lift &&
                params->limit != LUMEQ_LIMIT_DARKEN) {
-        const Light light = measure_light(stats, depth, full_range);
+        const Light light = measure_light(stats, params->transfer, full_range);
         d.kind = find_kind(stats, &light);
     }
     return d;
@@ -214,16 +246,20 @@ static void action(const Decision *d, char *text, size_t size)
         snprintf(text, size, "%s", raised(d));
     else if (!d->light)
         snprintf(text, size, "%s", d->kind >= DECISION_PAGE ? "left alone" : "hardly changed");
+    size_t used = strlen(text);
+    if (d->nits_out > 0 && (d->kind == DECISION_LIFTED || is_equalized(d)))
+        snprintf(text + used, size - used, ", median %.2g -> %.2g nits, highlights kept",
+                 d->nits_in, d->nits_out);
     if (!d->light)
         return;
-    const size_t used = strlen(text);
+    used = strlen(text);
     name_light(d, light, sizeof(light));
     snprintf(text + used, size - used, "%s%s", used ? ", " : "only ", light);
 }
 
 static void whole_text(const Decision *d, const char *share, char *text, size_t size)
 {
-    char is[64], done[192];
+    char is[64], done[256];
     if (d->kind == DECISION_ORDERED)
         name_option(d, is, sizeof(is));
     else
@@ -256,6 +292,8 @@ void decisions_add(Decisions *all, const Decision *d)
     sum->strength += d->strength;
     sum->noise += d->noise >= 0 ? d->noise : 0;
     sum->change += d->change;
+    sum->nits_in += d->nits_in;
+    sum->nits_out += d->nits_out;
     all->of[d->kind].noisy += d->noise >= 0;
     all->of[d->kind].frames++;
     all->frames++;
@@ -271,6 +309,8 @@ static Decision mean(const Decisions *all, int kind)
     d.lift /= frames;
     d.strength /= frames;
     d.change /= frames;
+    d.nits_in /= frames;
+    d.nits_out /= frames;
     d.noise = noisy > 0 ? d.noise / noisy : -1;
     return d;
 }
@@ -281,7 +321,7 @@ void decisions_text(const Decisions *all, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < MAX_KINDS && used < size; i++) {
-        char share[32] = "", line[288];
+        char share[32] = "", line[352];
         int kind = 0; /* the most frequent one not named yet */
         for (int k = 1; k < DECISION_KINDS; k++)
             if (!named[k] && (named[kind] || all->of[k].frames > all->of[kind].frames))

@@ -35,6 +35,7 @@ typedef struct Decision {
     double dark, lift, strength; /* as in LumeqFrameStats */
     double noise;                /* as in LumeqFrameStats; -1: unknown */
     double change;               /* mean difference of luma in 8-bit codes; -1: unknown */
+    double nits_in, nits_out;    /* medians of HDR before and after; 0: SDR */
 } Decision;
 
 /* `stats` must have `hist_in`; without `curve` the change is unknown. `params`: used for the frame,

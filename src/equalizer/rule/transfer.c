@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "lumeq/lumeq.h"
+
 #define WHITE 203.0 /* nits */
 #define GAMMA 2.4
 
@@ -52,6 +54,14 @@ static double hlg_code(double nits)
 {
     const double scene = pow(nits / 1000, 1 / 1.2);
     return scene <= 1 / 12.0 ? sqrt(3 * scene) : hlg_a * log(12 * scene - hlg_b) + hlg_c;
+}
+
+double lumeq_nits(LumeqTransfer transfer, double signal)
+{
+    const double place = fmin(fmax(signal, 0), 1);
+    return transfer == LUMEQ_TRANSFER_PQ    ? pq_nits(place)
+           : transfer == LUMEQ_TRANSFER_HLG ? hlg_nits(place)
+                                            : WHITE * pow(place, GAMMA);
 }
 
 static void fill(Axis *axis, double (*nits_of)(double), double (*code_of)(double))
