@@ -94,7 +94,7 @@ def setting(name, value):
 class Source(unittest.TestCase):
     """Needs no player."""
 
-    HEADERS = ("rule/lift.h", "rule/lift.c", "rule/curve.h", "rule/curve.c", "noise.h", "rule/noise.c", "samples.h",
+    HEADERS = ("rule/transfer.c", "rule/lift.h", "rule/lift.c", "rule/curve.h", "rule/curve.c", "noise.h", "rule/noise.c", "samples.h",
                "settings.c", "lift_filter.h")
 
     def in_headers(self):
@@ -180,6 +180,27 @@ class InFfmpeg(Case):
         frames = self.both(SMALL, (400, 224) if SMALL.endswith("tests/lumeq-sample.mkv") else (1280, 720))
         shares = [agreement(*frame) for frame in frames]
         self.assertGreaterEqual(sum(shares[SECOND:]) / len(shares[SECOND:]), 0.95)
+
+    def test_hdr(self):
+        """A dark scene beside white paper and a lamp."""
+        for transfer, number, scene, paper, lamp in (("smpte2084", "1.0", 160, 595, 770), ("arib-std-b67", "2.0", 80, 768, 1002)):
+            with self.subTest(transfer):
+                source, shaded, written = (self.path(name) for name in ("hdr.mkv", "shaded.mkv", "program.mkv"))
+                ffmpeg("-f", "lavfi", "-t", 1.5, "-i", "color=black:size=192x112,format=gray10le,geq=lum='if(lt(X,8),%d,if("
+                       "lt(X,16),%d,%d+mod(X*7+Y*3,60)))',format=yuv420p10le" % (lamp, paper, scene), "-c:v", "ffv1",
+                       "-color_range", "tv", "-color_trc", transfer, "-color_primaries", "bt2020", "-colorspace", "bt2020nc",
+                       source)
+                hook = setting("denoise", "0.0").replace("const float transfer = 0.0", "const float transfer = " + number)
+                write_bytes(self.path("hdr.hook"), hook.encode())
+                shade(source, shaded, self.path("hdr.hook"), pix_fmt="yuv420p10le")
+                result = lumeq(source, "-o", written, "-y", "--vcodec", "ffv1", "--pix-fmt", "source", "--lookahead", "off",
+                               "--dither", "off", "--denoise", "off")
+                self.assertEqual(result.code, 0, result.err)
+                before, shade_row, program = (memoryview(raw(path))[-192 * 112 * 3:].cast("H")[:192 * 112]
+                                              for path in (source, shaded, written))
+                self.assertLessEqual(max(abs(a - b) for a, b in zip(shade_row[:16], program[:16])), 2)
+                self.assertLess(abs(mean(shade_row[16:192]) - mean(program[16:192])), 12)
+                self.assertGreater(mean(program[16:192]), 1.2 * mean(before[16:192]))
 
     @unittest.skipIf(SHORT, "long")
     def test_ten_bits(self):
