@@ -15,6 +15,8 @@
 #define WIDTH 160
 #define HEIGHT 90
 
+static TransferMap map;
+
 static CurveParams params_of(LumeqTransfer transfer, int depth, int full)
 {
     const LumeqImage image = {.width = WIDTH,
@@ -71,7 +73,8 @@ TEST(counts_move)
         const int above = black + (int)ceil(paper * (white - black)) + 1;
         for (int i = 0; i < p.bins; i++)
             counts[i] = check_below(&random, 3) ? (uint32_t)check_below(&random, 1 << 16) : 0;
-        const uint32_t *light = transfer_counts(&p, counts, memory);
+        transfer_map(&p, &map);
+        const uint32_t *light = transfer_counts(&p, &map, counts, memory);
         CHECK(sum_of(light, 0, black) == sum_of(counts, 0, black) &&
                   sum_of(light, black, white) == sum_of(counts, black, white) &&
                   sum_of(light, white, p.bins) == sum_of(counts, white, p.bins),
@@ -81,7 +84,7 @@ TEST(counts_move)
               "case %d: white has %u counts, %llu are above it", number, light[white - 1],
               (unsigned long long)least);
         const CurveParams sdr = params_of(LUMEQ_TRANSFER_SDR, 10, 0);
-        CHECK(transfer_counts(&sdr, counts, memory) == counts, "SDR moves");
+        CHECK(transfer_counts(&sdr, &map, counts, memory) == counts, "SDR moves");
     }
 }
 
@@ -100,7 +103,8 @@ TEST(curves_move_back)
             const double moved = (1 + lift) * x / (1 + lift * x) - x;
             curve[i] = (uint32_t)lrint(unit * (i + moved * (white - black)));
         }
-        const uint32_t *codes = transfer_curve(&p, curve, memory);
+        transfer_map(&p, &map);
+        const uint32_t *codes = transfer_curve(&p, &map, curve, memory);
         int falls = 0, moves = 0;
         double kink = 0;
         for (int i = 0; i < p.bins; i++) {

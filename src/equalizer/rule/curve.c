@@ -6,7 +6,6 @@
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
-#include "equalizer/rule/transfer.h"
 
 /* A cut must move the CDF by at least this much somewhere: that share of the picture has changed. A
  * car, a lamp or a screen in the picture changes less. */
@@ -408,9 +407,10 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
 {
     before = history_of(p, before);
     light_bins(p, w->light);
+    transfer_map(p, &w->map);
     const uint32_t bars = curve_bars(p, &result->bars.active, result->bars.area);
     const uint32_t *left = curve_exclude(p, hist, bars, w->left);
-    CurveView view = curve_count(p, transfer_counts(p, left, w->moved), w->hist, w->sums);
+    CurveView view = curve_count(p, transfer_counts(p, &w->map, left, w->moved), w->hist, w->sums);
     curve_statistics(p, &view, w->sums, w->cdf);
     curve_compare(p, &view, before, result->bars.grew, w->cdf);
 
@@ -449,7 +449,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
         w->was[i] = before->bin[i].smooth;
     curve_smooth(p, w->light, w->smooth, w->was, result->alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
-    const uint32_t *curve = transfer_curve(p, w->curve, w->moved);
+    const uint32_t *curve = transfer_curve(p, &w->map, w->curve, w->moved);
     for (int i = 0; i < p->bins; i++)
         result->bin[i] = (CurveBin){w->smooth[i], w->cdf[i], left[i], curve[i]};
 }

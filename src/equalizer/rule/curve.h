@@ -3,6 +3,7 @@
 #define LUMEQ_CURVE_H
 
 #include "equalizer/curve_types.h"
+#include "equalizer/rule/transfer.h"
 
 /* Rounds of clipping. Each spreads the excess over all bins, which pushes a fraction of it over the
  * limit again; after four rounds the remainder moves no code. */
@@ -48,6 +49,7 @@ typedef struct CurveWork {
     uint32_t was[LUMEQ_MAX_BINS];    /* the smoothed curve of the frame before */
     uint32_t smooth[LUMEQ_MAX_BINS]; /* the target, then the smoothed curve */
     uint32_t curve[LUMEQ_MAX_BINS];
+    TransferMap map; /* of HDR */
 } CurveWork;
 
 /* Statistics of a histogram. */

@@ -157,6 +157,7 @@ struct LumeqPlan {
     BarsProfile profile;
     CurveResult result;
     CurveWork work;
+    TransferMap tile_map; /* of cells */
     TileResult tiles;
     TileTables tables;
     uint64_t sums[LUMEQ_MAX_BINS];

@@ -33,7 +33,6 @@
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
-#include "equalizer/rule/transfer.h"
 #include "equalizer/tone_curve.h"
 
 /* Nanoseconds: time constant of the need within a segment. */
@@ -480,6 +479,7 @@ static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
     uint32_t light[TILE_CELLS], shaped[TILE_CELLS], without[TILE_CELLS], curve[TILE_CELLS];
     uint32_t codes[TILE_CELLS];
     light_bins(&grid->curve, light);
+    transfer_map(&grid->curve, &plan->tile_map);
     lumeq_tile_begin(grid, &plan->result.bars, &plan->tiles, tables);
     for (int tile = 0; tile < tile_count(grid); tile++) {
         /* Mode HAZE blends in the frame's own curve, as without lookahead. */
@@ -492,7 +492,8 @@ static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
         lumeq_tile_add(grid, tile,
                        curve_exclude(&grid->curve, f->tiles[tile],
                                      tile_bars(grid, &plan->result.bars, tile), without),
-                       transfer_curve(&grid->curve, curve, codes), &plan->tiles, tables);
+                       transfer_curve(&grid->curve, &plan->tile_map, curve, codes), &plan->tiles,
+                       tables);
     }
 }
 
@@ -535,8 +536,9 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     take_bars(&plan->result, f);
     const uint32_t *left = curve_exclude(p, f->hist, curve_bars(p, &f->active, f->area), w->left);
     light_bins(p, w->light);
+    transfer_map(p, &w->map);
     finish_curve(p, w->light, plan->last.bin, strength_of(p, plan->last.need), even, w->curve);
-    const uint32_t *codes = transfer_curve(p, w->curve, w->moved);
+    const uint32_t *codes = transfer_curve(p, &w->map, w->curve, w->moved);
     for (int bin = 0; bin < p->bins; bin++)
         plan->result.bin[bin] = (CurveBin){plan->last.bin[bin], 0, left[bin], codes[bin]};
     curve_fill_table(p, &plan->result, &curve->table);

@@ -5,7 +5,6 @@
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
-#include "equalizer/rule/transfer.h"
 
 #define ALIGNMENT 64
 
@@ -96,8 +95,9 @@ static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
 {
     CurveWork *w = &plan->work;
     const uint32_t bars = curve_bars(p, &f->active, f->area);
+    transfer_map(p, &w->map);
     const uint32_t *left = curve_exclude(p, f->hist, bars, w->left);
-    CurveView view = curve_count(p, transfer_counts(p, left, w->moved), w->hist, w->sums);
+    CurveView view = curve_count(p, transfer_counts(p, &w->map, left, w->moved), w->hist, w->sums);
     curve_statistics(p, &view, w->sums, w->cdf);
     f->blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     f->need = curve_need(&view);

@@ -354,6 +354,9 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
         before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white &&
         before->tiles_x == (uint32_t)grid->x.tiles && before->tiles_y == (uint32_t)grid->y.tiles;
     Frame f = {.grid = grid, .frame = frame, .alpha = goes_on ? frame->alpha : CURVE_ONE};
+    TransferMap map;
+    memset(map.key, 0, sizeof(map.key));
+    transfer_map(p, &map);
     light_bins(p, f.light);
     if (grid->haze)
         f.haze = find_light(p, frame);
@@ -365,9 +368,9 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
             tile_reference(grid, left, padding ? padding[tile] : NULL, curve);
         } else {
             left = curve_exclude(p, left, tile_bars(grid, &frame->bars, tile), without);
-            tile_video(&f, transfer_counts(p, left, light), before->smooth[tile],
+            tile_video(&f, transfer_counts(p, &map, left, light), before->smooth[tile],
                        result->smooth[tile], curve);
         }
-        lumeq_tile_add(grid, tile, left, transfer_curve(p, curve, codes), result, tables);
+        lumeq_tile_add(grid, tile, left, transfer_curve(p, &map, curve, codes), result, tables);
     }
 }

@@ -118,43 +118,6 @@ static int64_t place_of(const CurveParams *p, int64_t code)
     return above <= 0 ? 0 : above >= range << 16 ? ONE : (above << (ONE_BITS - 16)) / range;
 }
 
-/* Adds counts to the bins between two places on the axis, Q16 bins above black. */
-static void spread(uint32_t *bins, int64_t last, uint32_t count, int64_t from, int64_t to)
-{
-    uint32_t given = 0;
-    for (int64_t at = from; at < to && given < count;) {
-        const int64_t bin = at >> 16, next = (bin + 1) << 16 < to ? (bin + 1) << 16 : to;
-        const uint32_t sum = (uint32_t)((int64_t)count * (next - from) / (to - from));
-        bins[bin < last ? bin : last] += sum - given;
-        given = sum;
-        at = next;
-    }
-    bins[from >> 16 < last ? from >> 16 : last] += count - given;
-}
-
-const uint32_t *transfer_counts(const CurveParams *p, const uint32_t *counts, uint32_t *light)
-{
-    if (p->transfer == LUMEQ_TRANSFER_SDR)
-        return counts;
-    const Axis *axis = axis_of(p);
-    const int black = black_of(p), white = white_of(p);
-    /* A bin for each code counts what is rounded to it. */
-    const int64_t half = p->fraction ? 0 : 1 << 15;
-    memcpy(light, counts, (size_t)p->bins * sizeof(*light));
-    memset(light + black, 0, (size_t)(white - black + 1) * sizeof(*light));
-    for (int i = black; i <= white; i++) {
-        int64_t ends[2];
-        for (int end = 0; end < 2; end++) {
-            const int64_t code = ((int64_t)(i + end) << (16 + p->fraction)) - half;
-            const int64_t place = read_at(axis->light, place_of(p, code));
-            ends[end] = (place * range_of(p) >> (ONE_BITS - 16 + p->fraction)) + half;
-        }
-        if (counts[i])
-            spread(light + black, white - black, counts[i], ends[0], ends[1]);
-    }
-    return light;
-}
-
 /* The share of the curve that is kept at a place, Q24: all of it up to the middle of the axis, none
  * at its white. */
 static int64_t kept_at(int64_t place)
@@ -165,39 +128,93 @@ static int64_t kept_at(int64_t place)
     return ONE - ((t * t >> ONE_BITS) * (3 * (int64_t)ONE - 2 * t) >> ONE_BITS);
 }
 
-/* How far the curve leads from a place on the axis, Q24. */
+void transfer_map(const CurveParams *p, TransferMap *map)
+{
+    const int32_t key[] = {p->transfer, p->depth, p->black, p->white, p->fraction, p->bins};
+    if (p->transfer == LUMEQ_TRANSFER_SDR || !memcmp(map->key, key, sizeof(key)))
+        return;
+    const Axis *axis = axis_of(p);
+    /* A bin for each code counts what is rounded to it. */
+    const int64_t half = p->fraction ? 0 : 1 << 15, range = range_of(p);
+    memcpy(map->key, key, sizeof(key));
+    for (int i = black_of(p); i <= white_of(p) + 1; i++) {
+        const int64_t code = (int64_t)i << (16 + p->fraction);
+        const int64_t begin = read_at(axis->light, place_of(p, code - half));
+        const int64_t place = read_at(axis->light, place_of(p, code));
+        map->begin[i] = (uint32_t)((begin * range >> (ONE_BITS - 16 + p->fraction)) + half);
+        map->light[i] = (uint32_t)place;
+        map->kept[i] = (uint32_t)kept_at(place);
+    }
+}
+
+/* Adds counts to the bins between two places on the axis, Q16 bins above black. */
+static void spread(uint32_t *bins, uint32_t last, uint32_t count, uint32_t from, uint32_t to)
+{
+    const uint32_t first = from >> 16 < last ? from >> 16 : last;
+    uint32_t given = 0;
+    if (to > from && first != (to - 1) >> 16) {
+        const double each = (double)count / (to - from);
+        for (uint32_t bin = first; bin < last && (bin + 1) << 16 < to; bin++) {
+            const uint32_t sum = (uint32_t)(each * (((bin + 1) << 16) - from));
+            bins[bin] += sum - given;
+            given = sum;
+        }
+    }
+    const uint32_t end = to > from ? (to - 1) >> 16 : first;
+    bins[end < last ? end : last] += count - given;
+}
+
+const uint32_t *transfer_counts(const CurveParams *p, const TransferMap *map,
+                                const uint32_t *counts, uint32_t *light)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return counts;
+    const int black = black_of(p), white = white_of(p);
+    memcpy(light, counts, (size_t)p->bins * sizeof(*light));
+    memset(light + black, 0, (size_t)(white - black + 1) * sizeof(*light));
+    for (int i = black; i <= white; i++)
+        if (counts[i])
+            spread(light + black, (uint32_t)(white - black), counts[i], map->begin[i],
+                   map->begin[i + 1]);
+    return light;
+}
+
+/* How far the curve leads from a place on the axis, in Q16 codes. */
 static int64_t moved_at(const CurveParams *p, const uint32_t *curve, int64_t place)
 {
     const int bits = 16 + p->fraction, last = white_of(p);
     const int64_t code = place * range_of(p) >> (ONE_BITS - 16);
     const int64_t i = black_of(p) + (code >> bits), next = i < last ? i + 1 : i;
     const int64_t one = (int64_t)curve[i] - (i << bits), other = curve[next] - (next << bits);
-    const int64_t moved = one + ((other - one) * (code & ((1 << bits) - 1)) >> bits);
-    return moved * (1 << (ONE_BITS - 16)) / range_of(p);
+    return one + ((other - one) * (code & ((1 << bits) - 1)) >> bits);
 }
 
-const uint32_t *transfer_curve(const CurveParams *p, const uint32_t *curve, uint32_t *codes)
+const uint32_t *transfer_curve(const CurveParams *p, const TransferMap *map, const uint32_t *curve,
+                               uint32_t *codes)
 {
     if (p->transfer == LUMEQ_TRANSFER_SDR)
         return curve;
     const Axis *axis = axis_of(p);
-    const int64_t black = (int64_t)p->black << 16, range = range_of(p);
-    const int64_t white = black + (axis->white * range >> (ONE_BITS - 16));
+    const int black = black_of(p);
+    const int64_t from_code = (int64_t)p->black << 16, range = range_of(p);
+    const int64_t white = from_code + (axis->white * range >> (ONE_BITS - 16));
+    const double place_of_code = (double)(1 << (ONE_BITS - 16)) / range;
     memcpy(codes, curve, (size_t)p->bins * sizeof(*codes));
-    for (int i = black_of(p); i <= white_of(p); i++) {
-        const int64_t code = (int64_t)i << (16 + p->fraction);
-        const int64_t from = read_at(axis->light, place_of(p, code));
-        const int64_t moved =
-            code >= white ? 0 : moved_at(p, curve, from) * kept_at(from) >> ONE_BITS;
+    for (int i = black; i <= white_of(p); i++) {
+        const int64_t code = (int64_t)i << (16 + p->fraction), from = map->light[i];
+        int64_t moved = 0, made = code;
+        if (code < white)
+            moved = (int64_t)((double)moved_at(p, curve, from) * place_of_code) * map->kept[i] >>
+                    ONE_BITS;
         int64_t to = from + moved;
         to = to < 0 ? 0 : to < ONE ? to : ONE;
-        int64_t made = code;
-        if (moved) /* the difference, so that the tables' rounding cancels out */
+        if (moved) { /* the difference, so that the tables' rounding cancels out */
             made +=
                 (read_at(axis->code, to) - read_at(axis->code, from)) * range >> (ONE_BITS - 16);
-        made = made < black ? black : made > white && moved ? white : made;
+            made = made < from_code ? from_code : made < white ? made : white;
+        }
         codes[i] = (uint32_t)made;
-        if (i > black_of(p) && codes[i] < codes[i - 1])
+        if (i > black && codes[i] < codes[i - 1])
             codes[i] = codes[i - 1];
     }
     return codes;

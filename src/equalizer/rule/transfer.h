@@ -17,13 +17,27 @@
 
 #include "equalizer/curve_types.h"
 
+/* Where the bins of a format lie on the axis of light. Zero at first. */
+typedef struct TransferMap {
+    int32_t key[6];                     /* the format that it is for */
+    uint32_t begin[LUMEQ_MAX_BINS + 1]; /* Q16 bins above black */
+    uint32_t light[LUMEQ_MAX_BINS + 1]; /* of the first code, Q24 of the range */
+    uint32_t kept[LUMEQ_MAX_BINS + 1];  /* the share of the curve that applies there, Q24 */
+} TransferMap;
+
+/* Makes the map of a format, unless it is that already; nothing for SDR. The functions below need
+ * it. */
+void transfer_map(const CurveParams *p, TransferMap *map);
+
 /* The counts of codes on the axis of light; for SDR they are returned as they are. `light`: memory
  * for p->bins of them. */
-const uint32_t *transfer_counts(const CurveParams *p, const uint32_t *counts, uint32_t *light);
+const uint32_t *transfer_counts(const CurveParams *p, const TransferMap *map,
+                                const uint32_t *counts, uint32_t *light);
 
 /* The curve of codes, from one on the axis of light (Q16 codes of all bins); for SDR it is returned
  * as it is. `codes`: memory for p->bins of them. */
-const uint32_t *transfer_curve(const CurveParams *p, const uint32_t *curve, uint32_t *codes);
+const uint32_t *transfer_curve(const CurveParams *p, const TransferMap *map, const uint32_t *curve,
+                               uint32_t *codes);
 
 /* A mean of codes, above black and in 256ths of a code, on the axis of light. */
 uint32_t transfer_level(const CurveParams *p, uint32_t level);
