@@ -214,31 +214,40 @@ decoding() {
 losses() {
     check "lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
     check "lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
+    check "lost with frames on it, into a pipe" counted_after_loss "$clip"
     check_program test_cuda_loss
 }
 
-# A GPU that fails permanently in mid-run: pictures and statistics are those of the CPU. One encoder thread makes the run
-# long enough.
-same_after_loss() {
-    local input=$1 fault how
-    shift
+# The GPU fails permanently in mid-run. One encoder thread makes the run long enough.
+lose_gpu() {
+    local fault
     fault=$(find "$build" -name 'libgpu_fault.so' | head -n 1)
     [ -n "$fault" ] || { echo "libgpu_fault.so is not there"; return 1; }
+    limited env LD_PRELOAD="$fault" GPU_FAULT_MS=2500 "$lumeq" --backend cuda --hwdec nvdec --threads 1 --vcodec ffv1 -y -v "$@"
+}
+
+# A file begins again in software: it has the pictures and statistics of the CPU.
+same_after_loss() {
+    local input=$1 how
+    shift
+    lose_gpu "$input" -o "$work/cuda.mkv" "$@" --stats "$work/cuda.jsonl" 2>"$work/cuda.err" || return
+    limited "$lumeq" "$input" --backend cpu --vcodec ffv1 -o "$work/cpu.mkv" "$@" --stats "$work/cpu.jsonl" -y -q || return
     for how in cpu cuda; do
-        if [ "$how" = cuda ]; then
-            limited env LD_PRELOAD="$fault" GPU_FAULT_MS=2500 "$lumeq" "$input" --backend cuda \
-                --hwdec nvdec --threads 1 --vcodec ffv1 -o "$work/$how.mkv" "$@" --stats "$work/$how.jsonl" -y -v || return
-        else
-            limited "$lumeq" "$input" --backend cpu --vcodec ffv1 -o "$work/$how.mkv" "$@" \
-                --stats "$work/$how.jsonl" -y -q || return
-        fi 2>"$work/$how.err"
         limited "$lumeq" "$work/$how.mkv" --backend cpu --mode off -q -y -o - >"$work/$how.y4m" || return
         sed -E 's/"(decode|upload|equalize|download|sink)_us":[0-9.]+,?//g' \
             "$work/$how.jsonl" >"$work/$how.stats"
     done
     cat "$work/cuda.err"
-    grep -q 'the CPU goes on without the GPU' "$work/cuda.err" && [ -s "$work/cpu.stats" ] &&
-        cmp "$work/cpu.y4m" "$work/cuda.y4m" && cmp "$work/cpu.stats" "$work/cuda.stats"
+    grep -q 'the CPU goes on without the GPU' "$work/cuda.err" && grep -q 'starting again' "$work/cuda.err" &&
+        [ -s "$work/cpu.stats" ] && cmp "$work/cpu.y4m" "$work/cuda.y4m" && cmp "$work/cpu.stats" "$work/cuda.stats"
+}
+
+# A pipe goes on in software: missing frames are counted.
+counted_after_loss() {
+    local code=0
+    lose_gpu "$1" -o - --format matroska >"$work/pipe.mkv" 2>"$work/pipe.err" || code=$?
+    cat "$work/pipe.err"
+    [ "$code" = 5 ] && [ -s "$work/pipe.mkv" ] && grep -Eq '[0-9]+ frames? w(as|ere) lost with the GPU' "$work/pipe.err"
 }
 
 # A window that is paused for ten minutes of a fake clock, and some real seconds, continues to decode on the GPU.

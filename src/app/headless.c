@@ -157,6 +157,23 @@ static int open_source(Run *run)
     return ret;
 }
 
+static int is_pipe(const char *path)
+{
+    struct stat file;
+    return path && (strcmp(path, "-") == 0 || (stat(path, &file) == 0 && !S_ISREG(file.st_mode)));
+}
+
+/* True if nobody sees the output before the run is over, and the input can be read again. An
+ * encoder on a lost GPU fails instead. */
+static int can_begin_again(const Run *run)
+{
+    const Options *o = run->options;
+    const char *encoder = run->writer ? writer_encoder(run->writer) : NULL;
+    return source_can_begin_again(run->source) && !run->trial && !o->virtual_camera &&
+           !is_pipe(o->output) && !is_pipe(o->stats) && o->segment_time <= 0 &&
+           !run->writer_options.sequence && !(encoder && strstr(encoder, "_nvenc"));
+}
+
 static int open_input(Run *run)
 {
     const Options *o = run->options;
@@ -167,6 +184,7 @@ static int open_input(Run *run)
         run->reader_options.decoder = engine_decoder(&run->engine, o, run->source);
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
         run->reader_options.decoder.gpu = NULL;
+    run->reader_options.decoder.lossless = ret >= 0 && can_begin_again(run);
     if (ret >= 0)
         ret = engine_survey_codes(&run->reader_options.decoder.codes, o, run->source, run->stop,
                                   &run->error);
@@ -492,11 +510,7 @@ static int finish(Run *run)
 {
     char damage[512] = "";
     if (!losses_camera_gone(run->source, run->progress.frame, run->options, damage, sizeof(damage)))
-        (void)reader_damage(run->reader, damage, sizeof(damage));
-    const size_t length = strlen(damage);
-    if (run->lost)
-        snprintf(damage + length, sizeof(damage) - length, "%s%lld frame%s lost with the GPU",
-                 length ? "; " : "", (long long)run->lost, run->lost == 1 ? " was" : "s were");
+        (void)reader_damage(run->reader, run->lost, damage, sizeof(damage));
     if (run->progress.frame == 0)
         return no_frames(run, damage);
     if (check_lookahead(run, damage) < 0)
@@ -577,7 +591,7 @@ static int run_all(Run *run, ProgressShare *share)
     if (atomic_load(run->stop) == RUN_INTERRUPTED)
         return run->trial ? EXIT_INTERRUPTED : keep_part(run);
     const int code = ret < 0 ? -ret : finish(run);
-    if (run->error.fault)
+    if (run->error.fault && run->error.fault != MEDIA_LOST)
         progress_end(&run->progress,
                      atomic_load(run->stop) == RUN_INTERRUPTED ? "interrupted" : "failed");
     return code;
@@ -604,7 +618,8 @@ static void say_interrupted(const Run *run)
         report ? "; the report is in " : "", report ? media_quote(report) : "");
 }
 
-int headless_run(const Options *options, atomic_int *stop, RunResult *result)
+/* -MEDIA_LOST: `again` has the options to begin again. */
+static int run_once(const Options *options, atomic_int *stop, RunResult *result, Options *again)
 {
     Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};
     run.many = result && !result->trial && !options->camera ? result : NULL;
@@ -613,7 +628,14 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
     if (code == EXIT_INTERRUPTED && !run.trial)
         say_interrupted(&run);
-    else if (code != EXIT_INTERRUPTED && run.error.fault && !run.trial)
+    else if (code == -MEDIA_LOST) {
+        *again = *options;
+        again->hwdec = OPTIONS_HWDEC_NO;
+        again->backend =
+            gpu_device_is_lost(run.engine.gpu) ? LUMEQ_BACKEND_CPU : LUMEQ_BACKEND_AUTO;
+        say(SAY_WARNINGS, "%s: the GPU lost frames: starting again, decoding in software",
+            run.source->name);
+    } else if (code != EXIT_INTERRUPTED && run.error.fault && !run.trial)
         say(SAY_ERRORS, "%s", run.error.text);
     if (result) {
         result->frames = run.progress.frame;
@@ -636,4 +658,17 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     shared_pipe_close(&run.pipe);
     engine_close(&run.engine);
     return code;
+}
+
+int headless_run(const Options *options, atomic_int *stop, RunResult *result)
+{
+    Options again;
+    int over = RUN_OVER;
+    const int code = run_once(options, stop, result, &again);
+    if (code != -MEDIA_LOST)
+        return code;
+    atomic_compare_exchange_strong(stop, &over, RUN_ON);
+    if (strcmp(options->input, "-") == 0) /* a file */
+        (void)lseek(STDIN_FILENO, 0, SEEK_SET);
+    return run_once(&again, stop, result, &again);
 }

@@ -534,7 +534,7 @@ static int finish_join(Joining *j, int *code)
     if (f->plan.damage)
         snprintf(f->damage, sizeof(f->damage), "%s", f->plan.damage);
     else
-        (void)reader_damage(j->reader, f->damage, sizeof(f->damage));
+        (void)reader_damage(j->reader, 0, f->damage, sizeof(f->damage));
     int ret = join_beside(j);
     if (ret >= 0 && job_is_joined_since(f, f->damage, code))
         return JOINED_MEANWHILE;

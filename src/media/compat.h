@@ -80,18 +80,15 @@ static inline const AVChannelLayout *codec_channel_layouts(const AVCodec *codec)
     return CODEC_LIST(codec, AV_CODEC_CONFIG_CHANNEL_LAYOUT, ch_layouts);
 }
 
-/* Numbers packets, so that each frame carries the number of its packet. */
+/* Numbers packets, so that each frame carries the number of its packet. Later FFmpeg versions do
+ * not (CODEC_NUMBERS 0). */
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 0, 100)
-#define CODEC_NUMBERS AV_CODEC_FLAG_COPY_OPAQUE
-#define FRAME_NUMBER(frame) ((int64_t)(intptr_t)(frame)->opaque)
-static inline void frame_set_number(AVFrame *frame, int64_t number)
-{
-    frame->opaque = (void *)(intptr_t)number;
-}
-static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t number)
+#define CODEC_NUMBERS 0
+#define FRAME_NUMBER(frame) ((void)(frame), INT64_C(0))
+static inline void codec_number(AVCodecContext *codec, int64_t number)
 {
     (void)codec;
-    packet->opaque = (void *)(intptr_t)number;
+    (void)number;
 }
 static inline int64_t codec_current_number(const AVCodecContext *codec)
 {
@@ -99,15 +96,10 @@ static inline int64_t codec_current_number(const AVCodecContext *codec)
     return 0;
 }
 #else
-#define CODEC_NUMBERS 0
+#define CODEC_NUMBERS 1
 #define FRAME_NUMBER(frame) ((frame)->reordered_opaque)
-static inline void frame_set_number(AVFrame *frame, int64_t number)
+static inline void codec_number(AVCodecContext *codec, int64_t number)
 {
-    frame->reordered_opaque = number;
-}
-static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t number)
-{
-    (void)packet;
     codec->reordered_opaque = number;
 }
 /* The packet that the calling codec thread works on; 0: unknown, as for libraries with their own

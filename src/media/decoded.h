@@ -14,8 +14,6 @@ typedef struct Decoded {
     AVPacket *packets[DECODED_PACKETS]; /* to be written before the frame */
     int packet_count;
     AVFrame *frame;             /* NULL: packets only */
-    int64_t number;             /* of the frame: a reader counts from 0, a feed from 1 after each
-                                   start, where 0 is a preview */
     int64_t position, duration; /* of a feed, AV_TIME_BASE units from the start of the source */
     int64_t decoded_at;         /* of a feed, av_gettime_relative() */
     int64_t captured_at;        /* the same, of a camera; AV_NOPTS_VALUE of anything else */

@@ -11,6 +11,7 @@ enum {
     MEDIA_USAGE = -1,  /* bad options: unknown encoder, output exists, ... */
     MEDIA_INPUT = -2,  /* the input cannot be opened, has no video, or cannot be decoded */
     MEDIA_OUTPUT = -3, /* the output cannot be written */
+    MEDIA_LOST = -16,  /* no exit code: frames were lost with the GPU; begin again in software */
 };
 
 /* {0} means no error. Keeps the first error and ignores later ones. Not thread-safe. */

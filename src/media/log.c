@@ -365,23 +365,17 @@ LogNote codec_log_take(CodecLog *log)
     return note.error[0] ? note : current.note;
 }
 
-int codec_log_forget_broken(CodecLog *log, int64_t number)
+int codec_log_take_broken(CodecLog *log, int64_t number)
 {
     int found = 0;
     pthread_mutex_lock(&log_state.lock);
     for (int i = log->broken_count - 1; i >= 0; i--)
-        if (log->broken[i] == number) {
+        if (!log->broken[i] || log->broken[i] == number) {
             drop_broken(log, i);
             found = 1;
         }
     pthread_mutex_unlock(&log_state.lock);
     return found;
-}
-
-int codec_log_take_broken(CodecLog *log, int64_t number)
-{
-    const int unknown = codec_log_forget_broken(log, 0);
-    return codec_log_forget_broken(log, number) || unknown;
 }
 
 int64_t codec_log_drop_broken(CodecLog *log)

@@ -60,9 +60,6 @@ LogNote codec_log_take(CodecLog *log);
  * (compat.h), or about an unknown packet. Errors about negative numbers are not kept. */
 int codec_log_take_broken(CodecLog *log, int64_t number);
 
-/* The same, but keeps errors about unknown packets. */
-int codec_log_forget_broken(CodecLog *log, int64_t number);
-
 /* Forgets the oldest packet with an error and returns its number, or -1. */
 int64_t codec_log_drop_broken(CodecLog *log);
 

@@ -35,8 +35,6 @@ typedef struct PlaybackWork {
     atomic_int overtaken; /* the loop has requested another start */
     int starts;           /* true: restarts all threads at `start` */
     int sounds;           /* true: starts the sound */
-    int again;            /* true: restarts the pictures at `place` */
-    FeedPlace place;
     FeedStart start;
     const AVStream *asked, *sound; /* the requested track, and the playing one; or NULL */
     double speed;
@@ -63,8 +61,7 @@ struct Playback {
     PacketStore subtitles;     /* packets of all subtitle tracks so far */
 
     PlaybackWork work;
-    int wants_start, wants_sound, wants_again; /* work to start after the current work */
-    FeedPlace again_at;                        /* where to restart the pictures */
+    int wants_start, wants_sound; /* work to start after the current work */
     Playback *finished, *next_finished;
 
     Frame *ahead[AHEAD];
@@ -226,10 +223,6 @@ static void *work_main(void *arg)
         if (!atomic_load(&w->overtaken))
             ret = start_pictures(p);
     }
-    if (ret >= 0 && w->again && !w->starts) {
-        demuxer_pause(p->demuxer);
-        ret = video_feed_restart(p->is.feed, &w->place, &w->error);
-    }
     if (ret >= 0 && w->sounds && !atomic_load(&w->overtaken))
         start_sound(p);
     MediaError why = {0};
@@ -249,8 +242,6 @@ static void begin_work(Playback *p)
     *w = (PlaybackWork){
         .starts = p->wants_start,
         .sounds = p->wants_start || p->wants_sound,
-        .again = p->wants_again,
-        .place = p->again_at,
         .start = p->is.start,
         .asked = p->is.sound,
         .sound = p->is.sound,
@@ -265,7 +256,7 @@ static void begin_work(Playback *p)
         (void)media_fail(&w->error, MEDIA_INPUT, "no thread can be started to play the input");
         return;
     }
-    p->wants_start = p->wants_sound = p->wants_again = 0;
+    p->wants_start = p->wants_sound = 0;
     p->finished = NULL;
     p->add[0] = '\0';
 }
@@ -299,12 +290,7 @@ int playback_follow(Playback *p, MediaError *error)
     if (w->running && !atomic_load(&w->done))
         return AVERROR(EAGAIN);
     end_work(p);
-    if (w->again && p->stage) /* the stage takes frames again */
-        equalize_stage_resume(p->stage);
-    w->again = 0;
-    p->wants_again = p->is.attached && equalize_stage_wants_restart(p->stage, &p->again_at);
-    if (!w->error.fault &&
-        (p->wants_start || p->wants_sound || p->wants_again || p->finished || p->add[0]))
+    if (!w->error.fault && (p->wants_start || p->wants_sound || p->finished || p->add[0]))
         begin_work(p);
     if (w->running)
         return AVERROR(EAGAIN);
@@ -335,6 +321,7 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const Fe
         return NULL;
     }
     p->is.source = source;
+    p->options.video.decoder.lossless = playback_can_seek(p);
     p->clock.speed = p->is.speed = options->speed;
     p->volume = AUDIO_MAX_VOLUME;
     p->is.start = *start;
@@ -665,18 +652,19 @@ PlaybackCounts playback_counts(const Playback *p)
     };
 }
 
-int playback_damage(Playback *p, int to_end, char *text, size_t size)
+int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t size)
 {
     stop(p);
     const int64_t sound = p->audio ? audio_damage(p->audio) : 0;
     const int64_t end = video_feed_end(p->is.feed);
-    const DamageReport report = {
+    DamageReport report = {
         .packets = p->is.source->damage,
         .frames = *decoder_damage(video_feed_decoder(p->is.feed)),
         .part = {.video_end = end == AV_NOPTS_VALUE ? end : end + source_start(p->is.source),
                  .any_end = demuxer_end(p->demuxer),
                  .to_end = to_end && !video_feed_is_part(p->is.feed)},
     };
+    report.frames.lost_frames += lost;
     if (damage_describe(p->is.source, &report, text, size))
         return 1;
     if (sound > 0)

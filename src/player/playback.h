@@ -166,8 +166,8 @@ int playback_read_subtitle(Playback *p, AVPacket *packet);
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
 /* Ends all threads for good and waits for them. Returns 1 if the input is damaged; `text` says how.
- * `to_end`: whether it was played to the end of the input. */
-int playback_damage(Playback *p, int to_end, char *text, size_t size);
+ * `to_end`: whether it was played to the end of the input; `lost`: frames lost after decoding. */
+int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t size);
 
 /* 0 for a pipe. */
 int playback_can_seek(const Playback *p);

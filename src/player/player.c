@@ -200,10 +200,29 @@ static void repeat(Player *p)
     }
 }
 
+/* Seeks to where it is, for the pictures that were lost with the GPU. */
+static void go_on_in_software(Player *p)
+{
+    const PlaybackState *b = played(p);
+    FeedStart start = b->start;
+    if (!b->pending)
+        start = (FeedStart){.position = p->shown->position};
+    if (!b->pending && !b->paused && p->shown->drawn)
+        start.position += p->shown->duration;
+    start.position = FFMAX(start.position, 0); /* AV_NOPTS_VALUE is where the source is */
+    p->host->note("frames were lost with the GPU: decoding continues in software");
+    player_go(p, start);
+}
+
 static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     const int event = showing_run(p->showing, p->playback, p->steps > 0, now, wait, error);
     const PlaybackState *b = played(p);
+    if (event == MEDIA_LOST) {
+        go_on_in_software(p);
+        *error = (MediaError){0};
+        return 0;
+    }
     if (event == SHOWING_ENDED && !p->shown->frame && !b->source->live && !playlist_is_part(p))
         return media_fail(error, MEDIA_INPUT, "no frame of %s could be decoded",
                           media_quote(p->path));
@@ -429,13 +448,7 @@ PlayerState player_state(const Player *p)
 
 int player_damage(Player *p, char *text, size_t size)
 {
-    const int damaged = playback_damage(p->playback, p->ended, text, size);
-    const int64_t gone = equalize_stage_gone(p->stage);
-    const size_t length = damaged ? strlen(text) : 0;
-    if (gone)
-        snprintf(text + length, size - length, "%s%" PRId64 " frame%s lost with the GPU",
-                 length ? "; " : "", gone, gone == 1 ? " was" : "s were");
-    return damaged || gone;
+    return playback_damage(p->playback, p->ended, equalize_stage_lost(p->stage), text, size);
 }
 
 uint8_t *player_grab(Player *p, int *width, int *height)

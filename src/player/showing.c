@@ -23,7 +23,6 @@ struct Showing {
     Frame *frame; /* the one of `shown` */
     Shown shown;
     int missing; /* it could not be uploaded, and comes again */
-    int drawn;   /* it has been on the screen */
     int64_t due; /* when it is to be drawn */
     int64_t rate_since, rate_count;
 };
@@ -90,7 +89,7 @@ static void note_rate(Showing *s, int64_t now)
 void showing_note(Showing *s, const Playback *b, int64_t now)
 {
     const int64_t heard = playback_heard(b, now);
-    s->drawn = 1;
+    s->shown.drawn = 1;
     s->shown.count++;
     note_drawing(s, b, now);
     note_rate(s, now);
@@ -102,7 +101,7 @@ void showing_note(Showing *s, const Playback *b, int64_t now)
 
 static int is_fresh(const Showing *s)
 {
-    return s->frame && !s->drawn && !s->missing;
+    return s->frame && !s->shown.drawn && !s->missing;
 }
 
 int showing_is_due(const Showing *s, int64_t now)
@@ -119,7 +118,7 @@ static void keep(Showing *s, Frame *frame)
 void showing_drop(Showing *s)
 {
     keep(s, NULL);
-    s->drawn = 0;
+    s->shown.drawn = 0;
     equalize_stage_shown(s->stage, NULL);
 }
 

@@ -39,6 +39,7 @@ typedef struct Shown {
     const Frame *frame;         /* in the window's textures; NULL: none */
     int64_t position, duration; /* of the frame; stay valid after it */
     int64_t count;              /* number of frames shown */
+    int drawn;                  /* the frame has been on the screen */
     int came;                   /* live input: a frame came in the last turn */
     Measured measured;
 } Shown;

@@ -1,7 +1,6 @@
 #include "run/decode_stage.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <libavutil/error.h>
@@ -16,7 +15,6 @@ struct DecodeStage {
     Queue *queue; /* of Frame * */
     pthread_t thread;
     int running;
-    atomic_int ends;  /* see decode_stage_finish() */
     MediaError error; /* the thread's until the queue has ended */
 };
 
@@ -28,8 +26,6 @@ static void drop_queued(const void *oldest, void *next)
 static int decode_next(DecodeStage *s)
 {
     int ret = queue_wait_for_room(s->queue); /* else it would only be older when it is seen */
-    if (ret >= 0 && atomic_load(&s->ends))
-        ret = AVERROR_EXIT;
     if (ret < 0)
         return ret;
     Frame *frame = frame_alloc();
@@ -67,7 +63,6 @@ DecodeStage *decode_stage_create(const DecodeStageOptions *options)
     if (!s)
         return NULL;
     s->options = *options;
-    atomic_init(&s->ends, 0);
     if (queue_open(&s->queue, &queue) < 0)
         decode_stage_close(&s);
     return s;
@@ -88,7 +83,6 @@ DecodeStage *decode_stage_of_reader(Reader *reader)
 int decode_stage_start(DecodeStage *s, MediaError *error)
 {
     queue_restart(s->queue);
-    atomic_store(&s->ends, 0);
     s->error = (MediaError){0};
     s->running = pthread_create(&s->thread, NULL, stage_main, s) == 0;
     return s->running
@@ -116,11 +110,6 @@ int decode_stage_look(DecodeStage *s, MediaError *error)
 int decode_stage_waiting(DecodeStage *s)
 {
     return queue_count(s->queue);
-}
-
-void decode_stage_finish(DecodeStage *s)
-{
-    atomic_store(&s->ends, 1);
 }
 
 void decode_stage_cancel(DecodeStage *s)

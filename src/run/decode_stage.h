@@ -42,10 +42,6 @@ int decode_stage_look(DecodeStage *stage, MediaError *error);
 /* Number of frames that wait. Any thread. */
 int decode_stage_waiting(DecodeStage *stage);
 
-/* Ends after the frame being decoded. Frames up to it can still be taken; then
- * decode_stage_take() returns AVERROR_EXIT. */
-void decode_stage_finish(DecodeStage *stage);
-
 /* Whoever waits in decode_stage_take() gets AVERROR_EXIT. Any thread. */
 void decode_stage_cancel(DecodeStage *stage);
 

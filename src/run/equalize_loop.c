@@ -21,8 +21,7 @@ struct EqualizeLoop {
     int chroma;                 /* true if chroma is written */
     Frame *frames[MOST];        /* in flight, a ring */
     int first, count;
-    int slots;      /* upper bound of the equalizer's slots; lowered when it accepts no more */
-    int gives_back; /* frames were given back since the last next() */
+    int slots; /* upper bound of the equalizer's slots; lowered when it accepts no more */
 };
 
 /* ---- outputs ---- */
@@ -116,10 +115,16 @@ static int hand_in(EqualizeLoop *l, Frame *f)
 
 static int submit(EqualizeLoop *l, Frame *frame, MediaError *error);
 
+static int is_lost(const EqualizeLoop *l, const AVFrame *frame)
+{
+    return frame && gpu_frame_is(frame) &&
+           (gpu_frame_is_lost(frame) || lumeq_backend_name(l->options.equalizer) != l->backend);
+}
+
+/* True if the frame or the one before it is. */
 static int is_on_lost_gpu(const EqualizeLoop *l, const Frame *f)
 {
-    return lumeq_backend_name(l->options.equalizer) != l->backend &&
-           (gpu_frame_is(f->decoded.frame) || (f->previous[0] && gpu_frame_is(f->previous[0])));
+    return is_lost(l, f->decoded.frame) || is_lost(l, f->previous[0]);
 }
 
 /* Takes ownership of the frame. */
@@ -133,58 +138,23 @@ static int submit_or_free(EqualizeLoop *l, Frame *frame, MediaError *error)
     return ret;
 }
 
-static int copy_frames(EqualizeLoop *l, Frame *frames[MOST])
-{
-    for (int i = 0; i < l->count; i++)
-        frames[i] = *frame_at(l, i);
-    return l->count;
-}
-
-/* The GPU may still write to it. */
-static void leave_output(Frame *f)
-{
-    if (f->out)
-        gpu_frame_abandon(f->out);
-    av_frame_free(&f->out);
-}
-
-/* The oldest frame in flight is lost with the GPU: gives all in flight back to the owner, who
- * repeats them. `finished`: 1 if the oldest was received. */
-static int give_back(EqualizeLoop *l, int finished, MediaError *error)
+/* The GPU is lost: submits the frames in flight again, the oldest first. `finished`: 1 if the
+ * oldest was received. */
+static int submit_again(EqualizeLoop *l, int finished, MediaError *error)
 {
     Frame *frames[MOST];
-    const int count = copy_frames(l, frames), first = finished;
+    const int count = l->count;
     lumeq_flush(l->options.equalizer);
     for (int i = 1; i < count; i++)
         finished += lumeq_receive(l->options.equalizer, NULL, NULL) == 0;
     int ret = lumeq_rewind(l->options.equalizer, finished);
     if (ret < 0)
         return failed(l, ret, error);
-    l->count = 0;
-    l->gives_back = 1;
-    for (int i = 0; i < count; i++) {
-        if (i >= first)
-            leave_output(frames[i]);
-        const int lost = l->options.lost(l->options.opaque, frames[i], error);
-        ret = lost < 0 ? lost : ret;
-    }
-    return ret;
-}
-
-/* Outputs were on a GPU that is lost: submits all frames in flight again, the oldest first. */
-static int submit_again(EqualizeLoop *l, MediaError *error)
-{
-    Frame *frames[MOST];
-    const int count = copy_frames(l, frames);
-    int ret = 0;
-    for (int i = 1; i < count && ret == 0; i++) /* the first one was received */
-        ret = lumeq_receive(l->options.equalizer, NULL, NULL);
-    if (ret == 0)
-        ret = lumeq_rewind(l->options.equalizer, count);
-    if (ret < 0)
-        return failed(l, ret, error);
+    for (int i = 0; i < count; i++)
+        frames[i] = *frame_at(l, i);
     l->count = 0;
     for (int i = 0; i < count; i++) {
+        gpu_frame_abandon(frames[i]->out); /* the GPU may still write to it */
         av_frame_free(&frames[i]->out);
         if (ret >= 0)
             ret = submit_or_free(l, frames[i], error);
@@ -215,7 +185,7 @@ static int receive(EqualizeLoop *l, int wait, int drop, MediaError *error)
         return 0;
     note_loss(l);
     if (ret == LUMEQ_ERR_GPU && is_on_lost_gpu(l, f))
-        return give_back(l, 0, error);
+        return submit_again(l, 0, error);
     if (ret == LUMEQ_ERR_GPU) { /* its input is lost with the GPU, and it was given back */
         pop(l);
         frame_free(&f);
@@ -223,15 +193,13 @@ static int receive(EqualizeLoop *l, int wait, int drop, MediaError *error)
     if (ret < 0)
         return failed(l, ret, error);
     if (l->memory && !result.out.plane[0])
-        return submit_again(l, error);
+        return submit_again(l, 1, error);
     equalizer_offset_stats(&f->stats, f->decoded.frame);
     ret = equalizer_take_output(l->memory, f->out, &result, error);
     if (ret < 0 || drop)
         frame_free(&f);
     else
         ret = l->options.done(l->options.opaque, f, error);
-    if (ret == EQUALIZE_LOST)
-        return give_back(l, 1, error);
     pop(l);
     return ret < 0 ? ret : 1;
 }
@@ -245,14 +213,13 @@ static int receive_until(EqualizeLoop *l, int count, MediaError *error)
     return ret < 0 ? ret : 0;
 }
 
-/* Returns 1 if this frame or an earlier one was lost with the GPU: the owner then has to submit
- * this frame again. No earlier frame is in flight then. */
+/* Returns 1 if the frame was lost with the GPU. No earlier frame is in flight then. */
 static int submit(EqualizeLoop *l, Frame *f, MediaError *error)
 {
     int ret = receive_until(l, l->slots - 1, error);
     if (ret >= 0 && is_on_lost_gpu(l, f))
         ret = receive_until(l, 0, error);
-    if (ret >= 0 && (l->gives_back || is_on_lost_gpu(l, f)))
+    if (ret >= 0 && is_on_lost_gpu(l, f))
         return 1;
     if (ret >= 0)
         ret = make_output(l, f, error);
@@ -266,7 +233,8 @@ static int submit(EqualizeLoop *l, Frame *f, MediaError *error)
     }
     if (ret < 0 && is_on_lost_gpu(l, f)) {
         note_loss(l);
-        leave_output(f);
+        gpu_frame_abandon(f->out);
+        av_frame_free(&f->out);
         return submit(l, f, error);
     }
     return ret < 0 ? failed(l, ret, error) : 0;
@@ -328,7 +296,6 @@ int equalize_loop_run(EqualizeLoop *l, MediaError *error)
     int ret;
     do {
         Frame *frame = NULL;
-        l->gives_back = 0;
         ret = l->options.next(l->options.opaque, &frame, !l->count, error);
         if (ret >= 0)
             ret = equalize(l, frame, error);

@@ -3,15 +3,14 @@
  *
  * It takes frames in order, makes the outputs, and hands the frames on in order. While more frames
  * are ready it submits them before it waits for earlier ones, so that a GPU has several in flight;
- * else it waits at once. It notices when the GPU is lost, and gives back the frames that were
- * there. Its owner says where frames come from, which are left out, and where they go.
+ * else it waits at once. If the GPU is lost, frames in host memory are equalized again, and those
+ * in its memory are given back. Its owner says where frames come from, which are left out, and
+ * where they go.
  */
 #ifndef LUMEQ_RUN_EQUALIZE_LOOP_H
 #define LUMEQ_RUN_EQUALIZE_LOOP_H
 
 #include "run/run_frame.h"
-
-#define EQUALIZE_LOST 1
 
 typedef struct EqualizeLoopOptions {
     LumeqEqualizer *equalizer;
@@ -21,11 +20,9 @@ typedef struct EqualizeLoopOptions {
      * finished; another negative number ends the loop. `idle`: no frame is in flight, so the call
      * has to wait for one. */
     int (*next)(void *opaque, Frame **frame, int idle, MediaError *error);
-    /* Takes over an equalized frame, unless it returns EQUALIZE_LOST: its decoded picture is needed
-     * but was lost with the GPU, so `lost` follows. Negative: ends the loop. */
+    /* Takes over an equalized frame. Negative: ends the loop. */
     int (*done)(void *opaque, Frame *frame, MediaError *error);
-    /* Takes over a frame whose decoded picture was lost with the GPU, or one after it: `next` has
-     * to give the frames from the first of these on again, if it can. Negative: ends the loop. */
+    /* Takes over a frame that was lost with the GPU, in order. Negative: ends the loop. */
     int (*lost)(void *opaque, Frame *frame, MediaError *error);
     void *opaque;
     void (*note)(const char *line); /* takes one line for the user */

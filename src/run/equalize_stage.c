@@ -37,7 +37,7 @@ typedef struct Orders {
     VideoFeed *feed; /* or NULL; used only under the lock */
     int live, hold, on_device, stop;
     int generation, revision;
-    int restarts; /* true if the feed can restart */
+    int lossless; /* of the feed */
     LumeqParams params;
     int64_t taken, shown; /* Frame.number */
     int64_t late_from, late_to;
@@ -45,10 +45,9 @@ typedef struct Orders {
 
 /* A decoded frame that may have to be equalized again. Its `previous[0]` is the frame before it. */
 typedef struct Kept {
-    Frame *frame;       /* has no picture while that, lost with the GPU, is decoded again */
-    FeedPlace compared; /* place of the frame before it, or its own if it is the first */
-    AVFrame *away;      /* the picture on the GPU, if it was copied to the host to be compared */
-    int taken;          /* EqualizeStageOptions.take() has had it */
+    Frame *frame;
+    AVFrame *away; /* the picture on the GPU, if it was copied to the host to be compared */
+    int taken;     /* EqualizeStageOptions.take() has had it */
 } Kept;
 
 struct EqualizeStage {
@@ -61,8 +60,6 @@ struct EqualizeStage {
     pthread_cond_t changed;
     Orders orders;
     int woken;
-    int again; /* generation whose feed has to restart at `again_at`, or 0 */
-    FeedPlace again_at;
     MediaError error; /* belongs to the last Frame.end that is a fault */
 
     /* Used by the window. */
@@ -75,11 +72,8 @@ struct EqualizeStage {
     int coming_count;
     Kept kept[KEPT];
     int kept_count;
-    int done;       /* the first `done` of them are in the equalizer's history, ... */
-    int begun;      /* ... the first `begun` were submitted, ... */
-    int filled;     /* ... and the first `filled` have their pictures */
-    FeedPlace last; /* place of the frame kept last */
-    int awaits;     /* true while the feed has to restart */
+    int done;  /* the first `done` of them are in the equalizer's history, ... */
+    int begun; /* ... and the first `begun` were submitted */
     int generation, revision;
     int64_t number;  /* Frame.number of the last frame */
     int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
@@ -87,7 +81,7 @@ struct EqualizeStage {
     int apart;       /* true if the next frame does not continue the last one */
     int end;         /* how the feed ended; 0: not yet */
     int end_sent;
-    atomic_llong gone; /* number of frames lost with a GPU */
+    atomic_llong lost; /* number of frames lost with a GPU */
 };
 
 /* ---- one frame, in the thread ---- */
@@ -158,7 +152,6 @@ static void forget(EqualizeStage *s, int index)
     frame_free(&s->kept[index].frame);
     gpu_frame_free(&s->kept[index].away);
     s->kept_count--;
-    s->filled -= index < s->filled;
     s->done -= index < s->done;
     s->begun -= index < s->begun;
     memmove(&s->kept[index], &s->kept[index + 1],
@@ -166,70 +159,34 @@ static void forget(EqualizeStage *s, int index)
 }
 
 /* Drops a frame that is lost with the GPU. */
-static void lose(EqualizeStage *s, int index)
+static int lose(EqualizeStage *s, int index, MediaError *error)
 {
-    if (!s->kept[index].taken)
-        atomic_fetch_add(&s->gone, 1);
+    if (s->now.lossless)
+        return media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
+    const Kept *kept = &s->kept[index];
+    if (!kept->taken && kept->frame->generation == s->now.generation)
+        atomic_fetch_add(&s->lost, 1);
     forget(s, index);
-}
-
-/* The GPU is lost: asks for a restart of the feed at the reference of the first kept frame. A live
- * feed cannot restart. */
-static void lose_kept(EqualizeStage *s)
-{
-    const int again = s->now.restarts && s->generation == s->now.generation;
-    for (int i = s->kept_count - 1; i >= 0; i--) {
-        Kept *k = &s->kept[i];
-        const AVFrame *frame = k->frame->decoded.frame, *previous = k->frame->previous[0];
-        const int on_gpu = !frame || gpu_frame_is(frame) || (previous && gpu_frame_is(previous));
-        if (again && k->frame->generation == s->generation && !k->frame->decoded.preview) {
-            frame_drop_pictures(k->frame); /* the feed sends them again */
-            gpu_frame_free(&k->away);
-        } else if (on_gpu && s->now.restarts)
-            forget(s, i);
-        else if (on_gpu)
-            lose(s, i);
-    }
-    s->filled = 0;
-    while (s->filled < s->kept_count && s->kept[s->filled].frame->decoded.frame)
-        s->filled++;
-    if (!again)
-        return;
-    while (s->coming_count)
-        frame_free(&s->coming[--s->coming_count]);
-    s->end = s->end_sent = 0;
-    FeedPlace place = {s->last.position + 1, s->last.number + 1};
-    if (s->filled < s->kept_count)
-        place = s->kept[s->filled].compared;
-    pthread_mutex_lock(&s->lock);
-    s->again = s->orders.generation == s->generation ? s->generation : 0;
-    s->again_at = place;
-    pthread_mutex_unlock(&s->lock);
-    s->awaits = 1;
-    s->options.wake(s->options.wake_opaque);
+    return 0;
 }
 
 /* See EqualizeLoopOptions. */
 static int lost_frame(void *opaque, Frame *frame, MediaError *error)
 {
     EqualizeStage *s = opaque;
-    (void)error;
+    int index = s->done;
+    while (s->kept[index].frame->number != frame->number)
+        index++;
     gpu_frame_mark_lost(frame->decoded.frame);
     frame_free(&frame);
-    if (--s->begun == s->done)
-        lose_kept(s);
-    return 0;
-}
-
-static FeedPlace place_of(const Frame *frame)
-{
-    return (FeedPlace){frame->decoded.position, frame->decoded.number};
+    return lose(s, index, error);
 }
 
 /* Noise reference for the next frame. */
 static AVFrame *clone_picture(const Kept *kept)
 {
-    return av_frame_clone(kept->away ? kept->away : kept->frame->decoded.frame);
+    const int is_away = kept->away && !gpu_frame_is_lost(kept->away);
+    return av_frame_clone(is_away ? kept->away : kept->frame->decoded.frame);
 }
 
 /* Copies the picture and the one before it into the same memory. 0: one is lost with the GPU. */
@@ -246,47 +203,28 @@ static int colocate(EqualizeStage *s, Kept *kept)
 }
 
 /* Takes ownership of the frame. */
-static void keep(EqualizeStage *s, Frame *frame)
+static int keep(EqualizeStage *s, Frame *frame, MediaError *error)
 {
     frame->first = s->apart || frame->decoded.returned;
     const Kept *last = s->kept_count && !frame->first ? &s->kept[s->kept_count - 1] : NULL;
-    Kept kept = {.frame = frame, .compared = place_of(last ? last->frame : frame)};
+    Kept kept = {.frame = frame};
     frame->previous[0] = last ? clone_picture(last) : NULL;
     frame->number = ++s->number;
     frame->generation = s->generation;
     const int here = colocate(s, &kept);
+    if (!here) {
+        if (frame->previous[0])
+            gpu_frame_mark_lost(frame->previous[0]);
+        gpu_frame_mark_lost(frame->decoded.frame);
+        gpu_frame_free(&frame->previous[0]);
+    }
     if (s->kept_count == KEPT)
         forget(s, 0);
     s->kept[s->kept_count++] = kept;
-    s->filled++;
-    s->last = place_of(frame);
     s->apart = frame->decoded.preview;
-    if (here)
-        return;
-    if (frame->previous[0])
-        gpu_frame_mark_lost(frame->previous[0]);
-    gpu_frame_mark_lost(frame->decoded.frame);
-    lose_kept(s);
-}
-
-/* Puts a frame from the restarted feed into its place, or takes it as the reference of the next.
- * Frames before it that the feed has skipped are lost. */
-static void fill(EqualizeStage *s, Decoded *decoded)
-{
-    while (s->filled < s->kept_count && decoded->number > s->kept[s->filled].frame->decoded.number)
-        lose(s, s->filled);
-    if (s->filled == s->kept_count)
-        return;
-    Kept *k = &s->kept[s->filled];
-    Frame *f = k->frame;
-    if (decoded->number == f->decoded.number) {
-        FFSWAP(AVFrame *, f->decoded.frame, decoded->frame);
-        if (!f->first && s->filled && k->compared.number == k[-1].frame->decoded.number)
-            f->previous[0] = clone_picture(k - 1);
-        s->filled++;
-    } else if (decoded->number == k->compared.number) {
-        FFSWAP(AVFrame *, f->previous[0], decoded->frame);
-    }
+    return here || (!s->now.lossless && !gpu_frame_is(frame->decoded.frame))
+               ? 0
+               : lose(s, s->kept_count - 1, error);
 }
 
 static int is_ahead(const EqualizeStage *s, const Kept *kept)
@@ -367,8 +305,7 @@ static int take_decoded(EqualizeStage *s, Frame **frame, MediaError *error)
 {
     int ret = AVERROR(EAGAIN);
     pthread_mutex_lock(&s->lock);
-    s->awaits &= s->again == s->generation;
-    if (!s->awaits && s->orders.feed && s->orders.generation == s->generation)
+    if (s->orders.feed && s->orders.generation == s->generation)
         ret = video_feed_receive(s->orders.feed, frame, error);
     pthread_mutex_unlock(&s->lock);
     return ret;
@@ -422,26 +359,9 @@ static int give_way(EqualizeStage *s, MediaError *error)
     return 1;
 }
 
-/* After a restart. 1: took a frame; 0: the feed has no frame yet. */
-static int take_again(EqualizeStage *s)
-{
-    fetch(s);
-    if (!s->coming_count)
-        return 0;
-    Frame *next = take_coming(s);
-    fill(s, &next->decoded);
-    if (next->decoded.frame && s->filled == s->kept_count && next->decoded.number > s->last.number)
-        keep(s, next); /* the first frame after those that were kept */
-    else
-        frame_free(&next);
-    return 1;
-}
-
 /* Returns 1 if there may be more to do. */
 static int take_next(EqualizeStage *s, MediaError *error)
 {
-    if (s->filled < s->kept_count)
-        return take_again(s);
     if (!s->now.live && count_ahead(s) >= AHEAD)
         return 0;
     fetch(s);
@@ -458,12 +378,7 @@ static int take_next(EqualizeStage *s, MediaError *error)
     const int ret = s->now.live && count_ahead(s) ? give_way(s, error) : 1;
     if (ret <= 0)
         return ret;
-    Frame *next = take_coming(s);
-    if (!next->decoded.preview && next->decoded.number <= s->last.number)
-        frame_free(&next); /* after a restart it comes twice */
-    else
-        keep(s, next);
-    return 1;
+    return keep(s, take_coming(s), error) < 0 ? error->fault : 1;
 }
 
 static void send_end(EqualizeStage *s)
@@ -483,13 +398,9 @@ static void begin_generation(EqualizeStage *s)
 {
     s->generation = s->now.generation;
     s->apart = 1;
-    s->last = (FeedPlace){0};
-    s->end = s->end_sent = s->awaits = 0;
+    s->end = s->end_sent = 0;
     while (s->coming_count)
         drop_coming(s);
-    for (int i = s->kept_count - 1; i >= 0; i--) /* no feed sends them again */
-        if (!s->kept[i].frame->decoded.frame)
-            forget(s, i);
     for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
         if (s->kept[i].frame->number != s->now.shown)
             forget(s, i);
@@ -518,10 +429,7 @@ static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
         int ret = s->revision != s->now.revision ? begin_again(s, error) : 0;
         if (s->generation != s->now.generation)
             begin_generation(s);
-        if (!changed && s->begun < s->filled &&
-            gpu_frame_is_lost(s->kept[s->begun].frame->decoded.frame))
-            lose_kept(s);
-        if (!changed && s->begun < s->filled)
+        if (!changed && s->begun < s->kept_count)
             return begin_kept(s, frame, error);
         if (!changed)
             ret = take_next(s, error);
@@ -575,7 +483,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     s->options = *options;
     s->now.params = s->orders.params = options->params;
     s->orders.late_from = s->orders.late_to = INT64_MIN;
-    atomic_init(&s->gone, 0);
+    atomic_init(&s->lost, 0);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     const EqualizeLoopOptions loop = {
@@ -622,7 +530,7 @@ void equalize_stage_attach(EqualizeStage *s, VideoFeed *feed, int live)
 {
     Orders *o = begin_orders(s);
     o->feed = feed;
-    o->restarts = feed && video_feed_can_restart(feed);
+    o->lossless = feed && video_feed_is_lossless(feed);
     o->live = live;
     o->generation++;
     o->late_from = o->late_to = INT64_MIN;
@@ -632,22 +540,6 @@ void equalize_stage_attach(EqualizeStage *s, VideoFeed *feed, int live)
 void equalize_stage_detach(EqualizeStage *s)
 {
     equalize_stage_attach(s, NULL, 0);
-}
-
-int equalize_stage_wants_restart(EqualizeStage *s, FeedPlace *place)
-{
-    pthread_mutex_lock(&s->lock);
-    const int wants = s->again && s->again == s->orders.generation;
-    *place = s->again_at;
-    pthread_mutex_unlock(&s->lock);
-    return wants;
-}
-
-void equalize_stage_resume(EqualizeStage *s)
-{
-    begin_orders(s);
-    s->again = 0;
-    give_orders(s);
 }
 
 /* The orders are read without the lock: this thread alone writes them. */
@@ -744,9 +636,9 @@ int equalize_stage_waiting(EqualizeStage *s)
     return queue_count(s->results);
 }
 
-int64_t equalize_stage_gone(const EqualizeStage *s)
+int64_t equalize_stage_lost(const EqualizeStage *s)
 {
-    return atomic_load(&s->gone);
+    return atomic_load(&s->lost);
 }
 
 int equalize_stage_is_lost(EqualizeStage *s)

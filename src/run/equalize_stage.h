@@ -3,7 +3,8 @@
  *
  * Frames come out in order. When settings change, the shown frame comes again, and then those
  * after it: they look as if the settings had been the same before. After a detach no earlier frame
- * comes out. Frames that were lost with a GPU come from the feed again.
+ * comes out. If frames of a lossless feed are lost with the GPU, the feed ends with MEDIA_LOST;
+ * those of another feed are counted.
  *
  * One thread, the window's, calls these functions unless they say otherwise. Only
  * equalize_stage_stop(), equalize_stage_close(), equalize_stage_attach() and
@@ -45,16 +46,12 @@ void equalize_stage_attach(EqualizeStage *stage, VideoFeed *feed, int live);
 /* The stage does not touch the feed again. */
 void equalize_stage_detach(EqualizeStage *stage);
 
-/* Not 0: frames were lost with the GPU, and the feed is to start again at `place`. The stage leaves
- * the feed alone until equalize_stage_resume(), or until it is attached again. */
-int equalize_stage_wants_restart(EqualizeStage *stage, FeedPlace *place);
-void equalize_stage_resume(EqualizeStage *stage);
-
 /* The feed has something, or has ended. Any thread. */
 void equalize_stage_wake(EqualizeStage *stage);
 
 /* 0: the next frame, which is the caller's. 1: the shown frame, equalized again. AVERROR(EAGAIN):
- * none yet; AVERROR_EOF; or MEDIA_INPUT, MEDIA_USAGE with `error` filled. */
+ * none yet; AVERROR_EOF; or MEDIA_INPUT, MEDIA_USAGE, MEDIA_LOST with `error`
+ * filled. */
 int equalize_stage_receive(EqualizeStage *stage, Frame **frame, MediaError *error);
 
 /* The window takes this frame to show or drop it: there is room for another. */
@@ -85,8 +82,8 @@ void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 /* Frames that wait to be received. */
 int equalize_stage_waiting(EqualizeStage *stage);
 
-/* Frames of a live input that were lost with the GPU. Any thread. */
-int64_t equalize_stage_gone(const EqualizeStage *stage);
+/* Number of frames that were lost with the GPU. Any thread. */
+int64_t equalize_stage_lost(const EqualizeStage *stage);
 
 /* Not 0: the GPU was lost. Any thread. */
 int equalize_stage_is_lost(EqualizeStage *stage);

@@ -214,7 +214,8 @@ int lookahead_next(Lookahead *l, MeasuredFrame *frame, LumeqCurve **curve, Media
     if (ret == AVERROR_EOF)
         return 0;
     if (ret < 0)
-        return media_fail(error, MEDIA_INPUT, "%s", l->error.text);
+        return media_fail(error, l->error.fault ? l->error.fault : MEDIA_INPUT, "%s",
+                          l->error.text);
     *frame = ahead.frame;
     *curve = ahead.curve;
     return 1;

@@ -11,8 +11,6 @@
  * marks of two, and the third is what the second is measured against. Then one is kept. */
 #define BEFORE 3
 
-#define MEASURE_LOST 1
-
 typedef struct Work {
     MeasurePass *pass;
     Reader *reader;
@@ -21,10 +19,14 @@ typedef struct Work {
     AVFrame *before[BEFORE]; /* the nearest first */
     int64_t damage;          /* Decoded.damage of the frame before */
     int began;
-    int known; /* number of references that come first after a restart */
 } Work;
 
-/* MEASURE_LOST: one of the two is lost with the GPU. */
+static int fail_lost(MediaError *error)
+{
+    return media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
+}
+
+/* MEDIA_LOST: one of the two is lost with the GPU. */
 static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
 {
     const MeasurePass *pass = w->pass;
@@ -36,7 +38,7 @@ static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, Media
     if (ret == 0)
         ret = lumeq_measure_finish(w->measure, 1);
     if (ret == LUMEQ_ERR_GPU && (gpu_frame_is(frame) || (previous && gpu_frame_is(previous))))
-        return MEASURE_LOST;
+        return fail_lost(error);
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
@@ -72,8 +74,7 @@ int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame
             ret = mark_of(&w, frames[i], frames[i + 1], &marks[i], error);
     }
     lumeq_measure_free(&w.measure);
-    return ret == MEASURE_LOST ? media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU")
-                               : ret;
+    return ret;
 }
 
 /* Measures a frame against the one before it; the clones may be brought to the same memory. */
@@ -83,10 +84,10 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
     AVFrame *before = w->before[0] ? av_frame_clone(w->before[0]) : NULL;
     int ret = in && (before || !w->before[0]) ? 0 : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0 && equalizer_colocate(w->pass->reader.decoder.memory, before, in) < 0)
-        ret = MEASURE_LOST;
+        ret = fail_lost(error);
     if (ret == 0)
         ret = measure(w, in, before, error);
-    if (ret == MEASURE_LOST)
+    if (ret == MEDIA_LOST)
         gpu_frame_mark_lost(gpu_frame_is(frame) ? frame : w->before[0]);
     gpu_frame_free(&before);
     gpu_frame_free(&in);
@@ -108,32 +109,14 @@ static int take(Work *w, const Decoded *decoded, MediaError *error)
     w->began = 1;
     if (ret >= 0)
         ret = measure_frame(w, frame, error);
-    if (ret == MEASURE_LOST) {
-        w->damage = damage;
-        return ret;
-    }
     MeasuredFrame which = measured_frame(frame, shift);
     which.damaged = decoded->damage > damage;
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
 
-/* Restarts in software at this frame, or rather at the references before it. */
-static int restart(Work *w, int64_t number, MediaError *error)
-{
-    w->known = (int)FFMIN(number, BEFORE);
-    for (int i = 0; i < BEFORE; i++)
-        gpu_frame_free(&w->before[i]);
-    decode_stage_stop(w->decoded);
-    const int ret = reader_restart(w->reader, number - w->known, error);
-    return ret < 0 ? ret : decode_stage_start(w->decoded, error);
-}
-
 static int take_decoded(Work *w, Decoded *decoded, MediaError *error)
 {
-    const int ret = w->known ? 0 : take(w, decoded, error);
-    if (ret == MEASURE_LOST)
-        return restart(w, decoded->number, error);
-    w->known -= w->known > 0;
+    const int ret = take(w, decoded, error);
     const int last = w->began ? 0 : BEFORE - 1;
     for (int i = last; i < BEFORE; i++)
         gpu_frame_free(&w->before[i]);
@@ -158,6 +141,11 @@ static int measure_all(Work *w, MediaError *error)
         frame_free(&frame);
     }
     decode_stage_stop(w->decoded);
+    w->pass->report = reader_report(w->reader);
+    if (error->fault == MEDIA_LOST && !reader_is_lossless(w->reader)) { /* the measures end here */
+        *error = (MediaError){0};
+        w->pass->report.frames.lost_frames++;
+    }
     return error->fault;
 }
 
@@ -167,8 +155,6 @@ int measure_pass_run(MeasurePass *pass, MediaError *error)
     int ret = reader_open(&w.reader, pass->source, &pass->reader, error);
     if (ret >= 0)
         ret = measure_all(&w, error);
-    if (ret >= 0)
-        pass->report = reader_report(w.reader);
     decode_stage_close(&w.decoded);
     lumeq_measure_free(&w.measure);
     for (int i = 0; i < BEFORE; i++)

@@ -21,12 +21,8 @@ struct Pipeline {
     ApplyPool *pool;           /* of planned frames, or NULL */
     Frame *flying[APPLY_MOST]; /* in work, the oldest first */
     int flying_count, flying_most;
-    LumeqCurve *curves[APPLY_MOST]; /* of lost frames, the oldest first */
-    int curve_count;
     AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
     Frame *next;                     /* was taken, but is not handed in yet */
-    int64_t again;                   /* frame that the reader is to start again at; -1: none */
-    int known;                       /* number of references that come first after a restart */
     DecodeStage *decoded;
     Queue *equalized; /* of Frame * */
     pthread_t thread; /* equalizes */
@@ -69,16 +65,17 @@ static int send_packets(Pipeline *p, Frame **frame)
     return 0;
 }
 
-/* The frame is lost with the GPU: asks for a restart at it. A live input counts it instead. */
-static int lose(Pipeline *p, Frame *frame)
+/* The frame is lost with the GPU. Takes ownership of it. */
+static int lose(Pipeline *p, Frame *frame, MediaError *error)
 {
-    const int64_t number = frame->decoded.number;
+    int ret = 0;
     gpu_frame_mark_lost(frame->decoded.frame);
-    if (reader_can_restart(p->parts.reader))
-        p->again = p->again < 0 ? number : FFMIN(p->again, number);
+    if (reader_is_lossless(p->parts.reader))
+        ret = media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
     else if (p->parts.lost)
         (*p->parts.lost)++;
-    const int ret = send_packets(p, &frame);
+    if (ret >= 0)
+        ret = send_packets(p, &frame);
     frame_free(&frame);
     return ret;
 }
@@ -86,41 +83,7 @@ static int lose(Pipeline *p, Frame *frame)
 /* See EqualizeLoopOptions. */
 static int lost_frame(void *opaque, Frame *frame, MediaError *error)
 {
-    Pipeline *p = opaque;
-    (void)error;
-    p->number--;
-    return lose(p, frame);
-}
-
-/* Decodes again in software from the first lost frame on, including the references before it. Call
- * it when no frame is in flight. */
-static int restart(Pipeline *p, MediaError *error)
-{
-    const int64_t number = p->again;
-    MediaError unread = {0}; /* comes again */
-    int ret = p->next ? send_packets(p, &p->next) : 0;
-    decode_stage_finish(p->decoded);
-    while (ret >= 0 && decode_stage_take(p->decoded, &p->next, QUEUE_WAIT, &unread) >= 0)
-        ret = send_packets(p, &p->next);
-    decode_stage_stop(p->decoded);
-    forget_before(p);
-    p->again = -1;
-    p->known = (int)FFMIN(p->parts.planned ? FRAME_PREVIOUS : 1, number);
-    if (ret >= 0)
-        ret = reader_restart(p->parts.reader, number - p->known, error);
-    return ret < 0 ? ret : decode_stage_start(p->decoded, error);
-}
-
-/* 1: after a restart, p->next was a reference before the first lost frame. */
-static int take_known(Pipeline *p, MediaError *error)
-{
-    if (!p->known || !p->next->decoded.frame)
-        return 0;
-    p->known--;
-    if (keep_before(p, p->next->decoded.frame, error) < 0)
-        return error->fault;
-    const int ret = send_packets(p, &p->next);
-    return ret < 0 ? ret : 1;
+    return lose(opaque, frame, error);
 }
 
 /* Brings both frames to the host if one of them is there. 0: lost with the GPU. */
@@ -129,7 +92,9 @@ static int colocate(const Pipeline *p, AVFrame *before, AVFrame *in)
     return equalizer_colocate(reader_memory(p->parts.reader), before, in) >= 0;
 }
 
-/* Frees a decoded frame that no sink needs, or else brings it to the host. EQUALIZE_LOST: lost with
+#define FRAME_LOST 1
+
+/* Frees a decoded frame that no sink needs, or else brings it to the host. FRAME_LOST: lost with
  * the GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
@@ -139,7 +104,7 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     if (p->parts.source) {
         const int ret = frame_memory_download(p->parts.memory, &host, in);
         if (ret < 0)
-            return ret == AVERROR(ENOMEM) ? media_no_memory(error, MEDIA_INPUT) : EQUALIZE_LOST;
+            return ret == AVERROR(ENOMEM) ? media_no_memory(error, MEDIA_INPUT) : FRAME_LOST;
     }
     gpu_frame_free(&f->decoded.frame);
     f->decoded.frame = host;
@@ -151,24 +116,29 @@ static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
     return frame_init_stats(frame, p->parts.arrays) < 0 ? media_no_memory(error, MEDIA_INPUT) : 0;
 }
 
+/* True if the frame can be a reference. Without losses, a lost one ends the run. */
+static int is_there(const Pipeline *p, const AVFrame *frame)
+{
+    return frame && (reader_is_lossless(p->parts.reader) || !gpu_frame_is_lost(frame));
+}
+
 /* ---- frames whose curves are known ---- */
 
-/* The oldest one in work, which is the caller's and ends with it. */
-static Frame *pop_flying(Pipeline *p)
+/* Waits for the oldest one in work, which is the caller's then. */
+static Frame *pop_flying(Pipeline *p, MediaError *error)
 {
     Frame *frame = p->flying[0];
-    MediaError ignored = {0};
-    (void)apply_pool_wait(p->pool, frame, &ignored);
+    (void)apply_pool_wait(p->pool, frame, error);
     p->flying_count--;
     memmove(&p->flying[0], &p->flying[1], (size_t)p->flying_count * sizeof(frame));
     return frame;
 }
 
-/* Gives the frame those before it, all in the same memory. 0: one is lost with the GPU. */
+/* Gives the frame those before it, all in the same memory. 0: it is lost with the GPU. */
 static int take_previous(Pipeline *p, Frame *f)
 {
     int ret = 1;
-    for (int i = 0; i < FRAME_PREVIOUS && p->before[i]; i++)
+    for (int i = 0; i < FRAME_PREVIOUS && is_there(p, p->before[i]); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
     for (int i = 2 * FRAME_PREVIOUS - 1; i >= 0 && ret; i--) /* twice: one may bring it here */
         ret = colocate(p, f->previous[i % FRAME_PREVIOUS], f->decoded.frame);
@@ -197,35 +167,19 @@ static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
     return ret;
 }
 
-/* The oldest is lost with the GPU: all come again, and keep their curves. */
-static int lose_flying(Pipeline *p)
-{
-    const int count = p->flying_count;
-    int ret = 0;
-    frame_memory_encode_on(p->parts.memory, NULL);
-    memmove(&p->curves[count], p->curves, (size_t)p->curve_count * sizeof(p->curves[0]));
-    p->curve_count += count;
-    for (int i = 0; i < count; i++) {
-        Frame *frame = pop_flying(p);
-        p->curves[i] = frame->curve;
-        frame->curve = NULL;
-        if (frame->out)
-            gpu_frame_abandon(frame->out); /* it may still be written to */
-        const int sent = lose(p, frame);
-        ret = sent < 0 ? sent : ret;
-    }
-    return ret;
-}
-
-/* Waits for the oldest frame in flight and sends it, or marks it as lost to be decoded again. */
+/* Waits for the oldest frame in flight and sends it. */
 static int land(Pipeline *p, MediaError *error)
 {
-    int ret = apply_pool_wait(p->pool, p->flying[0], error);
-    if (ret == 1 && leave_source(p, p->flying[0], error) == EQUALIZE_LOST)
-        ret = PLANNED_LOST;
+    Frame *frame = pop_flying(p, error);
+    int ret = frame->result;
+    if (ret == 1)
+        ret = leave_source(p, frame, error) == FRAME_LOST ? PLANNED_LOST : 1;
+    if (ret == PLANNED_LOST && frame->out) {
+        frame_memory_encode_on(p->parts.memory, NULL);
+        gpu_frame_abandon(frame->out); /* it may still be written to */
+    }
     if (ret == PLANNED_LOST)
-        return lose_flying(p);
-    Frame *frame = pop_flying(p);
+        return lose(p, frame, error);
     for (int i = 0; i < FRAME_PREVIOUS; i++)
         gpu_frame_free(&frame->previous[i]);
     lumeq_curve_unref(&frame->curve);
@@ -259,17 +213,10 @@ static void leave_plan(Pipeline *p)
 static int begin_planned(Pipeline *p, MediaError *error)
 {
     LumeqCurve *curve;
-    int ret = take_known(p, error);
-    if (ret != 0)
-        return ret < 0 ? ret : 0;
+    int ret = 0;
     if (!p->next->decoded.frame) {
         ret = land_all(p, error);
         return ret < 0 ? ret : send(p, &p->next);
-    }
-    if (p->curve_count) {
-        curve = p->curves[0];
-        memmove(p->curves, &p->curves[1], (size_t)--p->curve_count * sizeof(curve));
-        return take_off(p, curve, error);
     }
     ret = planned_take(p->parts.planned, p->next->decoded.frame, reader_zero(p->parts.reader),
                        &curve, error);
@@ -285,10 +232,6 @@ static int run_planned(Pipeline *p, MediaError *error)
 {
     int ret = 0;
     while (ret >= 0 && p->parts.planned) {
-        if (p->again >= 0)
-            ret = restart(p, error);
-        if (ret < 0)
-            break;
         ret = AVERROR(EAGAIN);
         if (p->flying_count < p->flying_most)
             ret = decode_stage_take(p->decoded, &p->next, p->flying_count ? QUEUE_TRY : QUEUE_WAIT,
@@ -300,25 +243,25 @@ static int run_planned(Pipeline *p, MediaError *error)
     }
     const int landed = ret >= 0 || ret == AVERROR_EOF ? land_all(p, error) : 0;
     while (p->flying_count) {
-        Frame *frame = pop_flying(p);
+        MediaError ignored = {0};
+        Frame *frame = pop_flying(p, &ignored);
         frame_free(&frame);
     }
     return landed < 0 ? landed : ret;
 }
 
-/* Gives the frame the one before it, and keeps it for the next. EQUALIZE_LOST: one of the two is
- * lost with the GPU. */
+/* Gives the frame the one before it, and keeps it for the next. FRAME_LOST: it is lost with the
+ * GPU. */
 static int prepare(Pipeline *p, Frame *f, MediaError *error)
 {
-    const int is_gone = p->before[0] && gpu_frame_is_lost(p->before[0]);
-    if (f->decoded.returned || (is_gone && !reader_can_restart(p->parts.reader)))
+    if (f->decoded.returned || !is_there(p, p->before[0]))
         forget_before(p);
     f->previous[0] = p->before[0];
     p->before[0] = NULL;
     if (ask_stats(p, f, error) < 0 || keep_before(p, f->decoded.frame, error) < 0)
         return error->fault;
     if (!colocate(p, f->previous[0], f->decoded.frame))
-        return EQUALIZE_LOST;
+        return FRAME_LOST;
     f->first = f->decoded.returned;
     f->sequence = p->number++;
     return 0;
@@ -327,19 +270,16 @@ static int prepare(Pipeline *p, Frame *f, MediaError *error)
 /* 1: the next frame is in *frame; 0: it was handed on, or is lost with the GPU. */
 static int begin_next(Pipeline *p, Frame **frame, MediaError *error)
 {
-    int ret = take_known(p, error);
-    if (ret != 0)
-        return ret < 0 ? ret : 0;
     if (!p->next->decoded.frame)
         return send(p, &p->next);
     if (p->parts.is_unwanted && !p->next->decoded.returned && p->parts.is_unwanted(p->parts.opaque))
         return send_packets(p, &p->next);
-    ret = prepare(p, p->next, error);
+    const int ret = prepare(p, p->next, error);
     if (ret < 0)
         return ret;
     *frame = p->next;
     p->next = NULL;
-    return ret == EQUALIZE_LOST ? lose(p, *frame) : 1;
+    return ret == FRAME_LOST ? lose(p, *frame, error) : 1;
 }
 
 /* See EqualizeLoopOptions. Packets keep their place among the frames. */
@@ -348,11 +288,7 @@ static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
     Pipeline *p = opaque;
     int ret = 0;
     while (ret == 0) {
-        if (p->again >= 0 && !idle)
-            return AVERROR(EAGAIN);
-        if (p->again >= 0)
-            ret = restart(p, error);
-        if (ret >= 0 && !p->next)
+        if (!p->next)
             ret = decode_stage_take(p->decoded, &p->next, idle ? QUEUE_WAIT : QUEUE_TRY, error);
         if (!idle && (ret < 0 ? ret != AVERROR_EXIT : !p->next->decoded.frame))
             return AVERROR(EAGAIN);
@@ -366,8 +302,8 @@ static int pass_frame(void *opaque, Frame *frame, MediaError *error)
 {
     Pipeline *p = opaque;
     int ret = leave_source(p, frame, error);
-    if (ret == EQUALIZE_LOST)
-        return ret;
+    if (ret == FRAME_LOST)
+        return lose(p, frame, error);
     gpu_frame_free(&frame->previous[0]);
     if (ret >= 0)
         ret = send(p, &frame);
@@ -425,7 +361,6 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
     if (!p)
         return media_no_memory(error, MEDIA_INPUT);
     p->parts = *parts;
-    p->again = -1;
     for (int i = 0; i < FRAME_PREVIOUS && parts->before[i]; i++)
         p->before[i] = av_frame_clone(parts->before[i]);
     const int ret = start(p, error);
@@ -446,13 +381,11 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
         return;
     if (p->equalized)
         queue_stop(p->equalized);
-    if (p->decoded) /* not decode_stage_stop(): a restart of the other thread may be doing that */
+    if (p->decoded)
         decode_stage_cancel(p->decoded);
     if (p->running)
         pthread_join(p->thread, NULL);
     apply_pool_close(&p->pool);
-    while (p->curve_count)
-        lumeq_curve_unref(&p->curves[--p->curve_count]);
     equalize_loop_free(&p->loop);
     frame_free(&p->next);
     decode_stage_close(&p->decoded);

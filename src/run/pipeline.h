@@ -32,7 +32,8 @@ typedef struct PipelineParts {
      * before it is equalized. Called by another thread; or NULL. */
     int (*is_unwanted)(void *opaque);
     void *opaque;
-    int64_t *lost; /* counts the frames of a live input that are lost with a GPU; or NULL */
+    int64_t *lost; /* counts frames that are lost with the GPU, unless the reader is lossless (then
+                      they end the run with MEDIA_LOST); or NULL */
     void (*note)(const char *line); /* takes one line for the user; any thread */
 } PipelineParts;
 

@@ -1,7 +1,5 @@
 #include "run/video_feed.h"
 
-#include <pthread.h>
-
 #include <libavutil/time.h>
 
 #include "media/compat.h"
@@ -25,9 +23,7 @@ struct VideoFeed {
     int live;       /* true: a newer frame replaces the waiting one */
     Camera *camera; /* or NULL */
     Demuxer *demuxer;
-    pthread_mutex_t lock; /* held while the decoder is replaced */
     Decoder *decoder;
-    const Source *source;
     const AVStream *stream;
     int64_t source_start;
     DecodeStage *stage;
@@ -38,11 +34,10 @@ struct VideoFeed {
 
     /* Used by the thread while it runs. */
     FeedStart start;
-    int64_t again_from; /* after a restart, the position of the first frame; else INT64_MIN */
-    Decoded held;       /* the last frame before the requested position */
-    Decoded following;  /* the frame after it */
-    int64_t given;      /* number of frames except previews */
-    int part;           /* see video_feed_is_part() */
+    Decoded held;      /* the last frame before the requested position */
+    Decoded following; /* the frame after it */
+    int64_t given;     /* number of frames except previews */
+    int part;          /* see video_feed_is_part() */
     int previewed;
     int hurried;     /* number of next frames that may follow a skipped one */
     int64_t end;     /* end of the frame before, or AV_NOPTS_VALUE */
@@ -82,10 +77,6 @@ static Decoded take(Decoded *from)
 /* 1: the frame is the next; 0: it is left out, or comes later. */
 static int choose(VideoFeed *f, Decoded *frame)
 {
-    if (frame->position < f->again_from) {
-        gpu_frame_free(&frame->frame);
-        return 0;
-    }
     const int late = f->options.end != AV_NOPTS_VALUE && frame->position >= f->options.end;
     if (late || (f->options.frames >= 0 && f->given >= f->options.frames)) {
         gpu_frame_free(&frame->frame);
@@ -97,15 +88,12 @@ static int choose(VideoFeed *f, Decoded *frame)
     /* After a step back, the requested frame is the one before this one. */
     if (!f->given && f->start.before && f->held.frame) {
         f->following = *frame;
-        f->following.number = 2;
         *frame = take(&f->held);
-        f->given++;
-        frame->number = 1;
-        f->given++;
+        f->given = 2;
         return 1;
     }
     gpu_frame_free(&f->held.frame);
-    frame->number = ++f->given;
+    f->given++;
     return 1;
 }
 
@@ -190,7 +178,7 @@ static int find_next(VideoFeed *f, Decoded *frame, MediaError *error)
     if (ret != AVERROR_EOF || f->given || !f->held.frame)
         return ret;
     *frame = take(&f->held); /* of a position after the last frame, that one is shown */
-    frame->number = ++f->given;
+    f->given++;
     return 0;
 }
 
@@ -236,10 +224,7 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     f->live = source->live;
     f->camera = source->camera;
     f->demuxer = demuxer;
-    f->source = source;
     f->stream = source->video;
-    f->again_from = INT64_MIN;
-    pthread_mutex_init(&f->lock, NULL);
     f->source_start = source_start(source);
     f->packet = av_packet_alloc();
     f->options.decoder.hides_broken = 1;
@@ -257,7 +242,6 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 {
     f->start = *start;
     f->given = 0;
-    f->again_from = INT64_MIN;
     f->part = f->previewed = f->hurried = 0;
     f->end = AV_NOPTS_VALUE;
     f->busy_us = 0;
@@ -265,36 +249,9 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
     return decode_stage_start(f->stage, error);
 }
 
-int video_feed_can_restart(const VideoFeed *f)
+int video_feed_is_lossless(const VideoFeed *f)
 {
-    return source_can_restart(f->source);
-}
-
-static void end_stage(VideoFeed *f)
-{
-    decode_stage_stop(f->stage);
-    gpu_frame_free(&f->held.frame);
-    gpu_frame_free(&f->following.frame);
-    av_packet_unref(f->packet);
-}
-
-int video_feed_restart(VideoFeed *f, const FeedPlace *place, MediaError *error)
-{
-    end_stage(f);
-    const int regular = place->number > 1 && decoder_can_begin_anywhere(f->decoder) &&
-                        source_can_seek(f->source) && !f->source->jump;
-    pthread_mutex_lock(&f->lock);
-    int ret = decoder_restart(&f->decoder, decoder_damage(f->decoder)->lost_frames, error);
-    pthread_mutex_unlock(&f->lock);
-    f->given = FFMAX(place->number - 1, 0);
-    f->again_from = place->number > 1 ? place->position : INT64_MIN;
-    f->previewed = 1;
-    f->part = f->hurried = 0;
-    f->end = AV_NOPTS_VALUE;
-    atomic_store(&f->hurry, 0);
-    if (ret >= 0)
-        ret = demuxer_restart(f->demuxer, regular ? place->position : INT64_MIN, error);
-    return ret < 0 ? ret : decode_stage_start(f->stage, error);
+    return f->options.decoder.lossless;
 }
 
 /* For the caller, a stopped stage is at its end. */
@@ -340,22 +297,21 @@ void video_feed_hurry(VideoFeed *f, int hurry)
 
 void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
 {
-    pthread_mutex_lock(&f->lock);
     decoder_deinterlace(f->decoder, mode);
-    pthread_mutex_unlock(&f->lock);
 }
 
 void video_feed_stop(VideoFeed *f)
 {
-    end_stage(f);
+    decode_stage_stop(f->stage);
+    gpu_frame_free(&f->held.frame);
+    gpu_frame_free(&f->following.frame);
+    av_packet_unref(f->packet);
     decoder_flush(f->decoder);
 }
 
 void video_feed_set_codes(VideoFeed *f, CodeRangeMode mode)
 {
-    pthread_mutex_lock(&f->lock);
     decoder_set_codes(f->decoder, mode);
-    pthread_mutex_unlock(&f->lock);
 }
 
 void video_feed_set_range(VideoFeed *f, int range)
@@ -378,6 +334,5 @@ void video_feed_close(VideoFeed **feed)
     decode_stage_close(&f->stage);
     decoder_close(&f->decoder);
     av_packet_free(&f->packet);
-    pthread_mutex_destroy(&f->lock);
     av_freep(feed);
 }

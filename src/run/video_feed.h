@@ -13,12 +13,6 @@ typedef struct FeedStart {
     int preview;      /* true: sends the first decoded frame before it, as a preview */
 } FeedStart;
 
-/* Identifies a frame after a start. */
-typedef struct FeedPlace {
-    int64_t position;
-    int64_t number; /* from 1 on; previews do not count */
-} FeedPlace;
-
 typedef struct VideoFeedOptions {
     DecoderOptions decoder;
     int range; /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
@@ -39,12 +33,8 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
 /* Starts to decode, after demuxer_start(). MEDIA_INPUT. */
 int video_feed_start(VideoFeed *feed, const FeedStart *start, MediaError *error);
 
-/* True if video_feed_restart() works. */
-int video_feed_can_restart(const VideoFeed *feed);
-
-/* After demuxer_pause(): restarts the demuxer, and decodes the frames from `place` on again, in
- * software. MEDIA_INPUT. */
-int video_feed_restart(VideoFeed *feed, const FeedPlace *place, MediaError *error);
+/* DecoderOptions.lossless. */
+int video_feed_is_lossless(const VideoFeed *feed);
 
 /* Takes the next frame, or the newest of a live source; the caller owns it. 0, AVERROR(EAGAIN) (no
  * frame yet), AVERROR_EOF, or MEDIA_INPUT with `error` filled. Never waits. */

@@ -120,8 +120,7 @@ int damage_describe(const Source *source, const DamageReport *report, char *text
     const size_t used = describe_input(source, report, text, size) ? strlen(text) : 0;
     if (lost)
         snprintf(text + used, size - used,
-                 "%s%" PRId64
-                 " frame%s lost where the GPU failed to decode, up to the next key frame",
+                 "%s%" PRId64 " frame%s lost with the GPU, up to the next key frame",
                  used ? "; " : "", lost, lost == 1 ? " was" : "s were");
     return used || lost;
 }

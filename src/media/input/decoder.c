@@ -13,7 +13,6 @@
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/gpu_frame.h"
-#include "media/input/recent_packets.h"
 #include "media/log.h"
 #include "media/side_data.h"
 
@@ -37,9 +36,8 @@ struct Decoder {
     CodecLog log;
     atomic_int no_memory; /* for a frame; decoders tell that as damage */
     AVStream *stream;
-    AVCodecParameters *original, *parameters; /* of the stream at the start: a demuxer may change
-                                                 its own; and those that hold now */
-    int64_t usual_duration, start;            /* of the track, in its time base */
+    AVCodecParameters *parameters; /* that hold now: a demuxer may change its own */
+    int64_t usual_duration, start; /* of the track, in its time base */
     DecoderOptions options;
     AVFrame *raw;
     size_t packet_size;                     /* of the last one */
@@ -72,23 +70,20 @@ struct Decoder {
     enum { GOING_ON, DRAINING, DRAINED } coming_back; /* the codec is drained first */
     int returned;                                     /* see decoder_take_return() */
 
-    /* If the GPU fails, software decodes the recent packets again. */
+    /* If the GPU fails, software decodes from the next key frame on. */
     int on_gpu, refused;  /* refused: the GPU does not support this video */
     int leaves;           /* true if `gpu_frames` frames may stay on the GPU */
     int64_t reserved;     /* GPU memory reserved for surfaces */
     AVCodecContext *left; /* the GPU's decoder after a failure; not freed at once, since the GPU may
                              turn out to be lost */
-    RecentPackets recent;
-    int redo;     /* index of the next recent packet to decode again; -1: none */
-    int told_end; /* the stream ends with the recent packets */
-    int awaits; /* skips up to this many packets before the next key frame; their frames are lost */
+    int begun;            /* the decoder has had a packet since the last flush, ... */
+    int64_t inside;       /* ... and has this many frames */
+    int awaits;     /* skips up to this many packets before the next key frame; their frames are
+                       lost */
+    int fails_next; /* frames were lost, which decoder_receive() reports as MEDIA_LOST */
 
     int depth; /* see decoder_deepen() */
     int64_t last_pts, last_duration;
-    int irregular; /* times were made up, or headers were sent only once */
-    int again;     /* after decoder_restart(), until `again_until` is passed: damage found
-                      meanwhile is counted already */
-    int64_t again_until;
     char conversion[96];
 };
 
@@ -166,28 +161,11 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     return *formats;
 }
 
-/* Sets the headers that apply to the kept packets, if the stream has changed them. */
-static int take_headers(Decoder *d, AVCodecContext *codec)
-{
-    size_t size = 0;
-    if (!d->recent.headers)
-        return 0;
-    const uint8_t *headers =
-        av_packet_get_side_data(d->recent.headers, AV_PKT_DATA_NEW_EXTRADATA, &size);
-    av_freep(&codec->extradata);
-    codec->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
-    codec->extradata_size = codec->extradata ? (int)size : 0;
-    if (codec->extradata)
-        memcpy(codec->extradata, headers, size);
-    return codec->extradata ? 0 : AVERROR(ENOMEM);
-}
-
 /* Allocates a codec context with the settings that software and GPU share. NULL: out of memory. */
 static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
 {
     AVCodecContext *codec = avcodec_alloc_context3(decoder);
-    if (!codec || avcodec_parameters_to_context(codec, d->parameters) < 0 ||
-        take_headers(d, codec) < 0) {
+    if (!codec || avcodec_parameters_to_context(codec, d->parameters) < 0) {
         avcodec_free_context(&codec);
         return NULL;
     }
@@ -196,7 +174,7 @@ static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
     /* Several threads cannot decode Ogg files that were joined. */
     const bool is_theora = d->stream->codecpar->codec_id == AV_CODEC_ID_THEORA;
     codec->thread_count = is_theora ? 1 : d->options.threads;
-    codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT | (d->options.gpu ? CODEC_NUMBERS : 0);
+    codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
     codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
     codec->max_pixels = d->source->max_pixels + MAX_ALIGNMENT_PIXELS;
     return codec;
@@ -225,8 +203,8 @@ static int open_codec(Decoder *d, const AVCodec *codec)
     return ret < 0 ? ret : avcodec_open2(d->codec, codec, NULL);
 }
 
-static int open_with(Decoder **decoder, const Source *source, const DecoderOptions *options,
-                     const AVCodecParameters *parameters, MediaError *error)
+int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *options,
+                 MediaError *error)
 {
     AVStream *stream = source->video;
     *decoder = NULL;
@@ -249,27 +227,23 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     d->shape = options->shape;
     d->last_pts = AV_NOPTS_VALUE;
     d->hides_broken = options->hides_broken || source->live || source->network || source->reconnect;
-    d->redo = -1;
     d->joins = MOST_LEADING;
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->codes, (int)options->codes.mode);
     /* find_decoder() may have chosen libvpx for alpha beside the packets: no GPU decodes that. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
-    /* If the GPU is lost, its frames are read again, or the input is live and may have a gap. */
+    /* A pipe can neither be read again, nor should it have a gap. */
     const int can_lose =
-        source_can_restart(source) || source->live || source->network || source->reconnect;
+        source_can_begin_again(source) || source->live || source->network || source->reconnect;
     const int can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
     const AVCodec *on_gpu = can ? find_gpu_decoder(stream) : NULL;
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
     d->parameters = avcodec_parameters_alloc();
-    d->original = avcodec_parameters_alloc();
-    int ret = d->raw && d->parameters && d->original ? 0 : AVERROR(ENOMEM);
+    int ret = d->raw && d->parameters ? 0 : AVERROR(ENOMEM);
     if (ret >= 0)
-        ret = avcodec_parameters_copy(d->original, parameters);
-    if (ret >= 0)
-        ret = avcodec_parameters_copy(d->parameters, parameters);
+        ret = avcodec_parameters_copy(d->parameters, stream->codecpar);
     if (ret >= 0)
         ret = open_codec(d, on_gpu ? on_gpu : codec);
     if (ret < 0) {
@@ -282,51 +256,9 @@ static int open_with(Decoder **decoder, const Source *source, const DecoderOptio
     return 0;
 }
 
-int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *options,
-                 MediaError *error)
-{
-    return open_with(decoder, source, options, source->video->codecpar, error);
-}
-
-/* Copies the settings, and the state of the track. */
-static void take_over(Decoder *d, const Decoder *from)
-{
-    atomic_store(&d->deinterlace, atomic_load(&from->deinterlace));
-    atomic_store(&d->codes, atomic_load(&from->codes));
-    d->depth = from->depth;
-    d->shape = from->shape;
-    d->changes = from->changes;
-    d->damage = from->damage;
-    d->irregular = from->irregular;
-    d->again = from->last_pts != AV_NOPTS_VALUE || from->again;
-    d->again_until = from->again ? FFMAX(from->again_until, from->last_pts) : from->last_pts;
-    memcpy(d->conversion, from->conversion, sizeof(d->conversion));
-}
-
-int decoder_restart(Decoder **decoder, int64_t lost_frames, MediaError *error)
-{
-    Decoder *before = *decoder, *d;
-    DecoderOptions options = before->options;
-    options.gpu = NULL;
-    options.gpu_frames = 0;
-    const int ret = open_with(&d, before->source, &options, before->original, error);
-    if (ret < 0)
-        return ret;
-    take_over(d, before);
-    d->damage.lost_frames = lost_frames;
-    decoder_close(decoder);
-    *decoder = d;
-    return 0;
-}
-
-int decoder_can_begin_anywhere(const Decoder *d)
-{
-    return !d->irregular;
-}
-
 int decoder_is_on_gpu(const Decoder *d)
 {
-    return d->on_gpu;
+    return d->on_gpu && !d->refused;
 }
 
 VideoShape decoder_shape(const Decoder *d)
@@ -366,8 +298,7 @@ static int is_out_of_memory(const Decoder *d, int ret)
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
     const LogNote note = codec_log_take(&d->log);
-    if (!d->again)
-        damage_note(&d->damage, count, &note, ret);
+    damage_note(&d->damage, count, &note, ret);
     if ((int64_t)note.refused_width * note.refused_height > d->source->max_pixels &&
         av_image_check_size2(note.refused_width, note.refused_height, INT64_MAX, AV_PIX_FMT_NONE, 0,
                              NULL) >= 0) { /* FFmpeg could decode it, but we do not allow it */
@@ -461,15 +392,16 @@ static int come_back(Decoder *d)
 
 /* ---- failures of the GPU ------------------------------------------------------------------- */
 
-/* Software then finds out whether the input is damaged. Some decoders return a frame without a
- * surface if no surface is free, or for a packet without a picture. */
+/* Some decoders return a frame without a surface if no surface is free, or for a packet without a
+ * picture. If the video changes to one that the GPU does not support, FFmpeg's decoder goes on in
+ * software by itself. */
 static int gpu_has_failed(const Decoder *d, int ret)
 {
     const AVFrame *f = d->raw;
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
     const int empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
                       (!f->data[0] || (!f->buf[1] && (NVDEC_MAPS || f->buf[0]->size <= 1)));
-    return d->on_gpu && (d->refused || failed || empty);
+    return d->on_gpu && (failed || empty);
 }
 
 /* Frees the GPU's decoder, unless the GPU is lost: freeing it would call the GPU. Then its memory
@@ -484,8 +416,9 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
     *codec = NULL;
 }
 
-/* Software takes over. If memory is out, nothing changes. The GPU's decoder is kept, since the GPU
- * may be lost. */
+/* Software takes over from the next packet on if it is the first one, or else from the next key
+ * frame on; frames in between are lost. If memory is out, nothing changes. The GPU's decoder is
+ * kept, since the GPU may be lost. */
 static int leave_gpu(Decoder *d)
 {
     AVCodecContext *const before = d->codec;
@@ -497,8 +430,12 @@ static int leave_gpu(Decoder *d)
         return AVERROR(ENOMEM);
     }
     d->left = before;
-    d->redo = 0;
-    d->awaits = recent_packets_lack_key(&d->recent) ? SOURCE_PACKETS_TO_KEY : 0;
+    if (d->coming_back == DRAINING)
+        d->coming_back = DRAINED;
+    d->awaits = d->begun ? SOURCE_PACKETS_TO_KEY : 0;
+    d->fails_next = d->begun && d->options.lossless;
+    if (!d->options.lossless)
+        d->damage.lost_frames += FFMAX(d->inside, 0);
     forget_logged(d); /* messages of the GPU's decoder do not count as damage */
     media_log_clear();
     atomic_store(&d->no_memory, 0);
@@ -506,125 +443,63 @@ static int leave_gpu(Decoder *d)
     return 0;
 }
 
-static void clear_recent(Decoder *d)
-{
-    recent_packets_clear(&d->recent);
-    d->awaits = 0;
-}
-
 static void set_hurry(AVCodecContext *codec, int hurry)
 {
     codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
 }
 
-/* True if the packet refers to packets that are no longer kept. Its frame is lost, unless it came
- * from the GPU (`is_there`). */
-static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
+/* True if the frame of the packet is lost since its references are. */
+static int is_left_out(Decoder *d, const AVPacket *packet)
 {
     if (!d->awaits)
         return 0;
     if (packet->flags & AV_PKT_FLAG_KEY) {
         d->awaits = 0;
-        d->joins = is_there ? 0 : SOURCE_PACKETS_TO_KEY;
+        d->joins = SOURCE_PACKETS_TO_KEY;
         d->joined_late = 1;
         return 0;
     }
-    d->awaits -= !is_there;
-    d->damage.lost_frames += !is_there;
+    d->awaits--;
+    d->damage.lost_frames++;
     return 1;
 }
 
-/* Sends the next recent packet; EAGAIN: all were sent. Errors count as damage. */
-static int send_again(Decoder *d)
-{
-    if (d->redo < d->recent.count) {
-        const RecentPacket *next = &d->recent.packets[d->redo++];
-        AVPacket *packet = next->packet;
-        if (is_left_out(d, packet, next->came || next->hurried))
-            return 0;
-        set_hurry(d->codec, next->hurried); /* frames that were left out are so once more */
-        codec_number(d->codec, packet, d->recent.before + d->redo);
-        return avcodec_send_packet(d->codec, packet);
-    }
-    d->redo = -1;
-    set_hurry(d->codec, d->hurry);
-    recent_packets_drop(&d->recent);
-    return d->told_end || d->coming_back == DRAINING ? avcodec_send_packet(d->codec, NULL)
-                                                     : AVERROR(EAGAIN);
-}
-
-/* True if the GPU has already decoded this frame, which is then dropped. Its errors are not counted
- * again. */
-static int is_known(Decoder *d)
-{
-    const int64_t number = recent_packets_number(&d->recent, d->raw->pts, FRAME_NUMBER(d->raw));
-    RecentPacket *shown = recent_packets_find(&d->recent, number);
-    frame_set_number(d->raw, number);
-    if (d->on_gpu && shown)
-        shown->came = 1;
-    if (d->on_gpu || !shown || !shown->came)
-        return 0;
-    const RecentPacket *packet = recent_packets_find(&d->recent, d->number);
-    if (packet && packet->counted)
-        (void)codec_log_forget_broken(&d->log, d->number);
-    av_frame_unref(d->raw);
-    return 1;
-}
-
-/* Like avcodec_receive_frame(), but if the GPU is lost, decodes its frames again in software. */
+/* Like avcodec_receive_frame(), but if the GPU fails, software takes over. */
 static int receive_raw(Decoder *d)
 {
-    for (;;) {
-        const int lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
-        int ret = lost ? leave_gpu(d) : 0;
-        if (ret >= 0)
-            ret = avcodec_receive_frame(d->codec, d->raw);
-        if (ret >= 0)
-            note_missing(d, FRAME_NUMBER(d->raw));
-        if (gpu_has_failed(d, ret)) {
-            gpu_frame_unref(d->raw);
-            ret = leave_gpu(d);
-        } else if (ret == AVERROR(EAGAIN) && d->redo >= 0) {
-            ret = send_again(d);
-        } else if (ret < 0 || !is_known(d)) {
-            return ret;
-        }
-        if (ret < 0)
-            return ret;
+    const int is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
+    int ret = is_lost ? AVERROR_EXTERNAL : avcodec_receive_frame(d->codec, d->raw);
+    if (gpu_has_failed(d, ret)) {
+        gpu_frame_unref(d->raw);
+        return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     }
+    if (ret >= 0)
+        note_missing(d, FRAME_NUMBER(d->raw));
+    d->inside -= ret >= 0;
+    return ret;
 }
 
-/* On the GPU packets are kept; 0, AVERROR(EAGAIN): take the frames out first, or another AVERROR.
- */
+/* 0, AVERROR(EAGAIN): take the frames out first, or another AVERROR. */
 static int send_packet(Decoder *d, const AVPacket *packet)
 {
-    if (d->on_gpu && gpu_device_is_lost(d->options.gpu))
-        return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
-    if (packet && is_left_out(d, packet, 0))
+    if (packet && is_left_out(d, packet))
         return 0;
-    AVPacket *kept = NULL;
-    if (d->on_gpu && packet) {
-        kept = recent_packets_add(&d->recent, packet, d->hurry);
-        if (!kept)
-            return AVERROR(ENOMEM);
-        codec_number(d->codec, kept, d->recent.before + d->recent.count);
-    }
     const int is_shown =
         packet && !(packet->flags & AV_PKT_FLAG_DISCARD) &&
         (d->stream->codecpar->codec_id != AV_CODEC_ID_AV1 || !is_hidden_av1(packet));
-    const int is_counted = !CODEC_NUMBERS && (kept || is_shown);
-    if (!kept && packet && !CODEC_NUMBERS)
-        codec_number(d->codec, NULL, is_counted ? d->sent + 1 : -1);
-    const int ret = avcodec_send_packet(d->codec, kept ? kept : packet);
-    if (ret != AVERROR(EAGAIN))
-        d->sent += is_counted;
-    if (ret == AVERROR(EAGAIN) && kept) {
-        recent_packets_take_back(&d->recent);
-    }
+    const int is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
+    if (packet)
+        codec_number(d->codec, is_shown ? d->sent + 1 : -1);
+    const int ret = is_lost ? AVERROR_EXTERNAL : avcodec_send_packet(d->codec, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
-    d->told_end = !packet;
-    return d->on_gpu && (d->refused || (ret < 0 && ret != AVERROR_EOF)) ? leave_gpu(d) : ret;
+    const int failed = ret < 0 && ret != AVERROR_EOF;
+    if (d->on_gpu && (failed || (d->refused && !d->begun)))
+        return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
+    d->begun = 1;
+    d->inside += is_shown;
+    d->sent += CODEC_NUMBERS && is_shown;
+    return ret;
 }
 
 /* ---- headers that change ------------------------------------------------------------------- */
@@ -673,7 +548,6 @@ static int loses_full_range(Decoder *d, const AVPacket *packet)
 static int renew_codec(Decoder *d)
 {
     AVCodecContext *before = d->codec;
-    d->irregular = 1;
     d->parameters->color_range = AVCOL_RANGE_UNSPECIFIED;
     d->parameters->color_space = AVCOL_SPC_UNSPECIFIED;
     d->parameters->color_primaries = AVCOL_PRI_UNSPECIFIED;
@@ -690,12 +564,26 @@ static int renew_codec(Decoder *d)
     return 0;
 }
 
+/* Keeps the headers of the stream for another decoder: they come only once. */
+static int take_headers(Decoder *d, const AVPacket *packet)
+{
+    size_t size = 0;
+    AVCodecParameters *par = d->parameters;
+    const uint8_t *headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
+    if (!headers)
+        return 0;
+    av_freep(&par->extradata);
+    par->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+    par->extradata_size = par->extradata ? (int)size : 0;
+    if (par->extradata)
+        memcpy(par->extradata, headers, size);
+    return par->extradata ? 0 : AVERROR(ENOMEM);
+}
+
 /* ---- packets in ---------------------------------------------------------------------------- */
 
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
-    if (d->redo >= 0) /* the recent packets come first */
-        return AVERROR(EAGAIN);
     const int renews = loses_full_range(d, packet);
     if ((renews || source_is_discontinuity(packet)) && come_back(d) < 0)
         return AVERROR(EAGAIN);
@@ -714,7 +602,8 @@ int decoder_send(Decoder *d, const AVPacket *packet)
         if (!d->sent && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
-        d->irregular |= av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) != NULL;
+        if (take_headers(d, packet) < 0)
+            return AVERROR(ENOMEM);
     }
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
@@ -734,14 +623,12 @@ static void set_times(Decoder *d, AVFrame *frame)
     int64_t duration = FRAME_DURATION(frame);
     if (duration <= 0)
         duration = d->usual_duration;
-    d->irregular |= pts == AV_NOPTS_VALUE || (d->last_pts != AV_NOPTS_VALUE && pts <= d->last_pts);
     if (pts == AV_NOPTS_VALUE && d->last_pts == AV_NOPTS_VALUE)
         pts = d->start;
     else if (pts == AV_NOPTS_VALUE)
         pts = d->last_pts + d->last_duration;
     if (d->last_pts != AV_NOPTS_VALUE && pts <= d->last_pts)
         pts = d->last_pts + 1;
-    d->again &= pts <= d->again_until;
     frame->pts = d->last_pts = pts;
     FRAME_DURATION(frame) = d->last_duration = duration;
     frame->time_base = d->stream->time_base;
@@ -872,23 +759,12 @@ static int is_wanted_here(Decoder *d)
            (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
-/* The errors of the packet that `raw` is from are counted, or not to be counted. */
-static void mark_counted(Decoder *d)
-{
-    RecentPacket *packet = recent_packets_find(&d->recent, d->number);
-    if (packet)
-        packet->counted = 1;
-}
-
 /* Downloads the frame. If that fails the GPU is lost. */
 static int bring_here(Decoder *d)
 {
     AVFrame *host;
     const int ret = frame_memory_download(d->options.memory, &host, d->raw);
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
-        RecentPacket *packet = recent_packets_find(&d->recent, FRAME_NUMBER(d->raw));
-        if (packet)
-            packet->came = 0;
         gpu_device_mark_lost(d->options.gpu);
         gpu_frame_abandon(d->raw);
     } else {
@@ -915,7 +791,6 @@ static int is_incomplete(Decoder *d)
     d->forgotten = d->sent;
     (void)codec_log_take_broken(&d->log, d->number);
     (void)codec_log_take(&d->log);
-    mark_counted(d);
     d->damage.lost_frames += d->joined_late;
     return 1;
 }
@@ -925,9 +800,7 @@ static int hides(Decoder *d)
 {
     const int is_told = codec_log_take_broken(&d->log, d->number);
     d->is_broken = is_told || d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
-    if (d->is_broken)
-        mark_counted(d);
-    else
+    if (!d->is_broken)
         d->hidden = 0;
     if (!d->is_broken || !d->hides_broken || d->hidden >= MOST_HIDDEN)
         return 0;
@@ -949,9 +822,12 @@ static int is_different(const Decoder *d, const AVFrame *frame)
 /* The next frame as it is stored. */
 static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
-    const int64_t last_pts = d->last_pts, last_duration = d->last_duration;
     int ret;
     do {
+        if (d->fails_next) {
+            d->fails_next = 0;
+            return media_fail(error, MEDIA_LOST, "frames were lost with the GPU that decoded them");
+        }
         if (d->refused_width)
             return source_refuse_size(d->source, d->refused_width, d->refused_height, error);
         media_log_clear();
@@ -963,10 +839,12 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             note_end(d);
         if (ret == AVERROR_EOF && d->coming_back == DRAINING) {
             avcodec_flush_buffers(d->codec);
-            clear_recent(d);
+            d->begun = d->inside = 0;
             d->coming_back = DRAINED;
             return AVERROR(EAGAIN);
         }
+        if (ret == AVERROR(EAGAIN) && d->fails_next)
+            continue;
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return ret;
         if (ret < 0)
@@ -993,8 +871,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     if (ret == AVERROR(ENOMEM))
         return media_no_memory(error, MEDIA_INPUT);
     if (ret < 0) {
-        d->last_pts = last_pts; /* it comes again, from software */
-        d->last_duration = last_duration;
+        d->inside++;
         return receive_stored(d, frame, error);
     }
     if (d->is_broken)
@@ -1101,8 +978,7 @@ int decoder_frame_threads(const Decoder *d)
 void decoder_hurry(Decoder *d, int hurry)
 {
     d->hurry = hurry;
-    if (d->redo < 0)
-        set_hurry(d->codec, hurry);
+    set_hurry(d->codec, hurry);
 }
 
 const char *decoder_conversion(const Decoder *d)
@@ -1134,9 +1010,8 @@ void decoder_flush(Decoder *d)
     if (d->stretch)
         code_stretch_reset(d->stretch);
     d->coming_back = GOING_ON;
-    d->returned = d->told_end = d->joins = 0;
-    d->redo = -1;
-    clear_recent(d);
+    d->returned = d->joins = d->awaits = d->fails_next = 0;
+    d->begun = d->inside = 0;
 }
 
 int decoder_take_return(Decoder *d)
@@ -1160,8 +1035,6 @@ void decoder_close(Decoder **decoder)
         free_on_gpu(d, &d->codec);
     avcodec_free_context(&d->codec);
     avcodec_parameters_free(&d->parameters);
-    avcodec_parameters_free(&d->original);
-    recent_packets_free(&d->recent);
     codec_log_close(&d->log);
     av_freep(decoder);
 }

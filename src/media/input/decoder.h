@@ -18,10 +18,12 @@ typedef struct DecoderOptions {
     int threads;         /* 0 = one for each core */
     int hides_broken;    /* not 0: drop frames with errors, up to 25 in a row; always on for live
                             sources and URLs */
-    /* A GPU that decodes (gpu_frame.h), or NULL. If it does not support the video, or fails,
-     * software decodes the same frames from a keyframe on. Not used for a pipe that is not live:
-     * its lost frames could not be read again. */
+    /* A GPU that decodes (gpu_frame.h), or NULL. If it does not support the video, software decodes
+     * all of it; if it fails later, from the next key frame on, and frames in between are lost.
+     * Not used for a pipe that is not live. */
     AVBufferRef *gpu;
+    int lossless;   /* not 0: after a loss the decoder fails, once, with MEDIA_LOST, so that the
+                       caller can begin again; 0: lost frames are counted */
     int gpu_frames; /* number of frames that may stay on the GPU; 0: all are downloaded */
     /* GPU memory. If it has no room for those frames, all are downloaded; if it has no room for the
      * surfaces of the decoder, software decodes. */
@@ -70,7 +72,7 @@ int decoder_send(Decoder *decoder, const AVPacket *packet);
 /* The next frame in presentation order, in a direct format (convert.h), in host memory or on the
  * GPU (gpu_frame.h). All frames have the size and format of the first, a pts (in the track's time
  * base) after that of the frame before, and a color_range. 0, AVERROR(EAGAIN) (send a packet),
- * AVERROR_EOF, or MEDIA_INPUT with `error` filled. */
+ * AVERROR_EOF, or MEDIA_INPUT or MEDIA_LOST with `error` filled. */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 
 /* Damage since opening. Forgetting keeps the damage of the last frame and of frames not yet
@@ -93,14 +95,6 @@ const char *decoder_codes(const Decoder *decoder);
 
 /* Changes in the video after its first frame, and how they are handled, in words; or NULL. */
 const char *decoder_changes(const Decoder *decoder);
-
-/* Replaces the decoder by one with the same settings in software, for packets that are read again.
- * Known damage is not counted twice. `lost_frames`: the new Damage.lost_frames. MEDIA_INPUT:
- * unchanged. */
-int decoder_restart(Decoder **decoder, int64_t lost_frames, MediaError *error);
-
-/* True if, so far, decoding from any keyframe on gives the same frames and times. */
-int decoder_can_begin_anywhere(const Decoder *decoder);
 
 /* Drops all state, after a seek. */
 void decoder_flush(Decoder *decoder);

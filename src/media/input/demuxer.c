@@ -41,10 +41,8 @@ struct Demuxer {
     size_t bytes;
     int lacks_picture; /* the video's reader has found its queue empty */
     int64_t dropped;
-    int stop, paused;
-    int restarts;       /* the thread begins with source_restart() ... */
-    int64_t restart_at; /* ... for this position */
-    int ended;          /* 0: not yet; AVERROR_EOF, AVERROR(ENOMEM) */
+    int stop;
+    int ended; /* 0: not yet; AVERROR_EOF, AVERROR(ENOMEM) */
     void (*tap)(void *opaque, const AVPacket *packet);
     void *tap_opaque;
 };
@@ -210,12 +208,12 @@ static int read_one(Demuxer *d)
     }
     note_end(d, packet);
     pthread_mutex_lock(&d->lock);
-    if (d->tap && !d->source->again && belongs(d, DEMUX_VIDEO, packet))
+    if (d->tap && belongs(d, DEMUX_VIDEO, packet))
         d->tap(d->tap_opaque, packet);
     ret = keep(d, packet);
-    while (!d->stop && !d->paused && is_full(d))
+    while (!d->stop && is_full(d))
         pthread_cond_wait(&d->changed, &d->lock);
-    if (d->stop || d->paused)
+    if (d->stop)
         ret = AVERROR_EXIT;
     pthread_mutex_unlock(&d->lock);
     if (ret == AVERROR(ENOMEM))
@@ -237,9 +235,7 @@ static void keep_earlier(void *opaque, const AVPacket *packet)
 static void *demux_main(void *arg)
 {
     Demuxer *d = arg;
-    if (d->restarts) {
-        source_restart(d->source, d->restart_at);
-    } else if (d->position != AV_NOPTS_VALUE) {
+    if (d->position != AV_NOPTS_VALUE) {
         source_look_back(d->source, d->position, keep_earlier, d);
         source_seek(d->source, d->position);
     }
@@ -248,8 +244,7 @@ static void *demux_main(void *arg)
         ret = read_one(d);
     while (ret >= 0);
     pthread_mutex_lock(&d->lock);
-    if (!d->paused)
-        d->ended = ret == AVERROR(ENOMEM) ? ret : AVERROR_EOF;
+    d->ended = ret == AVERROR(ENOMEM) ? ret : AVERROR_EOF;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
     return NULL;
@@ -261,9 +256,13 @@ static void empty(Demuxer *d)
         empty_queue(d, &d->queues[i]);
 }
 
-static int start(Demuxer *d, MediaError *error)
+int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
 {
-    d->paused = 0;
+    empty(d);
+    packet_set_clear(&d->seen);
+    d->position = position;
+    d->end = AV_NOPTS_VALUE;
+    d->stop = d->ended = d->lacks_picture = 0;
     source_halt(d->source, 0);
     if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
         return media_fail(error, MEDIA_INPUT, "no thread can be started to read the input");
@@ -271,33 +270,10 @@ static int start(Demuxer *d, MediaError *error)
     return 0;
 }
 
-int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
-{
-    empty(d);
-    packet_set_clear(&d->seen);
-    d->position = position;
-    d->end = AV_NOPTS_VALUE;
-    d->stop = d->ended = d->lacks_picture = d->restarts = 0;
-    return start(d, error);
-}
-
-int demuxer_restart(Demuxer *d, int64_t position, MediaError *error)
-{
-    const int64_t begin = FFMAX(d->position, 0); /* AV_NOPTS_VALUE is less */
-    pthread_mutex_lock(&d->lock);
-    empty_queue(d, &d->queues[DEMUX_VIDEO]);
-    d->ended = d->lacks_picture = 0;
-    pthread_mutex_unlock(&d->lock);
-    d->restarts = 1;
-    d->restart_at =
-        position > begin + SOURCE_INTERLEAVE_US ? position - SOURCE_INTERLEAVE_US : begin;
-    return start(d, error);
-}
-
 static int take(Demuxer *d, DemuxKind kind, AVPacket *packet)
 {
     PacketQueue *queue = &d->queues[kind];
-    if (d->stop || (d->paused && kind == DEMUX_VIDEO))
+    if (d->stop)
         return AVERROR_EXIT;
     if (!queue->stream && kind != DEMUX_SUBTITLE)
         return AVERROR_EOF;
@@ -340,11 +316,10 @@ int demuxer_waiting(Demuxer *d, DemuxKind kind)
     return count;
 }
 
-/* `flag`: tells the thread, and those who wait. */
-static void end_thread(Demuxer *d, int *flag)
+void demuxer_stop(Demuxer *d)
 {
     pthread_mutex_lock(&d->lock);
-    *flag = 1;
+    d->stop = 1;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
     if (!d->running)
@@ -352,16 +327,6 @@ static void end_thread(Demuxer *d, int *flag)
     source_halt(d->source, 1);
     pthread_join(d->thread, NULL);
     d->running = 0;
-}
-
-void demuxer_stop(Demuxer *d)
-{
-    end_thread(d, &d->stop);
-}
-
-void demuxer_pause(Demuxer *d)
-{
-    end_thread(d, &d->paused);
 }
 
 void demuxer_free(Demuxer **demuxer)

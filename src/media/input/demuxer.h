@@ -30,14 +30,6 @@ const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
  * the source is. MEDIA_INPUT. */
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
-/* Ends the thread. demuxer_read() of the video returns AVERROR_EXIT; of other tracks it waits on.
- */
-void demuxer_pause(Demuxer *demuxer);
-
-/* After demuxer_pause(): reads the video again from a keyframe at or before `position`; INT64_MIN:
- * from the position of demuxer_start(). Sound and subtitles continue. MEDIA_INPUT. */
-int demuxer_restart(Demuxer *demuxer, int64_t position, MediaError *error);
-
 /*
  * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`:
  * 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only without

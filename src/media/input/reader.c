@@ -19,9 +19,6 @@
 #define MAX_AHEAD_BYTES (64 << 20)
 #define FIRST_AHEAD 64 /* room that is made for them at first */
 
-/* Number of frames whose times are kept for a restart: more than a pipeline holds. */
-#define RECENT_FRAMES 64
-
 /* Samples before the first that is shown, for the decoder to start on. */
 #define MAX_PRIMING_US 10000
 
@@ -43,24 +40,19 @@ struct Reader {
     AVFrame *ready; /* decoded, and not given out yet */
     int returned;   /* the source was reconnected just before `ready` */
 
-    int input_ended;   /* no packet is left */
-    int frames_ended;  /* no frame is left */
-    int tail_ended;    /* nothing that belongs before the part's end can follow */
-    int64_t end;       /* of the part, absolute, once known */
-    int64_t begin_pts; /* of the span, until that frame has come; else INT64_MAX */
-    int64_t frames;    /* given out, including `ready` */
-    int began;         /* not 0: there was a frame in the part */
-    struct {
-        int64_t pts, lost;   /* `lost`: Damage.lost_frames up to this frame */
-    } recent[RECENT_FRAMES]; /* those given out last, by number */
-    int64_t again_after;     /* after a restart: drop frames up to this pts; AV_NOPTS_VALUE: none */
-    int64_t again_frames;    /* after a restart: number of frames to drop */
-    int64_t shown_last;      /* pts of the video packet shown last, ... */
-    int64_t decoded_last;    /* ... and of the one decoded last, once it is known to be the last */
-    int64_t video_end;       /* end of the last frame decoded, absolute */
-    int64_t any_end;         /* end of anything read, absolute */
-    int64_t av_end;          /* end of video and sound read, absolute */
-    int64_t subtitle;        /* start of the last one far after all read before, absolute */
+    int input_ended;      /* no packet is left */
+    int frames_ended;     /* no frame is left */
+    int tail_ended;       /* nothing that belongs before the part's end can follow */
+    int64_t end;          /* of the part, absolute, once known */
+    int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
+    int64_t frames;       /* given out, including `ready` */
+    int began;            /* not 0: there was a frame in the part */
+    int64_t shown_last;   /* pts of the video packet shown last, ... */
+    int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
+    int64_t video_end;    /* end of the last frame decoded, absolute */
+    int64_t any_end;      /* end of anything read, absolute */
+    int64_t av_end;       /* end of video and sound read, absolute */
+    int64_t subtitle;     /* start of the last one far after all read before, absolute */
     double busy_us;
 };
 
@@ -85,7 +77,6 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->zero = AV_NOPTS_VALUE;
     r->span = (ReaderSpan){.seek_us = -1, .begin_pts = INT64_MIN, .end_pts = INT64_MAX};
     r->begin_pts = INT64_MAX;
-    r->again_after = AV_NOPTS_VALUE;
     if (options->packets_only)
         r->options.frames = 1;
     r->video_end = r->any_end = r->shown_last = r->decoded_last = AV_NOPTS_VALUE;
@@ -461,76 +452,12 @@ static int take_frame(Reader *r, AVFrame *frame)
     }
     r->began = 1;
     r->frames++;
-    return r->frames > r->again_frames;
-}
-
-/* ---- restart ------------------------------------------------------------------------------- */
-
-static void begin_again(Reader *r, int64_t position)
-{
-    gpu_frame_free(&r->ready);
-    packets_drop(r->ahead);
-    av_packet_unref(r->packet);
-    r->input_ended = r->frames_ended = r->tail_ended = 0;
-    r->end = r->to;
-    source_restart(r->source, position);
-}
-
-/* Counts frames, so their times do not matter. */
-static void begin_at_start(Reader *r, int64_t number)
-{
-    r->frames = 0;
-    r->again_after = AV_NOPTS_VALUE;
-    r->again_frames = number;
-    begin_again(r, begin_position(r));
-    if (begin_position(r) > 0 && r->span.seek_us > r->options.from_us)
-        decoder_join(r->decoder);
-}
-
-int reader_can_restart(const Reader *r)
-{
-    return source_can_restart(r->source);
-}
-
-int reader_restart(Reader *r, int64_t number, MediaError *error)
-{
-    const int is_recent = number > 0 && number > r->frames - RECENT_FRAMES && number <= r->frames;
-    const int regular =
-        decoder_can_begin_anywhere(r->decoder) && source_can_seek(r->source) && !r->source->jump;
-    const int64_t last = is_recent ? r->recent[(number - 1) % RECENT_FRAMES].pts : 0;
-    const int64_t lost = is_recent ? r->recent[(number - 1) % RECENT_FRAMES].lost : 0;
-    const int64_t position = av_rescale_q(last, r->source->video->time_base, AV_TIME_BASE_Q) -
-                             source_start(r->source) - SOURCE_INTERLEAVE_US;
-    const int ret = decoder_restart(&r->decoder, lost, error);
-    if (ret < 0)
-        return ret;
-    if (!is_recent || !regular || position <= begin_position(r)) {
-        begin_at_start(r, number);
-        return 0;
-    }
-    r->frames = number;
-    r->again_after = last;
-    r->again_frames = 0;
-    begin_again(r, position);
-    decoder_join(r->decoder);
-    return 0;
-}
-
-/* 1: a frame before the one that the restart is for. Restarts at the start if the frame right
- * before that one is missing. */
-static int has_come(Reader *r, int ended, const AVFrame *frame, MediaError *error)
-{
-    if (r->again_after == AV_NOPTS_VALUE)
-        return ended ? AVERROR_EOF : 0;
-    if (ended || frame->pts > r->again_after) {
-        const int ret =
-            decoder_restart(&r->decoder, decoder_damage(r->decoder)->lost_frames, error);
-        begin_at_start(r, r->frames);
-        return ret < 0 ? ret : 1;
-    }
-    if (frame->pts == r->again_after)
-        r->again_after = AV_NOPTS_VALUE;
     return 1;
+}
+
+int reader_is_lossless(const Reader *r)
+{
+    return r->options.decoder.lossless;
 }
 
 static int decode_one(Reader *r, MediaError *error)
@@ -541,8 +468,6 @@ static int decode_one(Reader *r, MediaError *error)
     int ret = decoder_receive(r->decoder, frame, error);
     if (ret >= 0)
         r->returned |= decoder_take_return(r->decoder);
-    if (ret >= 0 || ret == AVERROR_EOF)
-        ret = has_come(r, ret == AVERROR_EOF, frame, error);
     if (ret == AVERROR_EOF)
         end_frames(r, 0);
     if (ret == 0 && take_frame(r, frame)) {
@@ -550,7 +475,7 @@ static int decode_one(Reader *r, MediaError *error)
         return 0;
     }
     gpu_frame_free(&frame);
-    return ret == AVERROR_EOF || ret > 0 ? 0 : ret;
+    return ret == AVERROR_EOF ? 0 : ret;
 }
 
 /* Reads and decodes until a frame is ready, packets have piled up, or nothing follows. */
@@ -599,9 +524,6 @@ int reader_next(Reader *r, Decoded *decoded, MediaError *error)
     move_packets(r, decoded, end);
     if (decoded->packet_count == DECODED_PACKETS)
         return 0; /* the frame comes next */
-    decoded->number = r->frames - 1;
-    r->recent[decoded->number % RECENT_FRAMES].pts = r->ready->pts;
-    r->recent[decoded->number % RECENT_FRAMES].lost = decoder_damage(r->decoder)->lost_frames;
     r->ready->pts -= av_rescale_q(r->zero, AV_TIME_BASE_Q, r->source->video->time_base);
     decoded->frame = r->ready;
     decoded->returned = r->returned;
@@ -679,9 +601,10 @@ DamageReport reader_report(const Reader *r)
     };
 }
 
-int reader_damage(const Reader *r, char *text, size_t size)
+int reader_damage(const Reader *r, int64_t lost, char *text, size_t size)
 {
-    const DamageReport report = reader_report(r);
+    DamageReport report = reader_report(r);
+    report.frames.lost_frames += lost;
     return damage_describe(r->source, &report, text, size);
 }
 

@@ -60,12 +60,8 @@ void reader_deepen(Reader *reader, int depth);
  * all tracks in use starts at 0. One thread at a time. */
 int reader_next(Reader *reader, Decoded *decoded, MediaError *error);
 
-/* True if reader_restart() works. */
-int reader_can_restart(const Reader *reader);
-
-/* Reads the frames from `number` (see Decoded) on again, and decodes them in software, with the
- * same bits. Copied packets are not repeated. The reading thread must be stopped. MEDIA_INPUT. */
-int reader_restart(Reader *reader, int64_t number, MediaError *error);
+/* DecoderOptions.lossless. */
+int reader_is_lossless(const Reader *reader);
 
 /* The time of the input that is 0 in the output, AV_TIME_BASE units. After the first reader_next(),
  * any thread. */
@@ -78,12 +74,12 @@ int64_t reader_frames(const Reader *reader);
 /* Memory for frames that are downloaded from a GPU; NULL: ordinary memory. */
 FrameMemory *reader_memory(const Reader *reader);
 
-/* For what decoder.h tells. From the reading thread, or after it has ended. reader_restart()
- * replaces it. */
+/* For what decoder.h tells. From the reading thread, or after it has ended. */
 const Decoder *reader_decoder(const Reader *reader);
 
-/* After the end: fills `text` with a sentence about the damage, or returns 0 if none was found. */
-int reader_damage(const Reader *reader, char *text, size_t size);
+/* After the end: fills `text` with a sentence about the damage, or returns 0 if none was found.
+ * `lost`: frames lost after decoding. */
+int reader_damage(const Reader *reader, int64_t lost, char *text, size_t size);
 
 /* The counts for that sentence. After the end. */
 DamageReport reader_report(const Reader *reader);

@@ -47,7 +47,7 @@ typedef struct SourceOptions {
 typedef struct Damage {
     int64_t cut_off; /* 1: the file ends inside an element, see cut_off.h */
     int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
-    int64_t lost_frames;    /* that a GPU had failed at, and software could not go back to */
+    int64_t lost_frames;    /* lost with a GPU, up to the next key frame */
     char first[256];        /* FFmpeg's first message about it, or "" */
     unsigned width, height; /* size of a picture that FFmpeg refused as too large, or 0 */
 } Damage;
@@ -74,16 +74,6 @@ typedef struct TrackClock {
     int64_t moved_by; /* the shift of its time */
     int corrupt;      /* packets left until a corrupt packet counts; 0: none */
 } TrackClock;
-
-/* How far a track was read: source_restart() drops packets up to here. */
-typedef struct TrackMark {
-    int64_t time, latest; /* of the last packet, and the maximum; AV_NOPTS_VALUE: unknown */
-    int64_t pos;
-    int size;  /* -1: nothing was read */
-    int again; /* not 0: dropping packets now */
-} TrackMark;
-
-#define SOURCE_NO_MARK ((TrackMark){AV_NOPTS_VALUE, AV_NOPTS_VALUE, -1, -1, 0})
 
 /* Fields are read-only for callers. */
 typedef struct Source {
@@ -130,11 +120,7 @@ typedef struct Source {
     AVFifo *ahead;      /* packets read ahead by video_count_packets(); or NULL */
     int *counted;       /* by stream: number of video packets in `ahead`; or NULL */
     TrackClock *clocks; /* by stream */
-    TrackMark *marks;   /* by stream */
-    /* after source_restart(): not 0 until the video passes its previous position; damage found
-     * meanwhile was already counted */
-    int again;
-    int64_t *gaps; /* positions of mp4 fragments that follow missing ones */
+    int64_t *gaps;      /* positions of mp4 fragments that follow missing ones */
     int gap_count;
     int64_t jump;      /* added to all times since a jump, AV_TIME_BASE units */
     int64_t last_jump; /* the value before that jump */
@@ -231,16 +217,8 @@ int source_can_seek(const Source *source);
  */
 int source_seek(Source *source, int64_t position);
 
-/* Returns 1 if source_restart() works. */
-int source_can_restart(const Source *source);
-
-/*
- * Reads the video again from a keyframe at or before `position` (as source_seek(); 0 = the start of
- * the input). Other tracks continue where they were: their packets that were already read are
- * dropped. To miss none, `position` must be where reading began, or SOURCE_INTERLEAVE_US before the
- * last packet read.
- */
-void source_restart(Source *source, int64_t position);
+/* Returns 1 if it is a file that can be read again from its start. */
+int source_can_begin_again(const Source *source);
 
 /*
  * Passes to `take` the subtitle packets before the keyframe of `position`, from up to 10 s and 16

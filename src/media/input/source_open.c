@@ -451,13 +451,10 @@ int source_note_streams(Source *s, const SourceOptions *options, MediaError *err
 {
     s->stream_count = s->format->nb_streams;
     s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
-    s->marks = av_calloc(s->stream_count, sizeof(*s->marks));
-    if (!s->clocks || !s->marks)
+    if (!s->clocks)
         return media_no_memory(error, MEDIA_INPUT);
-    for (unsigned i = 0; i < s->stream_count; i++) {
+    for (unsigned i = 0; i < s->stream_count; i++)
         s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE, .end = AV_NOPTS_VALUE};
-        s->marks[i] = SOURCE_NO_MARK;
-    }
     if (S_ISREG(s->file.st_mode) && s->fd >= 0 && source_has_fragments(s))
         s->gap_count = mp4_boxes_find_gaps(s->fd, s->file.st_size, &s->gaps);
     s->clock = s->latest = AV_NOPTS_VALUE;

@@ -268,7 +268,7 @@ static void go_to_start(Source *s)
         (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
 }
 
-static int go_to(Source *s, int64_t position)
+int source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
     forget_times(s);
@@ -293,67 +293,9 @@ static int go_to(Source *s, int64_t position)
     return 0;
 }
 
-int source_seek(Source *s, int64_t position)
-{
-    for (unsigned i = 0; i < s->stream_count; i++)
-        s->marks[i] = SOURCE_NO_MARK;
-    s->again = 0;
-    return go_to(s, position);
-}
-
-int source_can_restart(const Source *s)
+int source_can_begin_again(const Source *s)
 {
     return !s->live && (s->pictures.count || (s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL)));
-}
-
-void source_restart(Source *s, int64_t position)
-{
-    for (unsigned i = 0; i < s->stream_count; i++)
-        s->marks[i].again = s->marks[i].size >= 0;
-    s->again = 1;
-    const int64_t at = s->io ? avio_tell(s->io) : 0;
-    go_to(s, position);
-    /* Sources without timestamps cannot seek; repeated timestamps may lead too far. */
-    if (!source_can_seek(s) || (s->io && avio_tell(s->io) > at))
-        go_to_start(s);
-}
-
-/* Once the video is well past where it was, so are the other tracks, even without timestamps. */
-static void mark_video(Source *s, const TrackMark *mark, int64_t time)
-{
-    if (time == AV_NOPTS_VALUE || time <= mark->latest)
-        return;
-    s->again = 0;
-    if (!mark->again || time <= mark->latest + SOURCE_INTERLEAVE_US)
-        return;
-    for (unsigned i = 0; i < s->stream_count; i++)
-        s->marks[i].again = 0;
-}
-
-/* Returns not 0 if the packet, not of the video track, was already read before the restart. */
-static int has_come(Source *s, const AVPacket *packet)
-{
-    const AVStream *stream = s->format->streams[packet->stream_index];
-    const int is_data = stream->codecpar->codec_type == AVMEDIA_TYPE_DATA;
-    TrackMark *mark = &s->marks[packet->stream_index];
-    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
-    const int64_t time = packet_time(s, stamp, packet->stream_index);
-    const int is_new =
-        time != AV_NOPTS_VALUE && mark->latest != AV_NOPTS_VALUE && time > mark->latest;
-    if (stream == s->video) {
-        mark_video(s, mark, time);
-    } else if (mark->again && !is_new) { /* the time of data is a guess */
-        mark->again = packet->pos != mark->pos || packet->size != mark->size ||
-                      (time != mark->time && !is_data);
-        return 1;
-    } else {
-        mark->again = 0;
-    }
-    mark->time = time;
-    mark->latest = FFMAX(mark->latest, time);
-    mark->pos = packet->pos;
-    mark->size = packet->size;
-    return 0;
 }
 
 static int has_subtitles(const Source *s)
@@ -424,8 +366,7 @@ void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averro
 
 static void note_damage(Source *s, int64_t *count, int ret)
 {
-    if (!s->again)
-        damage_note(&s->damage, count, media_log_note(), ret);
+    damage_note(&s->damage, count, media_log_note(), ret);
 }
 
 void source_note_logged(Source *s)
@@ -635,10 +576,7 @@ static int take_packet(Source *s, AVPacket *packet)
         return 1;
     }
     hand_out(s, packet);
-    if (!has_come(s, packet))
-        return 0;
-    av_packet_unref(packet);
-    return 1;
+    return 0;
 }
 
 /* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
@@ -832,7 +770,6 @@ void source_free(Source **source)
     av_fifo_freep2(&s->ahead);
     av_freep(&s->counted);
     av_freep(&s->clocks);
-    av_freep(&s->marks);
     av_freep(&s->gaps);
     av_freep(&s->name);
     if (s->fd >= 0)
