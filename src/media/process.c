@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -169,11 +168,10 @@ const char *process_words(const char *line)
 int process_wait(Process *p, int ms)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
-    struct rusage used = {0};
     int status = -1;
     pid_t gone;
     do {
-        gone = wait4(p->pid, &status, ms < 0 ? 0 : WNOHANG, &used);
+        gone = waitpid(p->pid, &status, ms < 0 ? 0 : WNOHANG);
         if (gone == 0)
             (void)nanosleep(&nap, NULL);
         ms -= ms < 0 ? 0 : NAP_MS;
@@ -181,7 +179,7 @@ int process_wait(Process *p, int ms)
     remove_child(p->pid);
     close(p->output);
     status = gone == p->pid ? status : -1;
-    *p = (Process){.memory_kib = used.ru_maxrss};
+    *p = (Process){0};
     return status;
 }
 

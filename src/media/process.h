@@ -17,7 +17,6 @@ typedef struct Process {
     int output;      /* the pipe of what it writes */
     char line[1200]; /* the beginning of a line that is not whole yet */
     size_t used;
-    long memory_kib; /* after process_wait(): the most that it had at once */
 } Process;
 
 typedef struct ProcessOptions {
@@ -50,7 +49,7 @@ int process_read_lines(Process *process, void (*take)(void *opaque, const char *
 const char *process_words(const char *line);
 
 /* Waits at most `ms`, -1: until the child ends. Returns the status as of waitpid(), or -1: it still
- * runs, or its status is unknown. Clears *process but for memory_kib. */
+ * runs, or its status is unknown. Clears *process. */
 int process_wait(Process *process, int ms);
 
 /* ---- several at a time ---- */

@@ -23,7 +23,7 @@ read -ra options <<<"$("$lumeq" --help=full | grep -oE '^ *(-[a-z], )?--[a-z][a-
 expect lumeq.1 "${options[@]}"
 read -ra functions <<<"$(grep -oE 'lumeq_[a-z_]+\(' "$header" | sort -u | tr '\n' ' ')"
 expect liblumeq.3 "${functions[@]}" LUMEQ_ERR_UNAVAILABLE
-for command in histogram equalize pipeline; do
+for command in histogram equalize streams; do
     read -ra options <<<"$("$bench" "$command" --help | grep -oE '^  --[a-z-]+' | tr '\n' ' ')"
     expect lumeq-bench.1 "$command" "${options[@]}"
 done
