@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <libavutil/cpu.h>
+#include <libavutil/time.h>
 
 #include "media/activity.h"
 
@@ -139,6 +140,21 @@ ssize_t process_read(Process *p, void *bytes, size_t size, int ms)
     }
     const ssize_t n = read(p->output, bytes, size);
     return n < 0 && errno != EINTR && errno != EAGAIN ? 0 : n;
+}
+
+int process_read_all(Process *p, void *bytes, size_t size, size_t *used, int ms)
+{
+    const int64_t end = av_gettime_relative() + ms * (int64_t)1000;
+    ssize_t n = -1;
+    for (*used = 0; *used < size && n != 0; *used += n > 0 ? (size_t)n : 0) {
+        const int64_t left = (end - av_gettime_relative()) / 1000;
+        n = process_read(p, (char *)bytes + *used, size - *used, left > 0 ? (int)left : 0);
+        if (n < 0 && left <= 0) {
+            (void)kill(p->pid, SIGKILL);
+            return 0;
+        }
+    }
+    return 1;
 }
 
 int process_read_lines(Process *p, void (*take)(void *opaque, const char *line), void *opaque)

@@ -40,6 +40,10 @@ void process_signal_all(int number);
  * their number; 0: the child has closed its end; -1: nothing yet. */
 ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
 
+/* Reads until the child closes its end or the bytes are full, for at most `ms`. Returns 0 if time
+ * is up, after killing it. *used: bytes that arrived. */
+int process_read_all(Process *process, void *bytes, size_t size, size_t *used, int ms);
+
 /* Hands on the lines that have arrived, each without its end. Returns 0 if the child has closed its
  * end. */
 int process_read_lines(Process *process, void (*take)(void *opaque, const char *line),
