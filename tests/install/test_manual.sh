@@ -30,7 +30,7 @@ done
 expect lumeq.1 OUTPUT.lumeq/ OUTPUT.sample.png NAME.partial.EXT --sample --report --doctor
 expect lumeq.5 strength deflicker no-metadata
 # Options of a single run are no settings.
-if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^(output|overwrite|ss) ='; then
+if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^\.B (output|overwrite|ss) ='; then
     echo "lumeq.5: what the file does not take" >&2
     failed=1
 fi
