@@ -308,17 +308,19 @@ typedef struct Gpu {
     int major, minor, processors, usable;
 } Gpu;
 
-/* Returns how to fix a fault: in a container, GPUs come from outside. */
-static const char *fix_outside(const char *mend)
+static int is_in_container(void)
 {
-    static const char *const marks[] = {"/.dockerenv", "/run/.containerenv",
-                                        "/run/systemd/container"};
-    int inside = getenv("container") || getenv("NVIDIA_VISIBLE_DEVICES");
-    for (int i = 0; i < COUNT(marks); i++)
-        inside |= access(marks[i], F_OK) == 0;
-    return inside ? "start the container with its GPUs (docker run --gpus all; NVIDIA Container "
-                    "Toolkit)"
-                  : mend;
+    return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
+           access("/run/systemd/container", F_OK) == 0 || getenv("container") ||
+           getenv("NVIDIA_VISIBLE_DEVICES");
+}
+
+/* Returns how to fix a fault; a container gets its GPUs from outside. */
+static const char *fix(const char *mend)
+{
+    return is_in_container() ? "start the container with its GPUs (docker run --gpus all; NVIDIA "
+                               "Container Toolkit)"
+                             : mend;
 }
 
 /* Vendor 10de is NVIDIA; classes 03 are displays and accelerators. */
@@ -389,18 +391,18 @@ static int open_driver(Section *s, Driver *d)
             "the NVIDIA driver was updated, but the old one still runs");
     else if (d->library && ((node = denied_node()) || result == NOT_PERMITTED))
         set(s, MEND, "no-permission",
-            fix_outside("sudo usermod -aG video,render \"$USER\", then log in again"),
+            fix("sudo usermod -aG video,render \"$USER\", then log in again"),
             "no permission to use %s", node ? node : "the GPU");
     else if (!machine_has_gpu())
-        set(s, NONE, "no-gpu", fix_outside("an NVIDIA GPU from 2018 or later (Turing) is faster"),
+        set(s, NONE, "no-gpu", fix("an NVIDIA GPU from 2018 or later (Turing) is faster"),
             "no NVIDIA GPU; the CPU gives the same pictures");
     else if (!d->library)
         set(s, MEND, "no-driver",
-            fix_outside("sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers install), "
-                        "then restart"),
+            fix("sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers install), "
+                "then restart"),
             "an NVIDIA GPU without a driver");
     else if (!*d->version)
-        set(s, MEND, "not-loaded", fix_outside("sudo modprobe nvidia-uvm, or restart"),
+        set(s, MEND, "not-loaded", fix("sudo modprobe nvidia-uvm, or restart"),
             "the NVIDIA driver is installed, but not loaded");
     else {
         if (find(d->library, "cuGetErrorString", &error_name))
@@ -555,10 +557,6 @@ static void ask_nvdec(Section *s, void *cuda, void *cuvid)
 
 static void probe_nvdec(Section *s)
 {
-    static const char *const in_container =
-        "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video";
-    static const char *const on_host =
-        "sudo apt install libnvcuvid1 (Ubuntu: libnvidia-decode-NNN)";
     Driver d;
     const int works = open_driver(s, &d);
     void *cuvid = works ? dlopen("libnvcuvid.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -566,7 +564,10 @@ static void probe_nvdec(Section *s)
     if (!works)
         set(s, NONE, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes");
     else if (!cuvid)
-        set(s, MEND, "no-library", fix_outside(on_host) == on_host ? on_host : in_container,
+        set(s, MEND, "no-library",
+            is_in_container()
+                ? "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video"
+                : "sudo apt install libnvcuvid1 (Ubuntu: libnvidia-decode-NNN)",
             "the driver's decoder, libnvcuvid.so.1, is not here");
     else
         ask_nvdec(s, d.library, cuvid);
