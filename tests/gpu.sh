@@ -389,8 +389,6 @@ bench_tests() {
             python3 -B "$root/tests/bench/test_bench_equalize.py" Gpu
         LUMEQ_BENCH=$bench check "lumeq-bench histogram" \
             python3 -B "$root/tests/bench/test_bench_histogram.py" Gpu
-        LUMEQ_BENCH=$bench check "lumeq-bench pipeline" \
-            python3 -B "$root/tests/bench/test_bench_pipeline.py" Gpu
     else
         skip "lumeq-bench: it or python3 is not there"
     fi

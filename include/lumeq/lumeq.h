@@ -43,8 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exported from the shared library. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) /* exported from the shared library */
 #define LUMEQ_API __attribute__((visibility("default")))
 #else
 #define LUMEQ_API

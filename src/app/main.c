@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,14 +156,8 @@ static void read_answer(char answer[MAX_ANSWER])
     const ProcessOptions options = {.body = try_hardware};
     Process process;
     size_t size = 0;
-    ssize_t n = 0;
     if (process_start(&process, &options) == 0) {
-        while (size < MAX_ANSWER - 1 &&
-               (n = process_read(&process, answer + size, MAX_ANSWER - 1 - size, SECONDS * 1000)) >
-                   0)
-            size += (size_t)n;
-        if (n != 0)
-            (void)kill(process.pid, SIGKILL);
+        (void)process_read_all(&process, answer, MAX_ANSWER - 1, &size, SECONDS * 1000);
         (void)process_wait(&process, 500);
     }
     answer[size] = '\0';

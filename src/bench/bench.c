@@ -4,8 +4,6 @@ const BenchCommand bench_commands[] = {
     {"histogram", "compare ways to build a histogram", bench_histogram, bench_histogram_options},
     {"equalize", "measure whole pictures, step by step, against the copies that limit them",
      bench_equalize, bench_equalize_options},
-    {"pipeline", "measure from file to file: each stage alone, and all together", bench_pipeline,
-     bench_pipeline_options},
     {"streams", "play several live videos at once, and count late frames", bench_streams,
      bench_streams_options},
     {0},

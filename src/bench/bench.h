@@ -15,9 +15,8 @@ extern const BenchCommand bench_commands[];
 
 int bench_equalize(int argc, char **argv);
 int bench_histogram(int argc, char **argv);
-int bench_pipeline(int argc, char **argv);
 int bench_streams(int argc, char **argv);
 extern const BenchOption bench_equalize_options[], bench_histogram_options[],
-    bench_pipeline_options[], bench_streams_options[];
+    bench_streams_options[];
 
 #endif

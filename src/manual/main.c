@@ -1,28 +1,345 @@
-/* lumeq-manual HEADER DATE FOLDER: writes the manual pages during the build. */
+/* lumeq-manual HEADER DATE FOLDER: writes the manual pages during the build, with roff's "man"
+ * macros, from the tables of the programs and the comments of the public header. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "manual/pages.h"
+#include "app/options/option_help.h"
+#include "app/options/option_profile.h"
+#include "bench/bench.h"
+#include "lumeq/lumeq.h"
 
-static const struct {
-    const char *name;
-    void (*page)(FILE *to, const char *date);
-} files[] = {
-    {"lumeq.1", page_program},
-    {"lumeq.5", page_settings},
-    {"lumeq-bench.1", page_bench},
-    {"liblumeq.3", NULL},
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+static FILE *page;
+static int below_heading; /* groff warns about a break there */
+
+/* ---- roff ---- */
+
+/* Prints characters that roff would misread as escapes. */
+static void put(const char *text)
+{
+    static const char special[] = "\\-^~`'\"";
+    static const char *const escapes[] = {"\\e",   "\\-",   "\\(ha", "\\(ti",
+                                          "\\(ga", "\\(aq", "\\(dq"};
+    if (*text == '.')
+        fputs("\\&", page);
+    for (; *text; text++) {
+        const char *at = strchr(special, *text);
+        if (at)
+            fputs(escapes[at - special], page);
+        else
+            putc(*text, page);
+    }
+}
+
+static void put_line(const char *text)
+{
+    put(text);
+    putc('\n', page);
+    below_heading = 0;
+}
+
+/* Prints a macro with its argument. */
+static void put_macro(const char *macro, const char *text)
+{
+    fprintf(page, ".%s ", macro);
+    put_line(text);
+}
+
+static void put_subheading(const char *text)
+{
+    put_macro("SS", text);
+    below_heading = 1;
+}
+
+static void put_heading(const char *text)
+{
+    fputs(".SH ", page);
+    for (; *text; text++)
+        putc(toupper((unsigned char)*text), page);
+    putc('\n', page);
+    below_heading = 1;
+}
+
+static void put_break(void)
+{
+    if (!below_heading)
+        fputs(".PP\n", page);
+    below_heading = 0;
+}
+
+static void put_paragraph(const char *text)
+{
+    put_break();
+    put_line(text);
+}
+
+/* Prints a term and its indented explanation. */
+static void put_term(const char *term, const char *text)
+{
+    fputs(".TP\n", page);
+    put_macro("B", term);
+    put_line(text);
+}
+
+/* Prints lines as they are. */
+static void put_lines(const char *const *lines, int count)
+{
+    fputs(".nf\n", page);
+    for (int i = 0; i < count; i++)
+        put_line(lines[i]);
+    fputs(".fi\n", page);
+}
+
+static void put_title(const char *name, int section, const char *date, const char *what)
+{
+    fprintf(page,
+            ".\\\" Made by lumeq-manual.\n.TH %s %d %s \"lumeq %d.%d.%d\" \"lumeq\"\n.SH NAME\n",
+            name, section, date, LUMEQ_VERSION_MAJOR, LUMEQ_VERSION_MINOR, LUMEQ_VERSION_PATCH);
+    put(name);
+    fprintf(page, " \\- %s\n", what);
+}
+
+/* ---- lumeq(1) ---- */
+
+static const HelpPair files[] = {
+    {"$XDG_CONFIG_HOME/lumeq/config",
+     "Settings, see lumeq(5). XDG_CONFIG_HOME defaults to ~/.config."},
+    {"OUTPUT.lumeq/", "Finished parts of --jobs or lumeq plan. Removed once OUTPUT is complete."},
+    {"OUTPUT.sample.png", "The pictures of --sample."},
+    {"NAME.partial.EXT", "The finished part of OUTPUT, NAME.EXT, after an interrupted run."},
+    {0},
 };
 
-static int write_file(int i, FILE *to, const char *header_name, const char *date)
+static const HelpPair environment[] = {
+    {"XDG_CONFIG_HOME, HOME", "Location of the settings."},
+    {"NO_COLOR", "Turns off colours, unless --color says otherwise."},
+    {"SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ",
+     "The part for lumeq measure and lumeq segment if they name none."},
+    {0},
+};
+
+static const HelpPair examples[] = {
+    {"lumeq foggy.mkv", "Play it, equalized, with its histogram."},
+    {"lumeq dark.mp4 -o bright.mp4", "Write it, with its sound, subtitles and chapters."},
+    {"lumeq --camera --virtual-camera", "Offer the equalized camera to video calls."},
+    {"lumeq in.mkv -o out.mkv --report out.html",
+     "Write it, and a report with pictures of each shot."},
+    {"lumeq in.mkv -o long.mkv --sample",
+     "Estimate its time and size, and draw before and after into long.mkv.sample.png."},
+    {"lumeq in.mkv -o long.mkv --jobs auto --resume",
+     "Write a long film in parts, and continue an interrupted run."},
+    {"lumeq --doctor", "Show what this machine offers and lacks, and how to fix it."},
+    {0},
+};
+
+static void put_pairs(const char *heading, const HelpPair *pairs)
 {
-    if (files[i].page) {
-        files[i].page(to, date);
+    put_heading(heading);
+    for (; pairs->left; pairs++)
+        put_term(pairs->left, pairs->text);
+}
+
+static void put_profiles(void)
+{
+    put_heading("Profiles");
+    put_paragraph(
+        "A profile sets several options for a kind of video; options given beside it override it.");
+    for (int i = 0; i < profile_count; i++) {
+        char settings[512] = "";
+        size_t used = 0;
+        for (const ProfileSetting *s = profiles[i].settings; s->option; s++)
+            used += (size_t)snprintf(settings + used, sizeof(settings) - used, "--%s %s ",
+                                     s->option, s->value);
+        put_term(profiles[i].name, settings);
+    }
+}
+
+static void page_program(const char *date)
+{
+    char term[512];
+    put_title("lumeq", 1, date, "make dull, dark and foggy video clear");
+    put_pairs("Synopsis", option_usage);
+    put_heading("Description");
+    put_paragraph(option_summary);
+    put_paragraph("It stretches each frame's tones over the available range, smoothly over time, "
+                  "and adjusts colour to match. Well-exposed video is left almost untouched. It "
+                  "runs on an NVIDIA GPU or on the CPU, with identical results.");
+    put_paragraph("Press ? in the window for its keys.");
+    put_heading("Options");
+    for (int i = 0; i < option_count; i++) {
+        if (option_table[i].name)
+            put_term(option_term(&option_table[i], term, sizeof(term)), option_table[i].help);
+        else
+            put_subheading(option_table[i].help);
+    }
+    put_profiles();
+    for (const HelpPair *p = option_topics; p->left; p++) {
+        put_heading(p->left);
+        put_paragraph(p->text);
+    }
+    put_pairs("Files", files);
+    put_pairs("Environment", environment);
+    put_pairs("Examples", examples);
+    put_heading("See also");
+    put_line("lumeq(5), lumeq-bench(1), liblumeq(3)");
+}
+
+/* ---- lumeq(5) ---- */
+
+static void page_settings(const char *date)
+{
+    static const char *const lines[] = {"strength = 0.6", "vcodec = libx265      # a comment",
+                                        "vopt = \"x265-params=keyint=50\"",
+                                        "no-metadata = yes     # flags take yes or no"};
+    const char *heading = NULL;
+    put_title("lumeq", 5, date, "the settings file of lumeq");
+    put_heading("Description");
+    put_paragraph("lumeq reads $XDG_CONFIG_HOME/lumeq/config, by default ~/.config/lumeq/config, "
+                  "or the regular file given with --config.");
+    for (const HelpPair *p = option_topics; p->left; p++)
+        if (strcmp(p->left, "The settings file") == 0)
+            put_paragraph(p->text);
+    put_paragraph("lumeq refuses a wrong line and names file, line and allowed values. "
+                  "--no-config ignores the file, and -v names the file in use. Options for a "
+                  "single run are taken from the command line only.");
+    put_heading("Example");
+    put_lines(lines, COUNT(lines));
+    put_heading("Settings");
+    for (int i = 0; i < option_count; i++) {
+        const Option *o = &option_table[i];
+        const char *choices = o->choices ? o->choices : "";
+        char term[512];
+        heading = o->name ? heading : o->help;
+        if (!o->name || (o->flags & OPTION_ONCE))
+            continue;
+        if (heading)
+            put_subheading(heading);
+        heading = NULL;
+        snprintf(term, sizeof(term), "%s = %s", o->name,
+                 o->type == OPTION_FLAG ? "yes|no" : choices);
+        put_term(term, o->help);
+    }
+    put_heading("See also");
+    put_line("lumeq(1)");
+}
+
+/* ---- lumeq-bench(1) ---- */
+
+static void page_bench(const char *date)
+{
+    char term[256];
+    put_title("lumeq-bench", 1, date, "what the parts of lumeq cost on this machine");
+    put_heading("Synopsis");
+    for (const BenchCommand *c = bench_commands; c->name; c++) {
+        const int has_input = c->options[0].name[0] != '-';
+        snprintf(term, sizeof(term), "lumeq-bench %s%s [options]", c->name,
+                 has_input ? " INPUT" : "");
+        put_term(term, c->help);
+    }
+    put_heading("Description");
+    put_paragraph("lumeq-bench measures on made-up pictures or on any file, and checks every "
+                  "result against the CPU before it prints a time. Its tables end with the "
+                  "machine, the date and the command.");
+    for (const BenchCommand *c = bench_commands; c->name; c++) {
+        snprintf(term, sizeof(term), "Options of %s", c->name);
+        put_heading(term);
+        for (const BenchOption *o = c->options; o->name; o++) {
+            snprintf(term, sizeof(term), "%s %s", o->name, o->value ? o->value : "");
+            put_term(term, o->help);
+        }
+    }
+    put_heading("Exit status");
+    put_paragraph("0 done; 1 failed, with one sentence.");
+    put_heading("See also");
+    put_line("lumeq(1)");
+}
+
+/* ---- liblumeq(3) ---- */
+
+#define MARK "LUMEQ_API " /* not shown to callers */
+
+static int begins(const char *line, const char *with)
+{
+    return strncmp(line, with, strlen(with)) == 0;
+}
+
+/* Prints a line of a comment; indented ones are examples. Returns 0 at the comment's end. */
+static int put_comment(char *line)
+{
+    char *end = strstr(line, "*/");
+    if (end)
+        *end = '\0';
+    line += strspn(line, "/* ") > 3 ? 2 : strspn(line, "/* ");
+    if (*line == ' ')
+        put_lines((const char *const[]){line + 1}, 1);
+    else if (*line)
+        put_line(line);
+    else if (!end)
+        put_break();
+    return !end;
+}
+
+/* The library's page has the header's comments as text, and declarations below theirs. Returns -1
+ * if the header has an unexpected form. */
+static int page_library(const char *date, FILE *header)
+{
+    enum { BETWEEN, COMMENT, DESCRIBED, DECLARATION, SKIPPED } part = BETWEEN;
+    char line[256];
+    size_t aligned = 0; /* surplus indentation of further lines */
+    int declared = 0;
+    put_title("liblumeq", 3, date, "equalize the luma of video frames");
+    put_heading("Synopsis");
+    put_lines((const char *const[]){"#include <lumeq/lumeq.h>", "",
+                                    "cc program.c $(pkg-config --cflags --libs lumeq)"},
+              3);
+    put_heading("Description");
+    while (fgets(line, sizeof(line), header)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (part == BETWEEN && begins(line, "/* ----")) {
+            char *name = line + strspn(line, "/* -");
+            name[strcspn(name, "-") - 1] = '\0';
+            put_heading(name);
+        } else if (part == COMMENT || (part == BETWEEN && begins(line, "/*"))) {
+            if (part == BETWEEN)
+                put_break();
+            part = put_comment(line) ? COMMENT : DESCRIBED;
+        } else if (!*line) {
+            part = BETWEEN;
+        } else if (part == SKIPPED || begins(line, "#if") || begins(line, "#include") ||
+                   begins(line, "#endif")) {
+            part = SKIPPED;
+        } else {
+            const char *text = line + (begins(line, MARK) ? strlen(MARK) : 0);
+            if (*line != ' ')
+                aligned = text > line ? strlen(MARK) : 0;
+            else if (strspn(line, " ") >= aligned)
+                text = line + aligned;
+            if (part == BETWEEN)
+                put_break();
+            put_lines(&text, 1);
+            declared += part != DECLARATION;
+            part = DECLARATION;
+        }
+    }
+    put_heading("See also");
+    put_line("lumeq(1)");
+    return declared > 20 && !ferror(header) ? 0 : -1;
+}
+
+/* ---- the pages ---- */
+
+static int write_pages(int i, const char *header_name, const char *date)
+{
+    static void (*const pages[])(const char *date) = {page_program, page_settings, page_bench};
+    if (i < COUNT(pages)) {
+        pages[i](date);
         return 0;
     }
     FILE *header = fopen(header_name, "r");
-    const int ret = header ? page_library(to, date, header) : -1;
+    const int ret = header ? page_library(date, header) : -1;
     if (header)
         fclose(header);
     return ret;
@@ -30,17 +347,18 @@ static int write_file(int i, FILE *to, const char *header_name, const char *date
 
 int main(int argc, char **argv)
 {
+    static const char *const names[] = {"lumeq.1", "lumeq.5", "lumeq-bench.1", "liblumeq.3"};
     if (argc != 4) {
         fprintf(stderr, "usage: lumeq-manual HEADER DATE FOLDER\n");
         return 1;
     }
-    for (int i = 0; i < (int)(sizeof(files) / sizeof(files[0])); i++) {
+    for (int i = 0; i < COUNT(names); i++) {
         char path[4096];
-        snprintf(path, sizeof(path), "%s/%s", argv[3], files[i].name);
-        FILE *to = fopen(path, "w");
-        int failed = !to || write_file(i, to, argv[1], argv[2]) < 0;
-        failed |= to && ferror(to);
-        if ((to && fclose(to) != 0) || failed) {
+        snprintf(path, sizeof(path), "%s/%s", argv[3], names[i]);
+        page = fopen(path, "w");
+        int failed = !page || write_pages(i, argv[1], argv[2]) < 0 || ferror(page);
+        failed |= page && fclose(page) != 0;
+        if (failed) {
             fprintf(stderr, "lumeq-manual: cannot make %s: %s\n", path, strerror(errno));
             return 1;
         }

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <libavutil/cpu.h>
+#include <libavutil/time.h>
 
 #include "media/activity.h"
 
@@ -142,6 +142,21 @@ ssize_t process_read(Process *p, void *bytes, size_t size, int ms)
     return n < 0 && errno != EINTR && errno != EAGAIN ? 0 : n;
 }
 
+int process_read_all(Process *p, void *bytes, size_t size, size_t *used, int ms)
+{
+    const int64_t end = av_gettime_relative() + ms * (int64_t)1000;
+    ssize_t n = -1;
+    for (*used = 0; *used < size && n != 0; *used += n > 0 ? (size_t)n : 0) {
+        const int64_t left = (end - av_gettime_relative()) / 1000;
+        n = process_read(p, (char *)bytes + *used, size - *used, left > 0 ? (int)left : 0);
+        if (n < 0 && left <= 0) {
+            (void)kill(p->pid, SIGKILL);
+            return 0;
+        }
+    }
+    return 1;
+}
+
 int process_read_lines(Process *p, void (*take)(void *opaque, const char *line), void *opaque)
 {
     char bytes[4096];
@@ -169,11 +184,10 @@ const char *process_words(const char *line)
 int process_wait(Process *p, int ms)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
-    struct rusage used = {0};
     int status = -1;
     pid_t gone;
     do {
-        gone = wait4(p->pid, &status, ms < 0 ? 0 : WNOHANG, &used);
+        gone = waitpid(p->pid, &status, ms < 0 ? 0 : WNOHANG);
         if (gone == 0)
             (void)nanosleep(&nap, NULL);
         ms -= ms < 0 ? 0 : NAP_MS;
@@ -181,7 +195,7 @@ int process_wait(Process *p, int ms)
     remove_child(p->pid);
     close(p->output);
     status = gone == p->pid ? status : -1;
-    *p = (Process){.memory_kib = used.ru_maxrss};
+    *p = (Process){0};
     return status;
 }
 

@@ -17,7 +17,6 @@ typedef struct Process {
     int output;      /* the pipe of what it writes */
     char line[1200]; /* the beginning of a line that is not whole yet */
     size_t used;
-    long memory_kib; /* after process_wait(): the most that it had at once */
 } Process;
 
 typedef struct ProcessOptions {
@@ -41,6 +40,10 @@ void process_signal_all(int number);
  * their number; 0: the child has closed its end; -1: nothing yet. */
 ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
 
+/* Reads until the child closes its end or the bytes are full, for at most `ms`. Returns 0 if time
+ * is up, after killing it. *used: bytes that arrived. */
+int process_read_all(Process *process, void *bytes, size_t size, size_t *used, int ms);
+
 /* Hands on the lines that have arrived, each without its end. Returns 0 if the child has closed its
  * end. */
 int process_read_lines(Process *process, void (*take)(void *opaque, const char *line),
@@ -50,7 +53,7 @@ int process_read_lines(Process *process, void (*take)(void *opaque, const char *
 const char *process_words(const char *line);
 
 /* Waits at most `ms`, -1: until the child ends. Returns the status as of waitpid(), or -1: it still
- * runs, or its status is unknown. Clears *process but for memory_kib. */
+ * runs, or its status is unknown. Clears *process. */
 int process_wait(Process *process, int ms);
 
 /* ---- several at a time ---- */

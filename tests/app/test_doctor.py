@@ -232,6 +232,15 @@ class Driver(DoctorCase):
         self.assertIn("NVIDIA_DRIVER_CAPABILITIES", found["mend"])
         self.assertIn("video", found["mend"])
 
+    def test_nvdec(self):
+        for nvdec, state, works in (("", "ok", {"h264", "hevc", "hevc 10 bits", "vp8", "vp9", "vp9 10 bits", "av1",
+                                                "av1 10 bits"}),
+                                    ("only 8", "ok", {"hevc", "hevc 10 bits"}), ("only 3", "none", set())):
+            found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="", FAKE_NVDEC=nvdec,
+                                 LD_LIBRARY_PATH=os.path.dirname(DRIVER))["nvdec"]
+            self.assertEqual((found["state"], {k for k, v in found["codecs"].items() if v}), (state, works))
+            self.assertEqual(len(found["codecs"]), 8)
+
     def test_crashing_driver(self):
         found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="crash")
         self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], ["crashes", "crashes", "ok"])

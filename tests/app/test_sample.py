@@ -206,7 +206,7 @@ class Sample(Case):
         picture = clip("one.png", "-c:v", "png", "-frames:v", "1")
         out = ("-o", "out.mkv", "--sample")
         for args, words in (
-                ((short, "--sample"), ("-o FILE",)), ((short, "--null", "--sample"), ("--null", "-o FILE")),
+                ((short, "--sample"), ("-o FILE",)), ((short, "--null", "--sample"), ("-o FILE",)),
                 ((short, "-o", "-", "--sample"), ("standard output",)), (("-", *out), ("standard input",)),
                 (("--camera", *out), ("--camera",)), ((short, "-o", "many/", "--sample"), ("folder",)),
                 ((self.folder, *out), ("film in one file",)), ((picture, *out), ("picture",)),

@@ -33,6 +33,22 @@ class SampleScripts(Case):
         self.assertEqual([row[0].strip() for row in steps], ["one run", "1 part", "2 parts"])
         self.assertEqual([row[0].strip() for row in jobs][-1], "`--jobs 2`, CPU")
 
+    def test_speed(self):
+        film = clip("parts.mkv", seconds=1, size="64x48")
+        text = self.script("bench-speed.py", LUMEQ, film, "--rounds", 1, "--frames", 5)
+        self.assertEqual([cell.strip() for cell in self.rows(text)[0][:2]], ["software, CPU", "5"])
+        self.assertEqual(len(self.rows(text)) + text.count("Left out: "), 3, text)
+
+    def test_compares_with_ffmpeg(self):
+        text = self.script("bench-ffmpeg.py", "--lumeq", LUMEQ, "--cores", 1, "--size", "320x180", "--seconds", "0.4,0.8",
+                           "--rounds", 1, "--preset", "ultrafast")
+        rows = [line.split() for line in text.splitlines()
+                if line.startswith(("equalize ", "film ", "encode ")) and "memory" not in line]
+        self.assertEqual([r[:4] for r in rows if r[1] == "lumeq"],
+                         [[w, "lumeq", s, n] for w in ("equalize", "film", "encode")
+                          for s, n in (("0.4s", "10"), ("0.8s", "20"))])
+        self.assertIn("encoded packets of lumeq and ffmpeg: identical", text)
+
     @unittest.skipUnless(importlib.util.find_spec("cv2"), "not installed: python3-opencv")
     def test_the_look(self):
         rows = self.rows(self.script("bench-look.py", LUMEQ, clip("dull.mkv", seconds=1), "--frames", 5))

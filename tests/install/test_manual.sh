@@ -23,14 +23,14 @@ read -ra options <<<"$("$lumeq" --help=full | grep -oE '^ *(-[a-z], )?--[a-z][a-
 expect lumeq.1 "${options[@]}"
 read -ra functions <<<"$(grep -oE 'lumeq_[a-z_]+\(' "$header" | sort -u | tr '\n' ' ')"
 expect liblumeq.3 "${functions[@]}" LUMEQ_ERR_UNAVAILABLE
-for command in histogram equalize pipeline; do
+for command in histogram equalize streams; do
     read -ra options <<<"$("$bench" "$command" --help | grep -oE '^  --[a-z-]+' | tr '\n' ' ')"
     expect lumeq-bench.1 "$command" "${options[@]}"
 done
 expect lumeq.1 OUTPUT.lumeq/ OUTPUT.sample.png NAME.partial.EXT --sample --report --doctor
 expect lumeq.5 strength deflicker no-metadata
 # Options of a single run are no settings.
-if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^(output|overwrite|ss) ='; then
+if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^\.B (output|overwrite|ss) ='; then
     echo "lumeq.5: what the file does not take" >&2
     failed=1
 fi

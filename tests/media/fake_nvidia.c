@@ -7,7 +7,8 @@
  *                        count=N, the number of GPUs [1]; hang or crash: cuInit() does
  *   FAKE_OPENGL          hang or crash: the library does when it is loaded, as an OpenGL driver
  *   FAKE_NVDEC           none: no decoder can be created; N: a decoder decodes N pictures, then it
- *                        fails; map N: it decodes all, but only N can be mapped
+ *                        fails; map N: it decodes all, but only N can be mapped; only N: the
+ *                        driver supports only the codec with this number
  *   FAKE_NVDEC_PICTURES  a folder with a file WxH.nv12 for each coded size, without padding. A
  *                        decoder returns its pictures in decoding order. Without it they are blank.
  *   FAKE_CUDA_COPIES     copies fail after this many planes
@@ -232,6 +233,24 @@ static int limit(const char *format)
     const char *words = getenv("FAKE_NVDEC");
     int n;
     return words && sscanf(words, format, &n) == 1 ? n : INT_MAX;
+}
+
+/* CUVIDDECODECAPS: FAKE_NVDEC "only N" supports only the codec with this number. */
+typedef struct Caps {
+    int codec, asked[5];
+    unsigned char supported, engines;
+    unsigned short formats;
+    unsigned most[3];
+    unsigned short least[2];
+} Caps;
+
+int cuvidGetDecoderCaps(Caps *caps)
+{
+    const int only = limit("only %d");
+    caps->supported = only == INT_MAX || only == caps->codec;
+    caps->formats = 3;
+    caps->most[0] = caps->most[1] = caps->most[2] = 1 << 20;
+    return 0;
 }
 
 /* CUVIDDECODECREATEINFO, whose layout never changes, begins with the coded size. */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/options/option_table.h"
 #include "app/terminal.h"
 
 #define MIN_WIDTH 44  /* narrower terminals wrap by themselves */
@@ -79,16 +78,21 @@ static void print_pair(const char *left, const char *text, int indent, int width
     say_wrapped(text, indent, indent, width);
 }
 
-static void print_option(const Option *o, int width)
+const char *option_term(const Option *o, char *text, size_t size)
 {
-    char left[64], letter[8] = "    ";
+    const char *format = o->choices && option_may_stand_alone(o) ? "%s--%s[=%s]" : "%s--%s %s";
+    char letter[8] = "";
     if (o->letter)
         snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-    if (o->choices && option_may_stand_alone(o))
-        snprintf(left, sizeof(left), "  %s--%s[=%s]", letter, o->name, o->choices);
-    else
-        snprintf(left, sizeof(left), "  %s--%s%s%s", letter, o->name, o->choices ? " " : "",
-                 o->choices ? o->choices : "");
+    snprintf(text, size, o->choices ? format : "%s--%s", letter, o->name, o->choices);
+    return text;
+}
+
+static void print_option(const Option *o, int width)
+{
+    char term[64], left[80];
+    snprintf(left, sizeof(left), "%s%s", o->letter ? "  " : "      ",
+             option_term(o, term, sizeof(term)));
     print_pair(left, o->help, INDENT, width);
 }
 

@@ -2,6 +2,10 @@
 #ifndef LUMEQ_APP_OPTION_HELP_H
 #define LUMEQ_APP_OPTION_HELP_H
 
+#include <stddef.h>
+
+#include "app/options/option_table.h"
+
 typedef struct HelpPair {
     const char *left, *text;
 } HelpPair;
@@ -9,5 +13,8 @@ typedef struct HelpPair {
 /* Commands with their meaning, and topics with their text. Each ends with a row without `left`. */
 extern const HelpPair option_usage[], option_topics[];
 extern const char option_summary[];
+
+/* Prints an option with its value into `text`, as "-o, --output OUTPUT", and returns it. */
+const char *option_term(const Option *option, char *text, size_t size);
 
 #endif

@@ -27,93 +27,43 @@ static int add(PictureList *list, char *path)
     return paths ? 0 : -1;
 }
 
-/* ---- by a pattern ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Lists the numbers of matching names in a folder, sorted; free with av_free(). */
-static int64_t *find_numbers(DIR *folder, const char *pattern, int *count)
-{
-    int64_t *numbers = NULL;
-    const struct dirent *entry;
-    *count = 0;
-    while ((entry = readdir(folder))) {
-        const int64_t number = picture_pattern_number(pattern, entry->d_name);
-        if (number >= 0 &&
-            !av_dynarray2_add((void **)&numbers, count, sizeof(*numbers), (const uint8_t *)&number))
-            return NULL;
-    }
-    if (numbers)
-        qsort(numbers, (size_t)*count, sizeof(*numbers), by_value);
-    return numbers;
-}
-
-static int add_numbers(PictureList *list, const char *pattern, const int64_t *numbers, int count,
-                       MediaError *error)
-{
-    for (int i = 0; i < count; i++) {
-        if (i && numbers[i] != numbers[i - 1] + 1)
-            return media_fail(
-                error, MEDIA_INPUT, "the pictures %s have no number %lld: the next one is %lld",
-                media_quote(pattern), (long long)numbers[i - 1] + 1, (long long)numbers[i]);
-        if (add(list, picture_pattern_name(pattern, numbers[i])) < 0)
-            return media_no_memory(error, MEDIA_INPUT);
-    }
-    return 0;
-}
-
-static int add_numbered(PictureList *list, const char *pattern, MediaError *error)
-{
-    const char *slash = strrchr(pattern, '/');
-    char *path = slash ? av_strndup(pattern, (size_t)(slash - pattern) + 1) : av_strdup(".");
-    DIR *folder = path ? opendir(path) : NULL;
-    if (!folder) {
-        media_fail(error, MEDIA_INPUT, "cannot read the folder of %s: %s", media_quote(pattern),
-                   strerror(path ? errno : ENOMEM));
-        av_free(path);
-        return error->fault;
-    }
-    int count;
-    int64_t *numbers = find_numbers(folder, pattern, &count);
-    int ret = add_numbers(list, pattern, numbers, numbers ? count : 0, error);
-    if (ret >= 0 && !list->count)
-        ret = media_fail(error, MEDIA_INPUT, "there is no picture %s with any number",
-                         media_quote(pattern));
-    closedir(folder);
-    av_free(numbers);
-    av_free(path);
-    return ret;
-}
-
-/* ---- of a folder ---- */
-
-static int is_seen(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.' && picture_codec(entry->d_name) != AV_CODEC_ID_NONE;
-}
-
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return natural_order((*a)->d_name, (*b)->d_name);
 }
 
+/* Adds a picture if it has the pattern's next number. */
+static int add_numbered(PictureList *list, const char *pattern, const char *name, int64_t *last,
+                        MediaError *error)
+{
+    const int64_t number = picture_pattern_number(pattern, name);
+    if (number < 0)
+        return 0;
+    if (list->count && number != *last + 1)
+        return media_fail(error, MEDIA_INPUT,
+                          "the pictures %s have no number %lld: the next one is %lld",
+                          media_quote(pattern), (long long)*last + 1, (long long)number);
+    *last = number;
+    return add(list, picture_pattern_name(pattern, number)) < 0
+               ? media_no_memory(error, MEDIA_INPUT)
+               : 0;
+}
+
+/* Adds a picture that is visible and has the codec of those before it. */
 static int add_entry(PictureList *list, const char *folder, const char *name, MediaError *error)
 {
     const size_t length = strlen(folder);
     const char *slash = length && folder[length - 1] == '/' ? "" : "/";
-    char *path = av_asprintf("%s%s%s", folder, slash, name);
     struct stat there;
+    if (name[0] == '.' || picture_codec(name) == AV_CODEC_ID_NONE)
+        return 0;
+    char *path = av_asprintf("%s%s%s", folder, slash, name);
     if (path && (stat(path, &there) < 0 || !S_ISREG(there.st_mode))) {
         av_free(path);
         return 0;
     }
     if (add(list, path) < 0)
         return media_no_memory(error, MEDIA_INPUT);
-    /* All pictures must have one codec. */
     const char *first = list->paths[0], *last = list->paths[list->count - 1];
     if (picture_codec(first) == picture_codec(last))
         return 0;
@@ -122,33 +72,45 @@ static int add_entry(PictureList *list, const char *folder, const char *name, Me
                       media_quote(first), media_quote(last));
 }
 
-static int add_folder(PictureList *list, const char *folder, MediaError *error)
+/* `pattern`: NULL for all pictures of the folder. */
+static int add_folder(PictureList *list, const char *folder, const char *pattern, MediaError *error)
 {
     struct dirent **names;
+    int64_t last = 0;
     int ret = 0;
-    const int count = scandir(folder, &names, is_seen, by_name);
+    const int count = scandir(folder, &names, NULL, by_name);
     if (count < 0)
-        return media_fail(error, MEDIA_INPUT, "cannot read the folder %s: %s", media_quote(folder),
+        return media_fail(error, MEDIA_INPUT, "cannot read the folder %s%s: %s",
+                          pattern ? "of " : "", media_quote(pattern ? pattern : folder),
                           strerror(errno));
     for (int i = 0; i < count; i++) {
         if (ret >= 0)
-            ret = add_entry(list, folder, names[i]->d_name, error);
+            ret = pattern ? add_numbered(list, pattern, names[i]->d_name, &last, error)
+                          : add_entry(list, folder, names[i]->d_name, error);
         free(names[i]);
     }
     free(names);
-    if (ret >= 0 && !list->count)
-        ret =
-            media_fail(error, MEDIA_INPUT, "the folder %s has no pictures that can become a video",
-                       media_quote(folder));
-    return ret;
+    if (ret < 0 || list->count)
+        return ret;
+    return pattern ? media_fail(error, MEDIA_INPUT, "there is no picture %s with any number",
+                                media_quote(pattern))
+                   : media_fail(error, MEDIA_INPUT,
+                                "the folder %s has no pictures that can become a video",
+                                media_quote(folder));
 }
 
 int picture_list_make(PictureList *list, const char *path, MediaError *error)
 {
     struct stat there;
     *list = (PictureList){0};
-    return stat(path, &there) == 0 && S_ISDIR(there.st_mode) ? add_folder(list, path, error)
-                                                             : add_numbered(list, path, error);
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+        return add_folder(list, path, NULL, error);
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? av_strndup(path, (size_t)(slash - path) + 1) : av_strdup(".");
+    const int ret =
+        folder ? add_folder(list, folder, path, error) : media_no_memory(error, MEDIA_INPUT);
+    av_free(folder);
+    return ret;
 }
 
 /* ---- reading ---- */

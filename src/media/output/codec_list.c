@@ -132,6 +132,17 @@ void codec_list_containers(void (*print)(const char *line))
     }
 }
 
+int codec_list_has_nvdec(const char *decoder)
+{
+    const AVCodec *codec = avcodec_find_decoder_by_name(decoder);
+    const AVCodecHWConfig *config = NULL;
+    int i = 0;
+    while (codec && (config = avcodec_get_hw_config(codec, i++)) &&
+           config->device_type != AV_HWDEVICE_TYPE_CUDA) {
+    }
+    return config != NULL;
+}
+
 int codec_list_try(const AVCodec *codec, MediaError *error)
 {
     const EncoderOptions usual = {.crf = -1, .bitrate = -1};

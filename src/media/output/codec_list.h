@@ -20,6 +20,9 @@ void codec_list_containers(void (*print)(const char *line));
  * `hardware`: 1 for hardware encoders, 0 for the others. */
 const AVCodec *codec_list_next(void **at, int hardware);
 
+/* True if FFmpeg has this video decoder for NVDEC. */
+int codec_list_has_nvdec(const char *decoder);
+
 /* Tries to open the encoder for a small picture. MEDIA_OUTPUT. */
 int codec_list_try(const AVCodec *codec, MediaError *error);
 
