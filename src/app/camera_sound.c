@@ -74,7 +74,7 @@ static int write_until(CameraSound *s, int end, MediaError *error)
     int ret = 0;
     if (!s->lost && microphone_is_lost(s->microphone)) {
         s->lost = 1;
-        say(SAY_WARNINGS, "the microphone %s is gone: recording silence",
+        say(SAY_WARNINGS, "the microphone %s was disconnected: recording silence",
             media_quote(microphone_name(s->microphone)));
     }
     while (ret >= 0 && (ret = live_sound_read(sound, s->until, end, s->packet)) >= 0)

@@ -120,11 +120,11 @@ static int place_panel(FrameOverlay *o, const AVFrame *frame, MediaError *error)
         panel_place_over(width, height, (Rect){0, 0, width, height}, o->over, width / 2).panel;
     o->rect.height = panel_scope_height(o->rect.width, o->rect.height, (PanelText){0}, o->scope);
     if (o->rect.width == 0)
-        say(SAY_WARNINGS, "%dx%d has no room for the histogram panel, which is not drawn", width,
+        say(SAY_WARNINGS, "%dx%d is too small for the histogram panel, which is not drawn", width,
             height);
     else if (o->scope == PANEL_ALL &&
              !panel_has_room_for_all(o->rect.width, o->rect.height, (PanelText){0}))
-        say(SAY_WARNINGS, "%dx%d has no room for all scopes: the panel shows histograms only",
+        say(SAY_WARNINGS, "%dx%d is too small for all scopes: the panel shows histograms only",
             width, height);
     o->placed = 1;
     return 0;

@@ -151,7 +151,7 @@ static int open_source(Run *run)
     const double most = ret < 0 ? 0 : PIPE_BYTES / source_byte_rate(run->source) * 1e9;
     if (ret >= 0 && most < (double)run->ahead) {
         run->ahead = FFMAX((int64_t)most, MIN_LOOKAHEAD);
-        say(SAY_DETAILS, "the pipe's video is large: curves see up to %.2g s ahead",
+        say(SAY_DETAILS, "the video from the pipe is large: curves see only up to %.2g s ahead",
             (double)run->ahead / 1e9);
     }
     return ret;
@@ -501,7 +501,7 @@ static int check_lookahead(Run *run, const char *damage)
         (run->pipe && shared_pipe_was_cut(run->pipe)))
         return differs < 0 ? differs : 0;
     return media_fail(&run->error, MEDIA_INPUT,
-                      "%s changed while it was read: the lookahead saw other frames",
+                      "%s changed while it was being read: the lookahead saw other frames",
                       run->source->name);
 }
 

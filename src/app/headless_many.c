@@ -188,7 +188,7 @@ static int start(Many *m, int file, int slot, Process *process)
     if (!reason)
         return 1;
     m->slots[slot].file = -1;
-    snprintf(why, sizeof(why), "no process can be started for %s: %s",
+    snprintf(why, sizeof(why), "cannot start a process for %s: %s",
              media_quote(m->list.files[file].input), strerror(reason));
     fail(m, file, EXIT_OUTPUT, why);
     return 0;

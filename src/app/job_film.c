@@ -286,21 +286,20 @@ int job_film_check_encoder(JobFilm *f, const AVPacket *first)
         return 0;
     if (strcmp(text, planned ? planned : "") == 0)
         return 0;
-    return media_fail(&f->error, MEDIA_INPUT,
-                      "the film was planned with %s, but here is %s: all parts need the same "
-                      "encoder",
-                      planned ? planned : "an encoder that does not tell its version",
-                      *text ? text : "one that does not tell its version");
+    return media_fail(
+        &f->error, MEDIA_INPUT,
+        "the film was planned with %s, but this machine has %s: all parts need the same encoder",
+        planned ? planned : "an encoder of unknown version",
+        *text ? text : "one of unknown version");
 }
 
 int job_film_check_gpu(JobFilm *f, int part)
 {
     if (f->options.backend != LUMEQ_BACKEND_CUDA || !atomic_load(&f->engine.context_lost))
         return 0;
-    return media_fail(&f->error, MEDIA_USAGE,
-                      ENGINE_NO_GPU "it was lost; make part %d on another machine, or with "
-                                    "--backend auto",
-                      part);
+    return media_fail(
+        &f->error, MEDIA_USAGE,
+        ENGINE_NO_GPU "it was lost; run part %d on another machine, or with --backend auto", part);
 }
 
 void job_film_begin(JobFilm *f)

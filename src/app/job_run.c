@@ -215,7 +215,7 @@ static int start_part(JobRun *r, int slot, int number, Process *process)
     r->parts[number].tries++;
     r->parts[number].taken = 1;
     const int reason = process_start(process, &options);
-    return reason ? media_fail(&r->film.error, MEDIA_OUTPUT, "no process can be started: %s",
+    return reason ? media_fail(&r->film.error, MEDIA_OUTPUT, "cannot start a process: %s",
                                strerror(reason))
                   : 1;
 }
@@ -258,7 +258,7 @@ static int is_forgiven(JobRun *r, const Worker *w)
         if (r->devices[i] != w->device)
             r->devices[left++] = r->devices[i];
     if (left < r->device_count)
-        say(SAY_WARNINGS, "GPU %d is used no more (%s): %s", w->device,
+        say(SAY_WARNINGS, "GPU %d is no longer used (%s): %s", w->device,
             w->last + strlen(ENGINE_NO_GPU),
             left ? "its part is made on another" : "the CPU goes on");
     r->device_count = left;
@@ -445,8 +445,7 @@ static int try_step(JobRun *r, int (*take)(FilmStep *step, JobFilm *film), int *
     ssize_t n;
     const int reason = process_start(&process, &options);
     if (reason)
-        return media_fail(&f->error, MEDIA_OUTPUT, "no process can be started: %s",
-                          strerror(reason));
+        return media_fail(&f->error, MEDIA_OUTPUT, "cannot start a process: %s", strerror(reason));
     for (int ended = 0; (n = process_read(&process, (char *)&s.told + size, sizeof(s.told) - size,
                                           LOOK_MS)) != 0;) {
         size += n > 0 ? (size_t)n : 0;
@@ -612,7 +611,7 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
         *used = 1;
         return *part >= 0 ? 0
                           : media_fail(&f->error, MEDIA_USAGE,
-                                       "%s is not the number of a part; they count from 0",
+                                       "%s is not a part number; parts count from 0",
                                        media_quote(argv[0]));
     }
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -623,7 +622,7 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
         *part = number - numbers[i].first;
         return number >= 0 && *part >= 0
                    ? 0
-                   : media_fail(&f->error, MEDIA_USAGE, "%s=%s is not the number of a part",
+                   : media_fail(&f->error, MEDIA_USAGE, "%s=%s is not a part number",
                                 numbers[i].name, media_quote(text));
     }
     return media_fail(&f->error, MEDIA_USAGE,
@@ -703,7 +702,7 @@ static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
     const int count = f->plan.part_count;
     if (has_part && part >= (f->plan.ready ? FFMAX(count, f->plan.wanted_parts) : count))
         return media_fail(&f->error, MEDIA_USAGE,
-                          "there is no part %ld: the plan has %d, from 0 to %d", part, count,
+                          "there is no part %ld: the plan has %d parts, 0 to %d", part, count,
                           count - 1);
     set_up(f);
     if (engine_check_parts(&f->options, &f->error) < 0 ||

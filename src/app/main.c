@@ -172,7 +172,7 @@ static void find_reason(const char *answer, const char *name, char *reason, size
             snprintf(reason, size, "%.*s", (int)strcspn(line + n + 1, "\n"), line + n + 1);
             return;
         }
-    snprintf(reason, size, "its driver does not answer");
+    snprintf(reason, size, "its driver does not respond");
 }
 
 static void print_hardware(const char *answer, int working)

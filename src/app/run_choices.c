@@ -160,7 +160,7 @@ int choose_output_depth(const Options *options, const LumeqParams *params, const
     }
     const enum AVPixelFormat deeper = convert_deeper(from, BITS);
     if (writer_depth(writer, deeper) < BITS) {
-        say(SAY_NORMAL, AUTO10 "8 bits, since %s takes no more", writer_encoder(writer));
+        say(SAY_NORMAL, AUTO10 "8 bits, since %s supports no more", writer_encoder(writer));
         return 0;
     }
     return !deep && gains(seen) ? BITS : 0;

@@ -47,7 +47,7 @@ int lumeq_choose_backend(LumeqWork *work, const LumeqConfig *config, char *text,
     snprintf(reason, sizeof(reason), "%s", text);
     ret = lumeq_open_backend(work, &lumeq_backend_cpu, config, cpu, sizeof(cpu));
     if (ret == 0)
-        snprintf(text, text_size, "%.100s; not the GPU: %.140s", cpu, reason);
+        snprintf(text, text_size, "%.100s; the GPU is not used: %.140s", cpu, reason);
     else
         snprintf(text, text_size, "%s", cpu);
     return ret;

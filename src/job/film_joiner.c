@@ -212,7 +212,7 @@ static int change_part(FilmJoiner *j, MediaError *error)
     if (ret < 0 && !error->fault)
         (void)media_fail(error, MEDIA_INPUT, "%s has disappeared", media_quote(path));
     if (ret >= 0 && again.file.sum != file->file.sum)
-        (void)media_fail(error, MEDIA_INPUT, "%s was replaced meanwhile: join again",
+        (void)media_fail(error, MEDIA_INPUT, "%s was replaced in the meantime: join again",
                          media_quote(path));
     FFSWAP(int, file->file.fd, again.file.fd);
     part_file_close(&again);

@@ -68,7 +68,7 @@ int job_input_look(JobFile *input, const char *path, MediaError *error)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
                           strerror(errno));
     if (!S_ISREG(file.st_mode) && !S_ISBLK(file.st_mode))
-        return media_fail(error, MEDIA_INPUT, "%s is not a regular file, and a job needs one",
+        return media_fail(error, MEDIA_INPUT, "%s is not a regular file, which a job needs",
                           media_quote(path));
     *input = job_file_of(&file);
     input->inode = 0;
@@ -82,10 +82,10 @@ int job_input_check(const JobPlan *plan, MediaError *error)
         return error->fault;
     if (job_file_is_same(&now, &plan->identity))
         return 0;
-    return media_fail(error, MEDIA_INPUT,
-                      "%s is not the file that was planned: its %s differs; all parts have to be "
-                      "of one file",
-                      media_quote(plan->input), now.size != plan->identity.size ? "size" : "time");
+    return media_fail(
+        error, MEDIA_INPUT,
+        "%s is not the file that was planned: its %s differs; all parts must come from one file",
+        media_quote(plan->input), now.size != plan->identity.size ? "size" : "time");
 }
 
 /* ---- the text ---- */
@@ -260,10 +260,10 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     char *at = text, *key, *value;
     int version = 0, wrong = 0;
     if (sscanf(text, TITLE " %d", &version) != 1)
-        return not_a_plan(path, "it begins with something else", error);
+        return not_a_plan(path, "it does not begin like one", error);
     if (version != JOB_PLAN_VERSION)
         return media_fail(error, MEDIA_INPUT,
-                          "the plan %s is of another version: %d, and this lumeq knows %d; plan "
+                          "the plan %s has version %d, but this lumeq needs version %d; plan "
                           "again, or use the lumeq that planned it",
                           media_quote(path), version, JOB_PLAN_VERSION);
     if (!key_text_is_whole(text, &plan->mark))
@@ -273,10 +273,10 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     if (wrong || !plan->program || !plan->input || !plan->output || !plan->encoder ||
         !plan->part_count || !plan->time_base.num || (plan->depth && plan->depth != DEEPER) ||
         plan->codes[0] > plan->codes[1] || (plan->ready && !has_all_frames(plan)))
-        return not_a_plan(path, "a line of it is wrong or missing", error);
+        return not_a_plan(path, "one of its lines is wrong or missing", error);
     if (strcmp(plan->program, program) != 0)
         return media_fail(error, MEDIA_INPUT,
-                          "the plan %s was made by %s, and this is %s: all steps need the same "
+                          "the plan %s was made by %s, but this is %s: all steps need the same "
                           "program and libraries",
                           media_quote(path), plan->program, program);
     return 0;

@@ -88,10 +88,9 @@ int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, Med
         ret = open_try(p, plan->depth, error) < 0 ? error->fault
               : first                             ? 1
                                                   : read_up_to(p, plan, part, error);
-    return ret > 0
-               ? 0
-               : media_fail(error, MEDIA_INPUT,
-                            "%s gave other frames than when it was measured: all steps need the "
-                            "same file",
-                            p->source ? p->source->name : media_quote(plan->input));
+    return ret > 0 ? 0
+                   : media_fail(error, MEDIA_INPUT,
+                                "the frames of %s differ from those that were measured: all steps "
+                                "need the same file",
+                                p->source ? p->source->name : media_quote(plan->input));
 }

@@ -94,7 +94,7 @@ void record_writer_close(RecordWriter *w)
 
 int record_file_fail(const RecordFile *f, const char *why, MediaError *error)
 {
-    return media_fail(error, MEDIA_INPUT, "%s is not whole: %s", media_quote(f->path), why);
+    return media_fail(error, MEDIA_INPUT, "%s is incomplete: %s", media_quote(f->path), why);
 }
 
 static int read_at(const RecordFile *f, void *to, size_t size, int64_t position, MediaError *error)
@@ -143,7 +143,7 @@ static int read_text(RecordFile *f, const char *title, const KeyField *fields, s
     if (read_at(f, head, HEAD, 0, error) < 0 || read_at(f, &size, sizeof(size), *end, error) < 0)
         return error->fault;
     if (memcmp(head, magic, HEAD) != 0)
-        return media_fail(error, MEDIA_INPUT, "%s is no part of a film", media_quote(f->path));
+        return media_fail(error, MEDIA_INPUT, "%s is not a part of a film", media_quote(f->path));
     *end -= size;
     if (size > MOST_TEXT || *end < (int64_t)HEAD)
         return record_file_fail(f, "it was cut off", error);

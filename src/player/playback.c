@@ -253,7 +253,7 @@ static void begin_work(Playback *p)
     memcpy(w->add, p->add, sizeof(w->add));
     w->running = pthread_create(&w->thread, NULL, work_main, p) == 0;
     if (!w->running) {
-        (void)media_fail(&w->error, MEDIA_INPUT, "no thread can be started to play the input");
+        (void)media_fail(&w->error, MEDIA_INPUT, "cannot start a thread to play the input");
         return;
     }
     p->wants_start = p->wants_sound = 0;

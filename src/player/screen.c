@@ -990,7 +990,7 @@ void screen_take_screenshot(Screen *s, const char *path, int64_t position)
         screen_say(s, "No screenshot: %s", error.text);
     } else if (screenshot_start(s->screenshot, s->options.player->screenshot_dir, path, position,
                                 canvas.pixels, width, height) < 0) {
-        screen_say(s, "No screenshot: no thread can be started");
+        screen_say(s, "No screenshot: cannot start a thread");
     }
 }
 

@@ -269,13 +269,12 @@ static int open_all(Window *w, const WindowOptions *options, MediaError *error)
     /* otherwise the desktop turns off its compositor for an ordinary window */
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
-        return media_fail(error, MEDIA_INPUT, "there is no display to open a window on: %s",
-                          SDL_GetError());
+        return media_fail(error, MEDIA_INPUT, "no display to open a window on: %s", SDL_GetError());
     w->video_started = 1;
     /* drivers without a visible window are used only on request */
     const int is_hidden = has_driver("offscreen") || has_driver("dummy") || has_driver("evdev");
     if (is_hidden && !SDL_getenv("SDL_VIDEODRIVER"))
-        return media_fail(error, MEDIA_INPUT, "there is no display to open a window on");
+        return media_fail(error, MEDIA_INPUT, "no display to open a window on");
 
     int width = options->width > 0 ? options->width : USUAL_WIDTH;
     int height = options->height > 0 ? options->height : USUAL_HEIGHT;

@@ -85,9 +85,8 @@ int decode_stage_start(DecodeStage *s, MediaError *error)
     queue_restart(s->queue);
     s->error = (MediaError){0};
     s->running = pthread_create(&s->thread, NULL, stage_main, s) == 0;
-    return s->running
-               ? 0
-               : media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");
+    return s->running ? 0
+                      : media_fail(error, MEDIA_INPUT, "cannot start a thread to decode the video");
 }
 
 static int answer(const DecodeStage *s, int ret, MediaError *error)

@@ -504,7 +504,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
         return 0;
     equalize_stage_close(stage);
     return media_fail(error, MEDIA_INPUT,
-                      "no thread can be started to equalize the video: out of memory or threads");
+                      "cannot start a thread to equalize the video: out of memory or threads");
 }
 
 static Orders *begin_orders(EqualizeStage *s)

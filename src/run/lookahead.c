@@ -174,8 +174,7 @@ static void *lookahead_main(void *arg)
 static int run(Lookahead *l, MediaError *error)
 {
     l->running = pthread_create(&l->thread, NULL, lookahead_main, l) == 0;
-    return l->running ? 0
-                      : media_fail(error, MEDIA_INPUT, "no thread can be started to look ahead");
+    return l->running ? 0 : media_fail(error, MEDIA_INPUT, "cannot start a thread to look ahead");
 }
 
 int lookahead_survey(Lookahead *l, const LumeqParams *params, int64_t *frames, int64_t *filtered,

@@ -352,7 +352,7 @@ static int start(Pipeline *p, MediaError *error)
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
     return p->running
                ? 0
-               : media_fail(error, MEDIA_INPUT, "no thread can be started to equalize the video");
+               : media_fail(error, MEDIA_INPUT, "cannot start a thread to equalize the video");
 }
 
 int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error)

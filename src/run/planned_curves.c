@@ -31,8 +31,8 @@ static int note_other(PlannedCurves *p, MediaError *error)
     if (source_is_changed(o->source, o->path, error) < 0)
         return error->fault;
     return o->strict ? media_fail(error, MEDIA_INPUT,
-                                  "%s gave other frames than when it was measured: all steps must "
-                                  "read the same file",
+                                  "the frames of %s differ from those that were measured: all "
+                                  "steps need the same file",
                                   o->source->name)
                      : 0;
 }

@@ -392,7 +392,7 @@ class Tracks(Case):
                "-metadata:s:2", "filename=cover.jpg", source)
         self.assertEqual(len(streams(source, "video")), 2)  # FFmpeg takes it for a cover without a size
         result = self.ok(source, "-o", self.path("out.mp4"))
-        self.assertIn("cover picture (mjpeg) is left out: the container does not take it", result.err)
+        self.assertIn("cover picture (mjpeg) is left out: the container does not support it", result.err)
         self.assertEqual([s["codec_name"] for s in streams(self.path("out.mp4"))], ["h264", "aac"])
 
     def test_sound_of_discs_is_copied(self):

@@ -173,7 +173,7 @@ class Frames(Lookahead):
                 found = None
             peak = int(found.group(1)) if found else peak
             time.sleep(0.02)
-        self.assertRegex(self.ends(process).err, "the pipe's video is large: curves see up to 0.86 s")
+        self.assertRegex(self.ends(process).err, "the video from the pipe is large: curves see only up to 0.86 s")
         self.assertGreater(peak, 100000)
         if not SANITIZED:
             self.assertLess(peak, 450000)

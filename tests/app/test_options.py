@@ -195,7 +195,7 @@ class Options(Case):
         self.assertRegex(says("--backend", "cpu"), r"on the CPU\n$")
         if "CPU only" in self.ok("--version").out.decode():
             self.assertRegex(says(), r"on the CPU\n$")
-            self.assertRegex(says("-v"), r"equalizing on the CPU, .*; not the GPU: .*\n(?s:.*)on the CPU\n$")
+            self.assertRegex(says("-v"), r"equalizing on the CPU, .*; the GPU is not used: .*\n(?s:.*)on the CPU\n$")
 
     def after_opening(self, *args, words):
         """Errors that only the input or the encoder can find."""

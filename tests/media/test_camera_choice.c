@@ -188,7 +188,7 @@ TEST_IF(missing_cameras_are_named, fake_camera_ready())
     refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is no camera");
     fake_camera_is("other");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
-           "'/dev/video0' (Fake Webcam) is no camera: it cannot capture video");
+           "'/dev/video0' (Fake Webcam) is not a camera: it cannot capture video");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
     fake_camera_is("gone");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");

@@ -331,8 +331,8 @@ static int set_list(const Setting *s)
     if (!strchr(s->value, '=') || s->value[0] == '=')
         return refuse_value(s, "KEY=VALUE");
     if (count == MAX_ENCODER_OPTIONS)
-        return refuse(s->refusal, "%s%s: at most %d are taken", s->refusal->dashes, s->option->name,
-                      MAX_ENCODER_OPTIONS);
+        return refuse(s->refusal, "%s%s: at most %d are allowed", s->refusal->dashes,
+                      s->option->name, MAX_ENCODER_OPTIONS);
     list[count] = s->value;
     return 0;
 }

@@ -23,7 +23,7 @@ static int no_permission(MediaError *error, int fault, const char *path, const c
     const char *group = "video"; /* the usual one */
     if (stat(path, &is) == 0) {
         if (!S_ISCHR(is.st_mode))
-            return media_fail(error, fault, "%s is no camera: it is not a device",
+            return media_fail(error, fault, "%s is not a camera: it is not a device",
                               media_quote(path));
         struct group entry, *found = NULL;
         const mode_t both = S_IRGRP | S_IWGRP;
@@ -113,7 +113,7 @@ static int open_node(const char *path, CameraDevice *device, NodeKind *kind, Med
         return fd;
     close(fd);
     *kind = NODE_OTHER;
-    return media_fail(error, MEDIA_INPUT, "%s%s%s%s is no camera: it cannot capture video",
+    return media_fail(error, MEDIA_INPUT, "%s%s%s%s is not a camera: it cannot capture video",
                       media_quote(path), device->name[0] ? " (" : "", device->name,
                       device->name[0] ? ")" : "");
 }

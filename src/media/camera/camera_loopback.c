@@ -81,11 +81,10 @@ static int open_device(const char *path, CameraDevice *device, MediaError *error
     close(fd);
     if ((can & V4L2_CAP_VIDEO_CAPTURE) && strcmp(device->driver, LOOPBACK) == 0)
         return device_fail(device, EBUSY, error);
-    return media_fail(error, MEDIA_USAGE,
-                      "%s%s%s%s is no virtual camera: no pictures can be written to "
-                      "it; " HOW_TO_HAVE_ONE,
-                      media_quote(path), device->name[0] ? " (" : "", device->name,
-                      device->name[0] ? ")" : "");
+    return media_fail(
+        error, MEDIA_USAGE,
+        "%s%s%s%s is not a virtual camera: no pictures can be written to it; " HOW_TO_HAVE_ONE,
+        media_quote(path), device->name[0] ? " (" : "", device->name, device->name[0] ? ")" : "");
 }
 
 static int open_first(CameraDevice *device, MediaError *error)

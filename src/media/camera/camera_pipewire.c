@@ -112,7 +112,7 @@ static int pipewire_open(void **self, const char *device, MediaError *error)
     pw_thread_loop_unlock(n->loop);
     if (ret)
         return media_fail(error, MEDIA_USAGE,
-                          "PipeWire does not run (systemctl --user start pipewire wireplumber)");
+                          "PipeWire is not running (systemctl --user start pipewire wireplumber)");
     return 0;
 }
 

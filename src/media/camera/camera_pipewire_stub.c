@@ -5,7 +5,7 @@ static int pipewire_open(void **self, const char *device, MediaError *error)
 {
     (void)self;
     (void)device;
-    return media_fail(error, MEDIA_USAGE, "this lumeq is built without PipeWire");
+    return media_fail(error, MEDIA_USAGE, "this build of lumeq lacks PipeWire");
 }
 
 static void pipewire_close(void **self)

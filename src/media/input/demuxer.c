@@ -265,7 +265,7 @@ int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
     d->stop = d->ended = d->lacks_picture = 0;
     source_halt(d->source, 0);
     if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
-        return media_fail(error, MEDIA_INPUT, "no thread can be started to read the input");
+        return media_fail(error, MEDIA_INPUT, "cannot start a thread to read the input");
     d->running = 1;
     return 0;
 }

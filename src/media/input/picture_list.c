@@ -41,7 +41,7 @@ static int add_numbered(PictureList *list, const char *pattern, const char *name
         return 0;
     if (list->count && number != *last + 1)
         return media_fail(error, MEDIA_INPUT,
-                          "the pictures %s have no number %lld: the next one is %lld",
+                          "the pictures %s lack number %lld: the next one is %lld",
                           media_quote(pattern), (long long)*last + 1, (long long)number);
     *last = number;
     return add(list, picture_pattern_name(pattern, number)) < 0
@@ -92,10 +92,8 @@ static int add_folder(PictureList *list, const char *folder, const char *pattern
     free(names);
     if (ret < 0 || list->count)
         return ret;
-    return pattern ? media_fail(error, MEDIA_INPUT, "there is no picture %s with any number",
-                                media_quote(pattern))
-                   : media_fail(error, MEDIA_INPUT,
-                                "the folder %s has no pictures that can become a video",
+    return pattern ? media_fail(error, MEDIA_INPUT, "no picture matches %s", media_quote(pattern))
+                   : media_fail(error, MEDIA_INPUT, "the folder %s has no pictures for a video",
                                 media_quote(folder));
 }
 

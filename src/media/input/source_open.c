@@ -194,7 +194,7 @@ static int fail_to_open(const Source *s, const char *path, int ret, MediaError *
     if (source_is_stopped(s))
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", s->name);
     if (s->network && network_is_silent(s->network))
-        return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %g s", s->name,
+        return media_fail(error, MEDIA_INPUT, "%s sent no data for %g s", s->name,
                           s->network->options.silence_s);
     if (s->network && network_fail_to_reach(path, ret, error) < 0)
         return error->fault;
@@ -207,7 +207,7 @@ static int fail_to_open(const Source *s, const char *path, int ret, MediaError *
         return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", s->name);
     if (note->refused_width)
         return source_refuse_size(s, note->refused_width, note->refused_height, error);
-    return media_fail(error, MEDIA_INPUT, "%s is not a video that can be read: %s%s%s", s->name,
+    return media_fail(error, MEDIA_INPUT, "%s cannot be read as a video: %s%s%s", s->name,
                       media_av_text(ret), note->error[0] ? "; " : "", note->error);
 }
 
@@ -591,7 +591,7 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
         return 0;
     free_opening(o);
     *opening = NULL;
-    return media_fail(error, MEDIA_INPUT, "no thread can be started to open the input");
+    return media_fail(error, MEDIA_INPUT, "cannot start a thread to open the input");
 }
 
 /* The caller holds the lock. */
@@ -640,7 +640,7 @@ static int check_cancelled(SourceOpening **opening, int wait, MediaError *error)
         ret = media_fail(error, MEDIA_INPUT, "interrupted while opening %s", o->source->name);
     else if (limit > 0 && taken > limit && !atomic_load(&o->source->patient))
         ret = media_fail(error, MEDIA_INPUT,
-                         "%s takes longer to open than the %g s that --open-timeout allows",
+                         "%s took longer to open than the %g s that --open-timeout allows",
                          o->source->name, o->options.open_timeout_s);
     if (ret != AVERROR(EAGAIN))
         source_opening_cancel(opening, wait);

@@ -793,10 +793,9 @@ int source_is_changed(const Source *s, const char *path, MediaError *error)
     if (s->pictures.count) /* the first one is open */
         path = s->pictures.paths[0];
     if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
-        return media_fail(
-            error, MEDIA_INPUT,
-            "%s was changed while it was read: the decoder that looks ahead has to see the same "
-            "file; --lookahead off does without it",
-            s->name);
+        return media_fail(error, MEDIA_INPUT,
+                          "%s changed while it was being read: the decoder that looks ahead must "
+                          "see the same file; --lookahead off needs no second decoder",
+                          s->name);
     return 0;
 }

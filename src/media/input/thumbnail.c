@@ -71,7 +71,8 @@ static int decode_at(Thumbnails *t, int64_t position, MediaError *error)
         ret = decoder_send(t->decoder, NULL);
     if (ret >= 0)
         ret = decoder_receive(t->decoder, t->frame, error);
-    return ret < 0 ? media_fail(error, MEDIA_INPUT, "no picture can be decoded there") : 0;
+    return ret < 0 ? media_fail(error, MEDIA_INPUT, "no picture can be decoded at that position")
+                   : 0;
 }
 
 int thumbnails_follow(Thumbnails *t, int64_t position, int count,

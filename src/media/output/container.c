@@ -54,10 +54,11 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
             "--format %s: this FFmpeg has no such container; --format help lists those it has",
             media_quote(name));
     if (!*muxer)
-        return media_fail(error, MEDIA_USAGE,
-                          "the name %s does not tell a container; end it in .mp4, .mkv, .webm, "
-                          ".mov or .y4m, or name one with --format",
-                          media_quote(path));
+        return media_fail(
+            error, MEDIA_USAGE,
+            "the name %s does not say which container to write; end it in .mp4, .mkv, "
+            ".webm, .mov or .y4m, or use --format",
+            media_quote(path));
     /* FFmpeg writes .mpg as MPEG-1, which has neither fields nor colour tags. */
     if (strcmp((*muxer)->name, "mpeg") == 0 && (!name || strcmp(name, "mpeg") != 0) &&
         av_guess_format("vob", NULL, NULL))
@@ -78,8 +79,8 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
                           media_quote(name));
     if (!holds_video(*muxer) || (!name && av_match_ext(path, SOUND_NAMES)))
         return media_fail(error, MEDIA_USAGE,
-                          "the name %s stands for a file without video; end it in .mp4, .mkv, "
-                          ".webm, .mov or .y4m, or name a container with --format",
+                          "a file called %s holds no video; end the name in .mp4, .mkv, .webm, "
+                          ".mov or .y4m, or use --format",
                           media_quote(path));
     return 0;
 }
@@ -343,18 +344,19 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
                            par->codec_id == AV_CODEC_ID_BIN_DATA &&
                            par->codec_tag == TS_PRIVATE_DATA;
     if (par->codec_type == AVMEDIA_TYPE_ATTACHMENT)
-        return av_match_name("matroska", muxer->name) ? NULL : "the container holds no attachments";
+        return av_match_name("matroska", muxer->name) ? NULL
+                                                      : "the container cannot hold attachments";
     if (par->codec_type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec == AV_CODEC_ID_NONE)
-        return "the container holds no sound";
+        return "the container cannot hold sound";
     if (muxer->audio_codec == AV_CODEC_ID_NONE) /* pictures and raw streams */
-        return "the container holds the video alone";
+        return "the container can hold only the video";
     if (!container_takes(muxer, par->codec_type, par->codec_id) && !is_private)
-        return "the container does not hold this codec";
+        return "the container does not support this codec";
     const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && is_mxf(muxer) &&
                       par->sample_rate != MXF_SOUND_RATE;
     /* The MXF muxer writes no header without video. */
     if (other || hides_channels(muxer, par) ||
         (!is_mxf(muxer) && !container_passes_trial(muxer, stream)))
-        return "the container does not hold it in this form";
+        return "the container does not support it in this form";
     return NULL;
 }

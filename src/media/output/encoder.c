@@ -259,7 +259,7 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
     const int ret = avcodec_open2(e->codec, codec, dict);
     /* EAGAIN comes from pthread_create(): no thread could be started */
     if (ret < 0 && (ret == AVERROR(EAGAIN) || errno == EAGAIN))
-        return media_fail(error, MEDIA_INPUT, "no thread can be started for the encoder %s",
+        return media_fail(error, MEDIA_INPUT, "cannot start a thread for the encoder %s",
                           codec->name);
     const AVDictionaryEntry *left = av_dict_get(*dict, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (ret >= 0 && left)

@@ -126,13 +126,12 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           (*codec)->name);
     if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) !=
         (strcmp(format->name, "yuv4mpegpipe") == 0))
-        return media_fail(error, MEDIA_USAGE,
-                          "the encoder %s and the container %s do not go together", (*codec)->name,
-                          format->name);
+        return media_fail(error, MEDIA_USAGE, "the encoder %s does not suit the container %s",
+                          (*codec)->name, format->name);
     /* The muxer has no codec tag for raw frames in a pipe. */
     if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
-        return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
+        return media_fail(error, MEDIA_USAGE, "the container %s does not support %s", format->name,
                           avcodec_get_name((*codec)->id));
     /* Encoders silently clamp a value that is too large to their worst quality. */
     const double most = av_match_name((*codec)->name, "libx264,libx264rgb,libx265") ? 51 : 63;

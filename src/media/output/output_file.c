@@ -133,18 +133,17 @@ static int check_name(OutputFile *file, const char *path, const char *folder, Me
     const size_t length = strlen(file_name_base(file->path));
     file->room = file_name_room(folder);
     if (length > file->room)
-        return media_fail(
-            error, MEDIA_OUTPUT,
-            "cannot write %s: its name has %zu bytes, and its folder has room for %zu",
-            media_quote(path), length, file->room);
+        return media_fail(error, MEDIA_OUTPUT,
+                          "cannot write %s: its name has %zu bytes, but the folder allows %zu",
+                          media_quote(path), length, file->room);
     struct stat there;
     if (lstat(file->path, &there) < 0 && errno != ENOENT) /* some file systems have a lower limit */
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
                           strerror(errno));
     if (file->room < TEMP_FILE_ROOM)
         return media_fail(error, MEDIA_OUTPUT,
-                          "cannot write %s: its folder has room for names of %zu bytes, and the "
-                          "temporary one needs %d",
+                          "cannot write %s: its folder allows names of %zu bytes, but the "
+                          "temporary name needs %d",
                           media_quote(path), file->room, TEMP_FILE_ROOM);
     return 0;
 }
@@ -186,7 +185,7 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
             return ret;
     } else if (errno == ENAMETOOLONG && strlen(file->path) >= PATH_MAX) {
         return media_fail(error, MEDIA_OUTPUT,
-                          "cannot write %s: its path has %zu bytes, and %d are allowed",
+                          "cannot write %s: its path has %zu bytes, but only %d are allowed",
                           media_quote(path), strlen(file->path), PATH_MAX - 1);
     }
     return check_folder(file, path, error);
@@ -402,7 +401,7 @@ static int take_own_name(OutputFile *file, MediaError *error)
     if (ret == 0)
         file->name = av_strdup(file->path);
     else if (errno == EEXIST && !file->overwrite)
-        media_fail(error, MEDIA_OUTPUT, "%s was created meanwhile and was not replaced",
+        media_fail(error, MEDIA_OUTPUT, "%s was created in the meantime and was not replaced",
                    media_quote(file->path));
     else
         media_fail(error, MEDIA_OUTPUT, "cannot give %s its name: %s", media_quote(file->path),

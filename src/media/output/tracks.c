@@ -310,12 +310,12 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
     if (known && av_match_name(muxer->name, "matroska"))
         return attach_picture(t, in, error);
     if (!(known || id == AV_CODEC_ID_BMP) || !av_match_name(muxer->name, "mp4,ipod")) {
-        drop_track(t, source, in, "the container holds no such cover", "");
+        drop_track(t, source, in, "the container cannot hold such a cover", "");
         return 0;
     }
     if (in->codecpar->width <= 0 || in->codecpar->height <= 0 ||
         !container_passes_trial(muxer, in)) {
-        drop_track(t, source, in, "the container does not take it", "");
+        drop_track(t, source, in, "the container does not support it", "");
         return 0;
     }
     const int ret = add_copy(t, source, in, error);

@@ -54,7 +54,7 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
     if (ret >= 0)
         return 0;
     subtitle_decoder_close(decoder);
-    return media_fail(error, MEDIA_INPUT, "subtitles of kind %s cannot be shown: %s",
+    return media_fail(error, MEDIA_INPUT, "%s subtitles cannot be shown: %s",
                       codec_name(stream->codecpar), media_av_text(ret));
 }
 

@@ -173,10 +173,10 @@ static int open_text(SubtitleFile *f, FileText *text, const char *path, MediaErr
     if (ret == AVERROR(ENOMEM))
         return media_no_memory(error, MEDIA_INPUT);
     if (ret < 0 || !f->track || !f->packets.count)
-        return media_fail(error, MEDIA_INPUT,
-                          "cannot read the subtitles %s: not a file of srt, ass or another kind of "
-                          "text subtitles",
-                          media_quote(path));
+        return media_fail(
+            error, MEDIA_INPUT,
+            "cannot read the subtitles %s: not a text subtitle file such as srt or ass",
+            media_quote(path));
     return 0;
 }
 

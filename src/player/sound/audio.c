@@ -57,7 +57,7 @@ int audio_open(Audio **audio, const AVStream *stream, MediaError *error)
 {
     *audio = NULL;
     if (SDL_InitSubSystem(SDL_INIT_AUDIO) < 0)
-        return media_fail(error, MEDIA_INPUT, "there is no sound device: %s", SDL_GetError());
+        return media_fail(error, MEDIA_INPUT, "no sound device is available: %s", SDL_GetError());
     Audio *a = calloc(1, sizeof(*a));
     if (!a) {
         SDL_QuitSubSystem(SDL_INIT_AUDIO);
@@ -65,7 +65,7 @@ int audio_open(Audio **audio, const AVStream *stream, MediaError *error)
     }
     if (open_device(a, stream) < 0) {
         const int ret =
-            media_fail(error, MEDIA_INPUT, "there is no sound device: %s", SDL_GetError());
+            media_fail(error, MEDIA_INPUT, "no sound device is available: %s", SDL_GetError());
         audio_close(&a);
         return ret;
     }
@@ -139,7 +139,7 @@ int audio_start(Audio *a, Demuxer *demuxer, int64_t origin, int64_t position, do
     if (pthread_create(&a->thread, NULL, decode_main, a) != 0) {
         audio_queue_stop(a->queue);
         sound_close(&a->sound);
-        return media_fail(error, MEDIA_INPUT, "no thread can be started to decode it");
+        return media_fail(error, MEDIA_INPUT, "cannot start a thread to decode it");
     }
     return 0;
 }

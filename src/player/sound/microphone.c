@@ -24,7 +24,7 @@ static int start_sdl(void (*detail)(const char *), MediaError *error)
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     return SDL_InitSubSystem(SDL_INIT_AUDIO) >= 0
                ? 0
-               : media_fail(error, MEDIA_INPUT, "there is no sound system: %s", SDL_GetError());
+               : media_fail(error, MEDIA_INPUT, "no sound system is available: %s", SDL_GetError());
 }
 
 /* SDL omits the monitors of PulseAudio, which record what other programs play. */
@@ -77,9 +77,7 @@ static int find_name(const TextList *names, const char *name, const char **devic
     if (count == 1)
         return 0;
     return refuse_name(names, name,
-                       count ? "several microphones have this in their names"
-                             : "there is no microphone of this name",
-                       error);
+                       count ? "several microphones match" : "no microphone has this name", error);
 }
 
 static void SDLCALL take(void *opaque, Uint8 *bytes, int size)

@@ -380,7 +380,7 @@ int subtitle_thread_draw(SubtitleThread *t, int64_t position, int64_t next,
 const char *subtitle_thread_trouble(SubtitleThread *t)
 {
     if (!t->running)
-        return t->lacks_thread ? "subtitles cannot be shown: no thread can be started" : NULL;
+        return t->lacks_thread ? "subtitles cannot be shown: cannot start a thread" : NULL;
     pthread_mutex_lock(&t->lock);
     const int is_of_this = t->found_selection == t->told.selection;
     snprintf(t->trouble, sizeof(t->trouble), "%s", is_of_this ? t->found : "");

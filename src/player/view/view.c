@@ -522,9 +522,8 @@ int view_draw(View *v, const ViewScene *scene, MediaError *error)
 static int make_memory(View *v, int width, int height, MediaError *error)
 {
     if (width <= 0 || height <= 0 || width > v->max_size || height > v->max_size)
-        return media_fail(error, MEDIA_INPUT,
-                          "a picture of %dx%d cannot be drawn (OpenGL's limit is %d)", width,
-                          height, v->max_size);
+        return media_fail(error, MEDIA_INPUT, "a picture of %dx%d exceeds OpenGL's limit of %d",
+                          width, height, v->max_size);
     return scratch_make(&v->gl, &v->memory, GL_RGBA8, width, height, error);
 }
 
@@ -643,7 +642,7 @@ int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *
     if (frame->width <= 0 || frame->height <= 0 || frame->width > view->max_size ||
         frame->height > view->max_size)
         return media_fail(error, MEDIA_INPUT,
-                          "a frame of %dx%d cannot be shown: OpenGL's limit here is %d",
+                          "a frame of %dx%d cannot be shown: OpenGL's limit is %d here",
                           frame->width, frame->height, view->max_size);
     picture->colour = view_colour(&picture->format);
     const int ret = planes_set(&view->planes, side, &picture->format, frame, error);

@@ -49,8 +49,7 @@ typedef struct Places {
 void view_cuda_give_up(ViewCuda *cuda, const char *why)
 {
     snprintf(cuda->failure, sizeof(cuda->failure),
-             "frames no longer get from GPU %d to the screen without a detour: %s", cuda->device,
-             why);
+             "frames of GPU %d now reach the screen through host memory: %s", cuda->device, why);
 }
 
 static void give_up(ViewCuda *cuda, cudaError_t error)
@@ -59,7 +58,7 @@ static void give_up(ViewCuda *cuda, cudaError_t error)
     if (!cuda->hangs)
         (void)cudaGetLastError(); /* reported here; later calls must not see it */
     view_cuda_give_up(cuda,
-                      cuda->hangs ? "it has done nothing for 10 s" : cudaGetErrorString(error));
+                      cuda->hangs ? "it has made no progress for 10 s" : cudaGetErrorString(error));
 }
 
 /* Waits for the stream. Returns cudaErrorNotReady if the GPU hangs. */
@@ -255,8 +254,8 @@ static int check_device(int device, MediaError *error)
     for (unsigned i = 0; i < count && i < GL_DEVICES && !status; i++)
         if (devices[i] == device)
             return 0;
-    return media_fail(error, MEDIA_INPUT, "OpenGL does not run on GPU %d%s%s", device,
-                      status ? ": " : "", status ? cudaGetErrorString(status) : "");
+    return media_fail(error, MEDIA_INPUT, "OpenGL is not on GPU %d%s%s", device, status ? ": " : "",
+                      status ? cudaGetErrorString(status) : "");
 }
 
 int view_cuda_open(ViewCuda **cuda, int device, MediaError *error)
