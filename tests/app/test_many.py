@@ -130,7 +130,7 @@ class Names(ManyCase):
             self.assertEqual(result.code, DONE, str(result))
         self.assertEqual(self.below("."), ["a.mkv", "b.mkv", "film.mkv/a.mkv", "film.mkv/b.mkv", "out/a.mkv", "out/b.mkv"])
         self.refused(self.many("a.mkv", "-o", "."), USAGE, "'a.mkv' lies in the folder './'")
-        self.refused(self.many("a.mkv", "-o", "new"), USAGE, "'new' does not tell a container")
+        self.refused(self.many("a.mkv", "-o", "new"), USAGE, "'new' does not say which container")
         self.refused(self.many("a.mkv", "-o", "out", "--sample"), USAGE, "--sample", "folder of outputs")
 
 
