@@ -140,11 +140,11 @@ class Headless(CameraCase, Case):
         self.write("unreadable", b"")
         os.chmod(self.path("unreadable"), 0)
         for device, state, words in (("/dev/video9", "", ("/dev/video9", "does not exist")),
-                                     ("/dev/null", "", ("/dev/null", "no camera")),
+                                     ("/dev/null", "", ("/dev/null", "not a camera")),
                                      ("/dev", "", ("/dev", "directory")),
                                      ("99", "", ("/dev/video99", "does not exist")),
                                      ("abc", "", ("'abc'", "/dev/videoN", "path of its device")),
-                                     ("unreadable", "", ("unreadable", "no camera")),
+                                     ("unreadable", "", ("unreadable", "not a camera")),
                                      ("", "busy", ("/dev/video0", "another program")),
                                      ("", "denied", ("/dev/video0", "group")),
                                      ("", "at=/dev/nowhere", ("no camera was found",))):

@@ -439,7 +439,7 @@ class Auto10(Case):
         """A message says so, also without -v, and the video is written."""
         for source in self.dark(), self.dark("yuv420p10le"):
             result = self.ok(source, "-o", self.path("out.avi"), "-y", "--vcodec", "mjpeg", "--pix-fmt", "auto10")
-            self.assertIn("--pix-fmt auto10: 8 bits, since mjpeg takes no more", result.err)
+            self.assertIn("--pix-fmt auto10: 8 bits, since mjpeg supports no more", result.err)
         self.assertRegex(video(self.path("out.avi"))["pix_fmt"], "yuvj?420p$")
 
     def test_a_picture(self):

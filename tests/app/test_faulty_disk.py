@@ -120,7 +120,7 @@ class FaultyDisk(Case):
                 process.stdin.flush()
                 self.assertTrue(wait_for(self.files), "it does not begin")
                 self.write("out.mkv", b"precious")
-                self.refused(finish(process), OUTPUT, "was created meanwhile", self.path("out-2.mkv"))
+                self.refused(finish(process), OUTPUT, "was created in the meantime", self.path("out-2.mkv"))
                 self.assertEqual(self.read("out.mkv"), b"precious")
                 self.assertEqual(len(frame_times(self.path("out-2.mkv"))), 25)
                 self.assertEqual(self.files(), ["out-2.mkv", "out.mkv"])

@@ -428,7 +428,7 @@ class Steps(JobCase):
                 body = text[:text.rindex("end ")].replace("encoder-version " + words, "encoder-version " + words + "1")
                 with open(plan, "w", encoding="utf-8") as f:
                     f.write(body + "end %08x\n" % zlib.crc32(body.encode()))
-                self.refused(lumeq("segment", plan, "0"), INPUT, words + "1", "here is " + words, "same encoder")
+                self.refused(lumeq("segment", plan, "0"), INPUT, words + "1", "this machine has " + words, "same encoder")
 
     def test_packets_without_times(self):
         """Parts cannot be planned ahead, but the film can be measured as a whole."""
@@ -565,10 +565,10 @@ class BadInput(JobCase):
 
         for spoil, *words in some(((lambda: self.change("part-00001", -260, b"xxxx"), "checksum"),
                                    (lambda: self.change("part-00001", 100, b"xxxx"), "checksum"),
-                                   (cut, "not whole"),
+                                   (cut, "incomplete"),
                                    (lambda: os.truncate(part, 10), "too short"),
                                    (lambda: shutil.copy(other, part), "part 2, not part 1"),
-                                   (lambda: shutil.copy(simple(), part), "no part of a film"))):
+                                   (lambda: shutil.copy(simple(), part), "not a part of a film"))):
             with self.subTest(words[0]):
                 spoil()
                 self.join_refused("part-00001", "lumeq segment PLAN 1 -y", *words)
@@ -591,8 +591,8 @@ class BadInput(JobCase):
             return body + "end %08x\n" % zlib.crc32(body.encode())
 
         for new, *words in some(((text.replace("frames 100", "frames 101"), "damaged"),
-                                 (text[:-30], "damaged"), ("", "something else"),
-                                 (text.replace("lumeq-plan 10", "lumeq-plan 9"), "another version"),
+                                 (text[:-30], "damaged"), ("", "does not begin like one"),
+                                 (text.replace("lumeq-plan 10", "lumeq-plan 9"), "has version 9"),
                                  (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                                  (rewritten("\nframes ", "\nframs "), "wrong or missing"))):
             with self.subTest(words[0]):
@@ -791,7 +791,7 @@ class BadInput(JobCase):
         again = ("plan", self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
         self.refused(lumeq(*again, "--gamma", 2), USAGE, "--gamma=2", "-y replaces it")
         self.refused(lumeq("segment", self.made, "0", "--gamma", "2"), USAGE, "--gamma", "in the plan")
-        self.refused(lumeq("segment", self.made, "3"), USAGE, "no part 3", "from 0 to 2")
+        self.refused(lumeq("segment", self.made, "3"), USAGE, "no part 3", "0 to 2")
         self.refused(lumeq("segment", self.made, "one"), USAGE, "one")
         self.refused(lumeq("segment", self.made, "0", "1"), USAGE, "unexpected argument '1'")
         self.refused(lumeq("join", self.made, "--threads", "1", "2"), USAGE, "unexpected argument '2'")
@@ -1202,7 +1202,7 @@ class Devices(JobCase):
         for devices in some(("0,1", "1,0", "2,1,0")):
             with self.subTest(devices):
                 result = self.job("--jobs", 2, "--devices", devices, only=1)
-                self.assertEqual(result.err.count("GPU 1 is used no more"), 1, result.err)
+                self.assertEqual(result.err.count("GPU 1 is no longer used"), 1, result.err)
                 self.assertIn("made on another", result.err)
                 self.assertEqual({n for device, n in self.log() if device == 1}, {5})
                 self.assertEqual(sum(n for device, n in self.log() if device != 1), 100)
@@ -1211,7 +1211,7 @@ class Devices(JobCase):
 
     def test_the_cpu_takes_over_from_the_last(self):
         result = self.job("--jobs", 2, "--devices", "0,1")
-        self.assertIn("is used no more", result.err)
+        self.assertIn("is no longer used", result.err)
         self.assertTrue(all(n == 5 for _, n in self.log()), self.log())
         os.unlink(self.path("out.mkv"))
         self.assertIn("the CPU goes on", self.job("--jobs", 1, "--backend", "cuda").err)
@@ -1231,7 +1231,7 @@ class Devices(JobCase):
         plan = self.plan(film(), "--no-measure", parts=2)
         for part in (0, 1):
             self.refused(self.measure_on_gpu(plan, part, "--backend", "cuda", "-q"), USAGE, "it was lost",
-                         "make part %d on another machine" % part, "--backend auto")
+                         "run part %d on another machine" % part, "--backend auto")
         self.assertEqual(os.listdir(os.path.dirname(plan)), ["plan"])
         for part in (0, 1):
             result = self.measure_on_gpu(plan, part)

@@ -61,7 +61,7 @@ class Streams(common.Case):
         for args, said in ((("--live", "0"), "1 to 256"), (("--rate", "0"), "1 to 1000"),
                            (("--unpaced", "--rate", "5"), "contradict"),
                            (("--hwdec", "cuvid"), "nvdec"), (("nowhere.mkv",), "existing video file"),
-                           ((__file__,), "is not a video that can be read")):
+                           ((__file__,), "cannot be read as a video")):
             result = bench(*args)
             self.assertEqual(result.returncode, 1, args)
             self.assertIn(said, result.stderr)
