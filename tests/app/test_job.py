@@ -311,7 +311,7 @@ class Equal(JobCase):
         source = clip("panel.mkv", "-c:v", "libx264", "-preset", "ultrafast", seconds=1,
                       source="testsrc2=size=640x360:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t,fade=d=1")
         one = self.ok(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "--overlay")
-        self.assertNotIn("no room", one.err)
+        self.assertNotIn("too small", one.err)
         plan = self.plan(source, "--overlay", parts=3)
         self.assertEqual(re.findall(r"^part (\d+)", self.text(plan), re.M), ["0", "13", "19"])
         self.segments(plan)

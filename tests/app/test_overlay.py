@@ -99,7 +99,7 @@ class Overlay(Case):
         plain, overlay = (Picture(path) for path in self.pair(source))
         self.assertEqual(plain.hashes(), overlay.hashes())
         result = self.ok(source, "--null", "--overlay")
-        self.assertEqual(len([line for line in result.lines if "160x90 has no room" in line]), 1)
+        self.assertEqual(len([line for line in result.lines if "160x90 is too small" in line]), 1)
 
     def test_same_bytes(self):
         source = clip("moving.mkv", *FFV1, "-pix_fmt", "yuv420p", size="480x270", seconds=0.4)
@@ -223,7 +223,7 @@ class Overlay(Case):
 
     def test_no_room_for_all(self):
         result = self.ok(self.ramp(), "--null", "--overlay", "--scope", "all")
-        self.assertEqual(len([line for line in result.lines if "480x270 has no room for all scopes" in line]), 1)
+        self.assertEqual(len([line for line in result.lines if "480x270 is too small for all scopes" in line]), 1)
 
     def test_scopes_refused(self):
         self.refused(lumeq(self.ramp(), "--null", "--overlay", "--scope", "sound"), USAGE, "--scope", "sound",
