@@ -311,7 +311,7 @@ class AtATime(ManyCase):
         self.assertEqual(self.below("out"), sorted(n for n in names if n != "5.mkv"))
         self.assertEqual(len(result.lines), 12 + 1, str(result))
         for line in result.lines:
-            self.assertRegex(line, r"^lumeq: ('out/|failed: '5\.mkv' is |12 files: 11 done, 1 failed; 55 frames)")
+            self.assertRegex(line, r"^lumeq: ('out/|failed: '5\.mkv' cannot |12 files: 11 done, 1 failed; 55 frames)")
 
     def test_progress(self):
         """There is one progress for all files."""
