@@ -31,6 +31,7 @@ NOT_RUN = [
     (r"cpack ", "makes packages; tests/hosts does"),
     (r"podman ", "makes images, from the network"),
     (r"lumeq (--low-latency )?(rtsp|https|udp)://", "needs the network; test_network has servers of its own"),
+    (r"lumeq-bench ", "it measures for minutes, or needs a GPU"),
 ]
 
 # Names of options in the pages that are other programs'.

@@ -185,7 +185,7 @@ TEST_IF(missing_cameras_are_named, fake_camera_ready())
     refuse(&(CameraOptions){.device = "abc"}, MEDIA_INPUT,
            "there is no camera 'abc': give the number N of /dev/videoN, or the path of its device; "
            "there is /dev/video0 (Fake Webcam)");
-    refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is not a camera: it is not a device");
+    refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is not a camera");
     fake_camera_is("other");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
            "'/dev/video0' (Fake Webcam) is not a camera: it cannot capture video");
