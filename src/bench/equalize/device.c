@@ -1,6 +1,6 @@
 /* Measures lumeq's kernels alone: in a replayed graph on two streams, without uploads and events
- * for times between frames. Of other modes than the reference, whose curves the host makes, only
- * the histogram. */
+ * for times between frames. In other modes than the reference the host makes the curves, so only
+ * the histogram is measured. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -118,8 +118,8 @@ static int64_t place_of(const CurveParams *p, int64_t code)
     return above <= 0 ? 0 : above >= range << 16 ? ONE : (above << (ONE_BITS - 16)) / range;
 }
 
-/* The share of the curve that is kept at a place, Q24: all of it up to the middle of the axis, none
- * at its white. */
+/* The share of the curve that is kept at a place, Q24: all of it up to the middle of the axis, then
+ * ever less, and 0 at its white. */
 static int64_t kept_at(int64_t place)
 {
     const int64_t t = 2 * place - ONE;
@@ -134,7 +134,7 @@ void transfer_map(const CurveParams *p, TransferMap *map)
     if (p->transfer == LUMEQ_TRANSFER_SDR || !memcmp(map->key, key, sizeof(key)))
         return;
     const Axis *axis = axis_of(p);
-    /* A bin for each code counts what is rounded to it. */
+    /* With one bin per code, values are rounded to the nearest code. */
     const int64_t half = p->fraction ? 0 : 1 << 15, range = range_of(p);
     memcpy(map->key, key, sizeof(key));
     for (int i = black_of(p); i <= white_of(p) + 1; i++) {

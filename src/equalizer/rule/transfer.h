@@ -17,7 +17,7 @@
 
 #include "equalizer/curve_types.h"
 
-/* Where the bins of a format lie on the axis of light. Zero at first. */
+/* Positions of a format's bins on the axis of light. Zero at first. */
 typedef struct TransferMap {
     int32_t key[6];                     /* the format that it is for */
     uint32_t begin[LUMEQ_MAX_BINS + 1]; /* Q16 bins above black */
