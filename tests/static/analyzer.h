@@ -5,5 +5,6 @@
 #include "media/error.h"
 
 #define media_fail(error, fault, ...) (media_fail(error, fault, __VA_ARGS__), (fault))
+#define media_no_memory(error, fault) (media_no_memory(error, fault), (fault))
 #define record_file_fail(file, why, error) (record_file_fail(file, why, error), MEDIA_INPUT)
 #define lumeq_refuse(...) (lumeq_refuse(__VA_ARGS__), LUMEQ_ERR_ARGUMENT)
