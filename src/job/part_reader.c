@@ -81,7 +81,7 @@ int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, Med
     for (int tries = 0; ret == 0 && tries < MOST_TRIES; tries++) {
         p->span.seek_us = part_seek_again(part, tries);
         ret = try_place(p, plan, part, error);
-        if (ret == 0 && (p->span.seek_us < 0 || source_is_stopped(p->source)))
+        if (ret == 0 && (p->span.seek_us < 0 || atomic_load(p->source->stop)))
             break;
     }
     if (ret > 0 && (first || plan->depth)) /* marks are of frames in their own depth */

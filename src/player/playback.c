@@ -137,7 +137,7 @@ static int open_all(Playback *p)
 {
     const PlaybackOptions *o = &p->options;
     MediaError *error = &p->work.error;
-    int ret = demuxer_create(&p->demuxer, p->is.source, error);
+    int ret = demuxer_create(&p->demuxer, p->is.source, DEMUX_BY_KIND, error);
     if (ret < 0)
         return ret;
     demuxer_select(p->demuxer, DEMUX_VIDEO, p->is.source->video);

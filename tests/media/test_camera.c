@@ -203,7 +203,7 @@ static int live_view_open(LiveView *v, const SourceOptions *wanted)
     const FeedStart start = {.position = AV_NOPTS_VALUE};
     *v = (LiveView){.last = -1};
     return CHECK(source_open(&v->source, wanted, &v->error) == 0 &&
-                     demuxer_create(&v->demuxer, v->source, &v->error) == 0 &&
+                     demuxer_create(&v->demuxer, v->source, DEMUX_BY_KIND, &v->error) == 0 &&
                      (demuxer_select(v->demuxer, DEMUX_VIDEO, v->source->video), 1) &&
                      video_feed_open(&v->feed, v->source, v->demuxer, &options, &v->error) == 0 &&
                      demuxer_start(v->demuxer, AV_NOPTS_VALUE, &v->error) == 0 &&

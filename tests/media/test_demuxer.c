@@ -74,7 +74,7 @@ static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demu
         return;
     close(file);
     if (make(path) && CHECK(source_open(&source, &options, &error) == 0, "%s", error.text) &&
-        CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
+        CHECK(demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error) == 0, "%s", error.text)) {
         demuxer_select(demuxer, DEMUX_VIDEO, source->format->streams[0]);
         demuxer_select(demuxer, DEMUX_AUDIO, source->format->streams[1]);
         if (CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text))
@@ -191,7 +191,7 @@ TEST(live_keyframe_drops_older_packets)
     MediaError error = {0};
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
-        CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
+        CHECK(demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error) == 0, "%s", error.text)) {
         source->live = 1;
         demuxer_select(demuxer, DEMUX_VIDEO, source->video);
         CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text);
@@ -219,7 +219,7 @@ TEST(earlier_subtitles_come_after_a_seek)
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     int count = 0, pictures = 0;
     if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
-        CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
+        CHECK(demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error) == 0, "%s", error.text)) {
         demuxer_select(demuxer, DEMUX_VIDEO, source->video);
         CHECK(demuxer_start(demuxer, 3 * INT64_C(1000000), &error) == 0, "%s", error.text);
         while (demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0) {

@@ -100,7 +100,7 @@ static void check_source(const char *name, Source *source, const AVStream *audio
     FREED_BY(video_feed_close) VideoFeed *feed = NULL;
     FREED_BY(sound_close) Sound *sound = NULL;
     const VideoFeedOptions options = {.end = AV_NOPTS_VALUE, .frames = -1};
-    int ret = demuxer_create(&demuxer, source, &error);
+    int ret = demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error);
     if (ret >= 0) {
         demuxer_select(demuxer, DEMUX_VIDEO, source->video);
         demuxer_select(demuxer, DEMUX_AUDIO, audio);

@@ -64,7 +64,7 @@ static int prepare(Playing *p, const char *driver)
     const SourceOptions options = {
         .path = beep_path("clip.mkv"), .max_pixels = 1 << 26, .stop = &never};
     if (!CHECK(source_open(&p->source, &options, &error) == 0 &&
-                   demuxer_create(&p->demuxer, p->source, &error) == 0,
+                   demuxer_create(&p->demuxer, p->source, DEMUX_BY_KIND, &error) == 0,
                "%s", error.text))
         return 0;
     const AVStream *stream = p->source->format->streams[1];

@@ -180,7 +180,7 @@ static int open_bounded(Rig *r, int live, int64_t bytes)
                                           .note = note,
                                           .wake = wake};
     return CHECK(source_open(&r->source, &from, &r->error) == 0 && (r->source->live = live, 1) &&
-                     demuxer_create(&r->demuxer, r->source, &r->error) == 0 &&
+                     demuxer_create(&r->demuxer, r->source, DEMUX_BY_KIND, &r->error) == 0 &&
                      (demuxer_select(r->demuxer, DEMUX_VIDEO, r->source->video), 1) &&
                      equalize_stage_open(&r->stage, &options, &r->error) == 0 &&
                      video_feed_open(&r->feed, r->source, r->demuxer, &feed, &r->error) == 0,

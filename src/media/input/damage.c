@@ -51,7 +51,7 @@ int damage_any(const DamageReport *r)
     return input_is_damaged(r) || r->frames.lost_frames > 0;
 }
 
-static void add(Damage *damage, const Damage *next)
+void damage_sum(Damage *damage, const Damage *next)
 {
     damage->cut_off |= next->cut_off;
     damage->read_errors += next->read_errors;
@@ -61,12 +61,16 @@ static void add(Damage *damage, const Damage *next)
     damage->lost_frames += next->lost_frames;
     if (!damage->first[0])
         av_strlcpy(damage->first, next->first, sizeof(damage->first));
+    if (!damage->width) {
+        damage->width = next->width;
+        damage->height = next->height;
+    }
 }
 
 void damage_add(DamageReport *r, const DamageReport *next)
 {
-    add(&r->packets, &next->packets);
-    add(&r->frames, &next->frames);
+    damage_sum(&r->packets, &next->packets);
+    damage_sum(&r->frames, &next->frames);
     r->part.frames += next->part.frames;
     if (next->part.video_end != AV_NOPTS_VALUE)
         r->part.video_end = next->part.video_end;

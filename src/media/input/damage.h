@@ -20,6 +20,9 @@ typedef struct DamageReport {
     ReadPart part;
 } DamageReport;
 
+/* Adds damage that was found later. */
+void damage_sum(Damage *damage, const Damage *next);
+
 /* Adds the report of a following span of the same input. */
 void damage_add(DamageReport *report, const DamageReport *next);
 

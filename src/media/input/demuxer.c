@@ -5,6 +5,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/fifo.h>
 
+#include "media/input/damage.h"
 #include "media/packet_bytes.h"
 #include "media/packet_set.h"
 
@@ -29,10 +30,16 @@ typedef struct PacketQueue {
 
 struct Demuxer {
     Source *source;
+    DemuxOrder order;
     pthread_t thread;
     int running;
     int64_t position; /* to start at */
-    int64_t end;      /* see demuxer_end(); used by the thread while it runs */
+
+    /* Used by the thread while it runs. Times are absolute, AV_TIME_BASE units. */
+    int64_t end;      /* of all packets, see demuxer_end() */
+    int64_t av_end;   /* of pictures and sound */
+    int64_t subtitle; /* start of the last one far after all read before */
+    char *began;      /* by stream: a packet was read */
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t changed;
@@ -52,13 +59,14 @@ static int is_subtitle(const AVStream *stream)
     return stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
 }
 
-int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
+int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaError *error)
 {
     Demuxer *d = av_mallocz(sizeof(*d));
     *demuxer = d;
     if (!d)
         return media_no_memory(error, MEDIA_INPUT);
     d->source = source;
+    d->order = order;
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->changed, NULL);
     for (int i = 0; i < DEMUX_KINDS; i++) {
@@ -70,7 +78,14 @@ int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
         }
         av_fifo_auto_grow_limit(d->queues[i].packets, MAX_BYTES);
     }
-    for (unsigned i = 0; i < source->stream_count; i++) {
+    d->began = av_mallocz(source->stream_count);
+    if (!d->began) {
+        demuxer_free(demuxer);
+        return media_no_memory(error, MEDIA_INPUT);
+    }
+    if (order == DEMUX_IN_ORDER)
+        d->queues[DEMUX_VIDEO].stream = source->video;
+    for (unsigned i = 0; order == DEMUX_BY_KIND && i < source->stream_count; i++) {
         AVStream *stream = source->format->streams[i];
         const int is_read = is_subtitle(stream) && !source_is_foreign(source, stream);
         stream->discard = is_read ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
@@ -120,10 +135,21 @@ void demuxer_give_up(Demuxer *d, DemuxKind kind)
     pthread_mutex_unlock(&d->lock);
 }
 
+/* True if a newer picture replaces those that wait. */
+static int is_newest(const Demuxer *d)
+{
+    return d->source->live && d->order == DEMUX_BY_KIND;
+}
+
 /* True if each track has enough packets, or all together have too many bytes. */
 static int is_full(const Demuxer *d)
 {
-    int full = !d->source->live;
+    int full = !is_newest(d);
+    if (d->order == DEMUX_IN_ORDER) {
+        const size_t waiting = av_fifo_can_read(d->queues[DEMUX_VIDEO].packets);
+        return waiting >= (d->source->live ? 1 : ENOUGH_PACKETS) ||
+               (waiting && d->bytes >= MAX_BYTES);
+    }
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
         if (!queue->stream || i == DEMUX_SUBTITLE)
@@ -138,6 +164,8 @@ static int is_full(const Demuxer *d)
 static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
 {
     const AVStream *wanted = d->queues[kind].stream;
+    if (d->order == DEMUX_IN_ORDER)
+        return kind == DEMUX_VIDEO;
     if (kind == DEMUX_SUBTITLE)
         return is_subtitle(d->source->format->streams[packet->stream_index]);
     return wanted && wanted->index == packet->stream_index;
@@ -169,7 +197,7 @@ static int keep(Demuxer *d, AVPacket *packet)
             d->lacks_picture = 0;
         else if (d->bytes >= MAX_BYTES)
             break;
-        if (i == DEMUX_VIDEO && d->source->live)
+        if (i == DEMUX_VIDEO && is_newest(d))
             drop_old(d, queue, packet);
         if (av_fifo_write(queue->packets, &packet, 1) < 0)
             return AVERROR(ENOMEM);
@@ -182,19 +210,58 @@ static int keep(Demuxer *d, AVPacket *packet)
     return 0;
 }
 
-static void note_end(Demuxer *d, const AVPacket *packet)
+/* AV_NOPTS_VALUE is the lowest number. */
+static void note_times(Demuxer *d, const AVPacket *packet)
 {
     const AVStream *stream = d->source->format->streams[packet->stream_index];
-    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    if (time == AV_NOPTS_VALUE)
+    const int64_t stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (stamp == AV_NOPTS_VALUE)
         return;
-    const int64_t end = av_rescale_q(time + packet->duration, stream->time_base, AV_TIME_BASE_Q);
-    d->end = d->end == AV_NOPTS_VALUE ? end : FFMAX(d->end, end);
+    const int64_t time = av_rescale_q(stamp, stream->time_base, AV_TIME_BASE_Q);
+    const int64_t end = time + av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    if (!is_subtitle(stream))
+        d->av_end = FFMAX(d->av_end, end);
+    else if (d->end != AV_NOPTS_VALUE && time - d->end > SOURCE_STRAY_US)
+        d->subtitle = FFMAX(d->subtitle, time);
+    d->end = FFMAX(d->end, end);
 }
 
 int64_t demuxer_end(const Demuxer *d)
 {
     return d->end;
+}
+
+int64_t demuxer_end_before_stray(const Demuxer *d, int64_t *at)
+{
+    *at = d->subtitle;
+    const int is_stray = d->subtitle != AV_NOPTS_VALUE && d->av_end != AV_NOPTS_VALUE &&
+                         d->subtitle - d->av_end > SOURCE_STRAY_US;
+    return is_stray ? d->av_end : AV_NOPTS_VALUE;
+}
+
+/* See PacketNote. */
+static int note_packet(Demuxer *d, AVPacket *packet)
+{
+    Source *s = d->source;
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    const DamageReport damage = {.packets = s->damage};
+    char *began = &d->began[packet->stream_index];
+    const int is_last = stream == s->video && source_is_last(s, packet);
+    if (*began && !is_last && !damage_any(&damage))
+        return 0;
+    PacketNote *note = av_mallocz(sizeof(*note));
+    packet->opaque_ref =
+        note ? av_buffer_create((uint8_t *)note, sizeof(*note), NULL, NULL, 0) : NULL;
+    if (!packet->opaque_ref) {
+        av_free(note);
+        return AVERROR(ENOMEM);
+    }
+    note->damage = s->damage;
+    note->start = *began ? AV_NOPTS_VALUE : source_track_start(s, stream);
+    note->is_last = is_last;
+    s->damage = (Damage){0};
+    *began = 1;
+    return 0;
 }
 
 /* Reads one packet; negative at the end. */
@@ -206,7 +273,11 @@ static int read_one(Demuxer *d)
         av_packet_free(&packet);
         return ret;
     }
-    note_end(d, packet);
+    note_times(d, packet);
+    if (d->order == DEMUX_IN_ORDER && note_packet(d, packet) < 0) {
+        av_packet_free(&packet);
+        return AVERROR(ENOMEM);
+    }
     pthread_mutex_lock(&d->lock);
     if (d->tap && belongs(d, DEMUX_VIDEO, packet))
         d->tap(d->tap_opaque, packet);
@@ -261,7 +332,7 @@ int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
     empty(d);
     packet_set_clear(&d->seen);
     d->position = position;
-    d->end = AV_NOPTS_VALUE;
+    d->end = d->av_end = d->subtitle = AV_NOPTS_VALUE;
     d->stop = d->ended = d->lacks_picture = 0;
     source_halt(d->source, 0);
     if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
@@ -337,6 +408,7 @@ void demuxer_free(Demuxer **demuxer)
     demuxer_stop(d);
     empty(d);
     packet_set_clear(&d->seen);
+    av_freep(&d->began);
     for (int i = 0; i < DEMUX_KINDS; i++)
         av_fifo_freep2(&d->queues[i].packets);
     pthread_cond_destroy(&d->changed);

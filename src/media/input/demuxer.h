@@ -1,10 +1,16 @@
-/* A thread that reads a source into queues of packets, for a player. Sound and subtitles are ready
- * ahead of the pictures, and no track waits for another. */
+/* A thread that reads a source into queues of packets, which share one limit in bytes. For a
+ * player, each kind has a queue, so that no track waits for another. To write a file, all tracks
+ * have one, in the order of the input. */
 #ifndef LUMEQ_MEDIA_DEMUXER_H
 #define LUMEQ_MEDIA_DEMUXER_H
 
 #include "media/error.h"
 #include "media/input/source.h"
+
+typedef enum DemuxOrder {
+    DEMUX_BY_KIND,
+    DEMUX_IN_ORDER, /* all tracks that are not discarded are read as DEMUX_VIDEO */
+} DemuxOrder;
 
 typedef enum DemuxKind {
     DEMUX_VIDEO,
@@ -13,11 +19,20 @@ typedef enum DemuxKind {
     DEMUX_KINDS,
 } DemuxKind;
 
+/* What the source knew right after it had read a packet: AVPacket.opaque_ref of packets that are
+ * read in order, or NULL if there is nothing to note. */
+typedef struct PacketNote {
+    Damage
+        damage; /* found since the packet before; Source.damage keeps what follows the last one */
+    int64_t start; /* of a track's first packet: source_track_start() */
+    int is_last;   /* see source_is_last() */
+} PacketNote;
+
 typedef struct Demuxer Demuxer;
 
-/* Selects all subtitle tracks and nothing else. No thread runs yet. The source must outlive it, and
- * nobody else may use it while the thread runs. MEDIA_INPUT. */
-int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error);
+/* By kind, selects all subtitle tracks and nothing else. No thread runs yet. The source must
+ * outlive it, and nobody else may use it while the thread runs. MEDIA_INPUT. */
+int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaError *error);
 
 /* Selects the video or audio stream; NULL: no stream. While stopped. */
 void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
@@ -50,7 +65,12 @@ void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
  * unknown. While stopped. */
 int64_t demuxer_end(const Demuxer *demuxer);
 
-/* Number of video packets of a live source that were dropped for newer ones. Any thread. */
+/* After the end: the end of the film if a subtitle follows so long after it that this is damage;
+ * `at`: its time. Else AV_NOPTS_VALUE. */
+int64_t demuxer_end_before_stray(const Demuxer *demuxer, int64_t *at);
+
+/* Number of video packets of a live source that were dropped for newer ones: by kind only. Any
+ * thread. */
 int64_t demuxer_dropped(Demuxer *demuxer);
 
 /* Number of waiting packets. Any thread. */

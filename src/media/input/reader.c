@@ -9,6 +9,7 @@
 #include "media/gpu_frame.h"
 #include "media/input/damage.h"
 #include "media/input/decoder.h"
+#include "media/input/demuxer.h"
 #include "media/packet_bytes.h"
 
 /* Packets kept back until the frame they belong before has been decoded. */
@@ -22,8 +23,18 @@
 /* Samples before the first that is shown, for the decoder to start on. */
 #define MAX_PRIMING_US 10000
 
+/* By stream. Times are absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
+typedef struct Track {
+    const AVStream *stream;
+    int64_t start; /* see source_track_start() */
+    int64_t begin; /* the first time read in the part */
+    int is_held;   /* within move_packets(): a video packet stays in `pending` */
+} Track;
+
 struct Reader {
     Source *source;
+    Demuxer *demuxer;
+    int started;
     Decoder *decoder;
     ReaderOptions options;
     ReaderSpan span;
@@ -32,8 +43,10 @@ struct Reader {
 
     AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     AVFifo *ahead;    /* packets of the video, to be decoded before more are read */
-    int64_t *begins;  /* by stream: the first time read in the part; AV_NOPTS_VALUE: none yet */
-    char *held;       /* by stream, within move_packets(): a video packet stays in `pending` */
+    Track *tracks;
+    unsigned track_count;
+    int is_alone;  /* there are no other tracks */
+    Damage damage; /* of the packets of the part so far */
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
@@ -50,9 +63,6 @@ struct Reader {
     int64_t shown_last;   /* pts of the video packet shown last, ... */
     int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
     int64_t video_end;    /* end of the last frame decoded, absolute */
-    int64_t any_end;      /* end of anything read, absolute */
-    int64_t av_end;       /* end of video and sound read, absolute */
-    int64_t subtitle;     /* start of the last one far after all read before, absolute */
     double busy_us;
 };
 
@@ -79,16 +89,13 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->begin_pts = INT64_MAX;
     if (options->packets_only)
         r->options.frames = 1;
-    r->video_end = r->any_end = r->shown_last = r->decoded_last = AV_NOPTS_VALUE;
-    r->av_end = r->subtitle = AV_NOPTS_VALUE;
+    r->video_end = r->shown_last = r->decoded_last = AV_NOPTS_VALUE;
     r->packet = av_packet_alloc();
     r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
-    r->begins = av_malloc_array(source->stream_count, sizeof(*r->begins));
-    r->held = av_mallocz(source->stream_count);
-    int ret =
-        r->packet && r->ahead && r->begins && r->held ? 0 : media_no_memory(error, MEDIA_INPUT);
-    for (unsigned i = 0; ret >= 0 && i < source->stream_count; i++)
-        r->begins[i] = AV_NOPTS_VALUE;
+    r->tracks = av_calloc(source->stream_count, sizeof(*r->tracks));
+    const AVFormatContext *format = source->format;
+    r->is_alone = format->nb_streams == 1 && !(format->ctx_flags & AVFMTCTX_NOHEADER);
+    int ret = r->packet && r->ahead && r->tracks ? 0 : media_no_memory(error, MEDIA_INPUT);
     DecoderOptions decoder = options->decoder;
     decoder.full_rgb = options->full_rgb;
     decoder.attach_rgb = options->attach_rgb;
@@ -104,11 +111,18 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
         r->begin_pts = r->span.begin_pts == INT64_MIN ? INT64_MAX : r->span.begin_pts;
         r->zero = r->span.zero;
     }
+    if (ret >= 0)
+        ret = demuxer_create(&r->demuxer, source, DEMUX_IN_ORDER, error);
     if (ret < 0)
         reader_close(&r);
     else if (begin_position(r) > 0 && source_seek(source, begin_position(r)) &&
              r->span.seek_us > options->from_us)
         decoder_join(r->decoder);
+    for (; r && r->track_count < source->stream_count; r->track_count++) {
+        const AVStream *stream = format->streams[r->track_count];
+        r->tracks[r->track_count] =
+            (Track){stream, source_track_start(source, stream), AV_NOPTS_VALUE, 0};
+    }
     *reader = r;
     return ret;
 }
@@ -123,8 +137,7 @@ static int64_t packet_time(const Reader *r, const AVPacket *packet)
     const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
     if (time == AV_NOPTS_VALUE)
         return AV_NOPTS_VALUE;
-    return av_rescale_q(time, r->source->format->streams[packet->stream_index]->time_base,
-                        AV_TIME_BASE_Q);
+    return av_rescale_q(time, r->tracks[packet->stream_index].stream->time_base, AV_TIME_BASE_Q);
 }
 
 static int64_t frame_time(const Reader *r, const AVFrame *frame, int64_t plus)
@@ -151,7 +164,7 @@ static int has_room(const Reader *r)
 /* End of the current packet, which begins at `time`. */
 static int64_t packet_end(const Reader *r, int64_t time)
 {
-    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    const AVStream *stream = r->tracks[r->packet->stream_index].stream;
     return time == AV_NOPTS_VALUE
                ? time
                : time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q);
@@ -161,7 +174,7 @@ static int64_t packet_end(const Reader *r, int64_t time)
  * start. */
 static int is_hidden(const Reader *r, int64_t time)
 {
-    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    const AVStream *stream = r->tracks[r->packet->stream_index].stream;
     return (r->packet->flags & AV_PKT_FLAG_DISCARD) && time != AV_NOPTS_VALUE &&
            stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO &&
            (packet_end(r, time) < -MAX_PRIMING_US || time > 0);
@@ -170,7 +183,7 @@ static int is_hidden(const Reader *r, int64_t time)
 /* A subtitle is before the part when nothing of it is shown there. */
 static int is_before_part(const Reader *r, int64_t time)
 {
-    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    const AVStream *stream = r->tracks[r->packet->stream_index].stream;
     if (r->from == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time >= r->from)
         return 0;
     return stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || packet_end(r, time) <= r->from;
@@ -181,7 +194,7 @@ static int keep_packet(Reader *r)
 {
     const int64_t time = packet_time(r, r->packet);
     const int is_in = !is_before_part(r, time) && !is_hidden(r, time);
-    int64_t *begin = &r->begins[r->packet->stream_index];
+    int64_t *begin = &r->tracks[r->packet->stream_index].begin;
     if (is_in && (*begin == AV_NOPTS_VALUE || time < *begin))
         *begin = time;
     if (!is_in || !r->options.copy) {
@@ -197,11 +210,24 @@ static int keep_packet(Reader *r)
     return 0;
 }
 
+/* See PacketNote. NULL: none. */
+static const PacketNote *note_of(const AVPacket *packet)
+{
+    return packet->opaque_ref ? (const PacketNote *)(const void *)packet->opaque_ref->data : NULL;
+}
+
+static void count_damage(Reader *r, const PacketNote *note)
+{
+    if (note)
+        damage_sum(&r->damage, &note->damage);
+}
+
 /* Keeps the packet where the decoder is full. */
 static int send_packet(Reader *r)
 {
     note_end(&r->shown_last, r->packet->pts);
-    if (source_is_last(r->source, r->packet))
+    const PacketNote *note = note_of(r->packet);
+    if (note && note->is_last)
         r->decoded_last = r->packet->pts;
     const int ret = decoder_send(r->decoder, r->packet);
     if (ret == AVERROR(EAGAIN))
@@ -210,27 +236,13 @@ static int send_packet(Reader *r)
     return ret;
 }
 
-/* The times of the packet in r->packet. */
-static void note_times(Reader *r)
-{
-    const int64_t time = packet_time(r, r->packet), end = packet_end(r, time);
-    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
-    if (stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE)
-        note_end(&r->av_end, end);
-    else if (time != AV_NOPTS_VALUE && r->any_end != AV_NOPTS_VALUE &&
-             time - r->any_end > SOURCE_STRAY_US)
-        note_end(&r->subtitle, time);
-    note_end(&r->any_end, end);
-}
-
-/* Reads the next packet into r->packet. */
+/* Reads the next packet into r->packet, after those that were read ahead. */
 static int read_packet(Reader *r)
 {
-    if (packets_take(r->ahead, r->packet) >= 0)
-        return 0;
-    const int ret = source_read(r->source, r->packet);
-    if (ret >= 0)
-        note_times(r);
+    const int ret = demuxer_read(r->demuxer, DEMUX_VIDEO, r->packet, 1);
+    const PacketNote *note = ret >= 0 ? note_of(r->packet) : NULL;
+    if (note && note->start != AV_NOPTS_VALUE)
+        r->tracks[r->packet->stream_index].start = note->start;
     return ret;
 }
 
@@ -249,12 +261,15 @@ static int read_one(Reader *r)
     av_packet_unref(r->packet);
     if (r->tail_ended)
         return 0;
-    const Damage before = r->source->damage;
-    const int ret = read_packet(r);
+    const int ret = packets_take(r->ahead, r->packet) < 0 ? read_packet(r) : 0;
     const int64_t time = ret < 0 ? AV_NOPTS_VALUE : packet_time(r, r->packet);
     const int is_late = time == AV_NOPTS_VALUE ? r->frames_ended : time >= r->end;
-    if (r->end != AV_NOPTS_VALUE && is_late)
-        r->source->damage = before; /* what follows the part is not lost */
+    const PacketNote *note = ret >= 0 ? note_of(r->packet) : NULL;
+    if (r->end == AV_NOPTS_VALUE || !is_late) { /* what follows the part is not lost */
+        count_damage(r, note);
+        if (ret == AVERROR_EOF && !r->input_ended)
+            damage_sum(&r->damage, &r->source->damage);
+    }
     if (ret == AVERROR(ENOMEM))
         return ret;
     if (ret < 0) {
@@ -276,10 +291,10 @@ static int read_one(Reader *r)
 /* True if no packet of some track has been read in the part, so its start is unknown. */
 static int awaits_track(const Reader *r)
 {
-    for (unsigned i = 0; i < r->source->stream_count; i++) {
-        const AVStream *stream = r->source->format->streams[i];
-        if (stream != r->source->video && r->begins[i] == AV_NOPTS_VALUE &&
-            source_track_start(r->source, stream) != AV_NOPTS_VALUE)
+    for (unsigned i = 0; i < r->track_count; i++) {
+        const Track *track = &r->tracks[i];
+        if (track->stream != r->source->video && track->begin == AV_NOPTS_VALUE &&
+            track->start != AV_NOPTS_VALUE)
             return 1;
     }
     return 0;
@@ -307,30 +322,31 @@ static int look_ahead(Reader *r)
     while (ret >= 0 && awaits_track(r) && (time == AV_NOPTS_VALUE || time <= enough)) {
         if (!has_room(r) || bytes >= MAX_AHEAD_BYTES)
             return 0;
-        ret = source_read(r->source, r->packet);
+        ret = read_packet(r);
         if (ret < 0)
             break;
         time = packet_time(r, r->packet);
-        note_times(r);
         bytes += packet_bytes(r->packet);
+        if (!is_of_video(r))
+            count_damage(r, note_of(r->packet));
         ret = is_of_video(r) ? put_ahead(r) : keep_packet(r);
     }
-    for (unsigned i = 0; i < r->source->stream_count; i++)
-        if (r->begins[i] == AV_NOPTS_VALUE)
-            r->begins[i] = INT64_MAX;
+    for (unsigned i = 0; i < r->track_count; i++)
+        if (r->tracks[i].begin == AV_NOPTS_VALUE)
+            r->tracks[i].begin = INT64_MAX;
     return ret == AVERROR(ENOMEM) ? ret : 0;
 }
 
 /* The first written packet or frame gets time 0. */
 static void find_zero(Reader *r)
 {
-    for (unsigned i = 0; i < r->source->stream_count; i++) {
-        const AVStream *stream = r->source->format->streams[i];
-        int64_t time = source_track_start(r->source, stream);
-        if (stream == r->source->video && r->ready)
+    for (unsigned i = 0; i < r->track_count; i++) {
+        const Track *track = &r->tracks[i];
+        int64_t time = track->start;
+        if (track->stream == r->source->video && r->ready)
             time = frame_time(r, r->ready, 0);
         else if (time != AV_NOPTS_VALUE && r->from != AV_NOPTS_VALUE)
-            time = r->begins[i] != AV_NOPTS_VALUE ? r->begins[i] : FFMAX(time, r->from);
+            time = track->begin != AV_NOPTS_VALUE ? track->begin : FFMAX(time, r->from);
         if (time != AV_NOPTS_VALUE)
             r->zero = r->zero == AV_NOPTS_VALUE ? time : FFMIN(r->zero, time);
     }
@@ -340,8 +356,8 @@ static void find_zero(Reader *r)
 
 static void shift_packet(const Reader *r, AVPacket *packet)
 {
-    const int64_t by = av_rescale_q(r->zero, AV_TIME_BASE_Q,
-                                    r->source->format->streams[packet->stream_index]->time_base);
+    const int64_t by =
+        av_rescale_q(r->zero, AV_TIME_BASE_Q, r->tracks[packet->stream_index].stream->time_base);
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts -= by;
     if (packet->dts != AV_NOPTS_VALUE)
@@ -350,8 +366,7 @@ static void shift_packet(const Reader *r, AVPacket *packet)
 
 static int is_video(const Reader *r, const AVPacket *packet)
 {
-    return r->source->format->streams[packet->stream_index]->codecpar->codec_type ==
-           AVMEDIA_TYPE_VIDEO;
+    return r->tracks[packet->stream_index].stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
 }
 
 /* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`; those
@@ -360,19 +375,19 @@ static int is_video(const Reader *r, const AVPacket *packet)
 static void move_packets(Reader *r, Decoded *decoded, int64_t limit)
 {
     int left = 0;
-    memset(r->held, 0, r->source->stream_count);
+    for (unsigned i = 0; i < r->track_count; i++)
+        r->tracks[i].is_held = 0;
     for (int i = 0; i < r->pending_count; i++) {
         AVPacket *packet = r->pending[i];
-        char *held = &r->held[packet->stream_index];
+        int *held = &r->tracks[packet->stream_index].is_held;
         int64_t time = packet_time(r, packet);
         if (is_video(r, packet) && packet->dts != AV_NOPTS_VALUE) /* decoded before it is shown */
-            time = av_rescale_q(packet->dts,
-                                r->source->format->streams[packet->stream_index]->time_base,
+            time = av_rescale_q(packet->dts, r->tracks[packet->stream_index].stream->time_base,
                                 AV_TIME_BASE_Q);
         const int late = r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= r->end;
         const int due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
         if (!late && (!due || *held || decoded->packet_count == DECODED_PACKETS)) {
-            *held = (char)is_video(r, packet);
+            *held = is_video(r, packet);
             r->pending[left++] = packet;
             continue;
         }
@@ -391,15 +406,15 @@ static void move_packets(Reader *r, Decoded *decoded, int64_t limit)
  */
 static void drop_stray(Reader *r)
 {
-    Damage *damage = &r->source->damage;
-    if (r->subtitle == AV_NOPTS_VALUE || r->av_end == AV_NOPTS_VALUE || r->end != AV_NOPTS_VALUE ||
-        r->subtitle - r->av_end <= SOURCE_STRAY_US)
+    int64_t at;
+    const int64_t end = demuxer_end_before_stray(r->demuxer, &at);
+    if (end == AV_NOPTS_VALUE || r->end != AV_NOPTS_VALUE)
         return;
-    if (!damage->first[0])
-        snprintf(damage->first, sizeof(damage->first), "a subtitle %.1f hours after the end",
-                 (double)(r->subtitle - r->av_end) / AV_TIME_BASE / 3600);
-    damage->corrupt_packets++;
-    r->end = r->av_end + SOURCE_STRAY_US;
+    if (!r->damage.first[0])
+        snprintf(r->damage.first, sizeof(r->damage.first), "a subtitle %.1f hours after the end",
+                 (double)(at - end) / AV_TIME_BASE / 3600);
+    r->damage.corrupt_packets++;
+    r->end = end + SOURCE_STRAY_US;
 }
 
 /* `complete`: nothing of the part is missing, even if the file is cut off after it. */
@@ -407,17 +422,15 @@ static void end_frames(Reader *r, int complete)
 {
     r->frames_ended = 1;
     if (complete)
-        r->source->damage.cut_off = 0;
+        r->damage.cut_off = 0;
     if (r->end == AV_NOPTS_VALUE && r->options.packets_only)
         r->end = r->options.film_end;
     else if (r->end == AV_NOPTS_VALUE && r->options.frames >= 0 && r->frames == r->options.frames)
         r->end = r->video_end;
     const int is_span = r->span.end_pts != INT64_MAX; /* what follows is another's */
     if (r->end == AV_NOPTS_VALUE && !is_span)
-        return; /* the end of the input is the end */
-    const AVFormatContext *format = r->source->format;
-    const int is_alone = format->nb_streams == 1 && !(format->ctx_flags & AVFMTCTX_NOHEADER);
-    if (!r->options.copy || is_alone) /* no packets of other tracks follow */
+        return;                          /* the end of the input is the end */
+    if (!r->options.copy || r->is_alone) /* no packets of other tracks follow */
         r->tail_ended = 1;
 }
 
@@ -446,7 +459,7 @@ static int take_frame(Reader *r, AVFrame *frame)
             r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     const int is_first = r->from != AV_NOPTS_VALUE && !r->began;
     if (is_first || frame->pts >= r->begin_pts) { /* earlier damage does not count */
-        r->source->damage = (Damage){0};
+        r->damage = (Damage){0};
         decoder_forget_damage(r->decoder);
         r->begin_pts = INT64_MAX;
     }
@@ -504,6 +517,9 @@ static int advance(Reader *r, MediaError *error)
 int reader_next(Reader *r, Decoded *decoded, MediaError *error)
 {
     const int64_t begin = av_gettime_relative();
+    if (!r->started && demuxer_start(r->demuxer, AV_NOPTS_VALUE, error) < 0)
+        return error->fault;
+    r->started = 1;
     const int ret = advance(r, error);
     r->busy_us += (double)(av_gettime_relative() - begin);
     if (ret < 0)
@@ -528,7 +544,7 @@ int reader_next(Reader *r, Decoded *decoded, MediaError *error)
     decoded->frame = r->ready;
     decoded->returned = r->returned;
     decoded->decode_us = r->busy_us;
-    const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
+    const Damage *frames = decoder_damage(r->decoder), *packets = &r->damage;
     decoded->damage = frames->decode_errors + frames->corrupt_frames + frames->lost_frames +
                       packets->corrupt_packets + packets->read_errors;
     r->ready = NULL;
@@ -577,7 +593,7 @@ const Decoder *reader_decoder(const Reader *r)
 
 int reader_explain(const Reader *r, MediaError *error)
 {
-    const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
+    const Damage *frames = decoder_damage(r->decoder), *packets = &r->damage;
     const Damage *damage = frames->width ? frames : packets;
     if (r->source->read_error)
         return source_fail_to_read(r->source, error);
@@ -586,22 +602,23 @@ int reader_explain(const Reader *r, MediaError *error)
     return source_refuse_size(r->source, damage->width, damage->height, error);
 }
 
-DamageReport reader_report(const Reader *r)
+DamageReport reader_report(Reader *r)
 {
+    demuxer_stop(r->demuxer);
     const int to_end =
         r->to == AV_NOPTS_VALUE && r->options.frames < 0 && r->span.end_pts == INT64_MAX;
     return (DamageReport){
-        .packets = r->source->damage,
+        .packets = r->damage,
         .frames = *decoder_damage(r->decoder),
         .part = {.frames = r->frames,
                  .video_end = r->video_end,
-                 .any_end = r->any_end,
+                 .any_end = demuxer_end(r->demuxer),
                  .to_end = to_end,
                  .whole = to_end && r->from == AV_NOPTS_VALUE && r->span.seek_us < 0},
     };
 }
 
-int reader_damage(const Reader *r, int64_t lost, char *text, size_t size)
+int reader_damage(Reader *r, int64_t lost, char *text, size_t size)
 {
     DamageReport report = reader_report(r);
     report.frames.lost_frames += lost;
@@ -615,10 +632,10 @@ void reader_close(Reader **reader)
         return;
     for (int i = 0; i < r->pending_count; i++)
         av_packet_free(&r->pending[i]);
+    demuxer_free(&r->demuxer);
     packets_drop(r->ahead);
     av_fifo_freep2(&r->ahead);
-    av_freep(&r->begins);
-    av_freep(&r->held);
+    av_freep(&r->tracks);
     gpu_frame_free(&r->ready);
     av_packet_free(&r->packet);
     decoder_close(&r->decoder);

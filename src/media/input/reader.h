@@ -79,10 +79,10 @@ const Decoder *reader_decoder(const Reader *reader);
 
 /* After the end: fills `text` with a sentence about the damage, or returns 0 if none was found.
  * `lost`: frames lost after decoding. */
-int reader_damage(const Reader *reader, int64_t lost, char *text, size_t size);
+int reader_damage(Reader *reader, int64_t lost, char *text, size_t size);
 
 /* The counts for that sentence. After the end. */
-DamageReport reader_report(const Reader *reader);
+DamageReport reader_report(Reader *reader);
 
 /* After the end of an input without a frame: MEDIA_INPUT with the reason if it is not damage (too
  * large for FFmpeg, or unreadable), else 0. */
