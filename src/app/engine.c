@@ -179,17 +179,15 @@ void engine_say_memory(const Engine *engine)
             MIB(use.pinned_limit));
 }
 
-DecoderOptions engine_decoder(Engine *engine, const Options *o, const Source *source)
+void engine_decoder(Engine *engine, const Options *o, const Source *source, DecoderOptions *decoder)
 {
     const int on_gpu = engine->decodes && hwdec_choice(o, source->video->codecpar->codec_id);
-    return (DecoderOptions){
-        .memory = engine->memory,
-        .threads = (int)o->threads,
-        .gpu = on_gpu ? engine->gpu : NULL,
-        .gpu_frames = GPU_FRAMES,
-        .budget = engine_budget(engine),
-        .codes = engine_codes(o, source),
-    };
+    decoder->memory = engine->memory;
+    decoder->threads = (int)o->threads;
+    decoder->gpu = on_gpu ? engine->gpu : NULL;
+    decoder->gpu_frames = GPU_FRAMES;
+    decoder->budget = engine_budget(engine);
+    decoder->codes = engine_codes(o, source);
 }
 
 /* The context's other messages repeat those of the equalizer. */
@@ -301,13 +299,12 @@ int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *err
 
 /* ---- the codes of deep gray video ---- */
 
+/* By Options.range. */
+static const enum AVColorRange levels[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG,
+                                           AVCOL_RANGE_JPEG};
+
 CodeRange engine_codes(const Options *o, const Source *source)
 {
-    static const enum AVColorRange levels[] = {
-        [READER_RANGE_AUTO] = AVCOL_RANGE_UNSPECIFIED,
-        [READER_RANGE_LIMITED] = AVCOL_RANGE_MPEG,
-        [READER_RANGE_FULL] = AVCOL_RANGE_JPEG,
-    };
     const LumeqParams params = options_params(o, (OptionsInput){0});
     const int is_hdr = source && transfer_of(source) != LUMEQ_TRANSFER_SDR;
     /* --strength 0 and --limit refer to the source's tones. */
@@ -569,24 +566,26 @@ int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Opt
     return writer_create(writer, wanted, known ? &input : NULL, error);
 }
 
-ReaderOptions engine_reader(const Options *o, const Writer *writer)
+InputOptions engine_video(const Options *o, const Writer *writer)
 {
     const int picture = writer && writer_is_picture(writer);
     const LumeqParams params = options_params(o, (OptionsInput){0});
     const int is_unchanged = !equalizer_writes(&params) && !o->overlay && !o->compare &&
-                             o->range == (int)READER_RANGE_AUTO;
-    return (ReaderOptions){
+                             levels[o->range] == AVCOL_RANGE_UNSPECIFIED;
+    return (InputOptions){
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = picture && o->frames < 0 ? 2 : o->frames, /* a second one is an error */
-        .range = (ReaderRange)o->range,
+        .range = levels[o->range],
         /* Files keep their fields, but a virtual camera should show frames. */
         .deinterlace = o->deinterlace == OPTIONS_ON ? DEINTERLACE_ON
                        : o->deinterlace == OPTIONS_AUTO && o->virtual_camera && !o->output
                            ? DEINTERLACE_AUTO
                            : DEINTERLACE_OFF,
-        .full_rgb = writer && writer_is_full_range(writer),
-        .attach_rgb = writer && is_unchanged,
+        .decoder = {.full_rgb = writer && writer_is_full_range(writer),
+                    .attach_rgb = writer && is_unchanged,
+                    .bars = 1,
+                    .marks_bars = 1},
         .copy = writer != NULL,
     };
 }

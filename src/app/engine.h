@@ -7,9 +7,9 @@
 #include "app/options/options.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
-#include "media/input/reader.h"
 #include "media/input/source.h"
 #include "media/output/writer.h"
+#include "run/input.h"
 
 /* Start of the message that says why a required GPU is missing. */
 #define ENGINE_NO_GPU "--backend cuda: "
@@ -41,8 +41,9 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
 /* Makes frames for an encoder on the GPU that equalizes, if any. Call before the first frame. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* Decoder options for a source. The engine must outlive the decoder. */
-DecoderOptions engine_decoder(Engine *engine, const Options *options, const Source *source);
+/* Sets the options of a source's decoder that depend on the engine, which must outlive it. */
+void engine_decoder(Engine *engine, const Options *options, const Source *source,
+                    DecoderOptions *decoder);
 
 /* How deep gray frames are stretched. `source` may be NULL for any. */
 CodeRange engine_codes(const Options *options, const Source *source);
@@ -102,8 +103,9 @@ WriterOptions engine_writer(const Options *options, const atomic_int *stop);
 int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
                          MediaError *error);
 
-/* Options of the reader, without its decoder. `writer` is NULL if nothing is written. */
-ReaderOptions engine_reader(const Options *options, const Writer *writer);
+/* Options of the input; of its decoder only those that depend on these options. `writer` is NULL if
+ * nothing is written. */
+InputOptions engine_video(const Options *options, const Writer *writer);
 
 /* Names what equalizes now, for messages. `lost`: the GPU was lost. */
 const char *engine_where(const Engine *engine, int lost);

@@ -38,8 +38,8 @@ typedef struct Run {
     WriterOptions writer_options;
     Writer *writer;
     Source *source;
-    ReaderOptions reader_options;
-    Reader *reader;
+    InputOptions video_options;
+    Input *video;
     OptionsInput input;
     LumeqParams params; /* from the options and the input */
     int64_t ahead;      /* lookahead in nanoseconds, or 0 */
@@ -177,23 +177,23 @@ static int can_begin_again(const Run *run)
 static int open_input(Run *run)
 {
     const Options *o = run->options;
-    run->reader_options = engine_reader(o, run->writer);
-    run->reader_options.count_bars = run->engine.encodes; /* frames for the encoder include bars */
+    run->video_options = engine_video(o, run->writer);
+    run->video_options.decoder.marks_bars = !run->engine.encodes; /* else they are encoded, too */
     int ret = open_source(run);
     if (ret >= 0)
-        run->reader_options.decoder = engine_decoder(&run->engine, o, run->source);
+        engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
-        run->reader_options.decoder.gpu = NULL;
-    run->reader_options.decoder.lossless = ret >= 0 && can_begin_again(run);
+        run->video_options.decoder.gpu = NULL;
+    run->video_options.decoder.lossless = ret >= 0 && can_begin_again(run);
     if (ret >= 0)
-        ret = engine_survey_codes(&run->reader_options.decoder.codes, o, run->source, run->stop,
+        ret = engine_survey_codes(&run->video_options.decoder.codes, o, run->source, run->stop,
                                   &run->error);
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
     if (ret >= 0)
         camera_sound_use(run->sound, run->source, run->writer);
     if (ret >= 0)
-        ret = reader_open(&run->reader, run->source, &run->reader_options, &run->error);
+        ret = input_open(&run->video, run->source, &run->video_options, &run->error);
     if (ret >= 0)
         ret = virtual_camera_start(run->virtual, run->source, 1, &run->error);
     run->paced = ret >= 0 && engine_is_paced(o, run->source);
@@ -207,7 +207,7 @@ static int choose_depth(Run *run, FramesSeen seen)
     run->depth = choose_output_depth(o, &run->params, run->writer, run->source, seen);
     if (!run->depth)
         return 0;
-    reader_deepen(run->reader, run->depth);
+    decoder_deepen(input_decoder(run->video), run->depth);
     run->input.fine = 1;
     run->params = options_params(o, run->input);
     return engine_set_params(&run->engine, &run->params, &run->error);
@@ -247,7 +247,7 @@ static int look_ahead(Run *run)
         .open = open_again,
         .opaque = run,
         .source = run->source,
-        .reader = run->reader_options,
+        .input = run->video_options,
         .context = run->engine.context,
         .nanoseconds = run->ahead,
     };
@@ -363,10 +363,10 @@ static int process(Run *run)
         return run->error.fault;
     /* True if frames that the GPU decodes are needed on the host. */
     const int needs_host_frames =
-        run->reader_options.decoder.gpu &&
+        run->video_options.decoder.gpu &&
         (run->writer || run->virtual || run->options->overlay || reads_source(run));
     const PipelineParts parts = {
-        .reader = run->reader,
+        .input = run->video,
         .equalizer = run->engine.equalizer,
         .gpu = run->engine.gpu,
         .planned = run->planned,
@@ -379,7 +379,7 @@ static int process(Run *run)
         .lost = &run->lost,
         .note = say_line,
     };
-    RunLoop loop = {.stop = run->stop, .reader = run->reader};
+    RunLoop loop = {.stop = run->stop, .input = run->video};
     add_sinks(run, &loop.sinks);
     return run_pipeline(&loop, &parts, &run->error);
 }
@@ -388,7 +388,7 @@ static int no_frames(Run *run, const char *damage)
 {
     const Options *o = run->options;
     const int part = o->from_us > 0 || o->to_us >= 0;
-    if (reader_explain(run->reader, &run->error) < 0)
+    if (input_explain(run->video, &run->error) < 0)
         return EXIT_INPUT;
     if (run->trial) {
         run->trial->no_frames = 1;
@@ -405,15 +405,15 @@ static int no_frames(Run *run, const char *damage)
 static void say_details(const Run *run)
 {
     char memory[128];
-    const Decoder *decoder = reader_decoder(run->reader);
+    const Decoder *decoder = input_decoder(run->video);
     const char *conversion = decoder_conversion(decoder);
     figures_say_details(&run->figures, run->lookahead != NULL);
     if (run->engine.decodes)
         say(SAY_DETAILS, "decoded %s",
-            decoder_is_on_gpu(decoder)         ? "on the GPU"
-            : !run->reader_options.decoder.gpu ? "in software, which is faster here"
-            : engine_is_lost(&run->engine)     ? "in software since the GPU was lost"
-                                               : "in software: the GPU does not decode it");
+            decoder_is_on_gpu(decoder)        ? "on the GPU"
+            : !run->video_options.decoder.gpu ? "in software, which is faster here"
+            : engine_is_lost(&run->engine)    ? "in software since the GPU was lost"
+                                              : "in software: the GPU does not decode it");
     engine_say_memory(&run->engine);
     if (conversion)
         say(SAY_DETAILS, "frames were converted from %s for the equalizer", conversion);
@@ -510,7 +510,7 @@ static int finish(Run *run)
 {
     char damage[512] = "";
     if (!losses_camera_gone(run->source, run->progress.frame, run->options, damage, sizeof(damage)))
-        (void)reader_damage(run->reader, run->lost, damage, sizeof(damage));
+        (void)input_damage(run->video, run->lost, damage, sizeof(damage));
     if (run->progress.frame == 0)
         return no_frames(run, damage);
     if (check_lookahead(run, damage) < 0)
@@ -530,7 +530,7 @@ static int finish(Run *run)
     if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
         run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->figures.filtered)
         say(SAY_WARNINGS, "--denoise had no effect: lumeq lifted nothing");
-    const Decoder *decoder = reader_decoder(run->reader);
+    const Decoder *decoder = input_decoder(run->video);
     if (decoder_changes(decoder))
         say(SAY_WARNINGS, "%s", decoder_changes(decoder));
     if (decoder_codes(decoder))
@@ -579,8 +579,8 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret < 0)
         return -ret;
     run->progress.style = run->trial ? PROGRESS_NONE : headless_progress(run->options);
-    run->progress.duration = reader_duration(run->reader);
-    run->progress.frames = reader_frames(run->reader);
+    run->progress.duration = input_duration(run->video);
+    run->progress.frames = input_frames(run->video);
     run->progress.share = share;
     progress_start(&run->progress);
     trial_opened(run->trial);
@@ -653,7 +653,7 @@ static int run_once(const Options *options, atomic_int *stop, RunResult *result,
     drawing_close(&run.drawing);
     planned_close(&run.planned);
     lookahead_close(&run.lookahead);
-    reader_close(&run.reader);
+    input_close(&run.video);
     source_close(&run.source);
     shared_pipe_close(&run.pipe);
     engine_close(&run.engine);

@@ -108,7 +108,7 @@ void job_film_deepen(JobFilm *f)
 /* Finds the range of codes of deep gray video when the film is planned; later it is the plan's. */
 static int find_codes(JobFilm *f)
 {
-    CodeRange *codes = &f->reader.decoder.codes;
+    CodeRange *codes = &f->video.decoder.codes;
     *codes = engine_codes(&f->options, f->source);
     if (!f->plan.part_count) {
         const int ret = engine_survey_codes(codes, &f->options, f->source, f->stop, &f->error);
@@ -167,9 +167,9 @@ int job_film_open(JobFilm *f)
         engine_open(&f->engine, o, 0, &f->error) < 0 ||
         engine_open_context(&f->engine, o, &f->error) < 0)
         return f->error.fault;
-    f->reader = engine_reader(o, f->writer);
-    f->reader.decoder =
-        (DecoderOptions){.memory = f->engine.memory, .threads = f->plan.decoder_threads};
+    f->video = engine_video(o, f->writer);
+    f->video.decoder.memory = f->engine.memory;
+    f->video.decoder.threads = f->plan.decoder_threads;
     if (engine_open_source(&f->source, o, o->input, f->stop, &f->error) < 0)
         return f->error.fault;
     if (source_is_one_picture(f->source))
@@ -202,25 +202,30 @@ int job_film_source(void *film, Source **source, MediaError *error)
 int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
 {
     Source *source = NULL;
-    Reader *reader = NULL;
+    Input *video = NULL;
     *first = NULL;
     int ret = job_film_source(f, &source, &f->error);
     if (ret >= 0)
-        ret = reader_open(&reader, source, &f->reader, &f->error);
+        ret = input_open(&video, source, &f->video, &f->error);
     if (ret >= 0 && f->plan.depth)
-        reader_deepen(reader, f->plan.depth);
+        decoder_deepen(input_decoder(video), f->plan.depth);
+    if (ret >= 0)
+        ret = input_start(video, NULL, &f->error);
     while (ret >= 0 && !*first) {
-        Decoded decoded = {0};
-        ret = reader_next(reader, &decoded, &f->error);
-        FFSWAP(AVFrame *, *first, decoded.frame);
-        decoded_clear(&decoded);
+        Frame *frame = NULL;
+        ret = input_take(video, &frame, QUEUE_WAIT, &f->error);
+        if (frame)
+            FFSWAP(AVFrame *, *first, frame->decoded.frame);
+        frame_free(&frame);
     }
+    if (video)
+        input_stop(video);
     if (*first) {
-        *zero = reader_zero(reader);
-        f->reader.shape = decoder_shape(reader_decoder(reader));
-    } else if (!f->error.fault && reader && reader_explain(reader, &f->error) >= 0)
+        *zero = input_zero(video);
+        f->video.decoder.shape = decoder_shape(input_decoder(video));
+    } else if (!f->error.fault && video && input_explain(video, &f->error) >= 0)
         (void)media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", source->name);
-    reader_close(&reader);
+    input_close(&video);
     source_close(&source);
     return *first ? 0 : f->error.fault;
 }

@@ -16,7 +16,7 @@ typedef struct JobFilm {
     WriterOptions writer_options;
     Writer *writer;
     Source *source;
-    ReaderOptions reader;
+    InputOptions video;
     OptionsInput input;
     LumeqParams params;
     Progress progress;
@@ -49,7 +49,7 @@ void job_film_deepen(JobFilm *film);
 /* Opens the input again, as one run does; the caller closes it. */
 int job_film_source(void *film, Source **source, MediaError *error);
 
-/* Decodes the first frame, which the caller frees. *zero: see reader_zero(). */
+/* Decodes the first frame, which the caller frees. *zero: see input_zero(). */
 int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 
 /* Opens the writer's encoder for frames like the first one. `encode`: also encodes that one alone.

@@ -209,21 +209,21 @@ static int add_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *
 static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
 {
     const JobPart *part = &f->plan.parts[number];
-    const ReaderSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
-                             part->end_pts};
+    const InputSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
+                            part->end_pts};
     Measuring m = {.film = f, .part = number};
     PartMeasures measures;
     AVFrame *first = NULL;
     int64_t zero;
-    int ret = f->reader.shape.width ? 0 : job_film_first(f, &first, &zero);
-    MeasurePass pass = {.reader = f->reader,
+    int ret = f->video.decoder.shape.width ? 0 : job_film_first(f, &first, &zero);
+    MeasurePass pass = {.input = f->video,
                         .context = f->engine.context,
                         .params = &f->params,
                         .from_pts = part->begin_pts,
                         .take = add_measure,
                         .opaque = &m};
-    pass.reader.copy = 0;
-    pass.reader.span = &span; /* the last part may end earlier, by --frames */
+    pass.input.copy = 0;
+    pass.input.span = &span; /* the last part may end earlier, by --frames */
     if (ret >= 0)
         ret = record_writer_open(&m.out.out, job_part_path(f->plan.folder, "measured", number),
                                  &f->error);

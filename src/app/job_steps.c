@@ -288,9 +288,9 @@ static int open_segment(Segment *s)
         ret = part_curves_open(&s->curves, &f->plan, s->label.part, &f->error);
     s->place.open = job_film_source;
     s->place.opaque = f;
-    s->place.reader = f->reader;
-    s->place.reader.copy = 0;
-    s->place.reader.frames = -1; /* the part's end is the limit */
+    s->place.options = f->video;
+    s->place.options.copy = 0;
+    s->place.options.frames = -1; /* the part's end is the limit */
     s->place.context = f->engine.context;
     s->place.params = &f->params;
     if (ret >= 0)
@@ -331,9 +331,9 @@ static int end_frame(void *segment, Frame *frame)
 static int write_frames(Segment *s)
 {
     JobFilm *f = s->film;
-    RunLoop loop = {.stop = f->stop, .reader = s->place.open_reader, .number = s->part->first};
+    RunLoop loop = {.stop = f->stop, .input = s->place.input, .number = s->part->first};
     const PipelineParts parts = {
-        .reader = s->place.open_reader,
+        .input = s->place.input,
         .equalizer = f->engine.equalizer,
         .planned = s->planned,
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
@@ -353,8 +353,8 @@ static int write_frames(Segment *s)
     sinks_add(&loop.sinks, stats_sink(s->stats));
     sinks_add(&loop.sinks, (Sink){.self = s, .frame = end_frame});
     (void)run_pipeline(&loop, &parts, &f->error);
-    if (!f->error.fault && decoder_changes(reader_decoder(s->place.open_reader)))
-        say(SAY_ERRORS, "%s", decoder_changes(reader_decoder(s->place.open_reader)));
+    if (!f->error.fault && decoder_changes(input_decoder(s->place.input)))
+        say(SAY_ERRORS, "%s", decoder_changes(input_decoder(s->place.input)));
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
     if (!f->error.fault && s->label.frames != s->part->frames)
@@ -436,7 +436,7 @@ typedef struct Joining {
     FilmJoiner *joiner;
     StatsFile *stats;
     RunReport *report;
-    Reader *reader;
+    Input *video;
     AVPacket *packet;
     int began;
 } Joining;
@@ -494,9 +494,9 @@ static int write_packet(void *joining, AVPacket *packet, MediaError *error)
 static int join_all(Joining *j)
 {
     JobFilm *f = j->film;
-    RunLoop loop = {.stop = f->stop, .reader = j->reader};
+    RunLoop loop = {.stop = f->stop, .input = j->video};
     sinks_add(&loop.sinks, (Sink){.self = j, .packet = write_packet, .frame = begin_film});
-    if (run_reader(&loop, j->reader, &f->error) < 0)
+    if (run_input(&loop, j->video, &f->error) < 0)
         return f->error.fault;
     if (atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
@@ -534,7 +534,7 @@ static int finish_join(Joining *j, int *code)
     if (f->plan.damage)
         snprintf(f->damage, sizeof(f->damage), "%s", f->plan.damage);
     else
-        (void)reader_damage(j->reader, 0, f->damage, sizeof(f->damage));
+        (void)input_damage(j->video, 0, f->damage, sizeof(f->damage));
     int ret = join_beside(j);
     if (ret >= 0 && job_is_joined_since(f, f->damage, code))
         return JOINED_MEANWHILE;
@@ -624,12 +624,12 @@ int job_step_join(JobFilm *f, int *code)
         ret = film_joiner_open(&j.joiner, &f->plan, &f->error);
     if (ret >= 0)
         ret = job_film_open(f);
-    f->reader.packets_only = 1;
-    f->reader.film_end = f->plan.film_end;
+    f->video.packets_only = 1;
+    f->video.film_end = f->plan.film_end;
     if (ret >= 0)
-        ret = reader_open(&j.reader, f->source, &f->reader, &f->error);
+        ret = input_open(&j.video, f->source, &f->video, &f->error);
     if (ret >= 0 && f->plan.depth)
-        reader_deepen(j.reader, f->plan.depth);
+        decoder_deepen(input_decoder(j.video), f->plan.depth);
     if (ret >= 0 && f->plan.rows)
         ret = stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file, f->stop,
                          &f->error);
@@ -651,7 +651,7 @@ int job_step_join(JobFilm *f, int *code)
     stats_close(&j.stats);
     run_report_close(&j.report);
     writer_close(&f->writer);
-    reader_close(&j.reader);
+    input_close(&j.video);
     film_joiner_close(&j.joiner);
     av_packet_free(&j.packet);
     return ret < 0 ? ret : 0;

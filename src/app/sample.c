@@ -320,14 +320,14 @@ static int find_length(Sample *s)
 {
     const Options *o = s->options;
     Source *source = NULL;
-    Reader *reader = NULL;
-    const ReaderOptions wanted = engine_reader(o, NULL);
+    Input *video = NULL;
+    const InputOptions wanted = engine_video(o, NULL);
     int ret = engine_open_again(&source, o, o->input, s->stop, &s->error);
     if (ret >= 0)
-        ret = reader_open(&reader, source, &wanted, &s->error);
+        ret = input_open(&video, source, &wanted, &s->error);
     if (ret >= 0) {
         s->from = o->from_us > 0 ? (double)o->from_us / AV_TIME_BASE : 0;
-        s->seconds = reader_duration(reader);
+        s->seconds = input_duration(video);
         const AVRational rate = source->video->avg_frame_rate;
         if (o->frames >= 0 && rate.num > 0 && rate.den > 0)
             s->seconds = fmin(s->seconds, (double)o->frames / av_q2d(rate));
@@ -341,7 +341,7 @@ static int find_length(Sample *s)
                            "part is empty",
                            source->name);
     }
-    reader_close(&reader);
+    input_close(&video);
     source_close(&source);
     return ret;
 }

@@ -324,7 +324,8 @@ static int open_stream(Stream *s)
     s->engine.no_stage_times = 1;
     int ret = engine_open(&s->engine, s->program, 1, &s->error);
     const FrameAllocator device = {alloc_device, free_device, s->engine.equalizer, 1};
-    const DecoderOptions decoder = engine_decoder(&s->engine, s->program, s->film->source);
+    DecoderOptions decoder = {0};
+    engine_decoder(&s->engine, s->program, s->film->source, &decoder);
     if (ret >= 0)
         ret = decoder_open(&s->decoder, s->film->source, &decoder, &s->error);
     if (ret < 0)

@@ -6,7 +6,7 @@
 #include "job/record_file.h"
 #include "media/input/source.h"
 
-/* The range, as in ReaderOptions, and the number of parts. `parts` 0: parts of `seconds`, or
+/* The range, as in InputOptions, and the number of parts. `parts` 0: parts of `seconds`, or
  * `at_a_time` of them if those are not too short. */
 typedef struct FilmListOptions {
     int64_t from_us, to_us, frames;

@@ -41,7 +41,7 @@ typedef struct JobPart {
     /* Times of the first frame, and of the next part's first frame, in the track's time base;
      * INT64_MIN in the first part, INT64_MAX in the last one. */
     int64_t begin_pts, end_pts;
-    int64_t seek_us;    /* see ReaderSpan.seek_us: JOB_LEAD frames before the first one */
+    int64_t seek_us;    /* see InputSpan.seek_us: JOB_LEAD frames before the first one */
     int64_t before_pts; /* of the frame before the first one */
     int64_t before[2];  /* marks of the two frames before, the nearer first; 0: unknown or none */
     int64_t curves;     /* checksum of the file of curves */
@@ -65,11 +65,11 @@ typedef struct JobPlan {
     int decoder_threads; /* how damage is concealed may depend on them */
     int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
     int codes[2];        /* the CodeWindow that the film is stretched from; 0 0: none */
-    int64_t zero;        /* see reader_zero() */
+    int64_t zero;        /* see input_zero() */
     AVRational time_base;
     int64_t frames;
     int64_t length_us;
-    int64_t film_end; /* see ReaderOptions.film_end */
+    int64_t film_end; /* see InputOptions.film_end */
     char *damage;     /* the sentence about damage in the input, or NULL */
     char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;

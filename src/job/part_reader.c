@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "media/decoded.h"
 #include "run/measure_pass.h"
 
 #define FIRST_STEP_US INT64_C(4000000)
@@ -22,7 +21,7 @@ void part_reader_close(PartPlace *p)
 {
     for (int i = 0; i < BEFORE; i++)
         av_frame_free(&p->before[i]);
-    reader_close(&p->open_reader);
+    input_close(&p->input);
     source_close(&p->source);
 }
 
@@ -30,13 +29,13 @@ void part_reader_close(PartPlace *p)
 static int open_try(PartPlace *p, int depth, MediaError *error)
 {
     part_reader_close(p);
-    p->reader.span = &p->span;
+    p->options.span = &p->span;
     int ret = p->open(p->opaque, &p->source, error);
     if (ret >= 0)
-        ret = reader_open(&p->open_reader, p->source, &p->reader, error);
+        ret = input_open(&p->input, p->source, &p->options, error);
     if (ret >= 0 && depth)
-        reader_deepen(p->open_reader, depth);
-    return ret;
+        decoder_deepen(input_decoder(p->input), depth);
+    return ret >= 0 ? input_start(p->input, NULL, error) : ret;
 }
 
 /* Reads up to the frame before the part. Returns 1 if it came, 0 if not. */
@@ -44,19 +43,19 @@ static int read_up_to(PartPlace *p, const JobPlan *plan, const JobPart *part, Me
 {
     int found = 0, ret = 0;
     while (!found && ret >= 0) {
-        Decoded decoded = {0};
-        ret = reader_next(p->open_reader, &decoded, error);
-        if (ret >= 0 && decoded.frame) {
-            const int64_t shift =
-                av_rescale_q(plan->zero, AV_TIME_BASE_Q, decoded.frame->time_base);
-            const int64_t pts = decoded.frame->pts + shift;
+        Frame *taken = NULL;
+        ret = input_take(p->input, &taken, QUEUE_WAIT, error);
+        AVFrame *frame = taken ? taken->decoded.frame : NULL;
+        if (frame) {
+            const int64_t pts =
+                frame->pts + av_rescale_q(plan->zero, AV_TIME_BASE_Q, frame->time_base);
             av_frame_free(&p->before[BEFORE - 1]);
             memmove(&p->before[1], &p->before[0], (BEFORE - 1) * sizeof(p->before[0]));
-            p->before[0] = decoded.frame;
-            decoded.frame = NULL;
+            p->before[0] = frame;
+            taken->decoded.frame = NULL;
             found = pts >= part->before_pts ? 1 + (pts > part->before_pts) : 0;
         }
-        decoded_clear(&decoded);
+        frame_free(&taken);
     }
     return error->fault ? error->fault : found == 1;
 }
@@ -77,7 +76,7 @@ int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, Med
 {
     const int first = part->begin_pts == INT64_MIN;
     int ret = first;
-    p->span = (ReaderSpan){-1, plan->zero, part->begin_pts, part->end_pts};
+    p->span = (InputSpan){-1, plan->zero, part->begin_pts, part->end_pts};
     for (int tries = 0; ret == 0 && tries < MOST_TRIES; tries++) {
         p->span.seek_us = part_seek_again(part, tries);
         ret = try_place(p, plan, part, error);

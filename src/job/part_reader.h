@@ -8,24 +8,24 @@
 
 #include "job/job_plan.h"
 #include "lumeq/lumeq.h"
-#include "media/input/reader.h"
+#include "run/input.h"
 
 typedef struct PartPlace {
     /* Opens the film, whose tracks are those of one run. */
     int (*open)(void *opaque, Source **source, MediaError *error);
     void *opaque;
-    ReaderOptions reader; /* as in one run, but without copies; the span is set here */
+    InputOptions options; /* as in one run, but without copies; the span is set here */
     LumeqContext *context;
     const LumeqParams *params;
 
     /* Results, for part_reader_close(). */
     Source *source;
-    Reader *open_reader; /* the part's first frame comes next */
-    AVFrame *before[3];  /* the frames before that, the nearest first, or NULL */
-    ReaderSpan span;
+    Input *input;       /* has started; the part's first frame comes next */
+    AVFrame *before[3]; /* the frames before that, the nearest first, or NULL */
+    InputSpan span;
 } PartPlace;
 
-/* Where to begin after a number of failed tries; see ReaderSpan.seek_us. */
+/* Where to begin after a number of failed tries; see InputSpan.seek_us. */
 int64_t part_seek_again(const JobPart *part, int tries);
 
 /* Close the place in any case. MEDIA_INPUT, also if the source was stopped. */

@@ -38,7 +38,7 @@
  * would delay that picture by one screen refresh. */
 #define ANSWER_US 40000
 
-void player_go(Player *p, FeedStart start)
+void player_go(Player *p, InputStart start)
 {
     p->steps = 0;
     subtitle_thread_reset(p->subtitles);
@@ -52,7 +52,7 @@ static void say_no_seek(Player *p)
 }
 
 /* Returns 0 with a message if the input is not seekable. */
-static int go_to(Player *p, FeedStart start)
+static int go_to(Player *p, InputStart start)
 {
     if (!playback_can_seek(p->playback)) {
         say_no_seek(p);
@@ -71,7 +71,7 @@ void player_pause(Player *p, int paused)
 void act_pause(Player *p)
 {
     const int pauses = !p->ended && !played(p)->paused;
-    if (p->ended && !go_to(p, (FeedStart){.position = SDL_max(p->options.from_us, 0)}))
+    if (p->ended && !go_to(p, (InputStart){.position = SDL_max(p->options.from_us, 0)}))
         return;
     p->steps = p->steps_back = 0;
     player_pause(p, pauses);
@@ -87,7 +87,7 @@ static int64_t seek_to(Player *p, int64_t to)
     if (end >= 0 && to >= end)
         to = end - 1;
     to = SDL_max(to, 0);
-    return go_to(p, (FeedStart){.position = to, .preview = 1}) ? to : -1;
+    return go_to(p, (InputStart){.position = to, .preview = 1}) ? to : -1;
 }
 
 void act_seek(Player *p)
@@ -149,7 +149,7 @@ void player_say_frame(Player *p)
 
 void player_step_back(Player *p)
 {
-    (void)go_to(p, (FeedStart){.position = player_position(p), .before = 1});
+    (void)go_to(p, (InputStart){.position = player_position(p), .before = 1});
 }
 
 void act_step(Player *p)
@@ -208,7 +208,7 @@ void act_repeat(Player *p)
         screen_say(p->screen, "Repeat from %s; press L at the end", at);
     } else if (w->to < 0 && position > w->from) {
         w->to = position;
-        (void)go_to(p, (FeedStart){.position = w->from});
+        (void)go_to(p, (InputStart){.position = w->from});
         screen_say(p->screen, "Repeat to %s", at);
     } else {
         w->from = w->to = -1;
@@ -361,11 +361,11 @@ static void set_decoding(Player *p, const PlayerSettings *settings)
     o->range = settings->range;
     o->deinterlace = settings->deinterlace;
     o->codes = settings->codes;
-    video_feed_deinterlace(played(p)->feed, o->deinterlace);
-    video_feed_set_range(played(p)->feed, o->range);
-    video_feed_set_codes(played(p)->feed, o->codes);
+    decoder_deinterlace(input_decoder(played(p)->input), o->deinterlace);
+    input_set_range(played(p)->input, o->range);
+    decoder_set_codes(input_decoder(played(p)->input), o->codes);
     if (decodes_anew && playback_can_seek(p->playback))
-        player_go(p, (FeedStart){.position = player_position(p)}); /* or its end */
+        player_go(p, (InputStart){.position = player_position(p)}); /* or its end */
 }
 
 static void change_setting(Player *p, PlayerSetting setting, int step)

@@ -68,7 +68,7 @@ Action act_escape;
 Action act_quit; /* `arg` 1: the window closes without the user's request */
 
 /* Shared with player.c. */
-void player_go(Player *p, FeedStart start);
+void player_go(Player *p, InputStart start);
 void player_pause(Player *p, int paused);
 void player_step_back(Player *p);
 void player_say_frame(Player *p);

@@ -35,7 +35,7 @@ typedef struct PlaybackWork {
     atomic_int overtaken; /* the loop has requested another start */
     int starts;           /* true: restarts all threads at `start` */
     int sounds;           /* true: starts the sound */
-    FeedStart start;
+    InputStart start;
     const AVStream *asked, *sound; /* the requested track, and the playing one; or NULL */
     double speed;
     int64_t sound_delay; /* as in Playback */
@@ -47,11 +47,11 @@ typedef struct PlaybackWork {
     MediaError error;
 } PlaybackWork;
 
-/* Only the work starts and stops the source, the demuxer and the feed. */
+/* Only the work starts and stops the source, the demuxer and the input. */
 struct Playback {
     PlaybackOptions options;
-    PlaybackState is; /* owns its source */
-    Demuxer *demuxer;
+    PlaybackState is;     /* owns its source */
+    Demuxer *demuxer;     /* the input's */
     EqualizeStage *stage; /* the caller's; NULL before playback_equalize() */
     Audio *audio;         /* NULL: no sound */
     char trouble[320]; /* why there is no sound or subtitle, until playback_take_trouble(); or "" */
@@ -137,40 +137,34 @@ static int open_all(Playback *p)
 {
     const PlaybackOptions *o = &p->options;
     MediaError *error = &p->work.error;
-    int ret = demuxer_create(&p->demuxer, p->is.source, DEMUX_BY_KIND, error);
-    if (ret < 0)
-        return ret;
-    demuxer_select(p->demuxer, DEMUX_VIDEO, p->is.source->video);
-    demuxer_tap(p->demuxer, o->packet, o->opaque);
-    ret = choose(p, AVMEDIA_TYPE_AUDIO, o->no_audio ? -1 : o->audio_track, &p->work.sound, error);
+    int ret =
+        choose(p, AVMEDIA_TYPE_AUDIO, o->no_audio ? -1 : o->audio_track, &p->work.sound, error);
     if (ret >= 0)
         ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->is.subtitle, error);
     if (ret >= 0)
         ret = open_files(p);
     if (ret >= 0)
-        ret = video_feed_open(&p->is.feed, p->is.source, p->demuxer, &o->video, error);
-    return ret;
+        ret = input_open(&p->is.input, p->is.source, &o->video, error);
+    if (ret < 0)
+        return ret;
+    p->demuxer = input_demuxer(p->is.input);
+    demuxer_tap(p->demuxer, o->packet, o->opaque);
+    return 0;
 }
 
 static void stop_threads(Playback *p, Audio *audio)
 {
-    if (p->demuxer)
-        demuxer_stop(p->demuxer);
+    if (p->is.input)
+        input_stop(p->is.input);
     if (audio)
         audio_stop(audio);
-    if (p->is.feed)
-        video_feed_stop(p->is.feed);
 }
 
 static int start_pictures(Playback *p)
 {
     PlaybackWork *w = &p->work;
     demuxer_select(p->demuxer, DEMUX_AUDIO, w->sound);
-    int64_t to = w->start.position; /* nowhere at the start, where a pipe is, too */
-    if (to != AV_NOPTS_VALUE)
-        to = FFMAX(to - (w->start.before ? 1 : 0), 0);
-    const int ret = demuxer_start(p->demuxer, to, &w->error);
-    return ret < 0 ? ret : video_feed_start(p->is.feed, &w->start, &w->error);
+    return input_start(p->is.input, &w->start, &w->error);
 }
 
 static int open_and_start_sound(Playback *p, MediaError *error)
@@ -217,7 +211,7 @@ static void *work_main(void *arg)
     Playback *p = arg;
     PlaybackWork *w = &p->work;
     close_finished(w->finished);
-    int ret = p->is.feed ? 0 : open_all(p);
+    int ret = p->is.input ? 0 : open_all(p);
     if (ret >= 0 && w->starts) {
         stop_threads(p, w->audio);
         if (!atomic_load(&w->overtaken))
@@ -297,7 +291,7 @@ int playback_follow(Playback *p, MediaError *error)
     if (w->error.fault)
         return media_fail(error, w->error.fault, "%s", w->error.text);
     if (p->stage && !p->is.attached)
-        equalize_stage_attach(p->stage, p->is.feed, p->is.source->live);
+        equalize_stage_attach(p->stage, p->is.input, p->is.source->live);
     p->is.attached = p->stage != NULL;
     return 0;
 }
@@ -310,7 +304,7 @@ int playback_wait(Playback *p, MediaError *error)
     return ret;
 }
 
-Playback *playback_open(Source *source, const PlaybackOptions *options, const FeedStart *start)
+Playback *playback_open(Source *source, const PlaybackOptions *options, const InputStart *start)
 {
     Playback *p = calloc(1, sizeof(*p));
     if (!p)
@@ -350,9 +344,9 @@ static void detach(Playback *p)
     clock_pause(&p->clock, clock_now(), 1);
 }
 
-void playback_start(Playback *p, const FeedStart *start)
+void playback_start(Playback *p, const InputStart *start)
 {
-    const FeedStart wanted = *start; /* it may be the playback's own */
+    const InputStart wanted = *start; /* it may be the playback's own */
     detach(p);
     p->is.start = wanted;
     p->is.pending = p->wants_start = 1;
@@ -380,7 +374,7 @@ void playback_finish(Playback *p, Playback **other)
 
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position)
 {
-    const FeedStart here = {.position = position};
+    const InputStart here = {.position = position};
     p->is.sound = stream;
     playback_start(p, &here);
 }
@@ -643,8 +637,8 @@ int playback_take_trouble(Playback *p, char *text, size_t size)
 PlaybackCounts playback_counts(const Playback *p)
 {
     return (PlaybackCounts){
-        .decoded = video_feed_waiting(p->is.feed),
-        .room = video_feed_room(p->is.feed),
+        .decoded = input_waiting(p->is.input),
+        .room = input_room(p->is.input),
         .video = demuxer_waiting(p->demuxer, DEMUX_VIDEO),
         .sound = demuxer_waiting(p->demuxer, DEMUX_AUDIO),
         .has_sound = p->audio != NULL,
@@ -656,14 +650,8 @@ int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t si
 {
     stop(p);
     const int64_t sound = p->audio ? audio_damage(p->audio) : 0;
-    const int64_t end = video_feed_end(p->is.feed);
-    DamageReport report = {
-        .packets = p->is.source->damage,
-        .frames = *decoder_damage(video_feed_decoder(p->is.feed)),
-        .part = {.video_end = end == AV_NOPTS_VALUE ? end : end + source_start(p->is.source),
-                 .any_end = demuxer_end(p->demuxer),
-                 .to_end = to_end && !video_feed_is_part(p->is.feed)},
-    };
+    DamageReport report = input_report(p->is.input);
+    report.part.to_end &= to_end;
     report.frames.lost_frames += lost;
     if (damage_describe(p->is.source, &report, text, size))
         return 1;
@@ -690,8 +678,7 @@ void playback_close(Playback **playback)
     stop(p);
     close_finished(p->finished);
     audio_close(&p->audio);
-    video_feed_close(&p->is.feed);
-    demuxer_free(&p->demuxer);
+    input_close(&p->is.input);
     packet_store_clear(&p->subtitles);
     for (int i = 0; i < p->is.file_count; i++) {
         SubtitleFile *file = (SubtitleFile *)p->is.files[i]; /* owned here */

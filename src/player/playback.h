@@ -8,7 +8,7 @@
 #include "run/equalize_stage.h"
 
 typedef struct PlaybackOptions {
-    VideoFeedOptions video;
+    InputOptions video;
     int audio_track, sub_track; /* as in PlayerOptions */
     const char *path;     /* subtitle files beside it are opened; NULL: none; used on opening */
     const char *sub_file; /* the first subtitle file; NULL: none; used on opening */
@@ -27,17 +27,17 @@ typedef struct Playback Playback;
 /* The state that the loop reads. It changes only during calls of the loop. */
 typedef struct PlaybackState {
     Source *source;
-    VideoFeed *feed;          /* after it was opened; the playback starts and stops it */
+    Input *input;             /* after it was opened; the playback starts and stops it */
     const AVStream *sound;    /* the audio track, or NULL */
     const AVStream *subtitle; /* the subtitle track, or NULL */
     const SubtitleFile *file; /* its file; NULL: it is a track of the source */
     const SubtitleFile *files[PLAYBACK_FILES];
     int file_count;
-    FeedStart start; /* the last request */
-    int pending;     /* true until the requested frame is shown */
-    int attached;    /* the stage takes frames: no start is in progress */
-    int ahead;       /* number of fetched frames */
-    int ended;       /* no frames follow the fetched ones */
+    InputStart start; /* the last request */
+    int pending;      /* true until the requested frame is shown */
+    int attached;     /* the stage takes frames: no start is in progress */
+    int ahead;        /* number of fetched frames */
+    int ended;        /* no frames follow the fetched ones */
     int paused;
     double speed;
 } PlaybackState;
@@ -54,7 +54,7 @@ typedef struct PlaybackCounts {
 
 /* Starts to open everything, and to play from `start`. Takes over the source. NULL: out of memory.
  */
-Playback *playback_open(Source *source, const PlaybackOptions *options, const FeedStart *start);
+Playback *playback_open(Source *source, const PlaybackOptions *options, const InputStart *start);
 
 /* Stays current and valid until playback_close(). */
 const PlaybackState *playback_state(const Playback *p);
@@ -79,7 +79,7 @@ void playback_finish(Playback *p, Playback **other);
 
 /* Seeks: drops the fetched frames at once, and restarts the threads at `start`. Further calls
  * before that replace each other. It stays paused if it was. */
-void playback_start(Playback *p, const FeedStart *start);
+void playback_start(Playback *p, const InputStart *start);
 
 /* Fetches up to `count` frames, at most two, without waiting. 0 or MEDIA_INPUT. */
 int playback_fetch(Playback *p, int count, MediaError *error);

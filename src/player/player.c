@@ -138,7 +138,7 @@ static void begin_again(Player *p)
 {
     p->steps_back = 0;
     player_go(p,
-              (FeedStart){.position = repeats(p) ? p->wanted.from : FFMAX(p->options.from_us, 0)});
+              (InputStart){.position = repeats(p) ? p->wanted.from : FFMAX(p->options.from_us, 0)});
 }
 
 /* True if playback will repeat from the beginning of the file or section. */
@@ -204,9 +204,9 @@ static void repeat(Player *p)
 static void go_on_in_software(Player *p)
 {
     const PlaybackState *b = played(p);
-    FeedStart start = b->start;
+    InputStart start = b->start;
     if (!b->pending)
-        start = (FeedStart){.position = p->shown->position};
+        start = (InputStart){.position = p->shown->position};
     if (!b->pending && !b->paused && p->shown->drawn)
         start.position += p->shown->duration;
     start.position = FFMAX(start.position, 0); /* AV_NOPTS_VALUE is where the source is */

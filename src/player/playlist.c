@@ -43,8 +43,10 @@ static PlaybackOptions playback_options(Player *p, const Source *source, const c
                               .codes = {.mode = p->options.codes, .levels = p->options.range}},
                   .range = p->options.range,
                   .deinterlace = p->options.deinterlace,
-                  .end = part && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
+                  .from_us = -1,
+                  .to_us = part ? p->options.to_us : -1,
                   .frames = part ? p->options.frames : -1,
+                  .shown = 1,
                   .wake = wake_for_decoded,
                   .opaque = p},
         .audio_track = first ? p->options.audio_track : FFMIN(p->options.audio_track, 0),
@@ -71,7 +73,7 @@ static int open_playback(Player *p, Playback **next, Source *source, const char 
 {
     const int first = !p->playback;
     const PlaybackOptions options = playback_options(p, source, path, first);
-    FeedStart start = {.position = AV_NOPTS_VALUE};
+    InputStart start = {.position = AV_NOPTS_VALUE};
     char at[32];
     if (!p->dropped.count && p->options.from_us > 0) {
         start.position = p->options.from_us;
@@ -185,7 +187,7 @@ static int take_next(Player *p, MediaError *error)
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (ret >= 0)
-        ret = video_feed_look(playback_state(p->next.playback)->feed, error);
+        ret = input_look(playback_state(p->next.playback)->input, error);
     if (ret == AVERROR_EOF)
         ret = media_fail(error, MEDIA_INPUT, "no frame could be decoded");
     else if (ret == AVERROR(EAGAIN))

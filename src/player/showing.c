@@ -215,9 +215,9 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
     }
     /* while frames come late, the decoder skips those that no other frame refers to */
     if (now - due > HURRY_US)
-        video_feed_hurry(playback_state(b)->feed, 1);
+        input_hurry(playback_state(b)->input, 1);
     else if (now - due < HURRY_ENOUGH_US)
-        video_feed_hurry(playback_state(b)->feed, 0);
+        input_hurry(playback_state(b)->input, 0);
     return show_next(s, b, due, error);
 }
 
@@ -230,7 +230,7 @@ static int is_over(const Showing *s, Playback *b, int64_t now)
         return 0;
     if (is->pending || !s->frame) /* no frame at the requested position */
         return 1;
-    if (!video_feed_is_part(is->feed) && !playback_is_silent(b, now))
+    if (!input_is_part(is->input) && !playback_is_silent(b, now))
         return 0;
     return playback_time(b, now) >= s->shown.position + s->shown.duration;
 }

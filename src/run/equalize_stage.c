@@ -34,10 +34,10 @@
 
 /* All requests of the window. */
 typedef struct Orders {
-    VideoFeed *feed; /* or NULL; used only under the lock */
+    Input *input; /* or NULL; used only under the lock */
     int live, hold, on_device, stop;
     int generation, revision;
-    int lossless; /* of the feed */
+    int lossless; /* of the input */
     LumeqParams params;
     int64_t taken, shown; /* Frame.number */
     int64_t late_from, late_to;
@@ -79,7 +79,7 @@ struct EqualizeStage {
     int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
     double usual_us; /* average duration of a frame in the equalizer */
     int apart;       /* true if the next frame does not continue the last one */
-    int end;         /* how the feed ended; 0: not yet */
+    int end;         /* how the input ended; 0: not yet */
     int end_sent;
     atomic_llong lost; /* number of frames lost with a GPU */
 };
@@ -300,13 +300,13 @@ static void note_end(EqualizeStage *s, int code, const MediaError *error)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The window may detach the feed at any time, hence the lock. */
+/* The window may detach the input at any time, hence the lock. */
 static int take_decoded(EqualizeStage *s, Frame **frame, MediaError *error)
 {
     int ret = AVERROR(EAGAIN);
     pthread_mutex_lock(&s->lock);
-    if (s->orders.feed && s->orders.generation == s->generation)
-        ret = video_feed_receive(s->orders.feed, frame, error);
+    if (s->orders.input && s->orders.generation == s->generation)
+        ret = input_take(s->orders.input, frame, QUEUE_TRY, error);
     pthread_mutex_unlock(&s->lock);
     return ret;
 }
@@ -459,7 +459,7 @@ static void *stage_main(void *arg)
     do {
         MediaError error = {0};
         ret = equalize_loop_run(s->loop, &error);
-        if (ret != AVERROR_EXIT) { /* does nothing until another feed is attached */
+        if (ret != AVERROR_EXIT) { /* does nothing until another input is attached */
             note_end(s, ret, &error);
             forget_all(s);
             s->apart = 1;
@@ -526,11 +526,11 @@ void equalize_stage_wake(EqualizeStage *s)
     give_orders(s);
 }
 
-void equalize_stage_attach(EqualizeStage *s, VideoFeed *feed, int live)
+void equalize_stage_attach(EqualizeStage *s, Input *input, int live)
 {
     Orders *o = begin_orders(s);
-    o->feed = feed;
-    o->lossless = feed && video_feed_is_lossless(feed);
+    o->input = input;
+    o->lossless = input && input_decoding(input)->lossless;
     o->live = live;
     o->generation++;
     o->late_from = o->late_to = INT64_MIN;

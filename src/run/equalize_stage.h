@@ -1,10 +1,10 @@
 /*
- * A thread that equalizes the frames of a feed for a window, a few frames ahead of their time.
+ * A thread that equalizes the frames of an input for a window, a few frames ahead of their time.
  *
  * Frames come out in order. When settings change, the shown frame comes again, and then those
  * after it: they look as if the settings had been the same before. After a detach no earlier frame
- * comes out. If frames of a lossless feed are lost with the GPU, the feed ends with MEDIA_LOST;
- * those of another feed are counted.
+ * comes out. If frames of a lossless input are lost with the GPU, the input ends with MEDIA_LOST;
+ * those of another input are counted.
  *
  * One thread, the window's, calls these functions unless they say otherwise. Only
  * equalize_stage_stop(), equalize_stage_close(), equalize_stage_attach() and
@@ -13,7 +13,7 @@
 #ifndef LUMEQ_RUN_EQUALIZE_STAGE_H
 #define LUMEQ_RUN_EQUALIZE_STAGE_H
 
-#include "run/video_feed.h"
+#include "run/input.h"
 
 typedef struct EqualizeStageOptions {
     LumeqEqualizer *equalizer; /* the thread's alone, until the stage is stopped */
@@ -39,14 +39,14 @@ typedef struct EqualizeStage EqualizeStage;
 int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *options,
                         MediaError *error);
 
-/* Takes frames from this feed from now on, with a new history. Only the newest frame of a live feed
- * waits. */
-void equalize_stage_attach(EqualizeStage *stage, VideoFeed *feed, int live);
+/* Takes frames from this input from now on, with a new history. Only the newest frame of a live
+ * input waits. */
+void equalize_stage_attach(EqualizeStage *stage, Input *input, int live);
 
-/* The stage does not touch the feed again. */
+/* The stage does not touch the input again. */
 void equalize_stage_detach(EqualizeStage *stage);
 
-/* The feed has something, or has ended. Any thread. */
+/* The input has something, or has ended. Any thread. */
 void equalize_stage_wake(EqualizeStage *stage);
 
 /* 0: the next frame, which is the caller's. 1: the shown frame, equalized again. AVERROR(EAGAIN):

@@ -147,13 +147,13 @@ static void *lookahead_main(void *arg)
     char damage[512];
     pthread_setname_np(pthread_self(), "lookahead");
     MeasurePass pass = {.source = l->source,
-                        .reader = l->options.reader,
+                        .input = l->options.input,
                         .context = l->options.context,
                         .params = &l->params,
                         .from_pts = INT64_MIN,
                         .take = take,
                         .opaque = l};
-    pass.reader.copy = 0;
+    pass.input.copy = 0;
     int ret = measure_pass_run(&pass, error);
 #ifdef __GLIBC__
     malloc_trim(0); /* returns the decoder's memory, which glibc would keep */

@@ -5,15 +5,15 @@
 #ifndef LUMEQ_RUN_LOOKAHEAD_H
 #define LUMEQ_RUN_LOOKAHEAD_H
 
-#include "media/input/reader.h"
 #include "run/curve_maker.h"
+#include "run/input.h"
 
 typedef struct LookaheadOptions {
     /* Opens the input once more, to read the same streams as `like`. */
     int (*open)(void *opaque, const Source *like, Source **source, MediaError *error);
     void *opaque;
     const Source *source; /* source of the frames to equalize */
-    ReaderOptions reader; /* those of the frames that are equalized */
+    InputOptions input;   /* of the frames that are equalized */
     LumeqContext *context;
     int64_t nanoseconds; /* to look ahead, up to LUMEQ_MAX_LOOKAHEAD */
 } LookaheadOptions;

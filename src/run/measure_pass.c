@@ -4,7 +4,6 @@
 
 #include "media/compat.h"
 #include "media/gpu_frame.h"
-#include "run/decode_stage.h"
 #include "run/equalizer_frame.h"
 
 /* Earlier frames that are kept until the first frame is measured: a part's place is verified by the
@@ -13,8 +12,7 @@
 
 typedef struct Work {
     MeasurePass *pass;
-    Reader *reader;
-    DecodeStage *decoded;
+    Input *input;
     LumeqMeasure *measure;
     AVFrame *before[BEFORE]; /* the nearest first */
     int64_t damage;          /* Decoded.damage of the frame before */
@@ -83,7 +81,7 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
     AVFrame *in = av_frame_clone(frame);
     AVFrame *before = w->before[0] ? av_frame_clone(w->before[0]) : NULL;
     int ret = in && (before || !w->before[0]) ? 0 : media_no_memory(error, MEDIA_INPUT);
-    if (ret >= 0 && equalizer_colocate(w->pass->reader.decoder.memory, before, in) < 0)
+    if (ret >= 0 && equalizer_colocate(w->pass->input.decoder.memory, before, in) < 0)
         ret = fail_lost(error);
     if (ret == 0)
         ret = measure(w, in, before, error);
@@ -98,7 +96,7 @@ static int take(Work *w, const Decoded *decoded, MediaError *error)
 {
     MeasurePass *pass = w->pass;
     AVFrame *frame = decoded->frame;
-    const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
+    const int64_t shift = av_rescale_q(input_zero(w->input), AV_TIME_BASE_Q, frame->time_base);
     const int64_t damage = w->damage;
     w->damage = decoded->damage;
     if (frame->pts + shift < pass->from_pts)
@@ -129,20 +127,18 @@ static int take_decoded(Work *w, Decoded *decoded, MediaError *error)
 /* Measures until the decoder ends, or something fails. */
 static int measure_all(Work *w, MediaError *error)
 {
-    w->decoded = decode_stage_of_reader(w->reader);
-    if (!w->decoded)
-        return media_no_memory(error, MEDIA_INPUT);
-    int ret = decode_stage_start(w->decoded, error);
+    int ret = input_start(w->input, NULL, error);
     while (ret >= 0) {
         Frame *frame = NULL;
-        ret = decode_stage_take(w->decoded, &frame, QUEUE_WAIT, error);
+        ret = input_take(w->input, &frame, QUEUE_WAIT, error);
         if (ret >= 0 && frame->decoded.frame)
             ret = take_decoded(w, &frame->decoded, error);
         frame_free(&frame);
     }
-    decode_stage_stop(w->decoded);
-    w->pass->report = reader_report(w->reader);
-    if (error->fault == MEDIA_LOST && !reader_is_lossless(w->reader)) { /* the measures end here */
+    input_stop(w->input);
+    w->pass->report = input_report(w->input);
+    if (error->fault == MEDIA_LOST &&
+        !input_decoding(w->input)->lossless) { /* the measures end here */
         *error = (MediaError){0};
         w->pass->report.frames.lost_frames++;
     }
@@ -152,13 +148,12 @@ static int measure_all(Work *w, MediaError *error)
 int measure_pass_run(MeasurePass *pass, MediaError *error)
 {
     Work w = {.pass = pass};
-    int ret = reader_open(&w.reader, pass->source, &pass->reader, error);
+    int ret = input_open(&w.input, pass->source, &pass->input, error);
     if (ret >= 0)
         ret = measure_all(&w, error);
-    decode_stage_close(&w.decoded);
     lumeq_measure_free(&w.measure);
     for (int i = 0; i < BEFORE; i++)
         gpu_frame_free(&w.before[i]);
-    reader_close(&w.reader);
+    input_close(&w.input);
     return ret;
 }

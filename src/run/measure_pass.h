@@ -1,14 +1,14 @@
-/* Decodes and measures an input or a part of it, for a lookahead or a job. One thread reads and
- * decodes; the caller's thread measures. */
+/* Decodes and measures an input or a part of it, for a lookahead or a job. The caller's
+ * thread measures. */
 #ifndef LUMEQ_RUN_MEASURE_PASS_H
 #define LUMEQ_RUN_MEASURE_PASS_H
 
-#include "media/input/reader.h"
 #include "run/curve_maker.h"
+#include "run/input.h"
 
 typedef struct MeasurePass {
-    Source *source;       /* opened for this pass alone */
-    ReaderOptions reader; /* nothing is copied */
+    Source *source;     /* opened for this pass alone */
+    InputOptions input; /* nothing is copied */
     LumeqContext *context;
     const LumeqParams *params;
     /* Takes each frame's measure; to keep it, it sets *measure to NULL. A fault ends the pass. */

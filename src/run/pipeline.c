@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "media/gpu_frame.h"
-#include "run/decode_stage.h"
 #include "run/equalize_loop.h"
 #include "run/queue.h"
 
-/* Frames that wait for the sinks; see decode_stage.c. */
+/* Frames that wait for the sinks; see input.c. */
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES (12 << 20)
 
@@ -23,9 +22,8 @@ struct Pipeline {
     int flying_count, flying_most;
     AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
     Frame *next;                     /* was taken, but is not handed in yet */
-    DecodeStage *decoded;
-    Queue *equalized; /* of Frame * */
-    pthread_t thread; /* equalizes */
+    Queue *equalized;                /* of Frame * */
+    pthread_t thread;                /* equalizes */
     int running;
     MediaError error; /* the thread's until it has ended */
 };
@@ -70,7 +68,7 @@ static int lose(Pipeline *p, Frame *frame, MediaError *error)
 {
     int ret = 0;
     gpu_frame_mark_lost(frame->decoded.frame);
-    if (reader_is_lossless(p->parts.reader))
+    if (input_decoding(p->parts.input)->lossless)
         ret = media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
     else if (p->parts.lost)
         (*p->parts.lost)++;
@@ -89,7 +87,7 @@ static int lost_frame(void *opaque, Frame *frame, MediaError *error)
 /* Brings both frames to the host if one of them is there. 0: lost with the GPU. */
 static int colocate(const Pipeline *p, AVFrame *before, AVFrame *in)
 {
-    return equalizer_colocate(reader_memory(p->parts.reader), before, in) >= 0;
+    return equalizer_colocate(input_decoding(p->parts.input)->memory, before, in) >= 0;
 }
 
 #define FRAME_LOST 1
@@ -119,7 +117,7 @@ static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
 /* True if the frame can be a reference. Without losses, a lost one ends the run. */
 static int is_there(const Pipeline *p, const AVFrame *frame)
 {
-    return frame && (reader_is_lossless(p->parts.reader) || !gpu_frame_is_lost(frame));
+    return frame && (input_decoding(p->parts.input)->lossless || !gpu_frame_is_lost(frame));
 }
 
 /* ---- frames whose curves are known ---- */
@@ -218,8 +216,8 @@ static int begin_planned(Pipeline *p, MediaError *error)
         ret = land_all(p, error);
         return ret < 0 ? ret : send(p, &p->next);
     }
-    ret = planned_take(p->parts.planned, p->next->decoded.frame, reader_zero(p->parts.reader),
-                       &curve, error);
+    ret = planned_take(p->parts.planned, p->next->decoded.frame, input_zero(p->parts.input), &curve,
+                       error);
     if (ret > 0)
         return take_off(p, curve, error);
     if (ret == 0)
@@ -234,8 +232,8 @@ static int run_planned(Pipeline *p, MediaError *error)
     while (ret >= 0 && p->parts.planned) {
         ret = AVERROR(EAGAIN);
         if (p->flying_count < p->flying_most)
-            ret = decode_stage_take(p->decoded, &p->next, p->flying_count ? QUEUE_TRY : QUEUE_WAIT,
-                                    error);
+            ret = input_take(p->parts.input, &p->next, p->flying_count ? QUEUE_TRY : QUEUE_WAIT,
+                             error);
         if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->flying_count))
             ret = land(p, error);
         else if (ret >= 0)
@@ -289,7 +287,7 @@ static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
     int ret = 0;
     while (ret == 0) {
         if (!p->next)
-            ret = decode_stage_take(p->decoded, &p->next, idle ? QUEUE_WAIT : QUEUE_TRY, error);
+            ret = input_take(p->parts.input, &p->next, idle ? QUEUE_WAIT : QUEUE_TRY, error);
         if (!idle && (ret < 0 ? ret != AVERROR_EXIT : !p->next->decoded.frame))
             return AVERROR(EAGAIN);
         if (ret == 0)
@@ -339,15 +337,13 @@ static int start(Pipeline *p, MediaError *error)
     const int on_gpu = strcmp(lumeq_backend_name(p->parts.equalizer), "cuda") == 0;
     p->loop = equalize_loop_create(&loop);
     p->flying_most = on_gpu ? APPLY_MOST : 1; /* the CPU works on one, with all threads */
-    p->decoded = decode_stage_of_reader(p->parts.reader);
     if (p->parts.planned)
         p->pool =
             apply_pool_create(p->parts.planned, on_gpu ? APPLY_MOST : 0, p->parts.memory != NULL);
-    if (!p->loop || !p->decoded || (p->parts.planned && !p->pool) ||
-        queue_open(&p->equalized, &queue) < 0)
+    if (!p->loop || (p->parts.planned && !p->pool) || queue_open(&p->equalized, &queue) < 0)
         return media_no_memory(error, MEDIA_INPUT);
     equalize_loop_write(p->loop, p->parts.memory, p->parts.chroma);
-    if (decode_stage_start(p->decoded, error) < 0) /* first: equalizing would wait for it */
+    if (input_start(p->parts.input, NULL, error) < 0) /* first: equalizing would wait for it */
         return error->fault;
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
     return p->running
@@ -381,14 +377,12 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
         return;
     if (p->equalized)
         queue_stop(p->equalized);
-    if (p->decoded)
-        decode_stage_cancel(p->decoded);
+    input_stop(p->parts.input);
     if (p->running)
         pthread_join(p->thread, NULL);
     apply_pool_close(&p->pool);
     equalize_loop_free(&p->loop);
     frame_free(&p->next);
-    decode_stage_close(&p->decoded);
     queue_close(&p->equalized);
     if (p->error.fault)
         media_fail(error, p->error.fault, "%s", p->error.text);

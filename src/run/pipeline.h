@@ -7,7 +7,7 @@
 #ifndef LUMEQ_RUN_PIPELINE_H
 #define LUMEQ_RUN_PIPELINE_H
 
-#include "media/input/reader.h"
+#include "run/input.h"
 #include "run/planned_curves.h"
 #include "run/run_frame.h"
 
@@ -15,7 +15,7 @@ typedef struct Pipeline Pipeline;
 
 /* Everything in it must stay until pipeline_join(). */
 typedef struct PipelineParts {
-    Reader *reader;
+    Input *input; /* started and stopped by the pipeline */
     LumeqEqualizer *equalizer;
     AVBufferRef *gpu; /* see EqualizeLoopOptions */
     /* The curves. From the first frame without one on, or if it is NULL, the equalizer makes them.
@@ -32,7 +32,7 @@ typedef struct PipelineParts {
      * before it is equalized. Called by another thread; or NULL. */
     int (*is_unwanted)(void *opaque);
     void *opaque;
-    int64_t *lost; /* counts frames that are lost with the GPU, unless the reader is lossless (then
+    int64_t *lost; /* counts frames that are lost with the GPU, unless the input is lossless (then
                       they end the run with MEDIA_LOST); or NULL */
     void (*note)(const char *line); /* takes one line for the user; any thread */
 } PipelineParts;

@@ -32,7 +32,7 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
 
 /* Returns 1 and the curve of the next frame, which the caller unrefs. 0: `in` is not the measured
  * frame, so no curves are left for it and the frames after it. AVERROR_EOF: the run was stopped.
- * `zero`: see reader_zero(). MEDIA_INPUT, also if the file was changed. */
+ * `zero`: see input_zero(). MEDIA_INPUT, also if the file was changed. */
 int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
                  MediaError *error);
 

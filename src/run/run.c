@@ -17,7 +17,7 @@ static int give(RunLoop *run, Frame *f, MediaError *error)
     if (ret < 0 || !f->out)
         return ret;
     f->time_us = av_rescale_q(f->out->pts, f->out->time_base, AV_TIME_BASE_Q);
-    f->zero_us = run->reader ? reader_zero(run->reader) : 0;
+    f->zero_us = run->input ? input_zero(run->input) : 0;
     for (int i = 0; i < sinks->count && ret >= 0; i++)
         if (sinks->all[i].frame)
             ret = sinks->all[i].frame(sinks->all[i].self, f);
@@ -64,18 +64,18 @@ int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error)
     return error->fault;
 }
 
-static int read_frame(void *reader, Frame **frame, MediaError *error)
+static int take_frame(void *input, Frame **frame, MediaError *error)
 {
-    Frame *read = *frame = frame_alloc();
-    if (!read)
-        return media_no_memory(error, MEDIA_INPUT);
-    const int ret = reader_next(reader, &read->decoded, error);
-    FFSWAP(AVFrame *, read->out, read->decoded.frame);
+    const int ret = input_take(input, frame, QUEUE_WAIT, error);
+    if (ret >= 0)
+        FFSWAP(AVFrame *, (*frame)->out, (*frame)->decoded.frame);
     return ret;
 }
 
-int run_reader(RunLoop *run, Reader *reader, MediaError *error)
+int run_input(RunLoop *run, Input *input, MediaError *error)
 {
-    (void)run_frames(run, read_frame, reader, error);
+    if (input_start(input, NULL, error) >= 0)
+        (void)run_frames(run, take_frame, input, error);
+    input_stop(input);
     return error->fault;
 }

@@ -11,9 +11,9 @@
 typedef struct RunLoop {
     /* Set by the caller. */
     Sinks sinks;
-    atomic_int *stop; /* ends the loop; run_pipeline() makes it RUN_OVER at a failure; or NULL */
-    const Reader *reader; /* defines the input time that becomes 0; NULL: 0 */
-    int64_t number;       /* of the next frame; counts up */
+    atomic_int *stop;   /* ends the loop; run_pipeline() makes it RUN_OVER at a failure; or NULL */
+    const Input *input; /* defines the time that becomes 0; NULL: 0 */
+    int64_t number;     /* of the next frame; counts up */
 
     int64_t frames; /* that all sinks have taken */
 } RunLoop;
@@ -29,8 +29,7 @@ int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 /* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */
 int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error);
 
-/* Reads and decodes in the caller's thread; decoded frames go to the sinks as they are. As
- * run_pipeline(). */
-int run_reader(RunLoop *run, Reader *reader, MediaError *error);
+/* Decoded frames go to the sinks as they are. As run_pipeline(). */
+int run_input(RunLoop *run, Input *input, MediaError *error);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct Frame {
     int result, is_done; /* set by ApplyPool: what apply_pool_wait() returns; true once it is set */
 
     /* In the window. */
-    int generation; /* frames after one start of a feed have the same */
+    int generation; /* frames after one start of an input have the same */
     int revision;   /* of the settings */
     int end;        /* not 0: no frame, but the end of the generation; an AVERROR or a fault */
     int wanted;     /* EqualizeStageOptions.take() gets it */

@@ -73,14 +73,14 @@ static void run(const char *clip, const char *backend, Items *items)
     static const atomic_int never;
     char *argv[] = {(char *)"lumeq",     (char *)"--no-config", (char *)"-q", (char *)"--null",
                     (char *)"--backend", (char *)backend,       (char *)clip};
-    const ReaderOptions all = {
+    const InputOptions all = {
         .from_us = -1, .to_us = -1, .frames = FRAMES, .decoder = {.threads = 2}, .copy = 1};
-    ReaderOptions part = all;
+    InputOptions part = all;
     MediaError error = {0};
     Options options;
     Engine engine = {0};
     Source *source = NULL;
-    Reader *reader = NULL;
+    Input *input = NULL;
     Pipeline *pipeline = NULL;
     char text[512];
     if (!CHECK(options_parse(&options, 7, argv, text, sizeof(text)) == 0, "%s", text))
@@ -90,8 +90,8 @@ static void run(const char *clip, const char *backend, Items *items)
     if (ret >= 0)
         ret = engine_open_source(&source, &options, options.input, &never, &error);
     if (ret >= 0)
-        ret = reader_open(&reader, source, &part, &error);
-    const PipelineParts parts = {.reader = reader,
+        ret = input_open(&input, source, &part, &error);
+    const PipelineParts parts = {.input = input,
                                  .equalizer = engine.equalizer,
                                  .memory = engine.memory,
                                  .chroma = 1,
@@ -102,7 +102,7 @@ static void run(const char *clip, const char *backend, Items *items)
         take_items(pipeline, items);
     pipeline_join(&pipeline, &error);
     CHECK(!error.fault, "%s", error.text);
-    reader_close(&reader);
+    input_close(&input);
     source_close(&source);
     engine_close(&engine);
     options_free(&options);

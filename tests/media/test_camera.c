@@ -4,7 +4,7 @@
 #include <libavutil/time.h>
 
 #include "fake_camera.h"
-#include "run/video_feed.h"
+#include "run/input.h"
 
 #define RATE 30
 #define INTERVAL_US (1000000 / RATE)
@@ -179,8 +179,7 @@ TEST_IF(stalled_camera_is_not_polled_busily, fake_camera_ready())
 /* The camera, read and decoded as the player does it. */
 typedef struct LiveView {
     Source *source;
-    Demuxer *demuxer;
-    VideoFeed *feed;
+    Input *input;
     MediaError error;
     int64_t last;    /* position of the last frame */
     int last_number; /* what it shows */
@@ -199,15 +198,12 @@ static int live_view_number(const AVFrame *frame)
 
 static int live_view_open(LiveView *v, const SourceOptions *wanted)
 {
-    const VideoFeedOptions options = {.end = AV_NOPTS_VALUE, .frames = -1};
-    const FeedStart start = {.position = AV_NOPTS_VALUE};
+    const InputOptions options = {.to_us = -1, .frames = -1, .shown = 1};
+    const InputStart start = {.position = AV_NOPTS_VALUE};
     *v = (LiveView){.last = -1};
     return CHECK(source_open(&v->source, wanted, &v->error) == 0 &&
-                     demuxer_create(&v->demuxer, v->source, DEMUX_BY_KIND, &v->error) == 0 &&
-                     (demuxer_select(v->demuxer, DEMUX_VIDEO, v->source->video), 1) &&
-                     video_feed_open(&v->feed, v->source, v->demuxer, &options, &v->error) == 0 &&
-                     demuxer_start(v->demuxer, AV_NOPTS_VALUE, &v->error) == 0 &&
-                     video_feed_start(v->feed, &start, &v->error) == 0,
+                     input_open(&v->input, v->source, &options, &v->error) == 0 &&
+                     input_start(v->input, &start, &v->error) == 0,
                  "%s", v->error.text);
 }
 
@@ -215,10 +211,7 @@ static int live_view_open(LiveView *v, const SourceOptions *wanted)
 static int64_t live_view_close(LiveView *v)
 {
     const int64_t begin = av_gettime_relative();
-    if (v->demuxer)
-        demuxer_stop(v->demuxer);
-    video_feed_close(&v->feed);
-    demuxer_free(&v->demuxer);
+    input_close(&v->input);
     source_close(&v->source);
     return av_gettime_relative() - begin;
 }
@@ -229,7 +222,7 @@ static int live_view_next(LiveView *v, Decoded *frame, int64_t patience)
     const int64_t end = av_gettime_relative() + patience;
     Frame *received = NULL;
     int ret;
-    while ((ret = video_feed_receive(v->feed, &received, &v->error)) == AVERROR(EAGAIN) &&
+    while ((ret = input_take(v->input, &received, QUEUE_TRY, &v->error)) == AVERROR(EAGAIN) &&
            av_gettime_relative() < end)
         av_usleep(500);
     if (ret < 0)

@@ -3,9 +3,8 @@
  * player's demuxer, video feed and sound decoder must find flashes and beeps at the same positions,
  * from the start and after a seek.
  */
-#include "media/input/demuxer.h"
 #include "media/sound/sound.h"
-#include "run/video_feed.h"
+#include "run/input.h"
 
 #include "beeps.h"
 
@@ -22,12 +21,12 @@ typedef struct Instants {
 } Instants;
 
 /* The first frame of each flash. */
-static void see(Instants *seen, VideoFeed *feed)
+static void see(Instants *seen, Input *input)
 {
     Frame *frame;
     MediaError error = {0};
     int ret, white = 0;
-    while ((ret = video_feed_receive(feed, &frame, &error)) >= 0 || ret == AVERROR(EAGAIN)) {
+    while ((ret = input_take(input, &frame, QUEUE_TRY, &error)) >= 0 || ret == AVERROR(EAGAIN)) {
         if (ret < 0) {
             usleep(1000);
             continue;
@@ -67,19 +66,16 @@ static void hear(Instants *heard, Demuxer *demuxer, Sound *sound)
 }
 
 /* Reads all pictures, then all sound: the queues hold a whole clip this short. */
-static int run(Instants *found, Demuxer *demuxer, VideoFeed *feed, Sound *sound, int64_t from)
+static int run(Instants *found, Input *input, Sound *sound, int64_t from)
 {
     MediaError error = {0};
-    const FeedStart start = {.position = from};
-    if (!CHECK(demuxer_start(demuxer, from, &error) >= 0 &&
-                   video_feed_start(feed, &start, &error) >= 0,
-               "%s", error.text))
+    const InputStart start = {.position = from};
+    if (!CHECK(input_start(input, &start, &error) >= 0, "%s", error.text))
         return -1;
     sound_start(sound, from);
-    see(found, feed);
-    hear(found, demuxer, sound);
-    demuxer_stop(demuxer);
-    video_feed_stop(feed);
+    see(found, input);
+    hear(found, input_demuxer(input), sound);
+    input_stop(input);
     return 0;
 }
 
@@ -96,23 +92,19 @@ static void check_pairs(const char *what, const Instants *found, int least)
 static void check_source(const char *name, Source *source, const AVStream *audio)
 {
     MediaError error = {0};
-    FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
-    FREED_BY(video_feed_close) VideoFeed *feed = NULL;
+    FREED_BY(input_close) Input *input = NULL;
     FREED_BY(sound_close) Sound *sound = NULL;
-    const VideoFeedOptions options = {.end = AV_NOPTS_VALUE, .frames = -1};
-    int ret = demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error);
+    const InputOptions options = {.to_us = -1, .frames = -1, .shown = 1};
+    int ret = input_open(&input, source, &options, &error);
     if (ret >= 0) {
-        demuxer_select(demuxer, DEMUX_VIDEO, source->video);
-        demuxer_select(demuxer, DEMUX_AUDIO, audio);
-        ret = video_feed_open(&feed, source, demuxer, &options, &error);
-    }
-    if (ret >= 0)
+        demuxer_select(input_demuxer(input), DEMUX_AUDIO, audio);
         ret = sound_open(&sound, audio, source_start(source), RATE, 2, &error);
+    }
     if (CHECK(ret >= 0, "%s: %s", name, error.text)) {
         Instants all = {0}, part = {0};
-        if (run(&all, demuxer, feed, sound, AV_NOPTS_VALUE) == 0)
+        if (run(&all, input, sound, AV_NOPTS_VALUE) == 0)
             check_pairs(name, &all, 8);
-        if (run(&part, demuxer, feed, sound, 2750000) == 0)
+        if (run(&part, input, sound, 2750000) == 0)
             check_pairs("after a seek", &part, 4);
     }
 }

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "media/frame_memory.h"
-#include "media/input/reader.h"
+#include "run/input.h"
 
 #define FRAMES 60
 
@@ -81,21 +81,22 @@ static void decode(FrameMemory *memory, Hashes *hashes)
 {
     MediaError error = {0};
     FREED_BY(source_close) Source *source = NULL;
-    FREED_BY(reader_close) Reader *reader = NULL;
+    FREED_BY(input_close) Input *input = NULL;
     const SourceOptions options = {.path = video, .max_pixels = 1 << 26, .stop = &never};
-    const ReaderOptions part = {
+    const InputOptions part = {
         .from_us = -1, .to_us = -1, .frames = FRAMES, .decoder = {.memory = memory, .threads = 4}};
     hashes->count = 0;
     if (source_open(&source, &options, &error) < 0 ||
-        reader_open(&reader, source, &part, &error) < 0)
+        input_open(&input, source, &part, &error) < 0 || input_start(input, NULL, &error) < 0)
         CHECK(0, "%s", error.text);
-    while (reader) {
-        FREED_BY(decoded_clear) Decoded decoded = {0};
-        if (reader_next(reader, &decoded, &error) < 0)
+    while (input) {
+        FREED_BY(frame_free) Frame *taken = NULL;
+        if (input_take(input, &taken, QUEUE_WAIT, &error) < 0)
             break;
-        if (decoded.frame && hashes->count < FRAMES) {
-            hashes->decoded[hashes->count] = hash_frame(decoded.frame);
-            check_output(memory, decoded.frame, &hashes->output[hashes->count]);
+        AVFrame *frame = taken->decoded.frame;
+        if (frame && hashes->count < FRAMES) {
+            hashes->decoded[hashes->count] = hash_frame(frame);
+            check_output(memory, frame, &hashes->output[hashes->count]);
             hashes->count++;
         }
     }

@@ -53,8 +53,7 @@ typedef struct Seen {
 
 typedef struct Rig {
     Source *source;
-    Demuxer *demuxer;
-    VideoFeed *feed;
+    Input *input;
     FrameMemory *memory;
     LumeqEqualizer *equalizer, *model;
     EqualizeStage *stage;
@@ -129,20 +128,18 @@ static void forget_seen(Rig *r)
 
 static int start(Rig *r, int64_t position)
 {
-    const FeedStart start = {.position = position};
+    const InputStart start = {.position = position};
     atomic_store(&r->last, INT64_MIN);
-    const int ret = demuxer_start(r->demuxer, position, &r->error);
-    if (!CHECK(ret == 0 && video_feed_start(r->feed, &start, &r->error) == 0, "%s", r->error.text))
+    if (!CHECK(input_start(r->input, &start, &r->error) == 0, "%s", r->error.text))
         return 0;
-    equalize_stage_attach(r->stage, r->feed, r->source->live);
+    equalize_stage_attach(r->stage, r->input, r->source->live);
     return 1;
 }
 
 static void stop(Rig *r)
 {
     equalize_stage_detach(r->stage);
-    demuxer_stop(r->demuxer);
-    video_feed_stop(r->feed);
+    input_stop(r->input);
 }
 
 /* Filtering lifted frames takes minutes with a sanitizer, so only one test does it there. */
@@ -153,12 +150,13 @@ static int open_bounded(Rig *r, int live, int64_t bytes)
 {
     static const atomic_int never;
     const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = INT64_C(1) << 30};
-    const VideoFeedOptions feed = {.end = AV_NOPTS_VALUE,
-                                   .frames = -1,
-                                   .range = AVCOL_RANGE_UNSPECIFIED,
-                                   .decoder = {.threads = 2},
-                                   .wake = wake_stage,
-                                   .opaque = r};
+    const InputOptions input = {.to_us = -1,
+                                .shown = 1,
+                                .frames = -1,
+                                .range = AVCOL_RANGE_UNSPECIFIED,
+                                .decoder = {.threads = 2},
+                                .wake = wake_stage,
+                                .opaque = r};
     memset(r, 0, sizeof(*r));
     gate_set(0);
     fake_gpu_lose_after(INT_MAX);
@@ -180,10 +178,8 @@ static int open_bounded(Rig *r, int live, int64_t bytes)
                                           .note = note,
                                           .wake = wake};
     return CHECK(source_open(&r->source, &from, &r->error) == 0 && (r->source->live = live, 1) &&
-                     demuxer_create(&r->demuxer, r->source, DEMUX_BY_KIND, &r->error) == 0 &&
-                     (demuxer_select(r->demuxer, DEMUX_VIDEO, r->source->video), 1) &&
                      equalize_stage_open(&r->stage, &options, &r->error) == 0 &&
-                     video_feed_open(&r->feed, r->source, r->demuxer, &feed, &r->error) == 0,
+                     input_open(&r->input, r->source, &input, &r->error) == 0,
                  "%s", r->error.text);
 }
 
@@ -198,13 +194,12 @@ static void close_rig(Rig *r)
     CHECK(!gate_gave_up(), "somebody waits for the equalizer");
     if (r->stage)
         equalize_stage_stop(r->stage);
-    if (r->demuxer)
+    if (r->input)
         stop(r);
     frame_free(&r->shown);
     forget_seen(r);
     equalize_stage_close(&r->stage);
-    video_feed_close(&r->feed);
-    demuxer_free(&r->demuxer);
+    input_close(&r->input);
     source_close(&r->source);
     frame_memory_close(&r->memory);
     lumeq_destroy(&r->equalizer);
@@ -512,14 +507,14 @@ static void the_end_is_the_last(void)
     close_rig(&r);
 }
 
-/* Waits until the feed's queue is full: the stage takes no more frames. */
+/* Waits until the input's queue is full: the stage takes no more frames. */
 static void wait_until_decoded(const Rig *r)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
-    const int room = video_feed_room(r->feed);
-    while (video_feed_waiting(r->feed) < room && av_gettime_relative() < end)
+    const int room = input_room(r->input);
+    while (input_waiting(r->input) < room && av_gettime_relative() < end)
         av_usleep(1000);
-    CHECK(video_feed_waiting(r->feed) == room, "too few frames are decoded");
+    CHECK(input_waiting(r->input) == room, "too few frames are decoded");
 }
 
 /* Late frames are dropped before they are equalized, and the next one counts them. */
@@ -650,10 +645,10 @@ static void what_waits_is_bounded(void)
 
 /* Waits until all frames are decoded and taken by the stage, and then a while longer: the stage may
  * still be about to equalize the last one. */
-static void wait_for_feed(Rig *r)
+static void wait_for_input(Rig *r)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
-    while (video_feed_look(r->feed, &r->error) != AVERROR_EOF && av_gettime_relative() < end)
+    while (input_look(r->input, &r->error) != AVERROR_EOF && av_gettime_relative() < end)
         av_usleep(1000);
     const int64_t settled = av_gettime_relative() + SETTLE_US;
     while (r->taken_at < r->decoded_at && av_gettime_relative() < settled)
@@ -664,7 +659,7 @@ static void show_newest(Rig *r)
 {
     Frame *frame;
     int64_t taken_at = INT64_MAX;
-    wait_for_feed(r);
+    wait_for_input(r);
     while (receive(r, &frame) == 0) {
         see(r, frame, 0);
         check_shown(r, "the newest");

@@ -47,6 +47,7 @@ struct Demuxer {
     PacketSet seen; /* subtitles since a start elsewhere than at the begin */
     size_t bytes;
     int lacks_picture; /* the video's reader has found its queue empty */
+    size_t peeks;      /* number of packets that demuxer_peek() wants */
     int64_t dropped;
     int stop;
     int ended; /* 0: not yet; AVERROR_EOF, AVERROR(ENOMEM) */
@@ -147,8 +148,8 @@ static int is_full(const Demuxer *d)
     int full = !is_newest(d);
     if (d->order == DEMUX_IN_ORDER) {
         const size_t waiting = av_fifo_can_read(d->queues[DEMUX_VIDEO].packets);
-        return waiting >= (d->source->live ? 1 : ENOUGH_PACKETS) ||
-               (waiting && d->bytes >= MAX_BYTES);
+        const size_t enough = d->source->live ? 1 : ENOUGH_PACKETS;
+        return waiting >= FFMAX(enough, d->peeks) || (waiting && d->bytes >= MAX_BYTES);
     }
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
@@ -367,6 +368,26 @@ int demuxer_read(Demuxer *d, DemuxKind kind, AVPacket *packet, int wait)
     int ret;
     while ((ret = take(d, kind, packet)) == AVERROR(EAGAIN) && wait)
         pthread_cond_wait(&d->changed, &d->lock);
+    pthread_mutex_unlock(&d->lock);
+    return ret;
+}
+
+int demuxer_peek(Demuxer *d, int index, const AVPacket **packet)
+{
+    AVFifo *packets = d->queues[DEMUX_VIDEO].packets;
+    pthread_mutex_lock(&d->lock);
+    d->peeks = (size_t)index + 1;
+    pthread_cond_broadcast(&d->changed);
+    while (av_fifo_can_read(packets) < d->peeks && d->bytes < MAX_BYTES && !d->stop && !d->ended)
+        pthread_cond_wait(&d->changed, &d->lock);
+    int ret = AVERROR(EAGAIN);
+    if (d->stop)
+        ret = AVERROR_EXIT;
+    else if (av_fifo_peek(packets, packet, 1, (size_t)index) >= 0)
+        ret = 0;
+    else if (d->ended)
+        ret = d->ended;
+    d->peeks = 0;
     pthread_mutex_unlock(&d->lock);
     return ret;
 }

@@ -53,6 +53,11 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
+/* In order: the packet that comes `index` packets after the next one, which stays the demuxer's. 0;
+ * AVERROR_EOF; AVERROR_EXIT; or AVERROR(EAGAIN): it is too far ahead. Waits. For the thread that
+ * reads. */
+int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
+
 /* From now on the reading thread calls `take`, which must not wait, with each packet of the
  * selected video. NULL: no more calls, and no call is in progress when this returns. Any time. */
 void demuxer_tap(Demuxer *demuxer, void (*take)(void *opaque, const AVPacket *packet),

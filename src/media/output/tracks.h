@@ -14,7 +14,7 @@ typedef struct TrackOptions {
     int audio_track, sub_track; /* 0: all; N + 1: only track N */
     int no_subs, no_chapters, no_metadata;
     int live_channels; /* not 0: adds a track for sound of live_sound.h with this many channels */
-    /* The part to write, as in ReaderOptions; used if part_given is not 0. */
+    /* The part to write, as in InputOptions; used if part_given is not 0. */
     int part_given;
     int64_t from_us, to_us, frames;
     /* receives each note about a dropped or converted track; or NULL */
