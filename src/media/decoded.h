@@ -14,10 +14,10 @@ typedef struct Decoded {
     AVPacket *packets[DECODED_PACKETS]; /* to be written before the frame */
     int packet_count;
     AVFrame *frame;             /* NULL: packets only */
-    int64_t position, duration; /* of an input, AV_TIME_BASE units from the start of the source */
-    int64_t decoded_at;         /* of an input, av_gettime_relative() */
+    int64_t position, duration; /* AV_TIME_BASE units from the start of the source */
+    int64_t decoded_at;         /* av_gettime_relative() */
     int64_t captured_at;        /* the same, of a camera; AV_NOPTS_VALUE of anything else */
-    double decode_us;           /* spent on reading and decoding it */
+    double decode_us;           /* spent on decoding it */
     int64_t damage;             /* how often the input was found damaged up to this frame */
     int returned; /* true for the first frame after the camera or URL was gone for a while */
     int preview;  /* true for a frame before the requested position */

@@ -61,7 +61,8 @@ static void check_bytes(Demuxer *demuxer)
 }
 
 /* Runs `check` with a demuxer of a clip with pictures and sound. */
-static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demuxer))
+static void with_clip(DemuxOrder order, int (*make)(const char *path),
+                      void (*check)(Demuxer *demuxer))
 {
     static const atomic_int never;
     char path[] = "/tmp/lumeq-demuxer-XXXXXX";
@@ -74,7 +75,7 @@ static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demu
         return;
     close(file);
     if (make(path) && CHECK(source_open(&source, &options, &error) == 0, "%s", error.text) &&
-        CHECK(demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error) == 0, "%s", error.text)) {
+        CHECK(demuxer_create(&demuxer, source, order, &error) == 0, "%s", error.text)) {
         demuxer_select(demuxer, DEMUX_VIDEO, source->format->streams[0]);
         demuxer_select(demuxer, DEMUX_AUDIO, source->format->streams[1]);
         if (CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text))
@@ -87,7 +88,27 @@ static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demu
 
 TEST(bytes_that_wait_are_bounded)
 {
-    with_clip(make_clip, check_bytes);
+    with_clip(DEMUX_BY_KIND, make_clip, check_bytes);
+}
+
+/* In order, packets can be seen before they are taken, as far as the bytes allow. */
+static void check_order(Demuxer *demuxer)
+{
+    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
+    const AVPacket *seen = NULL;
+    CHECK(demuxer_peek(demuxer, MOST, &seen) == 0 && seen->size == SIDE * SIDE, "no picture");
+    CHECK(demuxer_peek(demuxer, MOST + 1, &seen) == AVERROR(EAGAIN), "64 MB are no limit");
+    for (int i = 0; i <= FRAMES && CHECK(packet, "out of memory"); i++) {
+        const int ret = demuxer_read(demuxer, DEMUX_VIDEO, packet, 1);
+        CHECK(ret == 0 && packet->stream_index == !i, "packet %d is of another track", i);
+        av_packet_unref(packet);
+    }
+    CHECK(demuxer_peek(demuxer, 0, &seen) == AVERROR_EOF, "there are more");
+}
+
+TEST(tracks_in_order)
+{
+    with_clip(DEMUX_IN_ORDER, make_clip, check_order);
 }
 
 #define TINY 300000 /* packets of one byte */
@@ -140,7 +161,7 @@ TEST(pictures_come_before_sound_is_taken)
     if (CHECK_SLOWER > 1)
         check_skip("a sanitizer takes minutes for so many packets");
     else
-        with_clip(make_tiny_sound, check_starved);
+        with_clip(DEMUX_BY_KIND, make_tiny_sound, check_starved);
 }
 
 TEST(overhead_of_tiny_packets_counts)
@@ -148,7 +169,7 @@ TEST(overhead_of_tiny_packets_counts)
     if (CHECK_SLOWER > 1)
         check_skip("a sanitizer takes minutes for so many packets");
     else
-        with_clip(make_tiny_sound, check_tiny);
+        with_clip(DEMUX_BY_KIND, make_tiny_sound, check_tiny);
 }
 
 /* The sound comes first, and is longer than the video. */
@@ -178,7 +199,7 @@ static void check_end(Demuxer *demuxer)
 /* The end is that of the longest track, wherever it lies in the file. */
 TEST(end_is_the_longest_tracks)
 {
-    with_clip(make_short_video, check_end);
+    with_clip(DEMUX_BY_KIND, make_short_video, check_end);
 }
 
 /* For a live source, a keyframe drops the packets that wait; other packets do not. */

@@ -9,7 +9,8 @@
 #include "media/packet_bytes.h"
 #include "media/packet_set.h"
 
-/* It reads on until each queue of sound and pictures holds this much, ... */
+/* It reads on until each queue of sound and pictures holds this much (a live source to write: one
+ * packet), ... */
 #define ENOUGH_US 1000000
 #define ENOUGH_PACKETS 25
 /* ... but no more than this in all (a 4K frame that is nearly raw has 10 MB). Sound that is more
@@ -73,14 +74,12 @@ int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaErr
     for (int i = 0; i < DEMUX_KINDS; i++) {
         d->queues[i].packets =
             av_fifo_alloc2(FIRST_PACKETS, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
-        if (!d->queues[i].packets) {
-            demuxer_free(demuxer);
-            return media_no_memory(error, MEDIA_INPUT);
-        }
+        if (!d->queues[i].packets)
+            break;
         av_fifo_auto_grow_limit(d->queues[i].packets, MAX_BYTES);
     }
     d->began = av_mallocz(source->stream_count);
-    if (!d->began) {
+    if (!d->queues[DEMUX_KINDS - 1].packets || !d->began) {
         demuxer_free(demuxer);
         return media_no_memory(error, MEDIA_INPUT);
     }
@@ -145,19 +144,17 @@ static int is_newest(const Demuxer *d)
 /* True if each track has enough packets, or all together have too many bytes. */
 static int is_full(const Demuxer *d)
 {
+    const int in_order = d->order == DEMUX_IN_ORDER;
+    const size_t enough = FFMAX(d->peeks, in_order && d->source->live ? 1 : ENOUGH_PACKETS);
     int full = !is_newest(d);
-    if (d->order == DEMUX_IN_ORDER) {
-        const size_t waiting = av_fifo_can_read(d->queues[DEMUX_VIDEO].packets);
-        const size_t enough = d->source->live ? 1 : ENOUGH_PACKETS;
-        return waiting >= FFMAX(enough, d->peeks) || (waiting && d->bytes >= MAX_BYTES);
-    }
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
         if (!queue->stream || i == DEMUX_SUBTITLE)
             continue;
-        full &= av_fifo_can_read(queue->packets) >= ENOUGH_PACKETS &&
-                (queue->duration == 0 || av_rescale_q(queue->duration, queue->stream->time_base,
-                                                      AV_TIME_BASE_Q) >= ENOUGH_US);
+        full &=
+            av_fifo_can_read(queue->packets) >= enough &&
+            (in_order || queue->duration == 0 ||
+             av_rescale_q(queue->duration, queue->stream->time_base, AV_TIME_BASE_Q) >= ENOUGH_US);
     }
     return full || (d->bytes >= MAX_BYTES && !d->lacks_picture);
 }
