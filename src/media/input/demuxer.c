@@ -9,10 +9,11 @@
 #include "media/packet_bytes.h"
 #include "media/packet_set.h"
 
-/* It reads on until each queue of sound and pictures holds this much (a live source to write: one
- * packet), ... */
+/* It reads on until each queue of sound and pictures holds this much, or the queue of all tracks a
+ * few packets, ... */
 #define ENOUGH_US 1000000
 #define ENOUGH_PACKETS 25
+#define ENOUGH_IN_ORDER 2
 /* ... but no more than this in all (a 4K frame that is nearly raw has 10 MB). Sound that is more
  * gives way to a picture that is waited for: without one, nothing is played. */
 #define MAX_BYTES (64 << 20)
@@ -145,7 +146,7 @@ static int is_newest(const Demuxer *d)
 static int is_full(const Demuxer *d)
 {
     const int in_order = d->order == DEMUX_IN_ORDER;
-    const size_t enough = FFMAX(d->peeks, in_order && d->source->live ? 1 : ENOUGH_PACKETS);
+    const size_t enough = FFMAX(d->peeks, in_order ? ENOUGH_IN_ORDER : ENOUGH_PACKETS);
     int full = !is_newest(d);
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
