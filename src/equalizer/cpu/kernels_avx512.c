@@ -1,7 +1,6 @@
 /* Kernels for AVX-512 with VBMI; the histogram of 8 bits has a file of its own. */
 #include <immintrin.h>
 
-#include "equalizer/cpu/bound_loops.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
@@ -193,6 +192,4 @@ void lumeq_kernels_avx512(LumeqKernels *kernels)
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
     kernels->nodes16 = nodes16;
-    kernels->bound8 = bound8;
-    kernels->bound16 = bound16;
 }
