@@ -337,11 +337,10 @@ static void add_sinks(Run *run, Sinks *s)
     if (run->source->camera || run->paced)
         sinks_add(s, (Sink){.self = run, .frame = keep_time});
     sinks_add(s, figures_sink(&run->figures));
-    sinks_add(s, trial_sink(run->trial));
     sinks_add(s, run_report_sink(run->report));
     sinks_add(s, drawing_sink(run->drawing));
     sinks_add(s, virtual_camera_sink(run->virtual));
-    sinks_add(s, run->trial ? trial_writer_sink(run->trial) : writer_sink(run->writer));
+    sinks_add(s, run->trial ? trial_sink(run->trial) : writer_sink(run->writer));
     sinks_add(s, camera_sound_sink(run->sound));
     sinks_add(s, stats_sink(run->stats));
     sinks_add(s, (Sink){.self = run, .frame = show_progress});
