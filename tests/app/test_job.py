@@ -830,7 +830,7 @@ class BadInput(JobCase):
             self.refused(lumeq(*way, "-o", self.path("x.mkv")), USAGE, "in.png", "is a picture")
         os.unlink(picture)
         self.refused(lumeq(self.source, "--jobs", "2"), USAGE, "--jobs", "-o")
-        self.refused(lumeq("--camera", "-o", self.path("x.mkv"), "--jobs", "2"), USAGE, "--camera", "--jobs", "from a file")
+        self.refused(lumeq("--camera", "-o", self.path("x.mkv"), "--jobs", "2"), USAGE, "--camera", "--jobs")
         self.refused(lumeq(self.source, "--resume"), USAGE, "--resume", "-o")
         self.refused(lumeq("plan", self.source), INPUT, "not a plan", "-o OUT")
         self.refused(lumeq("plan"), USAGE, "IN -o OUT", "OUT.lumeq/plan", "./plan")

@@ -213,7 +213,7 @@ class Sample(Case):
                 ((self.folder, *out), ("film in one file",)), ((picture, *out), ("picture",)),
                 (("http://localhost:1/x.mkv", *out), ("URL",)),
                 ((short, *out, "--stats", "x.csv"), ("--stats",)), ((short, *out, "--report", "x.html"), ("--report",)),
-                ((short, *out, "--jobs", "2"), ("--jobs", "one by one")),
+                ((short, *out, "--jobs", "2"), ("--jobs", "--sample")),
                 ((short, *out, "--resume"), ("--resume",)), ((short, *out, "--segment-time", "5"), ("--segment-time",)),
                 ((short, *out, "--low-latency"), ("--low-latency",)),
                 (("plan", short, *out), ("lumeq plan", "--sample")),
