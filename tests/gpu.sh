@@ -135,7 +135,7 @@ lists_gpus() {
 }
 
 doctor_finds_gpu() {
-    "$lumeq" --doctor --json | grep -q '"usable":true'
+    "$lumeq" --doctor --json | grep -q '"gpu":{"verdict":"ok"'
 }
 
 whole_program() {

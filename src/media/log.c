@@ -351,7 +351,12 @@ void codec_log_close(CodecLog *log)
     pthread_mutex_unlock(&log_state.lock);
 }
 
-const char *media_library(int number, char version[32])
+const char *media_ffmpeg_version(void)
+{
+    return av_version_info();
+}
+
+void media_versions(char *text, size_t size)
 {
     const struct {
         const char *name;
@@ -361,24 +366,10 @@ const char *media_library(int number, char version[32])
         {"libavutil", avutil_version()},         {"libswscale", swscale_version()},
         {"libswresample", swresample_version()}, {"libavfilter", avfilter_version()},
     };
-    if (number >= (int)(sizeof(libraries) / sizeof(libraries[0])))
-        return NULL;
-    const unsigned v = libraries[number].version;
-    snprintf(version, 32, "%u.%u.%u", AV_VERSION_MAJOR(v), AV_VERSION_MINOR(v),
-             AV_VERSION_MICRO(v));
-    return libraries[number].name;
-}
-
-const char *media_ffmpeg_version(void)
-{
-    return av_version_info();
-}
-
-void media_versions(char *text, size_t size)
-{
-    char version[32];
-    const char *name;
     size_t n = (size_t)snprintf(text, size, "FFmpeg:");
-    for (int i = 0; (name = media_library(i, version)) && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s %s %s", i ? "," : "", name, version);
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(libraries) && n < size; i++) {
+        const unsigned v = libraries[i].version;
+        n += (size_t)snprintf(text + n, size - n, "%s %s %u.%u.%u", i ? "," : "", libraries[i].name,
+                              AV_VERSION_MAJOR(v), AV_VERSION_MINOR(v), AV_VERSION_MICRO(v));
+    }
 }

@@ -58,10 +58,6 @@ int codec_log_has_damage(const CodecLog *log);
 /* Call after the codec is closed. Accepts a log that was never opened. */
 void codec_log_close(CodecLog *log);
 
-/* Name and version of the loaded FFmpeg library with this index (from 0); NULL past the last
- * one. */
-const char *media_library(int number, char version[32]);
-
 /* "5.1.6" */
 const char *media_ffmpeg_version(void);
 
