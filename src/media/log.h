@@ -3,7 +3,6 @@
 #define LUMEQ_MEDIA_LOG_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <libavcodec/avcodec.h>
 

@@ -1,7 +1,6 @@
 #include "media/sound/sound.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
