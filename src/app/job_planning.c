@@ -74,14 +74,13 @@ static int begin_plan(JobFilm *f)
     plan->report = o->report ? absolute(o->report) : NULL;
     plan->folder = plan->output ? job_folder(plan->output) : NULL;
     plan->asked = *asked ? strdup(asked) : NULL;
-    plan->before = job_file_look(o->output);
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
         (o->report && !plan->report) || !plan->folder || !plan->asked != !*asked ||
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return out_of_memory(f);
     /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
      * decoder gets as many as in one run: how damage is concealed depends on their number. */
-    const int cores = process_cores(), share = f->within ? cores / f->at_a_time : cores;
+    const int cores = process_cores(), share = f->local ? cores / plan->jobs : cores;
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MOST_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
     if (o->threads > 0)
@@ -123,15 +122,16 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
 static int check_plan_there(JobFilm *f, const char *other)
 {
     const char *folder = media_quote(f->plan.folder), *output = f->plan.output;
+    const int resume = f->options.resume;
     if (other)
         return media_fail(&f->error, MEDIA_USAGE,
                           "%s has a plan already, but for something else (%s); -y%s replaces it",
-                          folder, other, f->resume ? " without --resume" : "");
-    if (f->within && !f->resume)
+                          folder, other, resume ? " without --resume" : "");
+    if (f->local && !resume)
         return media_fail(
             &f->error, MEDIA_USAGE,
             "%s has the files of an earlier run; --resume continues it, -y starts over", folder);
-    if (f->resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
+    if (resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
         return media_fail(&f->error, MEDIA_USAGE,
                           "the output %s exists; -y overwrites it when all parts are done",
                           media_quote(output));
@@ -146,17 +146,18 @@ static int take_plan_there(JobFilm *f)
     char *path = job_path(f->plan.folder, "plan");
     int ret = path ? job_plan_read(&there, path, f->plan.program, &why) : out_of_memory(f);
     free(path);
-    if ((ret == -ENOENT && !why.fault) || (f->options.overwrite && !f->resume)) {
-        job_plan_free(&there);
-        return 0;
-    }
-    if (check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan)) < 0) {
-        job_plan_free(&there);
-        return f->error.fault;
-    }
-    job_plan_free(&f->plan);
-    f->plan = there;
-    return 1;
+    if ((ret == -ENOENT && !why.fault) || (f->options.overwrite && !f->options.resume))
+        ret = 0;
+    else if (check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan)) < 0)
+        ret = f->error.fault;
+    else if (f->local && !there.ready) /* its parts are measured again */
+        ret = 0;
+    else
+        ret = 1;
+    if (ret > 0)
+        FFSWAP(JobPlan, f->plan, there);
+    job_plan_free(&there);
+    return ret;
 }
 
 static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error)
@@ -165,14 +166,15 @@ static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error
     return 0;
 }
 
-/* Opens the encoder before the film is measured, to find out if it can encode it. */
+/* Opens the encoder before the film is measured, to find out if it can encode it. The writer cannot
+ * be used afterwards. */
 static int try_encoder(JobFilm *f)
 {
     AVFrame *first = NULL;
     int ret = job_film_first(f, &first, &f->plan.zero);
     if (ret >= 0) {
         f->plan.time_base = first->time_base;
-        ret = job_film_try_encoder(f, first);
+        ret = job_film_open_encoder(f, first);
     }
     av_frame_free(&first);
     free(f->plan.encoder);
@@ -252,9 +254,11 @@ static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameRead
     for (int tries = 0;; tries++) {
         int64_t frames;
         if (part_measures_open(reader, measures, &f->plan, part, &f->error) < 0)
-            return f->error.fault
-                       ? f->error.fault
-                       : media_fail(&f->error, MEDIA_INPUT, "part %d is not measured", part);
+            return f->error.fault ? f->error.fault
+                                  : media_fail(&f->error, MEDIA_INPUT,
+                                               "part %d is not measured; lumeq measure PLAN %d "
+                                               "measures it",
+                                               part, part);
         const int fits = !last || !reader->file.count ||
                          (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
                           (tries || !damage_any(&measures->damage)));
@@ -321,8 +325,6 @@ static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
 static int try_deeper_encoder(JobFilm *f)
 {
     writer_close(&f->writer);
-    free(f->plan.encoder_version);
-    f->plan.encoder_version = NULL;
     f->writer_options.tracks.note = NULL; /* the first writer has printed the notes */
     int ret = engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error);
     if (ret >= 0)
@@ -481,7 +483,7 @@ static int finish_plan(JobFilm *f, const FilmFrames *frames)
     plan->film_end = limit >= 0 && frames->count >= limit ? av_rescale_q(end, base, AV_TIME_BASE_Q)
                                                           : AV_NOPTS_VALUE;
     if (!plan->wanted_parts)
-        plan->wanted_parts = wanted_parts(f->at_a_time, &f->options, (double)length * av_q2d(base));
+        plan->wanted_parts = wanted_parts(plan->jobs, &f->options, (double)length * av_q2d(base));
     int ret = film_frames_cut(frames, plan, plan->wanted_parts, source_start(f->source),
                               f->options.overlay ? panel_interval : NULL, &f->error);
     if (ret >= 0)
@@ -521,11 +523,9 @@ static int plan_whole(JobFilm *f)
     if (ret >= 0)
         ret = measure_part(f, 0, 0, &frames);
     if (ret >= 0)
-        ret = take_plan_there(f); /* another run may have been faster */
-    if (ret == 0)
         ret = plan_film(f);
     job_film_end(f, ret < 0 ? "failed" : "done");
-    return ret < 0 ? ret : 0;
+    return ret;
 }
 
 /* ---- steps ---- */
@@ -539,9 +539,9 @@ static int list_parts(JobFilm *f)
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = o->frames,
-        .parts = f->within ? 0 : o->parts,
-        .seconds = !f->within && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
-        .at_a_time = f->measures,
+        .parts = f->local ? 0 : o->parts,
+        .seconds = !f->local && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
+        .at_a_time = f->local,
     };
     Source *source = NULL;
     job_film_begin(f);
@@ -549,28 +549,29 @@ static int list_parts(JobFilm *f)
     if (ret >= 0)
         ret = film_list_make(&f->plan, source, &wanted, &f->error);
     source_close(&source);
-    if (f->within)
+    if (f->local)
         f->plan.wanted_parts =
-            wanted_parts(f->at_a_time, o, (double)f->plan.length_us / AV_TIME_BASE);
-    if (f->within && f->plan.part_count < 2) {
+            wanted_parts(f->plan.jobs, o, (double)f->plan.length_us / AV_TIME_BASE);
+    if (f->local && f->plan.part_count < 2) {
         f->plan.part_count = 0;
         f->plan.wanted_parts = 0;
         f->error = (MediaError){0};
         ret = 0;
-    } else if (ret >= 0 && (ret = take_plan_there(f)) == 0) /* another run may have been faster */
+    } else if (ret >= 0) {
         ret = job_plan_write(&f->plan, &f->error);
+    }
     job_film_end(f, ret < 0 ? "failed" : "done");
-    return ret < 0 ? ret : 0;
+    return ret;
 }
 
 static int make_plan(JobFilm *f)
 {
+    f->writer_options.take_encoded = ignore_packet;
     if (job_film_open(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
-    if (f->options.overwrite)
-        job_folder_clear(f->plan.folder, 0);
+    job_folder_clear(f->plan.folder);
     int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
-    if (ret >= 0 && (f->options.no_measure || f->within))
+    if (ret >= 0 && (f->options.no_measure || f->local))
         ret = list_parts(f);
     if (ret >= 0 && !f->plan.part_count)
         ret = plan_whole(f);
@@ -583,18 +584,14 @@ int job_step_plan(JobFilm *f)
 {
     f->options.lookahead_for = "a film in parts";
     f->options.lookahead = (double)lookahead_of_parts(&f->options) * 1e-9;
-    if (job_begin(&f->options, f->resume, &f->error) < 0)
-        return f->error.fault;
-    const int there = begin_plan(f) < 0 ? f->error.fault : take_plan_there(f);
+    const int there = begin_plan(f) < 0 || job_folder_check(f->plan.folder, &f->error) < 0
+                          ? f->error.fault
+                          : take_plan_there(f);
     const int ret = there == 0 ? make_plan(f) : there;
-    char *begun = ret < 0 ? NULL : job_path(f->plan.folder, JOB_BEGUN);
-    if (begun)
-        (void)unlink(begun); /* now the plan shows that the output is not this job's film yet */
-    free(begun);
     if (ret >= 0 && !there && f->plan.ready)
         say_planned(f);
     else if (ret >= 0)
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
+        say(f->local ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
             there ? " has this plan already" : "", f->plan.part_count,
             f->plan.part_count == 1 ? "" : "s", there ? "" : ", to be measured");
     return ret < 0 ? ret : 0;
@@ -627,27 +624,6 @@ int job_step_measure(JobFilm *f, int part)
     return ret;
 }
 
-/* Checks that all parts are measured. */
-static int check_measured(JobFilm *f)
-{
-    int missing = 0, first = 0;
-    for (int i = f->plan.part_count - 1; i >= 0; i--) {
-        FrameReader reader;
-        PartMeasures measures;
-        const int ret = part_measures_open(&reader, &measures, &f->plan, i, &f->error);
-        frame_reader_close(&reader);
-        if (f->error.fault)
-            return f->error.fault;
-        missing += ret < 0;
-        first = ret < 0 ? i : first;
-    }
-    return missing ? media_fail(&f->error, MEDIA_INPUT,
-                                "%d of %d parts %s not measured, part %d among them; lumeq measure "
-                                "PLAN K measures part K",
-                                missing, f->plan.part_count, missing == 1 ? "is" : "are", first)
-                   : 0;
-}
-
 int job_step_finish(JobFilm *f)
 {
     if (f->plan.ready) {
@@ -655,7 +631,7 @@ int job_step_finish(JobFilm *f)
         return 0;
     }
     f->writer_options.take_encoded = ignore_packet;
-    if (check_measured(f) < 0 || job_film_open(f) < 0)
+    if (job_film_open(f) < 0)
         return f->error.fault;
     if (!f->plan.wanted_parts)
         f->plan.wanted_parts = f->plan.part_count;

@@ -90,7 +90,7 @@ int job_input_check(const JobPlan *plan, MediaError *error)
 
 /* ---- the text ---- */
 
-#define FIELDS 23
+#define FIELDS 22
 #define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
 
 /* All lines except those of arguments and parts. */
@@ -104,10 +104,8 @@ static void list_fields(JobPlan *p, KeyField fields[FIELDS])
         KEY_TEXT("output", p->output),
         KEY_TEXT("stats", p->rows),
         KEY_TEXT("report", p->report),
-        KEY_NUMBERS("output-was", p->before.inode, 3, INT64_MIN, INT64_MAX),
         KEY_TEXT("asked", p->asked),
         KEY_TEXT("encoder", p->encoder),
-        KEY_TEXT("encoder-version", p->encoder_version),
         KEY_NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
         KEY_NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
         KEY_NUMBERS("depth", p->depth, 1, 0, DEEPER),
@@ -119,6 +117,7 @@ static void list_fields(JobPlan *p, KeyField fields[FIELDS])
         KEY_NUMBERS("film-end", p->film_end, 1, INT64_MIN, JOB_MOST_US),
         KEY_TEXT("damage", p->damage),
         KEY_TEXT("picture", p->picture),
+        KEY_NUMBERS("jobs", p->jobs, 1, 0, JOB_MOST_PARTS),
         KEY_NUMBERS("wanted-parts", p->wanted_parts, 1, 0, JOB_MOST_PARTS),
     };
     memcpy(fields, all, sizeof(all));
@@ -161,8 +160,6 @@ int job_plan_write(JobPlan *plan, MediaError *error)
     int ret = path ? make_text(plan, &text, error) : media_no_memory(error, MEDIA_OUTPUT);
     if (ret >= 0)
         ret = atomic_file_save(path, text.text, text.size, error);
-    if (ret >= 0)
-        plan->written_ns = job_file_look(path).modified_ns;
     key_text_free(&text);
     free(path);
     return ret;
@@ -322,7 +319,6 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
     if (!text)
         return media_fail(error, MEDIA_INPUT, "cannot read the plan %s: %s", media_quote(path),
                           regular_file_why());
-    plan->written_ns = job_file_look(path).modified_ns;
     const int ret = take_plan(plan, text, path, program, error);
     free(text);
     return ret < 0 ? ret : check_place(plan, path, error);
@@ -339,7 +335,6 @@ void job_plan_free(JobPlan *plan)
     free(plan->report);
     free(plan->asked);
     free(plan->encoder);
-    free(plan->encoder_version);
     free(plan->damage);
     free(plan->picture);
     free(plan->parts);

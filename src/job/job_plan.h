@@ -54,13 +54,10 @@ typedef struct JobPlan {
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
     char *rows, *report;  /* those of --stats and --report, or NULL */
-    JobFile before;       /* the output when the job began */
-    int64_t written_ns;   /* modification time of the plan's file */
     JobFile identity;     /* of the input, without the inode: machines may have copies */
     TextList arguments;   /* options that are not at their defaults, as on a command line */
     char *asked;          /* --parts or --part-seconds with its value, or NULL */
     char *encoder;
-    char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
     int decoder_threads; /* how damage is concealed may depend on them */
     int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
@@ -74,6 +71,7 @@ typedef struct JobPlan {
     char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
+    int jobs; /* parts that --jobs encodes at a time; 0: other processes take the steps */
     int64_t wanted_parts; /* asked for; part_count may be smaller: those parts are empty */
 } JobPlan;
 
