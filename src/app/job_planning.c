@@ -14,8 +14,8 @@
 #include "app/run_choices.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
-#include "job/frame_file.h"
 #include "job/job_folder.h"
+#include "job/part_files.h"
 #include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/convert.h"
@@ -214,7 +214,6 @@ static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
     const ReaderSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
                              part->end_pts};
     Measuring m = {.film = f, .part = number};
-    PartMeasures measures;
     AVFrame *first = NULL;
     int64_t zero;
     int ret = f->reader.shape.width ? 0 : job_film_first(f, &first, &zero);
@@ -227,19 +226,17 @@ static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
     pass.reader.copy = 0;
     pass.reader.span = &span; /* the last part may end earlier, by --frames */
     if (ret >= 0)
-        ret = record_writer_open(&m.out.out, job_part_path(f->plan.folder, "measured", number),
-                                 &f->error);
+        ret = record_writer_open(&m.out.out, &f->plan, RECORDS_MEASURES, number, &f->error);
     if (ret >= 0)
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
         ret = measure_pass_run(&pass, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
         ret = media_fail(&f->error, MEDIA_INPUT, "interrupted");
-    memcpy(measures.before, pass.before, sizeof(pass.before));
-    measures.damage = pass.report;
+    *frames = m.out.out.end.count;
+    const PartMeasures measures = {{pass.before[0], pass.before[1]}, pass.report};
     if (ret >= 0)
-        ret = part_measures_commit(&m.out, &measures, &f->plan, number, &f->error);
-    *frames = m.out.out.count;
+        ret = record_writer_commit(&m.out.out, &measures, sizeof(measures), &f->error);
     frame_writer_close(&m.out);
     source_close(&pass.source);
     av_frame_free(&first);
@@ -417,8 +414,7 @@ static int plan_part(Planning *p, int number)
     JobPart *part = &f->plan.parts[number];
     FrameWriter out = {0};
     const int has_histograms = f->options.stats || f->options.report || f->options.overlay;
-    int ret =
-        record_writer_open(&out.out, job_part_path(f->plan.folder, "curves", number), &f->error);
+    int ret = record_writer_open(&out.out, &f->plan, RECORDS_CURVES, number, &f->error);
     for (int64_t i = 0; ret >= 0 && i < part->frames; i++) {
         MeasuredFrame frame;
         LumeqCurve *curve = NULL;
@@ -430,7 +426,8 @@ static int plan_part(Planning *p, int number)
         lumeq_curve_unref(&curve);
     }
     if (ret >= 0)
-        ret = part_curves_commit(&out, part, &f->error);
+        ret = record_writer_commit(&out.out, NULL, 0, &f->error);
+    part->curves = out.out.end.index;
     frame_writer_close(&out);
     return ret;
 }
@@ -508,30 +505,9 @@ static int plan_film(JobFilm *f)
     return ret;
 }
 
-/* Measures the film as one part, which is not listed in a file first, and plans it. */
-static int plan_whole(JobFilm *f)
-{
-    JobPart *part = job_plan_add_part(&f->plan);
-    int64_t frames;
-    if (!part)
-        return out_of_memory(f);
-    *part = (JobPart){.begin_pts = INT64_MIN, .end_pts = INT64_MAX, .seek_us = -1};
-    f->whole = 1;
-    f->progress.duration = 0;
-    job_film_begin(f);
-    int ret = job_plan_set_mark(&f->plan, &f->error);
-    if (ret >= 0)
-        ret = measure_part(f, 0, 0, &frames);
-    if (ret >= 0)
-        ret = plan_film(f);
-    job_film_end(f, ret < 0 ? "failed" : "done");
-    return ret;
-}
-
 /* ---- steps ---- */
 
-/* Lists the parts that other processes will measure. With --jobs there is no list if there would be
- * one part only, or packets have no times: then the film is measured as a whole. */
+/* Lists the parts to measure. */
 static int list_parts(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -539,29 +515,33 @@ static int list_parts(JobFilm *f)
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = o->frames,
-        .parts = f->local ? 0 : o->parts,
+        .parts = f->local        ? 0
+                 : o->no_measure ? o->parts
+                                 : 1,
         .seconds = !f->local && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
         .at_a_time = f->local,
+        .timed = o->no_measure,
     };
     Source *source = NULL;
-    job_film_begin(f);
     int ret = job_film_source(f, &source, &f->error);
     if (ret >= 0)
         ret = film_list_make(&f->plan, source, &wanted, &f->error);
     source_close(&source);
-    if (f->local)
+    if (f->local && f->plan.part_count > 1)
         f->plan.wanted_parts =
             wanted_parts(f->plan.jobs, o, (double)f->plan.length_us / AV_TIME_BASE);
-    if (f->local && f->plan.part_count < 2) {
-        f->plan.part_count = 0;
-        f->plan.wanted_parts = 0;
-        f->error = (MediaError){0};
-        ret = 0;
-    } else if (ret >= 0) {
-        ret = job_plan_write(&f->plan, &f->error);
-    }
-    job_film_end(f, ret < 0 ? "failed" : "done");
     return ret;
+}
+
+/* Measures the film as one part, without a file that lists it, and plans it. */
+static int plan_whole(JobFilm *f)
+{
+    int64_t frames;
+    f->whole = 1;
+    int ret = job_plan_set_mark(&f->plan, &f->error);
+    if (ret >= 0)
+        ret = measure_part(f, 0, 0, &frames);
+    return ret < 0 ? ret : plan_film(f);
 }
 
 static int make_plan(JobFilm *f)
@@ -570,11 +550,14 @@ static int make_plan(JobFilm *f)
     if (job_film_open(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
     job_folder_clear(f->plan.folder);
+    job_film_begin(f);
     int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
-    if (ret >= 0 && (f->options.no_measure || f->local))
+    if (ret >= 0)
         ret = list_parts(f);
-    if (ret >= 0 && !f->plan.part_count)
-        ret = plan_whole(f);
+    if (ret >= 0)
+        ret = f->options.no_measure || f->plan.part_count > 1 ? job_plan_write(&f->plan, &f->error)
+                                                              : plan_whole(f);
+    job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret < 0)
         (void)rmdir(f->plan.folder); /* if it is empty */
     return ret;
@@ -600,12 +583,16 @@ int job_step_plan(JobFilm *f)
 int job_step_measure(JobFilm *f, int part)
 {
     MediaError why = {0};
+    FrameReader reader;
+    PartMeasures measures;
     int64_t frames = 0;
     if (f->plan.ready) {
         say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
         return 0;
     }
-    if (part_measures_exist(&f->plan, part, &why) && !f->options.overwrite) {
+    const int is_there = part_measures_open(&reader, &measures, &f->plan, part, &why) >= 0;
+    frame_reader_close(&reader);
+    if (is_there && !f->options.overwrite) {
         say(SAY_NORMAL, "part %d is measured already", part);
         return 0;
     }

@@ -55,7 +55,8 @@ typedef struct JobRun {
     const Options *options;
     atomic_int *stop;
     JobFilm film;
-    char *path; /* of the plan */
+    const char *path; /* of the plan */
+    int planned;      /* a process has written it */
     int step;
     int devices[MOST_DEVICES], device_count; /* GPUs that still work */
     Worker *slots;
@@ -392,12 +393,7 @@ static int read_plan(JobRun *r)
 {
     JobFilm *f = &r->film;
     char program[400];
-    char *folder = job_folder(r->options->output);
-    if (!r->path)
-        r->path = folder ? job_path(folder, "plan") : NULL;
-    free(folder);
-    if (!r->path)
-        return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    r->planned = 1;
     job_program(program, sizeof(program));
     job_plan_free(&f->plan);
     const int ret = job_plan_read(&f->plan, r->path, program, &f->error);
@@ -427,19 +423,17 @@ static int run_all(JobRun *r)
 
 /* True if an earlier run has made the output like this (made_how()), its statistics and its report
  * exist, and there is no unfinished job. Then prints a message; `code`: that run's exit code. */
-static int is_done(const Options *o, uint32_t how, int *code)
+static int is_done(const Options *o, const char *plan, uint32_t how, int *code)
 {
-    char *folder = job_folder(o->output), *plan = folder ? job_path(folder, "plan") : NULL;
-    *code = plan && access(plan, F_OK) < 0 ? made_code(o->output, how) : -1;
-    const int is = *code >= 0 && (!o->stats || access(o->stats, F_OK) == 0) &&
+    const int made = access(plan, F_OK) < 0 ? made_code(o->output, how) : -1;
+    const int is = made >= 0 && (!o->stats || access(o->stats, F_OK) == 0) &&
                    (!o->report || access(o->report, F_OK) == 0);
     if (is)
         say(SAY_NORMAL,
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
             media_quote(o->output));
-    free(plan);
-    free(folder);
+    *code = made;
     return is;
 }
 
@@ -448,9 +442,12 @@ int job_run(const Options *options, atomic_int *stop)
     JobRun r = {.options = options, .stop = stop};
     JobFilm *f = &r.film;
     const uint32_t how = made_how(options, options->input);
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s.lumeq/plan", options->output);
+    r.path = path;
     if (options->resume &&
         (job_is_joined(options->output, options->stats, options->report, &r.code) ||
-         is_done(options, how, &r.code)))
+         is_done(options, path, how, &r.code)))
         return r.code;
     if (engine_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);
@@ -467,15 +464,15 @@ int job_run(const Options *options, atomic_int *stop)
     const int ret = run_all(&r);
     const int code = ret > 0 ? r.code : ret < 0 ? -ret : EXIT_INTERRUPTED;
     f->progress.bytes = ret > 0 ? job_file_look(options->output).size : -1;
-    if (r.path || f->progress.frame)
+    if (r.planned || f->progress.frame)
         progress_end(&f->progress, run_end_state(code));
     if (code == EXIT_DONE || code == EXIT_DAMAGED)
         (void)made_note(options->output, how, code);
     else if (code == EXIT_INTERRUPTED)
-        say(SAY_ERRORS, "interrupted%s", r.path ? RESUME : "; nothing was written");
+        say(SAY_ERRORS, "interrupted%s",
+            access(path, F_OK) == 0 ? RESUME : "; nothing was written");
     else if (ret < 0)
-        say(SAY_ERRORS, "%s%s", f->error.text, r.path ? RESUME : "");
-    free(r.path);
+        say(SAY_ERRORS, "%s%s", f->error.text, r.planned ? RESUME : "");
     job_film_close(f);
     return code;
 }

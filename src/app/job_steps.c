@@ -17,9 +17,8 @@
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
-#include "job/frame_file.h"
 #include "job/job_folder.h"
-#include "job/part_file.h"
+#include "job/part_files.h"
 #include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/output/atomic_file.h"
@@ -123,7 +122,8 @@ typedef struct Segment {
     FrameReader curves;
     PlannedCurves *planned;
     RecordWriter writer;
-    PartLabel label;
+    int number;     /* of the part */
+    int64_t frames; /* that were encoded */
     StatsFile *stats;
     RunReport *report;
     char *rows, *report_path; /* their paths */
@@ -136,7 +136,7 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     Segment *s = opaque;
     s->film->progress.held = writer_held(s->film->writer);
     progress_update(&s->film->progress);
-    return part_writer_add(&s->writer, packet, error);
+    return packet_write(&s->writer, packet, error);
 }
 
 /* Opens the files of statistics and figures beside the part. */
@@ -145,12 +145,12 @@ static int open_beside(Segment *s)
     JobFilm *f = s->film;
     int ret = 0;
     if (f->plan.rows) {
-        s->rows = film_joiner_rows(&f->plan, s->label.part);
+        s->rows = film_joiner_rows(&f->plan, s->number);
         ret = s->rows ? stats_open(&s->stats, s->rows, 1, NULL, NULL, &f->error)
                       : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
     }
     if (ret >= 0 && f->plan.report) {
-        s->report_path = film_joiner_report(&f->plan, s->label.part);
+        s->report_path = film_joiner_report(&f->plan, s->number);
         ret = s->report_path
                   ? run_report_open(&s->report, &f->options, s->report_path, NULL, NULL, &f->error)
                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
@@ -164,11 +164,10 @@ static int commit_beside(Segment *s)
     stats_flush(s->stats);
     run_report_write(s->report, 0);
     if (stats_commit(s->stats, 0) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "the statistics of part %d are missing",
-                          s->label.part);
+        return media_fail(error, MEDIA_OUTPUT, "the statistics of part %d are missing", s->number);
     if (run_report_commit(s->report, 0) < 0)
         return media_fail(error, MEDIA_OUTPUT, "the report's figures of part %d are missing",
-                          s->label.part);
+                          s->number);
     return 0;
 }
 
@@ -179,12 +178,14 @@ static int open_segment(Segment *s)
     int64_t zero;
     int ret = job_film_first(f, &first, &zero);
     if (ret >= 0)
-        ret = record_writer_open(&s->writer, job_part_path(f->plan.folder, "part", s->label.part),
-                                 &f->error);
+        ret = record_writer_open(&s->writer, &f->plan, RECORDS_PACKETS, s->number, &f->error);
     if (ret >= 0)
         ret = job_film_open_encoder(f, first);
     if (ret >= 0)
-        ret = part_curves_open(&s->curves, &f->plan, s->label.part, &f->error);
+        ret = record_file_open(&s->curves.file, &f->plan, RECORDS_CURVES, s->number, &f->error);
+    if (ret == -ENOENT && !f->error.fault)
+        ret = media_fail(&f->error, MEDIA_INPUT, "%s, the curves of the part, is missing",
+                         media_quote(s->curves.file.path));
     s->place.open = job_film_source;
     s->place.opaque = f;
     s->place.reader = f->reader;
@@ -219,12 +220,12 @@ static int end_frame(void *segment, Frame *frame)
     Segment *s = segment;
     Progress *p = &s->film->progress;
     const AVFrame *output = frame->out;
-    p->frame = ++s->label.frames;
+    p->frame = ++s->frames;
     p->time += FRAME_DURATION(output) * av_q2d(output->time_base);
     p->bytes = s->writer.file.written;
     p->held = writer_held(s->film->writer);
     progress_update(p);
-    return job_film_check_gpu(s->film, s->label.part);
+    return job_film_check_gpu(s->film, s->number);
 }
 
 static int write_frames(Segment *s)
@@ -256,11 +257,10 @@ static int write_frames(Segment *s)
         say(SAY_ERRORS, "%s", decoder_changes(reader_decoder(s->place.open_reader)));
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
-    if (!f->error.fault && s->label.frames != s->part->frames)
+    if (!f->error.fault && s->frames != s->part->frames)
         return media_fail(&f->error, MEDIA_INPUT,
                           "%s gave %" PRId64 " frames of the %" PRId64 " that part %d has",
-                          media_quote(f->plan.input), s->label.frames, s->part->frames,
-                          s->label.part);
+                          media_quote(f->plan.input), s->frames, s->part->frames, s->number);
     return f->error.fault;
 }
 
@@ -282,14 +282,12 @@ static int write_segment(Segment *s)
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
-    return part_writer_commit(&s->writer, &s->label, extradata, size, &f->error);
+    return packets_commit(&s->writer, extradata, size, &f->error);
 }
 
 int job_step_segment(JobFilm *f, int part)
 {
-    Segment s = {.film = f};
-    s.label.plan = f->plan.mark;
-    s.label.part = part;
+    Segment s = {.film = f, .number = part};
     if (!f->plan.ready)
         return media_fail(
             &f->error, MEDIA_USAGE,
@@ -313,9 +311,8 @@ int job_step_segment(JobFilm *f, int part)
         job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s in %.2f s (%.0f fps)", part,
-            f->plan.part_count, s.label.frames, s.label.frames == 1 ? "" : "s",
-            progress_elapsed(&f->progress),
-            (double)s.label.frames / progress_elapsed(&f->progress));
+            f->plan.part_count, s.frames, s.frames == 1 ? "" : "s", progress_elapsed(&f->progress),
+            (double)s.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
     run_report_close(&s.report);
     free(s.rows);

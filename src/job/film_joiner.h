@@ -4,7 +4,7 @@
 #define LUMEQ_JOB_FILM_JOINER_H
 
 #include "job/job_plan.h"
-#include "job/part_file.h"
+#include "job/part_files.h"
 
 typedef struct FilmJoiner FilmJoiner;
 

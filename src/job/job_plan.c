@@ -90,56 +90,89 @@ int job_input_check(const JobPlan *plan, MediaError *error)
 
 /* ---- the text ---- */
 
+/* Describes a line: its value is a text, or `count` numbers in a row. */
+typedef struct Field {
+    const char *key;
+    char **text;   /* owned with free(); NULL in it: the line is left out */
+    void *numbers; /* int or int64_t */
+    size_t size;   /* of one of them */
+    int count;
+    int64_t least, most;
+} Field;
+
+#define TEXT(name, variable)                                                                       \
+    {                                                                                              \
+        .key = (name), .text = &(variable)                                                         \
+    }
+#define NUMBERS(name, first, number, from, to)                                                     \
+    {                                                                                              \
+        .key = (name), .numbers = &(first), .size = sizeof(first), .count = (number),              \
+        .least = (from), .most = (to)                                                              \
+    }
+
 #define FIELDS 22
 #define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
 
 /* All lines except those of arguments and parts. */
-static void list_fields(JobPlan *p, KeyField fields[FIELDS])
+static void list_fields(JobPlan *p, Field fields[FIELDS])
 {
-    const KeyField all[FIELDS] = {
-        KEY_NUMBERS("ready", p->ready, 1, 0, 1),
-        KEY_TEXT("program", p->program),
-        KEY_TEXT("input", p->input),
-        KEY_NUMBERS("identity", p->identity.inode, 3, INT64_MIN, INT64_MAX),
-        KEY_TEXT("output", p->output),
-        KEY_TEXT("stats", p->rows),
-        KEY_TEXT("report", p->report),
-        KEY_TEXT("asked", p->asked),
-        KEY_TEXT("encoder", p->encoder),
-        KEY_NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
-        KEY_NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
-        KEY_NUMBERS("depth", p->depth, 1, 0, DEEPER),
-        KEY_NUMBERS("codes", p->codes[0], 2, 0, MOST_CODE),
-        KEY_NUMBERS("zero", p->zero, 1, -JOB_MOST_US, JOB_MOST_US),
-        KEY_NUMBERS("time-base", p->time_base.num, 2, 1, INT32_MAX),
-        KEY_NUMBERS("frames", p->frames, 1, 0, JOB_MOST_COUNT),
-        KEY_NUMBERS("length", p->length_us, 1, 0, JOB_MOST_US),
-        KEY_NUMBERS("film-end", p->film_end, 1, INT64_MIN, JOB_MOST_US),
-        KEY_TEXT("damage", p->damage),
-        KEY_TEXT("picture", p->picture),
-        KEY_NUMBERS("jobs", p->jobs, 1, 0, JOB_MOST_PARTS),
-        KEY_NUMBERS("wanted-parts", p->wanted_parts, 1, 0, JOB_MOST_PARTS),
+    const Field all[FIELDS] = {
+        NUMBERS("ready", p->ready, 1, 0, 1),
+        TEXT("program", p->program),
+        TEXT("input", p->input),
+        NUMBERS("identity", p->identity.inode, 3, INT64_MIN, INT64_MAX),
+        TEXT("output", p->output),
+        TEXT("stats", p->rows),
+        TEXT("report", p->report),
+        TEXT("asked", p->asked),
+        TEXT("encoder", p->encoder),
+        NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
+        NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
+        NUMBERS("depth", p->depth, 1, 0, DEEPER),
+        NUMBERS("codes", p->codes[0], 2, 0, MOST_CODE),
+        NUMBERS("zero", p->zero, 1, -JOB_MOST_US, JOB_MOST_US),
+        NUMBERS("time-base", p->time_base.num, 2, 1, INT32_MAX),
+        NUMBERS("frames", p->frames, 1, 0, JOB_MOST_COUNT),
+        NUMBERS("length", p->length_us, 1, 0, JOB_MOST_US),
+        NUMBERS("film-end", p->film_end, 1, INT64_MIN, JOB_MOST_US),
+        TEXT("damage", p->damage),
+        TEXT("picture", p->picture),
+        NUMBERS("jobs", p->jobs, 1, 0, JOB_MOST_PARTS),
+        NUMBERS("wanted-parts", p->wanted_parts, 1, 0, JOB_MOST_PARTS),
     };
     memcpy(fields, all, sizeof(all));
 }
 
-static KeyField part_field(JobPart *part)
+static Field part_field(JobPart *part)
 {
-    return (KeyField)KEY_NUMBERS("part", part->first, PART_NUMBERS, INT64_MIN, INT64_MAX);
+    return (Field)NUMBERS("part", part->first, PART_NUMBERS, INT64_MIN, INT64_MAX);
+}
+
+static void put_field(KeyText *text, const Field *f)
+{
+    char numbers[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < f->count && used < sizeof(numbers); i++)
+        used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, "%s%" PRId64, i ? " " : "",
+                                 f->size == sizeof(int64_t) ? ((const int64_t *)f->numbers)[i]
+                                                            : ((const int *)f->numbers)[i]);
+    if (!f->text || *f->text)
+        key_text_add(text, f->key, "%s", f->text ? *f->text : numbers);
 }
 
 /* Makes the text of the plan, which the caller frees in any case, and sets the plan's mark. */
 static int make_text(JobPlan *plan, KeyText *text, MediaError *error)
 {
-    KeyField fields[FIELDS];
+    Field fields[FIELDS];
     list_fields(plan, fields);
     key_text_add(text, TITLE, "%d", JOB_PLAN_VERSION);
-    key_text_put(text, fields, FIELDS);
+    for (int i = 0; i < FIELDS; i++)
+        put_field(text, &fields[i]);
     for (int i = 0; i < plan->arguments.count; i++)
         key_text_add(text, "argument", "%s", plan->arguments.all[i]);
     for (int i = 0; i < plan->part_count; i++) {
-        const KeyField part = part_field(&plan->parts[i]);
-        key_text_put(text, &part, 1);
+        const Field part = part_field(&plan->parts[i]);
+        put_field(text, &part);
     }
     plan->mark = key_text_end(text);
     return text->failed ? media_no_memory(error, MEDIA_OUTPUT) : 0;
@@ -216,24 +249,45 @@ static int has_limits(const JobPart *p)
            job_is_within(p->before_pts, -JOB_MOST_PTS, JOB_MOST_PTS);
 }
 
-/* Takes a line of the text: 1, or -1 if it is wrong. */
+/* Sets a field. Returns 0 if the value is valid. */
+static int take_value(const Field *f, const char *value)
+{
+    char *end;
+    if (f->text) {
+        free(*f->text);
+        *f->text = strdup(value);
+        return *f->text ? 0 : -1;
+    }
+    for (int i = 0; i < f->count; i++, value = end) {
+        const int64_t number = strtoll(value, &end, 10);
+        if (end == value || number < f->least || number > f->most)
+            return -1;
+        if (f->size == sizeof(int64_t))
+            ((int64_t *)f->numbers)[i] = number;
+        else
+            ((int *)f->numbers)[i] = (int)number;
+    }
+    return *value ? -1 : 0;
+}
+
+/* Takes a line of the text. Returns 0 if it is valid. */
 static int take_line(JobPlan *plan, const char *key, const char *value)
 {
-    KeyField fields[FIELDS], numbers;
+    Field fields[FIELDS];
     if (strcmp(key, "argument") == 0)
-        return text_list_add(&plan->arguments, value) < 0 ? -1 : 1;
+        return text_list_add(&plan->arguments, value);
     if (strcmp(key, "part") == 0) {
         JobPart *part = plan->part_count < JOB_MOST_PARTS ? job_plan_add_part(plan) : NULL;
         if (!part)
             return -1;
-        numbers = part_field(part);
-        return key_text_take(&numbers, 1, key, value) > 0 && has_limits(part) ? 1 : -1;
+        const Field numbers = part_field(part);
+        return take_value(&numbers, value) == 0 && has_limits(part) ? 0 : -1;
     }
     list_fields(plan, fields);
-    const int ret = key_text_take(fields, FIELDS, key, value);
-    if (ret == 0)
-        return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 1 : -1;
-    return ret;
+    for (int i = 0; i < FIELDS; i++)
+        if (strcmp(key, fields[i].key) == 0)
+            return take_value(&fields[i], value);
+    return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 0 : -1;
 }
 
 static int has_all_frames(const JobPlan *plan)

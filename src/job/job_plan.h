@@ -12,7 +12,7 @@
 #include "media/error.h"
 #include "media/text_list.h"
 
-#define JOB_PLAN_VERSION 10
+#define JOB_PLAN_VERSION 11
 
 /* Number of frames to decode before a part: the previous frames that filter its first frame, the
  * frames needed to deinterlace those, and one more. */

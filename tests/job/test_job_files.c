@@ -9,9 +9,9 @@
 
 #include "check.h"
 #include "job/film_parts.h"
-#include "job/frame_file.h"
+#include "job/job_folder.h"
 #include "job/job_plan.h"
-#include "job/part_file.h"
+#include "job/part_files.h"
 #include "media/checksum.h"
 
 #define FRAMES 40
@@ -28,35 +28,13 @@ static char *in_folder(const char *name)
     return path;
 }
 
-/* ---- checksums ---- */
+/* The plan and the part that the files belong to. */
+static JobPart of_part[4];
+static const JobPlan of_plan = {
+    .folder = folder, .mark = 0xabcdef01, .parts = of_part, .part_count = 4};
 
-/* By its definition, a bit at a time. */
-static uint32_t slow_checksum(uint32_t sum, const uint8_t *bytes, size_t size)
-{
-    sum = ~sum;
-    for (size_t i = 0; i < 8 * size; i++)
-        sum = sum >> 1 ^ ((sum ^ bytes[i / 8] >> i % 8) & 1 ? UINT32_C(0xedb88320) : 0);
-    return ~sum;
-}
-
-static void test_checksums(void)
-{
-    uint8_t bytes[300];
-    CheckRandom random = check_random(6);
-    CHECK(checksum(0, "123456789", 9) == UINT32_C(0xcbf43926), "it is not zip's");
-    CHECK(checksum(7, NULL, 0) == 7, "of no bytes");
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        bytes[i] = (uint8_t)check_below(&random, 256);
-    for (int i = 0; i < 1000; i++) {
-        const size_t at = (size_t)check_below(&random, 40);
-        const size_t first = (size_t)check_below(&random, 130);
-        const size_t second = (size_t)check_below(&random, 130);
-        const uint32_t all = slow_checksum(0, bytes + at, first + second);
-        const uint32_t found = checksum(checksum(0, bytes + at, first), bytes + at + first, second);
-        CHECK(found == all, "%zu and %zu bytes from %zu: %08x, not %08x", first, second, at, found,
-              all);
-    }
-}
+#define PART 3
+#define PACKETS 300
 
 /* ---- frames ---- */
 
@@ -68,8 +46,8 @@ typedef struct Known {
 
 static Known known[FRAMES];
 
-/* Like curves: alternating words that differ a little from those of the frame before; sizes that
- * change, and nothing at all. */
+/* Like curves: words that differ a little from those of the frame before; sizes that change, and
+ * nothing at all. */
 static void make_known(CheckRandom *random)
 {
     static const size_t sizes[] = {2056, 2056, 4099, 0, 3};
@@ -98,37 +76,42 @@ static void write_frames(void)
 {
     MediaError error = {0};
     FrameWriter writer = {0};
-    JobPart part;
-    CHECK(record_writer_open(&writer.out, in_folder("frames"), &error) == 0, "%s", error.text);
+    CHECK(record_writer_open(&writer.out, &of_plan, RECORDS_CURVES, PART, &error) == 0, "%s",
+          error.text);
     for (int i = 0; i < FRAMES; i++) {
-        void *bytes = frame_writer_reserve(&writer, known[i].size);
+        void *bytes = frame_writer_reserve(&writer, known[i].size, &error);
         if (!CHECK(bytes, "out of memory"))
             return;
         memcpy(bytes, known[i].bytes, known[i].size);
         CHECK(frame_writer_add(&writer, &known[i].frame, &error) == 0, "%s", error.text);
     }
-    CHECK(part_curves_commit(&writer, &part, &error) == 0, "%s", error.text);
+    CHECK(record_writer_commit(&writer.out, NULL, 0, &error) == 0, "%s", error.text);
+    of_part[PART].curves = writer.out.end.index;
     frame_writer_close(&writer);
 }
 
-/* Reads the file, and returns how many frames it has, or a fault. *same is 0 if one differs. */
+/* Returns the number of frames, or a fault. *same is 0 if one differs. */
 static int read_frames(int *same, MediaError *error)
 {
     FrameReader reader = {0};
     MeasuredFrame frame;
-    const void *bytes;
-    size_t length;
     int count = 0;
     *same = 1;
-    int ret = record_file_open(&reader.file, in_folder("frames"), "lumeq-curves", NULL, 0, error);
-    while (ret >= 0 && (ret = frame_reader_next(&reader, &frame, &bytes, &length, error)) > 0) {
+    int ret = record_file_open(&reader.file, &of_plan, RECORDS_CURVES, PART, error);
+    while (ret >= 0 && (ret = frame_reader_next(&reader, &frame, error)) > 0) {
         const Known *k = &known[count++ % FRAMES];
         *same &= measured_is_same(&frame, &k->frame) && frame.damaged == k->frame.damaged &&
-                 frame.mark == k->frame.mark && length == k->size &&
-                 memcmp(bytes, k->bytes, length) == 0;
+                 frame.mark == k->frame.mark && reader.frame.size == k->size &&
+                 memcmp(reader.frame.bytes, k->bytes, k->size) == 0;
     }
     frame_reader_close(&reader);
     return ret < 0 ? ret : count;
+}
+
+static int frames_are_whole(MediaError *error)
+{
+    int same;
+    return read_frames(&same, error) >= 0;
 }
 
 static void test_frames(void)
@@ -141,100 +124,174 @@ static void test_frames(void)
     CHECK(read_frames(&same, &error) == FRAMES && same, "%s", error.text);
 }
 
+/* Records with valid checksums that cannot be unpacked, or with times that overflow as soon as
+ * something is added to them. */
+static void test_crafted_frames(void)
+{
+    static const struct {
+        uint32_t first;       /* size that the record claims to unpack to */
+        size_t plain, behind; /* bytes in the stream and after it */
+        int64_t pts, duration;
+    } records[] = {
+        {UINT32_MAX, 48, 0, 0, 0},
+        {UINT32_MAX, 1 << 20, 0, 0, 0},
+        {(4 << 20) + 1, 5 << 20, 0, 0, 0},
+        {4 << 20, 1000, 0, 0, 0},
+        {8, 7, 0, 0, 0},
+        {8, 12, 0, 0, 0},
+        {8, 1 << 20, 0, 0, 0},
+        {8, 8, 1000, 0, 0},
+        {0, 0, 0, INT64_MAX, 0},
+        {0, 0, 0, INT64_MIN, 0},
+        {0, 0, 0, INT64_C(1) << 62, 0},
+        {0, 0, 0, 0, INT64_MAX},
+        {0, 0, 0, 0, -(INT64_C(1) << 62)},
+    };
+    uint8_t *const plain = calloc(1, 5 << 20), packed[1 << 14] = {0};
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        uLongf length = sizeof(packed) - 1000;
+        const Record head = {.frame = {.pts = records[i].pts, .duration = records[i].duration},
+                             .first = records[i].first};
+        MediaError error = {0};
+        RecordWriter writer = {0};
+        CHECK(compress(packed, &length, plain, records[i].plain) == Z_OK, "it is too long");
+        CHECK(record_writer_open(&writer, &of_plan, RECORDS_CURVES, PART, &error) == 0 &&
+                  record_writer_add(&writer, &head, packed, length + records[i].behind, &error) ==
+                      0 &&
+                  record_writer_commit(&writer, NULL, 0, &error) == 0,
+              "%s", error.text);
+        of_part[PART].curves = writer.end.index;
+        record_writer_close(&writer);
+        CHECK(!frames_are_whole(&error) && error.fault == MEDIA_INPUT, "record %zu is taken", i);
+    }
+    free(plain);
+}
+
+/* ---- packets ---- */
+
+static void test_packets(void)
+{
+    static const uint8_t extradata[] = {1, 2, 3};
+    CheckRandom random = check_random(4);
+    AVPacket *packet = av_packet_alloc();
+    RecordWriter writer = {0};
+    RecordFile part;
+    MediaError error = {0};
+    CHECK(record_writer_open(&writer, &of_plan, RECORDS_PACKETS, PART, &error) == 0, "%s",
+          error.text);
+    for (int i = 0; i < PACKETS; i++) {
+        CHECK(av_new_packet(packet, i) == 0, "no memory");
+        memset(packet->data, i, (size_t)i);
+        packet->pts = 7 * i;
+        packet->dts = i ? 7 * i - 20 : AV_NOPTS_VALUE;
+        packet->duration = 7;
+        packet->flags = i % 5 ? 0 : AV_PKT_FLAG_KEY;
+        if (i % 9 == 0)
+            *av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 1) = (uint8_t)i;
+        CHECK(packet_write(&writer, packet, &error) == 0, "%s", error.text);
+        av_packet_unref(packet);
+    }
+    CHECK(packets_commit(&writer, extradata, sizeof(extradata), &error) == 0, "%s", error.text);
+    record_writer_close(&writer);
+
+    CHECK(record_file_open(&part, &of_plan, RECORDS_PACKETS, PART, &error) == 0, "%s", error.text);
+    CHECK(part.count == PACKETS && part.last_size == 3 && !memcmp(part.last, extradata, 3),
+          "another end");
+    for (int n = 0; n < 50; n++) {
+        const int i = check_below(&random, PACKETS);
+        CHECK(packet_read(&part, i, packet, &error) == 0, "%s", error.text);
+        size_t size = 0;
+        const uint8_t *side = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size);
+        CHECK(packet->size == i && (!i || packet->data[i - 1] == (uint8_t)i) &&
+                  packet->pts == 7 * i && packet->dts == (i ? 7 * i - 20 : AV_NOPTS_VALUE) &&
+                  !(packet->flags & AV_PKT_FLAG_KEY) == (i % 5 != 0) &&
+                  (i % 9 ? !side : side && size == 1 && *side == (uint8_t)i),
+              "packet %d is another one", i);
+        av_packet_unref(packet);
+    }
+    record_file_close(&part);
+    av_packet_free(&packet);
+}
+
+static int packets_are_whole(MediaError *error)
+{
+    RecordFile part;
+    AVPacket *packet = av_packet_alloc();
+    int ret = record_file_open(&part, &of_plan, RECORDS_PACKETS, PART, error);
+    for (int64_t i = 0; ret >= 0 && i < part.count; i++) {
+        ret = packet_read(&part, i, packet, error);
+        av_packet_unref(packet);
+    }
+    record_file_close(&part);
+    av_packet_free(&packet);
+    return ret >= 0;
+}
+
+/* Commits two packets, the first with these flags, the second with this pts. 1: it worked. */
+static int commits(int flags, int64_t second)
+{
+    AVPacket *packet = av_packet_alloc();
+    RecordWriter writer = {0};
+    MediaError error = {0};
+    CHECK(record_writer_open(&writer, &of_plan, RECORDS_PACKETS, 2, &error) == 0, "%s", error.text);
+    for (int i = 0; i < 2; i++) {
+        packet->pts = i ? second : 10;
+        packet->flags = i ? 0 : flags;
+        CHECK(packet_write(&writer, packet, &error) == 0, "%s", error.text);
+    }
+    const int ret = packets_commit(&writer, (const uint8_t *)"x", 1, &error);
+    CHECK(ret >= 0 || (ret == MEDIA_USAGE && strstr(error.text, "part 2")), "%s", error.text);
+    record_writer_close(&writer);
+    av_packet_free(&packet);
+    return ret >= 0;
+}
+
+static void test_groups_are_closed(void)
+{
+    CHECK(commits(AV_PKT_FLAG_KEY, 11), "a closed group was refused");
+    CHECK(!commits(0, 11), "a part began without a key frame");
+    CHECK(!commits(AV_PKT_FLAG_KEY, 9), "a part began with an open group");
+}
+
+/* ---- damage ---- */
+
 /* Every damaged byte is found, and every cut. */
-static void test_damaged_frames(void)
+static void damage(RecordKind kind, int (*is_whole)(MediaError *error))
 {
     CheckRandom random = check_random(2);
-    char *path = in_folder("frames");
+    char *path = job_part_path(folder, record_names[kind], PART);
     struct stat about;
     FILE *file = fopen(path, "r+b");
-    CHECK(file && fstat(fileno(file), &about) == 0, "it cannot be read");
-    for (int i = 0; file && i < 300; i++) {
+    MediaError error = {0};
+    CHECK(file && fstat(fileno(file), &about) == 0 && is_whole(&error), "%s", error.text);
+    for (int i = 0; file && i < 400; i++) {
         const long at = check_below(&random, (int)about.st_size);
-        MediaError error = {0};
-        int same;
+        error = (MediaError){0};
         fseek(file, at, SEEK_SET);
         const int was = getc(file);
         fseek(file, at, SEEK_SET);
         putc((was + 1 + check_below(&random, 255)) & 0xff, file);
         fflush(file);
-        CHECK(read_frames(&same, &error) < 0 && error.text[0], "byte %ld may be another one", at);
+        CHECK(!is_whole(&error) && error.text[0], "byte %ld may be another one", at);
         fseek(file, at, SEEK_SET);
         putc(was, file);
         fflush(file);
     }
     for (off_t left = about.st_size - 1; left >= 0; left -= 977) {
-        MediaError error = {0};
-        int same;
-        CHECK(truncate(path, left) == 0 && read_frames(&same, &error) < 0 && error.text[0],
+        error = (MediaError){0};
+        CHECK(truncate(path, left) == 0 && !is_whole(&error) && error.text[0],
               "%ld bytes are a file", (long)left);
     }
     fclose(file);
     free(path);
 }
 
-/* Writes one record as it is, with checksums that are right: its reader must not trust it. */
-static void craft(const Record *head, const void *bytes, size_t size)
+static void test_damaged_files(void)
 {
-    MediaError error = {0};
-    RecordWriter writer = {0};
-    CHECK(record_writer_open(&writer, in_folder("frames"), &error) == 0 &&
-              record_writer_add(&writer, head, bytes, size, &error) == 0 &&
-              record_writer_commit(&writer, "lumeq-curves", NULL, 0, NULL, &error) == 0,
-          "%s", error.text);
-    record_writer_close(&writer);
-}
-
-static void refuses_crafted(size_t i)
-{
-    MediaError error = {0};
-    int same;
-    CHECK(read_frames(&same, &error) == MEDIA_INPUT && error.text[0], "record %zu is taken", i);
-}
-
-/* Records that cannot be unpacked. */
-static void test_crafted_frames(void)
-{
-    static const struct {
-        uint32_t first;       /* size that the record claims to unpack to */
-        size_t plain, behind; /* bytes in the stream and after it */
-    } records[] = {
-        {UINT32_MAX, 48, 0},
-        {UINT32_MAX, 1 << 20, 0},
-        {(4 << 20) + 1, 5 << 20, 0},
-        {4 << 20, 1000, 0},
-        {8, 7, 0},
-        {8, 12, 0},
-        {8, 1 << 20, 0},
-        {8, 8, 1000},
-    };
-    uint8_t *const plain = calloc(1, 5 << 20), packed[1 << 14] = {0};
-    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
-        uLongf length = sizeof(packed) - 1000;
-        const Record head = {.first = records[i].first};
-        CHECK(compress(packed, &length, plain, records[i].plain) == Z_OK, "it is too long");
-        craft(&head, packed, length + records[i].behind);
-        refuses_crafted(i);
-    }
-    free(plain);
-}
-
-/* Times that overflow as soon as something is added to them. */
-static void test_frames_out_of_range(void)
-{
-    static const MeasuredFrame frames[] = {{.pts = INT64_MAX},
-                                           {.pts = INT64_MIN},
-                                           {.duration = INT64_MAX},
-                                           {.pts = INT64_C(1) << 62},
-                                           {.duration = -(INT64_C(1) << 62)}};
-    uint8_t packed[64];
-    uLongf length = sizeof(packed);
-    CHECK(compress(packed, &length, (const uint8_t *)"", 0) == Z_OK, "it is too long");
-    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
-        const Record head = {.frame = frames[i]};
-        craft(&head, packed, length);
-        refuses_crafted(i);
-    }
+    test_frames();
+    damage(RECORDS_CURVES, frames_are_whole);
+    test_packets();
+    damage(RECORDS_PACKETS, packets_are_whole);
 }
 
 /* ---- the plan ---- */
@@ -394,130 +451,6 @@ static void test_damaged_plans(void)
     free(path);
 }
 
-/* ---- parts ---- */
-
-static void test_parts(void)
-{
-    static const uint8_t extradata[] = {1, 2, 3};
-    const PartLabel label = {.plan = 0xabcdef01, .part = 3, .frames = 9};
-    CheckRandom random = check_random(4);
-    char *path = in_folder("part");
-    AVPacket *packet = av_packet_alloc();
-    RecordWriter writer = {0};
-    PartFile part;
-    MediaError error = {0};
-    CHECK(record_writer_open(&writer, strdup(path), &error) == 0, "%s", error.text);
-    for (int i = 0; i < 300; i++) {
-        CHECK(av_new_packet(packet, i) == 0, "no memory");
-        memset(packet->data, i, (size_t)i);
-        packet->pts = 7 * i;
-        packet->dts = i ? 7 * i - 20 : AV_NOPTS_VALUE;
-        packet->duration = 7;
-        packet->flags = i % 5 ? 0 : AV_PKT_FLAG_KEY;
-        if (i % 9 == 0)
-            *av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 1) = (uint8_t)i;
-        CHECK(part_writer_add(&writer, packet, &error) == 0, "%s", error.text);
-        av_packet_unref(packet);
-    }
-    CHECK(part_writer_commit(&writer, &label, extradata, sizeof(extradata), &error) == 0, "%s",
-          error.text);
-    record_writer_close(&writer);
-
-    CHECK(part_file_open(&part, strdup(path), &error) == 0, "%s", error.text);
-    CHECK(part.count == 300 && part.label.plan == label.plan && part.label.part == 3 &&
-              part.label.frames == 9 && part.extradata_size == 3 &&
-              !memcmp(part.extradata, extradata, 3),
-          "another label");
-    for (int n = 0; n < 50; n++) {
-        const int i = check_below(&random, 300);
-        CHECK(part_file_read(&part, i, packet, &error) == 0, "%s", error.text);
-        size_t size = 0;
-        const uint8_t *side = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size);
-        CHECK(packet->size == i && (!i || packet->data[i - 1] == (uint8_t)i) &&
-                  packet->pts == 7 * i && packet->dts == (i ? 7 * i - 20 : AV_NOPTS_VALUE) &&
-                  !(packet->flags & AV_PKT_FLAG_KEY) == (i % 5 != 0) &&
-                  (i % 9 ? !side : side && size == 1 && *side == (uint8_t)i),
-              "packet %d is another one", i);
-        av_packet_unref(packet);
-    }
-    part_file_close(&part);
-    av_packet_free(&packet);
-    free(path);
-}
-
-/* Commits two packets, the first with these flags, the second with this pts. 1: it worked. */
-static int commits(int flags, int64_t second)
-{
-    const PartLabel label = {.part = 3};
-    char *path = in_folder("open");
-    AVPacket *packet = av_packet_alloc();
-    RecordWriter writer = {0};
-    MediaError error = {0};
-    CHECK(record_writer_open(&writer, strdup(path), &error) == 0, "%s", error.text);
-    for (int i = 0; i < 2; i++) {
-        packet->pts = i ? second : 10;
-        packet->flags = i ? 0 : flags;
-        CHECK(part_writer_add(&writer, packet, &error) == 0, "%s", error.text);
-    }
-    const int ret = part_writer_commit(&writer, &label, (const uint8_t *)"x", 1, &error);
-    CHECK(ret >= 0 || (ret == MEDIA_USAGE && strstr(error.text, "part 3")), "%s", error.text);
-    record_writer_close(&writer);
-    av_packet_free(&packet);
-    (void)unlink(path);
-    free(path);
-    return ret >= 0;
-}
-
-static void test_groups_are_closed(void)
-{
-    CHECK(commits(AV_PKT_FLAG_KEY, 11), "a closed group was refused");
-    CHECK(!commits(0, 11), "a part began without a key frame");
-    CHECK(!commits(AV_PKT_FLAG_KEY, 9), "a part began with an open group");
-}
-
-static int reads_whole(const char *path, AVPacket *packet)
-{
-    PartFile part;
-    MediaError error = {0};
-    int ret = part_file_open(&part, strdup(path), &error);
-    for (int64_t i = 0; ret >= 0 && i < part.count; i++) {
-        ret = part_file_read(&part, i, packet, &error);
-        av_packet_unref(packet);
-    }
-    CHECK(ret >= 0 || error.text[0], "there is no sentence");
-    part_file_close(&part);
-    return ret >= 0;
-}
-
-static void test_damaged_parts(void)
-{
-    CheckRandom random = check_random(5);
-    char *path = in_folder("part");
-    AVPacket *packet = av_packet_alloc();
-    struct stat about;
-    CHECK(stat(path, &about) == 0 && reads_whole(path, packet), "the part cannot be read");
-    for (int i = 0; i < 400; i++) {
-        const long at = check_below(&random, (int)about.st_size);
-        FILE *file = fopen(path, "r+b");
-        fseek(file, at, SEEK_SET);
-        const int was = getc(file);
-        fseek(file, at, SEEK_SET);
-        putc((was + 1 + check_below(&random, 255)) & 0xff, file);
-        fclose(file);
-        CHECK(!reads_whole(path, packet), "byte %ld may be another one", at);
-        file = fopen(path, "r+b");
-        fseek(file, at, SEEK_SET);
-        putc(was, file);
-        fclose(file);
-    }
-    for (off_t left = about.st_size - 1; left >= 0; left -= 977) {
-        CHECK(truncate(path, left) == 0 && !reads_whole(path, packet), "%ld bytes are a part",
-              (long)left);
-    }
-    av_packet_free(&packet);
-    free(path);
-}
-
 /* ---- where a film is cut ---- */
 
 static int64_t quarter_of(int64_t us)
@@ -571,18 +504,15 @@ static void test_cuts(void)
 }
 
 static const CheckTest tests[] = {
-    {"checksums", test_checksums},
     {"frames", test_frames},
-    {"damaged_frames", test_damaged_frames},
     {"crafted_frames", test_crafted_frames},
-    {"frames_out_of_range", test_frames_out_of_range},
+    {"packets", test_packets},
+    {"groups_are_closed", test_groups_are_closed},
+    {"damaged_files", test_damaged_files},
     {"plan", test_plan},
     {"edited_plans", test_edited_plans},
     {"damaged_plans", test_damaged_plans},
-    {"parts", test_parts},
-    {"damaged_parts", test_damaged_parts},
     {"cuts", test_cuts},
-    {"groups_are_closed", test_groups_are_closed},
 };
 
 int main(int argc, char **argv)
@@ -594,13 +524,7 @@ int main(int argc, char **argv)
     if (mkdir(folder, 0700) < 0)
         return 1;
     const int ret = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
-    static const char *const names[] = {"frames", "plan", "part"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char *path = in_folder(names[i]);
-        (void)remove(path);
-        free(path);
-    }
-    (void)rmdir(folder);
+    job_folder_clear(folder);
     (void)rmdir(parent);
     return ret;
 }
