@@ -42,7 +42,7 @@ static char *absolute(const char *path)
     char folder[PATH_MAX];
     if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
         return strdup(path);
-    return job_path(folder, path);
+    return text_print("%s/%s", folder, path);
 }
 
 /* Checks the path of the statistics or the report; NULL: not asked for. */
@@ -72,7 +72,7 @@ static int begin_plan(JobFilm *f)
     plan->output = absolute(o->output);
     plan->rows = o->stats ? absolute(o->stats) : NULL;
     plan->report = o->report ? absolute(o->report) : NULL;
-    plan->folder = plan->output ? job_folder(plan->output) : NULL;
+    plan->folder = plan->output ? strdup(job_folder(plan->output).text) : NULL;
     plan->asked = *asked ? strdup(asked) : NULL;
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
         (o->report && !plan->report) || !plan->folder || !plan->asked != !*asked ||
@@ -143,9 +143,7 @@ static int take_plan_there(JobFilm *f)
 {
     JobPlan there = {0};
     MediaError why = {0};
-    char *path = job_path(f->plan.folder, "plan");
-    int ret = path ? job_plan_read(&there, path, f->plan.program, &why) : out_of_memory(f);
-    free(path);
+    int ret = job_plan_read(&there, job_path(f->plan.folder, "plan").text, f->plan.program, &why);
     if ((ret == -ENOENT && !why.fault) || (f->options.overwrite && !f->options.resume))
         ret = 0;
     else if (check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan)) < 0)

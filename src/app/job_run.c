@@ -307,7 +307,8 @@ static int end_step_of(void *run, int slot, int status)
     w.answer.error.text[sizeof(w.answer.error.text) - 1] = '\0';
     w.answer.notes[sizeof(w.answer.notes) - 1] = '\0';
     r->slots[slot].part = -1;
-    if (code == EXIT_DONE || (code > 0 && r->step == JOIN && !w.answer.error.text[0])) {
+    if (code == EXIT_DONE || (r->step == JOIN && !w.answer.error.text[0] &&
+                              (code == EXIT_DAMAGED || code == EXIT_OUTPUT))) {
         r->code = code;
         r->before += av_clip64(frames, 0, JOB_MOST_COUNT);
         w.answer.notes[strcspn(w.answer.notes, "\n")] = '\0';
@@ -418,7 +419,9 @@ static int run_all(JobRun *r)
     progress_second_pass(&r->film.progress);
     if (ret > 0)
         ret = run_step(r, SEGMENT);
-    return ret > 0 ? run_step(r, JOIN) : ret;
+    if (ret > 0)
+        ret = run_step(r, JOIN);
+    return r->step == JOIN && r->before ? 1 : ret; /* joined, even if interrupted meanwhile */
 }
 
 /* True if an earlier run has made the output like this (made_how()), its statistics and its report

@@ -48,9 +48,9 @@ static int read_marker(const char *output, struct stat *about, char *damage, int
 {
     MediaError ignored = {0};
     const JobFile now = job_file_look(output);
-    char *folder = job_folder(output), *path = folder ? job_path(folder, JOB_JOINING) : NULL;
-    FILE *file = path && job_folder_check(folder, &ignored) == 0
-                     ? regular_file_stream(path, O_NOFOLLOW)
+    const JobPath folder = job_folder(output), path = job_path(folder.text, JOB_JOINING);
+    FILE *file = job_folder_check(folder.text, &ignored) == 0
+                     ? regular_file_stream(path.text, O_NOFOLLOW)
                      : NULL;
     JobFile film;
     const int is_own = file && now.inode && fgets(damage, size, file) &&
@@ -60,8 +60,6 @@ static int read_marker(const char *output, struct stat *about, char *damage, int
         damage[0] = '\0';
     if (file)
         fclose(file);
-    free(path);
-    free(folder);
     return is_own;
 }
 
@@ -70,14 +68,11 @@ static int write_marker(void *film, const struct stat *whole, MediaError *error)
 {
     const JobFilm *f = film;
     char text[sizeof(f->damage) + 128];
-    char *path = job_path(f->plan.folder, JOB_JOINING);
     const JobFile id = job_file_of(whole);
     const int length =
         snprintf(text, sizeof(text), FILM_LINE "%s", id.inode, id.size, id.modified_ns, f->damage);
-    const int ret = path ? atomic_file_save(path, text, (size_t)length, error)
-                         : media_no_memory(error, MEDIA_OUTPUT);
-    free(path);
-    return ret;
+    return atomic_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
+                            error);
 }
 
 /* True if the file was renamed after the marker was written: that changes its ctime. */
@@ -100,16 +95,14 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
 {
     struct stat marker;
     char damage[sizeof(((JobFilm *)0)->damage)];
-    char *folder = job_folder(output);
-    const int is = folder && read_marker(output, &marker, damage, sizeof(damage)) &&
+    const int is = read_marker(output, &marker, damage, sizeof(damage)) &&
                    (!rows || is_named_since(rows, &marker)) &&
                    (!report || is_named_since(report, &marker));
     if (is) {
-        job_folder_clear(folder);
+        job_folder_clear(job_folder(output).text);
         say(SAY_NORMAL, "%s is complete already", media_quote(output));
         *code = losses_say_damage(damage, NULL);
     }
-    free(folder);
     return is;
 }
 
@@ -126,7 +119,7 @@ typedef struct Segment {
     int64_t frames; /* that were encoded */
     StatsFile *stats;
     RunReport *report;
-    char *rows, *report_path; /* their paths */
+    JobPath rows, report_path;
     RunFigures figures;
     Drawing *drawing;
 } Segment;
@@ -146,14 +139,11 @@ static int open_beside(Segment *s)
     int ret = 0;
     if (f->plan.rows) {
         s->rows = film_joiner_rows(&f->plan, s->number);
-        ret = s->rows ? stats_open(&s->stats, s->rows, 1, NULL, NULL, &f->error)
-                      : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        ret = stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error);
     }
     if (ret >= 0 && f->plan.report) {
         s->report_path = film_joiner_report(&f->plan, s->number);
-        ret = s->report_path
-                  ? run_report_open(&s->report, &f->options, s->report_path, NULL, NULL, &f->error)
-                  : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        ret = run_report_open(&s->report, &f->options, s->report_path.text, NULL, NULL, &f->error);
     }
     return ret;
 }
@@ -315,8 +305,6 @@ int job_step_segment(JobFilm *f, int part)
             (double)s.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
     run_report_close(&s.report);
-    free(s.rows);
-    free(s.report_path);
     drawing_close(&s.drawing);
     planned_close(&s.planned);
     frame_reader_close(&s.curves);
@@ -408,13 +396,9 @@ static int join_beside(Joining *j)
     JobFilm *f = j->film;
     int ret = 0;
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
-        char *rows = film_joiner_rows(&f->plan, i), *report = film_joiner_report(&f->plan, i);
-        ret = rows && report ? stats_append(j->stats, rows, &f->error)
-                             : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        ret = stats_append(j->stats, film_joiner_rows(&f->plan, i).text, &f->error);
         if (ret >= 0)
-            ret = run_report_append(j->report, report, &f->error);
-        free(rows);
-        free(report);
+            ret = run_report_append(j->report, film_joiner_report(&f->plan, i).text, &f->error);
     }
     stats_flush(j->stats);
     run_report_write(j->report, 0);

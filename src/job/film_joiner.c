@@ -12,38 +12,39 @@
 
 struct FilmJoiner {
     const JobPlan *plan;
-    RecordFile *parts; /* only the current one has an open descriptor */
+    RecordFile *parts; /* only the current one is open */
     int64_t count, next;
     int64_t *dts; /* of all packets */
     int part;     /* of the next packet */
     int64_t in_part;
 };
 
-char *film_joiner_rows(const JobPlan *plan, int part)
+JobPath film_joiner_rows(const JobPlan *plan, int part)
 {
     const char *ending = plan->rows ? strrchr(plan->rows, '.') : NULL;
-    return job_own_path(plan, "rows", part, ending ? ending : "");
+    return job_part_path(plan->folder, "rows", part, ending ? ending : "");
 }
 
-char *film_joiner_report(const JobPlan *plan, int part)
+JobPath film_joiner_report(const JobPlan *plan, int part)
 {
-    return job_own_path(plan, "report", part, "");
+    return job_part_path(plan->folder, "report", part, "");
 }
 
-/* Checks that a file beside the part exists. Frees the path. */
-static int check_beside(int part, const char *what, char *path, MediaError *error)
+/* Checks that a file beside the part exists. */
+static int check_beside(int part, const char *what, JobPath path, MediaError *error)
 {
-    if (!path || access(path, F_OK) < 0)
-        (void)media_fail(error, MEDIA_INPUT, "%s of part %d, %s, are missing", what, part,
-                         media_quote(path ? path : ""));
-    free(path);
-    return error->fault;
+    return access(path.text, F_OK) == 0
+               ? 0
+               : media_fail(error, MEDIA_INPUT, "%s of part %d, %s, are missing", what, part,
+                            media_quote(path.text));
 }
 
 /* Opens and checks a part. Returns -ENOENT without a fault if its file is missing. */
 static int open_part(const JobPlan *plan, int part, RecordFile *file, MediaError *error)
 {
     int ret = record_file_open(file, plan, RECORDS_PACKETS, part, error);
+    if (ret >= 0 && !file->count)
+        ret = record_file_fail(file, "it has no packets", error);
     if (ret >= 0 && plan->rows)
         ret = check_beside(part, "the statistics", film_joiner_rows(plan, part), error);
     if (ret >= 0 && plan->report)
@@ -185,33 +186,14 @@ int64_t film_joiner_next(const FilmJoiner *j)
     return j->next < j->count ? j->dts[j->next] : INT64_MAX;
 }
 
-/* Opens the part of the next packet again. */
-static int change_part(FilmJoiner *j, MediaError *error)
-{
-    RecordFile *file = &j->parts[j->part], again;
-    const int ret = record_file_open(&again, j->plan, RECORDS_PACKETS, j->part, error);
-    if (ret < 0 && !error->fault)
-        (void)media_fail(error, MEDIA_INPUT, "%s has disappeared", media_quote(file->path));
-    if (ret >= 0 && again.end.sum != file->end.sum)
-        (void)media_fail(error, MEDIA_INPUT, "%s was replaced in the meantime: join again",
-                         media_quote(file->path));
-    FFSWAP(int, file->fd, again.fd);
-    record_file_close(&again);
-    return error->fault;
-}
-
 int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
 {
     if (j->next >= j->count)
         return 0;
     RecordFile *file = &j->parts[j->part];
-    if (!j->in_part && change_part(j, error) < 0)
-        return error->fault;
     if (packet_read(file, j->in_part, packet, error) < 0) {
-        char name[PATH_MAX]; /* the part then counts as missing, and is made again */
-        if (error->fault == MEDIA_INPUT &&
-            snprintf(name, sizeof(name), "%s.damaged", file->path) < (int)sizeof(name))
-            (void)rename(file->path, name);
+        if (error->fault == MEDIA_INPUT) /* --resume makes a missing part again */
+            (void)unlink(file->path);
         media_add(error, "; lumeq segment PLAN %d -y makes it again", j->part);
         return error->fault;
     }

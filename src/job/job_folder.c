@@ -14,11 +14,8 @@
 #define MARK HEX HEX HEX HEX HEX HEX HEX HEX
 
 /* Patterns of a job's files, and of their temporary names. */
-#define NAMES                                                                                      \
-    "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART "-" MARK                          \
-    ".@(csv|jsonl)|report-" PART "-" MARK ")"
-static const char *const names[] = {NAMES, "part-" PART ".damaged",
-                                    "." NAMES "-" MARK "-" MARK ".tmp",
+#define NAMES "@(plan|joining|@(curves|part|measured|report)-" PART "|rows-" PART ".@(csv|jsonl))"
+static const char *const names[] = {NAMES, "." NAMES "-" MARK "-" MARK ".tmp",
                                     "." NAMES ".lumeq-" MARK ".part"};
 
 static int refuse_folder(const char *folder, const char *why, MediaError *error)

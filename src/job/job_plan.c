@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,32 +17,37 @@
 #include "media/output/atomic_file.h"
 #include "media/regular_file.h"
 
-#define MOST_PLAN ((int64_t)256 << 20)
-
 #define MOST_THREADS 256 /* as --threads */
 #define MOST_CODE 65535
 #define DEEPER 10 /* bits of --pix-fmt auto10 */
 
 #define TITLE "lumeq-plan"
 
-char *job_path(const char *folder, const char *name)
+JobPath job_path(const char *folder, const char *name, ...)
 {
-    return text_print("%s/%s", folder, name);
+    JobPath path;
+    char base[NAME_MAX + 1];
+    va_list args;
+    va_start(args, name);
+    const int n = vsnprintf(base, sizeof(base), name, args);
+    va_end(args);
+    if (n >= (int)sizeof(base) ||
+        snprintf(path.text, sizeof(path.text), "%s/%s", folder, base) >= PATH_MAX)
+        path.text[0] = '\0';
+    return path;
 }
 
-char *job_part_path(const char *folder, const char *what, int part)
+JobPath job_part_path(const char *folder, const char *what, int part, const char *ending)
 {
-    return text_print("%s/%s-%05d", folder, what, part);
+    return job_path(folder, "%s-%05d%s", what, part, ending);
 }
 
-char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending)
+JobPath job_folder(const char *output)
 {
-    return text_print("%s/%s-%05d-%08" PRIx32 "%s", plan->folder, what, part, plan->mark, ending);
-}
-
-char *job_folder(const char *output)
-{
-    return text_print("%s.lumeq", output);
+    JobPath path;
+    if (snprintf(path.text, sizeof(path.text), "%s.lumeq", output) >= PATH_MAX)
+        path.text[0] = '\0';
+    return path;
 }
 
 JobFile job_file_of(const struct stat *file)
@@ -189,12 +195,10 @@ int job_plan_set_mark(JobPlan *plan, MediaError *error)
 int job_plan_write(JobPlan *plan, MediaError *error)
 {
     KeyText text = {0};
-    char *path = job_path(plan->folder, "plan");
-    int ret = path ? make_text(plan, &text, error) : media_no_memory(error, MEDIA_OUTPUT);
+    int ret = make_text(plan, &text, error);
     if (ret >= 0)
-        ret = atomic_file_save(path, text.text, text.size, error);
+        ret = atomic_file_save(job_path(plan->folder, "plan").text, text.text, text.size, error);
     key_text_free(&text);
-    free(path);
     return ret;
 }
 
@@ -203,22 +207,14 @@ int job_plan_write(JobPlan *plan, MediaError *error)
 /* NULL: see regular_file_why(). */
 static char *read_text(const char *path)
 {
-    struct stat about = {0};
     FILE *file = regular_file_stream(path, O_NOFOLLOW);
+    char *text = NULL;
+    size_t room = 0;
     if (!file)
         return NULL;
-    char *text = NULL;
-    errno = EFBIG;
-    if (fstat(fileno(file), &about) == 0 && about.st_size <= MOST_PLAN) {
-        text = malloc((size_t)about.st_size + 1);
-        const size_t n = text ? fread(text, 1, (size_t)about.st_size, file) : 0;
-        if (text)
-            text[n] = '\0';
-        if (text && (n != (size_t)about.st_size || strlen(text) != n)) {
-            free(text);
-            text = NULL;
-            errno = EILSEQ;
-        }
+    if (getdelim(&text, &room, '\0', file) < 0) {
+        free(text);
+        text = feof(file) ? strdup("") : NULL;
     }
     const int reason = errno;
     fclose(file);
@@ -339,17 +335,17 @@ static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;
     const int fd = job_folder_open(plan->folder, error);
-    char *folder = job_folder(plan->output);
-    const int is_here = fd >= 0 && folder && fstat(fd, &here) == 0 && lstat(folder, &named) == 0 &&
+    const JobPath folder = job_folder(plan->output);
+    const int is_here = fd >= 0 && fstat(fd, &here) == 0 && lstat(folder.text, &named) == 0 &&
                         here.st_dev == named.st_dev && here.st_ino == named.st_ino;
     if (fd >= 0)
         close(fd);
     if (is_here) {
         free(plan->folder);
-        plan->folder = folder;
-    } else {
-        free(folder);
+        plan->folder = strdup(folder.text);
     }
+    if (is_here && !plan->folder)
+        return media_no_memory(error, MEDIA_INPUT);
     return is_here || error->fault
                ? error->fault
                : media_fail(error, MEDIA_INPUT,
@@ -368,8 +364,6 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
     char *text = read_text(path);
     if (!text && errno == ENOENT)
         return -ENOENT;
-    if (!text && errno == EILSEQ)
-        return not_a_plan(path, "it is no text", error);
     if (!text)
         return media_fail(error, MEDIA_INPUT, "cannot read the plan %s: %s", media_quote(path),
                           regular_file_why());

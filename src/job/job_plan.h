@@ -5,6 +5,7 @@
 #ifndef LUMEQ_JOB_JOB_PLAN_H
 #define LUMEQ_JOB_JOB_PLAN_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -75,16 +76,19 @@ typedef struct JobPlan {
     int64_t wanted_parts; /* asked for; part_count may be smaller: those parts are empty */
 } JobPlan;
 
-/* Paths in the folder: "FOLDER/NAME" and "FOLDER/WHAT-00001". The caller frees them; NULL: out of
- * memory. */
-char *job_path(const char *folder, const char *name);
-char *job_part_path(const char *folder, const char *what, int part);
+/* A path; "" if it is too long. */
+typedef struct JobPath {
+    char text[PATH_MAX];
+} JobPath;
 
-/* The same with the plan's mark in the name: "FOLDER/WHAT-00001-0123abcdENDING". */
-char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending);
+/* The path of a file in the folder of a job; the name is formatted. */
+JobPath job_path(const char *folder, const char *name, ...) __attribute__((format(printf, 2, 3)));
 
-/* The folder of a job: OUTPUT.lumeq. NULL: out of memory. */
-char *job_folder(const char *output);
+/* "FOLDER/WHAT-00001ENDING". */
+JobPath job_part_path(const char *folder, const char *what, int part, const char *ending);
+
+/* The folder of a job: OUTPUT.lumeq. */
+JobPath job_folder(const char *output);
 
 JobFile job_file_of(const struct stat *file);
 JobFile job_file_look(const char *path);

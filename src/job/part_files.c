@@ -277,7 +277,7 @@ static int take_side_data(const RecordFile *f, AVPacket *packet, const uint8_t *
     return size ? record_file_fail(f, "its side data is damaged", error) : 0;
 }
 
-int packet_read(const RecordFile *f, int64_t index, AVPacket *packet, MediaError *error)
+int packet_read(RecordFile *f, int64_t index, AVPacket *packet, MediaError *error)
 {
     const Record *r = &f->records[index];
     if (r->first > r->size)

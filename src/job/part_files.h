@@ -83,6 +83,6 @@ int packet_write(RecordWriter *writer, const AVPacket *packet, MediaError *error
 int packets_commit(RecordWriter *writer, const uint8_t *extradata, int size, MediaError *error);
 
 /* Reads packet number `index`. MEDIA_INPUT: it is damaged; MEDIA_OUTPUT: out of memory. */
-int packet_read(const RecordFile *file, int64_t index, AVPacket *packet, MediaError *error);
+int packet_read(RecordFile *file, int64_t index, AVPacket *packet, MediaError *error);
 
 #endif

@@ -21,16 +21,13 @@ const char *const record_names[RECORD_KINDS] = {
 int record_writer_open(RecordWriter *w, const JobPlan *plan, RecordKind kind, int part,
                        MediaError *error)
 {
-    char *path = job_part_path(plan->folder, record_names[kind], part);
+    const JobPath path = job_part_path(plan->folder, record_names[kind], part, "");
     w->end = (RecordEnd){.version = JOB_PLAN_VERSION,
                          .kind = kind,
                          .plan = kind == RECORDS_CURVES ? 0 : plan->mark,
                          .part = (uint32_t)part};
     memcpy(w->end.magic, magic, sizeof(w->end.magic));
-    const int ret =
-        path ? atomic_file_open(&w->file, path, error) : media_no_memory(error, MEDIA_OUTPUT);
-    free(path);
-    return ret;
+    return atomic_file_open(&w->file, path.text, error);
 }
 
 int record_writer_append(RecordWriter *w, const void *bytes, size_t size, MediaError *error)
@@ -152,7 +149,8 @@ int record_file_open(RecordFile *f, const JobPlan *plan, RecordKind kind, int pa
                      MediaError *error)
 {
     struct stat about;
-    *f = (RecordFile){.fd = -1, .path = job_part_path(plan->folder, record_names[kind], part)};
+    const JobPath path = job_part_path(plan->folder, record_names[kind], part, "");
+    *f = (RecordFile){.fd = -1, .path = strdup(path.text)};
     if (!f->path)
         return media_no_memory(error, MEDIA_OUTPUT);
     f->fd = regular_file_open(f->path, O_NOFOLLOW);
@@ -170,9 +168,14 @@ int record_file_open(RecordFile *f, const JobPlan *plan, RecordKind kind, int pa
     return ret < 0 ? ret : read_index(f, left, error);
 }
 
-int record_file_read(const RecordFile *f, int64_t index, void *bytes, MediaError *error)
+int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
 {
     const Record *r = &f->records[index];
+    if (f->fd < 0)
+        f->fd = regular_file_open(f->path, O_NOFOLLOW);
+    if (f->fd < 0)
+        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
+                          regular_file_why());
     if (read_at(f, bytes, r->size, r->position, error) < 0)
         return error->fault;
     return checksum(0, bytes, r->size) == r->sum

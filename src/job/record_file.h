@@ -88,12 +88,12 @@ int record_file_open(RecordFile *file, const JobPlan *plan, RecordKind kind, int
                      MediaError *error);
 
 /* Reads a record to `bytes`, which has room for its size. MEDIA_INPUT. */
-int record_file_read(const RecordFile *file, int64_t index, void *bytes, MediaError *error);
+int record_file_read(RecordFile *file, int64_t index, void *bytes, MediaError *error);
 
 /* Reports that the file is not whole. MEDIA_INPUT. */
 int record_file_fail(const RecordFile *file, const char *why, MediaError *error);
 
-/* Closes the descriptor alone: of many files, not all can be open. */
+/* Closes the descriptor alone until the next read: of many files, not all can be open. */
 void record_file_release(RecordFile *file);
 
 void record_file_close(RecordFile *file);

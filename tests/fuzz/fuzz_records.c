@@ -13,20 +13,10 @@ int fuzz_valid;
 
 static char folder[300];
 
-static char *path_of(RecordKind kind)
-{
-    char *path = job_part_path(folder, record_names[kind], 0);
-    FUZZ_CHECK(path, "out of memory");
-    return path;
-}
-
 static void remove_folder(void)
 {
-    for (RecordKind kind = 0; kind < RECORD_KINDS; kind++) {
-        char *path = path_of(kind);
-        (void)remove(path);
-        free(path);
-    }
+    for (RecordKind kind = 0; kind < RECORD_KINDS; kind++)
+        (void)remove(job_part_path(folder, record_names[kind], 0, "").text);
     (void)rmdir(folder);
 }
 
@@ -114,8 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(file, bytes, size);
     const RecordEnd end = correct(file, size);
     const RecordKind kind = end.kind < RECORD_KINDS ? (RecordKind)end.kind : RECORDS_PACKETS;
-    char *path = path_of(kind);
-    fuzz_write(path, file, size);
+    fuzz_write(job_part_path(folder, record_names[kind], 0, "").text, file, size);
     JobPart part = {.curves = end.index};
     const JobPlan plan = {.folder = folder, .mark = MARK, .parts = &part, .part_count = 1};
     if (kind == RECORDS_MEASURES)
@@ -124,7 +113,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         read_curves(&plan);
     else
         read_part(&plan);
-    free(path);
     free(file);
     return 0;
 }

@@ -149,8 +149,8 @@ static void write_frames(const char *folder, LumeqContext *context, int is_measu
     FrameWriter writer = {0};
     LumeqMeasure *measure = NULL;
     LumeqHistory *history = NULL;
-    char *path = job_part_path(folder, record_names[kind], 0);
-    FUZZ_CHECK(path && record_writer_open(&writer.out, &plan, kind, 0, &error) == 0 &&
+    const JobPath path = job_part_path(folder, record_names[kind], 0, "");
+    FUZZ_CHECK(record_writer_open(&writer.out, &plan, kind, 0, &error) == 0 &&
                    lumeq_history_create(&history, NULL, 0) == 0,
                "%s", error.text);
     for (int i = 0; i < 2; i++) {
@@ -174,9 +174,8 @@ static void write_frames(const char *folder, LumeqContext *context, int is_measu
     frame_writer_close(&writer);
     lumeq_measure_free(&measure);
     lumeq_history_destroy(&history);
-    const size_t size = read_file(path);
+    const size_t size = read_file(path.text);
     write_seed("records", is_measures ? "measures" : "curves", file_bytes, size);
-    free(path);
 }
 
 static void write_part(const char *folder)
@@ -185,10 +184,9 @@ static void write_part(const char *folder)
     MediaError error = {0};
     RecordWriter writer = {0};
     AVPacket *packet = av_packet_alloc();
-    char *path = job_part_path(folder, "part", 0);
-    FUZZ_CHECK(packet && path &&
-                   record_writer_open(&writer, &plan, RECORDS_PACKETS, 0, &error) == 0,
-               "%s", error.text);
+    const JobPath path = job_part_path(folder, "part", 0, "");
+    FUZZ_CHECK(packet && record_writer_open(&writer, &plan, RECORDS_PACKETS, 0, &error) == 0, "%s",
+               error.text);
     for (int i = 0; i < 3; i++) {
         FUZZ_CHECK(av_new_packet(packet, 20) == 0, "out of memory");
         memset(packet->data, i, 20);
@@ -203,9 +201,8 @@ static void write_part(const char *folder)
     FUZZ_CHECK(packets_commit(&writer, (const uint8_t *)"abc", 3, &error) == 0, "%s", error.text);
     record_writer_close(&writer);
     av_packet_free(&packet);
-    const size_t size = read_file(path);
+    const size_t size = read_file(path.text);
     write_seed("records", "part", file_bytes, size);
-    free(path);
 }
 
 /* ---- reports ---- */

@@ -20,14 +20,6 @@
 static char parent[] = "/tmp/lumeq-job-XXXXXX";
 static char folder[sizeof(parent) + 16], output[sizeof(parent) + 4];
 
-static char *in_folder(const char *name)
-{
-    char *path = job_path(folder, name);
-    if (!path)
-        abort();
-    return path;
-}
-
 /* The plan and the part that the files belong to. */
 static JobPart of_part[4];
 static const JobPlan of_plan = {
@@ -259,9 +251,9 @@ static void test_groups_are_closed(void)
 static void damage(RecordKind kind, int (*is_whole)(MediaError *error))
 {
     CheckRandom random = check_random(2);
-    char *path = job_part_path(folder, record_names[kind], PART);
+    const JobPath path = job_part_path(folder, record_names[kind], PART, "");
     struct stat about;
-    FILE *file = fopen(path, "r+b");
+    FILE *file = fopen(path.text, "r+b");
     MediaError error = {0};
     CHECK(file && fstat(fileno(file), &about) == 0 && is_whole(&error), "%s", error.text);
     for (int i = 0; file && i < 400; i++) {
@@ -279,11 +271,10 @@ static void damage(RecordKind kind, int (*is_whole)(MediaError *error))
     }
     for (off_t left = about.st_size - 1; left >= 0; left -= 977) {
         error = (MediaError){0};
-        CHECK(truncate(path, left) == 0 && !is_whole(&error) && error.text[0],
+        CHECK(truncate(path.text, left) == 0 && !is_whole(&error) && error.text[0],
               "%ld bytes are a file", (long)left);
     }
     fclose(file);
-    free(path);
 }
 
 static void test_damaged_files(void)
@@ -358,18 +349,17 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
 
 static void test_plan(void)
 {
-    char *path = in_folder("plan");
+    const JobPath path = job_path(folder, "plan");
     JobPlan plan, again = {0};
     MediaError error = {0};
     make_plan(&plan);
     CHECK(job_plan_write(&plan, &error) == 0, "%s", error.text);
-    CHECK(job_plan_read(&again, path, "lumeq 1", &error) == 0, "%s", error.text);
+    CHECK(job_plan_read(&again, path.text, "lumeq 1", &error) == 0, "%s", error.text);
     check_plan(&plan, &again);
     job_plan_free(&again);
-    CHECK(job_plan_read(&again, path, "lumeq 2", &error) == MEDIA_INPUT, "another program's");
+    CHECK(job_plan_read(&again, path.text, "lumeq 2", &error) == MEDIA_INPUT, "another program's");
     job_plan_free(&again);
     job_plan_free(&plan);
-    free(path);
 }
 
 /* With a checksum that is right, as somebody who edits it would have it. */
@@ -396,8 +386,9 @@ static void test_edited_plans(void)
         {"part 1 11 1 2 0", "part 1 11 -9223372036854775807 2 0"},
         {"part 1 11 1 2 0 -1", "part 1 11 1 2 0 9223372036854775807"},
     };
-    char *path = in_folder("plan"), text[4096], edited[4200];
-    FILE *file = fopen(path, "rb");
+    const JobPath path = job_path(folder, "plan");
+    char text[4096], edited[4200];
+    FILE *file = fopen(path.text, "rb");
     const size_t size = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
     text[size] = '\0';
@@ -411,26 +402,26 @@ static void test_edited_plans(void)
             continue;
         const int length = snprintf(edited, sizeof(edited), "%.*s%s%s", (int)(at - text), text,
                                     lines[i][1], at + strlen(lines[i][0]));
-        file = fopen(path, "wb");
+        file = fopen(path.text, "wb");
         fprintf(file, "%send %08x\n", edited, checksum(0, edited, (size_t)length));
         fclose(file);
-        CHECK(job_plan_read(&plan, path, "lumeq 1", &error) == MEDIA_INPUT &&
+        CHECK(job_plan_read(&plan, path.text, "lumeq 1", &error) == MEDIA_INPUT &&
                   strstr(error.text, "wrong or missing"),
               "%s: %s", lines[i][1], error.text);
         job_plan_free(&plan);
     }
     *last = end;
-    file = fopen(path, "wb");
+    file = fopen(path.text, "wb");
     fwrite(text, 1, size, file);
     fclose(file);
-    free(path);
 }
 
 static void test_damaged_plans(void)
 {
     CheckRandom random = check_random(3);
-    char *path = in_folder("plan"), text[4096];
-    FILE *file = fopen(path, "rb");
+    const JobPath path = job_path(folder, "plan");
+    char text[4096];
+    FILE *file = fopen(path.text, "rb");
     const size_t size = fread(text, 1, sizeof(text), file);
     fclose(file);
     for (int i = 0; i < 500; i++) {
@@ -440,15 +431,14 @@ static void test_damaged_plans(void)
         JobPlan plan = {0};
         MediaError error = {0};
         text[at] = (char)(was + 1 + check_below(&random, 255));
-        file = fopen(path, "wb");
+        file = fopen(path.text, "wb");
         fwrite(text, 1, cut ? at : size, file);
         fclose(file);
-        CHECK(job_plan_read(&plan, path, "lumeq 1", &error) == MEDIA_INPUT && error.text[0],
+        CHECK(job_plan_read(&plan, path.text, "lumeq 1", &error) == MEDIA_INPUT && error.text[0],
               "byte %zu may be another one", at);
         job_plan_free(&plan);
         text[at] = was;
     }
-    free(path);
 }
 
 /* ---- where a film is cut ---- */
