@@ -88,11 +88,6 @@ int job_film_read(JobFilm *f, const char *path, int argc, char **argv)
     int ret = check_arguments(argc, argv, &f->error);
     if (ret >= 0)
         ret = job_plan_read(&f->plan, path, program, &f->error);
-    if (ret == -ENOENT && !f->error.fault)
-        return media_fail(&f->error, MEDIA_INPUT,
-                          "there is no plan %s; lumeq plan IN -o OUT makes "
-                          "OUT.lumeq/plan",
-                          media_quote(path));
     if (ret >= 0)
         ret = parse(f, argc, argv);
     return ret < 0 ? ret : job_input_check(&f->plan, &f->error);

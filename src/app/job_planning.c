@@ -143,15 +143,13 @@ static int take_plan_there(JobFilm *f)
 {
     JobPlan there = {0};
     MediaError why = {0};
-    int ret = job_plan_read(&there, job_path(f->plan.folder, "plan").text, f->plan.program, &why);
-    if ((ret == -ENOENT && !why.fault) || (f->options.overwrite && !f->options.resume))
-        ret = 0;
-    else if (check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan)) < 0)
-        ret = f->error.fault;
-    else if (f->local && !there.ready) /* its parts are measured again */
-        ret = 0;
-    else
-        ret = 1;
+    const JobPath path = job_path(f->plan.folder, "plan");
+    if (access(path.text, F_OK) < 0 || (f->options.overwrite && !f->options.resume))
+        return 0;
+    int ret = job_plan_read(&there, path.text, f->plan.program, &why);
+    ret = check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan));
+    if (ret >= 0)
+        ret = there.ready || !f->local; /* else its parts are measured again */
     if (ret > 0)
         FFSWAP(JobPlan, f->plan, there);
     job_plan_free(&there);
@@ -249,11 +247,7 @@ static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameRead
     for (int tries = 0;; tries++) {
         int64_t frames;
         if (part_measures_open(reader, measures, &f->plan, part, &f->error) < 0)
-            return f->error.fault ? f->error.fault
-                                  : media_fail(&f->error, MEDIA_INPUT,
-                                               "part %d is not measured; lumeq measure PLAN %d "
-                                               "measures it",
-                                               part, part);
+            return f->error.fault;
         const int fits = !last || !reader->file.count ||
                          (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
                           (tries || !damage_any(&measures->damage)));
@@ -594,8 +588,6 @@ int job_step_measure(JobFilm *f, int part)
         say(SAY_NORMAL, "part %d is measured already", part);
         return 0;
     }
-    if (why.fault)
-        say(SAY_NORMAL, "part %d is measured again: its file cannot be used", part);
     f->writer_options.take_encoded = ignore_packet;
     int ret = job_film_open(f);
     job_film_begin(f);

@@ -397,10 +397,7 @@ static int read_plan(JobRun *r)
     r->planned = 1;
     job_program(program, sizeof(program));
     job_plan_free(&f->plan);
-    const int ret = job_plan_read(&f->plan, r->path, program, &f->error);
-    return ret == -ENOENT
-               ? media_fail(&f->error, MEDIA_INPUT, "the plan %s was removed", media_quote(r->path))
-               : ret;
+    return job_plan_read(&f->plan, r->path, program, &f->error);
 }
 
 /* Returns 1 if the film is joined, 0 if the run was stopped, or a fault. */
@@ -544,27 +541,6 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
                       job_words[command]);
 }
 
-static void set_up(JobFilm *f)
-{
-    const Options *o = &f->options;
-    say_set_color((SayColor)o->color);
-    say_set_verbosity(o->quiet ? SAY_ERRORS : o->verbose ? SAY_DETAILS : SAY_NORMAL);
-    media_log_install(o->verbose, say_detail, say_error);
-    f->progress.style = headless_progress(o);
-}
-
-/* Prints the error of a step. Returns the exit code. */
-static int end_step(JobFilm *f, int ret, int code)
-{
-    if (ret < 0) {
-        code = atomic_load(f->stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -f->error.fault;
-        say(SAY_ERRORS, "%s",
-            code == EXIT_INTERRUPTED ? "interrupted; finished parts stay" : f->error.text);
-    }
-    job_film_close(f);
-    return code;
-}
-
 /* Looks for an earlier join of a plan that no longer exists. Returns 1 if its folder says that the
  * output is its film; 0: the plan exists; or a fault. */
 static int look_at_output(JobFilm *f, const char *plan, int *code)
@@ -588,44 +564,37 @@ static int look_at_output(JobFilm *f, const char *plan, int *code)
     return ret;
 }
 
-/* Takes a step of an existing plan, whose path is argv[0]. */
-static int run_command(JobFilm *f, int command, int argc, char **argv, int *code)
+/* Reads an existing plan, whose path is argv[0], and the part's number. Returns 1, 0 if nothing is
+ * left to do, or a fault. */
+static int read_command(JobFilm *f, int command, int argc, char **argv, long *part, int *code)
 {
-    long part = 0;
     int used = 0, ret = 0;
     const int has_part = command == MEASURE || command == SEGMENT;
-    if (command == PLAN && argc < 1)
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "lumeq plan needs a film and its name, IN -o OUT, or a plan to finish, "
-                          "OUT.lumeq/plan; a file called plan is ./plan");
     if (argc < 1 || argv[0][0] == '-')
         return media_fail(&f->error, MEDIA_USAGE,
-                          "lumeq %s needs a plan, OUT.lumeq/plan; a file called %s is ./%s",
-                          job_words[command], job_words[command], job_words[command]);
+                          "lumeq %s needs %sa plan, OUT.lumeq/plan; a file called %s is ./%s",
+                          job_words[command],
+                          command == PLAN ? "a film and its name, IN -o OUT, or " : "",
+                          job_words[command], job_words[command]);
     if (has_part)
-        ret = find_part(f, command, argc - 1, argv + 1, &used, &part);
+        ret = find_part(f, command, argc - 1, argv + 1, &used, part);
     if (ret >= 0 && command == JOIN)
         ret = look_at_output(f, argv[0], code);
-    if (ret > 0)
+    if (ret == 0)
+        ret = job_film_read(f, argv[0], argc - 1 - used, argv + 1 + used) < 0 ? f->error.fault : 1;
+    else if (ret > 0)
         return 0;
-    if (ret >= 0)
-        ret = job_film_read(f, argv[0], argc - 1 - used, argv + 1 + used);
-    if (ret < 0)
-        return ret;
     const int count = f->plan.part_count;
-    if (has_part && part >= (f->plan.ready ? FFMAX(count, f->plan.wanted_parts) : count))
+    if (ret > 0 && has_part &&
+        *part >= (f->plan.ready ? FFMAX(count, f->plan.wanted_parts) : count))
         return media_fail(&f->error, MEDIA_USAGE,
-                          "there is no part %ld: the plan has %d parts, 0 to %d", part, count,
+                          "there is no part %ld: the plan has %d parts, 0 to %d", *part, count,
                           count - 1);
-    set_up(f);
-    if (engine_check_parts(&f->options, &f->error) < 0 ||
-        sandbox_enter(&f->options, SANDBOX_STEP, &f->error) < 0)
-        return f->error.fault;
-    return take_step(f, command == PLAN ? FINISH : command, (int)part, code);
+    return ret;
 }
 
-/* lumeq plan IN -o OUT */
-static int plan_new(JobFilm *f, int argc, char **argv)
+/* lumeq plan IN -o OUT. Returns 1, 0 if nothing is left to do, or a fault. */
+static int read_film_options(JobFilm *f, int argc, char **argv)
 {
     char text[1400];
     if (options_parse_plan(&f->options, argc, argv, text, sizeof(text)) < 0)
@@ -638,14 +607,10 @@ static int plan_new(JobFilm *f, int argc, char **argv)
         return media_fail(
             &f->error, MEDIA_USAGE,
             "lumeq plan plans a film; use this option without it, as in lumeq --version");
-    set_up(f);
-    if (!f->options.output)
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "lumeq plan IN -o OUT needs the name of the film to write: -o OUT");
-    if (engine_check_parts(&f->options, &f->error) < 0 ||
-        sandbox_enter(&f->options, SANDBOX_STEP, &f->error) < 0)
-        return f->error.fault;
-    return job_step_plan(f);
+    return f->options.output
+               ? 1
+               : media_fail(&f->error, MEDIA_USAGE,
+                            "lumeq plan IN -o OUT needs the name of the film to write: -o OUT");
 }
 
 /* True for `lumeq plan IN -o OUT` and for help; otherwise `lumeq plan PLAN` is meant. */
@@ -662,12 +627,30 @@ static int names_output(int argc, char **argv)
 int job_command(int argc, char **argv, atomic_int *stop)
 {
     JobFilm film = {.stop = stop, .options = options_default()};
+    const Options *o = &film.options;
     const int command = find_word(argv[1]);
-    int code = EXIT_DONE, ret;
+    const int is_new = command == PLAN && names_output(argc - 1, argv + 1);
+    int code = EXIT_DONE;
+    long part = 0;
     signals_install(stop);
-    if (command == PLAN && names_output(argc - 1, argv + 1))
-        ret = plan_new(&film, argc - 1, argv + 1);
-    else
-        ret = run_command(&film, command, argc - 2, argv + 2, &code);
-    return end_step(&film, ret, code);
+    int ret = is_new ? read_film_options(&film, argc - 1, argv + 1)
+                     : read_command(&film, command, argc - 2, argv + 2, &part, &code);
+    if (ret > 0) {
+        say_set_color((SayColor)o->color);
+        say_set_verbosity(o->quiet ? SAY_ERRORS : o->verbose ? SAY_DETAILS : SAY_NORMAL);
+        media_log_install(o->verbose, say_detail, say_error);
+        film.progress.style = headless_progress(o);
+        ret = engine_check_parts(o, &film.error);
+        if (ret >= 0)
+            ret = sandbox_enter(o, SANDBOX_STEP, &film.error);
+        if (ret >= 0)
+            ret = take_step(&film, command == PLAN && !is_new ? FINISH : command, (int)part, &code);
+    }
+    if (ret < 0) {
+        code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -film.error.fault;
+        say(SAY_ERRORS, "%s",
+            code == EXIT_INTERRUPTED ? "interrupted; finished parts stay" : film.error.text);
+    }
+    job_film_close(&film);
+    return code;
 }

@@ -363,7 +363,9 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
         return media_no_memory(error, MEDIA_INPUT);
     char *text = read_text(path);
     if (!text && errno == ENOENT)
-        return -ENOENT;
+        return media_fail(error, MEDIA_INPUT,
+                          "there is no plan %s; lumeq plan IN -o OUT makes OUT.lumeq/plan",
+                          media_quote(path));
     if (!text)
         return media_fail(error, MEDIA_INPUT, "cannot read the plan %s: %s", media_quote(path),
                           regular_file_why());

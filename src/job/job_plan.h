@@ -102,8 +102,7 @@ int job_input_check(const JobPlan *plan, MediaError *error);
 
 /* Fills in a zeroed plan from its file, which somebody may have edited: the numbers are checked to
  * be within their limits, the folder to be that of the output, and `program` to be the one that
- * planned. -ENOENT without a fault: there is no plan. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in
- * any case. */
+ * planned. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Sets the mark that the plan will have when it is written. MEDIA_OUTPUT: out of memory. */

@@ -156,6 +156,9 @@ int part_measures_open(FrameReader *r, PartMeasures *m, const JobPlan *plan, int
     *r = (FrameReader){0};
     *m = (PartMeasures){0};
     int ret = record_file_open(&r->file, plan, RECORDS_MEASURES, part, error);
+    if (ret == -ENOENT && !error->fault)
+        return media_fail(error, MEDIA_INPUT,
+                          "part %d is not measured; lumeq measure PLAN %d measures it", part, part);
     if (ret >= 0 && r->file.last_size != sizeof(*m))
         ret = record_file_fail(&r->file, "its end is damaged", error);
     if (ret >= 0)
@@ -178,11 +181,8 @@ int film_measures_next(FilmMeasures *f, MeasuredFrame *frame, MediaError *error)
         return 0;
     while (f->reader.next == f->reader.file.count && f->part < f->parts) {
         frame_reader_close(&f->reader);
-        ret = part_measures_open(&f->reader, &ignored, f->plan, f->part, error);
-        if (ret < 0)
-            return error->fault ? ret
-                                : media_fail(error, MEDIA_INPUT, "part %d is not measured" AGAIN,
-                                             f->part, f->part);
+        if (part_measures_open(&f->reader, &ignored, f->plan, f->part, error) < 0)
+            return error->fault;
         f->part++;
     }
     ret = frame_reader_next(&f->reader, frame, error);

@@ -51,8 +51,8 @@ typedef struct PartMeasures {
     DamageReport damage; /* of the frames that were measured alone */
 } PartMeasures;
 
-/* Opens the measures of a part. Returns -ENOENT without a fault if the part is not measured;
- * MEDIA_INPUT. Close the reader in any case. */
+/* Opens the measures of a part. MEDIA_INPUT, also if it is not measured. Close the reader in any
+ * case. */
 int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPlan *plan, int part,
                        MediaError *error);
 
