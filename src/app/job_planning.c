@@ -173,9 +173,7 @@ static int try_encoder(JobFilm *f)
         ret = job_film_open_encoder(f, first);
     }
     av_frame_free(&first);
-    free(f->plan.encoder);
-    f->plan.encoder = ret < 0 ? NULL : strdup(writer_encoder(f->writer));
-    return ret < 0 || f->plan.encoder ? ret : out_of_memory(f);
+    return ret;
 }
 
 /* ---- measuring ---- */
@@ -541,6 +539,7 @@ static int make_plan(JobFilm *f)
     f->writer_options.take_encoded = ignore_packet;
     if (job_film_open(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
+    (void)unlink(job_path(f->plan.folder, "plan").text); /* before the files that it needs */
     job_folder_clear(f->plan.folder);
     job_film_begin(f);
     int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);

@@ -541,32 +541,8 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
                       job_words[command]);
 }
 
-/* Looks for an earlier join of a plan that no longer exists. Returns 1 if its folder says that the
- * output is its film; 0: the plan exists; or a fault. */
-static int look_at_output(JobFilm *f, const char *plan, int *code)
-{
-    static const char ending[] = ".lumeq/plan";
-    const size_t length = strlen(plan), n = strlen(ending);
-    char *output =
-        length > n && strcmp(plan + length - n, ending) == 0 ? strndup(plan, length - n) : NULL;
-    int ret = 0;
-    if (!output)
-        return 0;
-    if (access(plan, F_OK) < 0 && job_is_joined(output, NULL, NULL, code))
-        ret = 1;
-    else if (access(plan, F_OK) < 0 && access(output, F_OK) == 0)
-        ret = media_fail(
-            &f->error, MEDIA_INPUT,
-            "there is no plan %s; %s exists and is left alone: if a job made it, nothing "
-            "is left to do",
-            media_quote(plan), media_quote(output));
-    free(output);
-    return ret;
-}
-
-/* Reads an existing plan, whose path is argv[0], and the part's number. Returns 1, 0 if nothing is
- * left to do, or a fault. */
-static int read_command(JobFilm *f, int command, int argc, char **argv, long *part, int *code)
+/* Reads an existing plan, whose path is argv[0], and the part's number. Returns 1 or a fault. */
+static int read_command(JobFilm *f, int command, int argc, char **argv, long *part)
 {
     int used = 0, ret = 0;
     const int has_part = command == MEASURE || command == SEGMENT;
@@ -578,19 +554,16 @@ static int read_command(JobFilm *f, int command, int argc, char **argv, long *pa
                           job_words[command], job_words[command]);
     if (has_part)
         ret = find_part(f, command, argc - 1, argv + 1, &used, part);
-    if (ret >= 0 && command == JOIN)
-        ret = look_at_output(f, argv[0], code);
-    if (ret == 0)
-        ret = job_film_read(f, argv[0], argc - 1 - used, argv + 1 + used) < 0 ? f->error.fault : 1;
-    else if (ret > 0)
-        return 0;
+    if (ret >= 0)
+        ret = job_film_read(f, argv[0], argc - 1 - used, argv + 1 + used);
+    if (ret < 0)
+        return ret;
     const int count = f->plan.part_count;
-    if (ret > 0 && has_part &&
-        *part >= (f->plan.ready ? FFMAX(count, f->plan.wanted_parts) : count))
+    if (has_part && *part >= (f->plan.ready ? FFMAX(count, f->plan.wanted_parts) : count))
         return media_fail(&f->error, MEDIA_USAGE,
                           "there is no part %ld: the plan has %d parts, 0 to %d", *part, count,
                           count - 1);
-    return ret;
+    return 1;
 }
 
 /* lumeq plan IN -o OUT. Returns 1, 0 if nothing is left to do, or a fault. */
@@ -634,7 +607,7 @@ int job_command(int argc, char **argv, atomic_int *stop)
     long part = 0;
     signals_install(stop);
     int ret = is_new ? read_film_options(&film, argc - 1, argv + 1)
-                     : read_command(&film, command, argc - 2, argv + 2, &part, &code);
+                     : read_command(&film, command, argc - 2, argv + 2, &part);
     if (ret > 0) {
         say_set_color((SayColor)o->color);
         say_set_verbosity(o->quiet ? SAY_ERRORS : o->verbose ? SAY_DETAILS : SAY_NORMAL);

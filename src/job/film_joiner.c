@@ -95,9 +95,9 @@ int film_joiner_check(const FilmJoiner *j, const uint8_t *extradata, int size, M
         if (file->last_size != (size_t)size ||
             (size && memcmp(file->last, extradata, (size_t)size) != 0))
             return media_fail(error, MEDIA_INPUT,
-                              "part %d, %s, was encoded by another version or setting of %s: its "
-                              "parameters differ",
-                              i, media_quote(file->path), j->plan->encoder);
+                              "part %d, %s, was encoded by another version or setting of the "
+                              "encoder: its parameters differ",
+                              i, media_quote(file->path));
     }
     return 0;
 }

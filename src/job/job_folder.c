@@ -93,10 +93,11 @@ void job_folder_clear(const char *folder)
             close(fd);
         return;
     }
-    remove_one(fd, "plan");
     while ((entry = readdir(entries)))
-        if (is_of_job(entry->d_name) && strcmp(entry->d_name, JOB_JOINING) != 0)
+        if (is_of_job(entry->d_name) && strcmp(entry->d_name, "plan") != 0 &&
+            strcmp(entry->d_name, JOB_JOINING) != 0)
             remove_one(fd, entry->d_name);
+    remove_one(fd, "plan");
     remove_one(fd, JOB_JOINING);
     closedir(entries);
     (void)rmdir(folder);

@@ -18,8 +18,9 @@ int job_folder_check(const char *folder, MediaError *error);
  * MEDIA_OUTPUT. */
 int job_folder_make(const char *folder, const char *output, MediaError *error);
 
-/* Removes the files of a job, the plan first and JOB_JOINING last: only regular files with exactly
- * the names of a job's files. Then removes the folder if it is empty. */
+/* Removes the files of a job, the plan and JOB_JOINING last, so that a join that is killed
+ * meanwhile can be repeated: only regular files with exactly the names of a job's files. Then
+ * removes the folder if it is empty. */
 void job_folder_clear(const char *folder);
 
 #endif

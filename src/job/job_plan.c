@@ -116,7 +116,7 @@ typedef struct Field {
         .least = (from), .most = (to)                                                              \
     }
 
-#define FIELDS 22
+#define FIELDS 21
 #define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
 
 /* All lines except those of arguments and parts. */
@@ -131,7 +131,6 @@ static void list_fields(JobPlan *p, Field fields[FIELDS])
         TEXT("stats", p->rows),
         TEXT("report", p->report),
         TEXT("asked", p->asked),
-        TEXT("encoder", p->encoder),
         NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
         NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
         NUMBERS("depth", p->depth, 1, 0, DEEPER),
@@ -286,14 +285,6 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
     return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 0 : -1;
 }
 
-static int has_all_frames(const JobPlan *plan)
-{
-    int64_t count = 0;
-    for (int i = 0; i < plan->part_count; i++)
-        count += plan->parts[i].frames;
-    return count == plan->frames;
-}
-
 static int not_a_plan(const char *path, const char *why, MediaError *error)
 {
     return media_fail(error, MEDIA_INPUT,
@@ -317,9 +308,9 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
         return not_a_plan(path, "it is damaged, its checksum is wrong", error);
     while (!wrong && key_text_next(&at, &key, &value))
         wrong = take_line(plan, key, value) < 0;
-    if (wrong || !plan->program || !plan->input || !plan->output || !plan->encoder ||
-        !plan->part_count || !plan->time_base.num || (plan->depth && plan->depth != DEEPER) ||
-        plan->codes[0] > plan->codes[1] || (plan->ready && !has_all_frames(plan)))
+    if (wrong || !plan->program || !plan->input || !plan->output || !plan->part_count ||
+        !plan->time_base.num || (plan->depth && plan->depth != DEEPER) ||
+        plan->codes[0] > plan->codes[1])
         return not_a_plan(path, "one of its lines is wrong or missing", error);
     if (strcmp(plan->program, program) != 0)
         return media_fail(error, MEDIA_INPUT,
@@ -384,7 +375,6 @@ void job_plan_free(JobPlan *plan)
     free(plan->rows);
     free(plan->report);
     free(plan->asked);
-    free(plan->encoder);
     free(plan->damage);
     free(plan->picture);
     free(plan->parts);

@@ -58,7 +58,6 @@ typedef struct JobPlan {
     JobFile identity;     /* of the input, without the inode: machines may have copies */
     TextList arguments;   /* options that are not at their defaults, as on a command line */
     char *asked;          /* --parts or --part-seconds with its value, or NULL */
-    char *encoder;
     int encoder_threads;
     int decoder_threads; /* how damage is concealed may depend on them */
     int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */

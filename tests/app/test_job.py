@@ -373,7 +373,7 @@ class Steps(JobCase):
         self.assertNotEqual(os.stat(part).st_mtime_ns, before)
         out = self.joined(plan)
         state = os.stat(out)
-        self.refused(lumeq("join", plan), INPUT, "there is no plan", "out.mkv", "left alone")
+        self.refused(lumeq("join", plan), INPUT, "there is no plan", "out.mkv")
         self.assertEqual(os.stat(out), state)
 
     def test_two_at_once_do_no_harm(self):

@@ -111,7 +111,6 @@ static void write_plan(const char *folder)
                     .input = strdup("/a%b.mkv"),
                     .output = strdup("out"),
                     .rows = strdup("rows.csv"),
-                    .encoder = strdup("ffv1"),
                     .encoder_threads = 3,
                     .decoder_threads = 5,
                     .codes = {7600, 8365},
