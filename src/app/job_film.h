@@ -75,7 +75,8 @@ int job_step_finish(JobFilm *film);
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts and removes the folder. *code: EXIT_DONE, EXIT_DAMAGED or EXIT_OUTPUT. */
+/* Joins the parts and removes the folder, which `local` leaves to the caller. *code: EXIT_DONE,
+ * EXIT_DAMAGED or EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
 
 /* True if a join wrote the output, the statistics and the report (NULL: not asked for), but was

@@ -539,6 +539,8 @@ static int make_plan(JobFilm *f)
     f->writer_options.take_encoded = ignore_packet;
     if (job_film_open(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
+    if (atomic_load(f->stop) != RUN_ON) /* the next run may have begun */
+        return media_fail(&f->error, MEDIA_INPUT, "interrupted");
     (void)unlink(job_path(f->plan.folder, "plan").text); /* before the files that it needs */
     job_folder_clear(f->plan.folder);
     job_film_begin(f);

@@ -461,7 +461,9 @@ int job_run(const Options *options, atomic_int *stop)
     f->progress.style = headless_progress(options);
     f->progress.passes = 2;
     progress_start(&f->progress);
-    const int ret = run_all(&r);
+    int ret = run_all(&r);
+    if (ret < 0 && job_is_joined(options->output, options->stats, options->report, &r.code))
+        ret = 1; /* by a process of an earlier run, which was killed */
     const int code = ret > 0 ? r.code : ret < 0 ? -ret : EXIT_INTERRUPTED;
     f->progress.bytes = ret > 0 ? job_file_look(options->output).size : -1;
     if (r.planned || f->progress.frame)
@@ -473,6 +475,8 @@ int job_run(const Options *options, atomic_int *stop)
             access(path, F_OK) == 0 ? RESUME : "; nothing was written");
     else if (ret < 0)
         say(SAY_ERRORS, "%s%s", f->error.text, r.planned ? RESUME : "");
+    if (ret > 0) /* after the note: --resume has to know that nothing is left to do */
+        job_folder_clear(job_folder(options->output).text);
     job_film_close(f);
     return code;
 }

@@ -69,6 +69,8 @@ static int write_marker(void *film, const struct stat *whole, MediaError *error)
     const JobFilm *f = film;
     char text[sizeof(f->damage) + 128];
     const JobFile id = job_file_of(whole);
+    if (is_stopped(f)) /* by the end of --jobs: the next run may have begun */
+        return media_fail(error, MEDIA_OUTPUT, "interrupted");
     const int length =
         snprintf(text, sizeof(text), FILM_LINE "%s", id.inode, id.size, id.modified_ns, f->damage);
     return atomic_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
@@ -490,7 +492,7 @@ int job_step_join(JobFilm *f, int *code)
         ret = finish_join(&j, code);
     if (ret < 0 && f->progress.frames)
         job_film_end(f, "failed");
-    else if (ret >= 0)
+    else if (ret >= 0 && !f->local)
         job_folder_clear(f->plan.folder);
     stats_close(&j.stats);
     run_report_close(&j.report);

@@ -700,15 +700,6 @@ class BadInput(JobCase):
         self.refused(lumeq("plan"), USAGE, "IN -o OUT", "OUT.lumeq/plan", "./plan")
         self.assertEqual(self.files(), ["in.mkv", "out.mkv.lumeq"])
 
-    def test_existing_output_is_kept(self):
-        self.segments(self.made)
-        self.write("out.mkv", b"precious")
-        self.refused(lumeq("join", self.made), USAGE, "exists", "-y")
-        self.refused(lumeq("plan", self.source, "-o", self.path("out.mkv"), "--gamma", 3), USAGE)
-        self.assertEqual(self.read("out.mkv"), b"precious")
-        self.ok("join", self.made, "-y", "-q")
-        self.assertEqual(len(frames(self.path("out.mkv"))), 101)
-
 
 class Run(JobCase):
     a_job = None
@@ -920,8 +911,9 @@ class Run(JobCase):
         self.write("out.mkv.lumeq/joining", b"film 1 2 3\nfilm 4 5 6\n")
         shutil.copy(simple(), self.path("out.mkv"))
         before = self.read("out.mkv")
-        for args in (("join", plan), (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3, "--resume")):
-            self.refused(lumeq(*args), USAGE, "out.mkv", "exists")
+        for args in (("join", plan), (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3, "--resume"),
+                     ("plan", film(), "-o", self.path("out.mkv"), "--gamma", 3)):
+            self.refused(lumeq(*args), USAGE, "out.mkv")
         self.assertEqual(self.read("out.mkv"), before)
         self.ok("join", plan, "-y", "-q")
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
