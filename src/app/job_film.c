@@ -158,8 +158,7 @@ int job_film_open(JobFilm *f)
         f->writer_options.video.threads = f->plan.encoder_threads;
     if (engine_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
         (o->lookahead_for && check_files(f) < 0) || /* the plan's */
-        engine_open(&f->engine, o, 0, &f->error) < 0 ||
-        engine_open_context(&f->engine, o, &f->error) < 0)
+        engine_open(&f->engine, o, 0, &f->error) < 0)
         return f->error.fault;
     f->reader = engine_reader(o, f->writer);
     f->reader.decoder =
@@ -174,9 +173,7 @@ int job_film_open(JobFilm *f)
         return f->error.fault;
     f->input = engine_input(&f->options, f->source, f->writer);
     f->input.ahead = 1;
-    int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
-    if (ret >= 0)
-        ret = engine_set_params(&f->engine, &f->params, &f->error);
+    const int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
     job_film_deepen(f);
     return ret;
 }
@@ -238,7 +235,7 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
 
 int job_film_check_gpu(JobFilm *f, int part)
 {
-    if (f->options.backend != LUMEQ_BACKEND_CUDA || !atomic_load(&f->engine.context_lost))
+    if (f->options.backend != LUMEQ_BACKEND_CUDA || !engine_is_lost(&f->engine))
         return 0;
     return media_fail(
         &f->error, MEDIA_USAGE,

@@ -551,7 +551,7 @@ static int make_plan(JobFilm *f)
         ret = f->options.no_measure || f->plan.part_count > 1 ? job_plan_write(&f->plan, &f->error)
                                                               : plan_whole(f);
     job_film_end(f, ret < 0 ? "failed" : "done");
-    if (ret < 0)
+    if (ret < 0 && !f->local)        /* else the next run may have begun */
         (void)rmdir(f->plan.folder); /* if it is empty */
     return ret;
 }

@@ -477,6 +477,8 @@ int job_run(const Options *options, atomic_int *stop)
         say(SAY_ERRORS, "%s%s", f->error.text, r.planned ? RESUME : "");
     if (ret > 0) /* after the note: --resume has to know that nothing is left to do */
         job_folder_clear(job_folder(options->output).text);
+    else
+        (void)rmdir(job_folder(options->output).text); /* if it is empty */
     job_film_close(f);
     return code;
 }

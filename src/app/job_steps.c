@@ -193,7 +193,6 @@ static int open_segment(Segment *s)
         .count = s->part->frames,
         .strict = 1,
         .depth = f->plan.depth,
-        .context = f->engine.context,
         .source = s->place.source,
         .path = f->plan.input,
     };
@@ -226,7 +225,8 @@ static int write_frames(Segment *s)
     RunLoop loop = {.stop = f->stop, .reader = s->place.open_reader, .number = s->part->first};
     const PipelineParts parts = {
         .reader = s->place.open_reader,
-        .equalizer = f->engine.equalizer,
+        .context = f->engine.context,
+        .params = &f->params,
         .planned = s->planned,
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
