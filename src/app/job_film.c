@@ -12,7 +12,6 @@
 #include "app/sandbox.h"
 #include "app/terminal.h"
 #include "media/log.h"
-#include "media/output/video_about.h"
 #include "run/equalizer_frame.h"
 
 void job_program(char *text, size_t size)
@@ -89,11 +88,6 @@ int job_film_read(JobFilm *f, const char *path, int argc, char **argv)
     int ret = check_arguments(argc, argv, &f->error);
     if (ret >= 0)
         ret = job_plan_read(&f->plan, path, program, &f->error);
-    if (ret == -ENOENT && !f->error.fault)
-        return media_fail(&f->error, MEDIA_INPUT,
-                          "there is no plan %s; lumeq plan IN -o OUT makes "
-                          "OUT.lumeq/plan",
-                          media_quote(path));
     if (ret >= 0)
         ret = parse(f, argc, argv);
     return ret < 0 ? ret : job_input_check(&f->plan, &f->error);
@@ -156,8 +150,8 @@ int job_film_open(JobFilm *f)
     f->writer_options.take_opaque = before.take_opaque;
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
-    /* With take_encoded no file is written, so an existing output is no error. */
-    f->writer_options.overwrite |= before.take_encoded != NULL;
+    /* With take_encoded no file is written, so an existing output is an error only for a plan. */
+    f->writer_options.overwrite |= before.take_encoded && f->plan.part_count;
     f->writer_options.video.closed = 1;
     f->writer_options.video.hint = sandbox_hint(o);
     if (f->plan.encoder_threads)
@@ -222,7 +216,7 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
     return *first ? 0 : f->error.fault;
 }
 
-int job_film_open_encoder(JobFilm *f, const AVFrame *first, int encode)
+int job_film_open_encoder(JobFilm *f, const AVFrame *first)
 {
     Options options = f->options;
     Drawing *drawing = NULL;
@@ -234,60 +228,9 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first, int encode)
         ret = drawing_compare(drawing, first, frame, &f->error);
     if (ret >= 0)
         ret = writer_open_encoder(f->writer, frame, &f->error);
-    if (ret >= 0 && encode)
-        ret = writer_frame(f->writer, frame, &f->error);
-    if (ret >= 0 && encode)
-        ret = writer_end_frames(f->writer, &f->error);
     drawing_close(&drawing);
     av_frame_free(&frame);
     return ret;
-}
-
-/* ---- the encoder's version ---- */
-
-/* Bytes of the first packet that may hold the version. */
-#define VERSION_WITHIN 65536
-
-/* Finds the version of the open encoder in its extradata or the first packet (or NULL). */
-static int find_version(const JobFilm *f, const AVPacket *first, char text[ENCODER_VERSION_BYTES])
-{
-    int size = 0;
-    const uint8_t *extradata = writer_extradata(f->writer, &size);
-    return encoder_version_find(extradata, extradata ? (size_t)size : 0, text) ||
-           (first &&
-            encoder_version_find(first->data, (size_t)FFMIN(first->size, VERSION_WITHIN), text));
-}
-
-static int note_version(void *film, const AVPacket *packet, MediaError *error)
-{
-    JobFilm *f = film;
-    char text[ENCODER_VERSION_BYTES];
-    if (f->plan.encoder_version || !find_version(f, packet, text))
-        return 0;
-    f->plan.encoder_version = strdup(text);
-    return f->plan.encoder_version ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
-int job_film_try_encoder(JobFilm *f, const AVFrame *first)
-{
-    f->writer_options.take_encoded = note_version;
-    f->writer_options.take_opaque = f;
-    return job_film_open_encoder(f, first, strncmp(writer_encoder(f->writer), "libx26", 6) == 0);
-}
-
-int job_film_check_encoder(JobFilm *f, const AVPacket *first)
-{
-    char text[ENCODER_VERSION_BYTES];
-    const char *planned = f->plan.encoder_version;
-    if (!find_version(f, first, text) && !first)
-        return 0;
-    if (strcmp(text, planned ? planned : "") == 0)
-        return 0;
-    return media_fail(
-        &f->error, MEDIA_INPUT,
-        "the film was planned with %s, but this machine has %s: all parts need the same encoder",
-        planned ? planned : "an encoder of unknown version",
-        *text ? text : "one of unknown version");
 }
 
 int job_film_check_gpu(JobFilm *f, int part)
@@ -301,13 +244,15 @@ int job_film_check_gpu(JobFilm *f, int part)
 
 void job_film_begin(JobFilm *f)
 {
-    if (!f->within)
-        progress_start(&f->progress);
+    const double started = f->progress.started; /* of --jobs */
+    progress_start(&f->progress);
+    if (started > 0)
+        f->progress.started = started;
 }
 
 void job_film_end(JobFilm *f, const char *state)
 {
-    if (!f->within && f->progress.started > 0)
+    if (f->progress.began > 0)
         progress_end(&f->progress, state);
 }
 
