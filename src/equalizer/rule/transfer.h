@@ -42,13 +42,12 @@ const uint32_t *transfer_curve(const CurveParams *p, const TransferMap *map, con
 /* A mean of codes, above black and in 256ths of a code, on the axis of light. */
 uint32_t transfer_level(const CurveParams *p, uint32_t level);
 
-/* How the gain of chroma follows a code (Q16) that changes: its place on the axis of light, above
- * black and in 256ths of codes of 8 bits, and the factor (in CURVE_GAIN_ONE) by which R'G'B' codes
- * near gray move apart if their light grows like the code's. */
-typedef struct TransferGain {
-    int32_t from, ratio;
-} TransferGain;
+/* A change of a code (Q16) on the axis of light: levels above black, in 256ths of codes of 8 bits;
+ * and how many codes a code of the axis takes there, before and after, Q16. */
+typedef struct TransferStep {
+    int32_t from, to, codes, codes_after;
+} TransferStep;
 
-TransferGain transfer_gain(const CurveParams *p, uint32_t from, uint32_t to);
+TransferStep transfer_step(const CurveParams *p, uint32_t from, uint32_t to);
 
 #endif
