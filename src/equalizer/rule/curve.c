@@ -383,8 +383,8 @@ static void lift(const CurveParams *p, const CurveView *view, int alone, uint32_
             w->smooth[i] = w->light[i];
     } else {
         uint32_t nodes[CURVE_CELLS];
-        choice =
-            lift_decide(now->share, lift_wanted(p, now->noise, now->awaited), &p->light, nodes);
+        choice = lift_decide(now->share, lift_wanted(p, now->share, now->noise, now->awaited),
+                             &p->light, nodes);
         lift_targets(p, nodes, w->smooth);
     }
     /* The first measurement replaces an assumed noise, so it may change the lift a lot. If the

@@ -234,6 +234,20 @@ uint32_t transfer_level(const CurveParams *p, uint32_t level)
     return (uint32_t)(read_at(axis_of(p)->light, place) * range_of(p) >> (ONE_BITS - 8));
 }
 
+uint32_t transfer_noise(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return noise;
+    uint64_t all = 0, below = 0;
+    int64_t dark = 1;
+    for (int i = 1; i < CURVE_CELLS; i++)
+        all += counts[i];
+    for (; dark < CURVE_CELLS - 1 && 4 * (below + counts[dark]) < all; dark++)
+        below += counts[dark];
+    const int64_t place = (dark << ONE_BITS) / (range_of(p) >> (p->depth - 8));
+    return (uint32_t)(((uint64_t)noise << 16) / (uint64_t)read_at(axis_of(p)->codes, place));
+}
+
 TransferStep transfer_step(const CurveParams *p, uint32_t from, uint32_t to)
 {
     const Axis *axis = axis_of(p);
