@@ -517,7 +517,7 @@ static int32_t filter_noise(const CurveResult *result)
     return lift_noise(result->lift.dark, result->lift.noise >> 10);
 }
 
-/* What the curve does to the first code of a cell of HDR. */
+/* The change of the first code of a cell of HDR. */
 static TransferStep cell_step(const CurveParams *p, const CurveBin *bin, int cell)
 {
     return transfer_step(p, (uint32_t)cell << (p->depth + 8), bin[cell * curve_width(p)].curve);
