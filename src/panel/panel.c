@@ -519,8 +519,8 @@ static void draw_curve_ground(const Panel *p, Rect plot)
                 (const char *const[]){full, brief, NULL});
     draw_x_numbers(p, plot);
     const int size = p->layout.text;
-    for (int tick = 0; size && tick <= last_tick(p); /* the numbers on the left */
-         tick = next_number(p, tick, plot.height / size))
+    const int numbers = size ? plot.height / size : 0;
+    for (int tick = 0; size && tick <= last_tick(p); tick = next_number(p, tick, numbers))
         add_number(p, tick, plot.x - size / 3, (int)code_y(p, plot, tick_code(p, tick)), TEXT_RIGHT,
                    room_left(&p->layout));
 }
