@@ -4,7 +4,6 @@
  * Draws a contact sheet of an equalized video: a row for each still with the frame before and
  * after, its histograms and its curve. Prints a table with the same in numbers to stdout.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

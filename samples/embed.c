@@ -39,7 +39,8 @@ int main(int argc, char **argv)
     LumeqEqualizer *eq;
     if (lumeq_create(&eq, NULL, why, sizeof(why)) < 0)
         return fprintf(stderr, "embed: %s\n", why), 1;
-    unsigned char *in = lumeq_alloc_host(eq, size), *out = lumeq_alloc_host(eq, size);
+    unsigned char *in = lumeq_alloc_host(lumeq_get_context(eq), size),
+                  *out = lumeq_alloc_host(lumeq_get_context(eq), size);
     int ret = in && out ? 0 : LUMEQ_ERR_MEMORY;
     for (int64_t n = 0; ret == 0 && fread(in, size, 1, stdin) == 1; n++) {
         LumeqFrame frame = {.time = n * FRAME_TIME};
@@ -51,8 +52,8 @@ int main(int argc, char **argv)
     }
     if (ret < 0)
         fprintf(stderr, "embed: %s %s\n", lumeq_error_string(ret), lumeq_last_error(eq));
-    lumeq_free_host(eq, in);
-    lumeq_free_host(eq, out);
+    lumeq_free_host(lumeq_get_context(eq), in);
+    lumeq_free_host(lumeq_get_context(eq), out);
     lumeq_destroy(&eq);
     return ret < 0 || ferror(stdin) || ferror(stdout) || fflush(stdout) != 0;
 }

@@ -3,13 +3,17 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "fake_flights.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "equalizer/backend.h"
 
 #define BLOCKS 512
 
 typedef struct Fake {
-    FakeDevice base;
-    int device, received;
+    void *cpu; /* of the CPU's backend */
+    int device, applied;
 } Fake;
 
 void (*fake_gpu_closed)(int device, int frames);
@@ -18,13 +22,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int is_shut, gave_up;
 static int at_gate;               /* frames that wait there */
-static int most;                  /* frames at a time */
 static int frames_left = INT_MAX; /* until it is lost */
 static int measures_left = INT_MAX;
 static int lost;
-static const char *refusal; /* before it is opened; no lock */
-static int only = -1;       /* number of the one that is lost; -1: any */
-static LumeqImage late[FLIGHTS];
+static const char *refusal;  /* before it is opened; no lock */
+static int only = -1;        /* number of the one that is lost; -1: any */
 static void *blocks[BLOCKS]; /* its memory */
 /* Bytes reserved by decoders: now, at most, and the limit. */
 static uint64_t reserved, most_reserved, limit = (uint64_t)1 << 40;
@@ -59,65 +61,8 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
         return LUMEQ_ERR_UNAVAILABLE;
     }
     fake->device = config->device;
-    return fake_open(&fake->base, config, text, size);
-}
-
-static int place_fake(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                      void **pending, char *text, size_t size)
-{
-    Fake *fake = priv;
-    pass_gate();
-    const int ret = fake_place(&fake->base, job, flight, pending);
-    if (ret < 0)
-        snprintf(text, size, "no memory for a made-up frame");
-    pthread_mutex_lock(&lock);
-    most = fake_in_flight(&fake->base) > most ? fake_in_flight(&fake->base) : most;
-    pthread_mutex_unlock(&lock);
-    return ret;
-}
-
-static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse, char *text,
-                      size_t size)
-{
-    (void)priv, (void)may_refuse, (void)text, (void)size;
-    for (int i = 0; i < count; i++) {
-        Flight *f = pendings[i];
-        if (f->to.reference)
-            *f->to.late = f->written = f->to.write > 0;
-    }
-    return 0;
-}
-
-static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                               char *text, size_t size)
-{
-    return wait ? fake_measure(priv, pending, counts, text, size) : LUMEQ_ERR_AGAIN;
-}
-
-static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                     size_t size)
-{
-    Fake *fake = priv;
-    int left = 0;
-    (void)begin_us;
-    (void)end_us;
-    if (!wait)
-        return LUMEQ_ERR_AGAIN;
-    pthread_mutex_lock(&lock);
-    lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
-    for (const Flight *f = fake->base.flights; f && lost; f = f->next)
-        if (f->written && !f->landed && left < FLIGHTS)
-            late[left++] = f->to.out;
-    pthread_mutex_unlock(&lock);
-    if (lost) {
-        snprintf(text, size, "no progress");
-        return LUMEQ_ERR_GPU;
-    }
-    Flight *f = pending;
-    f->landed = 1;
-    fake->received++;
-    return counts ? fake_reference(&fake->base, f, counts, text, size) : 0;
+    fake->cpu = calloc(1, lumeq_backend_cpu.priv_size);
+    return fake->cpu ? lumeq_backend_cpu.open(fake->cpu, config, text, size) : LUMEQ_ERR_MEMORY;
 }
 
 static void *alloc_fake(void *priv, size_t size)
@@ -182,41 +127,39 @@ static void close_fake(void *priv)
 {
     Fake *fake = priv;
     if (fake_gpu_closed)
-        fake_gpu_closed(fake->device, fake->received);
-    fake_close(&fake->base);
+        fake_gpu_closed(fake->device, fake->applied);
+    if (fake->cpu)
+        lumeq_backend_cpu.close(fake->cpu);
+    free(fake->cpu);
+}
+
+/* Counts a call down. Returns GPU once it is lost. */
+static int count_down(const Fake *fake, int *left, char *text, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    lost |= (only < 0 || only == fake->device) && (*left)-- <= 0;
+    const int gone = lost && (only < 0 || only == fake->device);
+    pthread_mutex_unlock(&lock);
+    if (gone)
+        snprintf(text, size, "no progress");
+    return gone ? LUMEQ_ERR_GPU : 0;
 }
 
 static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
                         size_t size)
 {
     Fake *fake = priv;
-    pthread_mutex_lock(&lock);
-    const int gone = (only < 0 || only == fake->device) && measures_left-- <= 0;
-    pthread_mutex_unlock(&lock);
-    if (!gone)
-        return lumeq_backend_cpu.measure(fake->base.cpu, job, pending, text, size);
-    snprintf(text, size, "no progress");
-    return LUMEQ_ERR_GPU;
-}
-
-static int write_fake(void *priv, const LumeqApplyJob *jobs, int count, char *text, size_t size)
-{
-    return fake_write(priv, jobs, count, text, size);
+    pass_gate();
+    const int ret = count_down(fake, &measures_left, text, size);
+    return ret < 0 ? ret : lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
 }
 
 static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
 {
     Fake *fake = priv;
-    pthread_mutex_lock(&lock);
-    lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
-    const int ret = lost ? LUMEQ_ERR_GPU : 0;
-    fake->received += !lost;
-    pthread_mutex_unlock(&lock);
-    if (ret < 0) {
-        snprintf(text, size, "no progress");
-        return ret;
-    }
-    return lumeq_backend_cpu.apply(fake->base.cpu, job, text, size);
+    const int ret = count_down(fake, &frames_left, text, size);
+    fake->applied += ret == 0;
+    return ret < 0 ? ret : lumeq_backend_cpu.apply(fake->cpu, job, text, size);
 }
 
 const LumeqBackend lumeq_backend_cuda = {
@@ -225,13 +168,7 @@ const LumeqBackend lumeq_backend_cuda = {
     .priv_size = sizeof(Fake),
     .open = open_fake,
     .measure = measure_fake,
-    .measure_finish = measure_finish_fake,
     .apply = apply_fake,
-    .place = place_fake,
-    .begin = begin_fake,
-    .write = write_fake,
-    .land = land_fake,
-    .leave = fake_leave,
     .alloc_host = alloc_fake,
     .free_host = free_fake,
     .alloc_device = alloc_fake,
@@ -287,21 +224,11 @@ int gate_gave_up(void)
     return answer;
 }
 
-int fake_gpu_most(void)
-{
-    pthread_mutex_lock(&lock);
-    const int answer = most;
-    most = 0;
-    pthread_mutex_unlock(&lock);
-    return answer;
-}
-
 void fake_gpu_lose_after(int frames)
 {
     pthread_mutex_lock(&lock);
     frames_left = frames;
     lost = 0;
-    memset(late, 0, sizeof(late));
     pthread_mutex_unlock(&lock);
 }
 
@@ -325,16 +252,6 @@ int fake_gpu_is_lost(void)
     const int is = lost;
     pthread_mutex_unlock(&lock);
     return is;
-}
-
-void fake_gpu_wake(void)
-{
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < FLIGHTS; i++)
-        for (int plane = 0; plane < lumeq_planes(&late[i]) && late[i].plane[0]; plane++)
-            memset(late[i].plane[plane], 0xA5,
-                   (size_t)(late[i].stride[plane] * lumeq_height(&late[i], plane)));
-    pthread_mutex_unlock(&lock);
 }
 
 void fake_gpu_free(void)

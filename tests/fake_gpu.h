@@ -1,14 +1,13 @@
 /*
- * A fake CUDA backend that replaces the library's at link time. It computes on the CPU, keeps
- * several frames in flight, and returns them only to callers that wait. Tests can block it and lose
- * it. Its memory is the host's.
+ * A fake CUDA backend that replaces the library's at link time. It computes on the CPU, step by
+ * step. Tests can block it and lose it. Its memory is the host's.
  */
 #ifndef LUMEQ_TESTS_FAKE_GPU_H
 #define LUMEQ_TESTS_FAKE_GPU_H
 
 #include "check.h"
 
-/* ---- a gate that blocks frames before they are computed; thread-safe ---- */
+/* ---- a gate that blocks frames before they are measured; thread-safe ---- */
 
 /* A gate that stays shut this long opens by itself. */
 #define GATE_LIVENESS_S (CHECK_SLOWER * 30)
@@ -23,9 +22,6 @@ int gate_wait(void);
 /* True if the gate has opened by itself. */
 int gate_gave_up(void);
 
-/* Most frames in flight since the last call. Thread-safe. */
-int fake_gpu_most(void);
-
 /* Makes opening fail with this text, which must stay valid; NULL: opening works. Call before
  * opening. */
 void fake_gpu_refuse(const char *why);
@@ -35,10 +31,10 @@ void fake_gpu_limit(int64_t bytes);
 
 /* ---- the loss ---- */
 
-/* Loses the GPU after N frames have come back. Without this call it is never lost. */
+/* Loses the GPU after N frames were written. Without this call it is never lost. */
 void fake_gpu_lose_after(int frames);
 
-/* Loses it after N measures; other work continues. */
+/* Loses it after N measures. */
 void fake_gpu_lose_after_measures(int frames);
 
 int fake_gpu_is_lost(void);
@@ -46,11 +42,8 @@ int fake_gpu_is_lost(void);
 /* Only the GPU of this number is lost. */
 void fake_gpu_lose_only(int device);
 
-/* Called when a GPU is closed, with its number and the frames that came back from it. */
+/* Called when a GPU is closed, with its number and the frames that it wrote. */
 extern void (*fake_gpu_closed)(int device, int frames);
-
-/* Completes the writes that were pending when it was lost. Any time, any thread. */
-void fake_gpu_wake(void);
 
 /* Frees a lost GPU's memory, once nothing uses it. */
 void fake_gpu_free(void);

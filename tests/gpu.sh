@@ -135,7 +135,7 @@ lists_gpus() {
 }
 
 doctor_finds_gpu() {
-    "$lumeq" --doctor --json | grep -q '"usable":true'
+    "$lumeq" --doctor --json | grep -q '"gpu":{"verdict":"ok"'
 }
 
 whole_program() {
@@ -182,7 +182,6 @@ whole_program() {
     check "--list-gpus" lists_gpus
     check "--doctor: this build has code for the GPU" doctor_finds_gpu
     check "a GPU that is not there is refused" no_such_gpu "$clip"
-    check "the timeline at -v" shows_timeline "$clip"
     check "the player: the picture stays on the GPU" plays_on_gpu "$clip"
     LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
 }
@@ -331,13 +330,6 @@ no_such_gpu() {
     local code=0
     limited "$lumeq" "$1" --null --backend cuda --device 99 || code=$?
     [ "$code" = 1 ]
-}
-
-# The overlap depends on the decoder's speed; test_cuda_backend tests that stages overlap at all.
-shows_timeline() {
-    limited "$lumeq" "$1" --null --backend cuda -v 2>&1 | tee /dev/stderr |
-        awk '/overlap: U and E/ { at = NR } /frame .*\|.*U.*E.*D.*\|/ { frames++ }
-             END { exit !(at && frames == 8) }'
 }
 
 plays_on_gpu() {

@@ -286,7 +286,6 @@ typedef struct LumeqParams {
 #define LUMEQ_MAX_TILES 16
 #define LUMEQ_MIN_GAMMA 0.1
 #define LUMEQ_MAX_GAMMA 10.0
-#define LUMEQ_MAX_REWIND 8 /* frames: see lumeq_rewind() */
 
 /*
  * Sets the defaults, as far as params->size reaches. They suit ordinary video: dark pictures are
@@ -542,10 +541,40 @@ typedef struct LumeqContext LumeqContext;
 LUMEQ_API int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
                                    size_t why_size);
 
-/* Waits for the context's work, frees it and sets *context to NULL. *context may be NULL. Measures
- * made with sync must have been finished or freed before; curves and finished measures outlive the
- * context. */
+/* Waits for the context's work, frees it and sets *context to NULL. *context may be NULL. Its
+ * memory must have been freed before, and measures made with sync finished or freed; curves and
+ * finished measures outlive the context. */
 LUMEQ_API void lumeq_context_destroy(LumeqContext **context);
+
+/* "cpu" or "cuda"; "cpu" also once the GPU is lost. Static storage. Any thread. */
+LUMEQ_API const char *lumeq_context_backend_name(const LumeqContext *context);
+
+/*
+ * Host memory that the backend accesses fastest (pinned for CUDA, ordinary for the CPU), aligned to
+ * at least 64 bytes, its content undefined. NULL if out of memory; ordinary memory works as well,
+ * only more slowly. Pinned memory of the whole process is limited to 2 GiB, or to a quarter of the
+ * machine's memory if that is less. NULL may be freed. Any thread.
+ */
+LUMEQ_API void *lumeq_alloc_host(LumeqContext *context, size_t size);
+LUMEQ_API void lumeq_free_host(LumeqContext *context, void *memory);
+
+/*
+ * Memory of the context's GPU for images in LUMEQ_MEMORY_CUDA, aligned to 256 bytes, its content
+ * undefined. NULL if the backend is the CPU or the GPU is out of memory. The process may use half
+ * of a GPU's memory (lumeq_memory_use()). Freeing may wait for the GPU; NULL may be freed. Any
+ * thread.
+ */
+LUMEQ_API void *lumeq_alloc_device(LumeqContext *context, size_t size);
+LUMEQ_API void lumeq_free_device(LumeqContext *context, void *memory);
+
+/*
+ * For a decoder on the same GPU: its CUcontext, and a CUstream in it for the caller's own work
+ * (LumeqSync.after), on which the library queues nothing. Both are valid until
+ * lumeq_context_destroy(), and one from LumeqConfig.cuda_context as long as the caller keeps it;
+ * work on the stream must have ended by then. Errors: ARGUMENT, UNAVAILABLE (the backend is the
+ * CPU), GPU; both are then NULL. Any thread.
+ */
+LUMEQ_API int lumeq_get_cuda(LumeqContext *context, void **cuda_context, void **stream);
 
 /*
  * Everything the history needs about a frame: its histogram, counts of non-black samples by line
@@ -731,8 +760,7 @@ LUMEQ_API int lumeq_stretch_write(LumeqStretch *stretch, const LumeqCodes *windo
 
 /* ---- live ----------------------------------------------------------------------------------- */
 
-/* The three steps in one, for frames in order. One thread at a time, except for the functions that
- * allocate and free memory: any thread may call those. */
+/* The three steps in one, for frames in order. One thread at a time. */
 typedef struct LumeqEqualizer LumeqEqualizer;
 
 /* Creates an equalizer with the default parameters and an empty history. Config, `why` and errors
@@ -741,8 +769,12 @@ LUMEQ_API int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config
                            size_t why_size);
 
 /* Waits for the frames in flight, frees the equalizer and sets *equalizer to NULL. *equalizer may
- * be NULL. Memory from lumeq_alloc_host() and lumeq_alloc_device() must have been freed before. */
+ * be NULL. Memory of its context must have been freed before. */
 LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
+
+/* The context of the equalizer: for its memory and CUDA, and for steps beside the frames. It lives
+ * as long as the equalizer. NULL for NULL. Any thread. */
+LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
 
 /*
  * "cpu" or "cuda". Static storage.
@@ -755,13 +787,11 @@ LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
  *
  * Outputs in pinned memory, because a GPU that recovers might still write to them. These frames
  * come back with out.plane and out.stride of memory owned by the equalizer, valid until
- * lumeq_destroy(). Never use the original memory again in this process; lumeq_free_host() may be
- * called as usual and keeps it from being reused.
+ * lumeq_destroy(). Never use the original memory again in this process.
  *
  * Outputs in CUDA memory, which the CPU cannot reach. These frames, and one that a GPU could not
- * take, come back measured, with out.plane[0] == NULL and correct statistics (after lumeq_rewind()
- * they can be submitted again with an output in host memory). Submitting another such output is an
- * ARGUMENT error.
+ * take, come back measured, with out.plane[0] == NULL and correct statistics. Submitting another
+ * such output is an ARGUMENT error.
  *
  * Inputs in CUDA memory, and inputs with LumeqSync.stream or ready, are lost with the GPU. For each
  * of these frames lumeq_receive() returns GPU once and returns the frame with an undefined output;
@@ -823,47 +853,9 @@ LUMEQ_API int lumeq_process_pixels(LumeqEqualizer *equalizer, const LumeqPixels 
  * submit resumes; the history is kept. */
 LUMEQ_API void lumeq_flush(LumeqEqualizer *equalizer);
 
-/*
- * Removes the last `frames` received frames from the history, so that the next submitted frame
- * follows the one before them. When the same frames are submitted again with other parameters, as
- * after a key press while paused, they come out as if these parameters had always applied. At most
- * as many frames can be removed as were received since the start or a reset, and at most
- * LUMEQ_MAX_REWIND in a row. A reset that no submitted frame follows is undone as well. Before
- * resubmitting frames that were lost with a GPU, rewind by the number of frames received after
- * them, or by 0. Errors: AGAIN (frames are in flight), ARGUMENT; the history then stays unchanged.
- */
-LUMEQ_API int lumeq_rewind(LumeqEqualizer *equalizer, int frames);
-
 /* Clears the history, after a seek for example: the curve of the next frame depends on that frame
  * alone. Frames in flight are not affected. */
 LUMEQ_API void lumeq_reset(LumeqEqualizer *equalizer);
-
-/*
- * Host memory that the backend accesses fastest (pinned for CUDA, ordinary for the CPU), aligned to
- * at least 64 bytes, its content undefined. NULL if out of memory; ordinary memory works as well,
- * only more slowly. Pinned memory of the whole process is limited to 2 GiB, or to a quarter of the
- * machine's memory if that is less. NULL may be freed. Any thread.
- */
-LUMEQ_API void *lumeq_alloc_host(LumeqEqualizer *equalizer, size_t size);
-LUMEQ_API void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
-
-/*
- * Memory of the equalizer's GPU for images in LUMEQ_MEMORY_CUDA, aligned to 256 bytes, its content
- * undefined. NULL if the backend is the CPU or the GPU is out of memory. The process may use half
- * of a GPU's memory (lumeq_memory_use()). Freeing may wait for the GPU; NULL may be freed. Any
- * thread.
- */
-LUMEQ_API void *lumeq_alloc_device(LumeqEqualizer *equalizer, size_t size);
-LUMEQ_API void lumeq_free_device(LumeqEqualizer *equalizer, void *memory);
-
-/*
- * For a decoder on the same GPU: the CUcontext of the equalizer, and a CUstream in it for the
- * caller's own work (LumeqSync.after), on which the equalizer queues nothing. Both are valid until
- * lumeq_destroy(), and a context from LumeqConfig.cuda_context as long as the caller keeps it; work
- * on the stream must have ended by then. Errors: ARGUMENT, UNAVAILABLE (the backend is the CPU),
- * GPU; both are then NULL.
- */
-LUMEQ_API int lumeq_get_cuda(LumeqEqualizer *equalizer, void **context, void **stream);
 
 #ifdef __cplusplus
 }

@@ -140,6 +140,7 @@ static const Canvas *draw_panel(FrameOverlay *o, const AVFrame *frame, const Lum
         .hist_out = stats->hist_out,
         .curve = stats->curve,
         .full_range = frame->color_range == AVCOL_RANGE_JPEG,
+        .light = frame_scopes_light(frame),
         .scale = o->scale,
         .translucent = 1,
         .words = words,

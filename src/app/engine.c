@@ -28,17 +28,26 @@ unsigned engine_cpu_without(void)
     return mask && *mask ? ~(unsigned)strtoul(mask, NULL, 0) : 0;
 }
 
-static void *alloc_host(void *equalizer, size_t size)
+static void *alloc_host(void *context, size_t size)
 {
-    return lumeq_alloc_host(equalizer, size);
+    return lumeq_alloc_host(context, size);
 }
 
-static void free_host(void *equalizer, void *memory)
+static void free_host(void *context, void *memory)
 {
-    lumeq_free_host(equalizer, memory);
+    lumeq_free_host(context, memory);
 }
 
-static LumeqConfig config_of(const Engine *engine, const Options *options)
+static void log_warning(void *user, LumeqLogLevel level, const char *text)
+{
+    Engine *engine = user;
+    if (level != LUMEQ_LOG_WARNING)
+        return;
+    gpu_device_mark_lost(engine->gpu);
+    say(SAY_WARNINGS, "%s", text);
+}
+
+LumeqConfig engine_config(Engine *engine, const Options *options)
 {
     return (LumeqConfig){
         .size = sizeof(LumeqConfig),
@@ -46,42 +55,37 @@ static LumeqConfig config_of(const Engine *engine, const Options *options)
         .device = (int)options->device,
         .threads = (int)options->threads,
         .cpu_without = engine_cpu_without(),
+        .log = log_warning,
+        .log_user = engine,
         .share_streams = engine->share_streams,
         .real_time = engine->real_time,
-        .no_stage_times = engine->no_stage_times,
     };
 }
 
-/* Reports that the library does not open. */
-static int report_failure(const LumeqConfig *config, int ret, const char *why, MediaError *error)
+static int open_context(Engine *engine, const Options *options, MediaError *error)
 {
-    return media_fail(error, ret == LUMEQ_ERR_MEMORY ? MEDIA_INPUT : MEDIA_USAGE, "%s%s",
-                      config->backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", why);
-}
-
-static int open_equalizer(Engine *engine, const Options *options, const LumeqParams *params,
-                          MediaError *error)
-{
-    const LumeqConfig config = config_of(engine, options);
-    int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
+    const LumeqConfig config = engine_config(engine, options);
+    const int ret =
+        lumeq_context_create(&engine->context, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
-        return report_failure(&config, ret, engine->where, error);
-    engine->backend = lumeq_backend_name(engine->equalizer);
+        return media_fail(error, ret == LUMEQ_ERR_MEMORY ? MEDIA_INPUT : MEDIA_USAGE, "%s%s",
+                          config.backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", engine->where);
+    engine->backend = lumeq_context_backend_name(engine->context);
     engine->device = config.device;
     say(SAY_DETAILS, "equalizing on %s", engine->where);
-    return engine_set_params(engine, params, error);
+    return 0;
 }
 
 /* Decoded frames that a run holds at once: queued, in flight, and their predecessors. */
 #define GPU_FRAMES 14
 
-/* Lets FFmpeg use the equalizer's GPU context. */
+/* Lets FFmpeg use the context's GPU. */
 static int open_gpu(Engine *engine, char *why, size_t size)
 {
     void *context, *stream;
-    int ret = lumeq_get_cuda(engine->equalizer, &context, &stream);
+    int ret = lumeq_get_cuda(engine->context, &context, &stream);
     if (ret < 0) {
-        snprintf(why, size, "%s", lumeq_last_error(engine->equalizer));
+        snprintf(why, size, "%s", lumeq_last_error(NULL));
         return ret;
     }
     media_log_clear();
@@ -132,13 +136,13 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
 {
     /* Parameters for an unknown input, for now. */
     const LumeqParams params = options_params(options, (OptionsInput){.still = 1});
-    int ret = open_equalizer(engine, options, &params, error);
+    int ret = open_context(engine, options, error);
     if (ret >= 0)
         ret = prepare_decoding(engine, options, error);
     if (ret < 0)
         return ret;
     /* A GPU copies from pinned memory; the CPU reads any. */
-    const FrameAllocator allocator = {alloc_host, free_host, engine->equalizer,
+    const FrameAllocator allocator = {alloc_host, free_host, engine->context,
                                       all_planes || engine->decodes ||
                                           equalizer_writes_chroma(&params)};
     const int gpu = strcmp(engine->backend, "cpu") != 0;
@@ -188,27 +192,6 @@ void engine_decoder(Engine *engine, const Options *o, const Source *source, Deco
     decoder->gpu_frames = GPU_FRAMES;
     decoder->budget = engine_budget(engine);
     decoder->codes = engine_codes(o, source);
-}
-
-/* The context's other messages repeat those of the equalizer. */
-static void log_warning(void *user, LumeqLogLevel level, const char *text)
-{
-    Engine *engine = user;
-    if (level != LUMEQ_LOG_WARNING)
-        return;
-    atomic_store(&engine->context_lost, 1);
-    gpu_device_mark_lost(engine->gpu);
-    say(SAY_WARNINGS, "%s", text);
-}
-
-int engine_open_context(Engine *engine, const Options *options, MediaError *error)
-{
-    LumeqConfig config = config_of(engine, options);
-    char why[256];
-    config.log = log_warning;
-    config.log_user = engine;
-    const int ret = lumeq_context_create(&engine->context, &config, why, sizeof(why));
-    return ret < 0 ? report_failure(&config, ret, why, error) : 0;
 }
 
 /* ---- the parameters ---- */
@@ -286,15 +269,6 @@ int engine_params(LumeqParams *params, const Options *o, OptionsInput input, con
                           "lumeq equalizes deeper video at its own depth",
                           source->name, depth);
     return check_meter(o, source, error);
-}
-
-int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *error)
-{
-    LumeqParams live = *params;
-    live.deflicker = 0;
-    if (lumeq_set_params(engine->equalizer, &live) < 0)
-        return media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(engine->equalizer));
-    return 0;
 }
 
 /* ---- the codes of deep gray video ---- */
@@ -594,8 +568,7 @@ InputOptions engine_video(const Options *o, const Writer *writer)
 
 int engine_is_lost(const Engine *engine)
 {
-    return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0 ||
-           atomic_load(&engine->context_lost);
+    return strcmp(lumeq_context_backend_name(engine->context), engine->backend) != 0;
 }
 
 const char *engine_where(const Engine *engine, int lost)
@@ -610,5 +583,4 @@ void engine_close(Engine *engine)
     frame_memory_close(&engine->memory);
     av_buffer_unref(&engine->gpu);
     lumeq_context_destroy(&engine->context);
-    lumeq_destroy(&engine->equalizer);
 }

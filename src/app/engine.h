@@ -16,16 +16,14 @@
 
 /* {0} is closed. */
 typedef struct Engine {
-    LumeqEqualizer *equalizer;
-    LumeqContext *context;   /* for a lookahead, or NULL */
-    FrameMemory *memory;     /* for decoded and equalized frames */
-    const char *backend;     /* the name at the start; the CPU takes over if a GPU is lost */
-    AVBufferRef *gpu;        /* also decodes or encodes; or NULL */
-    int decodes, encodes;    /* what `gpu` is used for */
-    char where[256];         /* names the backend and the reason for it */
-    atomic_int context_lost; /* the CPU has taken over from the context's GPU; any thread */
-    int share_streams;       /* set before opening, as in LumeqConfig, like the next two */
-    int real_time, no_stage_times;
+    LumeqContext *context;
+    FrameMemory *memory;  /* for decoded and equalized frames */
+    const char *backend;  /* the name at the start; the CPU takes over if a GPU is lost */
+    AVBufferRef *gpu;     /* also decodes or encodes; or NULL */
+    int decodes, encodes; /* what `gpu` is used for */
+    char where[256];      /* names the backend and the reason for it */
+    int share_streams;    /* set before opening, as in LumeqConfig, like the next one */
+    int real_time;
     int device;         /* number of the GPU */
     atomic_int no_room; /* the lack of room for surfaces was reported */
 } Engine;
@@ -34,8 +32,12 @@ typedef struct Engine {
  * the program may use. */
 unsigned engine_cpu_without(void);
 
+/* The library's configuration. The engine must not move while it is used. */
+LumeqConfig engine_config(Engine *engine, const Options *options);
+
 /* `all_planes`: decode chroma into pinned memory even if the options do not change it. Prepares the
- * GPU to decode if the options say so. MEDIA_USAGE, MEDIA_INPUT. */
+ * GPU to decode if the options say so. The engine must not move afterwards. MEDIA_USAGE,
+ * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
 /* Makes frames for an encoder on the GPU that equalizes, if any. Call before the first frame. */
@@ -57,9 +59,6 @@ GpuBudget engine_budget(Engine *engine);
 
 /* Logs the peak GPU and pinned memory, with -v. */
 void engine_say_memory(const Engine *engine);
-
-/* Creates the context. The engine must be open, and must not move afterwards. MEDIA_USAGE. */
-int engine_open_context(Engine *engine, const Options *options, MediaError *error);
 
 /* Opens `path`, or the camera if it is NULL, and prints the camera's setting. Gives up at `stop`.
  * Returns like source_open(). */
@@ -110,7 +109,7 @@ InputOptions engine_video(const Options *options, const Writer *writer);
 /* Names what equalizes now, for messages. `lost`: the GPU was lost. */
 const char *engine_where(const Engine *engine, int lost);
 
-/* True if the CPU has taken over. Call when no other thread uses the equalizer. */
+/* True if the CPU has taken over. Any thread. */
 int engine_is_lost(const Engine *engine);
 
 /* Finds the properties of a run that parameters depend on. `writer` is NULL if nothing is written.
@@ -121,10 +120,6 @@ OptionsInput engine_input(const Options *options, const Source *source, const Wr
  * options do not suit it. */
 int engine_params(LumeqParams *params, const Options *options, OptionsInput input,
                   const Source *source, MediaError *error);
-
-/* Sets the equalizer's parameters, without deflicker, which needs a lookahead. Call when no other
- * thread uses the equalizer. MEDIA_USAGE. */
-int engine_set_params(Engine *engine, const LumeqParams *params, MediaError *error);
 
 /* Call after all frames are freed. */
 void engine_close(Engine *engine);

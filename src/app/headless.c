@@ -210,7 +210,7 @@ static int choose_depth(Run *run, FramesSeen seen)
     decoder_deepen(input_decoder(run->video), run->depth);
     run->input.fine = 1;
     run->params = options_params(o, run->input);
-    return engine_set_params(&run->engine, &run->params, &run->error);
+    return 0;
 }
 
 ProgressStyle headless_progress(const Options *options)
@@ -254,7 +254,6 @@ static int look_ahead(Run *run)
     PlannedOptions planned = {
         .next = next_curve,
         .opaque = run,
-        .context = run->engine.context,
         .source = run->source,
         .path = o->input,
     };
@@ -337,11 +336,10 @@ static void add_sinks(Run *run, Sinks *s)
     if (run->source->camera || run->paced)
         sinks_add(s, (Sink){.self = run, .frame = keep_time});
     sinks_add(s, figures_sink(&run->figures));
-    sinks_add(s, trial_sink(run->trial));
     sinks_add(s, run_report_sink(run->report));
     sinks_add(s, drawing_sink(run->drawing));
     sinks_add(s, virtual_camera_sink(run->virtual));
-    sinks_add(s, run->trial ? trial_writer_sink(run->trial) : writer_sink(run->writer));
+    sinks_add(s, run->trial ? trial_sink(run->trial) : writer_sink(run->writer));
     sinks_add(s, camera_sound_sink(run->sound));
     sinks_add(s, stats_sink(run->stats));
     sinks_add(s, (Sink){.self = run, .frame = show_progress});
@@ -367,8 +365,8 @@ static int process(Run *run)
         (run->writer || run->virtual || run->options->overlay || reads_source(run));
     const PipelineParts parts = {
         .input = run->video,
-        .equalizer = run->engine.equalizer,
-        .gpu = run->engine.gpu,
+        .context = run->engine.context,
+        .params = &run->params,
         .planned = run->planned,
         .memory = equalizer_writes(&run->params) || needs_host_frames ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
@@ -554,15 +552,12 @@ static int run_all(Run *run, ProgressShare *share)
         ret = camera_sound_open(&run->sound, run->options, run->writer, &run->writer_options.tracks,
                                 &run->error);
     run->engine.real_time = run->options->camera || run->options->virtual_camera;
-    run->engine.no_stage_times = !run->options->stats && !run->options->verbose;
     if (ret >= 0)
         ret = engine_open(&run->engine, run->options, 0, &run->error);
     const int only_encoder_reads = run->writer && writer_takes_gpu_frames(run->writer) &&
                                    !reads_source(run) && !run->options->overlay && !run->virtual;
     if (ret >= 0 && only_encoder_reads)
         engine_encode_on_gpu(&run->engine);
-    if (ret >= 0 && run->ahead)
-        ret = engine_open_context(&run->engine, run->options, &run->error);
     if (ret >= 0)
         ret = open_input(run);
     if (ret >= 0) {
@@ -570,8 +565,6 @@ static int run_all(Run *run, ProgressShare *share)
         run->input.ahead = run->ahead > 0;
         ret = engine_params(&run->params, run->options, run->input, run->source, &run->error);
     }
-    if (ret >= 0)
-        ret = engine_set_params(&run->engine, &run->params, &run->error);
     if (ret >= 0)
         ret = open_reports(run);
     if (ret >= 0)

@@ -1,7 +1,6 @@
 #include "app/headless_many.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

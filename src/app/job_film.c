@@ -12,7 +12,6 @@
 #include "app/sandbox.h"
 #include "app/terminal.h"
 #include "media/log.h"
-#include "media/output/video_about.h"
 #include "run/equalizer_frame.h"
 
 void job_program(char *text, size_t size)
@@ -89,11 +88,6 @@ int job_film_read(JobFilm *f, const char *path, int argc, char **argv)
     int ret = check_arguments(argc, argv, &f->error);
     if (ret >= 0)
         ret = job_plan_read(&f->plan, path, program, &f->error);
-    if (ret == -ENOENT && !f->error.fault)
-        return media_fail(&f->error, MEDIA_INPUT,
-                          "there is no plan %s; lumeq plan IN -o OUT makes "
-                          "OUT.lumeq/plan",
-                          media_quote(path));
     if (ret >= 0)
         ret = parse(f, argc, argv);
     return ret < 0 ? ret : job_input_check(&f->plan, &f->error);
@@ -156,16 +150,15 @@ int job_film_open(JobFilm *f)
     f->writer_options.take_opaque = before.take_opaque;
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
-    /* With take_encoded no file is written, so an existing output is no error. */
-    f->writer_options.overwrite |= before.take_encoded != NULL;
+    /* With take_encoded no file is written, so an existing output is an error only for a plan. */
+    f->writer_options.overwrite |= before.take_encoded && f->plan.part_count;
     f->writer_options.video.closed = 1;
     f->writer_options.video.hint = sandbox_hint(o);
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
     if (engine_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
         (o->lookahead_for && check_files(f) < 0) || /* the plan's */
-        engine_open(&f->engine, o, 0, &f->error) < 0 ||
-        engine_open_context(&f->engine, o, &f->error) < 0)
+        engine_open(&f->engine, o, 0, &f->error) < 0)
         return f->error.fault;
     f->video = engine_video(o, f->writer);
     f->video.decoder.memory = f->engine.memory;
@@ -180,9 +173,7 @@ int job_film_open(JobFilm *f)
         return f->error.fault;
     f->input = engine_input(&f->options, f->source, f->writer);
     f->input.ahead = 1;
-    int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
-    if (ret >= 0)
-        ret = engine_set_params(&f->engine, &f->params, &f->error);
+    const int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
     job_film_deepen(f);
     return ret;
 }
@@ -230,7 +221,7 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
     return *first ? 0 : f->error.fault;
 }
 
-int job_film_open_encoder(JobFilm *f, const AVFrame *first, int encode)
+int job_film_open_encoder(JobFilm *f, const AVFrame *first)
 {
     Options options = f->options;
     Drawing *drawing = NULL;
@@ -242,65 +233,14 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first, int encode)
         ret = drawing_compare(drawing, first, frame, &f->error);
     if (ret >= 0)
         ret = writer_open_encoder(f->writer, frame, &f->error);
-    if (ret >= 0 && encode)
-        ret = writer_frame(f->writer, frame, &f->error);
-    if (ret >= 0 && encode)
-        ret = writer_end_frames(f->writer, &f->error);
     drawing_close(&drawing);
     av_frame_free(&frame);
     return ret;
 }
 
-/* ---- the encoder's version ---- */
-
-/* Bytes of the first packet that may hold the version. */
-#define VERSION_WITHIN 65536
-
-/* Finds the version of the open encoder in its extradata or the first packet (or NULL). */
-static int find_version(const JobFilm *f, const AVPacket *first, char text[ENCODER_VERSION_BYTES])
-{
-    int size = 0;
-    const uint8_t *extradata = writer_extradata(f->writer, &size);
-    return encoder_version_find(extradata, extradata ? (size_t)size : 0, text) ||
-           (first &&
-            encoder_version_find(first->data, (size_t)FFMIN(first->size, VERSION_WITHIN), text));
-}
-
-static int note_version(void *film, const AVPacket *packet, MediaError *error)
-{
-    JobFilm *f = film;
-    char text[ENCODER_VERSION_BYTES];
-    if (f->plan.encoder_version || !find_version(f, packet, text))
-        return 0;
-    f->plan.encoder_version = strdup(text);
-    return f->plan.encoder_version ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
-int job_film_try_encoder(JobFilm *f, const AVFrame *first)
-{
-    f->writer_options.take_encoded = note_version;
-    f->writer_options.take_opaque = f;
-    return job_film_open_encoder(f, first, strncmp(writer_encoder(f->writer), "libx26", 6) == 0);
-}
-
-int job_film_check_encoder(JobFilm *f, const AVPacket *first)
-{
-    char text[ENCODER_VERSION_BYTES];
-    const char *planned = f->plan.encoder_version;
-    if (!find_version(f, first, text) && !first)
-        return 0;
-    if (strcmp(text, planned ? planned : "") == 0)
-        return 0;
-    return media_fail(
-        &f->error, MEDIA_INPUT,
-        "the film was planned with %s, but this machine has %s: all parts need the same encoder",
-        planned ? planned : "an encoder of unknown version",
-        *text ? text : "one of unknown version");
-}
-
 int job_film_check_gpu(JobFilm *f, int part)
 {
-    if (f->options.backend != LUMEQ_BACKEND_CUDA || !atomic_load(&f->engine.context_lost))
+    if (f->options.backend != LUMEQ_BACKEND_CUDA || !engine_is_lost(&f->engine))
         return 0;
     return media_fail(
         &f->error, MEDIA_USAGE,
@@ -309,13 +249,15 @@ int job_film_check_gpu(JobFilm *f, int part)
 
 void job_film_begin(JobFilm *f)
 {
-    if (!f->within)
-        progress_start(&f->progress);
+    const double started = f->progress.started; /* of --jobs */
+    progress_start(&f->progress);
+    if (started > 0)
+        f->progress.started = started;
 }
 
 void job_film_end(JobFilm *f, const char *state)
 {
-    if (!f->within && f->progress.started > 0)
+    if (f->progress.began > 0)
         progress_end(&f->progress, state);
 }
 

@@ -21,16 +21,11 @@ typedef struct JobFilm {
     LumeqParams params;
     Progress progress;
     MediaError error;
-    JobFile seen;     /* the output when this run began */
     char damage[512]; /* of the input, in words, at the join */
 
     int whole; /* the film is measured as one part; if the GPU is lost, by the CPU */
 
-    /* Set by --jobs, which takes all steps. */
-    int within;    /* the progress shown is that of all steps */
-    int resume;    /* continues with a plan that exists */
-    int at_a_time; /* parts that are encoded at a time */
-    int measures;  /* parts that are measured at a time */
+    int local; /* not 0: --jobs takes all steps; the number of parts that it measures at a time */
 } JobFilm;
 
 /* The versions of the program and its libraries: all steps need the same. */
@@ -52,22 +47,13 @@ int job_film_source(void *film, Source **source, MediaError *error);
 /* Decodes the first frame, which the caller frees. *zero: see input_zero(). */
 int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 
-/* Opens the writer's encoder for frames like the first one. `encode`: also encodes that one alone.
- */
-int job_film_open_encoder(JobFilm *film, const AVFrame *first, int encode);
-
-/* Opens the encoder and notes its version in the plan; for some encoders, this encodes the first
- * frame. The writer cannot be used afterwards. */
-int job_film_try_encoder(JobFilm *film, const AVFrame *first);
-
-/* MEDIA_INPUT: the open encoder has another version than the plan's, by its extradata or the first
- * packet of a part. NULL: there is no packet yet; extradata without a version is accepted then. */
-int job_film_check_encoder(JobFilm *film, const AVPacket *first);
+/* Opens the writer's encoder for frames like the first one. */
+int job_film_open_encoder(JobFilm *film, const AVFrame *first);
 
 /* MEDIA_USAGE: the options need a GPU and it is lost, so another machine should make this part. */
 int job_film_check_gpu(JobFilm *film, int part);
 
-/* Starts and ends the progress display, unless the step is one of several. */
+/* Starts and ends the progress display. */
 void job_film_begin(JobFilm *film);
 void job_film_end(JobFilm *film, const char *state);
 
@@ -78,7 +64,8 @@ void job_film_close(JobFilm *film);
 /* Each reads the files of the steps before it, and writes a complete result or nothing. They return
  * 0 or a fault, which is in film->error. */
 
-/* Plans the film of film->options. */
+/* Plans the film of film->options. With `local`, film->plan.jobs is set. With --resume, it
+ * continues with a plan that exists. */
 int job_step_plan(JobFilm *film);
 
 /* Measures a listed part; finishes a plan whose parts are all measured. */
@@ -88,7 +75,8 @@ int job_step_finish(JobFilm *film);
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts and removes the folder. *code: EXIT_DONE, EXIT_DAMAGED or EXIT_OUTPUT. */
+/* Joins the parts and removes the folder, which `local` leaves to the caller. *code: EXIT_DONE,
+ * EXIT_DAMAGED or EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
 
 /* True if a join wrote the output, the statistics and the report (NULL: not asked for), but was
@@ -98,20 +86,5 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
 
 /* True if the output was made by the job whose folder still exists. */
 int job_is_own(const char *output);
-
-/* True if another run has joined the film since film->seen: the output is a new file, newer than
- * the plan, and JOB_JOINING names it or the plan is gone. Then prints a message, and removes the
- * folder if the plan is gone. *code: as above. `damage`: a sentence about damage in the input
- * (NULL: none). */
-int job_is_joined_since(const JobFilm *film, const char *damage, int *code);
-
-/* Checks the folder of a job that begins. If the job will replace a file, this is noted in the
- * folder: if the job then fails before it has a plan, --resume does not mistake the old file for
- * its film. MEDIA_OUTPUT. */
-int job_begin(const Options *options, int resume, MediaError *error);
-
-/* True if an earlier run has made the output like this (made_how()), its statistics and its report
- * exist, and there is no unfinished job. Then prints a message; `code`: that run's exit code. */
-int job_is_done(const Options *options, uint32_t how, int *code);
 
 #endif

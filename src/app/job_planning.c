@@ -14,8 +14,8 @@
 #include "app/run_choices.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
-#include "job/frame_file.h"
 #include "job/job_folder.h"
+#include "job/part_files.h"
 #include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/convert.h"
@@ -42,7 +42,7 @@ static char *absolute(const char *path)
     char folder[PATH_MAX];
     if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
         return strdup(path);
-    return job_path(folder, path);
+    return text_print("%s/%s", folder, path);
 }
 
 /* Checks the path of the statistics or the report; NULL: not asked for. */
@@ -72,16 +72,15 @@ static int begin_plan(JobFilm *f)
     plan->output = absolute(o->output);
     plan->rows = o->stats ? absolute(o->stats) : NULL;
     plan->report = o->report ? absolute(o->report) : NULL;
-    plan->folder = plan->output ? job_folder(plan->output) : NULL;
+    plan->folder = plan->output ? strdup(job_folder(plan->output).text) : NULL;
     plan->asked = *asked ? strdup(asked) : NULL;
-    plan->before = job_file_look(o->output);
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
         (o->report && !plan->report) || !plan->folder || !plan->asked != !*asked ||
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return out_of_memory(f);
     /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
      * decoder gets as many as in one run: how damage is concealed depends on their number. */
-    const int cores = process_cores(), share = f->within ? cores / f->at_a_time : cores;
+    const int cores = process_cores(), share = f->local ? cores / plan->jobs : cores;
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MOST_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
     if (o->threads > 0)
@@ -123,15 +122,16 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
 static int check_plan_there(JobFilm *f, const char *other)
 {
     const char *folder = media_quote(f->plan.folder), *output = f->plan.output;
+    const int resume = f->options.resume;
     if (other)
         return media_fail(&f->error, MEDIA_USAGE,
                           "%s has a plan already, but for something else (%s); -y%s replaces it",
-                          folder, other, f->resume ? " without --resume" : "");
-    if (f->within && !f->resume)
+                          folder, other, resume ? " without --resume" : "");
+    if (f->local && !resume)
         return media_fail(
             &f->error, MEDIA_USAGE,
             "%s has the files of an earlier run; --resume continues it, -y starts over", folder);
-    if (f->resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
+    if (resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
         return media_fail(&f->error, MEDIA_USAGE,
                           "the output %s exists; -y overwrites it when all parts are done",
                           media_quote(output));
@@ -143,20 +143,17 @@ static int take_plan_there(JobFilm *f)
 {
     JobPlan there = {0};
     MediaError why = {0};
-    char *path = job_path(f->plan.folder, "plan");
-    int ret = path ? job_plan_read(&there, path, f->plan.program, &why) : out_of_memory(f);
-    free(path);
-    if ((ret == -ENOENT && !why.fault) || (f->options.overwrite && !f->resume)) {
-        job_plan_free(&there);
+    const JobPath path = job_path(f->plan.folder, "plan");
+    if (access(path.text, F_OK) < 0 || (f->options.overwrite && !f->options.resume))
         return 0;
-    }
-    if (check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan)) < 0) {
-        job_plan_free(&there);
-        return f->error.fault;
-    }
-    job_plan_free(&f->plan);
-    f->plan = there;
-    return 1;
+    int ret = job_plan_read(&there, path.text, f->plan.program, &why);
+    ret = check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan));
+    if (ret >= 0)
+        ret = there.ready || !f->local; /* else its parts are measured again */
+    if (ret > 0)
+        FFSWAP(JobPlan, f->plan, there);
+    job_plan_free(&there);
+    return ret;
 }
 
 static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error)
@@ -165,19 +162,18 @@ static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error
     return 0;
 }
 
-/* Opens the encoder before the film is measured, to find out if it can encode it. */
+/* Opens the encoder before the film is measured, to find out if it can encode it. The writer cannot
+ * be used afterwards. */
 static int try_encoder(JobFilm *f)
 {
     AVFrame *first = NULL;
     int ret = job_film_first(f, &first, &f->plan.zero);
     if (ret >= 0) {
         f->plan.time_base = first->time_base;
-        ret = job_film_try_encoder(f, first);
+        ret = job_film_open_encoder(f, first);
     }
     av_frame_free(&first);
-    free(f->plan.encoder);
-    f->plan.encoder = ret < 0 ? NULL : strdup(writer_encoder(f->writer));
-    return ret < 0 || f->plan.encoder ? ret : out_of_memory(f);
+    return ret;
 }
 
 /* ---- measuring ---- */
@@ -212,7 +208,6 @@ static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
     const InputSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
                             part->end_pts};
     Measuring m = {.film = f, .part = number};
-    PartMeasures measures;
     AVFrame *first = NULL;
     int64_t zero;
     int ret = f->video.decoder.shape.width ? 0 : job_film_first(f, &first, &zero);
@@ -225,19 +220,17 @@ static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
     pass.input.copy = 0;
     pass.input.span = &span; /* the last part may end earlier, by --frames */
     if (ret >= 0)
-        ret = record_writer_open(&m.out.out, job_part_path(f->plan.folder, "measured", number),
-                                 &f->error);
+        ret = record_writer_open(&m.out.out, &f->plan, RECORDS_MEASURES, number, &f->error);
     if (ret >= 0)
         ret = job_film_source(f, &pass.source, &f->error);
     if (ret >= 0)
         ret = measure_pass_run(&pass, &f->error);
     if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
         ret = media_fail(&f->error, MEDIA_INPUT, "interrupted");
-    memcpy(measures.before, pass.before, sizeof(pass.before));
-    measures.damage = pass.report;
+    *frames = m.out.out.end.count;
+    const PartMeasures measures = {{pass.before[0], pass.before[1]}, pass.report};
     if (ret >= 0)
-        ret = part_measures_commit(&m.out, &measures, &f->plan, number, &f->error);
-    *frames = m.out.out.count;
+        ret = record_writer_commit(&m.out.out, &measures, sizeof(measures), &f->error);
     frame_writer_close(&m.out);
     source_close(&pass.source);
     av_frame_free(&first);
@@ -252,9 +245,7 @@ static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameRead
     for (int tries = 0;; tries++) {
         int64_t frames;
         if (part_measures_open(reader, measures, &f->plan, part, &f->error) < 0)
-            return f->error.fault
-                       ? f->error.fault
-                       : media_fail(&f->error, MEDIA_INPUT, "part %d is not measured", part);
+            return f->error.fault;
         const int fits = !last || !reader->file.count ||
                          (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
                           (tries || !damage_any(&measures->damage)));
@@ -321,8 +312,6 @@ static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
 static int try_deeper_encoder(JobFilm *f)
 {
     writer_close(&f->writer);
-    free(f->plan.encoder_version);
-    f->plan.encoder_version = NULL;
     f->writer_options.tracks.note = NULL; /* the first writer has printed the notes */
     int ret = engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error);
     if (ret >= 0)
@@ -415,8 +404,7 @@ static int plan_part(Planning *p, int number)
     JobPart *part = &f->plan.parts[number];
     FrameWriter out = {0};
     const int has_histograms = f->options.stats || f->options.report || f->options.overlay;
-    int ret =
-        record_writer_open(&out.out, job_part_path(f->plan.folder, "curves", number), &f->error);
+    int ret = record_writer_open(&out.out, &f->plan, RECORDS_CURVES, number, &f->error);
     for (int64_t i = 0; ret >= 0 && i < part->frames; i++) {
         MeasuredFrame frame;
         LumeqCurve *curve = NULL;
@@ -428,7 +416,8 @@ static int plan_part(Planning *p, int number)
         lumeq_curve_unref(&curve);
     }
     if (ret >= 0)
-        ret = part_curves_commit(&out, part, &f->error);
+        ret = record_writer_commit(&out.out, NULL, 0, &f->error);
+    part->curves = out.out.end.index;
     frame_writer_close(&out);
     return ret;
 }
@@ -481,7 +470,7 @@ static int finish_plan(JobFilm *f, const FilmFrames *frames)
     plan->film_end = limit >= 0 && frames->count >= limit ? av_rescale_q(end, base, AV_TIME_BASE_Q)
                                                           : AV_NOPTS_VALUE;
     if (!plan->wanted_parts)
-        plan->wanted_parts = wanted_parts(f->at_a_time, &f->options, (double)length * av_q2d(base));
+        plan->wanted_parts = wanted_parts(plan->jobs, &f->options, (double)length * av_q2d(base));
     int ret = film_frames_cut(frames, plan, plan->wanted_parts, source_start(f->source),
                               f->options.overlay ? panel_interval : NULL, &f->error);
     if (ret >= 0)
@@ -506,32 +495,9 @@ static int plan_film(JobFilm *f)
     return ret;
 }
 
-/* Measures the film as one part, which is not listed in a file first, and plans it. */
-static int plan_whole(JobFilm *f)
-{
-    JobPart *part = job_plan_add_part(&f->plan);
-    int64_t frames;
-    if (!part)
-        return out_of_memory(f);
-    *part = (JobPart){.begin_pts = INT64_MIN, .end_pts = INT64_MAX, .seek_us = -1};
-    f->whole = 1;
-    f->progress.duration = 0;
-    job_film_begin(f);
-    int ret = job_plan_set_mark(&f->plan, &f->error);
-    if (ret >= 0)
-        ret = measure_part(f, 0, 0, &frames);
-    if (ret >= 0)
-        ret = take_plan_there(f); /* another run may have been faster */
-    if (ret == 0)
-        ret = plan_film(f);
-    job_film_end(f, ret < 0 ? "failed" : "done");
-    return ret < 0 ? ret : 0;
-}
-
 /* ---- steps ---- */
 
-/* Lists the parts that other processes will measure. With --jobs there is no list if there would be
- * one part only, or packets have no times: then the film is measured as a whole. */
+/* Lists the parts to measure. */
 static int list_parts(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -539,42 +505,53 @@ static int list_parts(JobFilm *f)
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = o->frames,
-        .parts = f->within ? 0 : o->parts,
-        .seconds = !f->within && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
-        .at_a_time = f->measures,
+        .parts = f->local        ? 0
+                 : o->no_measure ? o->parts
+                                 : 1,
+        .seconds = !f->local && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
+        .at_a_time = f->local,
+        .timed = o->no_measure,
     };
     Source *source = NULL;
-    job_film_begin(f);
     int ret = job_film_source(f, &source, &f->error);
     if (ret >= 0)
         ret = film_list_make(&f->plan, source, &wanted, &f->error);
     source_close(&source);
-    if (f->within)
+    if (f->local && f->plan.part_count > 1)
         f->plan.wanted_parts =
-            wanted_parts(f->at_a_time, o, (double)f->plan.length_us / AV_TIME_BASE);
-    if (f->within && f->plan.part_count < 2) {
-        f->plan.part_count = 0;
-        f->plan.wanted_parts = 0;
-        f->error = (MediaError){0};
-        ret = 0;
-    } else if (ret >= 0 && (ret = take_plan_there(f)) == 0) /* another run may have been faster */
-        ret = job_plan_write(&f->plan, &f->error);
-    job_film_end(f, ret < 0 ? "failed" : "done");
-    return ret < 0 ? ret : 0;
+            wanted_parts(f->plan.jobs, o, (double)f->plan.length_us / AV_TIME_BASE);
+    return ret;
+}
+
+/* Measures the film as one part, without a file that lists it, and plans it. */
+static int plan_whole(JobFilm *f)
+{
+    int64_t frames;
+    f->whole = 1;
+    int ret = job_plan_set_mark(&f->plan, &f->error);
+    if (ret >= 0)
+        ret = measure_part(f, 0, 0, &frames);
+    return ret < 0 ? ret : plan_film(f);
 }
 
 static int make_plan(JobFilm *f)
 {
+    f->writer_options.take_encoded = ignore_packet;
     if (job_film_open(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
-    if (f->options.overwrite)
-        job_folder_clear(f->plan.folder, 0);
+    if (atomic_load(f->stop) != RUN_ON) /* the next run may have begun */
+        return media_fail(&f->error, MEDIA_INPUT, "interrupted");
+    (void)unlink(job_path(f->plan.folder, "plan").text); /* before the files that it needs */
+    job_folder_clear(f->plan.folder);
+    job_film_begin(f);
     int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
-    if (ret >= 0 && (f->options.no_measure || f->within))
+    if (ret >= 0)
         ret = list_parts(f);
-    if (ret >= 0 && !f->plan.part_count)
-        ret = plan_whole(f);
-    if (ret < 0)
+    if (ret >= 0)
+        ret = f->options.no_measure || f->plan.part_count > 1 ? job_plan_write(&f->plan, &f->error)
+                                                              : plan_whole(f);
+    job_film_end(f, ret < 0 ? "failed" : "done");
+    if (ret < 0 && !f->local)        /* else the next run may have begun */
         (void)rmdir(f->plan.folder); /* if it is empty */
     return ret;
 }
@@ -583,18 +560,14 @@ int job_step_plan(JobFilm *f)
 {
     f->options.lookahead_for = "a film in parts";
     f->options.lookahead = (double)lookahead_of_parts(&f->options) * 1e-9;
-    if (job_begin(&f->options, f->resume, &f->error) < 0)
-        return f->error.fault;
-    const int there = begin_plan(f) < 0 ? f->error.fault : take_plan_there(f);
+    const int there = begin_plan(f) < 0 || job_folder_check(f->plan.folder, &f->error) < 0
+                          ? f->error.fault
+                          : take_plan_there(f);
     const int ret = there == 0 ? make_plan(f) : there;
-    char *begun = ret < 0 ? NULL : job_path(f->plan.folder, JOB_BEGUN);
-    if (begun)
-        (void)unlink(begun); /* now the plan shows that the output is not this job's film yet */
-    free(begun);
     if (ret >= 0 && !there && f->plan.ready)
         say_planned(f);
     else if (ret >= 0)
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
+        say(f->local ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
             there ? " has this plan already" : "", f->plan.part_count,
             f->plan.part_count == 1 ? "" : "s", there ? "" : ", to be measured");
     return ret < 0 ? ret : 0;
@@ -603,17 +576,19 @@ int job_step_plan(JobFilm *f)
 int job_step_measure(JobFilm *f, int part)
 {
     MediaError why = {0};
+    FrameReader reader;
+    PartMeasures measures;
     int64_t frames = 0;
     if (f->plan.ready) {
         say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
         return 0;
     }
-    if (part_measures_exist(&f->plan, part, &why) && !f->options.overwrite) {
+    const int is_there = part_measures_open(&reader, &measures, &f->plan, part, &why) >= 0;
+    frame_reader_close(&reader);
+    if (is_there && !f->options.overwrite) {
         say(SAY_NORMAL, "part %d is measured already", part);
         return 0;
     }
-    if (why.fault)
-        say(SAY_NORMAL, "part %d is measured again: its file cannot be used", part);
     f->writer_options.take_encoded = ignore_packet;
     int ret = job_film_open(f);
     job_film_begin(f);
@@ -627,27 +602,6 @@ int job_step_measure(JobFilm *f, int part)
     return ret;
 }
 
-/* Checks that all parts are measured. */
-static int check_measured(JobFilm *f)
-{
-    int missing = 0, first = 0;
-    for (int i = f->plan.part_count - 1; i >= 0; i--) {
-        FrameReader reader;
-        PartMeasures measures;
-        const int ret = part_measures_open(&reader, &measures, &f->plan, i, &f->error);
-        frame_reader_close(&reader);
-        if (f->error.fault)
-            return f->error.fault;
-        missing += ret < 0;
-        first = ret < 0 ? i : first;
-    }
-    return missing ? media_fail(&f->error, MEDIA_INPUT,
-                                "%d of %d parts %s not measured, part %d among them; lumeq measure "
-                                "PLAN K measures part K",
-                                missing, f->plan.part_count, missing == 1 ? "is" : "are", first)
-                   : 0;
-}
-
 int job_step_finish(JobFilm *f)
 {
     if (f->plan.ready) {
@@ -655,7 +609,7 @@ int job_step_finish(JobFilm *f)
         return 0;
     }
     f->writer_options.take_encoded = ignore_packet;
-    if (check_measured(f) < 0 || job_film_open(f) < 0)
+    if (job_film_open(f) < 0)
         return f->error.fault;
     if (!f->plan.wanted_parts)
         f->plan.wanted_parts = f->plan.part_count;

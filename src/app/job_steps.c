@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/drawing.h"
@@ -18,9 +17,8 @@
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
-#include "job/frame_file.h"
 #include "job/job_folder.h"
-#include "job/part_file.h"
+#include "job/part_files.h"
 #include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/output/atomic_file.h"
@@ -40,174 +38,74 @@ static int interrupted(JobFilm *f)
 
 /* ---- is the output this job's film? ---- */
 
-/* JOB_JOINING has a line for each film that is about to become the output, since two joins may run
- * at once, and then the sentence about damage in the input. */
+/* JOB_JOINING identifies the film that is about to become the output; then comes the sentence about
+ * damage in the input. */
 #define FILM_LINE "film %" PRId64 " %" PRId64 " %" PRId64 "\n"
 #define FILM_SCAN "film %" SCNd64 " %" SCNd64 " %" SCNd64
 
-/* A join that failed waits this long for another one to end, which may have been faster. */
-#define OTHER_JOIN_NS 50000000
-#define OTHER_JOIN_TRIES 60
-
-typedef struct Marker {
-    int is_own; /* it names the current output */
-    struct stat about;
-    char films[512], damage[512];
-} Marker;
-
-static void read_marker(Marker *m, const char *output)
+/* Returns 1 if the marker of a join names the current output. */
+static int read_marker(const char *output, struct stat *about, char *damage, int size)
 {
     MediaError ignored = {0};
     const JobFile now = job_file_look(output);
-    char *folder = job_folder(output), *path = folder ? job_path(folder, JOB_JOINING) : NULL;
-    FILE *file = path && job_folder_check(folder, &ignored) == 0
-                     ? regular_file_stream(path, O_NOFOLLOW)
+    const JobPath folder = job_folder(output), path = job_path(folder.text, JOB_JOINING);
+    FILE *file = job_folder_check(folder.text, &ignored) == 0
+                     ? regular_file_stream(path.text, O_NOFOLLOW)
                      : NULL;
     JobFile film;
-    *m = (Marker){0};
-    while (file && fgets(m->damage, sizeof(m->damage), file) &&
-           sscanf(m->damage, FILM_SCAN, &film.inode, &film.size, &film.modified_ns) == 3) {
-        m->is_own |= now.inode && job_file_is_same(&film, &now);
-        const size_t used = strlen(m->films);
-        snprintf(m->films + used, sizeof(m->films) - used, "%s", m->damage);
-        m->damage[0] = '\0';
-    }
-    if (file && fstat(fileno(file), &m->about) < 0)
-        m->is_own = 0;
+    const int is_own = file && now.inode && fgets(damage, size, file) &&
+                       sscanf(damage, FILM_SCAN, &film.inode, &film.size, &film.modified_ns) == 3 &&
+                       job_file_is_same(&film, &now) && fstat(fileno(file), about) == 0;
+    if (!is_own || !fgets(damage, size, file))
+        damage[0] = '\0';
     if (file)
         fclose(file);
-    free(path);
-    free(folder);
+    return is_own;
 }
 
 /* For the writer: called when the film is complete, before it is renamed to the output. */
 static int write_marker(void *film, const struct stat *whole, MediaError *error)
 {
     const JobFilm *f = film;
-    char text[sizeof(((Marker *)0)->films) + sizeof(f->damage) + 128];
-    Marker before;
-    char *path = job_path(f->plan.folder, JOB_JOINING);
-    int ret = path ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
-    read_marker(&before, f->plan.output);
+    char text[sizeof(f->damage) + 128];
     const JobFile id = job_file_of(whole);
-    const int length = snprintf(text, sizeof(text), FILM_LINE "%s%s", id.inode, id.size,
-                                id.modified_ns, before.films, f->damage);
-    if (ret >= 0)
-        ret = atomic_file_save(path, text, (size_t)length, error);
-    free(path);
-    return ret;
-}
-
-static int is_later(struct timespec a, struct timespec b)
-{
-    return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec >= b.tv_nsec);
+    if (is_stopped(f)) /* by the end of --jobs: the next run may have begun */
+        return media_fail(error, MEDIA_OUTPUT, "interrupted");
+    const int length =
+        snprintf(text, sizeof(text), FILM_LINE "%s", id.inode, id.size, id.modified_ns, f->damage);
+    return atomic_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
+                            error);
 }
 
 /* True if the file was renamed after the marker was written: that changes its ctime. */
 static int is_named_since(const char *path, const struct stat *marker)
 {
     struct stat file;
-    return stat(path, &file) == 0 && is_later(file.st_ctim, marker->st_mtim);
+    return stat(path, &file) == 0 && (file.st_ctim.tv_sec > marker->st_mtim.tv_sec ||
+                                      (file.st_ctim.tv_sec == marker->st_mtim.tv_sec &&
+                                       file.st_ctim.tv_nsec >= marker->st_mtim.tv_nsec));
 }
 
 int job_is_own(const char *output)
 {
-    Marker marker;
-    read_marker(&marker, output);
-    return marker.is_own;
-}
-
-static int has_file(const char *folder, const char *name)
-{
-    struct stat there;
-    char *path = job_path(folder, name);
-    const int has = !path || lstat(path, &there) == 0;
-    free(path);
-    return has;
+    struct stat about;
+    char damage[sizeof(((JobFilm *)0)->damage)];
+    return read_marker(output, &about, damage, sizeof(damage));
 }
 
 int job_is_joined(const char *output, const char *rows, const char *report, int *code)
 {
-    Marker marker;
-    char *folder = job_folder(output);
-    read_marker(&marker, output);
-    const int is = folder && marker.is_own && !has_file(folder, JOB_BEGUN) &&
-                   (!rows || is_named_since(rows, &marker.about)) &&
-                   (!report || is_named_since(report, &marker.about));
+    struct stat marker;
+    char damage[sizeof(((JobFilm *)0)->damage)];
+    const int is = read_marker(output, &marker, damage, sizeof(damage)) &&
+                   (!rows || is_named_since(rows, &marker)) &&
+                   (!report || is_named_since(report, &marker));
     if (is) {
-        job_folder_clear(folder, 1);
+        job_folder_clear(job_folder(output).text);
         say(SAY_NORMAL, "%s is complete already", media_quote(output));
-        *code = losses_say_damage(marker.damage, NULL);
+        *code = losses_say_damage(damage, NULL);
     }
-    free(folder);
     return is;
-}
-
-static int is_new(const JobPlan *plan, const JobFile *now)
-{
-    return now->inode && !job_file_is_same(now, &plan->before) &&
-           now->modified_ns >= plan->written_ns;
-}
-
-int job_is_joined_since(const JobFilm *f, const char *damage, int *code)
-{
-    const JobPlan *plan = &f->plan;
-    char *folder = job_folder(plan->output);
-    const int has_plan = !folder || has_file(folder, "plan");
-    const JobFile now =
-        job_file_look(plan->output); /* checked after the plan: a join renames the output first */
-    const int is = is_new(plan, &now) &&
-                   (!has_plan || (!job_file_is_same(&now, &f->seen) && job_is_own(plan->output)));
-    if (is) {
-        say(SAY_NORMAL, "%s is complete: another run of this job has joined it meanwhile",
-            media_quote(plan->output));
-        *code = losses_say_damage(damage ? damage : "", NULL);
-    }
-    if (is && !has_plan)
-        job_folder_clear(folder, 1);
-    free(folder);
-    return is;
-}
-
-int job_is_done(const Options *o, uint32_t how, int *code)
-{
-    char *folder = job_folder(o->output);
-    *code = folder && !job_folder_has_job(folder) ? made_code(o->output, how) : -1;
-    const int is = *code >= 0 && (!o->stats || access(o->stats, F_OK) == 0) &&
-                   (!o->report || access(o->report, F_OK) == 0);
-    if (is)
-        say(SAY_NORMAL,
-            "%s is done: an earlier run has made it with these settings; to make it again, use -y "
-            "without --resume",
-            media_quote(o->output));
-    free(folder);
-    return is;
-}
-
-int job_begin(const Options *o, int resume, MediaError *error)
-{
-    struct stat in, out;
-    char *folder = job_folder(o->output), *path = folder ? job_path(folder, JOB_BEGUN) : NULL;
-    int ret =
-        path ? job_folder_check(folder, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
-    /* The input may be missing now and come back, with the disk that it is on. */
-    const int replaces =
-        o->overwrite && stat(o->output, &out) == 0 && S_ISREG(out.st_mode) &&
-        (stat(o->input, &in) < 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino);
-    if (ret >= 0 && replaces && !(resume && has_file(folder, "plan"))) {
-        ret = job_folder_make(folder, o->output, error);
-        const int fd =
-            ret < 0 ? -1
-                    : open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-        if (ret >= 0 && (fd < 0 || fsync(fd) < 0))
-            ret = media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
-                             strerror(errno));
-        if (fd >= 0)
-            close(fd);
-    }
-    free(path);
-    free(folder);
-    return ret;
 }
 
 /* ---- a part ---- */
@@ -219,11 +117,11 @@ typedef struct Segment {
     FrameReader curves;
     PlannedCurves *planned;
     RecordWriter writer;
-    int64_t packets;
-    PartLabel label;
+    int number;     /* of the part */
+    int64_t frames; /* that were encoded */
     StatsFile *stats;
     RunReport *report;
-    char *rows, *report_path; /* their paths */
+    JobPath rows, report_path;
     RunFigures figures;
     Drawing *drawing;
 } Segment;
@@ -231,11 +129,9 @@ typedef struct Segment {
 static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
 {
     Segment *s = opaque;
-    if (!s->packets++ && job_film_check_encoder(s->film, packet) < 0)
-        return error->fault;
     s->film->progress.held = writer_held(s->film->writer);
     progress_update(&s->film->progress);
-    return part_writer_add(&s->writer, packet, error);
+    return packet_write(&s->writer, packet, error);
 }
 
 /* Opens the files of statistics and figures beside the part. */
@@ -244,15 +140,12 @@ static int open_beside(Segment *s)
     JobFilm *f = s->film;
     int ret = 0;
     if (f->plan.rows) {
-        s->rows = film_joiner_rows(&f->plan, s->label.part);
-        ret = s->rows ? stats_open(&s->stats, s->rows, 1, NULL, NULL, &f->error)
-                      : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        s->rows = film_joiner_rows(&f->plan, s->number);
+        ret = stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error);
     }
     if (ret >= 0 && f->plan.report) {
-        s->report_path = film_joiner_report(&f->plan, s->label.part);
-        ret = s->report_path
-                  ? run_report_open(&s->report, &f->options, s->report_path, NULL, NULL, &f->error)
-                  : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        s->report_path = film_joiner_report(&f->plan, s->number);
+        ret = run_report_open(&s->report, &f->options, s->report_path.text, NULL, NULL, &f->error);
     }
     return ret;
 }
@@ -263,11 +156,10 @@ static int commit_beside(Segment *s)
     stats_flush(s->stats);
     run_report_write(s->report, 0);
     if (stats_commit(s->stats, 0) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "the statistics of part %d are missing",
-                          s->label.part);
+        return media_fail(error, MEDIA_OUTPUT, "the statistics of part %d are missing", s->number);
     if (run_report_commit(s->report, 0) < 0)
         return media_fail(error, MEDIA_OUTPUT, "the report's figures of part %d are missing",
-                          s->label.part);
+                          s->number);
     return 0;
 }
 
@@ -278,14 +170,14 @@ static int open_segment(Segment *s)
     int64_t zero;
     int ret = job_film_first(f, &first, &zero);
     if (ret >= 0)
-        ret = record_writer_open(&s->writer, job_part_path(f->plan.folder, "part", s->label.part),
-                                 &f->error);
+        ret = record_writer_open(&s->writer, &f->plan, RECORDS_PACKETS, s->number, &f->error);
     if (ret >= 0)
-        ret = job_film_open_encoder(f, first, 0);
+        ret = job_film_open_encoder(f, first);
     if (ret >= 0)
-        ret = job_film_check_encoder(f, NULL);
-    if (ret >= 0)
-        ret = part_curves_open(&s->curves, &f->plan, s->label.part, &f->error);
+        ret = record_file_open(&s->curves.file, &f->plan, RECORDS_CURVES, s->number, &f->error);
+    if (ret == -ENOENT && !f->error.fault)
+        ret = media_fail(&f->error, MEDIA_INPUT, "%s, the curves of the part, is missing",
+                         media_quote(s->curves.file.path));
     s->place.open = job_film_source;
     s->place.opaque = f;
     s->place.options = f->video;
@@ -301,7 +193,6 @@ static int open_segment(Segment *s)
         .count = s->part->frames,
         .strict = 1,
         .depth = f->plan.depth,
-        .context = f->engine.context,
         .source = s->place.source,
         .path = f->plan.input,
     };
@@ -320,12 +211,12 @@ static int end_frame(void *segment, Frame *frame)
     Segment *s = segment;
     Progress *p = &s->film->progress;
     const AVFrame *output = frame->out;
-    p->frame = ++s->label.frames;
+    p->frame = ++s->frames;
     p->time += FRAME_DURATION(output) * av_q2d(output->time_base);
     p->bytes = s->writer.file.written;
     p->held = writer_held(s->film->writer);
     progress_update(p);
-    return job_film_check_gpu(s->film, s->label.part);
+    return job_film_check_gpu(s->film, s->number);
 }
 
 static int write_frames(Segment *s)
@@ -334,7 +225,8 @@ static int write_frames(Segment *s)
     RunLoop loop = {.stop = f->stop, .input = s->place.input, .number = s->part->first};
     const PipelineParts parts = {
         .input = s->place.input,
-        .equalizer = f->engine.equalizer,
+        .context = f->engine.context,
+        .params = &f->params,
         .planned = s->planned,
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
@@ -357,11 +249,10 @@ static int write_frames(Segment *s)
         say(SAY_ERRORS, "%s", decoder_changes(input_decoder(s->place.input)));
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
-    if (!f->error.fault && s->label.frames != s->part->frames)
+    if (!f->error.fault && s->frames != s->part->frames)
         return media_fail(&f->error, MEDIA_INPUT,
                           "%s gave %" PRId64 " frames of the %" PRId64 " that part %d has",
-                          media_quote(f->plan.input), s->label.frames, s->part->frames,
-                          s->label.part);
+                          media_quote(f->plan.input), s->frames, s->part->frames, s->number);
     return f->error.fault;
 }
 
@@ -383,14 +274,12 @@ static int write_segment(Segment *s)
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
-    return part_writer_commit(&s->writer, &s->label, extradata, size, &f->error);
+    return packets_commit(&s->writer, extradata, size, &f->error);
 }
 
 int job_step_segment(JobFilm *f, int part)
 {
-    Segment s = {.film = f};
-    s.label.plan = f->plan.mark;
-    s.label.part = part;
+    Segment s = {.film = f, .number = part};
     if (!f->plan.ready)
         return media_fail(
             &f->error, MEDIA_USAGE,
@@ -414,13 +303,10 @@ int job_step_segment(JobFilm *f, int part)
         job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s in %.2f s (%.0f fps)", part,
-            f->plan.part_count, s.label.frames, s.label.frames == 1 ? "" : "s",
-            progress_elapsed(&f->progress),
-            (double)s.label.frames / progress_elapsed(&f->progress));
+            f->plan.part_count, s.frames, s.frames == 1 ? "" : "s", progress_elapsed(&f->progress),
+            (double)s.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
     run_report_close(&s.report);
-    free(s.rows);
-    free(s.report_path);
     drawing_close(&s.drawing);
     planned_close(&s.planned);
     frame_reader_close(&s.curves);
@@ -472,7 +358,7 @@ static int begin_film(void *joining, Frame *frame)
         return 0;
     j->began = 1;
     writer_set_start(f->writer, frame->zero_us);
-    const int ret = job_film_open_encoder(f, frame->out, 0);
+    const int ret = job_film_open_encoder(f, frame->out);
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
@@ -512,21 +398,14 @@ static int join_beside(Joining *j)
     JobFilm *f = j->film;
     int ret = 0;
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
-        char *rows = film_joiner_rows(&f->plan, i), *report = film_joiner_report(&f->plan, i);
-        ret = rows && report ? stats_append(j->stats, rows, &f->error)
-                             : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        ret = stats_append(j->stats, film_joiner_rows(&f->plan, i).text, &f->error);
         if (ret >= 0)
-            ret = run_report_append(j->report, report, &f->error);
-        free(rows);
-        free(report);
+            ret = run_report_append(j->report, film_joiner_report(&f->plan, i).text, &f->error);
     }
     stats_flush(j->stats);
     run_report_write(j->report, 0);
     return ret;
 }
-
-/* Success: another process joined the film first. */
-#define JOINED_MEANWHILE 1
 
 static int finish_join(Joining *j, int *code)
 {
@@ -536,8 +415,6 @@ static int finish_join(Joining *j, int *code)
     else
         (void)input_damage(j->video, 0, f->damage, sizeof(f->damage));
     int ret = join_beside(j);
-    if (ret >= 0 && job_is_joined_since(f, f->damage, code))
-        return JOINED_MEANWHILE;
     if (ret >= 0)
         ret = writer_finish(f->writer, 0, &f->error);
     if (ret < 0)
@@ -551,40 +428,12 @@ static int finish_join(Joining *j, int *code)
         say(SAY_NORMAL, "%s", f->plan.picture);
     say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, %s in %.2f s (%.0f fps); %s",
         media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
-        f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined",
+        f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->local ? "written" : "joined",
         seconds, (double)f->plan.frames / seconds, writer_video(f->writer));
     *code = losses_say_damage(f->damage, f->writer);
     if (incomplete)
         *code = EXIT_OUTPUT;
     return 0;
-}
-
-/* If the output is a new file and the marker of a join exists, waits until that removes the plan.
- */
-static void wait_for_other_join(const JobFilm *f)
-{
-    const JobPlan *plan = &f->plan;
-    for (int i = 0; i < OTHER_JOIN_TRIES && !is_stopped(f); i++) {
-        const JobFile now = job_file_look(plan->output);
-        if (!is_new(plan, &now) || !has_file(plan->folder, JOB_JOINING) ||
-            !has_file(plan->folder, "plan"))
-            return;
-        nanosleep(&(struct timespec){.tv_nsec = OTHER_JOIN_NS}, NULL);
-    }
-}
-
-/* True if this join failed because another one was faster. Removes the film if the writer gave it
- * another name. */
-static int is_outrun(const JobFilm *f, int *code)
-{
-    const char *name = f->writer ? writer_name(f->writer) : NULL;
-    wait_for_other_join(f);
-    if (is_stopped(f) || (name && strcmp(name, f->plan.output) == 0) ||
-        !job_is_joined_since(f, f->plan.damage, code))
-        return 0;
-    if (name)
-        (void)unlink(name);
-    return 1;
 }
 
 /* An edited plan may name any file as its statistics or report, so these never replace a file. */
@@ -602,7 +451,6 @@ int job_step_join(JobFilm *f, int *code)
 {
     Joining j = {.film = f, .packet = av_packet_alloc()};
     *code = EXIT_DONE;
-    f->seen = job_file_look(f->plan.output);
     if (job_is_joined(f->plan.output, f->plan.rows, f->plan.report, code)) {
         av_packet_free(&j.packet);
         return 0;
@@ -615,7 +463,7 @@ int job_step_join(JobFilm *f, int *code)
         ret = media_fail(&f->error, MEDIA_USAGE,
                          "the plan is not finished: lumeq measure PLAN K and lumeq plan PLAN come "
                          "first, then lumeq segment PLAN K");
-    if (ret >= 0 && f->options.overwrite && !f->within && !own &&
+    if (ret >= 0 && f->options.overwrite && !f->local && !own &&
         (check_beside(f, "--stats", f->plan.rows) < 0 ||
          check_beside(f, "--report", f->plan.report) < 0))
         ret = f->error.fault;
@@ -642,17 +490,15 @@ int job_step_join(JobFilm *f, int *code)
     }
     if (ret >= 0)
         ret = finish_join(&j, code);
-    if (ret < 0 && is_outrun(f, code))
-        ret = JOINED_MEANWHILE;
-    if ((ret < 0 || ret == JOINED_MEANWHILE) && f->progress.frames)
-        job_film_end(f, ret < 0 ? "failed" : "done");
-    if (ret == 0)
-        job_folder_clear(f->plan.folder, 1);
+    if (ret < 0 && f->progress.frames)
+        job_film_end(f, "failed");
+    else if (ret >= 0 && !f->local)
+        job_folder_clear(f->plan.folder);
     stats_close(&j.stats);
     run_report_close(&j.report);
     writer_close(&f->writer);
     input_close(&j.video);
     film_joiner_close(&j.joiner);
     av_packet_free(&j.packet);
-    return ret < 0 ? ret : 0;
+    return ret;
 }

@@ -1,7 +1,6 @@
 #include "app/play.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,15 +441,14 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .files = &p->files,
         .greeting = p->skipped[0] ? p->skipped : NULL,
         .start = p->start,
-        .stage = {.equalizer = p->engine.equalizer,
-                  .gpu = p->engine.gpu,
+        .gpu = p->engine.gpu,
+        .stage = {.context = p->engine.context,
                   .params = settings.params,
                   .memory = p->engine.memory,
                   .copies = p->engine.gpu != NULL,
                   .wants = is_recorded,
                   .take = record,
-                  .opaque = p,
-                  .note = say_line},
+                  .opaque = p},
         .gpu_budget = engine_budget(&p->engine),
         .device = strcmp(p->engine.backend, "cuda") == 0 ? (int)o->device : -1,
         .host = host_of(p),
@@ -523,8 +521,6 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
     p->engine.real_time = 1;
     if (ret >= 0)
         ret = engine_open(&p->engine, options, 1, error);
-    if (ret >= 0)
-        ret = engine_set_params(&p->engine, &params, error);
     if (ret >= 0)
         ret = open_playable(p, &source, error);
     if (ret < 0) {

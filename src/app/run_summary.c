@@ -10,90 +10,6 @@
 
 /* A camera's frame that is older than this when it is written had to wait for the encoder. */
 #define LATE_US 200000
-#define COLUMNS 64
-
-/* ---- overlap of stages on the GPU ---- */
-
-typedef struct TimelineSpan {
-    double begin, length, work; /* work: sum of the stages' times */
-} TimelineSpan;
-
-static TimelineSpan find_span(const TimelineFrame *frames)
-{
-    TimelineSpan span = {.begin = frames[0].begin_us[0]};
-    double end = 0;
-    for (int i = 0; i < TIMELINE_FRAMES; i++) {
-        span.begin = fmin(span.begin, frames[i].begin_us[0]);
-        for (int stage = 0; stage < LUMEQ_STAGES; stage++) {
-            end = fmax(end, frames[i].end_us[stage]);
-            span.work += frames[i].end_us[stage] - frames[i].begin_us[stage];
-        }
-    }
-    span.length = end - span.begin;
-    return span;
-}
-
-static void add_times(Timeline *t, int64_t number, const LumeqFrameStats *stats)
-{
-    TimelineFrame *frame = &t->last[TIMELINE_FRAMES - 1];
-    if (stats->stage_end_us[LUMEQ_STAGE_UPLOAD] <= 0)
-        return; /* the CPU has one stage only */
-    memmove(t->last, t->last + 1, sizeof(t->last) - sizeof(t->last[0]));
-    frame->number = number;
-    memcpy(frame->begin_us, stats->stage_begin_us, sizeof(frame->begin_us));
-    memcpy(frame->end_us, stats->stage_end_us, sizeof(frame->end_us));
-    if (++t->count < TIMELINE_FRAMES)
-        return;
-    const TimelineSpan span = find_span(t->last);
-    if (span.work / span.length > t->overlap) {
-        t->overlap = span.work / span.length;
-        memcpy(t->best, t->last, sizeof(t->best));
-    }
-}
-
-static void say_frame(const TimelineFrame *frame, double begin, double column)
-{
-    char bar[COLUMNS + 1] = "";
-    memset(bar, ' ', COLUMNS);
-    for (int stage = 0; stage < LUMEQ_STAGES; stage++) {
-        const int from = (int)((frame->begin_us[stage] - begin) / column);
-        const int to = (int)((frame->end_us[stage] - begin) / column);
-        for (int i = from; i <= to && i < COLUMNS; i++)
-            bar[i] = "UED"[stage];
-    }
-    say(SAY_DETAILS, "  frame %6lld |%s|", (long long)frame->number, bar);
-}
-
-/* Total time for which `stage` of any frame overlapped `other` of any frame. */
-static double overlap_us(const TimelineFrame *frames, int stage, int other)
-{
-    double sum = 0;
-    for (int i = 0; i < TIMELINE_FRAMES; i++)
-        for (int k = 0; k < TIMELINE_FRAMES; k++) {
-            const double begin = fmax(frames[i].begin_us[stage], frames[k].begin_us[other]);
-            const double end = fmin(frames[i].end_us[stage], frames[k].end_us[other]);
-            sum += fmax(end - begin, 0);
-        }
-    return sum;
-}
-
-/* Logs the stages of the frames that overlapped most. */
-static void say_timeline(const Timeline *t)
-{
-    if (t->count < TIMELINE_FRAMES)
-        return;
-    const TimelineSpan span = find_span(t->best);
-    say(SAY_DETAILS,
-        "the busiest %d consecutive frames: %.0f us of upload (U), equalize (E) and download (D) "
-        "in %.0f us, %.2f at once; a column is %.1f us",
-        TIMELINE_FRAMES, span.work, span.length, t->overlap, span.length / COLUMNS);
-    say(SAY_DETAILS, "overlap: U and E %.1f us, E and D %.1f us, U and D %.1f us",
-        overlap_us(t->best, LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE),
-        overlap_us(t->best, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD),
-        overlap_us(t->best, LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_DOWNLOAD));
-    for (int i = 0; i < TIMELINE_FRAMES; i++)
-        say_frame(&t->best[i], span.begin, span.length / COLUMNS);
-}
 
 /* ---- each frame ---- */
 
@@ -127,7 +43,6 @@ static int count_frame(void *self, Frame *f)
     p->started = 1;
     p->last_in = in;
     p->last_out = out;
-    add_times(&r->timeline, f->number, stats);
     return 0;
 }
 
@@ -141,7 +56,6 @@ Sink figures_sink(RunFigures *r)
 void figures_say_details(const RunFigures *r, int planned)
 {
     const Pumping *p = &r->pumping;
-    say_timeline(&r->timeline);
     if (planned && p->count)
         say(r->params->deflicker > 0 ? SAY_NORMAL : SAY_DETAILS,
             "brightness changed by %.3f codes per frame before and %.3f after (MABD, of 256 codes)",

@@ -10,20 +10,6 @@
 
 /* ---- figures of frames ---- */
 
-#define TIMELINE_FRAMES 8 /* consecutive frames whose stages are compared */
-
-typedef struct TimelineFrame {
-    int64_t number;
-    double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES];
-} TimelineFrame;
-
-/* The frames whose stages overlapped most on the GPU. */
-typedef struct Timeline {
-    TimelineFrame last[TIMELINE_FRAMES], best[TIMELINE_FRAMES]; /* oldest first */
-    int count;
-    double overlap; /* average number of stages at work at once in `best` */
-} Timeline;
-
 /* Mean absolute difference of brightness (MABD) between neighbouring frames, without cuts, in 8-bit
  * codes: a measure of flicker. */
 typedef struct Pumping {
@@ -39,7 +25,6 @@ typedef struct RunFigures {
     const Options *options;
     char words[256]; /* describe the current frame */
     Decisions decisions;
-    Timeline timeline;
     Pumping pumping;
     double noise_gain;   /* maximum */
     double noise;        /* sum over frames with known noise */

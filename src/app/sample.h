@@ -37,22 +37,4 @@ SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int 
 /* For a film that was tried as a whole. */
 SampleEstimate sample_estimate_whole(const Trial *trial);
 
-/* ---- the contact sheet: pairs of pictures, before above after, with their times ---- */
-
-typedef struct SampleSheet SampleSheet;
-
-/* Creates a sheet for up to `room` pairs. NULL: out of memory. */
-SampleSheet *sample_sheet_create(int room);
-
-/* Adds a decoded and a written frame, at `position` seconds of the film. MEDIA_OUTPUT. */
-int sample_sheet_add(SampleSheet *sheet, const AVFrame *before, const AVFrame *after,
-                     double position, MediaError *error);
-
-/* Writes the sheet, which has at least one pair, as a PNG. Cells fit the largest picture. Without a
- * font there are no times. MEDIA_OUTPUT, MEDIA_USAGE. */
-int sample_sheet_write(const SampleSheet *sheet, const char *path, int overwrite,
-                       MediaError *error);
-
-void sample_sheet_free(SampleSheet **sheet);
-
 #endif

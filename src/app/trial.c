@@ -36,24 +36,6 @@ void trial_end(Trial *t)
     t->key_interval = writer_key_interval(t->writer);
 }
 
-static int count_frame(void *self, Frame *f)
-{
-    Trial *t = self;
-    const AVFrame *after = f->out;
-    const double time = (double)after->pts * av_q2d(after->time_base);
-    if (f->is_first)
-        t->begin = time;
-    t->end = time + (double)FRAME_DURATION(after) * av_q2d(after->time_base);
-    if (t->frame)
-        t->frame(t->opaque, f->decoded.frame, after, time);
-    return 0;
-}
-
-Sink trial_sink(Trial *t)
-{
-    return (Sink){.self = t, .frame = count_frame};
-}
-
 static int copy_packet(void *self, AVPacket *packet, MediaError *error)
 {
     return writer_packet(((Trial *)self)->writer, packet, error);
@@ -64,22 +46,24 @@ static int encode(void *self, Frame *f)
 {
     Trial *t = self;
     const AVFrame *frame = f->out;
+    const double base = av_q2d(frame->time_base), time = (double)frame->pts * base;
     int ret = 0;
     if (f->is_first) {
+        t->begin = time;
         writer_set_start(t->writer, f->zero_us);
         ret = writer_open_encoder(t->writer, frame, f->error);
         t->header = writer_bytes(t->writer);
     }
+    t->end = time + (double)FRAME_DURATION(frame) * base;
     if (ret >= 0)
         ret = writer_frame(t->writer, frame, f->error);
     if (!t->frames++)
         t->encoded = now();
-    if (t->step)
-        t->step(t->opaque);
+    t->frame(t->opaque, f->decoded.frame, frame, time);
     return ret;
 }
 
-Sink trial_writer_sink(Trial *t)
+Sink trial_sink(Trial *t)
 {
     return (Sink){.self = t, .packet = copy_packet, .frame = encode};
 }
@@ -100,7 +84,6 @@ static int count_packet(void *self, const AVPacket *packet, MediaError *error)
     }
     t->rest += packet->size;
     t->packets++;
-    t->keys += (packet->flags & AV_PKT_FLAG_KEY) != 0;
     return 0;
 }
 

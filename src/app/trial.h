@@ -9,10 +9,8 @@ typedef struct Trial {
     /* Set by the caller. */
     double began;  /* start: monotonic, in seconds */
     double length; /* packets of this many seconds count; the rest is for the encoder's lookahead */
-    /* Receives each decoded and written frame, which the run owns; or NULL. */
+    /* Receives each decoded frame and what is written of it, which the run owns. */
     void (*frame)(void *opaque, const AVFrame *before, const AVFrame *after, double time);
-    /* Called after each frame, for progress; or NULL. */
-    void (*step)(void *opaque);
     void *opaque;
 
     Writer *writer; /* set by the run, which owns it */
@@ -21,9 +19,9 @@ typedef struct Trial {
     double opened, encoded, ended; /* input open, first frame encoded, end: as `began` */
     double cpu;                    /* processor time after `opened`, divided by the cores */
     int64_t frames;
-    double begin, end;     /* of all frames, in the video */
-    int64_t packets, keys; /* counted packets without the first; key frames among them */
-    double seconds;        /* of counted packets */
+    double begin, end;   /* of all frames, in the video */
+    int64_t packets;     /* counted packets without the first */
+    double seconds;      /* of counted packets */
     int64_t first, rest; /* bytes of the first packet, a key frame, and of the other counted ones */
     int64_t payload;     /* bytes of all video packets */
     int64_t header, written; /* bytes of the file: before the first frame, and in total */
@@ -41,11 +39,8 @@ void trial_options(Trial *trial, WriterOptions *options);
 /* Call when the input is open. Accepts NULL. */
 void trial_opened(Trial *trial);
 
-/* Reads frames; add it before sinks that draw on them. NULL: an empty sink. */
-Sink trial_sink(Trial *trial);
-
 /* Replaces writer_sink(). */
-Sink trial_writer_sink(Trial *trial);
+Sink trial_sink(Trial *trial);
 
 /* Seconds per frame in a long run. There the lookahead runs beside the encoder, not before it as in
  * a short piece, so the slower of the two counts, or the processor time of both. */

@@ -54,6 +54,7 @@ typedef struct Stream {
     pthread_t thread;
     int running;
     Engine engine;
+    LumeqEqualizer *equalizer;
     FrameMemory *device; /* for pictures that stay on the GPU, or NULL */
     Decoder *decoder;
     AVPacket *packet;
@@ -291,13 +292,14 @@ static int equalize(Stream *s)
         frame.previous = &before;
     if (sync.after)
         frame.sync = &sync;
-    const int ret = lumeq_process(s->engine.equalizer, &frame, NULL);
+    const int ret = lumeq_process(s->equalizer, &frame, NULL);
     av_frame_free(&out);
     av_frame_free(&s->before);
     s->before = av_frame_clone(s->frame);
     av_frame_unref(s->frame);
     if (ret < 0)
-        return equalizer_failed(s->engine.equalizer, ret, &s->error);
+        return media_fail(&s->error, MEDIA_INPUT, "the equalizer failed: %s",
+                          lumeq_last_error(s->equalizer));
     return s->before ? 0 : out_of_memory(s);
 }
 
@@ -307,23 +309,34 @@ static int next_frame(Stream *s)
     return ret < 0 ? ret : equalize(s);
 }
 
-static void *alloc_device(void *equalizer, size_t size)
+static void *alloc_device(void *context, size_t size)
 {
-    return lumeq_alloc_device(equalizer, size);
+    return lumeq_alloc_device(context, size);
 }
 
-static void free_device(void *equalizer, void *memory)
+static void free_device(void *context, void *memory)
 {
-    lumeq_free_device(equalizer, memory);
+    lumeq_free_device(context, memory);
+}
+
+static int open_equalizer(Stream *s)
+{
+    char why[256];
+    LumeqConfig config = engine_config(&s->engine, s->program);
+    config.no_stage_times = 1;
+    return lumeq_create(&s->equalizer, &config, why, sizeof(why)) < 0
+               ? media_fail(&s->error, MEDIA_USAGE, "%s", why)
+               : 0;
 }
 
 static int open_stream(Stream *s)
 {
     s->engine.share_streams = !s->options->own_streams;
     s->engine.real_time = s->film->rate > 0;
-    s->engine.no_stage_times = 1;
     int ret = engine_open(&s->engine, s->program, 1, &s->error);
-    const FrameAllocator device = {alloc_device, free_device, s->engine.equalizer, 1};
+    if (ret >= 0)
+        ret = open_equalizer(s);
+    const FrameAllocator device = {alloc_device, free_device, s->engine.context, 1};
     DecoderOptions decoder = {0};
     engine_decoder(&s->engine, s->program, s->film->source, &decoder);
     if (ret >= 0)
@@ -348,6 +361,7 @@ static void close_stream(Stream *s)
     av_packet_free(&s->packet);
     decoder_close(&s->decoder);
     frame_memory_close(&s->device);
+    lumeq_destroy(&s->equalizer);
     engine_close(&s->engine);
 }
 

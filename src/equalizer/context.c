@@ -1,6 +1,5 @@
 #include "equalizer/context.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,8 @@
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
 
-int lumeq_take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size_t text_size)
+/* Copies and checks the caller's configuration; NULL: the defaults. */
+static int take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size_t text_size)
 {
     static const LumeqConfig defaults;
     if (lumeq_take_struct(to, sizeof(*to), from ? from : &defaults) < 0) {
@@ -20,8 +20,16 @@ int lumeq_take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size
     return lumeq_check_config(to, text, text_size);
 }
 
-int lumeq_open_backend(LumeqWork *work, const LumeqBackend *backend, const LumeqConfig *config,
-                       char *text, size_t text_size)
+static void close_backend(LumeqWork *work)
+{
+    if (work->priv)
+        work->backend->close(work->priv);
+    free(work->priv);
+    work->priv = NULL;
+}
+
+static int open_backend(LumeqWork *work, const LumeqBackend *backend, const LumeqConfig *config,
+                        char *text, size_t text_size)
 {
     work->backend = backend;
     work->priv = calloc(1, backend->priv_size);
@@ -31,64 +39,49 @@ int lumeq_open_backend(LumeqWork *work, const LumeqBackend *backend, const Lumeq
     }
     const int ret = backend->open(work->priv, config, text, text_size);
     if (ret < 0)
-        lumeq_close_backend(work);
+        close_backend(work);
     return ret;
 }
 
-int lumeq_choose_backend(LumeqWork *work, const LumeqConfig *config, char *text, size_t text_size)
+/* Opens the backend that the configuration requests; `text` gets the choice and its reason. */
+static int choose_backend(LumeqWork *work, const LumeqConfig *config, char *text, size_t text_size)
 {
     if (config->backend == LUMEQ_BACKEND_CPU)
-        return lumeq_open_backend(work, &lumeq_backend_cpu, config, text, text_size);
-    int ret = lumeq_open_backend(work, &lumeq_backend_cuda, config, text, text_size);
+        return open_backend(work, &lumeq_backend_cpu, config, text, text_size);
+    int ret = open_backend(work, &lumeq_backend_cuda, config, text, text_size);
     if (ret == 0 || config->backend == LUMEQ_BACKEND_CUDA)
         return ret;
 
     char reason[LUMEQ_ERROR_SIZE], cpu[LUMEQ_ERROR_SIZE];
     snprintf(reason, sizeof(reason), "%s", text);
-    ret = lumeq_open_backend(work, &lumeq_backend_cpu, config, cpu, sizeof(cpu));
+    ret = open_backend(work, &lumeq_backend_cpu, config, cpu, sizeof(cpu));
     if (ret == 0)
-        snprintf(text, text_size, "%.100s; the GPU is not used: %.140s", cpu, reason);
+        snprintf(text, text_size, "%.100s; the GPU is not used: %.130s", cpu, reason);
     else
         snprintf(text, text_size, "%s", cpu);
     return ret;
 }
 
-void lumeq_close_backend(LumeqWork *work)
-{
-    if (work->priv)
-        work->backend->close(work->priv);
-    free(work->priv);
-    work->priv = NULL;
-}
-
-struct LumeqContext {
-    LumeqConfig config;
-    /* A lost GPU stays open: other threads may still be using it. */
-    LumeqWork first, cpu;
-    pthread_mutex_t lock; /* for opening `cpu` */
-};
-
-int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
-                         size_t why_size)
+int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int flights, char *why,
+                       size_t why_size)
 {
     char text[LUMEQ_ERROR_SIZE] = "out of memory";
     int ret = LUMEQ_ERR_MEMORY;
-    if (!context)
-        return lumeq_refuse("`context` is NULL");
-    *context = NULL;
     LumeqContext *made = calloc(1, sizeof(*made));
     if (made && pthread_mutex_init(&made->lock, NULL) == 0) {
-        ret = lumeq_take_config(&made->config, config, text, sizeof(text));
-        made->config.batch = 0; /* it would only reserve memory */
+        ret = take_config(&made->config, config, text, sizeof(text));
+        if (!flights)
+            made->config.batch = 0;
         if (ret == 0)
-            ret = lumeq_choose_backend(&made->first, &made->config, text, sizeof(text));
+            ret = choose_backend(&made->first, &made->config, text, sizeof(text));
         if (ret < 0)
             pthread_mutex_destroy(&made->lock);
     }
-    if (ret < 0)
+    if (ret < 0) {
         free(made);
-    else
-        *context = made;
+        made = NULL;
+    }
+    *context = made;
     if (why)
         snprintf(why, why_size, "%s", text);
     if (ret == 0 && made->config.log)
@@ -96,43 +89,59 @@ int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char
     return ret < 0 ? lumeq_refuse_with(ret, "%s", text) : 0;
 }
 
+int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
+                         size_t why_size)
+{
+    if (!context)
+        return lumeq_refuse("`context` is NULL");
+    return lumeq_context_open(context, config, 0, why, why_size);
+}
+
 void lumeq_context_destroy(LumeqContext **context)
 {
     if (!context || !*context)
         return;
     LumeqContext *c = *context;
-    lumeq_close_backend(&c->cpu);
-    lumeq_close_backend(&c->first);
+    close_backend(&c->cpu);
+    close_backend(&c->first);
     pthread_mutex_destroy(&c->lock);
     free(c);
     *context = NULL;
 }
 
-/* Opens the CPU backend, once, to replace a GPU that failed with `text`. NULL on failure. */
-static const LumeqWork *cpu_instead(LumeqContext *c, const char *text)
+const char *lumeq_context_backend_name(const LumeqContext *c)
 {
-    char cpu[LUMEQ_ERROR_SIZE];
+    if (!c)
+        return "";
+    return atomic_load(&c->lost) ? lumeq_backend_cpu.name : c->first.backend->name;
+}
+
+const LumeqWork *lumeq_context_cpu(LumeqContext *c)
+{
+    char text[LUMEQ_ERROR_SIZE];
     pthread_mutex_lock(&c->lock);
-    const int opened = !c->cpu.priv && lumeq_open_backend(&c->cpu, &lumeq_backend_cpu, &c->config,
-                                                          cpu, sizeof(cpu)) == 0;
-    const LumeqWork *work = c->cpu.priv ? &c->cpu : NULL;
+    if (!c->cpu.priv)
+        (void)open_backend(&c->cpu, &lumeq_backend_cpu, &c->config, text, sizeof(text));
     pthread_mutex_unlock(&c->lock);
-    if (opened && c->config.log) {
-        char line[LUMEQ_ERROR_SIZE];
+    return c->cpu.priv ? &c->cpu : NULL;
+}
+
+/* The CPU, if it may take over a call that failed on the GPU with `text`; or NULL. */
+static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *sync, int on_host,
+                                    const char *text)
+{
+    char line[LUMEQ_ERROR_SIZE];
+    const int refused = ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE;
+    if (c->first.backend == &lumeq_backend_cpu || (ret != LUMEQ_ERR_GPU && !refused))
+        return NULL;
+    const int may = !sync && on_host && (!refused || c->config.backend != LUMEQ_BACKEND_CUDA);
+    if (!refused)
+        atomic_store(&c->lost, 1);
+    if ((may || !refused) && !atomic_exchange(&c->told, 1) && c->config.log) {
         snprintf(line, sizeof(line), "the CPU goes on without the GPU: %.200s", text);
         c->config.log(c->config.log_user, LUMEQ_LOG_WARNING, line);
     }
-    return work;
-}
-
-/* True if the CPU may take over a call that failed on the GPU. */
-static int may_replace(const LumeqContext *c, int ret, const LumeqSync *sync, int on_host)
-{
-    const int by_gpu = c->first.backend != &lumeq_backend_cpu;
-    const int refused = ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE;
-    if (!by_gpu || sync || !on_host)
-        return 0;
-    return ret == LUMEQ_ERR_GPU || (refused && c->config.backend != LUMEQ_BACKEND_CUDA);
+    return may ? lumeq_context_cpu(c) : NULL;
 }
 
 static int take_sync(LumeqSync *to, const LumeqSync *from, const LumeqContext *c,
@@ -171,11 +180,9 @@ static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *par
     int ret = c->first.backend->measure(c->first.priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
     const int on_host =
         in->memory == LUMEQ_MEMORY_HOST && (!previous || previous->memory == LUMEQ_MEMORY_HOST);
-    if (may_replace(c, ret, sync, on_host)) {
-        const LumeqWork *cpu = cpu_instead(c, text);
-        if (cpu)
-            ret = cpu->backend->measure(cpu->priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
-    }
+    const LumeqWork *cpu = replacement(c, ret, sync, on_host, text);
+    if (cpu)
+        ret = cpu->backend->measure(cpu->priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
     m->valid = ret == 0;
     return ret;
 }
@@ -244,10 +251,50 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
     if (wanted)
         job.table = lumeq_curve_table(curve, job.previous_count, &table);
     ret = context->first.backend->apply(context->first.priv, &job, text, LUMEQ_ERROR_SIZE);
-    if (may_replace(context, ret, sync, on_host)) {
-        const LumeqWork *cpu = cpu_instead(context, text);
-        if (cpu)
-            ret = cpu->backend->apply(cpu->priv, &job, text, LUMEQ_ERROR_SIZE);
-    }
+    const LumeqWork *cpu = replacement(context, ret, sync, on_host, text);
+    return cpu ? cpu->backend->apply(cpu->priv, &job, text, LUMEQ_ERROR_SIZE) : ret;
+}
+
+/* ---- memory and CUDA ---- */
+
+void *lumeq_alloc_host(LumeqContext *c, size_t size)
+{
+    return c ? c->first.backend->alloc_host(c->first.priv, size) : NULL;
+}
+
+void lumeq_free_host(LumeqContext *c, void *memory)
+{
+    if (c && memory)
+        c->first.backend->free_host(c->first.priv, memory);
+}
+
+void *lumeq_alloc_device(LumeqContext *c, size_t size)
+{
+    return c && c->first.backend->alloc_device ? c->first.backend->alloc_device(c->first.priv, size)
+                                               : NULL;
+}
+
+void lumeq_free_device(LumeqContext *c, void *memory)
+{
+    if (c && memory && c->first.backend->free_device)
+        c->first.backend->free_device(c->first.priv, memory);
+}
+
+int lumeq_get_cuda(LumeqContext *c, void **context, void **stream)
+{
+    if (context)
+        *context = NULL;
+    if (stream)
+        *stream = NULL;
+    if (!c || !context || !stream)
+        return lumeq_refuse("the LumeqContext, `context` or `stream` is NULL");
+    const LumeqBackend *backend = c->first.backend;
+    if (!backend->get_cuda)
+        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
+                                 "the backend is %s, which has no CUDA context", backend->name);
+    const int ret =
+        backend->get_cuda(c->first.priv, context, stream, lumeq_error_text(), LUMEQ_ERROR_SIZE);
+    if (ret < 0)
+        *context = *stream = NULL;
     return ret;
 }

@@ -1,22 +1,30 @@
-/* Shared by the functions that need no equalizer: opening a backend, checking a configuration. */
+/* The backends of a context or an equalizer: the one that was opened, and the CPU. */
 #ifndef LUMEQ_CONTEXT_H
 #define LUMEQ_CONTEXT_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "equalizer/backend.h"
 #include "equalizer/last_error.h"
 #include "lumeq/lumeq.h"
 
-/* Opens the backend that the configuration requests; `text` gets the choice and its reason. On
- * failure nothing is open. */
-int lumeq_open_backend(LumeqWork *work, const LumeqBackend *backend, const LumeqConfig *config,
-                       char *text, size_t text_size);
-int lumeq_choose_backend(LumeqWork *work, const LumeqConfig *config, char *text, size_t text_size);
-void lumeq_close_backend(LumeqWork *work);
+struct LumeqContext {
+    LumeqConfig config;
+    /* A lost GPU stays open: other threads may still be using it. */
+    LumeqWork first, cpu;
+    pthread_mutex_t lock; /* for opening `cpu` */
+    atomic_int lost;      /* the GPU of `first` is */
+    atomic_int told;      /* the log knows that the CPU takes over */
+};
 
-/* Copies and checks the caller's configuration; NULL: the defaults. ARGUMENT, with a sentence in
- * `text`. */
-int lumeq_take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size_t text_size);
+/* Like lumeq_context_create(). `flights`: whether frames will be in flight; else `batch` would only
+ * reserve memory. */
+int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int flights, char *why,
+                       size_t why_size);
+
+/* The CPU's backend, which is opened once. NULL: out of memory or threads. Any thread. */
+const LumeqWork *lumeq_context_cpu(LumeqContext *context);
 
 #endif

@@ -24,9 +24,9 @@
 /* Most frames in flight. */
 #define SLOTS (LUMEQ_FLIGHTS * LUMEQ_MAX_BATCH)
 
-/* Histories that are kept: to rewind to, and two for each frame in flight, which may begin a new
+/* Histories that are kept: the last one, and two for each frame in flight, which may begin a new
  * one. */
-#define PASTS (LUMEQ_MAX_REWIND + 1 + 2 * SLOTS)
+#define PASTS (1 + 2 * SLOTS)
 
 /* A frame in flight. */
 typedef struct Flight {
@@ -52,13 +52,9 @@ typedef struct Flight {
 } Flight;
 
 struct LumeqEqualizer {
-    const LumeqBackend *backend;
+    LumeqContext *context;
+    const LumeqBackend *backend; /* of the context: the first, or the CPU's */
     void *priv;
-    LumeqConfig config;
-
-    /* The backend that host memory comes from: the original one, which may be lost. */
-    const LumeqBackend *first_backend;
-    void *first_priv;
     int must_redo;          /* the CPU has not done all frames of the lost GPU yet */
     void *relocated[SLOTS]; /* replacements for outputs that a lost GPU may still write to */
     int relocated_count;
@@ -73,8 +69,7 @@ struct LumeqEqualizer {
 
     LumeqPast pasts[PASTS]; /* a ring of `kept` */
     int kept;
-    int made, past; /* index of the entry of the last curve, and of the last frame received */
-    int received;   /* entries before `past` that can be rewound to */
+    int made; /* index of the entry of the last curve */
     LumeqFollowWork work;
     CurveResult result; /* scratch memory, for the statistics of the reference; and so is `table` */
     CurveTable table;
@@ -194,12 +189,6 @@ static int slots_of(const LumeqEqualizer *eq)
     return eq->backend->place ? LUMEQ_FLIGHTS * eq->batch : 1;
 }
 
-static void log_line(const LumeqEqualizer *eq, LumeqLogLevel level)
-{
-    if (eq->config.log)
-        eq->config.log(eq->config.log_user, level, eq->error);
-}
-
 static double now_us(void)
 {
     struct timespec t;
@@ -212,33 +201,22 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     if (!equalizer)
         return lumeq_refuse("`equalizer` is NULL");
     *equalizer = NULL;
-    LumeqWork work = {0};
     LumeqEqualizer *eq = calloc(1, sizeof(*eq));
-    int ret = eq ? 0 : LUMEQ_ERR_MEMORY;
-    char *text = eq ? eq->error : lumeq_error_text();
-    if (!eq)
-        lumeq_refuse_with(ret, "out of memory");
-    if (ret == 0)
-        ret = lumeq_take_config(&eq->config, config, eq->error, sizeof(eq->error));
-    if (ret == 0)
-        ret = lumeq_choose_backend(&work, &eq->config, eq->error, sizeof(eq->error));
-    if (why)
-        snprintf(why, why_size, "%s", text);
+    const int ret = eq ? lumeq_context_open(&eq->context, config, 1, why, why_size)
+                       : lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
+    if (!eq && why)
+        snprintf(why, why_size, "%s", lumeq_error_text());
     if (ret < 0) {
-        if (eq)
-            lumeq_refuse_with(ret, "%s", eq->error);
         free(eq);
         return ret;
     }
     (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
     eq->reset = 1;
     eq->opened_us = now_us();
-    eq->backend = eq->first_backend = work.backend;
-    eq->priv = eq->first_priv = work.priv;
-    eq->batch = work.priv && work.backend->place ? lumeq_batch(&eq->config) : 1;
-    eq->kept = LUMEQ_MAX_REWIND + 1 + 2 * LUMEQ_FLIGHTS * eq->batch;
-    log_line(eq, LUMEQ_LOG_INFO);
-    eq->error[0] = '\0';
+    eq->backend = eq->context->first.backend;
+    eq->priv = eq->context->first.priv;
+    eq->batch = eq->backend->place ? lumeq_batch(&eq->context->config) : 1;
+    eq->kept = 1 + 2 * LUMEQ_FLIGHTS * eq->batch;
     *equalizer = eq;
     return 0;
 }
@@ -252,16 +230,18 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
         eq->backend->free_host(eq->priv, eq->relocated[i]);
     for (int i = 0; i < 3; i++)
         free(eq->planes[i].plane[0]);
-    LumeqWork now = {eq->backend, eq->priv}, first = {eq->first_backend, eq->first_priv};
-    if (now.priv != first.priv)
-        lumeq_close_backend(&now);
-    lumeq_close_backend(&first);
+    lumeq_context_destroy(&eq->context);
     for (int i = 0; i < SLOTS; i++) {
         free(eq->flights[i].measure.memory);
         lumeq_curve_unref(&eq->flights[i].curve);
     }
     free(eq);
     *equalizer = NULL;
+}
+
+LumeqContext *lumeq_get_context(LumeqEqualizer *eq)
+{
+    return eq ? eq->context : NULL;
 }
 
 const char *lumeq_backend_name(const LumeqEqualizer *eq)
@@ -354,15 +334,17 @@ static int replace_backend(LumeqEqualizer *eq)
 {
     char reason[ERROR_SIZE];
     memcpy(reason, eq->error, sizeof(reason));
-    LumeqWork cpu;
-    if (lumeq_open_backend(&cpu, &lumeq_backend_cpu, &eq->config, eq->error, sizeof(eq->error)) < 0)
+    const LumeqWork *cpu = lumeq_context_cpu(eq->context);
+    if (!cpu)
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
-    eq->backend = cpu.backend;
-    eq->priv = cpu.priv;
+    eq->backend = cpu->backend;
+    eq->priv = cpu->priv;
     eq->batch = 1;
     eq->received_pending = NULL;
     fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
-    log_line(eq, LUMEQ_LOG_WARNING);
+    const LumeqConfig *config = &eq->context->config;
+    if (config->log)
+        config->log(config->log_user, LUMEQ_LOG_WARNING, eq->error);
     return 0;
 }
 
@@ -420,7 +402,7 @@ static int is_refused(int ret)
 static int may_replace(const LumeqEqualizer *eq, const Flight *f)
 {
     return eq->backend == &lumeq_backend_cpu ||
-           (eq->config.backend != LUMEQ_BACKEND_CUDA && !f->gpu_input);
+           (eq->context->config.backend != LUMEQ_BACKEND_CUDA && !f->gpu_input);
 }
 
 /* The job of writing a frame with its curve. */
@@ -771,27 +753,6 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
     return submit(eq, f, &clock);
 }
 
-int lumeq_rewind(LumeqEqualizer *eq, int frames)
-{
-    if (!eq)
-        return no_equalizer();
-    if (eq->in_flight)
-        return LUMEQ_ERR_AGAIN;
-    if (frames < 0 || frames > eq->received)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d are possible",
-                    frames, eq->received);
-    if (!eq->reset) /* lost frames are not part of the history */
-        eq->clock = eq->pasts[eq->past].clock;
-    if (!frames)
-        return 0;
-    eq->has_last_planes = 0;
-    eq->past = eq->made = (eq->past + eq->kept - frames) % eq->kept;
-    eq->received -= frames;
-    eq->clock = eq->pasts[eq->made].clock;
-    eq->reset = 0;
-    return 0;
-}
-
 /* The GPU keeps only the histogram of a frame of the reference, and its sums over tiles. */
 static void fill_reference(LumeqEqualizer *eq, LumeqFrameStats *stats, const Flight *f)
 {
@@ -869,10 +830,6 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         (void)lumeq_give_struct(frame, &f->frame, sizeof(f->frame));
     leave(eq, &eq->received_pending);
     eq->received_pending = f->pending;
-    if (f->entry >= 0) {
-        eq->received = f->afresh ? 1 : eq->received + (eq->received < LUMEQ_MAX_REWIND);
-        eq->past = f->entry;
-    }
     if (stats && !f->error) {
         fill_stats(eq, &filled, f);
         (void)lumeq_give_struct(stats, &filled, sizeof(filled));
@@ -979,47 +936,4 @@ void lumeq_reset(LumeqEqualizer *eq)
         return;
     eq->reset = 1;
     eq->has_last_planes = 0;
-    eq->received = 0;
-}
-
-void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)
-{
-    return eq ? eq->first_backend->alloc_host(eq->first_priv, size) : NULL;
-}
-
-void lumeq_free_host(LumeqEqualizer *eq, void *memory)
-{
-    if (eq && memory)
-        eq->first_backend->free_host(eq->first_priv, memory);
-}
-
-void *lumeq_alloc_device(LumeqEqualizer *eq, size_t size)
-{
-    const LumeqBackend *backend = eq ? eq->first_backend : NULL;
-    return backend && backend->alloc_device ? backend->alloc_device(eq->first_priv, size) : NULL;
-}
-
-void lumeq_free_device(LumeqEqualizer *eq, void *memory)
-{
-    if (eq && memory && eq->first_backend->free_device)
-        eq->first_backend->free_device(eq->first_priv, memory);
-}
-
-int lumeq_get_cuda(LumeqEqualizer *eq, void **context, void **stream)
-{
-    if (context)
-        *context = NULL;
-    if (stream)
-        *stream = NULL;
-    if (!eq)
-        return no_equalizer();
-    if (!context || !stream)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "`context` or `stream` is NULL");
-    if (!eq->backend->get_cuda)
-        return fail(eq, LUMEQ_ERR_UNAVAILABLE, "the backend is %s, which has no CUDA context",
-                    eq->backend->name);
-    const int ret = eq->backend->get_cuda(eq->priv, context, stream, eq->error, sizeof(eq->error));
-    if (ret < 0)
-        *context = *stream = NULL;
-    return ret;
 }

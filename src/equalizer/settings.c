@@ -221,7 +221,10 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.limit = (int32_t)params->limit;
     curve.reference = reference;
     curve.transfer = reference ? LUMEQ_TRANSFER_SDR : (int32_t)params->transfer;
-    curve.chroma = curved && params->chroma == LUMEQ_CHROMA_SCALE;
+    /* Tiles scale chroma by the gain of luma's codes. In PQ, unchanged chroma is closer to the
+     * colours of SDR. */
+    const int scales = !lumeq_has_tiles(params) || curve.transfer != LUMEQ_TRANSFER_PQ;
+    curve.chroma = curved && scales && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = curved && params->dither;
     curve.frame = (uint32_t)clock->number;
     curve.meter = meter_of(params, image);

@@ -12,69 +12,52 @@
 
 struct FilmJoiner {
     const JobPlan *plan;
-    PartFile *parts; /* only the current one has an open descriptor */
+    RecordFile *parts; /* only the current one is open */
     int64_t count, next;
     int64_t *dts; /* of all packets */
     int part;     /* of the next packet */
     int64_t in_part;
 };
 
-char *film_joiner_rows(const JobPlan *plan, int part)
+JobPath film_joiner_rows(const JobPlan *plan, int part)
 {
     const char *ending = plan->rows ? strrchr(plan->rows, '.') : NULL;
-    return job_own_path(plan, "rows", part, ending ? ending : "");
+    return job_part_path(plan->folder, "rows", part, ending ? ending : "");
 }
 
-char *film_joiner_report(const JobPlan *plan, int part)
+JobPath film_joiner_report(const JobPlan *plan, int part)
 {
-    return job_own_path(plan, "report", part, "");
+    return job_part_path(plan->folder, "report", part, "");
 }
 
-/* Checks that a file beside the part exists. Frees the path. */
-static int check_beside(int part, const char *what, char *path, MediaError *error)
+/* Checks that a file beside the part exists. */
+static int check_beside(int part, const char *what, JobPath path, MediaError *error)
 {
-    if (!path || access(path, F_OK) < 0)
-        (void)media_fail(error, MEDIA_INPUT, "%s of part %d, %s, are missing", what, part,
-                         media_quote(path ? path : ""));
-    free(path);
-    return error->fault;
-}
-
-/* Checks that an open part belongs to the plan. */
-static int check_part(const JobPlan *plan, int part, const PartFile *file, MediaError *error)
-{
-    const PartLabel *label = &file->label;
-    if (label->plan != plan->mark)
-        return media_fail(error, MEDIA_INPUT, "part %d, %s, is of another plan", part,
-                          media_quote(file->file.path));
-    if (label->part != part)
-        return media_fail(error, MEDIA_INPUT, "%s is part %d, not part %d",
-                          media_quote(file->file.path), label->part, part);
-    if (label->frames != plan->parts[part].frames || !file->count)
-        return media_fail(
-            error, MEDIA_INPUT,
-            "part %d, %s, is too short: it has %" PRId64 " frames, and %" PRId64 " are planned",
-            part, media_quote(file->file.path), label->frames, plan->parts[part].frames);
-    if (plan->rows && check_beside(part, "the statistics", film_joiner_rows(plan, part), error) < 0)
-        return error->fault;
-    if (plan->report)
-        return check_beside(part, "the report's figures", film_joiner_report(plan, part), error);
-    return 0;
+    return access(path.text, F_OK) == 0
+               ? 0
+               : media_fail(error, MEDIA_INPUT, "%s of part %d, %s, are missing", what, part,
+                            media_quote(path.text));
 }
 
 /* Opens and checks a part. Returns -ENOENT without a fault if its file is missing. */
-static int open_part(const JobPlan *plan, int part, PartFile *file, MediaError *error)
+static int open_part(const JobPlan *plan, int part, RecordFile *file, MediaError *error)
 {
-    const int ret = part_file_open(file, job_part_path(plan->folder, "part", part), error);
-    return ret < 0 ? ret : check_part(plan, part, file, error);
+    int ret = record_file_open(file, plan, RECORDS_PACKETS, part, error);
+    if (ret >= 0 && !file->count)
+        ret = record_file_fail(file, "it has no packets", error);
+    if (ret >= 0 && plan->rows)
+        ret = check_beside(part, "the statistics", film_joiner_rows(plan, part), error);
+    if (ret >= 0 && plan->report)
+        ret = check_beside(part, "the report's figures", film_joiner_report(plan, part), error);
+    return ret;
 }
 
 int film_joiner_has(const JobPlan *plan, int part)
 {
     MediaError error = {0};
-    PartFile file = {0};
+    RecordFile file;
     const int ret = open_part(plan, part, &file, &error);
-    part_file_close(&file);
+    record_file_close(&file);
     return ret >= 0;
 }
 
@@ -84,10 +67,10 @@ static int open_all(FilmJoiner *j, MediaError *error)
     char names[128] = "";
     int missing = 0, used = 0;
     for (int i = 0; i < plan->part_count; i++) {
-        PartFile *file = &j->parts[i];
+        RecordFile *file = &j->parts[i];
         MediaError why = {0};
         const int ret = open_part(plan, i, file, &why);
-        record_file_release(&file->file);
+        record_file_release(file);
         if (ret < 0 && why.fault)
             return media_fail(error, why.fault, "%s; lumeq segment PLAN %d -y makes it again",
                               why.text, i);
@@ -108,13 +91,13 @@ static int open_all(FilmJoiner *j, MediaError *error)
 int film_joiner_check(const FilmJoiner *j, const uint8_t *extradata, int size, MediaError *error)
 {
     for (int i = 0; i < j->plan->part_count; i++) {
-        const PartFile *file = &j->parts[i];
-        if (file->extradata_size != size ||
-            (size && memcmp(file->extradata, extradata, (size_t)size) != 0))
+        const RecordFile *file = &j->parts[i];
+        if (file->last_size != (size_t)size ||
+            (size && memcmp(file->last, extradata, (size_t)size) != 0))
             return media_fail(error, MEDIA_INPUT,
-                              "part %d, %s, was encoded by another version or setting of %s: its "
-                              "parameters differ",
-                              i, media_quote(file->file.path), j->plan->encoder);
+                              "part %d, %s, was encoded by another version or setting of the "
+                              "encoder: its parameters differ",
+                              i, media_quote(file->path));
     }
     return 0;
 }
@@ -129,15 +112,15 @@ static int compare_times(const void *a, const void *b)
 
 /* If a coarse time base gave two frames the same time, the later one comes a tick later, as in one
  * run, even if they are in different parts. */
-static void part_times(PartFile *file, int64_t *sorted, int64_t last)
+static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)
-        sorted[i] = file->file.records[i].packet.pts;
+        sorted[i] = file->records[i].packet.pts;
     qsort(sorted, (size_t)file->count, sizeof(*sorted), compare_times);
     for (int64_t i = 0; i < file->count && sorted[i] <= last; i++) {
         for (int64_t k = 0; k < file->count; k++)
-            if (file->file.records[k].packet.pts == sorted[i])
-                file->file.records[k].packet.pts = last + 1;
+            if (file->records[k].packet.pts == sorted[i])
+                file->records[k].packet.pts = last + 1;
         sorted[i] = ++last;
     }
 }
@@ -149,7 +132,7 @@ static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
     int64_t delay = 0, at = 0;
     for (int k = 0; k < j->plan->part_count; at += j->parts[k++].count)
         for (int64_t i = 0; i < j->parts[k].count; i++) {
-            const PacketTimes *p = &j->parts[k].file.records[i].packet;
+            const PacketTimes *p = &j->parts[k].records[i].packet;
             while (delay < at + i && sorted[at + i - delay] > p->pts)
                 delay++;
             if (p->dts != AV_NOPTS_VALUE && p->dts < sorted[at] && i >= delay)
@@ -171,10 +154,10 @@ static int make_times(FilmJoiner *j, MediaError *error)
     for (int k = 0; k < j->plan->part_count; at += j->parts[k++].count)
         part_times(&j->parts[k], sorted + at, at ? sorted[at - 1] : INT64_MIN);
     const int64_t delay = find_delay(j, sorted);
-    const PartFile *first = &j->parts[0];
+    const RecordFile *first = &j->parts[0];
     const int64_t step = j->count > 1 ? FFMIN(sorted[1] - sorted[0], JOB_MOST_US / (delay + 1)) : 1;
     for (int64_t i = 0; i < j->count; i++) {
-        const int64_t own = i < first->count ? first->file.records[i].packet.dts : AV_NOPTS_VALUE;
+        const int64_t own = i < first->count ? first->records[i].packet.dts : AV_NOPTS_VALUE;
         j->dts[i] = i >= delay ? sorted[i - delay] : sorted[0] - (delay - i) * step;
         if (i < delay && own != AV_NOPTS_VALUE && own < sorted[0] && (!i || own > j->dts[i - 1]))
             j->dts[i] = own;
@@ -203,40 +186,20 @@ int64_t film_joiner_next(const FilmJoiner *j)
     return j->next < j->count ? j->dts[j->next] : INT64_MAX;
 }
 
-/* Opens the part of the next packet again. */
-static int change_part(FilmJoiner *j, MediaError *error)
-{
-    PartFile *file = &j->parts[j->part], again;
-    const char *path = file->file.path;
-    const int ret = part_file_open(&again, strdup(path), error);
-    if (ret < 0 && !error->fault)
-        (void)media_fail(error, MEDIA_INPUT, "%s has disappeared", media_quote(path));
-    if (ret >= 0 && again.file.sum != file->file.sum)
-        (void)media_fail(error, MEDIA_INPUT, "%s was replaced in the meantime: join again",
-                         media_quote(path));
-    FFSWAP(int, file->file.fd, again.file.fd);
-    part_file_close(&again);
-    return error->fault;
-}
-
 int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
 {
     if (j->next >= j->count)
         return 0;
-    PartFile *file = &j->parts[j->part];
-    if (!j->in_part && change_part(j, error) < 0)
-        return error->fault;
-    if (part_file_read(file, j->in_part, packet, error) < 0) {
-        char name[PATH_MAX]; /* the part then counts as missing, and is made again */
-        if (error->fault == MEDIA_INPUT &&
-            snprintf(name, sizeof(name), "%s.damaged", file->file.path) < (int)sizeof(name))
-            (void)rename(file->file.path, name);
+    RecordFile *file = &j->parts[j->part];
+    if (packet_read(file, j->in_part, packet, error) < 0) {
+        if (error->fault == MEDIA_INPUT) /* --resume makes a missing part again */
+            (void)unlink(file->path);
         media_add(error, "; lumeq segment PLAN %d -y makes it again", j->part);
         return error->fault;
     }
     packet->dts = j->dts[j->next++];
     if (++j->in_part == file->count) {
-        record_file_release(&file->file);
+        record_file_release(file);
         j->part++;
         j->in_part = 0;
     }
@@ -249,7 +212,7 @@ void film_joiner_close(FilmJoiner **joiner)
     if (!j)
         return;
     for (int i = 0; j->parts && i < j->plan->part_count; i++)
-        part_file_close(&j->parts[i]);
+        record_file_close(&j->parts[i]);
     free(j->parts);
     free(j->dts);
     free(j);

@@ -4,7 +4,7 @@
 #define LUMEQ_JOB_FILM_JOINER_H
 
 #include "job/job_plan.h"
-#include "job/part_file.h"
+#include "job/part_files.h"
 
 typedef struct FilmJoiner FilmJoiner;
 
@@ -24,10 +24,9 @@ int film_joiner_read(FilmJoiner *joiner, AVPacket *packet, MediaError *error);
 
 void film_joiner_close(FilmJoiner **joiner);
 
-/* Paths of the statistics and the report's figures of a part. The caller frees them; NULL: out of
- * memory. */
-char *film_joiner_rows(const JobPlan *plan, int part);
-char *film_joiner_report(const JobPlan *plan, int part);
+/* Paths of the statistics and the report's figures of a part. */
+JobPath film_joiner_rows(const JobPlan *plan, int part);
+JobPath film_joiner_report(const JobPlan *plan, int part);
 
 /* True if the part is complete and belongs to this plan. Packets are not verified. */
 int film_joiner_has(const JobPlan *plan, int part);

@@ -16,8 +16,8 @@
 /* Starting a process for a shorter part costs more than it gains. */
 #define SHORT_SECONDS 5.0
 
-/* MEDIA_INPUT if the first TRIED_PACKETS video packets have no timestamps. */
-static int check_times(Source *source, MediaError *error)
+/* True if one of the first video packets has a time. */
+static int has_times(Source *source)
 {
     AVPacket *packet = av_packet_alloc();
     int found = 0, ret = packet ? 0 : AVERROR(ENOMEM);
@@ -30,9 +30,7 @@ static int check_times(Source *source, MediaError *error)
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
-    return found ? 0
-                 : media_fail(error, MEDIA_INPUT, "the video packets of %s have no timestamps",
-                              source->name);
+    return found;
 }
 
 int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, MediaError *error)
@@ -41,8 +39,10 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
     const double rate = average.num > 0 && average.den > 0 ? av_q2d(average) : USUAL_RATE;
     const int64_t start = source_start(source), from = FFMAX(o->from_us, 0);
     int64_t end = FFMAX(source->format->duration, from);
-    if (check_times(source, error) < 0)
-        return error->fault;
+    const int timed = has_times(source);
+    if (o->timed && !timed)
+        return media_fail(error, MEDIA_INPUT, "the video packets of %s have no timestamps",
+                          source->name);
     if (o->to_us >= 0)
         end = FFMIN(end, o->to_us);
     if (o->frames >= 0 && (double)o->frames / rate < (double)(end - from) / AV_TIME_BASE)
@@ -50,7 +50,7 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
     const double seconds = (double)(end - from) / AV_TIME_BASE;
     int64_t parts = FFMIN(o->at_a_time, (int64_t)(seconds / SHORT_SECONDS));
     parts = o->parts ? o->parts : FFMAX(parts, (int64_t)(seconds / o->seconds + 0.5));
-    parts = FFMAX(FFMIN3(parts, JOB_MOST_PARTS, (int64_t)(seconds * rate)), 1);
+    parts = timed ? FFMAX(FFMIN3(parts, JOB_MOST_PARTS, (int64_t)(seconds * rate)), 1) : 1;
     for (int64_t i = 0; i < parts; i++) {
         JobPart *part = job_plan_add_part(plan);
         if (!part)

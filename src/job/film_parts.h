@@ -13,6 +13,7 @@ typedef struct FilmListOptions {
     int64_t parts;
     double seconds;
     int at_a_time; /* parts that are measured at a time; 0: any number */
+    int timed;     /* not 0: packets without times are an error; else the film is one part */
 } FilmListOptions;
 
 /* Lists parts of the same length in the plan, whose time base is set, and estimates how many frames

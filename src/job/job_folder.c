@@ -3,18 +3,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The names of a job's files. '#': the five digits of a part; '@': eight hexadecimal digits. */
-static const char *const names[] = {
-    "plan",         "curves-#",       "part-#",     "part-#.damaged", "measured-#",
-    "rows-#-@.csv", "rows-#-@.jsonl", "report-#-@", JOB_JOINING,
-};
+#define DIGIT "[0-9]"
+#define PART DIGIT DIGIT DIGIT DIGIT DIGIT
+#define HEX "[0-9a-f]"
+#define MARK HEX HEX HEX HEX HEX HEX HEX HEX
 
-/* Endings of temporary names, which begin with a dot. */
-static const char *const temporary[] = {"-@-@.tmp", ".lumeq-@.part"};
+/* Patterns of a job's files, and of their temporary names. */
+#define NAMES "@(plan|joining|@(curves|part|measured|report)-" PART "|rows-" PART ".@(csv|jsonl))"
+static const char *const names[] = {NAMES, "." NAMES "-" MARK "-" MARK ".tmp",
+                                    "." NAMES ".lumeq-" MARK ".part"};
 
 static int refuse_folder(const char *folder, const char *why, MediaError *error)
 {
@@ -65,33 +67,12 @@ int job_folder_make(const char *folder, const char *output, MediaError *error)
                : error->fault;
 }
 
-/* Returns the rest of a name after the pattern; NULL if it does not match. */
-static const char *match(const char *name, const char *pattern)
-{
-    for (; *pattern; pattern++) {
-        const size_t n = *pattern == '#' ? 5 : *pattern == '@' ? 8 : 0;
-        if (n ? strspn(name, *pattern == '#' ? "0123456789" : "0123456789abcdef") < n
-              : *name != *pattern)
-            return NULL;
-        name += n ? n : 1;
-    }
-    return name;
-}
-
 static int is_of_job(const char *name)
 {
-    const int hidden = name[0] == '.';
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *end = match(name + hidden, names[i]);
-        if (end && !hidden && !*end)
-            return 1;
-        for (size_t k = 0; end && hidden && k < sizeof(temporary) / sizeof(temporary[0]); k++) {
-            const char *rest = match(end, temporary[k]);
-            if (rest && !*rest)
-                return 1;
-        }
-    }
-    return 0;
+    size_t i = 0;
+    while (i < sizeof(names) / sizeof(names[0]) && fnmatch(names[i], name, FNM_EXTMATCH) != 0)
+        i++;
+    return i < sizeof(names) / sizeof(names[0]);
 }
 
 static void remove_one(int fd, const char *name)
@@ -101,41 +82,23 @@ static void remove_one(int fd, const char *name)
         (void)unlinkat(fd, name, 0);
 }
 
-int job_folder_has_job(const char *folder)
+void job_folder_clear(const char *folder)
 {
     MediaError ignored = {0};
     const struct dirent *entry;
     const int fd = job_folder_open(folder, &ignored);
     DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-    int has = fd < 0 && fd != -ENOENT;
-    while (!has && entries && (entry = readdir(entries)))
-        has = strcmp(entry->d_name, JOB_BEGUN) == 0 || is_of_job(entry->d_name);
-    if (entries)
-        closedir(entries);
-    else if (fd >= 0)
-        close(fd);
-    return has;
-}
-
-void job_folder_clear(const char *folder, int all)
-{
-    MediaError ignored = {0};
-    const struct dirent *entry;
-    const int fd = job_folder_open(folder, &ignored);
-    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0)
-        remove_one(fd, "plan");
-    while (entries && (entry = readdir(entries)))
-        if (is_of_job(entry->d_name) && strcmp(entry->d_name, JOB_JOINING) != 0)
+    if (!entries) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    while ((entry = readdir(entries)))
+        if (is_of_job(entry->d_name) && strcmp(entry->d_name, "plan") != 0 &&
+            strcmp(entry->d_name, JOB_JOINING) != 0)
             remove_one(fd, entry->d_name);
-    if (fd >= 0 && all)
-        remove_one(fd, JOB_BEGUN);
-    if (fd >= 0)
-        remove_one(fd, JOB_JOINING);
-    if (entries)
-        closedir(entries);
-    else if (fd >= 0)
-        close(fd);
-    if (fd >= 0 && all)
-        (void)rmdir(folder);
+    remove_one(fd, "plan");
+    remove_one(fd, JOB_JOINING);
+    closedir(entries);
+    (void)rmdir(folder);
 }

@@ -8,9 +8,6 @@
 /* The file that identifies the film that is about to become the output. */
 #define JOB_JOINING "joining"
 
-/* The file that exists while a job that will replace its output has no plan yet. */
-#define JOB_BEGUN "begun"
-
 /* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it must not be used. */
 int job_folder_open(const char *folder, MediaError *error);
 
@@ -21,11 +18,9 @@ int job_folder_check(const char *folder, MediaError *error);
  * MEDIA_OUTPUT. */
 int job_folder_make(const char *folder, const char *output, MediaError *error);
 
-/* True if it has files of a job, or must not be used. */
-int job_folder_has_job(const char *folder);
-
-/* Removes the files of a job, the plan first and JOB_JOINING last: only regular files with exactly
- * the names of a job's files. `all`: also JOB_BEGUN, and then the folder if it is empty. */
-void job_folder_clear(const char *folder, int all);
+/* Removes the files of a job, the plan and JOB_JOINING last, so that a join that is killed
+ * meanwhile can be repeated: only regular files with exactly the names of a job's files. Then
+ * removes the folder if it is empty. */
+void job_folder_clear(const char *folder);
 
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,32 +17,37 @@
 #include "media/output/atomic_file.h"
 #include "media/regular_file.h"
 
-#define MOST_PLAN ((int64_t)256 << 20)
-
 #define MOST_THREADS 256 /* as --threads */
 #define MOST_CODE 65535
 #define DEEPER 10 /* bits of --pix-fmt auto10 */
 
 #define TITLE "lumeq-plan"
 
-char *job_path(const char *folder, const char *name)
+JobPath job_path(const char *folder, const char *name, ...)
 {
-    return text_print("%s/%s", folder, name);
+    JobPath path;
+    char base[NAME_MAX + 1];
+    va_list args;
+    va_start(args, name);
+    const int n = vsnprintf(base, sizeof(base), name, args);
+    va_end(args);
+    if (n >= (int)sizeof(base) ||
+        snprintf(path.text, sizeof(path.text), "%s/%s", folder, base) >= PATH_MAX)
+        path.text[0] = '\0';
+    return path;
 }
 
-char *job_part_path(const char *folder, const char *what, int part)
+JobPath job_part_path(const char *folder, const char *what, int part, const char *ending)
 {
-    return text_print("%s/%s-%05d", folder, what, part);
+    return job_path(folder, "%s-%05d%s", what, part, ending);
 }
 
-char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending)
+JobPath job_folder(const char *output)
 {
-    return text_print("%s/%s-%05d-%08" PRIx32 "%s", plan->folder, what, part, plan->mark, ending);
-}
-
-char *job_folder(const char *output)
-{
-    return text_print("%s.lumeq", output);
+    JobPath path;
+    if (snprintf(path.text, sizeof(path.text), "%s.lumeq", output) >= PATH_MAX)
+        path.text[0] = '\0';
+    return path;
 }
 
 JobFile job_file_of(const struct stat *file)
@@ -90,57 +96,88 @@ int job_input_check(const JobPlan *plan, MediaError *error)
 
 /* ---- the text ---- */
 
-#define FIELDS 23
+/* Describes a line: its value is a text, or `count` numbers in a row. */
+typedef struct Field {
+    const char *key;
+    char **text;   /* owned with free(); NULL in it: the line is left out */
+    void *numbers; /* int or int64_t */
+    size_t size;   /* of one of them */
+    int count;
+    int64_t least, most;
+} Field;
+
+#define TEXT(name, variable)                                                                       \
+    {                                                                                              \
+        .key = (name), .text = &(variable)                                                         \
+    }
+#define NUMBERS(name, first, number, from, to)                                                     \
+    {                                                                                              \
+        .key = (name), .numbers = &(first), .size = sizeof(first), .count = (number),              \
+        .least = (from), .most = (to)                                                              \
+    }
+
+#define FIELDS 21
 #define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
 
 /* All lines except those of arguments and parts. */
-static void list_fields(JobPlan *p, KeyField fields[FIELDS])
+static void list_fields(JobPlan *p, Field fields[FIELDS])
 {
-    const KeyField all[FIELDS] = {
-        KEY_NUMBERS("ready", p->ready, 1, 0, 1),
-        KEY_TEXT("program", p->program),
-        KEY_TEXT("input", p->input),
-        KEY_NUMBERS("identity", p->identity.inode, 3, INT64_MIN, INT64_MAX),
-        KEY_TEXT("output", p->output),
-        KEY_TEXT("stats", p->rows),
-        KEY_TEXT("report", p->report),
-        KEY_NUMBERS("output-was", p->before.inode, 3, INT64_MIN, INT64_MAX),
-        KEY_TEXT("asked", p->asked),
-        KEY_TEXT("encoder", p->encoder),
-        KEY_TEXT("encoder-version", p->encoder_version),
-        KEY_NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
-        KEY_NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
-        KEY_NUMBERS("depth", p->depth, 1, 0, DEEPER),
-        KEY_NUMBERS("codes", p->codes[0], 2, 0, MOST_CODE),
-        KEY_NUMBERS("zero", p->zero, 1, -JOB_MOST_US, JOB_MOST_US),
-        KEY_NUMBERS("time-base", p->time_base.num, 2, 1, INT32_MAX),
-        KEY_NUMBERS("frames", p->frames, 1, 0, JOB_MOST_COUNT),
-        KEY_NUMBERS("length", p->length_us, 1, 0, JOB_MOST_US),
-        KEY_NUMBERS("film-end", p->film_end, 1, INT64_MIN, JOB_MOST_US),
-        KEY_TEXT("damage", p->damage),
-        KEY_TEXT("picture", p->picture),
-        KEY_NUMBERS("wanted-parts", p->wanted_parts, 1, 0, JOB_MOST_PARTS),
+    const Field all[FIELDS] = {
+        NUMBERS("ready", p->ready, 1, 0, 1),
+        TEXT("program", p->program),
+        TEXT("input", p->input),
+        NUMBERS("identity", p->identity.inode, 3, INT64_MIN, INT64_MAX),
+        TEXT("output", p->output),
+        TEXT("stats", p->rows),
+        TEXT("report", p->report),
+        TEXT("asked", p->asked),
+        NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
+        NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
+        NUMBERS("depth", p->depth, 1, 0, DEEPER),
+        NUMBERS("codes", p->codes[0], 2, 0, MOST_CODE),
+        NUMBERS("zero", p->zero, 1, -JOB_MOST_US, JOB_MOST_US),
+        NUMBERS("time-base", p->time_base.num, 2, 1, INT32_MAX),
+        NUMBERS("frames", p->frames, 1, 0, JOB_MOST_COUNT),
+        NUMBERS("length", p->length_us, 1, 0, JOB_MOST_US),
+        NUMBERS("film-end", p->film_end, 1, INT64_MIN, JOB_MOST_US),
+        TEXT("damage", p->damage),
+        TEXT("picture", p->picture),
+        NUMBERS("jobs", p->jobs, 1, 0, JOB_MOST_PARTS),
+        NUMBERS("wanted-parts", p->wanted_parts, 1, 0, JOB_MOST_PARTS),
     };
     memcpy(fields, all, sizeof(all));
 }
 
-static KeyField part_field(JobPart *part)
+static Field part_field(JobPart *part)
 {
-    return (KeyField)KEY_NUMBERS("part", part->first, PART_NUMBERS, INT64_MIN, INT64_MAX);
+    return (Field)NUMBERS("part", part->first, PART_NUMBERS, INT64_MIN, INT64_MAX);
+}
+
+static void put_field(KeyText *text, const Field *f)
+{
+    char numbers[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < f->count && used < sizeof(numbers); i++)
+        used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, "%s%" PRId64, i ? " " : "",
+                                 f->size == sizeof(int64_t) ? ((const int64_t *)f->numbers)[i]
+                                                            : ((const int *)f->numbers)[i]);
+    if (!f->text || *f->text)
+        key_text_add(text, f->key, "%s", f->text ? *f->text : numbers);
 }
 
 /* Makes the text of the plan, which the caller frees in any case, and sets the plan's mark. */
 static int make_text(JobPlan *plan, KeyText *text, MediaError *error)
 {
-    KeyField fields[FIELDS];
+    Field fields[FIELDS];
     list_fields(plan, fields);
     key_text_add(text, TITLE, "%d", JOB_PLAN_VERSION);
-    key_text_put(text, fields, FIELDS);
+    for (int i = 0; i < FIELDS; i++)
+        put_field(text, &fields[i]);
     for (int i = 0; i < plan->arguments.count; i++)
         key_text_add(text, "argument", "%s", plan->arguments.all[i]);
     for (int i = 0; i < plan->part_count; i++) {
-        const KeyField part = part_field(&plan->parts[i]);
-        key_text_put(text, &part, 1);
+        const Field part = part_field(&plan->parts[i]);
+        put_field(text, &part);
     }
     plan->mark = key_text_end(text);
     return text->failed ? media_no_memory(error, MEDIA_OUTPUT) : 0;
@@ -157,14 +194,10 @@ int job_plan_set_mark(JobPlan *plan, MediaError *error)
 int job_plan_write(JobPlan *plan, MediaError *error)
 {
     KeyText text = {0};
-    char *path = job_path(plan->folder, "plan");
-    int ret = path ? make_text(plan, &text, error) : media_no_memory(error, MEDIA_OUTPUT);
+    int ret = make_text(plan, &text, error);
     if (ret >= 0)
-        ret = atomic_file_save(path, text.text, text.size, error);
-    if (ret >= 0)
-        plan->written_ns = job_file_look(path).modified_ns;
+        ret = atomic_file_save(job_path(plan->folder, "plan").text, text.text, text.size, error);
     key_text_free(&text);
-    free(path);
     return ret;
 }
 
@@ -173,22 +206,14 @@ int job_plan_write(JobPlan *plan, MediaError *error)
 /* NULL: see regular_file_why(). */
 static char *read_text(const char *path)
 {
-    struct stat about = {0};
     FILE *file = regular_file_stream(path, O_NOFOLLOW);
+    char *text = NULL;
+    size_t room = 0;
     if (!file)
         return NULL;
-    char *text = NULL;
-    errno = EFBIG;
-    if (fstat(fileno(file), &about) == 0 && about.st_size <= MOST_PLAN) {
-        text = malloc((size_t)about.st_size + 1);
-        const size_t n = text ? fread(text, 1, (size_t)about.st_size, file) : 0;
-        if (text)
-            text[n] = '\0';
-        if (text && (n != (size_t)about.st_size || strlen(text) != n)) {
-            free(text);
-            text = NULL;
-            errno = EILSEQ;
-        }
+    if (getdelim(&text, &room, '\0', file) < 0) {
+        free(text);
+        text = feof(file) ? strdup("") : NULL;
     }
     const int reason = errno;
     fclose(file);
@@ -219,32 +244,45 @@ static int has_limits(const JobPart *p)
            job_is_within(p->before_pts, -JOB_MOST_PTS, JOB_MOST_PTS);
 }
 
-/* Takes a line of the text: 1, or -1 if it is wrong. */
+/* Sets a field. Returns 0 if the value is valid. */
+static int take_value(const Field *f, const char *value)
+{
+    char *end;
+    if (f->text) {
+        free(*f->text);
+        *f->text = strdup(value);
+        return *f->text ? 0 : -1;
+    }
+    for (int i = 0; i < f->count; i++, value = end) {
+        const int64_t number = strtoll(value, &end, 10);
+        if (end == value || number < f->least || number > f->most)
+            return -1;
+        if (f->size == sizeof(int64_t))
+            ((int64_t *)f->numbers)[i] = number;
+        else
+            ((int *)f->numbers)[i] = (int)number;
+    }
+    return *value ? -1 : 0;
+}
+
+/* Takes a line of the text. Returns 0 if it is valid. */
 static int take_line(JobPlan *plan, const char *key, const char *value)
 {
-    KeyField fields[FIELDS], numbers;
+    Field fields[FIELDS];
     if (strcmp(key, "argument") == 0)
-        return text_list_add(&plan->arguments, value) < 0 ? -1 : 1;
+        return text_list_add(&plan->arguments, value);
     if (strcmp(key, "part") == 0) {
         JobPart *part = plan->part_count < JOB_MOST_PARTS ? job_plan_add_part(plan) : NULL;
         if (!part)
             return -1;
-        numbers = part_field(part);
-        return key_text_take(&numbers, 1, key, value) > 0 && has_limits(part) ? 1 : -1;
+        const Field numbers = part_field(part);
+        return take_value(&numbers, value) == 0 && has_limits(part) ? 0 : -1;
     }
     list_fields(plan, fields);
-    const int ret = key_text_take(fields, FIELDS, key, value);
-    if (ret == 0)
-        return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 1 : -1;
-    return ret;
-}
-
-static int has_all_frames(const JobPlan *plan)
-{
-    int64_t count = 0;
-    for (int i = 0; i < plan->part_count; i++)
-        count += plan->parts[i].frames;
-    return count == plan->frames;
+    for (int i = 0; i < FIELDS; i++)
+        if (strcmp(key, fields[i].key) == 0)
+            return take_value(&fields[i], value);
+    return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 0 : -1;
 }
 
 static int not_a_plan(const char *path, const char *why, MediaError *error)
@@ -270,9 +308,9 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
         return not_a_plan(path, "it is damaged, its checksum is wrong", error);
     while (!wrong && key_text_next(&at, &key, &value))
         wrong = take_line(plan, key, value) < 0;
-    if (wrong || !plan->program || !plan->input || !plan->output || !plan->encoder ||
-        !plan->part_count || !plan->time_base.num || (plan->depth && plan->depth != DEEPER) ||
-        plan->codes[0] > plan->codes[1] || (plan->ready && !has_all_frames(plan)))
+    if (wrong || !plan->program || !plan->input || !plan->output || !plan->part_count ||
+        !plan->time_base.num || (plan->depth && plan->depth != DEEPER) ||
+        plan->codes[0] > plan->codes[1])
         return not_a_plan(path, "one of its lines is wrong or missing", error);
     if (strcmp(plan->program, program) != 0)
         return media_fail(error, MEDIA_INPUT,
@@ -288,17 +326,17 @@ static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;
     const int fd = job_folder_open(plan->folder, error);
-    char *folder = job_folder(plan->output);
-    const int is_here = fd >= 0 && folder && fstat(fd, &here) == 0 && lstat(folder, &named) == 0 &&
+    const JobPath folder = job_folder(plan->output);
+    const int is_here = fd >= 0 && fstat(fd, &here) == 0 && lstat(folder.text, &named) == 0 &&
                         here.st_dev == named.st_dev && here.st_ino == named.st_ino;
     if (fd >= 0)
         close(fd);
     if (is_here) {
         free(plan->folder);
-        plan->folder = folder;
-    } else {
-        free(folder);
+        plan->folder = strdup(folder.text);
     }
+    if (is_here && !plan->folder)
+        return media_no_memory(error, MEDIA_INPUT);
     return is_here || error->fault
                ? error->fault
                : media_fail(error, MEDIA_INPUT,
@@ -316,13 +354,12 @@ int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaErr
         return media_no_memory(error, MEDIA_INPUT);
     char *text = read_text(path);
     if (!text && errno == ENOENT)
-        return -ENOENT;
-    if (!text && errno == EILSEQ)
-        return not_a_plan(path, "it is no text", error);
+        return media_fail(error, MEDIA_INPUT,
+                          "there is no plan %s; lumeq plan IN -o OUT makes OUT.lumeq/plan",
+                          media_quote(path));
     if (!text)
         return media_fail(error, MEDIA_INPUT, "cannot read the plan %s: %s", media_quote(path),
                           regular_file_why());
-    plan->written_ns = job_file_look(path).modified_ns;
     const int ret = take_plan(plan, text, path, program, error);
     free(text);
     return ret < 0 ? ret : check_place(plan, path, error);
@@ -338,8 +375,6 @@ void job_plan_free(JobPlan *plan)
     free(plan->rows);
     free(plan->report);
     free(plan->asked);
-    free(plan->encoder);
-    free(plan->encoder_version);
     free(plan->damage);
     free(plan->picture);
     free(plan->parts);

@@ -5,6 +5,7 @@
 #ifndef LUMEQ_JOB_JOB_PLAN_H
 #define LUMEQ_JOB_JOB_PLAN_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -12,7 +13,7 @@
 #include "media/error.h"
 #include "media/text_list.h"
 
-#define JOB_PLAN_VERSION 10
+#define JOB_PLAN_VERSION 11
 
 /* Number of frames to decode before a part: the previous frames that filter its first frame, the
  * frames needed to deinterlace those, and one more. */
@@ -54,13 +55,9 @@ typedef struct JobPlan {
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
     char *rows, *report;  /* those of --stats and --report, or NULL */
-    JobFile before;       /* the output when the job began */
-    int64_t written_ns;   /* modification time of the plan's file */
     JobFile identity;     /* of the input, without the inode: machines may have copies */
     TextList arguments;   /* options that are not at their defaults, as on a command line */
     char *asked;          /* --parts or --part-seconds with its value, or NULL */
-    char *encoder;
-    char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
     int decoder_threads; /* how damage is concealed may depend on them */
     int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
@@ -74,19 +71,23 @@ typedef struct JobPlan {
     char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
+    int jobs; /* parts that --jobs encodes at a time; 0: other processes take the steps */
     int64_t wanted_parts; /* asked for; part_count may be smaller: those parts are empty */
 } JobPlan;
 
-/* Paths in the folder: "FOLDER/NAME" and "FOLDER/WHAT-00001". The caller frees them; NULL: out of
- * memory. */
-char *job_path(const char *folder, const char *name);
-char *job_part_path(const char *folder, const char *what, int part);
+/* A path; "" if it is too long. */
+typedef struct JobPath {
+    char text[PATH_MAX];
+} JobPath;
 
-/* The same with the plan's mark in the name: "FOLDER/WHAT-00001-0123abcdENDING". */
-char *job_own_path(const JobPlan *plan, const char *what, int part, const char *ending);
+/* The path of a file in the folder of a job; the name is formatted. */
+JobPath job_path(const char *folder, const char *name, ...) __attribute__((format(printf, 2, 3)));
 
-/* The folder of a job: OUTPUT.lumeq. NULL: out of memory. */
-char *job_folder(const char *output);
+/* "FOLDER/WHAT-00001ENDING". */
+JobPath job_part_path(const char *folder, const char *what, int part, const char *ending);
+
+/* The folder of a job: OUTPUT.lumeq. */
+JobPath job_folder(const char *output);
 
 JobFile job_file_of(const struct stat *file);
 JobFile job_file_look(const char *path);
@@ -100,8 +101,7 @@ int job_input_check(const JobPlan *plan, MediaError *error);
 
 /* Fills in a zeroed plan from its file, which somebody may have edited: the numbers are checked to
  * be within their limits, the folder to be that of the output, and `program` to be the one that
- * planned. -ENOENT without a fault: there is no plan. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in
- * any case. */
+ * planned. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Sets the mark that the plan will have when it is written. MEDIA_OUTPUT: out of memory. */

@@ -1,7 +1,6 @@
 #include "job/key_text.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,58 +63,6 @@ void key_text_free(KeyText *t)
 {
     free(t->text);
     *t = (KeyText){0};
-}
-
-static int64_t get_number(const KeyField *f, int i)
-{
-    if (f->size == sizeof(int64_t))
-        return ((const int64_t *)f->numbers)[i];
-    return f->most > INT32_MAX ? (int64_t)((const uint32_t *)f->numbers)[i]
-                               : ((const int *)f->numbers)[i];
-}
-
-void key_text_put(KeyText *t, const KeyField *fields, size_t count)
-{
-    for (size_t n = 0; n < count; n++) {
-        const KeyField *f = &fields[n];
-        char numbers[512] = "";
-        size_t used = 0;
-        for (int i = 0; i < f->count && used < sizeof(numbers); i++)
-            used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, "%s%" PRId64,
-                                     i ? " " : "", get_number(f, i));
-        if (!f->text || *f->text)
-            key_text_add(t, f->key, "%s", f->text ? *f->text : numbers);
-    }
-}
-
-static int take_numbers(const KeyField *f, const char *value)
-{
-    char *end;
-    for (int i = 0; i < f->count; i++, value = end) {
-        const int64_t number = strtoll(value, &end, 10);
-        if (end == value || number < f->least || number > f->most)
-            return -1;
-        if (f->size == sizeof(int64_t))
-            ((int64_t *)f->numbers)[i] = number;
-        else
-            ((uint32_t *)f->numbers)[i] = (uint32_t)number;
-    }
-    return *value ? -1 : 1;
-}
-
-int key_text_take(const KeyField *fields, size_t count, const char *key, const char *value)
-{
-    size_t n = 0;
-    while (n < count && strcmp(fields[n].key, key) != 0)
-        n++;
-    if (n == count)
-        return 0;
-    const KeyField *f = &fields[n];
-    if (!f->text)
-        return take_numbers(f, value);
-    free(*f->text);
-    *f->text = strdup(value);
-    return *f->text ? 1 : -1;
 }
 
 int key_text_is_whole(const char *text, uint32_t *sum)

@@ -21,32 +21,6 @@ uint32_t key_text_end(KeyText *text);
 
 void key_text_free(KeyText *text);
 
-/* Describes a line: its value is a text, or `count` numbers in a row. */
-typedef struct KeyField {
-    const char *key;
-    char **text;   /* owned with free(); NULL in it: the line is left out */
-    void *numbers; /* int, int64_t or, if `most` is larger than an int, uint32_t */
-    size_t size;   /* of one of them */
-    int count;
-    int64_t least, most;
-} KeyField;
-
-#define KEY_TEXT(name, variable)                                                                   \
-    {                                                                                              \
-        .key = (name), .text = &(variable)                                                         \
-    }
-#define KEY_NUMBERS(name, first, number, from, to)                                                 \
-    {                                                                                              \
-        .key = (name), .numbers = &(first), .size = sizeof(first), .count = (number),              \
-        .least = (from), .most = (to)                                                              \
-    }
-#define KEY_SUM(name, variable) KEY_NUMBERS(name, variable, 1, 0, UINT32_MAX)
-
-void key_text_put(KeyText *text, const KeyField *fields, size_t count);
-
-/* Sets the field of this key. Returns 1; 0 if no field has the key; -1 if the value is invalid. */
-int key_text_take(const KeyField *fields, size_t count, const char *key, const char *value);
-
 /* True if the text, which ends with a NUL, has a valid checksum, which is put into *sum. */
 int key_text_is_whole(const char *text, uint32_t *sum);
 

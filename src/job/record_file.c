@@ -1,33 +1,38 @@
 #include "job/record_file.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "job/job_plan.h"
 #include "media/checksum.h"
 #include "media/regular_file.h"
 
-/* The first bytes of the file; the last four are the size of the text. */
 static const char magic[] = "lumeqJOB";
 
-#define HEAD (sizeof(magic) - 1)
-#define MOST_TEXT ((int64_t)64 << 10)
 #define MOST_BYTES ((uint32_t)1 << 30) /* in a record */
 #define FIRST_RECORDS 256
 
-int record_writer_open(RecordWriter *w, char *path, MediaError *error)
+const char *const record_names[RECORD_KINDS] = {
+    [RECORDS_MEASURES] = "measured", [RECORDS_CURVES] = "curves", [RECORDS_PACKETS] = "part"};
+
+int record_writer_open(RecordWriter *w, const JobPlan *plan, RecordKind kind, int part,
+                       MediaError *error)
 {
-    int ret = path ? atomic_file_open(&w->file, path, error) : media_no_memory(error, MEDIA_OUTPUT);
-    free(path);
-    return ret < 0 ? ret : atomic_file_write(&w->file, magic, HEAD, error);
+    const JobPath path = job_part_path(plan->folder, record_names[kind], part, "");
+    w->end = (RecordEnd){.version = JOB_PLAN_VERSION,
+                         .kind = kind,
+                         .plan = kind == RECORDS_CURVES ? 0 : plan->mark,
+                         .part = (uint32_t)part};
+    memcpy(w->end.magic, magic, sizeof(w->end.magic));
+    return atomic_file_open(&w->file, path.text, error);
 }
 
 int record_writer_append(RecordWriter *w, const void *bytes, size_t size, MediaError *error)
 {
-    Record *r = &w->records[w->count - 1];
+    Record *r = &w->records[w->end.count - 1];
     r->size += (uint32_t)size;
     r->sum = checksum(r->sum, bytes, size);
     return atomic_file_write(&w->file, bytes, size, error);
@@ -36,7 +41,7 @@ int record_writer_append(RecordWriter *w, const void *bytes, size_t size, MediaE
 int record_writer_add(RecordWriter *w, const Record *head, const void *bytes, size_t size,
                       MediaError *error)
 {
-    if (w->count == w->room) {
+    if (w->end.count == w->room) {
         const int64_t room = w->room ? 2 * w->room : FIRST_RECORDS;
         Record *larger = realloc(w->records, (size_t)room * sizeof(*larger));
         if (!larger)
@@ -44,43 +49,25 @@ int record_writer_add(RecordWriter *w, const Record *head, const void *bytes, si
         w->records = larger;
         w->room = room;
     }
-    Record *r = &w->records[w->count++];
+    Record *r = &w->records[w->end.count++];
     memcpy(r, head, sizeof(*r)); /* the padding, too: it is written */
-    r->position = w->file.written;
-    r->size = r->sum = r->unused = 0;
+    r->size = r->sum = 0;
     return record_writer_append(w, bytes, size, error);
 }
 
-#define OWN_FIELDS 2
-#define LIST_OWN_FIELDS(count, sum)                                                                \
-    {                                                                                              \
-        KEY_NUMBERS("records", count, 1, 0, JOB_MOST_COUNT), KEY_SUM("index", sum)                 \
-    }
-
-int record_writer_commit(RecordWriter *w, const char *title, const KeyField *fields,
-                         size_t field_count, uint32_t *sum, MediaError *error)
+int record_writer_commit(RecordWriter *w, const void *last, size_t size, MediaError *error)
 {
-    const size_t index = (size_t)w->count * sizeof(*w->records);
-    uint32_t index_sum = checksum(0, w->records, index);
-    const KeyField own[OWN_FIELDS] = LIST_OWN_FIELDS(w->count, index_sum);
-    KeyText text = {0};
-    key_text_add(&text, title, "%d", JOB_PLAN_VERSION);
-    key_text_put(&text, own, OWN_FIELDS);
-    key_text_put(&text, fields, field_count);
-    (void)key_text_end(&text);
-    const uint32_t size = (uint32_t)text.size;
-    int ret = text.failed ? media_no_memory(error, MEDIA_OUTPUT)
-                          : atomic_file_write(&w->file, w->records, index, error);
+    Record head;
+    memset(&head, 0, sizeof(head));
+    int ret = record_writer_add(w, &head, last, size, error);
+    const size_t index = (size_t)w->end.count * sizeof(*w->records);
     if (ret >= 0)
-        ret = atomic_file_write(&w->file, text.text, text.size, error);
+        ret = atomic_file_write(&w->file, w->records, index, error);
+    w->end.index = checksum(0, w->records, ret < 0 ? 0 : index);
+    w->end.sum = checksum(0, &w->end, offsetof(RecordEnd, sum));
     if (ret >= 0)
-        ret = atomic_file_write(&w->file, &size, sizeof(size), error);
-    if (ret >= 0)
-        ret = atomic_file_commit(&w->file, error);
-    if (sum)
-        *sum = index_sum;
-    key_text_free(&text);
-    return ret;
+        ret = atomic_file_write(&w->file, &w->end, sizeof(w->end), error);
+    return ret < 0 ? ret : atomic_file_commit(&w->file, error);
 }
 
 void record_writer_close(RecordWriter *w)
@@ -113,113 +100,87 @@ static int read_at(const RecordFile *f, void *to, size_t size, int64_t position,
     return 0;
 }
 
-/* Reads `size` bytes into new memory, followed by a 0. Returns NULL on failure. */
-static void *read_new(const RecordFile *f, size_t size, int64_t position, MediaError *error)
+static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, uint32_t part,
+                     MediaError *error)
 {
-    uint8_t *bytes = malloc(size + 1);
-    if (!bytes) {
-        (void)media_no_memory(error, MEDIA_OUTPUT);
-    } else if (read_at(f, bytes, size, position, error) < 0) {
-        free(bytes);
-        bytes = NULL;
-    } else {
-        bytes[size] = 0;
-    }
-    return bytes;
-}
-
-/* Reads the text and sets the fields. `*end`: where the file ends; afterwards, where the text
- * begins. */
-static int read_text(RecordFile *f, const char *title, const KeyField *fields, size_t field_count,
-                     int64_t *end, MediaError *error)
-{
-    const KeyField own[OWN_FIELDS] = LIST_OWN_FIELDS(f->count, f->sum);
-    char head[HEAD], *at, *key, *value;
-    uint32_t size, sum;
-    int lines = 0, ret = 0;
-    if (*end < (int64_t)(HEAD + sizeof(size)))
-        return record_file_fail(f, "it is too short", error);
-    *end -= (int64_t)sizeof(size);
-    if (read_at(f, head, HEAD, 0, error) < 0 || read_at(f, &size, sizeof(size), *end, error) < 0)
-        return error->fault;
-    if (memcmp(head, magic, HEAD) != 0)
-        return media_fail(error, MEDIA_INPUT, "%s is not a part of a film", media_quote(f->path));
-    *end -= size;
-    if (size > MOST_TEXT || *end < (int64_t)HEAD)
-        return record_file_fail(f, "it was cut off", error);
-    char *text = at = read_new(f, size, *end, error);
-    if (!text)
-        return error->fault;
-    if (!key_text_is_whole(text, &sum) || strlen(text) != size)
-        ret = record_file_fail(f, "its checksum is wrong", error);
-    for (; ret >= 0 && key_text_next(&at, &key, &value); lines++) {
-        if (!lines && strcmp(key, title) != 0)
-            ret =
-                media_fail(error, MEDIA_INPUT, "%s is another file of a job", media_quote(f->path));
-        else if (key_text_take(own, OWN_FIELDS, key, value) < 0 ||
-                 key_text_take(fields, field_count, key, value) < 0)
-            ret = record_file_fail(f, "a line is damaged", error);
-    }
-    free(text);
-    return ret;
-}
-
-/* Reads the index, which ends where the text begins. */
-static int read_index(RecordFile *f, int64_t text, MediaError *error)
-{
-    const int64_t size = f->count * (int64_t)sizeof(*f->records), begin = text - size;
-    if (begin < (int64_t)HEAD)
-        return record_file_fail(f, "its end is damaged", error);
-    f->records = read_new(f, (size_t)size, begin, error);
-    if (!f->records)
-        return error->fault;
-    if (checksum(0, f->records, (size_t)size) != f->sum)
+    const RecordEnd *end = &f->end;
+    if (memcmp(end->magic, magic, sizeof(end->magic)) != 0)
+        return media_fail(error, MEDIA_INPUT, "%s is not a part of a film, or was cut off",
+                          media_quote(f->path));
+    if (checksum(0, end, offsetof(RecordEnd, sum)) != end->sum)
         return record_file_fail(f, "its checksum is wrong", error);
-    for (int64_t i = 0; i < f->count; i++) {
-        const Record *r = &f->records[i];
-        if (r->size > MOST_BYTES || !job_is_within(r->position, (int64_t)HEAD, begin - r->size))
+    if (end->kind != kind || end->version != JOB_PLAN_VERSION)
+        return media_fail(error, MEDIA_INPUT, "%s is another file of a job", media_quote(f->path));
+    if (kind == RECORDS_CURVES ? end->index != plan->parts[part].curves : end->plan != plan->mark)
+        return media_fail(error, MEDIA_INPUT, "%s is of another plan", media_quote(f->path));
+    return end->part == part ? 0
+                             : media_fail(error, MEDIA_INPUT, "%s is part %u, not part %u",
+                                          media_quote(f->path), end->part, part);
+}
+
+/* Reads the index and the last record. `left`: the bytes before the end. */
+static int read_index(RecordFile *f, int64_t left, MediaError *error)
+{
+    int64_t position = 0;
+    if (f->end.count < 1 || f->end.count > left / (int64_t)sizeof(*f->records))
+        return record_file_fail(f, "its end is damaged", error);
+    const size_t size = (size_t)f->end.count * sizeof(*f->records);
+    left -= (int64_t)size;
+    f->records = malloc(size);
+    if (!f->records)
+        return media_no_memory(error, MEDIA_OUTPUT);
+    if (read_at(f, f->records, size, left, error) < 0)
+        return error->fault;
+    if (checksum(0, f->records, size) != f->end.index)
+        return record_file_fail(f, "its checksum is wrong", error);
+    for (int64_t i = 0; i < f->end.count; position += f->records[i++].size) {
+        f->records[i].position = position;
+        if (f->records[i].size > MOST_BYTES || f->records[i].size > left - position)
             return record_file_fail(f, "its index is damaged", error);
     }
-    return 0;
+    f->count = f->end.count - 1;
+    f->last_size = f->records[f->count].size;
+    f->last = malloc(f->last_size + 1);
+    return f->last ? record_file_read(f, f->count, f->last, error)
+                   : media_no_memory(error, MEDIA_OUTPUT);
 }
 
-int record_file_open(RecordFile *f, char *path, const char *title, const KeyField *fields,
-                     size_t field_count, MediaError *error)
+int record_file_open(RecordFile *f, const JobPlan *plan, RecordKind kind, int part,
+                     MediaError *error)
 {
     struct stat about;
-    *f = (RecordFile){.fd = -1, .path = path};
-    if (!path)
+    const JobPath path = job_part_path(plan->folder, record_names[kind], part, "");
+    *f = (RecordFile){.fd = -1, .path = strdup(path.text)};
+    if (!f->path)
         return media_no_memory(error, MEDIA_OUTPUT);
-    f->fd = regular_file_open(path, O_NOFOLLOW);
+    f->fd = regular_file_open(f->path, O_NOFOLLOW);
     if (f->fd < 0 && errno == ENOENT)
         return -ENOENT;
     if (f->fd < 0 || fstat(f->fd, &about) < 0)
-        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
+        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
                           regular_file_why());
-    int64_t end = about.st_size;
-    const int ret = read_text(f, title, fields, field_count, &end, error);
-    return ret < 0 ? ret : read_index(f, end, error);
+    const int64_t left = about.st_size - (int64_t)sizeof(f->end);
+    if (left < 0)
+        return record_file_fail(f, "it is too short", error);
+    int ret = read_at(f, &f->end, sizeof(f->end), left, error);
+    if (ret >= 0)
+        ret = check_end(f, plan, kind, (uint32_t)part, error);
+    return ret < 0 ? ret : read_index(f, left, error);
 }
 
-int record_file_read(const RecordFile *f, int64_t index, void *bytes, MediaError *error)
+int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
 {
     const Record *r = &f->records[index];
+    if (f->fd < 0)
+        f->fd = regular_file_open(f->path, O_NOFOLLOW);
+    if (f->fd < 0)
+        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
+                          regular_file_why());
     if (read_at(f, bytes, r->size, r->position, error) < 0)
         return error->fault;
     return checksum(0, bytes, r->size) == r->sum
                ? 0
                : record_file_fail(f, "the checksum of a record is wrong", error);
-}
-
-int record_file_verify(const RecordFile *f, MediaError *error)
-{
-    int ret = 0;
-    for (int64_t i = 0; ret >= 0 && i < f->count; i++) {
-        void *bytes = malloc((size_t)f->records[i].size + 1);
-        ret = bytes ? record_file_read(f, i, bytes, error) : media_no_memory(error, MEDIA_OUTPUT);
-        free(bytes);
-    }
-    return ret;
 }
 
 void record_file_release(RecordFile *f)
@@ -234,5 +195,6 @@ void record_file_close(RecordFile *f)
     record_file_release(f);
     free(f->path);
     free(f->records);
+    free(f->last);
     *f = (RecordFile){0};
 }

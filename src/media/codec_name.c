@@ -1,7 +1,6 @@
 #include "media/codec_name.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>

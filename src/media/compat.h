@@ -80,36 +80,6 @@ static inline const AVChannelLayout *codec_channel_layouts(const AVCodec *codec)
     return CODEC_LIST(codec, AV_CODEC_CONFIG_CHANNEL_LAYOUT, ch_layouts);
 }
 
-/* Numbers packets, so that each frame carries the number of its packet. Later FFmpeg versions do
- * not (CODEC_NUMBERS 0). */
-#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 0, 100)
-#define CODEC_NUMBERS 0
-#define FRAME_NUMBER(frame) ((void)(frame), INT64_C(0))
-static inline void codec_number(AVCodecContext *codec, int64_t number)
-{
-    (void)codec;
-    (void)number;
-}
-static inline int64_t codec_current_number(const AVCodecContext *codec)
-{
-    (void)codec;
-    return 0;
-}
-#else
-#define CODEC_NUMBERS 1
-#define FRAME_NUMBER(frame) ((frame)->reordered_opaque)
-static inline void codec_number(AVCodecContext *codec, int64_t number)
-{
-    codec->reordered_opaque = number;
-}
-/* The packet that the calling codec thread works on; 0: unknown, as for libraries with their own
- * threads. */
-static inline int64_t codec_current_number(const AVCodecContext *codec)
-{
-    return codec->codec && !codec->codec->wrapper_name ? codec->reordered_opaque : 0;
-}
-#endif
-
 /* Not 0: decoded frames are NVDEC's own memory, in buf[1]; later FFmpeg versions copy them to
  * buf[0]. */
 #ifdef AV_HWACCEL_FLAG_UNSAFE_OUTPUT

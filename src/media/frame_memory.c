@@ -35,8 +35,6 @@ struct FrameMemory {
     PlanePool output[3];            /* by plane */
     PlanePool interleaved;          /* interleaved chroma downloaded from a GPU */
     AVBufferRef *device, *surfaces; /* for outputs to a GPU encoder, or NULL */
-    AVBufferRef **retired;          /* buffers retired for good */
-    int retired_count;
 
     pthread_mutex_t blocks_lock; /* may be locked while holding pools_lock */
     struct {
@@ -212,36 +210,6 @@ static int replace_plane(AVFrame *frame, int plane, AVBufferRef *buffer, int str
     return 0;
 }
 
-int frame_memory_retire_plane(FrameMemory *m, AVFrame *frame, int plane, const uint8_t *data,
-                              ptrdiff_t stride)
-{
-    const int row = av_image_get_linesize(frame->format, frame->width, plane);
-    const int rows = plane_height(frame, plane), aligned = FFALIGN(row, ALIGNMENT);
-    AVBufferRef *held = av_frame_get_plane_buffer(frame, plane);
-    AVBufferRef *copy = av_buffer_alloc((size_t)aligned * (size_t)rows + PLANE_PADDING);
-    held = held ? av_buffer_ref(held) : NULL;
-    int ret = held && copy ? av_dynarray_add_nofree(&m->retired, &m->retired_count, held)
-                           : AVERROR(ENOMEM);
-    if (ret < 0) {
-        av_buffer_unref(&held);
-    } else {
-        const int width = frame->width - (int)(frame->crop_left + frame->crop_right);
-        const int cut = (int)(frame->crop_top + frame->crop_bottom);
-        const int chroma_y = plane ? convert_layout(frame->format).chroma_y : 0;
-        if (convert_has_margins(frame))
-            av_image_copy_plane(copy->data, aligned, frame->data[plane], frame->linesize[plane],
-                                row, rows);
-        ret = replace_plane(frame, plane, copy, aligned);
-        if (ret >= 0)
-            av_image_copy_plane(gpu_frame_picture(frame, plane), aligned, data, (int)stride,
-                                av_image_get_linesize(frame->format, width, plane),
-                                rows - (cut >> chroma_y));
-    }
-    if (ret < 0)
-        av_buffer_unref(&copy);
-    return ret;
-}
-
 static AVBufferRef *get_output(FrameMemory *m, const AVFrame *frame, int plane, int *stride)
 {
     const int row = av_image_get_linesize(frame->format, frame->width, plane);
@@ -395,9 +363,6 @@ void frame_memory_close(FrameMemory **memory)
     FrameMemory *m = *memory;
     if (!m)
         return;
-    for (int i = 0; i < m->retired_count; i++)
-        av_buffer_unref(&m->retired[i]);
-    av_freep(&m->retired);
     av_buffer_unref(&m->surfaces);
     for (int i = 0; i < 4; i++)
         av_buffer_pool_uninit(&m->decoded[i].pool);

@@ -45,12 +45,6 @@ int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *fr
  * NULL: host frames. Call in the thread of frame_memory_output(). */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 
-/* Retires a plane's buffer that a hung GPU may still write to: the plane becomes a copy of `data`
- * in ordinary memory, and the buffer is not reused before frame_memory_close(). Returns 0 or
- * AVERROR. One thread at a time. */
-int frame_memory_retire_plane(FrameMemory *memory, AVFrame *frame, int plane, const uint8_t *data,
-                              ptrdiff_t stride);
-
 /* Returns 1 if this plane's memory came from the allocator. Any thread. */
 int frame_memory_owns(FrameMemory *memory, const uint8_t *data);
 

@@ -15,7 +15,6 @@
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
-#include "media/compat.h"
 #include "media/input/url.h"
 #include "media/text_list.h"
 
@@ -36,16 +35,14 @@
  * | what                                                     | counted as      | in             |
  * |----------------------------------------------------------|-----------------|----------------|
  * | av_read_frame() fails before the end                     | read_errors     | source_packets |
- * | sequence numbers and times of mp4 fragments jump ahead   | read_errors     | source_packets |
  * | AV_PKT_FLAG_CORRUPT                                      | corrupt_packets | source_packets |
- * | the CRC of an AC-3, E-AC-3 or FLAC frame that is copied  | corrupt_packets | source_packets |
  * | the file ends inside an element                          | cut_off         | cut_off, log   |
  * | avcodec_send_packet() or avcodec_receive_frame() fails   | decode_errors   | decoder        |
- * | a packet of AV1 that gives no frame                      | decode_errors   | decoder        |
+ * | packets of AV1 that give no frames                       | decode_errors   | decoder        |
  * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | corrupt_frames  | decoder        |
  * | an end before the declared one                           |                 | damage         |
  * | the demuxer or its I/O logs an error of the list below   | read_errors     | log            |
- * | the decoder logs an error of that list about a packet    | corrupt_frames  | log            |
+ * | the decoder logs an error of that list                   | corrupt_frames  | log            |
  *
  * All other messages are remarks, also about valid files.
  */
@@ -108,7 +105,6 @@ static _Thread_local struct {
     char line[LINE_SIZE]; /* the line so far, until its newline */
     int level;
     const void *owner; /* owner of the logging codec, or NULL */
-    int64_t number;    /* its current packet; 0: unknown */
     int is_demuxer;    /* a demuxer is logging */
     LogNote note;
 } current;
@@ -179,30 +175,6 @@ static LogNote *find_note(const void *owner)
     return &current.note;
 }
 
-/* The caller holds the lock. */
-static void drop_broken(CodecLog *log, int at)
-{
-    log->broken_count--;
-    memmove(log->broken + at, log->broken + at + 1,
-            (size_t)(log->broken_count - at) * sizeof(log->broken[0]));
-}
-
-/* Remembers a packet with an error. If full, forgets the oldest, whose frame never came. */
-static void note_broken(void)
-{
-    CodecLog *codec = log_state.codecs;
-    while (codec && codec->owner != current.owner)
-        codec = codec->next;
-    if (!codec || current.number < 0)
-        return;
-    for (int i = 0; i < codec->broken_count; i++)
-        if (codec->broken[i] == current.number)
-            return;
-    if (codec->broken_count == CODEC_LOG_PACKETS)
-        drop_broken(codec, 0);
-    codec->broken[codec->broken_count++] = current.number;
-}
-
 static void finish_line(void)
 {
     static const char no_size[] = "0x0";
@@ -223,12 +195,9 @@ static void finish_line(void)
     if (streams)
         note->most_streams = atoi(streams + strlen(TOO_MANY_STREAMS));
     const int is_error = current.level <= AV_LOG_ERROR;
-    const int is_damage =
-        is_error && says(current.line, means_damage, FF_ARRAY_ELEMS(means_damage));
-    note->damage |= is_damage && current.is_demuxer;
+    if (is_error && (current.is_demuxer || note != &current.note))
+        note->damage |= says(current.line, means_damage, FF_ARRAY_ELEMS(means_damage));
     note->cut_off |= is_error && says(current.line, means_cut, FF_ARRAY_ELEMS(means_cut));
-    if (is_damage && current.owner)
-        note_broken();
     void (*print)(const char *) =
         current.level <= AV_LOG_PANIC ? log_state.print_fatal : log_state.print;
     if (current.level <= log_state.level && print && current.line[0])
@@ -237,18 +206,16 @@ static void finish_line(void)
     current.line[0] = '\0';
 }
 
-/* Finds the codec and packet a message is about. A codec's threads log with contexts that share its
- * `opaque` and know their packet; other contexts refer to a parent. */
+/* Finds the codec a message is about. A codec's threads log with contexts that share its `opaque`;
+ * other contexts refer to a parent. */
 static void find_context(const void *context)
 {
     current.owner = NULL;
-    current.number = 0;
     current.is_demuxer = 0;
     while (context) {
         const AVClass *class = *(AVClass *const *)context;
         if (class == avcodec_get_class()) {
             current.owner = ((const AVCodecContext *)context)->opaque;
-            current.number = codec_current_number(context);
             return;
         }
         current.is_demuxer =
@@ -365,29 +332,12 @@ LogNote codec_log_take(CodecLog *log)
     return note.error[0] ? note : current.note;
 }
 
-int codec_log_take_broken(CodecLog *log, int64_t number)
+int codec_log_has_damage(const CodecLog *log)
 {
-    int found = 0;
     pthread_mutex_lock(&log_state.lock);
-    for (int i = log->broken_count - 1; i >= 0; i--)
-        if (!log->broken[i] || log->broken[i] == number) {
-            drop_broken(log, i);
-            found = 1;
-        }
+    const int damage = log->note.damage;
     pthread_mutex_unlock(&log_state.lock);
-    return found;
-}
-
-int64_t codec_log_drop_broken(CodecLog *log)
-{
-    int64_t number = -1;
-    pthread_mutex_lock(&log_state.lock);
-    if (log->broken_count) {
-        number = log->broken[0];
-        drop_broken(log, 0);
-    }
-    pthread_mutex_unlock(&log_state.lock);
-    return number;
+    return damage;
 }
 
 void codec_log_close(CodecLog *log)
@@ -401,7 +351,12 @@ void codec_log_close(CodecLog *log)
     pthread_mutex_unlock(&log_state.lock);
 }
 
-const char *media_library(int number, char version[32])
+const char *media_ffmpeg_version(void)
+{
+    return av_version_info();
+}
+
+void media_versions(char *text, size_t size)
 {
     const struct {
         const char *name;
@@ -411,24 +366,10 @@ const char *media_library(int number, char version[32])
         {"libavutil", avutil_version()},         {"libswscale", swscale_version()},
         {"libswresample", swresample_version()}, {"libavfilter", avfilter_version()},
     };
-    if (number >= (int)(sizeof(libraries) / sizeof(libraries[0])))
-        return NULL;
-    const unsigned v = libraries[number].version;
-    snprintf(version, 32, "%u.%u.%u", AV_VERSION_MAJOR(v), AV_VERSION_MINOR(v),
-             AV_VERSION_MICRO(v));
-    return libraries[number].name;
-}
-
-const char *media_ffmpeg_version(void)
-{
-    return av_version_info();
-}
-
-void media_versions(char *text, size_t size)
-{
-    char version[32];
-    const char *name;
     size_t n = (size_t)snprintf(text, size, "FFmpeg:");
-    for (int i = 0; (name = media_library(i, version)) && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s %s %s", i ? "," : "", name, version);
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(libraries) && n < size; i++) {
+        const unsigned v = libraries[i].version;
+        n += (size_t)snprintf(text + n, size - n, "%s %s %u.%u.%u", i ? "," : "", libraries[i].name,
+                              AV_VERSION_MAJOR(v), AV_VERSION_MINOR(v), AV_VERSION_MICRO(v));
+    }
 }

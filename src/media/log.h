@@ -3,7 +3,6 @@
 #define LUMEQ_MEDIA_LOG_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <libavcodec/avcodec.h>
 
@@ -23,8 +22,9 @@ typedef struct LogNote {
     char error[256]; /* the first line of an error, or "" */
     /* size of a picture that FFmpeg refused as too large, or 0 */
     unsigned refused_width, refused_height;
-    int most_streams;    /* limit of streams, if the file exceeds it; else 0 */
-    int damage, cut_off; /* not 0: a demuxer reported damage, or a cut file; see log.c */
+    int most_streams; /* limit of streams, if the file exceeds it; else 0 */
+    int damage;       /* not 0: a demuxer or codec reported damage, see log.c */
+    int cut_off;      /* not 0: a demuxer reported a cut file */
 } LogNote;
 
 /* Clears the calling thread's note, so that the next calls can be examined. */
@@ -36,15 +36,10 @@ const LogNote *media_log_note(void);
 /* The error line of media_log_note(). */
 const char *media_log_error(void);
 
-/* Most packets with errors remembered before their frames arrive. */
-#define CODEC_LOG_PACKETS 64
-
 /* Collects messages about a codec from any thread, including the codec's own, until they are
  * taken. */
 typedef struct CodecLog {
     LogNote note;
-    int64_t broken[CODEC_LOG_PACKETS]; /* numbers of packets with errors, oldest first */
-    int broken_count;
     const void *owner; /* the codec's opaque */
     struct CodecLog *next;
 } CodecLog;
@@ -56,19 +51,11 @@ void codec_log_open(CodecLog *log, AVCodecContext *codec);
 /* Takes the messages about the codec, or else about this thread. */
 LogNote codec_log_take(CodecLog *log);
 
-/* Returns 1 and forgets the error if the codec logged one about the packet with this number
- * (compat.h), or about an unknown packet. Errors about negative numbers are not kept. */
-int codec_log_take_broken(CodecLog *log, int64_t number);
-
-/* Forgets the oldest packet with an error and returns its number, or -1. */
-int64_t codec_log_drop_broken(CodecLog *log);
+/* True if the codec has reported damage that was not taken. */
+int codec_log_has_damage(const CodecLog *log);
 
 /* Call after the codec is closed. Accepts a log that was never opened. */
 void codec_log_close(CodecLog *log);
-
-/* Name and version of the loaded FFmpeg library with this index (from 0); NULL past the last
- * one. */
-const char *media_library(int number, char version[32]);
 
 /* "5.1.6" */
 const char *media_ffmpeg_version(void);

@@ -299,11 +299,55 @@ static double code_y(const Panel *p, Rect plot, double code)
     return plot.y + plot.height - (code + 0.5) * plot.height / code_count(p->data);
 }
 
-/* Axis ticks: quarters of the code range; the last is the last code. */
+/* Axis ticks: quarters of the code range, of which the last is the last code; or light in nits. */
+#define QUARTERS 4
+#define NITS 6
+
+static const char *const nits[NITS] = {"0.1", "1", "10", "100", "203", "1000"};
+
+/* Their places between black and white. */
+static const double nits_place[][NITS] = {
+    [PANEL_PQ] = {0.062, 0.150, 0.302, 0.508, 0.581, 0.752},
+    [PANEL_HLG] = {0.037, 0.097, 0.254, 0.629, 0.749, 1},
+};
+
+static int last_tick(const Panel *p)
+{
+    return p->data->light ? NITS - 1 : QUARTERS;
+}
+
+/* Codes have no lines at the sides of the plot. */
+static int first_line(const Panel *p)
+{
+    return p->data->light ? 0 : 1;
+}
+
 static int tick_code(const Panel *p, int tick)
 {
-    const int codes = code_count(p->data);
-    return min_int(codes * tick / 4, codes - 1);
+    const int codes = code_count(p->data), black = black_code(p->data);
+    if (!p->data->light)
+        return min_int(codes * tick / QUARTERS, codes - 1);
+    return black + (int)lrint(nits_place[p->data->light][tick] * (white_code(p->data) - black));
+}
+
+/* The next tick with a number, in a plot with room for this many numbers. */
+static int next_number(const Panel *p, int tick, int numbers)
+{
+    const int first = tick_code(p, tick), room = code_count(p->data) / max_int(numbers, 1);
+    if (!p->data->light)
+        return tick + (numbers >= 5 ? 1 : numbers >= 3 ? 2 : 4);
+    do
+        tick++;
+    while (tick < NITS && tick_code(p, tick) - first < room);
+    return tick;
+}
+
+static void add_number(const Panel *p, int tick, int x, int y, TextAnchor anchor, int room)
+{
+    char code[16];
+    snprintf(code, sizeof(code), "%d", tick_code(p, tick));
+    text_add(p->text, x, y, anchor, p->layout.text, p->theme->dim, room,
+             p->data->light ? nits[tick] : code);
 }
 
 static int line_width(const Panel *p)
@@ -330,7 +374,7 @@ static void draw_plot(const Panel *p, Rect plot)
         canvas_set(p->canvas, below, t->outside, t->outside_alpha);
         canvas_set(p->canvas, above, t->outside, t->outside_alpha);
     }
-    for (int tick = 1; tick < 4; tick++)
+    for (int tick = first_line(p); tick <= last_tick(p) - first_line(p); tick++)
         vertical_line(p, code_x(p, plot, tick_code(p, tick)), plot.y, plot.height, t->grid,
                       t->grid_cover);
 }
@@ -349,14 +393,13 @@ static void draw_axis(const Panel *p, Rect plot)
 static void draw_x_numbers(const Panel *p, Rect plot)
 {
     const int size = p->layout.text, room = text_room(size, p->layout.digits + 1);
-    const int step = plot.width >= 5 * room ? 1 : plot.width >= 3 * room ? 2 : 4;
     const int line = line_width(p), y = plot.y + plot.height + size * 2 / 3;
-    for (int tick = 0; size && tick <= 4; tick += step) {
+    for (int tick = 0; size && tick <= last_tick(p);
+         tick = next_number(p, tick, plot.width / room)) {
         const double x = code_x(p, plot, tick_code(p, tick));
         vertical_line(p, x, plot.y + plot.height + line, max_int(2, size / 5) - line,
                       p->theme->axis, p->theme->axis_cover);
-        text_addf(p->text, (int)x, y, TEXT_CENTRE, size, p->theme->dim, room, "%d",
-                  tick_code(p, tick));
+        add_number(p, tick, (int)x, y, TEXT_CENTRE, room);
     }
 }
 
@@ -389,9 +432,10 @@ static void draw_histogram_header(const Panel *p, Rect plot, const char *name, C
     if (!plot.width)
         return;
     if (marks->known) {
-        snprintf(full, sizeof(full), "mean %.0f, 1–99 %%: %d–%d", marks->mean, marks->low,
+        const char *mean = p->data->light ? "mean code" : "mean";
+        snprintf(full, sizeof(full), "%s %.0f, 1–99 %%: %d–%d", mean, marks->mean, marks->low,
                  marks->high);
-        snprintf(brief, sizeof(brief), "mean %.0f", marks->mean);
+        snprintf(brief, sizeof(brief), "%s %.0f", mean, marks->mean);
     }
     draw_header(p, plot, plot.y - p->layout.marks - p->layout.text * 3 / 5, name, colour,
                 (const char *const[]){full, brief, NULL});
@@ -454,7 +498,7 @@ static void draw_curve_ground(const Panel *p, Rect plot)
     char full[64], brief[32];
     const int black = black_code(p->data), white = white_code(p->data);
     draw_plot(p, plot);
-    for (int tick = 1; tick < 4; tick++) {
+    for (int tick = first_line(p); tick <= last_tick(p) - first_line(p); tick++) {
         const int y = (int)code_y(p, plot, tick_code(p, tick));
         canvas_fill(p->canvas, (Rect){plot.x, y, plot.width, line_width(p)}, p->theme->grid,
                     p->theme->grid_cover);
@@ -469,14 +513,16 @@ static void draw_curve_ground(const Panel *p, Rect plot)
     }
     snprintf(brief, sizeof(brief), "%d–%d", black, white);
     snprintf(full, sizeof(full), "%s range %s", p->data->full_range ? "full" : "limited", brief);
+    if (p->data->light)
+        snprintf(full, sizeof(full), "axes in nits");
     draw_header(p, plot, plot.y - p->layout.text * 3 / 5, "curve", PANEL_BRIGHT,
                 (const char *const[]){full, brief, NULL});
     draw_x_numbers(p, plot);
     const int size = p->layout.text;
-    const int step = plot.height >= 5 * size ? 1 : plot.height >= 3 * size ? 2 : 4;
-    for (int tick = 0; size && tick <= 4; tick += step) /* the numbers on the left */
-        text_addf(p->text, plot.x - size / 3, (int)code_y(p, plot, tick_code(p, tick)), TEXT_RIGHT,
-                  size, p->theme->dim, room_left(&p->layout), "%d", tick_code(p, tick));
+    const int numbers = size ? plot.height / size : 0;
+    for (int tick = 0; size && tick <= last_tick(p); tick = next_number(p, tick, numbers))
+        add_number(p, tick, plot.x - size / 3, (int)code_y(p, plot, tick_code(p, tick)), TEXT_RIGHT,
+                   room_left(&p->layout));
 }
 
 static ScopePlot scope_plot(const Panel *p)
@@ -780,7 +826,7 @@ typedef struct Ground {
     Text *text;
     PanelText size;
     double kr, kb;
-    int bins, depth, full_range, translucent, has_words;
+    int bins, depth, full_range, light, translucent, has_words;
     int scope, has_scopes, scopes_full_range, has_chroma;
 } Ground;
 
@@ -794,6 +840,7 @@ static void find_ground(Ground *g, const Panel *p)
     g->bins = d->bins;
     g->depth = d->depth;
     g->full_range = d->full_range;
+    g->light = (int)d->light;
     g->translucent = d->translucent;
     g->has_words = d->words != NULL;
     g->scope = (int)d->scope;

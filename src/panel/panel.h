@@ -15,6 +15,13 @@ typedef enum PanelScale {
     PANEL_LOG = 1, /* makes rare codes visible */
 } PanelScale;
 
+/* The axis: codes, or HDR's light in nits. */
+typedef enum PanelLight {
+    PANEL_CODES = 0,
+    PANEL_PQ,
+    PANEL_HLG, /* on a display of 1,000 nits */
+} PanelLight;
+
 typedef enum PanelScope {
     PANEL_HISTOGRAM = 0, /* before and after, and the curve */
     PANEL_WAVEFORM,      /* of the output, like the next */
@@ -35,6 +42,7 @@ typedef struct PanelData {
     const uint32_t *hist_in, *hist_out;
     const uint32_t *curve; /* output code of each bin's first code, 16 fraction bits */
     int full_range; /* 0: black and white are 16 and 235 (of 256), else the first and last code */
+    PanelLight light;
     PanelScale scale;
     int translucent;   /* nonzero: drawn over a picture, with a translucent background */
     const char *words; /* the decision in words, below the plots; NULL: no room for it */

@@ -1,7 +1,6 @@
 #include "player/camera_watch.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* If this many packets but no picture arrive in this time, the packets are damaged. */
 #define DAMAGED_US 2000000

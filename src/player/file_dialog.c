@@ -1,6 +1,5 @@
 #include "player/file_dialog.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>

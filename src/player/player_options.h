@@ -154,7 +154,8 @@ typedef struct PlayerOptions {
     struct StartWindow *start; /* borrowed: the player takes its window over; or NULL */
 
     EqualizeStageOptions stage; /* the player sets its `wake` */
-    GpuBudget gpu_budget;       /* memory budget of the decoding GPU */
+    AVBufferRef *gpu;           /* that decodes, or NULL */
+    GpuBudget gpu_budget;       /* its memory budget */
     int device;                 /* equalizing CUDA device; -1: none */
 
     PlayerHost host;

@@ -37,7 +37,7 @@ static PlaybackOptions playback_options(Player *p, const Source *source, const c
     return (PlaybackOptions){
         .video = {.decoder = {.memory = p->options.stage.memory,
                               .threads = p->options.threads,
-                              .gpu = p->options.stage.gpu,
+                              .gpu = p->options.gpu,
                               .gpu_frames = GPU_FRAMES,
                               .budget = p->options.gpu_budget,
                               .codes = {.mode = p->options.codes, .levels = p->options.range}},

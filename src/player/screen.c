@@ -829,6 +829,7 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
         .hist_out = m->hist_out,
         .curve = m->curve,
         .full_range = f && f->out->color_range == AVCOL_RANGE_JPEG,
+        .light = f ? frame_scopes_light(f->out) : PANEL_CODES,
         .scale = s->state.look.log_scale ? PANEL_LOG : PANEL_LINEAR,
         .translucent = s->state.look.histogram == PANEL_OVER,
         .words = content->words,

@@ -151,9 +151,7 @@ static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
         return ret;
     Timings *t = &s->shown.measured.timings;
     note_time(&t->decode, next->decoded.decode_us);
-    note_time(&t->upload, next->stats.upload_us);
     note_time(&t->equalize, next->stats.equalize_us);
-    note_time(&t->download, next->stats.download_us);
     note_time(&t->fill, screen_state(s->screen)->upload_us);
     return ret;
 }

@@ -14,11 +14,11 @@ typedef struct Showing Showing;
 
 /* Times in microseconds, each the mean over the last frames. */
 typedef struct Timings {
-    double decode, upload, equalize, download; /* in the equalizer's stages */
-    double fill;                               /* uploading for drawing */
-    double view;                               /* uploading for drawing, and drawing */
-    double layers;                             /* the panel and text */
-    double latency;                            /* from the decoder to the screen */
+    double decode, equalize;
+    double fill;    /* uploading for drawing */
+    double view;    /* uploading for drawing, and drawing */
+    double layers;  /* the panel and text */
+    double latency; /* from the decoder to the screen */
 } Timings;
 
 /* Sums over all played frames; see PlayerState. */

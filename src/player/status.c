@@ -185,14 +185,8 @@ static void add_stages(const Player *p, StatusRows *r)
 {
     const Timings *t = &p->shown->measured.timings;
     add(r, "decode", "%.2f ms", t->decode * 1e-3);
-    if (p->options.device >= 0) {
-        add(r, "upload", "%.2f ms", t->upload * 1e-3);
-        add(r, "GPU", "%.3f ms", t->equalize * 1e-3);
-        add(r, "download", "%.2f ms%s", t->download * 1e-3,
-            screen_takes_device(p->screen) ? " (the picture stays on the GPU)" : "");
-    } else {
-        add(r, "equalize", "%.2f ms", t->equalize * 1e-3);
-    }
+    add(r, "equalize", "%.2f ms%s", t->equalize * 1e-3,
+        screen_takes_device(p->screen) ? " (the picture stays on the GPU)" : "");
     add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
 }
 

@@ -8,9 +8,118 @@
 #include "media/compat.h"
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
+#include "media/small_picture.h"
 #include "report/report_log.h"
-#include "report/report_measure.h"
+#include "report/report_samples.h"
 #include "report/report_summary.h"
+
+/* ---- a frame: its measures before and after, and its pictures ---- */
+
+/* {0} is valid; end with small_picture_close(). For one thread at a time. */
+typedef struct ReportMeasure {
+    ReportSamples samples[2]; /* alternately: of this frame and the previous one */
+    int64_t frames;
+    SmallPictureMaker pictures;
+} ReportMeasure;
+
+/* Statistics use bins and codes of the frame's depth; a report uses 8-bit codes. */
+#define CODES 256
+
+/* The first bin of an 8-bit code. */
+static int bin_of(int code, int bins)
+{
+    return code * (bins / CODES);
+}
+
+static void measure_histogram(ReportFrame *frame, int side, const uint32_t *hist, int bins,
+                              int full_range)
+{
+    const double codes = (double)CODES / bins;
+    const int black = full_range ? 0 : bin_of(16, bins);
+    const int white = full_range ? bins - 1 : bin_of(235, bins);
+    int64_t(*value)[REPORT_SIDES] = frame->value.of;
+    value[REPORT_CONTRAST][side] = report_fixed(codes * histogram_deviation(hist, bins));
+    value[REPORT_ENTROPY][side] = report_fixed(histogram_entropy(hist, bins));
+    value[REPORT_BLACK][side] = report_fixed(100 * histogram_share(hist, bins, 0, black));
+    value[REPORT_WHITE][side] = report_fixed(100 * histogram_share(hist, bins, white, bins - 1));
+}
+
+static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
+                           const LumeqFrameStats *stats, ReportFrame *frame)
+{
+    const ReportSamples *then = &m->samples[m->frames % 2];
+    ReportSamples *now = &m->samples[++m->frames % 2];
+    report_samples_take(now, in, out, stats->active);
+    report_samples_noise(now, then, frame);
+    for (int side = 0; side < REPORT_SIDES; side++) {
+        const double contrast = block_samples_contrast(&now->of[side]);
+        if (isfinite(contrast))
+            frame->value.of[REPORT_LOCAL][side] = report_fixed(contrast);
+    }
+}
+
+/* Samples of the last measured frame; valid until the next one. */
+static const ReportSamples *last_samples(const ReportMeasure *m)
+{
+    return &m->samples[m->frames % 2];
+}
+
+/* Measures consecutive frames in direct formats, with histograms in the statistics. Fills in
+ * everything except `number`, `begin_us` and `end_us`. */
+static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
+                          const LumeqFrameStats *stats, ReportFrame *frame)
+{
+    const int depth = convert_layout((enum AVPixelFormat)in->format).depth;
+    const double code = ldexp(1, 8 - depth);
+    const int full_range = in->color_range == AVCOL_RANGE_JPEG;
+    frame->cut = stats->scene_cut != 0;
+    frame->width = in->width;
+    frame->height = in->height;
+    frame->depth = depth;
+    for (int i = 0; i < REPORT_FIGURES; i++)
+        frame->value.of[i][REPORT_BEFORE] = frame->value.of[i][REPORT_AFTER] = REPORT_UNKNOWN;
+    frame->value.of[REPORT_MEAN][REPORT_BEFORE] = report_fixed(stats->mean_in * code);
+    frame->value.of[REPORT_MEAN][REPORT_AFTER] = report_fixed(stats->mean_out * code);
+    measure_histogram(frame, REPORT_BEFORE, stats->hist_in, stats->bins, full_range);
+    measure_histogram(frame, REPORT_AFTER, stats->hist_out, stats->bins, full_range);
+    measure_blocks(m, in, out, stats, frame);
+}
+
+static void shrink_histogram(uint32_t *to, const uint32_t *hist, int bins)
+{
+    const int each = bins / REPORT_HISTOGRAM;
+    for (int i = 0; i < REPORT_HISTOGRAM; i++)
+        to[i] = (uint32_t)lrint(1e6 * histogram_share(hist, bins, i * each, (i + 1) * each - 1));
+}
+
+/* Makes small pictures, curve and histograms. `words`: the decision about the frame. The caller
+ * frees the result. NULL if out of memory or if the frame's format is unsupported. */
+static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
+                                   const LumeqFrameStats *stats, const ReportFrame *frame,
+                                   const char *words)
+{
+    const AVFrame *const frames[REPORT_SIDES] = {in, out};
+    ReportPicture *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->number = frame->number;
+    p->time_us = frame->begin_us;
+    p->entropy = frame->value.of[REPORT_ENTROPY][REPORT_BEFORE];
+    p->words = strdup(words);
+    for (int i = 0; i < REPORT_CURVE; i++) /* from 16 fraction bits of a code of the depth */
+        p->curve[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> frame->depth);
+    shrink_histogram(p->histogram[REPORT_BEFORE], stats->hist_in, stats->bins);
+    shrink_histogram(p->histogram[REPORT_AFTER], stats->hist_out, stats->bins);
+    for (int side = 0; side < REPORT_SIDES; side++)
+        p->jpeg[side] = small_picture_jpeg(&m->pictures, frames[side], REPORT_PICTURE_SIDE,
+                                           &p->width, &p->height);
+    if (p->words && p->jpeg[REPORT_BEFORE] && p->jpeg[REPORT_AFTER])
+        return p;
+    report_picture_free(p);
+    return NULL;
+}
+
+/* ---- the report ---- */
 
 typedef enum Kind { PAGE, JSON, PART } Kind;
 
@@ -83,7 +192,7 @@ static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *pictur
         report_picture_free(picture);
     }
     if (!r->frames)
-        report_log_samples(&r->file, report_measure_samples(&r->measure));
+        report_log_samples(&r->file, last_samples(&r->measure));
     report_log_frame(&r->file, frame);
     r->after_plain = report_frame_is_plain(frame);
 }
@@ -102,12 +211,12 @@ void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqF
         .end_us = to_us(out->pts + FRAME_DURATION(out), out->time_base),
     };
     ReportPicture *picture = NULL;
-    report_measure_frame(&r->measure, in, out, stats, &frame);
+    measure_frame(&r->measure, in, out, stats, &frame);
     const int wanted = r->kind == PART
                            ? picture_choice_wants(&r->choice, number, may_begin_shot(r, &frame))
                            : report_summary_wants(&r->summary, &frame);
     if (wanted)
-        picture = report_measure_picture(&r->measure, in, out, stats, &frame, words);
+        picture = make_picture(&r->measure, in, out, stats, &frame, words);
     if (r->kind == PART)
         log_frame(r, &frame, picture);
     else
@@ -164,7 +273,7 @@ int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {
     report_summary_end(&r->summary);
     if (r->kind == PART && r->frames)
-        report_log_samples(&r->file, report_measure_samples(&r->measure));
+        report_log_samples(&r->file, last_samples(&r->measure));
     if (r->kind == JSON)
         report_json(&r->file, &r->summary, about);
     else if (r->kind == PAGE)

@@ -9,7 +9,8 @@
 #include <libavutil/time.h>
 
 #include "media/gpu_frame.h"
-#include "run/equalize_loop.h"
+#include "run/apply.h"
+#include "run/live_curves.h"
 #include "run/queue.h"
 
 /* Number of frames to equalize after the shown one: the next one, and the one after it while the
@@ -46,8 +47,9 @@ typedef struct Orders {
 /* A decoded frame that may have to be equalized again. Its `previous[0]` is the frame before it. */
 typedef struct Kept {
     Frame *frame;
-    AVFrame *away; /* the picture on the GPU, if it was copied to the host to be compared */
-    int taken;     /* EqualizeStageOptions.take() has had it */
+    AVFrame *away;        /* the picture on the GPU, if it was copied to the host to be compared */
+    int taken;            /* EqualizeStageOptions.take() has had it */
+    LumeqHistory *before; /* a copy of the history before it, if it is done */
 } Kept;
 
 struct EqualizeStage {
@@ -66,14 +68,16 @@ struct EqualizeStage {
     int shown_revision, has_shown;
 
     /* Used by the thread. */
-    Orders now; /* copy of the orders */
-    EqualizeLoop *loop;
+    Orders now;          /* copy of the orders */
+    const char *backend; /* at the start */
+    LiveCurves curves;
+    FrameMemory *device_memory; /* of the GPU, or NULL */
+    int writes, chroma;         /* outputs have own planes; chroma as well */
     Frame *coming[COMING];
     int coming_count;
     Kept kept[KEPT];
     int kept_count;
-    int done;  /* the first `done` of them are in the equalizer's history, ... */
-    int begun; /* ... and the first `begun` were submitted */
+    int done; /* the first `done` of them are equalized */
     int generation, revision;
     int64_t number;  /* Frame.number of the last frame */
     int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
@@ -115,33 +119,69 @@ static Frame *make_frame(const EqualizeStage *s, const Kept *kept)
     return f;
 }
 
-/* Submits a copy of the first kept frame that was not submitted yet. */
-static int begin_kept(EqualizeStage *s, Frame **frame, MediaError *error)
+static void *alloc_device(void *context, size_t size)
 {
-    const Kept *kept = &s->kept[s->begun];
-    const int wants = s->options.wants(s->options.opaque);
-    Frame *f = *frame = make_frame(s, kept);
-    if (!f)
-        return media_no_memory(error, MEDIA_INPUT);
-    f->wanted = !kept->taken && wants;
-    f->on_device = s->now.on_device && !wants;
-    f->begun_at = av_gettime_relative();
-    s->begun++;
-    return 0;
+    return lumeq_alloc_device(context, size);
 }
 
-/* See EqualizeLoopOptions. */
-static int end_kept(void *opaque, Frame *f, MediaError *error)
+static void free_device(void *context, void *memory)
 {
-    EqualizeStage *s = opaque;
-    (void)error;
+    lumeq_free_device(context, memory);
+}
+
+/* True if all written planes are on the GPU. */
+static int is_on_device(const EqualizeStage *s, const AVFrame *frame, int chroma)
+{
+    for (int i = 0; i < (chroma ? 3 : 1); i++)
+        if (frame->data[i] && !frame_memory_owns(s->device_memory, frame->data[i]))
+            return 0;
+    return 1;
+}
+
+/* NULL: the GPU is out of memory. */
+static AVFrame *make_on_device(EqualizeStage *s, const AVFrame *in)
+{
+    if (!s->device_memory) {
+        const FrameAllocator device = {alloc_device, free_device, s->options.context, 1};
+        s->device_memory = frame_memory_create(&device);
+    }
+    AVFrame *out = s->device_memory ? frame_memory_output(s->device_memory, in, s->chroma) : NULL;
+    if (out && !is_on_device(s, out, s->chroma || gpu_frame_is(in)))
+        av_frame_free(&out);
+    return out;
+}
+
+/* Equalizes a frame that has its curve. 0, EQUALIZER_LOST, or MEDIA_INPUT. */
+static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *error)
+{
+    const AVFrame *in = f->decoded.frame;
+    if (on_device && s->writes && !equalize_stage_is_lost(s))
+        f->out = make_on_device(s, in);
+    f->on_device = f->out != NULL;
+    if (!f->out)
+        f->out = equalizer_output(s->writes ? s->options.memory : NULL, in, s->chroma, error);
+    if (!f->out)
+        return error->fault;
+    const int ret = apply_frame(s->options.context, f, s->writes, error);
+    if (ret != EQUALIZER_LOST)
+        return ret;
+    gpu_frame_abandon(f->out); /* it may still be written to */
+    av_frame_free(&f->out);
+    return f->on_device && !gpu_frame_is(in) ? write_frame(s, f, 0, error) : ret;
+}
+
+/* The frame is finished. */
+static int end_frame(EqualizeStage *s, Frame *f, int64_t began, int wants)
+{
+    Kept *kept = &s->kept[s->done++];
     gpu_frame_free(&f->previous[0]);
+    lumeq_curve_unref(&f->curve);
     s->sent_at = av_gettime_relative();
-    f->equalize_us = (double)(s->sent_at - f->begun_at);
+    f->equalize_us = (double)(s->sent_at - began);
     s->usual_us += (s->usual_us > 0 ? USUAL_WEIGHT : 1) * (f->equalize_us - s->usual_us);
-    if (f->wanted)
+    if (wants && !kept->taken)
         s->options.take(s->options.opaque, f->out, &f->stats);
-    s->kept[s->done++].taken = 1;
+    kept->taken = 1;
     return send(s, f);
 }
 
@@ -149,13 +189,14 @@ static int end_kept(void *opaque, Frame *f, MediaError *error)
 
 static void forget(EqualizeStage *s, int index)
 {
+    LumeqHistory *before = s->kept[index].before;
     frame_free(&s->kept[index].frame);
     gpu_frame_free(&s->kept[index].away);
     s->kept_count--;
     s->done -= index < s->done;
-    s->begun -= index < s->begun;
     memmove(&s->kept[index], &s->kept[index + 1],
             (size_t)(s->kept_count - index) * sizeof(s->kept[0]));
+    s->kept[s->kept_count].before = before;
 }
 
 /* Drops a frame that is lost with the GPU. */
@@ -170,16 +211,27 @@ static int lose(EqualizeStage *s, int index, MediaError *error)
     return 0;
 }
 
-/* See EqualizeLoopOptions. */
-static int lost_frame(void *opaque, Frame *frame, MediaError *error)
+/* Equalizes the first kept frame that is not done. */
+static int equalize_next(EqualizeStage *s, MediaError *error)
 {
-    EqualizeStage *s = opaque;
-    int index = s->done;
-    while (s->kept[index].frame->number != frame->number)
-        index++;
-    gpu_frame_mark_lost(frame->decoded.frame);
-    frame_free(&frame);
-    return lose(s, index, error);
+    const Kept *kept = &s->kept[s->done];
+    const int64_t began = av_gettime_relative();
+    const int wants = s->options.wants(s->options.opaque);
+    Frame *f = make_frame(s, kept);
+    if (!f)
+        return media_no_memory(error, MEDIA_INPUT);
+    (void)lumeq_history_copy(kept->before, s->curves.history);
+    int ret = live_curves_make(&s->curves, f, error);
+    if (ret == 0)
+        ret = write_frame(s, f, s->now.on_device && !wants, error);
+    if (ret == 0)
+        return end_frame(s, f, began, wants);
+    if (ret == EQUALIZER_LOST) {
+        (void)lumeq_history_copy(s->curves.history, kept->before);
+        gpu_frame_mark_lost(f->decoded.frame);
+    }
+    frame_free(&f);
+    return ret == EQUALIZER_LOST ? lose(s, s->done, error) : ret;
 }
 
 /* Noise reference for the next frame. */
@@ -207,20 +259,20 @@ static int keep(EqualizeStage *s, Frame *frame, MediaError *error)
 {
     frame->first = s->apart || frame->decoded.returned;
     const Kept *last = s->kept_count && !frame->first ? &s->kept[s->kept_count - 1] : NULL;
-    Kept kept = {.frame = frame};
     frame->previous[0] = last ? clone_picture(last) : NULL;
     frame->number = ++s->number;
     frame->generation = s->generation;
-    const int here = colocate(s, &kept);
+    if (s->kept_count == KEPT)
+        forget(s, 0);
+    Kept *kept = &s->kept[s->kept_count++];
+    *kept = (Kept){.frame = frame, .before = kept->before};
+    const int here = colocate(s, kept);
     if (!here) {
         if (frame->previous[0])
             gpu_frame_mark_lost(frame->previous[0]);
         gpu_frame_mark_lost(frame->decoded.frame);
         gpu_frame_free(&frame->previous[0]);
     }
-    if (s->kept_count == KEPT)
-        forget(s, 0);
-    s->kept[s->kept_count++] = kept;
     s->apart = frame->decoded.preview;
     return here || (!s->now.lossless && !gpu_frame_is(frame->decoded.frame))
                ? 0
@@ -251,34 +303,27 @@ static int first_to_redo(const EqualizeStage *s)
     return first;
 }
 
-static void take_params(EqualizeStage *s)
+static int take_params(EqualizeStage *s, MediaError *error)
 {
     const LumeqParams *params = &s->now.params;
-    const int writes = equalizer_writes(params) || s->options.copies;
-    equalize_loop_write(s->loop, writes ? s->options.memory : NULL,
-                        equalizer_writes_chroma(params));
+    s->writes = equalizer_writes(params) || s->options.copies;
+    s->chroma = equalizer_writes_chroma(params);
+    return live_curves_set(&s->curves, params, error);
 }
 
 /* The settings have changed: starts again from the shown frame. */
 static int begin_again(EqualizeStage *s, MediaError *error)
 {
-    LumeqEqualizer *equalizer = s->options.equalizer;
-    int first = first_to_redo(s);
+    const int first = first_to_redo(s);
     s->revision = s->now.revision;
-    for (; first > 0 && first < s->kept_count && s->kept[first].frame->first; first--)
-        forget(s, 0); /* the equalizer cannot rewind past a reset */
-    int ret = lumeq_set_params(equalizer, &s->now.params);
-    if (ret >= 0 && s->done > first)
-        ret = lumeq_rewind(equalizer, s->done - first);
-    if (ret < 0)
-        return equalizer_failed(equalizer, ret, error);
-    take_params(s);
-    s->done = s->begun = first;
+    if (s->done > first)
+        (void)lumeq_history_copy(s->curves.history, s->kept[first].before);
+    s->done = first;
     for (int i = s->kept_count - 1; i >= first; i--)
         if (s->kept[i].frame->number != s->now.shown && !is_ahead(s, &s->kept[i]))
             forget(s, i);
     s->end_sent = 0;
-    return 0;
+    return take_params(s, error);
 }
 
 /* ---- the thread ---- */
@@ -342,17 +387,15 @@ static void fetch(EqualizeStage *s)
 }
 
 /* Makes room for the next live frame: drops the waiting frame if the window has not taken it and it
- * was equalized before the next frame was decoded. Returns 1, 0 if it must stay, or a fault. */
-static int give_way(EqualizeStage *s, MediaError *error)
+ * was equalized before the next frame was decoded. Returns 1, or 0 if it must stay. */
+static int give_way(EqualizeStage *s)
 {
     Kept *last = &s->kept[s->kept_count - 1];
     Frame *result;
     if (s->coming[0]->decoded.decoded_at < s->sent_at || queue_take_back(s->results, &result) < 0)
         return 0;
     frame_free(&result);
-    const int ret = lumeq_rewind(s->options.equalizer, 1);
-    if (ret < 0)
-        return equalizer_failed(s->options.equalizer, ret, error);
+    (void)lumeq_history_copy(s->curves.history, last->before);
     frame_note_skipped(s->coming[0], last->frame);
     s->apart = last->frame->first;
     forget(s, s->kept_count - 1);
@@ -375,9 +418,8 @@ static int take_next(EqualizeStage *s, MediaError *error)
         drop_coming(s);
         return 1;
     }
-    const int ret = s->now.live && count_ahead(s) ? give_way(s, error) : 1;
-    if (ret <= 0)
-        return ret;
+    if (s->now.live && count_ahead(s) && !give_way(s))
+        return 0;
     return keep(s, take_coming(s), error) < 0 ? error->fault : 1;
 }
 
@@ -418,32 +460,6 @@ static int take_orders(EqualizeStage *s, int wait)
     return !s->now.stop;
 }
 
-/* See EqualizeLoopOptions. A live frame never waits for the one after it. */
-static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
-{
-    EqualizeStage *s = opaque;
-    for (int more = 1; take_orders(s, !more);) {
-        const int changed = s->revision != s->now.revision || s->generation != s->now.generation;
-        if (!idle && (changed || s->now.live))
-            return AVERROR(EAGAIN);
-        int ret = s->revision != s->now.revision ? begin_again(s, error) : 0;
-        if (s->generation != s->now.generation)
-            begin_generation(s);
-        if (!changed && s->begun < s->kept_count)
-            return begin_kept(s, frame, error);
-        if (!changed)
-            ret = take_next(s, error);
-        if (ret < 0)
-            return ret;
-        more = changed || ret;
-        if (!more && !idle)
-            return AVERROR(EAGAIN);
-        if (!more)
-            send_end(s);
-    }
-    return AVERROR_EXIT;
-}
-
 static void forget_all(EqualizeStage *s)
 {
     while (s->kept_count)
@@ -452,19 +468,41 @@ static void forget_all(EqualizeStage *s)
         drop_coming(s);
 }
 
+/* One thing to do. Returns 1, 0 if there was none, or a negative number. */
+static int work(EqualizeStage *s, MediaError *error)
+{
+    const int restarted = s->generation != s->now.generation;
+    int ret = 1;
+    if (restarted || s->revision != s->now.revision) {
+        if (s->revision != s->now.revision)
+            ret = begin_again(s, error);
+        if (restarted)
+            begin_generation(s);
+        return ret < 0 ? ret : 1;
+    }
+    if (s->done < s->kept_count) {
+        ret = equalize_next(s, error);
+        return ret < 0 ? ret : 1;
+    }
+    ret = take_next(s, error);
+    if (ret == 0)
+        send_end(s);
+    return ret;
+}
+
 static void *stage_main(void *arg)
 {
     EqualizeStage *s = arg;
-    int ret;
-    do {
+    int ret = 0;
+    while (take_orders(s, ret == 0)) {
         MediaError error = {0};
-        ret = equalize_loop_run(s->loop, &error);
-        if (ret != AVERROR_EXIT) { /* does nothing until another input is attached */
+        ret = work(s, &error);
+        if (ret < 0 && error.fault) { /* does nothing until another input is attached */
             note_end(s, ret, &error);
             forget_all(s);
             s->apart = 1;
         }
-    } while (ret != AVERROR_EXIT);
+    }
     return NULL;
 }
 
@@ -486,19 +524,13 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     atomic_init(&s->lost, 0);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    const EqualizeLoopOptions loop = {
-        .equalizer = options->equalizer,
-        .gpu = options->gpu,
-        .next = next_frame,
-        .done = end_kept,
-        .lost = lost_frame,
-        .opaque = s,
-        .note = options->note,
-    };
-    s->loop = equalize_loop_create(&loop);
-    if (s->loop)
-        take_params(s);
-    if (s->loop && queue_open(&s->results, &results) >= 0)
+    s->backend = lumeq_context_backend_name(options->context);
+    int ret = live_curves_open(&s->curves, options->context, &options->params, error);
+    for (int i = 0; i < KEPT && ret >= 0; i++)
+        ret = lumeq_history_create(&s->kept[i].before, NULL, 0);
+    if (ret >= 0)
+        ret = take_params(s, error);
+    if (ret >= 0 && queue_open(&s->results, &results) >= 0)
         s->running = pthread_create(&s->thread, NULL, stage_main, s) == 0;
     if (s->running)
         return 0;
@@ -641,9 +673,9 @@ int64_t equalize_stage_lost(const EqualizeStage *s)
     return atomic_load(&s->lost);
 }
 
-int equalize_stage_is_lost(EqualizeStage *s)
+int equalize_stage_is_lost(const EqualizeStage *s)
 {
-    return equalize_loop_is_lost(s->loop);
+    return lumeq_context_backend_name(s->options.context) != s->backend;
 }
 
 void equalize_stage_stop(EqualizeStage *s)
@@ -665,7 +697,10 @@ void equalize_stage_close(EqualizeStage **stage)
         return;
     equalize_stage_stop(s);
     queue_close(&s->results);
-    equalize_loop_free(&s->loop);
+    for (int i = 0; i < KEPT; i++)
+        lumeq_history_destroy(&s->kept[i].before);
+    live_curves_close(&s->curves);
+    frame_memory_close(&s->device_memory);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);

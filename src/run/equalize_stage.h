@@ -16,10 +16,9 @@
 #include "run/input.h"
 
 typedef struct EqualizeStageOptions {
-    LumeqEqualizer *equalizer; /* the thread's alone, until the stage is stopped */
-    AVBufferRef *gpu;          /* that decodes frames (gpu_frame.h), or NULL */
-    LumeqParams params;        /* that it has */
-    FrameMemory *memory;       /* that equalized frames are made in; outlives them */
+    LumeqContext *context;
+    LumeqParams params;  /* the first settings */
+    FrameMemory *memory; /* that equalized frames are made in; outlives them */
     int copies; /* true: makes outputs of unchanged frames as well, since decoded ones may be on a
                    GPU */
     int64_t bytes; /* limit for waiting frames; a larger frame waits alone; 0: 256 MB */
@@ -28,8 +27,7 @@ typedef struct EqualizeStageOptions {
     int (*wants)(void *opaque);
     void (*take)(void *opaque, const AVFrame *out, const LumeqFrameStats *stats);
     void *opaque;
-    void (*note)(const char *line); /* takes one line for the user; any thread */
-    void (*wake)(void *opaque);     /* there is something to receive; the stage's thread calls it */
+    void (*wake)(void *opaque); /* there is something to receive; the stage's thread calls it */
     void *wake_opaque;
 } EqualizeStageOptions;
 
@@ -86,7 +84,7 @@ int equalize_stage_waiting(EqualizeStage *stage);
 int64_t equalize_stage_lost(const EqualizeStage *stage);
 
 /* Not 0: the GPU was lost. Any thread. */
-int equalize_stage_is_lost(EqualizeStage *stage);
+int equalize_stage_is_lost(const EqualizeStage *stage);
 
 /* Ends the thread. */
 void equalize_stage_stop(EqualizeStage *stage);

@@ -4,12 +4,9 @@
 #include "media/convert.h"
 #include "media/gpu_frame.h"
 
-int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
+int equalizer_failed(MediaError *error)
 {
-    const char *text = lumeq_last_error(equalizer);
-    return media_fail(error, ret == LUMEQ_ERR_UNAVAILABLE ? MEDIA_USAGE : MEDIA_INPUT,
-                      "the equalizer failed: %s%s%s", lumeq_error_string(ret), text[0] ? "; " : "",
-                      text);
+    return media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
 }
 
 int equalizer_writes(const LumeqParams *params)
@@ -120,15 +117,19 @@ AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, Me
     return out;
 }
 
-int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
-                          MediaError *error)
+int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqParams *params,
+                      const AVFrame *in, const AVFrame *before, MediaError *error)
 {
-    for (int i = 0; i < 3 && frame->out.plane[i]; i++)
-        if (frame->out.plane[i] != gpu_frame_picture(out, i) &&
-            frame_memory_retire_plane(memory, out, i, frame->out.plane[i], frame->out.stride[i]) <
-                0)
-            return out_of_memory(out, error);
-    return 0;
+    const LumeqFrame frame = equalizer_frame(in, NULL);
+    const LumeqImage previous = equalizer_previous(before, in);
+    const LumeqSync sync = equalizer_sync(in);
+    int ret = lumeq_measure(context, measure, params, &frame.in,
+                            previous.plane[0] ? &previous : NULL, sync.after ? &sync : NULL);
+    if (ret == 0)
+        ret = lumeq_measure_finish(*measure, 1);
+    if (ret == LUMEQ_ERR_GPU)
+        return EQUALIZER_LOST;
+    return ret < 0 ? equalizer_failed(error) : 0;
 }
 
 void equalizer_offset_stats(LumeqFrameStats *stats, const AVFrame *frame)

@@ -14,8 +14,8 @@ typedef struct StatsArrays {
 /* Empty statistics for the library to fill; `arrays` may be NULL. */
 LumeqFrameStats equalizer_init_stats(StatsArrays *arrays);
 
-/* Fills `error` for a negative return code of the equalizer. */
-int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error);
+/* Reports the library's last error in this thread. */
+int equalizer_failed(MediaError *error);
 
 /* True if these parameters may change a frame. */
 int equalizer_writes(const LumeqParams *params);
@@ -23,8 +23,8 @@ int equalizer_writes(const LumeqParams *params);
 /* True if these parameters may change chroma. */
 int equalizer_writes_chroma(const LumeqParams *params);
 
-/* A frame for lumeq_submit(). `out` may be NULL: then the frame is only measured. Chroma is
- * included if `out` has its own. Frames must be direct (media/convert.h); black margins are left
+/* A frame for the library. `out` may be NULL: then the frame is only measured. Chroma is included
+ * if `out` has its own. Frames must be direct (media/convert.h); black margins are left
  * out. */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
@@ -46,10 +46,13 @@ int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
  * `in`, for a frame that is only measured. NULL: MEDIA_INPUT (out of memory). */
 AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error);
 
-/* After lumeq_receive(): makes `out` refer to the planes that the library wrote, see
- * lumeq_backend_name(). MEDIA_INPUT (out of memory). */
-int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
-                          MediaError *error);
+/* Result of a frame if it or a frame before it is lost with the GPU. */
+#define EQUALIZER_LOST 2
+
+/* Measures a frame against the one before it, which may be NULL; see lumeq_measure(). 0,
+ * EQUALIZER_LOST, or MEDIA_INPUT. */
+int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqParams *params,
+                      const AVFrame *in, const AVFrame *before, MediaError *error);
 
 /* Converts positions in the statistics from the picture to its frame, which may have margins. */
 void equalizer_offset_stats(LumeqFrameStats *stats, const AVFrame *frame);

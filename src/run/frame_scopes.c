@@ -75,6 +75,15 @@ void frame_scopes_count_rows(Scopes *scopes, const AVFrame *frame,
     scopes_count(scopes, &picture);
 }
 
+PanelLight frame_scopes_light(const AVFrame *frame)
+{
+    switch (frame->color_trc) {
+    case AVCOL_TRC_SMPTE2084: return PANEL_PQ;
+    case AVCOL_TRC_ARIB_STD_B67: return PANEL_HLG;
+    default: return PANEL_CODES;
+    }
+}
+
 int frame_scopes_count(Scopes *scopes, const AVFrame *frame, int mirrored)
 {
     FrameRows rows[FRAME_ROWS_PLANES];

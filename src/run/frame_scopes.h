@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "panel/scopes.h"
+#include "panel/panel.h"
 
 struct AVFrame;
+
+/* The axis that suits a frame. */
+PanelLight frame_scopes_light(const struct AVFrame *frame);
 
 #define FRAME_ROWS_PLANES 3
 

@@ -27,20 +27,9 @@ static int fail_lost(MediaError *error)
 /* MEDIA_LOST: one of the two is lost with the GPU. */
 static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
 {
-    const MeasurePass *pass = w->pass;
-    const LumeqFrame seen = equalizer_frame(frame, NULL);
-    const LumeqImage before = equalizer_previous(previous, frame);
-    const LumeqSync sync = equalizer_sync(frame);
-    int ret = lumeq_measure(pass->context, &w->measure, pass->params, &seen.in,
-                            before.plane[0] ? &before : NULL, sync.after ? &sync : NULL);
-    if (ret == 0)
-        ret = lumeq_measure_finish(w->measure, 1);
-    if (ret == LUMEQ_ERR_GPU && (gpu_frame_is(frame) || (previous && gpu_frame_is(previous))))
-        return fail_lost(error);
-    if (ret < 0)
-        return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
-                          lumeq_last_error(NULL));
-    return 0;
+    const int ret =
+        equalizer_measure(w->pass->context, &w->measure, w->pass->params, frame, previous, error);
+    return ret == EQUALIZER_LOST ? fail_lost(error) : ret;
 }
 
 static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_t *mark,

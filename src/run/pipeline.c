@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "media/gpu_frame.h"
-#include "run/equalize_loop.h"
+#include "run/apply.h"
+#include "run/live_curves.h"
 #include "run/queue.h"
 
 /* Frames that wait for the sinks; see input.c. */
@@ -14,10 +15,10 @@
 #define QUEUE_BYTES (12 << 20)
 
 struct Pipeline {
-    PipelineParts parts; /* without `planned` where the equalizer makes the curves */
-    int64_t number;      /* of the next frame that it does that for */
-    EqualizeLoop *loop;
-    ApplyPool *pool;           /* of planned frames, or NULL */
+    PipelineParts parts; /* without `planned` once past frames make the curves */
+    LiveCurves live;
+    int64_t number; /* of the next frame that has its curve from there */
+    ApplyPool *pool;
     Frame *flying[APPLY_MOST]; /* in work, the oldest first */
     int flying_count, flying_most;
     AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
@@ -78,22 +79,14 @@ static int lose(Pipeline *p, Frame *frame, MediaError *error)
     return ret;
 }
 
-/* See EqualizeLoopOptions. */
-static int lost_frame(void *opaque, Frame *frame, MediaError *error)
-{
-    return lose(opaque, frame, error);
-}
-
 /* Brings both frames to the host if one of them is there. 0: lost with the GPU. */
 static int colocate(const Pipeline *p, AVFrame *before, AVFrame *in)
 {
     return equalizer_colocate(input_decoding(p->parts.input)->memory, before, in) >= 0;
 }
 
-#define FRAME_LOST 1
-
-/* Frees a decoded frame that no sink needs, or else brings it to the host. FRAME_LOST: lost with
- * the GPU. */
+/* Frees a decoded frame that no sink needs, or else brings it to the host. EQUALIZER_LOST: lost
+ * with the GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
     AVFrame *in = f->decoded.frame, *host = NULL;
@@ -102,16 +95,11 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     if (p->parts.source) {
         const int ret = frame_memory_download(p->parts.memory, &host, in);
         if (ret < 0)
-            return ret == AVERROR(ENOMEM) ? media_no_memory(error, MEDIA_INPUT) : FRAME_LOST;
+            return ret == AVERROR(ENOMEM) ? media_no_memory(error, MEDIA_INPUT) : EQUALIZER_LOST;
     }
     gpu_frame_free(&f->decoded.frame);
     f->decoded.frame = host;
     return 0;
-}
-
-static int ask_stats(const Pipeline *p, Frame *frame, MediaError *error)
-{
-    return frame_init_stats(frame, p->parts.arrays) < 0 ? media_no_memory(error, MEDIA_INPUT) : 0;
 }
 
 /* True if the frame can be a reference. Without losses, a lost one ends the run. */
@@ -120,9 +108,7 @@ static int is_there(const Pipeline *p, const AVFrame *frame)
     return frame && (input_decoding(p->parts.input)->lossless || !gpu_frame_is_lost(frame));
 }
 
-/* ---- frames whose curves are known ---- */
-
-/* Waits for the oldest one in work, which is the caller's then. */
+/* Waits for the oldest frame in work, which is the caller's then. */
 static Frame *pop_flying(Pipeline *p, MediaError *error)
 {
     Frame *frame = p->flying[0];
@@ -135,34 +121,24 @@ static Frame *pop_flying(Pipeline *p, MediaError *error)
 /* Gives the frame those before it, all in the same memory. 0: it is lost with the GPU. */
 static int take_previous(Pipeline *p, Frame *f)
 {
+    const int most = p->parts.planned ? FRAME_PREVIOUS : 1;
     int ret = 1;
-    for (int i = 0; i < FRAME_PREVIOUS && is_there(p, p->before[i]); i++)
+    for (int i = 0; i < most && is_there(p, p->before[i]); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * FRAME_PREVIOUS - 1; i >= 0 && ret; i--) /* twice: one may bring it here */
-        ret = colocate(p, f->previous[i % FRAME_PREVIOUS], f->decoded.frame);
+    for (int i = 2 * most - 1; i >= 0 && ret; i--) /* twice: one may bring it here */
+        ret = colocate(p, f->previous[i % most], f->decoded.frame);
     return ret;
 }
 
-/* Starts to equalize p->next by this curve; takes over both. */
-static int take_off(Pipeline *p, LumeqCurve *curve, MediaError *error)
+/* Starts to write a frame that has its curve. */
+static int take_off(Pipeline *p, Frame *f, MediaError *error)
 {
-    Frame *f = p->flying[p->flying_count++] = p->next;
-    p->next = NULL;
-    f->curve = curve;
-    f->result = PLANNED_LOST;
-    f->is_done = 1;
-    AVFrame *decoded = av_frame_clone(f->decoded.frame);
-    int ret = decoded ? ask_stats(p, f, error) : media_no_memory(error, MEDIA_INPUT);
-    if (ret >= 0 && take_previous(p, f)) {
-        f->out = equalizer_output(p->parts.memory, f->decoded.frame, p->parts.chroma, error);
-        if (f->out)
-            apply_pool_start(p->pool, f);
-        ret = f->out ? 0 : error->fault;
-    }
-    if (ret >= 0)
-        ret = keep_before(p, decoded, error);
-    gpu_frame_free(&decoded);
-    return ret;
+    if (frame_init_stats(f, p->parts.arrays) < 0)
+        return media_no_memory(error, MEDIA_INPUT);
+    f->out = equalizer_output(p->parts.memory, f->decoded.frame, p->parts.chroma, error);
+    if (f->out)
+        apply_pool_start(p->pool, f);
+    return f->out ? 0 : error->fault;
 }
 
 /* Waits for the oldest frame in flight and sends it. */
@@ -170,13 +146,13 @@ static int land(Pipeline *p, MediaError *error)
 {
     Frame *frame = pop_flying(p, error);
     int ret = frame->result;
-    if (ret == 1)
-        ret = leave_source(p, frame, error) == FRAME_LOST ? PLANNED_LOST : 1;
-    if (ret == PLANNED_LOST && frame->out) {
+    if (ret == 0)
+        ret = leave_source(p, frame, error);
+    if (ret == EQUALIZER_LOST && frame->out) {
         frame_memory_encode_on(p->parts.memory, NULL);
         gpu_frame_abandon(frame->out); /* it may still be written to */
     }
-    if (ret == PLANNED_LOST)
+    if (ret == EQUALIZER_LOST)
         return lose(p, frame, error);
     for (int i = 0; i < FRAME_PREVIOUS; i++)
         gpu_frame_free(&frame->previous[i]);
@@ -194,7 +170,7 @@ static int land_all(Pipeline *p, MediaError *error)
     return ret;
 }
 
-/* Drops the plan: from p->next on, the equalizer makes the curves. */
+/* Drops the plan: from p->next on, past frames make the curves. */
 static void leave_plan(Pipeline *p)
 {
     char line[160];
@@ -207,29 +183,60 @@ static void leave_plan(Pipeline *p)
     p->parts.note(line);
 }
 
-/* Starts to equalize p->next. Packets keep their place among the frames. */
-static int begin_planned(Pipeline *p, MediaError *error)
+/* Finds the curve of a frame, and the frames before it. Returns 0, EQUALIZER_LOST, or a fault. */
+static int find_curve(Pipeline *p, Frame *f, MediaError *error)
 {
-    LumeqCurve *curve;
-    int ret = 0;
-    if (!p->next->decoded.frame) {
-        ret = land_all(p, error);
-        return ret < 0 ? ret : send(p, &p->next);
+    if (p->parts.planned) {
+        const int ret = planned_take(p->parts.planned, f->decoded.frame, input_zero(p->parts.input),
+                                     &f->curve, error);
+        if (ret < 0)
+            return ret;
+        if (ret == 0)
+            leave_plan(p);
     }
-    ret = planned_take(p->parts.planned, p->next->decoded.frame, input_zero(p->parts.input), &curve,
-                       error);
-    if (ret > 0)
-        return take_off(p, curve, error);
+    if (f->decoded.returned)
+        forget_before(p);
+    if (!take_previous(p, f))
+        return EQUALIZER_LOST;
+    if (f->curve)
+        return 0;
+    f->first = f->decoded.returned;
+    f->sequence = p->number++;
+    return live_curves_make(&p->live, f, error);
+}
+
+/* True if nobody needs this picture. */
+static int is_unwanted(const Pipeline *p, const Decoded *decoded)
+{
+    return !decoded->frame ||
+           (p->parts.is_unwanted && !decoded->returned && p->parts.is_unwanted(p->parts.opaque));
+}
+
+/* Starts to equalize p->next. Packets keep their place among the frames. */
+static int begin_next(Pipeline *p, MediaError *error)
+{
+    if (is_unwanted(p, &p->next->decoded)) {
+        const int ret = land_all(p, error);
+        return ret < 0 ? ret : send_packets(p, &p->next);
+    }
+    Frame *f = p->flying[p->flying_count++] = p->next;
+    p->next = NULL;
+    f->result = EQUALIZER_LOST;
+    f->is_done = 1;
+    AVFrame *decoded = av_frame_clone(f->decoded.frame);
+    int ret = decoded ? find_curve(p, f, error) : media_no_memory(error, MEDIA_INPUT);
     if (ret == 0)
-        leave_plan(p);
+        ret = take_off(p, f, error);
+    if (ret >= 0)
+        ret = keep_before(p, decoded, error);
+    gpu_frame_free(&decoded);
     return ret;
 }
 
-/* Returns 0 if no curves are left for p->next and the frames after it. */
-static int run_planned(Pipeline *p, MediaError *error)
+static int run(Pipeline *p, MediaError *error)
 {
     int ret = 0;
-    while (ret >= 0 && p->parts.planned) {
+    while (ret >= 0) {
         ret = AVERROR(EAGAIN);
         if (p->flying_count < p->flying_most)
             ret = input_take(p->parts.input, &p->next, p->flying_count ? QUEUE_TRY : QUEUE_WAIT,
@@ -237,85 +244,20 @@ static int run_planned(Pipeline *p, MediaError *error)
         if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->flying_count))
             ret = land(p, error);
         else if (ret >= 0)
-            ret = begin_planned(p, error);
+            ret = begin_next(p, error);
     }
-    const int landed = ret >= 0 || ret == AVERROR_EOF ? land_all(p, error) : 0;
     while (p->flying_count) {
         MediaError ignored = {0};
         Frame *frame = pop_flying(p, &ignored);
         frame_free(&frame);
     }
-    return landed < 0 ? landed : ret;
-}
-
-/* Gives the frame the one before it, and keeps it for the next. FRAME_LOST: it is lost with the
- * GPU. */
-static int prepare(Pipeline *p, Frame *f, MediaError *error)
-{
-    if (f->decoded.returned || !is_there(p, p->before[0]))
-        forget_before(p);
-    f->previous[0] = p->before[0];
-    p->before[0] = NULL;
-    if (ask_stats(p, f, error) < 0 || keep_before(p, f->decoded.frame, error) < 0)
-        return error->fault;
-    if (!colocate(p, f->previous[0], f->decoded.frame))
-        return FRAME_LOST;
-    f->first = f->decoded.returned;
-    f->sequence = p->number++;
-    return 0;
-}
-
-/* 1: the next frame is in *frame; 0: it was handed on, or is lost with the GPU. */
-static int begin_next(Pipeline *p, Frame **frame, MediaError *error)
-{
-    if (!p->next->decoded.frame)
-        return send(p, &p->next);
-    if (p->parts.is_unwanted && !p->next->decoded.returned && p->parts.is_unwanted(p->parts.opaque))
-        return send_packets(p, &p->next);
-    const int ret = prepare(p, p->next, error);
-    if (ret < 0)
-        return ret;
-    *frame = p->next;
-    p->next = NULL;
-    return ret == FRAME_LOST ? lose(p, *frame, error) : 1;
-}
-
-/* See EqualizeLoopOptions. Packets keep their place among the frames. */
-static int next_frame(void *opaque, Frame **frame, int idle, MediaError *error)
-{
-    Pipeline *p = opaque;
-    int ret = 0;
-    while (ret == 0) {
-        if (!p->next)
-            ret = input_take(p->parts.input, &p->next, idle ? QUEUE_WAIT : QUEUE_TRY, error);
-        if (!idle && (ret < 0 ? ret != AVERROR_EXIT : !p->next->decoded.frame))
-            return AVERROR(EAGAIN);
-        if (ret == 0)
-            ret = begin_next(p, frame, error);
-    }
-    return ret < 0 ? ret : 0;
-}
-
-static int pass_frame(void *opaque, Frame *frame, MediaError *error)
-{
-    Pipeline *p = opaque;
-    int ret = leave_source(p, frame, error);
-    if (ret == FRAME_LOST)
-        return lose(p, frame, error);
-    gpu_frame_free(&frame->previous[0]);
-    if (ret >= 0)
-        ret = send(p, &frame);
-    frame_free(&frame);
     return ret;
 }
 
 static void *equalize_main(void *arg)
 {
     Pipeline *p = arg;
-    int ret = p->parts.planned ? run_planned(p, &p->error) : 0;
-    if (ret >= 0)
-        ret = equalize_loop_run(p->loop, &p->error);
-    queue_end(p->equalized, ret);
+    queue_end(p->equalized, run(p, &p->error));
     return NULL;
 }
 
@@ -325,25 +267,15 @@ static int start(Pipeline *p, MediaError *error)
                                 .count = QUEUE_LENGTH,
                                 .bytes = QUEUE_BYTES,
                                 .free = frame_free_queued};
-    const EqualizeLoopOptions loop = {
-        .equalizer = p->parts.equalizer,
-        .gpu = p->parts.gpu,
-        .next = next_frame,
-        .done = pass_frame,
-        .lost = lost_frame,
-        .opaque = p,
-        .note = p->parts.note,
-    };
-    const int on_gpu = strcmp(lumeq_backend_name(p->parts.equalizer), "cuda") == 0;
-    p->loop = equalize_loop_create(&loop);
+    const PipelineParts *parts = &p->parts;
+    const int on_gpu = strcmp(lumeq_context_backend_name(parts->context), "cuda") == 0;
     p->flying_most = on_gpu ? APPLY_MOST : 1; /* the CPU works on one, with all threads */
-    if (p->parts.planned)
-        p->pool =
-            apply_pool_create(p->parts.planned, on_gpu ? APPLY_MOST : 0, p->parts.memory != NULL);
-    if (!p->loop || (p->parts.planned && !p->pool) || queue_open(&p->equalized, &queue) < 0)
+    p->pool = apply_pool_create(parts->context, on_gpu ? APPLY_MOST : 0, parts->memory != NULL);
+    if (!p->pool || queue_open(&p->equalized, &queue) < 0)
         return media_no_memory(error, MEDIA_INPUT);
-    equalize_loop_write(p->loop, p->parts.memory, p->parts.chroma);
-    if (input_start(p->parts.input, NULL, error) < 0) /* first: equalizing would wait for it */
+    if (live_curves_open(&p->live, parts->context, parts->params, error) < 0)
+        return error->fault;
+    if (input_start(parts->input, NULL, error) < 0) /* first: equalizing would wait for it */
         return error->fault;
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
     return p->running
@@ -381,7 +313,7 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     if (p->running)
         pthread_join(p->thread, NULL);
     apply_pool_close(&p->pool);
-    equalize_loop_free(&p->loop);
+    live_curves_close(&p->live);
     frame_free(&p->next);
     queue_close(&p->equalized);
     if (p->error.fault)

@@ -16,10 +16,9 @@ typedef struct Pipeline Pipeline;
 /* Everything in it must stay until pipeline_join(). */
 typedef struct PipelineParts {
     Input *input; /* started and stopped by the pipeline */
-    LumeqEqualizer *equalizer;
-    AVBufferRef *gpu; /* see EqualizeLoopOptions */
-    /* The curves. From the first frame without one on, or if it is NULL, the equalizer makes them.
-     */
+    LumeqContext *context;
+    const LumeqParams *params;
+    /* The curves. From the first frame without one on, or if it is NULL, past frames make them. */
     PlannedCurves *planned;
     /* The frames before the first one, the nearest first, or NULL. */
     const AVFrame *before[FRAME_PREVIOUS];

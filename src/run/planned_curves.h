@@ -1,29 +1,22 @@
-/*
- * Equalizes frames by known curves, which a lookahead or a job has made from the measures of the
- * same frames. One thread at a time.
- */
+/* Curves that a lookahead or a job has made from the measures of the same frames. One thread at a
+ * time. */
 #ifndef LUMEQ_RUN_PLANNED_CURVES_H
 #define LUMEQ_RUN_PLANNED_CURVES_H
 
 #include "media/input/source.h"
 #include "run/curve_maker.h"
-#include "run/run_frame.h"
 
 typedef struct PlannedOptions {
     /* Returns 1 and the next measured frame with its curve, which the caller unrefs; 0 after the
      * last; or a fault. */
     int (*next)(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
     void *opaque;
-    int64_t count;         /* number of curves */
-    int strict;            /* true: fails with MEDIA_INPUT if a frame is not the measured one */
-    int depth;             /* depth of converted frames of 8 bits; 0: their own */
-    LumeqContext *context; /* the equalizer's */
-    const Source *source;  /* source of the frames */
-    const char *path;      /* of the input */
+    int64_t count;        /* number of curves */
+    int strict;           /* true: fails with MEDIA_INPUT if a frame is not the measured one */
+    int depth;            /* depth of converted frames of 8 bits; 0: their own */
+    const Source *source; /* source of the frames */
+    const char *path;     /* of the input */
 } PlannedOptions;
-
-/* Result of a frame if it or a frame before it is lost with the GPU. */
-#define PLANNED_LOST 2
 
 typedef struct PlannedCurves PlannedCurves;
 
@@ -43,27 +36,5 @@ int64_t planned_count(const PlannedCurves *planned);
 int planned_differs(const PlannedCurves *planned);
 
 void planned_close(PlannedCurves **planned);
-
-/* ---- threads. Frames with known curves do not depend on each other, so the GPU uploads one while
- * it computes another and downloads a third. ---- */
-
-/* Maximum number of frames in work. */
-#define APPLY_MOST 4
-
-typedef struct ApplyPool ApplyPool;
-
-/* `threads`: 0: apply_pool_start() does the work itself. `writes`: true if frames are written to
- * `out`, not only measured. `planned` must outlive it. NULL: out of memory, or no thread can be
- * started. */
-ApplyPool *apply_pool_create(const PlannedCurves *planned, int threads, int writes);
-
-/* Equalizes a frame by its curve and `previous`. At most APPLY_MOST frames may be started and not
- * waited for. apply_pool_wait() returns 1, PLANNED_LOST, or MEDIA_INPUT with the first error of any
- * frame. */
-void apply_pool_start(ApplyPool *pool, Frame *frame);
-int apply_pool_wait(ApplyPool *pool, Frame *frame, MediaError *error);
-
-/* No frame may be in work. *pool may be NULL. */
-void apply_pool_close(ApplyPool **pool);
 
 #endif

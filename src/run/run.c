@@ -1,7 +1,5 @@
 #include "run/run.h"
 
-#include <stdlib.h>
-
 static int give(RunLoop *run, Frame *f, MediaError *error)
 {
     const Sinks *sinks = &run->sinks;

@@ -16,15 +16,14 @@ typedef struct Frame {
     AVFrame *previous[FRAME_PREVIOUS]; /* the frames before it, the nearest first, or NULL */
     int first;                         /* true if it does not continue the frames before it */
     int64_t sequence;                  /* LumeqFrame.number; 0: the library counts */
-    LumeqCurve *curve;                 /* NULL: the equalizer makes it */
-    int on_device;    /* before: true if `out` may be in GPU memory; afterwards: true if it is */
-    int64_t begun_at; /* av_gettime_relative() */
+    LumeqCurve *curve;                 /* or NULL */
+    int on_device;                     /* true if `out` is in GPU memory */
 
     /* From the equalizer. */
     AVFrame *out;
     LumeqFrameStats stats;
     StatsArrays *arrays; /* arrays of `stats`, or NULL */
-    double equalize_us;  /* seen from outside */
+    double equalize_us;  /* with its measure */
     int result, is_done; /* set by ApplyPool: what apply_pool_wait() returns; true once it is set */
 
     /* In the window. */

@@ -52,19 +52,18 @@ static void touch(const char *name)
 
 TEST(several_names)
 {
-    static const char *const there[] = {"in.mp4", "b.mp4", "c.mp4", "my two words.mp4",
-                                        "it's here.mp4"};
+    static const char *const there[] = {"in.mp4", "b.mp4", "c.mp4"};
     static const Line lines[] = {
         {{"in.mp4", "out.mp4"},
-         "two names, 'in.mp4' and 'out.mp4', but there is no 'out.mp4'; did you mean -o out.mp4?"},
-        {{"in.mp4", "my out.mp4"}, "did you mean -o 'my out.mp4'?"},
-        {{"none.mp4", "out.mp4"}, "did you mean -o out.mp4?"},
-        {{"--mode", "clahe", "in.mp4", "--crf", "20", "out.mp4"}, "did you mean -o out.mp4?"},
-        {{"in.mp4", "it's.mp4"}, "did you mean -o 'it'\\''s.mp4'?"},
+         "2 names, 'in.mp4' to 'out.mp4', but lumeq takes one INPUT at a time; name the OUTPUT"},
+        {{"in.mp4", "my out.mp4"}, "at a time; name the OUTPUT with -o"},
+        {{"none.mp4", "out.mp4"}, "at a time; name the OUTPUT with -o"},
+        {{"--mode", "clahe", "in.mp4", "--crf", "20", "out.mp4"},
+         "at a time; name the OUTPUT with -o"},
+        {{"in.mp4", "it's.mp4"}, "at a time; name the OUTPUT with -o"},
         {{"in.mp4", "two\nlines.mp4"}, "name the OUTPUT with -o"},
-        {{"it's", "here.mp4"}, "did you mean 'it'\\''s here.mp4', in quotes?"},
-        {{"in.mp4", "-"}, "did you mean -o -?"},
-        {{"in.mp4", "--", "-out.mp4"}, "did you mean -o -out.mp4?"},
+        {{"in.mp4", "-"}, "at a time; name the OUTPUT with -o"},
+        {{"in.mp4", "--", "-out.mp4"}, "at a time; name the OUTPUT with -o"},
         {{"in.mp4", "b.mp4"}, NULL},
         {{"in.mp4", "b.mp4", "--shuffle", "--loop-all"}, NULL},
         {{"in.mp4", "-", "b.mp4"},
@@ -77,15 +76,12 @@ TEST(several_names)
         {{"in.mp4", "b.mp4", "-o", "x.mp4"}, "lumeq takes one INPUT at a time"},
         {{"in.mp4", "none.mp4", "--null"}, "lumeq takes one INPUT at a time"},
         {{"in.mp4", "b.mp4", "out.mp4"},
-         "3 names, 'in.mp4' to 'out.mp4', but there is no 'out.mp4'; did you mean -o out.mp4 for "
-         "the last?"},
+         "3 names, 'in.mp4' to 'out.mp4', but lumeq takes one INPUT at a time; name the OUTPUT"},
         {{"in.mp4", "b.mp4", "c.mp4"}, NULL},
         {{"in.mp4", "b.mp4", "c.mp4", "--null"},
          "3 names, 'in.mp4' to 'c.mp4', but lumeq takes one INPUT"},
-        {{"my", "two", "words.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
-        {{"my", "two", "words.mp4", "-o", "x.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
         {{"--camera", "out.mp4"},
-         "--camera and the input 'out.mp4' contradict each other; did you mean -o out.mp4?"},
+         "--camera and the input 'out.mp4' contradict each other; name a device with ="},
         {{"--camera", "in.mp4"}, "name a device with =, as in --camera=/dev/video0"},
         {{"--camera", "/dev/video9"}, "name a device with =, as in --camera=/dev/video0"},
         {{"--camera", "0"}, "name a device with =, as in --camera=/dev/video0"},

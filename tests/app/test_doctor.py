@@ -19,20 +19,6 @@ WITH_CUDA = os.environ.get("FAKE_GPU_PROGRAM", "")  # a build for CUDA 13 with f
 
 SECTIONS = ["processor", "sandbox", "gpu", "nvdec", "encoders", "hardware_encoders", "cameras", "virtual_camera", "display",
             "sound", "versions"]
-MEMBERS = {
-    "processor": {"name", "features", "kernels"},
-    "sandbox": {"landlock", "seccomp"},
-    "gpu": {"driver", "driver_cuda", "devices"},
-    "nvdec": {"codecs"},
-    "encoders": {"names"},
-    "hardware_encoders": {"encoders"},
-    "cameras": {"devices"},
-    "virtual_camera": {"path", "pipewire", "v4l2loopback"},
-    "display": {"driver", "vendor", "renderer", "version", "software"},
-    "sound": {"driver", "devices"},
-    "versions": {"lumeq", "cuda", "ffmpeg", "libavcodec", "libavfilter", "libavformat", "libavutil",
-                 "libswresample", "libswscale", "sdl", "libass"},
-}
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -61,14 +47,12 @@ class DoctorCase(Case):
         self.assertEqual(found["works"], code == DONE)
         for name in SECTIONS:
             section = found[name]
-            self.assertLessEqual({"verdict", "state", "text", "mend"}, set(section), name)
+            self.assertEqual(set(section), {"verdict", "state", "text", "mend"}, name)
             self.assertIn(section["verdict"], ("ok", "none", "mend"), name)
             self.assertTrue(section["text"], name)
             if section["verdict"] == "mend":
                 self.assertTrue(section["mend"], name)
                 self.assertNotIn("\n", section["mend"])
-            if section["state"] not in ("hangs", "crashes", "unknown"):
-                self.assertEqual(set(section) - {"verdict", "state", "text", "mend"}, MEMBERS[name])
         return found
 
 
@@ -77,13 +61,7 @@ class Doctor(DoctorCase):
         found = self.examine()
         self.assertEqual(found["processor"]["state"], "ok")
         self.assertIn(found["encoders"]["state"], ("ok", "no-h264"))
-        self.assertIn("lumeq " + found["versions"]["lumeq"], lumeq("--version").out.decode())
-        listed = [line.split()[0] for line in lumeq("--vcodec", "help").out.decode().splitlines()
-                  if not line.startswith(" ")]
-        hardware = [e["name"] for e in found["hardware_encoders"]["encoders"]]
-        self.assertEqual(sorted(hardware + found["encoders"]["names"]), sorted(listed))
-        for version in found["versions"].values():
-            self.assertTrue(version is None or version)
+        self.assertIn(lumeq("--version").out.decode().splitlines()[0] + ", ", found["versions"]["text"])
 
     def test_text(self):
         result = lumeq("--doctor")
@@ -105,16 +83,16 @@ class Doctor(DoctorCase):
 
     def test_sandbox(self):
         """The kernel lacks something; test_sandbox.py looks inside."""
-        found = self.examine()["sandbox"]
-        self.assertIn(found["state"], ("ok", "no-landlock", "no-seccomp"))
-        for variable, state in (("NO_LANDLOCK", "no-landlock"), ("NO_SECCOMP", "no-seccomp")):
-            if found["state"] == "ok":
-                lacks = self.examine(preload=ATTACKER, **{variable: "1"})["sandbox"]
-                self.assertEqual((lacks["verdict"], lacks["state"]), ("none", state))
+        states = [self.examine(**more)["sandbox"]["state"] for more in
+                  ({}, dict(preload=ATTACKER, NO_LANDLOCK="1"), dict(preload=ATTACKER, NO_SECCOMP="1"))]
+        self.assertIn(states[0], ("ok", "no-landlock", "no-seccomp"))
+        if states[0] == "ok":
+            self.assertEqual(states[1:], ["no-landlock", "no-seccomp"])
 
     def test_fewer_kernels(self):
         found = self.examine(LUMEQ_CPU_MASK="0")["processor"]
-        self.assertEqual((found["state"], found["kernels"]), ("ok", "plain C"))
+        self.assertEqual(found["state"], "ok")
+        self.assertIn("plain C kernels", found["text"])
         self.assertIn("LUMEQ_CPU_MASK", found["mend"])
 
     def test_ignored_child_signals(self):
@@ -137,11 +115,10 @@ class Doctor(DoctorCase):
 
     def test_no_display(self):
         env = {k: v for k, v in environment().items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")}
-        found = self.examine(env=env)["display"]
-        self.assertEqual((found["state"], found["verdict"]), ("no-display", "none"))
-        found = self.examine(env=env, DISPLAY=":12345")["display"]
-        self.assertEqual((found["state"], found["verdict"]), ("no-display", "mend"))
-        self.assertIn(":12345", found["text"])
+        for more, verdict, text in (({}, "none", "there is no display"), ({"DISPLAY": ":12345"}, "mend", ":12345")):
+            found = self.examine(env=env, **more)["display"]
+            self.assertEqual((found["state"], found["verdict"]), ("no-display", verdict))
+            self.assertIn(text, found["text"])
 
 
 @unittest.skipIf(not DRIVER or not MACHINE, "FAKE_DRIVER_LIBRARY names no made-up driver")
@@ -150,12 +127,6 @@ class Driver(DoctorCase):
         return self.examine(preload=preload, FAKE_DRIVER=words, **more)["gpu"]
 
     def test_causes_are_told_apart(self):
-        for words, state in (("init=100 denied", "no-permission"), ("init=800", "no-permission"),
-                             ("init=803", "mismatch")):
-            with self.subTest(words):
-                self.assertEqual(self.gpu(words)["state"], state)
-
-    def test_sentences(self):
         """The message of each state, with the line that says how to fix it."""
         in_container = "start the container with its GPUs (docker run --gpus all; NVIDIA Container Toolkit)"
         for words, state, verdict, text, mend in (
@@ -192,35 +163,29 @@ class Driver(DoctorCase):
         """Mismatches between build and driver, and the usable GPU."""
         update, native = "update the driver to 580 or newer", ("build it with -DCMAKE_CUDA_ARCHITECTURES=native "
                                                               "(from 7.5 on)")
-        listed = "0: Made-up GPU 0, 8 GiB, compute capability 9.0"
+        driver, listed = "driver of unknown version, CUDA 13.0", "0: Made-up GPU 0"
+        no_code = "this build has no code for Made-up GPU 0 (GPU 0): invalid device function"
+        kept = "Made-up GPU 0 (GPU 0) is kept by another program"
         for words, refuses, state, verdict, text, mend in (
                 ("version=580.65.06", None, "ok", "ok", ["driver 580.65.06, CUDA 13.0", listed], None),
                 ("cuda=12020 version=535.54.03", None, "driver-too-old", "mend",
                  ["the NVIDIA driver 535.54.03 is too old: it knows CUDA 12.2, this build needs 13"], update),
                 ("cuda=12020", None, "driver-too-old", "mend",
                  ["the NVIDIA driver is too old: it knows CUDA 12.2, this build needs 13"], update),
-                ("", "this build has no code for Made-up GPU 0 (GPU 0): invalid device function", "no-code", "mend",
-                 ["this build has no code for the GPU", listed + ": unusable"], native),
-                ("", "Made-up GPU 0 (GPU 0) is kept by another program", "fails", "mend",
-                 ["Made-up GPU 0 (GPU 0) is kept by another program", listed + ": unusable"],
+                ("", no_code, "no-code", "mend", [driver, listed + ": unusable: " + no_code], native),
+                ("", kept, "fails", "mend", [driver, listed + ": unusable: " + kept],
                  "nvidia-smi shows whether the GPU works; restart the machine")):
             with self.subTest(words, refuses=refuses):
                 more = {"FAKE_GPU_REFUSES": refuses} if refuses else {}
                 found = self.gpu(words, program=WITH_CUDA, **more)
                 self.assertEqual((found["state"], found["verdict"], found["mend"]), (state, verdict, mend))
                 self.assertEqual(found["text"].split("\n"), text)
-                for device in found["devices"]:
-                    self.assertEqual((device["usable"], device["problem"]), (not refuses, refuses))
 
     def test_the_build_and_the_driver(self):
         cuda = "and CUDA" in lumeq("--version").out.decode()
         found = self.gpu("count=2")
         self.assertIn(found["state"], ("no-code", "fails") if cuda else ("no-cuda",))
-        self.assertEqual(found["driver_cuda"], "13.0")
-        self.assertEqual([(d["number"], d["name"], d["compute_capability"], d["multiprocessors"], d["memory"])
-                          for d in found["devices"]],
-                         [(n, "Made-up GPU %d" % n, "9.0", 132, 8 << 30) for n in (0, 1)])
-        self.assertIs(found["devices"][0]["usable"], False)
+        self.assertRegex(found["text"], r"CUDA 13\.0\n0: Made-up GPU 0.*\n1: Made-up GPU 1")
         old = self.gpu("cuda=9020")
         self.assertEqual(old["state"], "driver-too-old" if cuda else "no-cuda")
 
@@ -228,70 +193,59 @@ class Driver(DoctorCase):
         if has_library("libnvcuvid.so.1"):
             self.skipTest("this machine has NVIDIA's decoder")
         found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="", container="made-up")["nvdec"]
-        self.assertEqual((found["state"], found["codecs"]), ("no-library", {}))
-        self.assertIn("NVIDIA_DRIVER_CAPABILITIES", found["mend"])
-        self.assertIn("video", found["mend"])
+        self.assertEqual(found["state"], "no-library")
+        self.assertRegex(found["mend"], "NVIDIA_DRIVER_CAPABILITIES=.*video")
 
     def test_nvdec(self):
-        for nvdec, state, works in (("", "ok", {"h264", "hevc", "hevc 10 bits", "vp8", "vp9", "vp9 10 bits", "av1",
-                                                "av1 10 bits"}),
-                                    ("only 8", "ok", {"hevc", "hevc 10 bits"}), ("only 3", "none", set())):
+        for nvdec, state, text in (
+                ("", "ok", "decodes h264, hevc, hevc 10 bits, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
+                ("only 8", "ok", "decodes hevc, hevc 10 bits; not h264, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
+                ("only 3", "none", "decodes no usual codec")):
             found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="", FAKE_NVDEC=nvdec,
                                  LD_LIBRARY_PATH=os.path.dirname(DRIVER))["nvdec"]
-            self.assertEqual((found["state"], {k for k, v in found["codecs"].items() if v}), (state, works))
-            self.assertEqual(len(found["codecs"]), 8)
+            self.assertEqual((found["state"], found["text"]), (state, text))
 
-    def test_crashing_driver(self):
-        found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="crash")
-        self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], ["crashes", "crashes", "ok"])
-
-    def test_hanging_driver(self):
-        found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="hang", LUMEQ_DOCTOR_SECONDS=str(3 * SLOWER))
-        self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], ["hangs", "hangs", "ok"])
+    def test_crashing_or_hanging_driver(self):
+        for how, state, seconds in (("crash", "crashes", LIVENESS / 2), ("hang", "hangs", 3 * SLOWER)):
+            found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER=how, LUMEQ_DOCTOR_SECONDS=str(seconds))
+            self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], [state, state, "ok"])
 
     @unittest.skipIf(SANITIZED, "a sanitizer has an allocator of its own")
     def test_it_cannot_work(self):
         found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="no-memory init=100", code=USAGE)["processor"]
-        self.assertEqual((found["state"], found["kernels"]), ("fails", None))
+        self.assertEqual(found["state"], "fails")
         self.assertIn("out of memory", found["text"])
 
 
 @unittest.skipIf(not CAMERA, "FAKE_CAMERA_LIBRARY names no fake camera")
 class Cameras(DoctorCase):
-    def cameras(self, state, **more):
-        found = self.examine(preload=CAMERA, FAKE_CAMERA_MODES="MJPG 320x240@30", FAKE_CAMERA_STATE=state, **more)
-        return found["cameras"], found["virtual_camera"]
-
     def test_cameras(self):
-        camera, virtual = self.cameras("", FAKE_CAMERA_NAME='A "made-up\\one"')
-        self.assertEqual((camera["state"], virtual["state"]), ("ok", "none"))
-        self.assertIn("v4l2loopback", virtual["mend"])
-        self.assertEqual([(d["path"], d["name"], d["usable"], d["problem"]) for d in camera["devices"]],
-                         [("/dev/video0", 'A "made-up\\one"', True, None)])
-        camera, virtual = self.cameras("denied")
-        if not os.path.exists("/sys/module/v4l2loopback"):  # a camera that is denied is no virtual one
-            self.assertEqual((virtual["state"], virtual["v4l2loopback"]), ("none", False))
-        self.assertEqual((camera["state"], camera["verdict"]), ("no-permission", "mend"))
-        self.assertIn("group", camera["mend"])
-        self.assertIs(camera["devices"][0]["usable"], False)
-        camera, _ = self.cameras("gone")
-        self.assertEqual((camera["state"], camera["verdict"]), ("none", "none"))
-
-    def test_virtual_cameras(self):
-        _, virtual = self.cameras("", FAKE_OUTPUT="/dev/video9")
-        self.assertEqual((virtual["state"], virtual["path"]), ("ok", "/dev/video9"))
-        _, virtual = self.cameras("out.taken", FAKE_OUTPUT="/dev/video9")
-        self.assertEqual((virtual["state"], virtual["verdict"]), ("busy", "mend"))
+        loaded = os.path.exists("/sys/module/v4l2loopback")  # a camera that is denied is no virtual one
+        for state, more, section, expected in (
+                ("", {"FAKE_CAMERA_NAME": 'A "made-up\\one"'}, "cameras",
+                 ("ok", "ok", r'^/dev/video0: A "made-up\\one"$', None)),
+                ("", {}, "virtual_camera", ("none", "none", ".", "v4l2loopback")),
+                ("denied", {}, "cameras", ("no-permission", "mend", "/dev/video0", "group")),
+                ("denied", {}, "virtual_camera", None if loaded else ("none", "none", "not loaded", "modprobe")),
+                ("gone", {}, "cameras", ("none", "none", "none connected", "plug one in")),
+                ("", {"FAKE_OUTPUT": "/dev/video9"}, "virtual_camera", ("ok", "ok", "^/dev/video9, ", None)),
+                ("out.taken", {"FAKE_OUTPUT": "/dev/video9"}, "virtual_camera", ("busy", "mend", ".", "."))):
+            with self.subTest(state, section=section, **more):
+                found = self.examine(preload=CAMERA, FAKE_CAMERA_MODES="MJPG 320x240@30", FAKE_CAMERA_STATE=state,
+                                     **more)[section]
+                if expected:
+                    state, verdict, text, mend = expected
+                    self.assertEqual((found["state"], found["verdict"]), (state, verdict))
+                    self.assertRegex(found["text"], text)
+                    self.assertRegex(found["mend"] or "", mend or "^$")
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
 class Display(DoctorCase, WindowCase):
     def test_display(self):
         found = self.examine(env=self.environment())
-        self.assertEqual((found["display"]["state"], found["display"]["driver"]), ("ok", "x11"))
-        for key in ("vendor", "renderer", "version"):
-            self.assertTrue(found["display"][key], key)
-        self.assertEqual((found["sound"]["state"], found["sound"]["devices"]), ("none", []))
+        self.assertEqual((found["display"]["state"], found["sound"]["state"]), ("ok", "none"))
+        self.assertRegex(found["display"]["text"], r"^OpenGL \S.* on x11\n\S.*, \S")
 
     @unittest.skipIf(not DRIVER, "FAKE_DRIVER_LIBRARY names no made-up driver")
     def test_broken_opengl(self):

@@ -161,7 +161,7 @@ class Refused(ManyCase):
         self.put("a.mkv")
         self.none(USAGE, "a.mkv", "--recursive", "-o", "out.mkv", words=("--recursive", "-o DIR/"))
         self.none(USAGE, "a.mkv", "-o", "out/", "--stats", "s.csv", words=("--stats", ))
-        self.none(USAGE, "a.mkv", "b.mkv", "-o", "out", words=("with -o out/", ))
+        self.none(USAGE, "a.mkv", "b.mkv", "-o", "out", words=("with -o DIR/", ))
         self.none(USAGE, "a.mkv", "b.mkv", "--null", words=("at a time", ))
 
     def test_impossible_folder(self):

@@ -227,7 +227,7 @@ class Options(Case):
             result = lumeq(*args)
             self.refused(result, USAGE, "'%s' comes after --" % option)
             self.assertNotIn("did you mean", result.err)
-        self.refused(lumeq("--", "a.mp4", "-y.mp4"), USAGE, "did you mean -o -y.mp4")
+        self.refused(lumeq("--", "a.mp4", "-y.mp4"), USAGE, "'a.mp4' to '-y.mp4'")
 
     def test_missing_backend(self):
         version = self.ok("--version").out.decode()

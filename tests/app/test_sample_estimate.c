@@ -56,22 +56,6 @@ TEST(rare_key_frames)
     }
 }
 
-/* Cuts make every second packet a key frame, and the encoder adds one at the latest 4 frames after
- * another: 8 of 15 frames are key frames, instead of 1 of 2. */
-TEST(cuts_bring_key_frames)
-{
-    Trial trial = one_pass;
-    trial.packets = 2;
-    trial.keys = 1;
-    trial.seconds = 3;
-    trial.first = 700;
-    trial.rest = 200;
-    trial.key_interval = 4;
-    const SampleEstimate e = sample_estimate(&(SampleFilm){.seconds = 60}, &trial, 1);
-    is("frames", e.frames, 60);
-    is("video", e.video, 60 * (100 + 600.0 / 30));
-}
-
 /* The longer piece takes twice as much time per frame. The bitrate is given. */
 TEST(two_pieces)
 {

@@ -78,6 +78,6 @@ class SampleScripts(Case):
                            env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            timeout=LIVENESS)
         self.assertEqual(p.returncode, 0, p.stderr.decode("utf-8", "replace"))
-        self.assertEqual(self.files(), ["dark.jpg", "fine.jpg", "flat.jpg", "fog.jpg"])
+        self.assertEqual(self.files(), ["dark.jpg", "fine.jpg", "flat.jpg", "fog.jpg", "hdr.jpg"])
         for name, pictures in (("dark.jpg", 3), ("fine.jpg", 2)):
             self.assertEqual(streams(self.path(name))[0]["width"], 480 * pictures)

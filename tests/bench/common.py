@@ -1,5 +1,7 @@
 """Shared by the tests of lumeq-bench's commands. LUMEQ_BENCH names the program."""
 
+import csv
+import io
 import os
 import sys
 import unittest
@@ -33,6 +35,18 @@ class Case(unittest.TestCase):
         result = self.bench(*args, **more)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
+
+    def csv_rows(self, columns, *args, **more):
+        """Returns a run's CSV rows, which have these columns."""
+        rows = list(csv.DictReader(io.StringIO(self.run_bench(*args, "--csv", **more).stdout)))
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(list(row), columns)
+        return rows
+
+    def positive(self, row, columns):
+        for column in columns:
+            self.assertGreater(float(row[column]), 0, (column, row))
 
     def tells_origin(self, row, *args):
         """Checks that a row has the machine, date and command of a table's heading."""

@@ -15,18 +15,11 @@ COLUMNS = ("stream,input,decoded_on,frames,frames_per_s,late,delay_50_ms,delay_9
            "decoder_busy_percent,gpu_memory_mib,counted_mib,pinned_mib,machine,date,command").split(",")
 
 
-def bench(*args):
-    return common.run("streams", CLIP, "--backend", "cpu", *args)
-
-
 class Streams(common.Case):
-    command = "streams"
+    command, quick = "streams", (CLIP, "--backend", "cpu")
 
     def rows(self, *args):
-        result = bench("--csv", *args)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        rows = list(csv.DictReader(io.StringIO(result.stdout)))
-        self.assertEqual(list(rows[0]), COLUMNS)
+        rows = self.csv_rows(COLUMNS, *args)
         self.assertEqual(rows[-1]["stream"], "all")
         self.assertEqual(int(rows[-1]["frames"]), sum(int(row["frames"]) for row in rows[:-1]))
         return rows
@@ -62,15 +55,11 @@ class Streams(common.Case):
                            (("--unpaced", "--rate", "5"), "contradict"),
                            (("--hwdec", "cuvid"), "nvdec"), (("nowhere.mkv",), "existing video file"),
                            ((__file__,), "cannot be read as a video")):
-            result = bench(*args)
-            self.assertEqual(result.returncode, 1, args)
-            self.assertIn(said, result.stderr)
-            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-            self.assertEqual(result.stdout, "")
+            self.refused(*args, words=[said])
 
     def test_rows_that_cannot_be_written(self):
         with open("/dev/full", "wb") as full:
-            result = common.run("streams", CLIP, "--backend", "cpu", "--seconds", "0.1", "--csv", stdout=full)
+            result = self.bench("--seconds", "0.1", "--csv", stdout=full)
         self.assertEqual(result.returncode, 1)
         self.assertIn("cannot be written", result.stderr)
 

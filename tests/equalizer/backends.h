@@ -125,14 +125,6 @@ static inline int run_frame(LumeqEqualizer *eq, const LumeqFrame *frame, FrameSt
                : ret;
 }
 
-static inline int run_redo(LumeqEqualizer *eq, const LumeqFrame *frame, FrameStats *stats)
-{
-    const int ret = lumeq_rewind(eq, 1);
-    return CHECK(ret == 0, "rewind answers %d: %s", ret, lumeq_last_error(eq))
-               ? run_frame(eq, frame, stats)
-               : ret;
-}
-
 static inline void set_params(LumeqEqualizer *eq, const LumeqParams *params)
 {
     const int ret = lumeq_set_params(eq, params);

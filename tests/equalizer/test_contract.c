@@ -115,10 +115,7 @@ BENCH_TEST(null_for_objects)
     REFUSED(NULL, lumeq_receive(NULL, &frame, &stats));
     REFUSED(NULL, lumeq_process(NULL, &frame, &stats));
     REFUSED(b->eq, lumeq_process(b->eq, NULL, &stats));
-    REFUSED(NULL, lumeq_rewind(NULL, 0));
     CHECK(lumeq_process(b->eq, &frame, NULL) == 0, "%s", lumeq_last_error(b->eq));
-    REFUSED(b->eq, lumeq_rewind(b->eq, 2));
-    REFUSED(b->eq, lumeq_rewind(b->eq, -1));
 
     LumeqMeasure *measure = NULL;
     REFUSED(NULL, lumeq_measure(NULL, &measure, &b->params, &b->in, NULL, NULL));
@@ -178,7 +175,8 @@ TEST(null_for_nothing)
     lumeq_reset(NULL);
     lumeq_free_host(NULL, NULL);
     lumeq_free_device(NULL, NULL);
-    CHECK(!lumeq_alloc_host(NULL, 1) && !lumeq_alloc_device(NULL, 1), "memory of no equalizer");
+    CHECK(!lumeq_alloc_host(NULL, 1) && !lumeq_alloc_device(NULL, 1), "memory of no context");
+    CHECK(!lumeq_get_context(NULL) && !lumeq_context_backend_name(NULL)[0], "no context");
     CHECK(lumeq_backend_name(NULL)[0] == '\0', "no equalizer has a backend");
     CHECK(lumeq_last_error(NULL) != NULL, "no text");
     CHECK(lumeq_build_info()[0] && lumeq_version() == LUMEQ_VERSION, "not this version");
@@ -593,7 +591,7 @@ BENCH_TEST(frames_that_do_not_fit)
     REFUSE("shorter", frame.in.plane[2] = frame.out.plane[2] = NULL); /* interleaved: longer rows */
     for (int i = 0; i < 2; i++) {
         LumeqFrame frame = good;
-        CHECK(lumeq_rewind(b->eq, i) == 0, "%s", lumeq_last_error(b->eq));
+        lumeq_reset(b->eq);
         if (i) /* the output does not count */
             frame.out.plane[0] = frame.out.plane[1] = NULL;
         CHECK(lumeq_process(b->eq, &frame, ask_stats(&stats[i])) == 0, "%s",
@@ -677,7 +675,6 @@ BENCH_TEST(calls_out_of_range)
     LumeqMeasure *measure = NULL;
     REFUSED(NULL, lumeq_measure(b->context, &measure, &b->params, &b->in, NULL, &sync));
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &b->in, NULL, 0, &b->out, &sync));
-    REFUSED(b->eq, lumeq_rewind(b->eq, 1));
 
     LumeqHistory *tiled = NULL;
     b->params.mode = LUMEQ_MODE_CLAHE;

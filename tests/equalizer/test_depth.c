@@ -295,10 +295,6 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             CHECK(same && same_stats(&stats, &fresh.stats),
                   "depth %d, range %d, frame %d: the format before is seen", fresh.format.depth,
                   (int)range, frame);
-            if (frame == 1) { /* another time */
-                run_redo(eq, &first, &stats);
-                CHECK(same_stats(&stats, &fresh.stats), "depth %d: redo", fresh.format.depth);
-            }
         }
     }
 }

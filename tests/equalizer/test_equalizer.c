@@ -126,16 +126,6 @@ static void run_step(LumeqEqualizer *eq, const Step *step, Result *result)
     step_close(step, &p, result);
 }
 
-static void redo_step(LumeqEqualizer *eq, const Step *step, Result *result)
-{
-    Pictures p;
-    const LumeqFrame frame = step_open(step, &p);
-    set_params(eq, &step->params);
-    memset(result, 0, sizeof(*result));
-    run_redo(eq, &frame, &result->stats);
-    step_close(step, &p, result);
-}
-
 /* Keeps all slots in flight while parameters change and resets happen. */
 static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *results)
 {
@@ -359,7 +349,6 @@ BACKEND_TEST(order)
         CHECK(sent >= 1 && sent < MAX_IN_FLIGHT && (slots < 0 || sent == slots),
               "%d slots, before %d", sent, slots);
         slots = sent;
-        CHECK(lumeq_rewind(eq, 0) == LUMEQ_ERR_AGAIN, "rewind with frames in flight");
         if (round) /* receive waits when no slot is free, and after a flush */
             lumeq_flush(eq);
         for (int n = 0; n < slots; n++) {
@@ -409,77 +398,6 @@ BACKEND_TEST(full_slots_are_as_one_by_one)
     lumeq_destroy(&other);
 }
 
-/* Frames that are taken back, any number of times, come out as if never tried with other settings.
- * A reset before the first of them remains. */
-BACKEND_TEST(rewind_takes_frames_back)
-{
-    enum { COUNT = 40 };
-    static Step steps[COUNT];
-    CheckRandom random = check_random(11);
-    any_steps(steps, COUNT, &random);
-    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
-    for (int n = 0; n < COUNT;) {
-        const int first = n, resets = steps[n].reset,
-                  frames = check_below(&random, LUMEQ_MAX_REWIND + 1);
-        Result result, expected;
-        for (int tries = check_below(&random, 4); tries > 0; tries--) {
-            Step step = steps[first];
-            for (n = first; n < first + frames && n < COUNT && (n == first || !steps[n].reset);) {
-                step.params = any_params_for(&step, &random);
-                run_step(eq, &step, &result);
-                step = steps[++n < COUNT ? n : 0];
-            }
-            CHECK(lumeq_rewind(eq, n - first) == 0, "%s", lumeq_last_error(eq));
-            steps[first].reset = n == first && steps[first].reset;
-        }
-        const int tried = n - first;
-        n += n == first;
-        for (int k = first; k < n; k++) {
-            run_step(eq, &steps[k], &result);
-            steps[k].reset = k == first ? resets : steps[k].reset;
-            run_step(other, &steps[k], &expected);
-            CHECK_SAME(&result, &expected, "frame %d, after %d were taken back", k, tried);
-        }
-    }
-    lumeq_destroy(&eq);
-    lumeq_destroy(&other);
-}
-
-BACKEND_TEST(rewind_rules)
-{
-    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
-    Step steps[LUMEQ_MAX_REWIND + 3];
-    Pictures p;
-    Result result, expected;
-    for (int n = 0; n < LUMEQ_MAX_REWIND + 3; n++)
-        steps[n] = scene(n);
-    CHECK(lumeq_rewind(eq, 0) == 0, "nothing is always to be had");
-    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_ARGUMENT, "nothing was received");
-    CHECK(lumeq_last_error(eq)[0], "no words");
-    const LumeqFrame frame = step_open(&steps[0], &p);
-    CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_AGAIN, "rewind before receive");
-    receive_frame(eq, NULL, NULL);
-    free_pictures(&p);
-    CHECK(lumeq_rewind(eq, 2) == LUMEQ_ERR_ARGUMENT, "more than there were");
-    CHECK(lumeq_rewind(eq, -1) == LUMEQ_ERR_ARGUMENT, "into the future");
-    run_step(other, &steps[0], &expected);
-    for (int n = 1; n < LUMEQ_MAX_REWIND + 2; n++) {
-        run_step(eq, &steps[n], &result);
-        run_step(other, &steps[n], &expected);
-        CHECK_SAME(&result, &expected, "refused rewinds have moved frame %d", n);
-    }
-    CHECK(lumeq_rewind(eq, LUMEQ_MAX_REWIND + 1) == LUMEQ_ERR_ARGUMENT, "more than are kept");
-    CHECK(lumeq_rewind(eq, LUMEQ_MAX_REWIND) == 0, "%s", lumeq_last_error(eq));
-    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_ARGUMENT, "more than are kept, in two steps");
-
-    run_step(eq, &steps[2], &result);
-    lumeq_reset(eq);
-    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_ARGUMENT, "rewind after a reset");
-    lumeq_destroy(&eq);
-    lumeq_destroy(&other);
-}
-
 BACKEND_TEST(measure_only)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
@@ -491,9 +409,6 @@ BACKEND_TEST(measure_only)
         run_step(eq, &step, &result);
         CHECK(same_stats(&result.stats, &expected.stats), "frame %d", n);
         CHECK(step.measure || result.hash == expected.hash, "frame %d", n);
-        step.measure = 0; /* and looked at after all */
-        redo_step(eq, &step, &result);
-        CHECK_SAME(&result, &expected, "frame %d", n);
     }
     lumeq_destroy(&eq);
     lumeq_destroy(&other);
@@ -560,52 +475,8 @@ static void letterbox(const CheckRect *rect, int bar)
             memset(check_row(rect, y), 16, (size_t)rect->width);
 }
 
-/* Redoing a frame with bars turned on or off: as if only the last had been. */
-BACKEND_TEST(redo_looks_for_bars)
-{
-    enum { COUNT = 30 };
-    LumeqParams ignore = defaults, reference = defaults;
-    ignore.bars = LUMEQ_BARS_IGNORE;
-    reference.reference = 1;
-    const LumeqParams *const changes[][2] = {{&ignore, &defaults},
-                                             {&reference, &defaults},
-                                             {&defaults, &ignore},
-                                             {&defaults, &reference}};
-    for (int i = 0; i < check_rounds(4); i++) {
-        LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
-        const LumeqParams *const *change = changes[(i + check_state.seed) % 4];
-        for (int n = 0; n < COUNT; n++) {
-            Step step = scene(n % 5);
-            Pictures p;
-            Result result = {0}, expected = {0};
-            step.width = 320;
-            step.height = 240;
-            step.time = n * 40 * MS;
-            const LumeqFrame frame = step_open(&step, &p);
-            letterbox(&p.in[0], 32);
-            const int last = n == COUNT - 1;
-            set_params(eq, last ? change[0] : &defaults);
-            set_params(other, last ? change[1] : &defaults);
-            run_frame(other, &frame, &expected.stats);
-            run_frame(eq, &frame, &result.stats);
-            if (last) {
-                set_params(eq, change[1]);
-                run_redo(eq, &frame, &result.stats);
-                CHECK((result.stats.values.active.height < 240) == (change[1] == &defaults),
-                      "change %d: %d rows are active", i, result.stats.values.active.height);
-            }
-            CHECK(same_stats(&result.stats, &expected.stats),
-                  "change %d, frame %d: %d and %d rows are active", i, n,
-                  result.stats.values.active.height, expected.stats.values.active.height);
-            free_pictures(&p);
-        }
-        lumeq_destroy(&eq);
-        lumeq_destroy(&other);
-    }
-}
-
 /* One frame of a letterboxed film, submitted and not received. */
-static LumeqFrame submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
+static void submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
 {
     Step step = scene(n);
     step.width = 320;
@@ -615,56 +486,30 @@ static LumeqFrame submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Picture
     letterbox(&p->in[0], bar);
     set_params(eq, &defaults);
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-    return frame;
 }
 
-/* A reset with a frame in flight does not affect that frame, and later ones are as if it had not
- * been. Redoing the frame undoes the reset. */
+/* A reset with a frame in flight does not affect that frame, and later ones know nothing of it. */
 BACKEND_TEST(reset_in_flight)
 {
-    for (int redos = 0; redos < 3; redos++) {
-        LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);
-        FrameStats result = {0}, expected = {0};
-        for (int n = 0; n < 4; n++) {
-            Pictures p, q;
-            const LumeqFrame frame = submit_letterboxed(eq, n, 24, &p);
-            const LumeqFrame same = submit_letterboxed(other, n, 24, &q);
-            if (n == 3)
-                lumeq_reset(eq);
-            receive_frame(eq, NULL, &result);
-            receive_frame(other, NULL, &expected);
-            CHECK(same_stats(&result, &expected), "frame %d in flight", n);
-            for (int i = 0; i < redos && n == 3; i++) {
-                const LumeqParams changed = {.strength = 0.3 + i, .smooth = 0.2, .tiles_x = 0};
-                LumeqParams params = i ? defaults : changed;
-                set_params(eq, &params);
-                set_params(other, &params);
-                run_redo(eq, &frame, &result);
-                run_redo(other, &same, &expected);
-                CHECK(same_stats(&result, &expected), "redo %d: %d and %d rows are active", i,
-                      result.values.active.height, expected.values.active.height);
-            }
-            free_pictures(&p);
-            free_pictures(&q);
-        }
-        if (redos)
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);
+    FrameStats result = {0}, expected = {0};
+    for (int n = 0; n < 8; n++) {
+        LumeqEqualizer *same = n < 4 ? other : fresh;
+        Pictures p, q;
+        submit_letterboxed(eq, n, n < 4 ? 24 : 40, &p);
+        submit_letterboxed(same, n, n < 4 ? 24 : 40, &q);
+        if (n == 3)
             lumeq_reset(eq);
-        for (int n = 5; n < 9; n++) {
-            Pictures p, q;
-            submit_letterboxed(eq, n, 40, &p);
-            receive_frame(eq, NULL, &result);
-            submit_letterboxed(fresh, n, 40, &q);
-            receive_frame(fresh, NULL, &expected);
-            CHECK(same_stats(&result, &expected),
-                  "frame %d after the reset and %d redos: %d rows are active, not %d", n, redos,
-                  result.values.active.height, expected.values.active.height);
-            free_pictures(&p);
-            free_pictures(&q);
-        }
-        lumeq_destroy(&eq);
-        lumeq_destroy(&other);
-        lumeq_destroy(&fresh);
+        receive_frame(eq, NULL, &result);
+        receive_frame(same, NULL, &expected);
+        CHECK(same_stats(&result, &expected), "frame %d: %d rows are active, not %d", n,
+              result.values.active.height, expected.values.active.height);
+        free_pictures(&p);
+        free_pictures(&q);
     }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+    lumeq_destroy(&fresh);
 }
 
 /* Neither the number of threads nor the layout in memory matters. */
@@ -758,7 +603,7 @@ static void *use_host_memory(void *arg)
     for (int round = 0; round < 8; round++) {
         uint8_t *memory[7];
         for (int i = 0; i < 7; i++) {
-            memory[i] = lumeq_alloc_host(eq, sizes[i]);
+            memory[i] = lumeq_alloc_host(lumeq_get_context(eq), sizes[i]);
             CHECK(memory[i] && (uintptr_t)memory[i] % 64 == 0, "%zu bytes at %p", sizes[i],
                   (void *)memory[i]);
             if (memory[i])
@@ -767,10 +612,10 @@ static void *use_host_memory(void *arg)
         for (int i = 0; i < 7; i++) {
             CHECK(memory[i] && memory[i][0] == i + 1 && memory[i][sizes[i] - 1] == i + 1,
                   "two blocks overlap");
-            lumeq_free_host(eq, memory[i]);
+            lumeq_free_host(lumeq_get_context(eq), memory[i]);
         }
     }
-    lumeq_free_host(eq, NULL);
+    lumeq_free_host(lumeq_get_context(eq), NULL);
     return NULL;
 }
 
@@ -778,7 +623,7 @@ static void *use_host_memory(void *arg)
 BACKEND_TEST(host_memory)
 {
     LumeqEqualizer *eq = must_open(id, 2), *other = must_open(id, 2);
-    CHECK(!lumeq_alloc_host(eq, SIZE_MAX), "more than there is");
+    CHECK(!lumeq_alloc_host(lumeq_get_context(eq), SIZE_MAX), "more than there is");
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, use_host_memory, eq) == 0, "no thread");
     for (int n = 0; n < 8; n++) {
@@ -787,7 +632,8 @@ BACKEND_TEST(host_memory)
         Result result = {0}, expected;
         LumeqFrame frame = step_open(&step, &p);
         const size_t size = (size_t)step.width * (size_t)step.height;
-        uint8_t *in = lumeq_alloc_host(eq, size), *out = lumeq_alloc_host(eq, size);
+        uint8_t *in = lumeq_alloc_host(lumeq_get_context(eq), size),
+                *out = lumeq_alloc_host(lumeq_get_context(eq), size);
         if (CHECK(in && out, "no memory")) {
             memcpy(in, p.in[0].pixels, size);
             frame.in.plane[0] = in;
@@ -795,8 +641,8 @@ BACKEND_TEST(host_memory)
             run_frame(eq, &frame, &result.stats);
             memcpy(p.out[0].pixels, out, size);
         }
-        lumeq_free_host(eq, in);
-        lumeq_free_host(eq, out);
+        lumeq_free_host(lumeq_get_context(eq), in);
+        lumeq_free_host(lumeq_get_context(eq), out);
         step_close(&step, &p, &result);
         run_step(other, &step, &expected);
         CHECK_SAME(&result, &expected, "frame %d", n);
@@ -810,12 +656,12 @@ BACKEND_TEST(host_memory)
 BACKEND_TEST(device_memory)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = must_open(id, 1);
-    void *memory = lumeq_alloc_device(eq, 1000);
+    void *memory = lumeq_alloc_device(lumeq_get_context(eq), 1000);
     CHECK(!memory == (id == LUMEQ_BACKEND_CPU) && (uintptr_t)memory % 256 == 0,
           "1000 bytes of the device at %p", memory);
-    CHECK(!lumeq_alloc_device(eq, SIZE_MAX), "more than there is");
-    lumeq_free_device(eq, memory);
-    lumeq_free_device(eq, NULL);
+    CHECK(!lumeq_alloc_device(lumeq_get_context(eq), SIZE_MAX), "more than there is");
+    lumeq_free_device(lumeq_get_context(eq), memory);
+    lumeq_free_device(lumeq_get_context(eq), NULL);
 }
 
 TEST(cpu_and_cuda)
@@ -843,17 +689,6 @@ TEST(cpu_and_cuda)
     for (int n = 0; n < COUNT; n++)
         CHECK_SAME(&results[0][n], &results[1][n], "frame %d, %dx%d, picture %d", n, steps[n].width,
                    steps[n].height, (int)steps[n].picture);
-
-    for (int n = 0; n < COUNT; n += 10) {
-        Step step = steps[n];
-        Result ours, theirs;
-        run_step(cpu, &step, &ours);
-        run_step(cuda, &step, &theirs);
-        step.params = any_params_for(&step, &random);
-        redo_step(cpu, &step, &ours);
-        redo_step(cuda, &step, &theirs);
-        CHECK_SAME(&ours, &theirs, "frame %d again", n);
-    }
 }
 
 TEST_MAIN

@@ -1,6 +1,6 @@
 /*
  * HDR on its axis of light: the transfer functions against published values, counts and curves that
- * move there and back, and dark scenes with a white paper and a lamp, live and planned.
+ * move there and back, dark scenes with a white paper and a lamp, coloured patches, and a pan.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -127,8 +127,9 @@ static const struct Scene {
     int dark, paper, lamp; /* the scene around its dark code; 203 and 1,000 nits */
     int low, high;         /* the scene's mean code afterwards: 14 and 20 nits */
 } scenes[] = {
-    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384},  /* 1 nit */
-    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 361}, /* 1 nit */
+    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384},   /* 1 nit */
+    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 361},  /* 1 nit */
+    {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 361}, /* a lamp above white */
 };
 
 static void draw(uint16_t *codes, const struct Scene *s, uint64_t seed)
@@ -179,6 +180,230 @@ TEST(dark_scenes_keep_highlights)
         CHECK(mean_of(out) > s->low && mean_of(out) < s->high, "transfer %d: the mean becomes %.1f",
               s->transfer, mean_of(out));
         lumeq_destroy(&eq);
+    }
+}
+
+/* ---- colours ---- */
+
+#define PATCH 16 /* side length of a coloured patch */
+
+typedef double Colour[3];
+
+static double signal_of(LumeqTransfer transfer, double nits)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 24; i++) {
+        const double middle = (low + high) / 2;
+        *(lumeq_nits(transfer, middle) < nits ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static double luma_of(const Colour c)
+{
+    return 0.2627 * c[0] + 0.678 * c[1] + 0.0593 * c[2];
+}
+
+/* BT.2020 light in nits to R'G'B' and back; HLG's display gamma applies to luminance. */
+static void encode(LumeqTransfer transfer, const Colour nits, Colour signal)
+{
+    const int hlg = transfer == LUMEQ_TRANSFER_HLG;
+    const double scene = pow(luma_of(nits) / 1000, 1 / 1.2 - 1);
+    for (int i = 0; i < 3; i++)
+        signal[i] = signal_of(transfer, hlg ? 1000 * pow(nits[i] / 1000 * scene, 1.2) : nits[i]);
+}
+
+static void decode(LumeqTransfer transfer, const Colour signal, Colour nits)
+{
+    for (int i = 0; i < 3; i++)
+        nits[i] = lumeq_nits(transfer, signal[i]);
+    if (transfer != LUMEQ_TRANSFER_HLG)
+        return;
+    for (int i = 0; i < 3; i++)
+        nits[i] = pow(nits[i] / 1000, 1 / 1.2);
+    const double display = 1000 * pow(luma_of(nits), 0.2);
+    for (int i = 0; i < 3; i++)
+        nits[i] *= display;
+}
+
+/* BT.2100's ICtCp: degrees, and chroma per intensity. */
+static void perceive(const Colour c, double *hue, double *saturation)
+{
+    const double lms[] = {(1688 * c[0] + 2146 * c[1] + 262 * c[2]) / 4096,
+                          (683 * c[0] + 2951 * c[1] + 462 * c[2]) / 4096,
+                          (99 * c[0] + 309 * c[1] + 3688 * c[2]) / 4096};
+    double s[3];
+    for (int i = 0; i < 3; i++)
+        s[i] = signal_of(LUMEQ_TRANSFER_PQ, lms[i]);
+    const double ct = (6610 * s[0] - 13613 * s[1] + 7003 * s[2]) / 8192;
+    const double cp = (17933 * s[0] - 17390 * s[1] - 543 * s[2]) / 4096;
+    *hue = atan2(cp, ct) * 180 / 3.14159265358979;
+    *saturation = hypot(ct, cp) / ((s[0] + s[1]) / 2);
+}
+
+typedef uint16_t Planes[3][HEIGHT][WIDTH]; /* 4:4:4 */
+
+static void to_planes(Planes planes, int x, int y, const Colour signal, int full)
+{
+    const double luma = luma_of(signal), range = full ? 1023 : 876, reach = full ? 1023 : 896;
+    planes[0][y][x] = (uint16_t)lrint((full ? 0 : 64) + range * luma);
+    planes[1][y][x] = (uint16_t)lrint(512 + reach * (signal[2] - luma) / 1.8814);
+    planes[2][y][x] = (uint16_t)lrint(512 + reach * (signal[0] - luma) / 1.4746);
+}
+
+/* The mean of the middle of a patch. */
+static void from_planes(Planes planes, int x, int y, Colour signal, int full)
+{
+    double mean[3] = {0};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 16; k++)
+            mean[i] += planes[i][y * PATCH + 6 + k / 4][x * PATCH + 6 + k % 4] / 16.0;
+    const double luma = (mean[0] - (full ? 0 : 64)) / (full ? 1023 : 876);
+    signal[2] = luma + 1.8814 * (mean[1] - 512) / (full ? 1023 : 896);
+    signal[0] = luma + 1.4746 * (mean[2] - 512) / (full ? 1023 : 896);
+    signal[1] = (luma - 0.2627 * signal[0] - 0.0593 * signal[2]) / 0.678;
+}
+
+static void equalize(Planes in, Planes out, LumeqEqualizer *eq, int full, int64_t number)
+{
+    LumeqImage image = {.width = WIDTH, .height = HEIGHT, .depth = 10};
+    image.range = full ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
+    LumeqFrame frame = {.in = image, .out = image, .time = number * INT64_C(40000000)};
+    for (int i = 0; i < 3; i++) {
+        frame.in.plane[i] = in[i];
+        frame.out.plane[i] = out[i];
+        frame.in.stride[i] = frame.out.stride[i] = 2 * WIDTH;
+    }
+    CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
+}
+
+static LumeqEqualizer *equalizer_of(LumeqTransfer transfer, double brightness)
+{
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    LumeqParams params = DEFAULT_PARAMS;
+    LumeqEqualizer *eq = NULL;
+    params.transfer = transfer;
+    params.brightness = brightness;
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &params) == 0, "%s",
+          lumeq_last_error(eq));
+    return eq;
+}
+
+/* Changes from before to after, of all patches. */
+typedef struct Changes {
+    double turned, most; /* the hue, in degrees: mean and largest */
+    double saturation;   /* mean ratio */
+} Changes;
+
+/* Patches from this light to four times as much, in ten hues. */
+static Changes change_patches(LumeqTransfer transfer, double nits, double brightness, int full)
+{
+    static Planes planes[2];
+    LumeqEqualizer *eq = equalizer_of(transfer, brightness);
+    Changes changes = {0};
+    const int columns = WIDTH / PATCH, rows = HEIGHT / PATCH, all = columns * rows;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            if (y % PATCH) {
+                for (int i = 0; i < 3; i++)
+                    planes[0][i][y][x] = planes[0][i][y - 1][x];
+                continue;
+            }
+            const double light = nits * exp2((double)(y / PATCH) / 2 + (double)(x % PATCH) / 32);
+            Colour colour, signal;
+            for (int i = 0; i < 3; i++)
+                colour[i] = light * (1 + 0.5 * cos(x / PATCH * 0.628 + i * 2.094));
+            encode(transfer, colour, signal);
+            to_planes(planes[0], x, y, signal, full);
+        }
+    for (int n = 0; n < 4; n++)
+        equalize(planes[0], planes[1], eq, full, n);
+    for (int patch = 0; patch < all; patch++) {
+        double hue[2], saturation[2];
+        for (int i = 0; i < 2; i++) {
+            Colour signal, light;
+            from_planes(planes[i], patch % columns, patch / columns, signal, full);
+            for (int k = 0; k < 3; k++)
+                CHECK(signal[k] > 0 && signal[k] < 1, "patch %d: component %d is %.3f", patch, k,
+                      signal[k]);
+            decode(transfer, signal, light);
+            perceive(light, &hue[i], &saturation[i]);
+        }
+        const double turned = fabs(remainder(hue[1] - hue[0], 360));
+        changes.turned += turned / all;
+        changes.most = fmax(changes.most, turned);
+        changes.saturation += saturation[1] / saturation[0] / all;
+    }
+    lumeq_destroy(&eq);
+    return changes;
+}
+
+/* Hues stay, no colour clips, and saturation changes like SDR's. */
+TEST(colours_stay)
+{
+    static const struct {
+        double nits, brightness, turned, most;
+    } lights[] = {{0.5, 0, 0.6, 2.5}, {4, 0, 0.7, 6}, {20, -0.4, 2.2, 12}}; /* SDR: 1.5 and 9 */
+    for (size_t i = 0; i < 2 * sizeof(lights) / sizeof(lights[0]); i++) {
+        const double nits = lights[i / 2].nits, brightness = lights[i / 2].brightness;
+        const int full = i % 2;
+        const Changes sdr = change_patches(LUMEQ_TRANSFER_SDR, nits, brightness, full);
+        for (int transfer = 1; transfer < 3; transfer++) {
+            const Changes c = change_patches((LumeqTransfer)transfer, nits, brightness, full);
+            CHECK(c.turned < lights[i / 2].turned && c.most < lights[i / 2].most,
+                  "scene %d, transfer %d: hues turn by %.1f degrees, at most %.1f", (int)i,
+                  transfer, c.turned, c.most);
+            CHECK(fabs(c.saturation / sdr.saturation - 1) < 0.05,
+                  "scene %d, transfer %d: saturation x%.3f, SDR's x%.3f", (int)i, transfer,
+                  c.saturation, sdr.saturation);
+        }
+    }
+}
+
+/* The mean on the axis of light. */
+static double mean_light(Planes planes, const double *light)
+{
+    double sum = 0;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            sum += light[planes[0][y][x]];
+    return sum / (WIDTH * HEIGHT);
+}
+
+/* How much the light changes between frames beyond the source's changes, in a pan over a picture
+ * that gets lighter from 0.3 to 60 nits. */
+static double flicker_of_pan(LumeqTransfer transfer)
+{
+    static Planes in, out;
+    LumeqEqualizer *eq = equalizer_of(transfer, 0);
+    double light[1024], flicker = 0, before = 0;
+    for (int i = 0; i < 1024; i++)
+        light[i] = signal_of(LUMEQ_TRANSFER_SDR, lumeq_nits(transfer, (i - 64) / 876.0));
+    for (int n = 0; n < 80; n++) {
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++) {
+                const double at = (x + 4 * n) / (WIDTH + 320.0), wave = sin(x + 4 * n) + sin(y);
+                const double nits = 0.3 * pow(200, at) * exp2(wave / 2);
+                in[0][y][x] =
+                    y < 6 ? (uint16_t)lrint(64 + 876 * signal_of(transfer, nits)) : in[0][y - 6][x];
+                in[1][y][x] = in[2][y][x] = 512;
+            }
+        equalize(in, out, eq, 0, n);
+        const double change = mean_light(out, light) - mean_light(in, light);
+        if (n)
+            flicker += fabs(change - before);
+        before = change;
+    }
+    lumeq_destroy(&eq);
+    return flicker;
+}
+
+TEST(pan_is_calm)
+{
+    const double sdr = flicker_of_pan(LUMEQ_TRANSFER_SDR);
+    for (int transfer = 1; transfer < 3; transfer++) {
+        const double flicker = flicker_of_pan((LumeqTransfer)transfer);
+        CHECK(flicker < 1.05 * sdr, "transfer %d: %.3f, SDR's is %.3f", transfer, flicker, sdr);
     }
 }
 

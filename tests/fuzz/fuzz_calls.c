@@ -192,7 +192,7 @@ static void drain(World *w, int i)
 
 static void destroy(World *w, int i)
 {
-    lumeq_free_host(w->equalizers[i], w->memory[i]);
+    lumeq_free_host(lumeq_get_context(w->equalizers[i]), w->memory[i]);
     w->memory[i] = NULL;
     lumeq_destroy(&w->equalizers[i]);
 }
@@ -228,13 +228,13 @@ static int call_equalizer(World *w)
         return lumeq_process(*eq, &frame, below(w, 2) ? ask_stats(&w->stats) : NULL);
     case 10: lumeq_flush(*eq); return 0;
     case 11: lumeq_reset(*eq); return 0;
-    case 12: drain(w, i); return lumeq_rewind(*eq, below(w, LUMEQ_MAX_REWIND + 2) - 1);
+    case 12: drain(w, i); return 0;
     default: break;
     }
     if (!*eq || w->memory[i])
         return 0;
     const size_t size = 1 + (size_t)below(w, 256) * 64;
-    w->memory[i] = lumeq_alloc_host(*eq, size);
+    w->memory[i] = lumeq_alloc_host(lumeq_get_context(*eq), size);
     if (w->memory[i])
         memset(w->memory[i], 1, size);
     return w->memory[i] ? 0 : LUMEQ_ERR_MEMORY;

@@ -2,8 +2,7 @@
  * them: make_seeds FOLDER. */
 #include "equalizer/layouts.h"
 #include "fuzz.h"
-#include "job/frame_file.h"
-#include "job/part_file.h"
+#include "job/part_files.h"
 #include "report/report_file.h"
 
 #define CHECKSUM 4   /* bytes at the end of a packed object */
@@ -112,7 +111,6 @@ static void write_plan(const char *folder)
                     .input = strdup("/a%b.mkv"),
                     .output = strdup("out"),
                     .rows = strdup("rows.csv"),
-                    .encoder = strdup("ffv1"),
                     .encoder_threads = 3,
                     .decoder_threads = 5,
                     .codes = {7600, 8365},
@@ -144,14 +142,14 @@ static void write_plan(const char *folder)
 static void write_frames(const char *folder, LumeqContext *context, int is_measures)
 {
     const JobPlan plan = {.folder = (char *)folder, .mark = MARK};
-    PartMeasures measures = {.damage.packets.first = "damaged"};
+    const RecordKind kind = is_measures ? RECORDS_MEASURES : RECORDS_CURVES;
+    const PartMeasures measures = {.damage.packets.first = "damaged"};
     MediaError error = {0};
     FrameWriter writer = {0};
-    JobPart part;
     LumeqMeasure *measure = NULL;
     LumeqHistory *history = NULL;
-    char *path = job_part_path(folder, is_measures ? "measured" : "curves", 0);
-    FUZZ_CHECK(path && record_writer_open(&writer.out, strdup(path), &error) == 0 &&
+    const JobPath path = job_part_path(folder, record_names[kind], 0, "");
+    FUZZ_CHECK(record_writer_open(&writer.out, &plan, kind, 0, &error) == 0 &&
                    lumeq_history_create(&history, NULL, 0) == 0,
                "%s", error.text);
     for (int i = 0; i < 2; i++) {
@@ -169,25 +167,24 @@ static void write_frames(const char *folder, LumeqContext *context, int is_measu
         lumeq_curve_unref(&curve);
         layout_free(&in);
     }
-    FUZZ_CHECK((is_measures ? part_measures_commit(&writer, &measures, &plan, 0, &error)
-                            : part_curves_commit(&writer, &part, &error)) == 0,
+    FUZZ_CHECK(record_writer_commit(&writer.out, &measures, is_measures ? sizeof(measures) : 0,
+                                    &error) == 0,
                "%s", error.text);
     frame_writer_close(&writer);
     lumeq_measure_free(&measure);
     lumeq_history_destroy(&history);
-    const size_t size = read_file(path);
+    const size_t size = read_file(path.text);
     write_seed("records", is_measures ? "measures" : "curves", file_bytes, size);
-    free(path);
 }
 
 static void write_part(const char *folder)
 {
-    const PartLabel label = {.plan = MARK, .frames = 3};
+    const JobPlan plan = {.folder = (char *)folder, .mark = MARK};
     MediaError error = {0};
     RecordWriter writer = {0};
     AVPacket *packet = av_packet_alloc();
-    char *path = job_part_path(folder, "part", 0);
-    FUZZ_CHECK(packet && path && record_writer_open(&writer, strdup(path), &error) == 0, "%s",
+    const JobPath path = job_part_path(folder, "part", 0, "");
+    FUZZ_CHECK(packet && record_writer_open(&writer, &plan, RECORDS_PACKETS, 0, &error) == 0, "%s",
                error.text);
     for (int i = 0; i < 3; i++) {
         FUZZ_CHECK(av_new_packet(packet, 20) == 0, "out of memory");
@@ -197,16 +194,14 @@ static void write_part(const char *folder)
         uint8_t *side = av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 10);
         FUZZ_CHECK(side, "out of memory");
         memset(side, 0, 10);
-        FUZZ_CHECK(part_writer_add(&writer, packet, &error) == 0, "%s", error.text);
+        FUZZ_CHECK(packet_write(&writer, packet, &error) == 0, "%s", error.text);
         av_packet_unref(packet);
     }
-    FUZZ_CHECK(part_writer_commit(&writer, &label, (const uint8_t *)"abc", 3, &error) == 0, "%s",
-               error.text);
+    FUZZ_CHECK(packets_commit(&writer, (const uint8_t *)"abc", 3, &error) == 0, "%s", error.text);
     record_writer_close(&writer);
     av_packet_free(&packet);
-    const size_t size = read_file(path);
+    const size_t size = read_file(path.text);
     write_seed("records", "part", file_bytes, size);
-    free(path);
 }
 
 /* ---- reports ---- */

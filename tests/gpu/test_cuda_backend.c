@@ -118,8 +118,8 @@ static void draw(const Film *film, uint8_t *memory, int n)
 static uint8_t *get(LumeqEqualizer *eq, Where where, size_t size)
 {
     uint8_t *memory = where == PAGEABLE    ? malloc(size)
-                      : where == ON_DEVICE ? lumeq_alloc_device(eq, size)
-                                           : lumeq_alloc_host(eq, size);
+                      : where == ON_DEVICE ? lumeq_alloc_device(lumeq_get_context(eq), size)
+                                           : lumeq_alloc_host(lumeq_get_context(eq), size);
     if (!CHECK(memory != NULL, "no memory"))
         exit(1);
     return memory;
@@ -130,9 +130,9 @@ static void put(LumeqEqualizer *eq, Where where, uint8_t *memory)
     if (where == PAGEABLE)
         free(memory);
     else if (where == ON_DEVICE)
-        lumeq_free_device(eq, memory);
+        lumeq_free_device(lumeq_get_context(eq), memory);
     else
-        lumeq_free_host(eq, memory);
+        lumeq_free_host(lumeq_get_context(eq), memory);
 }
 
 /* An equalizer, and the memory of its frames. */
@@ -297,10 +297,10 @@ TEST(stages_overlap)
     if (!eq)
         return;
     const size_t size = (size_t)OVERLAP_WIDTH * OVERLAP_HEIGHT;
-    uint8_t *in = lumeq_alloc_host(eq, size), *out[4] = {NULL};
+    uint8_t *in = lumeq_alloc_host(lumeq_get_context(eq), size), *out[4] = {NULL};
     int received = 0, ret = 0;
     for (int i = 0; i < 4; i++)
-        out[i] = lumeq_alloc_host(eq, size);
+        out[i] = lumeq_alloc_host(lumeq_get_context(eq), size);
     if (CHECK(in && out[0] && out[1] && out[2] && out[3], "no pinned memory")) {
         memset(in, 90, size);
         for (int n = 0; n < OVERLAP_FRAMES && ret == 0; n++) {
@@ -321,8 +321,8 @@ TEST(stages_overlap)
             check_overlap(stats);
     }
     for (int i = 0; i < 4; i++)
-        lumeq_free_host(eq, out[i]);
-    lumeq_free_host(eq, in);
+        lumeq_free_host(lumeq_get_context(eq), out[i]);
+    lumeq_free_host(lumeq_get_context(eq), in);
 }
 
 TEST_MAIN

@@ -230,7 +230,7 @@ static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int 
         sharing = k % 3 == 0;
         LumeqEqualizer *eq = open_fake(id);
         sharing = 0;
-        run.pinned = k % 2 ? lumeq_alloc_host(eq, FRAMES * SIZE) : NULL;
+        run.pinned = k % 2 ? lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE) : NULL;
         fake_cuda.fail_at = fake_cuda.calls + k;
         play_with(eq, &run);
         compare(&run, what, k);
@@ -238,8 +238,8 @@ static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int 
         const int on_cpu = !strcmp(lumeq_backend_name(eq), "cpu");
         if (sticky && failed) {
             CHECK(on_cpu, "%s at call %d: it is not noticed", what, k);
-            lumeq_free_host(eq, lumeq_alloc_host(eq, 100));
-            CHECK(!lumeq_alloc_device(eq, 100), "a lost GPU gives memory");
+            lumeq_free_host(lumeq_get_context(eq), lumeq_alloc_host(lumeq_get_context(eq), 100));
+            CHECK(!lumeq_alloc_device(lumeq_get_context(eq), 100), "a lost GPU gives memory");
         }
         if (!sticky && id == LUMEQ_BACKEND_CUDA)
             CHECK(!on_cpu && run.refused <= 1, "%s, way %d, at call %d: refused %d times; %s", what,
@@ -248,7 +248,7 @@ static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int 
             CHECK(strstr(lumeq_last_error(eq), "made-up") != NULL, "%s at call %d: the error is %s",
                   what, k, lumeq_last_error(eq));
         const long at = fake_cuda.calls;
-        lumeq_free_host(eq, run.pinned);
+        lumeq_free_host(lumeq_get_context(eq), run.pinned);
         lumeq_destroy(&eq);
         if (sticky && failed)
             CHECK(fake_cuda.calls == run.calls_when_lost && at == fake_cuda.calls,
@@ -390,7 +390,7 @@ static void hang(int live, int pageable, int wakes)
 {
     static Run run;
     LumeqEqualizer *eq = start(&run, (FakeCuda){.late = wakes}, LUMEQ_BACKEND_AUTO);
-    run.pinned = pageable ? NULL : lumeq_alloc_host(eq, FRAMES * SIZE);
+    run.pinned = pageable ? NULL : lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE);
     play(eq, &run, 0, 5);
     while (run.received < 5 && !wakes)
         take(eq, &run);
@@ -418,7 +418,7 @@ static void hang(int live, int pageable, int wakes)
     compare(&run, "a hang", wakes);
     CHECK(run.calls_when_lost && strstr(lumeq_last_error(eq), "no progress") != NULL,
           "the error is %s", lumeq_last_error(eq));
-    lumeq_free_host(eq, run.pinned);
+    lumeq_free_host(lumeq_get_context(eq), run.pinned);
     lumeq_destroy(&eq);
     CHECK(fake_cuda.calls == run.calls_when_lost, "%ld calls after the GPU was lost",
           fake_cuda.calls - run.calls_when_lost);
@@ -459,12 +459,12 @@ static void slow(void)
     for (int pinned = 0; pinned < 2; pinned++) {
         LumeqEqualizer *eq =
             start(&run, (FakeCuda){.hangs = 1, .stage_takes = 0.3}, LUMEQ_BACKEND_CUDA);
-        run.pinned = pinned ? lumeq_alloc_host(eq, FRAMES * SIZE) : NULL;
+        run.pinned = pinned ? lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE) : NULL;
         play_with(eq, &run);
         compare(&run, "slow", 0);
         CHECK(!run.calls_when_lost, "it is taken for lost: %s", lumeq_last_error(eq));
         CHECK(fake_cuda.now > FRAMES, "it is not slow");
-        lumeq_free_host(eq, run.pinned);
+        lumeq_free_host(lumeq_get_context(eq), run.pinned);
         lumeq_destroy(&eq);
     }
 }
@@ -474,7 +474,7 @@ static void destroyed_while_it_hangs(void)
 {
     static Run run;
     LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
-    run.pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
+    run.pinned = lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE);
     fake_cuda.hangs = 1;
     hand_in(eq, &run, 0);
     lumeq_destroy(&eq);
@@ -486,7 +486,7 @@ static void places(void)
 {
     static Run run;
     LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_AUTO);
-    uint8_t *memory = lumeq_alloc_device(eq, 2 * SIZE);
+    uint8_t *memory = lumeq_alloc_device(lumeq_get_context(eq), 2 * SIZE);
     LumeqFrame frame = frame_of(&run, 1);
     frame.out = picture(memory, 1);
     frame.out.memory = LUMEQ_MEMORY_CUDA;
@@ -511,7 +511,7 @@ static void places(void)
     CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
     lumeq_flush(eq);
     CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
-    lumeq_free_device(eq, memory);
+    lumeq_free_device(lumeq_get_context(eq), memory);
     lumeq_destroy(&eq);
 }
 
@@ -526,19 +526,19 @@ static void one_cap_on_pinned_memory(void)
     for (int i = 0; i < EQUALIZERS; i++) {
         eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
         for (int n = 0; n < PIECES; n++)
-            pieces[i][n] = lumeq_alloc_host(eq[i], piece);
+            pieces[i][n] = lumeq_alloc_host(lumeq_get_context(eq[i]), piece);
     }
     CHECK(pieces[0][0] != NULL, "no pinned memory");
     CHECK(fake_cuda.pinned <= most, "%zu MiB are pinned", fake_cuda.pinned >> 20);
     CHECK(!pieces[1][0] && !pieces[2][0], "each equalizer has a cap of its own");
-    lumeq_free_host(eq[0], pieces[0][0]);
+    lumeq_free_host(lumeq_get_context(eq[0]), pieces[0][0]);
     pieces[0][0] = NULL;
-    pieces[2][0] = lumeq_alloc_host(eq[2], piece);
+    pieces[2][0] = lumeq_alloc_host(lumeq_get_context(eq[2]), piece);
     CHECK(pieces[2][0] != NULL, "what one gives back another does not get");
-    CHECK(!lumeq_alloc_host(eq[1], SIZE_MAX), "all memory there is");
+    CHECK(!lumeq_alloc_host(lumeq_get_context(eq[1]), SIZE_MAX), "all memory there is");
     for (int i = 0; i < EQUALIZERS; i++) {
         for (int n = 0; n < PIECES; n++)
-            lumeq_free_host(eq[i], pieces[i][n]);
+            lumeq_free_host(lumeq_get_context(eq[i]), pieces[i][n]);
         lumeq_destroy(&eq[i]);
     }
     CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
@@ -576,7 +576,7 @@ static void shared_streams(void)
             eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
         sharing = 0;
         CHECK(fake_cuda.streams == EACH + COUNT, "%d streams for %d", fake_cuda.streams, COUNT);
-        CHECK(lumeq_get_cuda(eq[0], &context, &stream) == 0 &&
+        CHECK(lumeq_get_cuda(lumeq_get_context(eq[0]), &context, &stream) == 0 &&
                   fake_cuda.streams == EACH + COUNT + 1,
               "%d streams with a decoder's", fake_cuda.streams);
         LumeqEqualizer *alone = open_fake(LUMEQ_BACKEND_CUDA);
@@ -710,22 +710,22 @@ static void a_limit_on_device_memory(void)
     CHECK(before.pinned >= fake_cuda.pinned && before.pinned > 0 && before.pinned_limit > piece,
           "%llu bytes are pinned", (unsigned long long)before.pinned);
     for (int i = 0; i < 4; i++)
-        pieces[i] = lumeq_alloc_device(eq[i % 2], piece);
+        pieces[i] = lumeq_alloc_device(lumeq_get_context(eq[i % 2]), piece);
     CHECK(pieces[2] && !pieces[3], "the limit is elsewhere");
     CHECK(lumeq_reserve_device(0, piece) == LUMEQ_ERR_MEMORY, "a reservation goes beyond it");
     CHECK(strstr(lumeq_last_error(NULL), "has reached its limit") != NULL, "it says %s",
           lumeq_last_error(NULL));
     play_with(eq[0], &run);
     compare(&run, "beyond the limit", 0);
-    lumeq_free_device(eq[1], pieces[0]);
+    lumeq_free_device(lumeq_get_context(eq[1]), pieces[0]);
     CHECK(lumeq_reserve_device(0, piece) == 0, "%s", lumeq_last_error(NULL));
-    CHECK(!lumeq_alloc_device(eq[0], piece), "reserved memory does not count");
+    CHECK(!lumeq_alloc_device(lumeq_get_context(eq[0]), piece), "reserved memory does not count");
     const LumeqMemoryUse use = memory_use();
     CHECK(use.device == fake_cuda.on_device + piece && use.device_most > 3 * piece,
           "%llu bytes, %zu of them reserved", (unsigned long long)use.device, piece);
     lumeq_release_device(0, piece);
-    lumeq_free_device(eq[0], pieces[1]);
-    lumeq_free_device(eq[0], pieces[2]);
+    lumeq_free_device(lumeq_get_context(eq[0]), pieces[1]);
+    lumeq_free_device(lumeq_get_context(eq[0]), pieces[2]);
     for (int i = 0; i < 2; i++)
         lumeq_destroy(&eq[i]);
     CHECK(memory_use().device == 0 && fake_cuda.on_device == 0, "%llu bytes are left of %zu",

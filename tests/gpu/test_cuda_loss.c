@@ -50,8 +50,8 @@ static int open_run(LumeqBackendId id)
         return 0;
     lumeq_destroy(&run.eq);
     run.eq = open_on(id);
-    run.in = lumeq_alloc_host(run.eq, FRAMES * SIZE);
-    run.out = lumeq_alloc_host(run.eq, FRAMES * SIZE);
+    run.in = lumeq_alloc_host(lumeq_get_context(run.eq), FRAMES * SIZE);
+    run.out = lumeq_alloc_host(lumeq_get_context(run.eq), FRAMES * SIZE);
     if (!CHECK(run.in && run.out, "no pinned memory"))
         return 0;
     for (size_t i = 0; i < FRAMES * SIZE; i++)
@@ -68,8 +68,8 @@ static int open_run(LumeqBackendId id)
 
 static void close_run(void)
 {
-    lumeq_free_host(run.eq, run.in);
-    lumeq_free_host(run.eq, run.out);
+    lumeq_free_host(lumeq_get_context(run.eq), run.in);
+    lumeq_free_host(lumeq_get_context(run.eq), run.out);
     lumeq_destroy(&run.eq);
 }
 

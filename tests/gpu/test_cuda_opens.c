@@ -65,8 +65,8 @@ static int equalize_once(int number)
     LumeqEqualizer *eq = open_with(&config);
     if (!eq)
         return -1;
-    void *device = lumeq_alloc_device(eq, sizeof(out));
-    void *pinned = lumeq_alloc_host(eq, sizeof(out));
+    void *device = lumeq_alloc_device(lumeq_get_context(eq), sizeof(out));
+    void *pinned = lumeq_alloc_host(lumeq_get_context(eq), sizeof(out));
     void *const to[3] = {out, pinned, device};
     CHECK(device && pinned, "no memory at open %d", number);
     for (int i = 0; i < 3 && device && pinned; i++) {
@@ -77,8 +77,8 @@ static int equalize_once(int number)
         frame.out.memory = i == 2 ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST;
         CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
     }
-    lumeq_free_device(eq, device);
-    lumeq_free_host(eq, pinned);
+    lumeq_free_device(lumeq_get_context(eq), device);
+    lumeq_free_host(lumeq_get_context(eq), pinned);
     lumeq_destroy(&before);
     before = number % 3 == 1 ? eq : NULL;
     if (!before)
@@ -161,7 +161,8 @@ static int open_once(const char *clip)
     int on_gpu = 0;
     if (!eq)
         return -1;
-    if (CHECK(lumeq_get_cuda(eq, &context, &stream) == 0, "%s", lumeq_last_error(eq)) &&
+    if (CHECK(lumeq_get_cuda(lumeq_get_context(eq), &context, &stream) == 0, "%s",
+              lumeq_last_error(eq)) &&
         CHECK(gpu_device_open(&gpu, context, stream) >= 0, "FFmpeg cannot use the GPU"))
         on_gpu = decode_one(eq, gpu, clip);
     av_buffer_unref(&gpu);

@@ -362,7 +362,7 @@ TEST(refused_input)
     expected_run();
     fake_cuda_start((FakeCuda){0});
     LumeqEqualizer *eq = open_live(LUMEQ_BACKEND_AUTO);
-    uint8_t *memory = lumeq_alloc_device(eq, sizeof(out));
+    uint8_t *memory = lumeq_alloc_device(lumeq_get_context(eq), sizeof(out));
     memset(memory, 7, sizeof(out));
     LumeqFrame frame = {
         .in = {.plane = {memory}, .stride = {SIDE}, .width = SIDE, .height = SIDE, .depth = 8}};
@@ -374,7 +374,7 @@ TEST(refused_input)
     fake_cuda.memory = 0;
     CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
     CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
-    lumeq_free_device(eq, memory);
+    lumeq_free_device(lumeq_get_context(eq), memory);
     lumeq_destroy(&eq);
     check_empty("refused", 0);
 }
@@ -388,7 +388,7 @@ TEST(live_without_waiting)
     expected_run();
     fake_cuda_start((FakeCuda){0});
     LumeqEqualizer *eq = open_live(LUMEQ_BACKEND_AUTO);
-    pinned = lumeq_alloc_host(eq, (size_t)FRAMES * SIZE);
+    pinned = lumeq_alloc_host(lumeq_get_context(eq), (size_t)FRAMES * SIZE);
     for (int n = 0; n < FRAMES; n++) {
         Device d = open_device(n);
         LumeqFrame frame = {
@@ -414,7 +414,7 @@ TEST(live_without_waiting)
         CHECK(cudaEventQuery(d.finished) == cudaSuccess, "it is not finished");
         close_device(&d);
     }
-    lumeq_free_host(eq, pinned);
+    lumeq_free_host(lumeq_get_context(eq), pinned);
     lumeq_destroy(&eq);
     check_empty("live", 0);
 }
@@ -514,7 +514,7 @@ static void lose_inputs(int hangs_from, int written)
     static uint32_t curve[LUMEQ_MAX_BINS], expected_curve[LUMEQ_MAX_BINS];
     fake_cuda_start((FakeCuda){0});
     LumeqEqualizer *eq = open_live(LUMEQ_BACKEND_AUTO), *cpu = open_live(LUMEQ_BACKEND_CPU);
-    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
+    uint8_t *memory = lumeq_alloc_device(lumeq_get_context(eq), SIZE);
     for (int i = 0; i < COUNT; i++) {
         const int n = 2 * i; /* 8 bits */
         LumeqFrame frame = {.in = input_of(n), .out = picture(expected[i], n, 1), .number = i};

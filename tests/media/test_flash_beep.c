@@ -155,9 +155,4 @@ TEST(flashes_and_beeps)
     }
 }
 
-/* Frames half an hour apart: of two and a half days, the second wrap is one that libavformat does
- * not know of. */
-#define STEP_S 1800
-#define STEPS 120
-
 TEST_MAIN

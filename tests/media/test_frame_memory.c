@@ -5,8 +5,6 @@
  */
 #include "../check.h"
 
-#include <pthread.h>
-
 #include "media/frame_memory.h"
 #include "run/input.h"
 

@@ -172,50 +172,20 @@ TEST(codecs_keep_what_their_threads_say)
     media_log_clear();
     LogNote note = codec_log_take(&logs[0]);
     CHECK(!note.error[0] && !note.refused_width, "the other one's: '%s'", note.error);
+    CHECK(!codec_log_has_damage(&logs[0]), "the other one's damage");
+    CHECK(codec_log_has_damage(&logs[1]), "no damage");
     note = codec_log_take(&logs[1]);
     CHECK(strstr(note.error, "frame 7 is broken"), "'%s'", note.error);
     CHECK(note.refused_width == 70000 && note.refused_height == 60000, "%ux%u", note.refused_width,
           note.refused_height);
     note = codec_log_take(&logs[1]);
     CHECK(!note.error[0], "taken once: '%s'", note.error);
-    CHECK(!codec_log_take_broken(&logs[0], 1), "the other one's packet");
-    CHECK(codec_log_take_broken(&logs[1], 1), "no packet is broken");
-    CHECK(!codec_log_take_broken(&logs[1], 1), "taken once");
+    CHECK(!codec_log_has_damage(&logs[1]), "taken once");
     for (int i = 0; i < 2; i++) {
         avcodec_free_context(&codecs[i]);
         codec_log_close(&logs[i]);
     }
 }
-
-#if LIBAVCODEC_VERSION_MAJOR < 60
-TEST(broken_packets_have_numbers)
-{
-    AVCodecContext *codec = avcodec_alloc_context3(avcodec_find_decoder(AV_CODEC_ID_H264));
-    CodecLog log;
-    codec_log_open(&log, codec);
-    static const int64_t numbers[] = {4, 7, 7, -1, 9};
-    for (int i = 0; i < 5; i++) {
-        codec->reordered_opaque = numbers[i];
-        av_log(codec, AV_LOG_ERROR, "error while decoding MB 2 3\n");
-    }
-    codec->reordered_opaque = 8;
-    av_log(codec, AV_LOG_ERROR, "mmco: unref short failure\n"); /* does not count */
-    av_log(codec, AV_LOG_WARNING, "a warning\n");
-    CHECK(!codec_log_take_broken(&log, 8), "packet 8 is whole");
-    CHECK(codec_log_take_broken(&log, 7), "packet 7 is broken");
-    CHECK(!codec_log_take_broken(&log, 7), "taken once");
-    CHECK(codec_log_drop_broken(&log) == 4, "the oldest is dropped");
-    CHECK(codec_log_drop_broken(&log) == 9, "then the last");
-    CHECK(codec_log_drop_broken(&log) == -1, "packet -1 was kept");
-    for (int i = 1; i <= 3 * CODEC_LOG_PACKETS; i++) {
-        codec->reordered_opaque = i;
-        av_log(codec, AV_LOG_ERROR, "error while decoding MB 2 3\n");
-    }
-    CHECK(codec_log_take_broken(&log, 3 * CODEC_LOG_PACKETS), "the newest was not kept");
-    avcodec_free_context(&codec);
-    codec_log_close(&log);
-}
-#endif
 
 /* ---- */
 

@@ -1,5 +1,4 @@
 /* Names of numbered pictures, and the order of names. */
-#include <stdlib.h>
 
 #include <libavutil/mem.h>
 

@@ -175,29 +175,6 @@ static void check_output(FrameMemory *memory, const AVFrame *in, int chroma, int
     CHECK(hash(in) == before, "%s: writing an output changes its input", name);
 }
 
-/* A plane that somebody may still write to: the frame has a copy, and no later frame gets it. */
-static void check_set_aside(FrameMemory *memory, const AVFrame *in)
-{
-    const char *name = av_get_pix_fmt_name(in->format);
-    uint8_t *planes[4] = {NULL};
-    for (int n = 0; n < 3; n++) {
-        FREED_BY(av_frame_free) AVFrame *out = frame_memory_output(memory, in, 1);
-        if (!CHECK(out != NULL, "%s: no frame", name))
-            return;
-        for (int i = 0; i < 3 && in->data[i]; i++) {
-            CHECK(!planes[i] || out->data[i] != planes[i], "%s: plane %d is given out", name, i);
-            if (n)
-                continue;
-            planes[i] = out->data[i];
-            CHECK(frame_memory_retire_plane(memory, out, i, in->data[i], in->linesize[i]) == 0,
-                  "%s: plane %d cannot be set aside", name, i);
-            CHECK(out->data[i] != planes[i], "%s: plane %d has stayed", name, i);
-            memset(planes[i], 0x77, (size_t)out->linesize[i] * (size_t)rows_of(out, i));
-        }
-        CHECK(n || hash(out) == hash(in), "%s: the copy differs", name);
-    }
-}
-
 static void check_adopted(FrameMemory *memory, AVFrame *frame, int all_planes)
 {
     const uint64_t before = hash(frame);
@@ -219,7 +196,6 @@ static void check_format(enum AVPixelFormat format, int all_planes)
         check_output(memory, frame, 1, all_planes);
         check_adopted(memory, frame, all_planes);
         check_output(memory, frame, 1, all_planes);
-        check_set_aside(memory, frame);
     }
     frame_memory_close(&memory);
     CHECK(counter.alive == 0, "%d pieces were not given back", counter.alive);

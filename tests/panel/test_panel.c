@@ -158,6 +158,26 @@ TEST(panel_depth)
     free(first);
 }
 
+/* HDR has lines at 0.1, 1, 10, 100, 203 and 1,000 nits. */
+TEST(panel_nits)
+{
+    static const int lines[][6] = {
+        [PANEL_PQ] = {30, 49, 82, 127, 143, 181}, [PANEL_HLG] = {24, 37, 72, 154, 180, 235}};
+    for (int light = PANEL_PQ; light <= PANEL_HLG; light++) {
+        open_picture(1400, 900, 0, BINS);
+        picture.data.light = (PanelLight)light;
+        panel_draw(&picture.data, &picture.canvas, NULL);
+        const Rect plot = panel_layout(1400, 900, 0, &picture.data).input;
+        for (int i = 0; i < 6; i++) {
+            const int x = plot.x + (int)((lines[light][i] + 0.5) * plot.width / BINS);
+            int found = 0;
+            for (int dx = -2; dx <= 2; dx++)
+                found |= pixel(x + dx, plot.y + 5)[0] > 40;
+            CHECK(found && pixel(x - 8, plot.y + 5)[0] < 40, "axis %d: no line %d", light, i);
+        }
+    }
+}
+
 /* The curve passes through the points that it was given: bright pixels there, none far away. */
 TEST(panel_curve)
 {

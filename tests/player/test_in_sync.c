@@ -16,7 +16,6 @@
 #define RATE 8000
 #define BUFFER 170 /* 21 ms */
 #define BLOCK 160
-#define SECOND 1000000LL
 #define REFRESH_US (1e6 / 60)
 #define DRAW_US 3000
 #define AHEAD 4 /* frames that are decoded */

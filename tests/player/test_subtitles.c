@@ -11,7 +11,6 @@
 #include "player/subtitles/subtitle_thread.h"
 #include "resident.h"
 
-#define SECOND INT64_C(1000000)
 #define WIDTH 1280
 #define HEIGHT 720
 #define LOAD_MS 60000 /* time limit for finding fonts */

@@ -3,8 +3,6 @@
 #ifndef LUMEQ_TESTS_VIEW_FIXTURE_H
 #define LUMEQ_TESTS_VIEW_FIXTURE_H
 
-#include <math.h>
-
 #include <SDL.h>
 #include <libavutil/pixdesc.h>
 

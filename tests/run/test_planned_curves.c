@@ -120,20 +120,21 @@ static void test_frames(void)
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
     LumeqParams params = {.size = sizeof(params)};
     PlannedOptions options = {.path = LUMEQ_CLIP};
+    LumeqContext *context = NULL;
     Measured measured = {0};
     Source *source = NULL;
     MediaError error = {0};
     lumeq_params_default(&params);
     AVFrame *frame = make_frame();
     if (CHECK(source_open(&source, &from, &error) == 0, "%s", error.text) &&
-        CHECK(lumeq_context_create(&options.context, &config, NULL, 0) == 0, "%s",
+        CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s",
               lumeq_last_error(NULL))) {
         options.source = source;
-        measure(&measured, options.context, &params, frame);
+        measure(&measured, context, &params, frame);
         check_all(&measured, options);
     }
     av_frame_free(&frame);
-    lumeq_context_destroy(&options.context);
+    lumeq_context_destroy(&context);
     lumeq_curve_unref(&measured.curve);
     source_close(&source);
 }

@@ -44,17 +44,27 @@ typedef struct Section {
     char state[24];  /* "ok", "no-driver"; never changes its meaning */
     char text[1600]; /* lines for people */
     char mend[512];  /* how to fix it, in one line, or "" */
-
-    FILE *members; /* JSON members of the section; open while the probe runs */
-    int first;     /* the next member is the first of its list or object */
 } Section;
 
 /* Names of devices and drivers are escaped. */
-static void print_text(char *to, size_t size, const char *format, va_list args)
+static void append(Section *s, const char *format, va_list args)
 {
-    char raw[sizeof(((Section *)0)->text)];
+    char raw[sizeof(s->text)];
+    const size_t n = strlen(s->text), at = n + (n > 0);
+    if (at + 1 >= sizeof(s->text))
+        return;
+    if (n)
+        s->text[n] = '\n';
     vsnprintf(raw, sizeof(raw), format, args);
-    printable(to, size, raw);
+    printable(s->text + at, sizeof(s->text) - at, raw);
+}
+
+__attribute__((format(printf, 2, 3))) static void add_line(Section *s, const char *text, ...)
+{
+    va_list args;
+    va_start(args, text);
+    append(s, text, args);
+    va_end(args);
 }
 
 /* `mend`: NULL if nothing has to be fixed. `text`: a printf format. */
@@ -62,24 +72,20 @@ __attribute__((format(printf, 5, 6))) static void
 set(Section *s, Verdict verdict, const char *state, const char *mend, const char *text, ...)
 {
     va_list args;
-    va_start(args, text);
-    print_text(s->text, sizeof(s->text), text, args);
-    va_end(args);
-    s->verdict = verdict;
+    *s = (Section){.verdict = verdict};
     snprintf(s->state, sizeof(s->state), "%s", state);
     snprintf(s->mend, sizeof(s->mend), "%s", mend ? mend : "");
+    va_start(args, text);
+    append(s, text, args);
+    va_end(args);
 }
 
-__attribute__((format(printf, 2, 3))) static void add_line(Section *s, const char *text, ...)
+/* Makes a fault of a section, and leaves its text. */
+static void set_fault(Section *s, const char *state, const char *mend)
 {
-    const size_t n = strlen(s->text) + 1;
-    va_list args;
-    if (n + 1 >= sizeof(s->text))
-        return;
-    s->text[n - 1] = '\n';
-    va_start(args, text);
-    print_text(s->text + n, sizeof(s->text) - n, text, args);
-    va_end(args);
+    s->verdict = MEND;
+    snprintf(s->state, sizeof(s->state), "%s", state);
+    snprintf(s->mend, sizeof(s->mend), "%s", mend);
 }
 
 /* Splits a sentence into text and hint: "...; do this" or "...: add yourself to a group". */
@@ -102,42 +108,6 @@ static void print_quoted(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* Adds a JSON value, or begins a list or object with a bracket. `key`: NULL in lists. */
-__attribute__((format(printf, 3, 4))) static void add(Section *s, const char *key,
-                                                      const char *value, ...)
-{
-    va_list args;
-    fprintf(s->members, s->first ? "" : ",");
-    if (key)
-        fprintf(s->members, "\"%s\":", key);
-    va_start(args, value);
-    vfprintf(s->members, value, args);
-    va_end(args);
-    s->first = strchr("[{", *value) != NULL;
-}
-
-static void add_end(Section *s, char bracket)
-{
-    fputc(bracket, s->members);
-    s->first = 0;
-}
-
-static void add_flag(Section *s, const char *key, int flag)
-{
-    add(s, key, "%s", flag ? "true" : "false");
-}
-
-/* NULL and "" become null. */
-static void add_text(Section *s, const char *key, const char *text)
-{
-    char clean[1024] = "";
-    add(s, key, "%s", text && *text ? "" : "null");
-    if (!text || !*text)
-        return;
-    printable(clean, sizeof(clean), text);
-    print_quoted(s->members, clean);
-}
-
 static void add_name(char *list, size_t size, const char *name)
 {
     const size_t n = strlen(list);
@@ -155,21 +125,12 @@ static const char *build_cuda(void)
 
 static void probe_versions(Section *s)
 {
-    char version[32], sdl[32], ass[32];
-    const char *name;
+    char sdl[32], ass[32];
     const int own = lumeq_version();
-    snprintf(version, sizeof(version), "%d.%d.%d", own / 1000000, own / 1000 % 1000, own % 1000);
     desktop_sdl_version(sdl);
     text_library_version(ass);
-    set(s, FINE, "ok", NULL, "lumeq %s, %s, FFmpeg %s, SDL %s, libass %s", version,
-        lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
-    add_text(s, "lumeq", version);
-    add_text(s, "cuda", build_cuda());
-    add_text(s, "ffmpeg", media_ffmpeg_version());
-    for (int i = 0; (name = media_library(i, version)); i++)
-        add_text(s, name, version);
-    add_text(s, "sdl", sdl);
-    add_text(s, "libass", ass);
+    set(s, FINE, "ok", NULL, "lumeq %d.%d.%d, %s, FFmpeg %s, SDL %s, libass %s", own / 1000000,
+        own / 1000 % 1000, own % 1000, lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
 }
 
 /* Reads the first line of a file that begins with the key, without key and colon, or "". */
@@ -186,30 +147,6 @@ static void read_value(const char *path, const char *key, char *value, size_t si
         }
     if (file)
         fclose(file);
-}
-
-/* True if the list, with a space before and after each word, has the word. */
-static int is_among(const char *list, const char *word)
-{
-    char text[128];
-    snprintf(text, sizeof(text), " %s ", word);
-    return strstr(list, text) != NULL;
-}
-
-/* Lists processor features that kernels use. */
-static void add_features(Section *s)
-{
-    static const char *const used =
-        " sse4_2 avx2 avx512f avx512bw avx512vl avx512vbmi avx512_bitalg gfni asimd ";
-    char flags[8192], *rest;
-    read_value("/proc/cpuinfo", "flags", flags, sizeof(flags));
-    if (!*flags) /* on ARM */
-        read_value("/proc/cpuinfo", "Features", flags, sizeof(flags));
-    add(s, "features", "[");
-    for (char *word = strtok_r(flags, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        if (is_among(used, word))
-            add_text(s, NULL, word);
-    add_end(s, ']');
 }
 
 /* Opens an equalizer, and equalizes a test picture if it runs on the CPU. Returns 0, or an error
@@ -246,9 +183,6 @@ static void probe_processor(Section *s)
     while (i < COUNT(kernels) - 1 && !strstr(where, kernels[i]))
         i++;
     read_value("/proc/cpuinfo", "model name", name, sizeof(name));
-    add_text(s, "name", name);
-    add_features(s);
-    add_text(s, "kernels", ret < 0 ? NULL : kernels[i]);
     if (ret < 0) {
         set(s, MEND, "fails", "allow more memory (ulimit -v, limits of the container)",
             "cannot equalize: %s", where);
@@ -269,8 +203,6 @@ static void probe_sandbox(Section *s)
     options.null_output = 1;
     options.input = "-";
     options.sandbox = OPTIONS_AUTO;
-    add(s, "landlock", "%d", version);
-    add_flag(s, "seccomp", filters);
     const int ret = sandbox_enter(&options, SANDBOX_RUN, &error);
     const int reads = open("/", O_RDONLY | O_DIRECTORY) >= 0;
     const int connects = socket(AF_INET, SOCK_STREAM, 0) >= 0;
@@ -290,23 +222,12 @@ static void probe_sandbox(Section *s)
 #define NO_DEVICE 100
 #define NOT_PERMITTED 800
 #define DRIVER_MISMATCH 803
-#define ATTRIBUTE_PROCESSORS 16
-#define ATTRIBUTE_MAJOR 75
-#define ATTRIBUTE_MINOR 76
-
-#define MAX_GPUS 64
 
 typedef struct Driver {
     void *library;    /* stays loaded */
     char version[32]; /* "580.65.06", or "" */
     int cuda, count;  /* newest supported CUDA, such as 13000, 0 if unknown; GPUs */
 } Driver;
-
-typedef struct Gpu {
-    char name[128], problem[512];
-    size_t memory;
-    int major, minor, processors, usable;
-} Gpu;
 
 static int is_in_container(void)
 {
@@ -414,90 +335,55 @@ static int open_driver(Section *s, Driver *d)
     return 0;
 }
 
-/* Describes a GPU, and tries whether lumeq can load its code on it. */
-static Gpu ask_gpu(const Driver *d, int number)
+/* Names a GPU, or prints "?". */
+static void name_gpu(const Driver *d, int number, char *text, int size)
 {
-    int (*get)(int *device, int number), (*attribute)(int *value, int attribute, int device);
-    int (*name)(char *name, int size, int device), (*memory)(size_t * bytes, int device);
-    const LumeqConfig config = {
-        .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = number};
-    int device;
-    Gpu gpu = {.name = ""};
+    int (*get)(int *device, int number), (*name)(char *name, int size, int device), device;
     if (!find(d->library, "cuDeviceGet", &get) || !find(d->library, "cuDeviceGetName", &name) ||
-        !find(d->library, "cuDeviceTotalMem_v2", &memory) ||
-        !find(d->library, "cuDeviceGetAttribute", &attribute) || get(&device, number) ||
-        name(gpu.name, sizeof(gpu.name), device) || memory(&gpu.memory, device) ||
-        attribute(&gpu.major, ATTRIBUTE_MAJOR, device) ||
-        attribute(&gpu.minor, ATTRIBUTE_MINOR, device) ||
-        attribute(&gpu.processors, ATTRIBUTE_PROCESSORS, device))
-        snprintf(gpu.problem, sizeof(gpu.problem), "GPU %d does not answer", number);
-    else
-        gpu.usable = try_equalizer(&config, gpu.problem, sizeof(gpu.problem)) >= 0;
-    return gpu;
+        get(&device, number) || name(text, size, device))
+        snprintf(text, (size_t)size, "?");
 }
 
-static void add_gpu(Section *s, const Gpu *gpu, int number)
+/* Tries whether lumeq can load its code on each GPU. */
+static void try_gpus(Section *s, const Driver *d)
 {
-    add(s, NULL, "{");
-    add(s, "number", "%d", number);
-    add_text(s, "name", gpu->name);
-    add(s, "memory", "%zu", gpu->memory);
-    add(s, "multiprocessors", "%d", gpu->processors);
-    add(s, "compute_capability", "\"%d.%d\"", gpu->major, gpu->minor);
-    add_flag(s, "usable", gpu->usable);
-    add_text(s, "problem", gpu->usable ? NULL : gpu->problem);
-    add_end(s, '}');
-}
-
-static void say_gpus(Section *s, const Driver *d)
-{
-    Gpu gpus[MAX_GPUS];
-    const char *problem = NULL;
-    const int count = d->count < MAX_GPUS ? d->count : MAX_GPUS, has_cuda = build_cuda() != NULL;
-    for (int i = 0; i < count; i++) {
-        gpus[i] = ask_gpu(d, i);
-        add_gpu(s, &gpus[i], i);
-        if (!gpus[i].usable)
-            problem = gpus[i].problem;
+    char problem[512] = "";
+    set(s, FINE, "ok", NULL, "driver %s, CUDA %d.%d",
+        *d->version ? d->version : "of unknown version", d->cuda / 1000, d->cuda % 1000 / 10);
+    for (int i = 0; i < d->count; i++) {
+        const LumeqConfig config = {
+            .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = i};
+        char name[128], why[512];
+        const int fine = !build_cuda() || try_equalizer(&config, why, sizeof(why)) >= 0;
+        name_gpu(d, i, name, sizeof(name));
+        add_line(s, "%d: %s%s%s", i, name, fine ? "" : ": unusable: ", fine ? "" : why);
+        if (!fine)
+            snprintf(problem, sizeof(problem), "%s", why);
     }
-    if (has_cuda && problem && strstr(problem, "this build has no code"))
-        set(s, MEND, "no-code", "build it with -DCMAKE_CUDA_ARCHITECTURES=native (from 7.5 on)",
-            "this build has no code for the GPU");
-    else if (has_cuda && problem)
-        set(s, MEND, "fails", "nvidia-smi shows whether the GPU works; restart the machine", "%s",
-            problem);
-    else
-        set(s, has_cuda ? FINE : MEND, has_cuda ? "ok" : "no-cuda",
-            has_cuda ? NULL
-                     : "install nvcc (CUDA 12 or newer) and build it again with -DLUMEQ_CUDA=ON",
-            "driver %s, CUDA %d.%d", *d->version ? d->version : "of unknown version",
-            d->cuda / 1000, d->cuda % 1000 / 10);
-    for (int i = 0; i < count; i++)
-        add_line(s, "%d: %s, %.0f GiB, compute capability %d.%d%s", i,
-                 *gpus[i].name ? gpus[i].name : "?", (double)gpus[i].memory / (1 << 30),
-                 gpus[i].major, gpus[i].minor, gpus[i].usable || !has_cuda ? "" : ": unusable");
-    if (!has_cuda)
+    if (!build_cuda()) {
         add_line(s, "this build has no CUDA and uses the CPU only");
+        set_fault(s, "no-cuda",
+                  "install nvcc (CUDA 12 or newer) and build it again with -DLUMEQ_CUDA=ON");
+    } else if (strstr(problem, "this build has no code")) {
+        set_fault(s, "no-code", "build it with -DCMAKE_CUDA_ARCHITECTURES=native (from 7.5 on)");
+    } else if (*problem) {
+        set_fault(s, "fails", "nvidia-smi shows whether the GPU works; restart the machine");
+    }
 }
 
 static void probe_gpu(Section *s)
 {
     Driver d;
-    char version[32] = "";
-    const int build = build_cuda() ? atoi(build_cuda()) : 0, works = open_driver(s, &d);
-    if (d.cuda)
-        snprintf(version, sizeof(version), "%d.%d", d.cuda / 1000, d.cuda % 1000 / 10);
-    add_text(s, "driver", d.version);
-    add_text(s, "driver_cuda", version);
-    add(s, "devices", "[");
-    if (works && d.cuda / 1000 < build)
+    const int build = build_cuda() ? atoi(build_cuda()) : 0;
+    if (!open_driver(s, &d))
+        return;
+    if (d.cuda / 1000 < build)
         set(s, MEND, "driver-too-old",
             build >= 13 ? "update the driver to 580 or newer" : "update the driver to 525 or newer",
-            "the NVIDIA driver%s%s is too old: it knows CUDA %s, this build needs %d",
-            *d.version ? " " : "", d.version, version, build);
-    else if (works)
-        say_gpus(s, &d);
-    add_end(s, ']');
+            "the NVIDIA driver%s%s is too old: it knows CUDA %d.%d, this build needs %d",
+            *d.version ? " " : "", d.version, d.cuda / 1000, d.cuda % 1000 / 10, build);
+    else
+        try_gpus(s, &d);
 }
 
 /* ---- NVDEC ---- */
@@ -544,7 +430,6 @@ static void ask_nvdec(Section *s, void *cuda, void *cuvid)
         const int fine = known && caps(&asked) == 0 && asked.supported;
         in_ffmpeg |= known;
         add_name(fine ? works : fails, sizeof(works), nvdec_codecs[i].name);
-        add_flag(s, nvdec_codecs[i].name, fine);
     }
     if (!in_ffmpeg)
         set(s, MEND, "fails", "install an FFmpeg with ffnvcodec (Debian's has it)",
@@ -560,7 +445,6 @@ static void probe_nvdec(Section *s)
     Driver d;
     const int works = open_driver(s, &d);
     void *cuvid = works ? dlopen("libnvcuvid.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-    add(s, "codecs", "{");
     if (!works)
         set(s, NONE, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes");
     else if (!cuvid)
@@ -571,59 +455,43 @@ static void probe_nvdec(Section *s)
             "the driver's decoder, libnvcuvid.so.1, is not here");
     else
         ask_nvdec(s, d.library, cuvid);
-    add_end(s, '}');
 }
 
 /* ---- encoders ---- */
 
 static void probe_encoders(Section *s)
 {
-    static const char *const usual =
-        " libx264 libx265 libsvtav1 libaom-av1 libvpx-vp9 ffv1 prores_ks mpeg4 ";
     static const char *const mend =
         "install an FFmpeg with libx264 (Debian, Ubuntu: sudo apt install ffmpeg)";
-    char list[512] = "";
     void *at = NULL;
     const AVCodec *codec;
     int others = 0, has_h264 = 0;
-    add(s, "names", "[");
     while ((codec = codec_list_next(&at, 0))) {
-        add_text(s, NULL, codec->name);
-        if (is_among(usual, codec->name))
-            add_name(list, sizeof(list), codec->name);
-        else
-            others++;
-        has_h264 |= strcmp(codec->name, "libx264") == 0;
+        const int is_h264 = strcmp(codec->name, "libx264") == 0;
+        has_h264 |= is_h264;
+        others += !is_h264;
     }
-    add_end(s, ']');
-    if (!*list && !others)
-        set(s, MEND, "none", mend, "FFmpeg has no video encoder here");
-    else if (has_h264)
-        set(s, FINE, "ok", NULL, "%s, and %d others", list, others);
-    else
+    if (has_h264)
+        set(s, FINE, "ok", NULL, "libx264, and %d others (lumeq --vcodec help)", others);
+    else if (others)
         set(s, MEND, "no-h264", mend,
-            "no libx264, the default for mp4 and mkv; available: %s, and %d others", list, others);
+            "no libx264, the default for mp4 and mkv; there are %d others", others);
+    else
+        set(s, MEND, "none", mend, "FFmpeg has no video encoder here");
 }
 
+/* `lumeq --vcodec help` says why the others do not work. */
 static void probe_hardware_encoders(Section *s)
 {
     char works[512] = "";
     void *at = NULL;
     const AVCodec *codec;
     int all = 0;
-    add(s, "encoders", "[");
     for (; (codec = codec_list_next(&at, 1)); all++) {
         MediaError error = {0};
-        const int fine = codec_list_try(codec, &error) >= 0;
-        add(s, NULL, "{");
-        add_text(s, "name", codec->name);
-        add_flag(s, "usable", fine);
-        add_text(s, "problem", fine ? NULL : error.text);
-        add_end(s, '}');
-        if (fine)
+        if (codec_list_try(codec, &error) >= 0)
             add_name(works, sizeof(works), codec->name);
     }
-    add_end(s, ']');
     if (*works)
         set(s, FINE, "ok", NULL, "%s", works);
     else
@@ -639,19 +507,8 @@ static void probe_cameras(Section *s)
     CameraDevice *devices = NULL;
     const char *problem = NULL;
     const int count = camera_list_devices(&devices, &error);
-    add(s, "devices", "[");
-    for (int i = 0; i < count; i++) {
-        const CameraDevice *d = &devices[i];
-        add(s, NULL, "{");
-        add_text(s, "path", d->path);
-        add_text(s, "name", d->name);
-        add_text(s, "bus", d->bus);
-        add_flag(s, "usable", !*d->problem);
-        add_text(s, "problem", d->problem);
-        add_end(s, '}');
-        problem = *d->problem && !problem ? d->problem : problem;
-    }
-    add_end(s, ']');
+    for (int i = 0; i < count && !problem; i++)
+        problem = *devices[i].problem ? devices[i].problem : NULL;
     if (count < 0)
         set(s, MEND, "fails", NULL, "%s", error.text);
     else if (count == 0)
@@ -677,9 +534,6 @@ static void probe_virtual_camera(Section *s)
     const int denied = ret < 0 && strstr(error.text, "permission");
     const int loaded = access("/sys/module/v4l2loopback", F_OK) == 0;
     const char *path = ret < 0 ? NULL : camera_output_path(output);
-    add_text(s, "path", path);
-    add_flag(s, "pipewire", ret >= 0 && !path);
-    add_flag(s, "v4l2loopback", loaded);
     if (ret >= 0)
         set(s, FINE, "ok", NULL, "%s%s", path ? path : "by PipeWire",
             path ? ", by v4l2loopback" : "");
@@ -702,11 +556,6 @@ static void probe_display(Section *s)
     const char *given = wayland && *wayland ? wayland : x11;
     DesktopDisplay display;
     desktop_check_display(&display);
-    add_text(s, "driver", display.driver);
-    add_text(s, "vendor", display.vendor);
-    add_text(s, "renderer", display.renderer);
-    add_text(s, "version", display.version);
-    add_flag(s, "software", display.software);
     if (display.state == DESKTOP_NO_OPENGL) {
         set(s, MEND, "no-opengl",
             "sudo apt install libgl1-mesa-dri, or the driver of the GPU's maker", "%s",
@@ -734,11 +583,6 @@ static void probe_sound(Section *s)
     const int made_up = strcmp(sound.driver, "dummy") == 0 || strcmp(sound.driver, "disk") == 0;
     const int named = sound.count < DESKTOP_SOUNDS ? sound.count : DESKTOP_SOUNDS;
     const int count = made_up ? 0 : named;
-    add_text(s, "driver", sound.driver);
-    add(s, "devices", "[");
-    for (int i = 0; i < count; i++)
-        add_text(s, NULL, sound.names[i]);
-    add_end(s, ']');
     if (!count)
         set(s, NONE, "none",
             "start PipeWire or PulseAudio, or plug in a sound device; a container is given it "
@@ -754,8 +598,6 @@ static void probe_sound(Section *s)
 
 /* A working driver answers within this time, even if the machine sleeps. */
 #define SECONDS 20
-
-#define MAX_ANSWER 65536
 
 /* How long to wait for a killed probe, which may hang in the kernel forever. */
 #define KILL_WAIT_MS 500
@@ -786,58 +628,42 @@ static const Probe probes[] = {
 
 #define PROBES COUNT(probes)
 
-typedef struct Answer {
-    Section section;
-    char members[MAX_ANSWER]; /* of the section's JSON object */
-} Answer;
-
-/* In the child: writes the section, then the members of its object. */
+/* In the child: writes the section. */
 static int answer(void *probe, int output)
 {
-    Section section = {.verdict = NONE, .first = 1};
+    Section section = {.verdict = NONE};
     const struct rlimit none = {0, 0};
     const int null = open("/dev/null", O_RDWR);
-    char *members = NULL;
-    size_t size = 0;
-    section.members = open_memstream(&members, &size);
-    if (!section.members)
-        _exit(1);
     for (int fd = 0; null >= 0 && fd <= 2; fd++)
         (void)dup2(null, fd); /* libraries print messages */
     (void)setrlimit(RLIMIT_CORE, &none);
     ((const Probe *)probe)->run(&section);
-    const int failed = fclose(section.members) != 0 ||
-                       write(output, &section, sizeof(section)) != sizeof(section) ||
-                       write(output, members, size) != (ssize_t)size;
-    _exit(failed); /* skip exit handlers of drivers */
+    /* skip exit handlers of drivers */
+    _exit(write(output, &section, sizeof(section)) != sizeof(section));
 }
 
 /* Takes the answer of a probe, or reports that it hangs or crashed. */
-static void finish(Answer *a, const Probe *probe, Process *process, double seconds, double end_us)
+static void finish(Section *s, const Probe *probe, Process *process, double seconds, double end_us)
 {
     size_t size = 0;
-    Section *s = &a->section;
     if (!process->pid) {
         set(s, MEND, "unknown", probe->mend, "cannot start a process to find out");
         return;
     }
     const int left = (int)((end_us - run_now_us()) * 1e-3);
-    const int ended = process_read_all(process, a, sizeof(*a) - 1, &size, left);
+    const int ended = process_read_all(process, s, sizeof(*s), &size, left);
     const int status = process_wait(process, KILL_WAIT_MS);
-    if (ended && status <= 0 && size >= sizeof(*s)) /* -1: SIGCHLD is ignored */
+    if (ended && status <= 0 && size == sizeof(*s)) /* -1: SIGCHLD is ignored */
         return;
-    *a->members = '\0';
     if (!ended)
         set(s, MEND, "hangs", probe->mend, "no answer within %g s: a driver hangs", seconds);
-    else if (status > 0 && WIFSIGNALED(status))
-        set(s, MEND, "crashes", probe->mend, "the probe crashed (%s): a driver is broken",
-            strsignal(WTERMSIG(status)));
     else
-        set(s, MEND, "crashes", probe->mend, "the probe crashed: a driver is broken");
+        set(s, MEND, "crashes", probe->mend, "the probe crashed (%s): a driver is broken",
+            status > 0 && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "unknown signal");
 }
 
 /* Runs all probes at once. */
-static void run_probes(Answer answers[PROBES])
+static void run_probes(Section sections[PROBES])
 {
     Process processes[PROBES];
     /* For slow drivers and fast tests. */
@@ -851,7 +677,7 @@ static void run_probes(Answer answers[PROBES])
         (void)process_start(&processes[i], &options);
     }
     for (int i = 0; i < PROBES; i++)
-        finish(&answers[i], &probes[i], &processes[i], seconds, end_us);
+        finish(&sections[i], &probes[i], &processes[i], seconds, end_us);
 }
 
 /* ---- output ---- */
@@ -861,10 +687,10 @@ static void run_probes(Answer answers[PROBES])
 #define INDENT 22     /* column of the findings */
 
 /* True if lumeq can equalize and encode. */
-static int works(const Answer answers[PROBES])
+static int works(const Section sections[PROBES])
 {
     for (int i = 0; i < PROBES; i++) {
-        const Section *s = &answers[i].section;
+        const Section *s = &sections[i];
         if (probes[i].needed && s->verdict != FINE && strcmp(s->state, "no-h264") != 0)
             return 0;
     }
@@ -896,15 +722,15 @@ static void print_section(const char *name, const Section *s, int width, int col
     fputs(paint(colors, PAINT_OFF), stdout);
 }
 
-static void print_as_text(const Answer answers[PROBES], int fine, int colors)
+static void print_as_text(const Section sections[PROBES], int fine, int colors)
 {
     int width = say_columns(STDOUT_FILENO), wrong = 0;
     width = width < MIN_WIDTH ? MIN_WIDTH : width;
     width = width > MAX_WIDTH ? MAX_WIDTH : width;
     putchar('\n');
     for (int i = 0; i < PROBES; i++) {
-        print_section(probes[i].name, &answers[i].section, width, colors);
-        wrong += answers[i].section.verdict == MEND;
+        print_section(probes[i].name, &sections[i], width, colors);
+        wrong += sections[i].verdict == MEND;
     }
     printf("\n  %slumeq %s here%s", paint(colors, fine ? PAINT_GOOD : PAINT_ERROR),
            fine ? "works" : "does not work", paint(colors, PAINT_OFF));
@@ -913,12 +739,12 @@ static void print_as_text(const Answer answers[PROBES], int fine, int colors)
     puts(".\n");
 }
 
-static void print_as_json(const Answer answers[PROBES], int fine)
+static void print_as_json(const Section sections[PROBES], int fine)
 {
     static const char *const verdicts[] = {[NONE] = "none", [FINE] = "ok", [MEND] = "mend"};
     printf("{\"works\":%s", fine ? "true" : "false");
     for (int i = 0; i < PROBES; i++) {
-        const Section *s = &answers[i].section;
+        const Section *s = &sections[i];
         printf(",\n\"%s\":{\"verdict\":\"%s\",\"state\":\"%s\",\"text\":", probes[i].key,
                verdicts[s->verdict], s->state);
         print_quoted(stdout, s->text);
@@ -927,22 +753,19 @@ static void print_as_json(const Answer answers[PROBES], int fine)
             print_quoted(stdout, s->mend);
         else
             fputs("null", stdout);
-        printf("%s%s}", *answers[i].members ? "," : "", answers[i].members);
+        putchar('}');
     }
     puts("}");
 }
 
 int doctor_run(int json, int colors)
 {
-    Answer *answers = calloc(PROBES, sizeof(*answers));
-    if (!answers)
-        return EXIT_USAGE;
-    run_probes(answers);
-    const int fine = works(answers);
+    Section sections[PROBES];
+    run_probes(sections);
+    const int fine = works(sections);
     if (json)
-        print_as_json(answers, fine);
+        print_as_json(sections, fine);
     else
-        print_as_text(answers, fine, colors || isatty(STDOUT_FILENO));
-    free(answers);
+        print_as_text(sections, fine, colors || isatty(STDOUT_FILENO));
     return fine ? EXIT_DONE : EXIT_USAGE;
 }

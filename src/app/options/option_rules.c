@@ -21,16 +21,6 @@
 
 /* ---- names ---- */
 
-/* Appends a name to `joined`. */
-static void join(OptionNames *names, const char *name)
-{
-    const size_t used = strlen(names->joined), room = sizeof(names->joined) - used;
-    const int all = names->count == 0 || used > 0;
-    const int n = snprintf(names->joined + used, room, "%s%s", used ? " " : "", name);
-    if (!all || n < 0 || (size_t)n >= room)
-        names->joined[0] = '\0';
-}
-
 int option_rules_take_name(OptionNames *names, Options *options, const char *name,
                            const Refusal *refusal)
 {
@@ -38,7 +28,6 @@ int option_rules_take_name(OptionNames *names, Options *options, const char *nam
         return refuse(refusal, "INPUT is empty; a file name is needed");
     if (!names->count)
         options->input = name;
-    join(names, name);
     names->last = name;
     names->all[names->count++] = name;
     return 0;
@@ -47,32 +36,6 @@ int option_rules_take_name(OptionNames *names, Options *options, const char *nam
 static int exists(const char *name)
 {
     return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
-}
-
-/* Prints a name as typed in a shell, quoted only if necessary. Returns 0 if it has control
- * characters or is too long. */
-static int print_typed(const char *name, char *text, size_t size)
-{
-    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                   "0123456789._-+,:@%/";
-    const char *quote = name[strspn(name, harmless)] ? "'" : "";
-    size_t n = (size_t)snprintf(text, size, "%s", quote);
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        const char letter[] = {(char)*c, '\0'};
-        if (*c < 0x20 || *c == 0x7f)
-            return 0;
-        if (n < size)
-            n += (size_t)snprintf(text + n, size - n, "%s", *c == '\'' ? "'\\''" : letter);
-    }
-    if (n < size)
-        n += (size_t)snprintf(text + n, size - n, "%s", quote);
-    return n < size;
-}
-
-/* True if the name may be meant as an OUTPUT: it is no file and no URL. */
-static int may_be_output(const char *name)
-{
-    return !exists(name) && !url_scheme_length(name);
 }
 
 /* True for a name, after --, that would be an option before it. */
@@ -86,38 +49,24 @@ static int is_option(const char *name)
 
 int option_rules_check_names(const OptionNames *names, const Options *o, const Refusal *refusal)
 {
-    char message[1200], first[512], text[512], why[600] = "lumeq takes one INPUT";
+    char first[512];
     if (names->count < 2)
         return 0;
     for (int i = 0; i < names->count; i++)
         if (is_option(names->all[i]))
             return refuse(refusal, "%s comes after --, which makes it a name: give options first",
                           media_quote(names->all[i]));
-    if (!options_headless(o) && may_be_output(names->last) && strcmp(names->last, "-") != 0)
-        snprintf(why, sizeof(why), "there is no %s", media_quote(names->last));
-    snprintf(first, sizeof(first), "%s", media_quote(o->input));
-    snprintf(message, sizeof(message), "two names, %s and %s, but %s", first,
-             media_quote(names->last), why);
-    if (names->count > 2)
-        snprintf(message, sizeof(message), "%d names, %s to %s, but %s", names->count, first,
-                 media_quote(names->last), why);
-    const int many = options_many(o);
-    if (exists(names->joined) && !(many && exists(o->input)) &&
-        print_typed(names->joined, text, sizeof(text)))
-        return refuse(refusal, "%s; did you mean %s, in quotes?", message, text);
     /* A window plays a list of files; a last name that does not exist may be meant as the output.
      */
     const int is_input = exists(names->last) || options_opens_url(o, names->last);
-    if (many || (!o->output && !o->null_output && !o->camera && is_input))
+    if (options_many(o) || (!o->output && !o->null_output && !o->camera && is_input))
         return 0;
-    if (o->output && print_typed(o->output, text, sizeof(text)))
-        return refuse(refusal, "%s at a time; write many into a folder with -o %s/", message, text);
-    if (o->output || o->null_output)
-        return refuse(refusal, "%s at a time", message);
-    if (may_be_output(names->last) && print_typed(names->last, text, sizeof(text)))
-        return refuse(refusal, "%s; did you mean -o %s%s?", message, text,
-                      names->count > 2 ? " for the last" : "");
-    return refuse(refusal, "%s at a time; name the OUTPUT with -o", message);
+    snprintf(first, sizeof(first), "%s", media_quote(o->input));
+    return refuse(refusal, "%d names, %s to %s, but lumeq takes one INPUT at a time%s",
+                  names->count, first, media_quote(names->last),
+                  o->output        ? "; write many into a folder with -o DIR/"
+                  : o->null_output ? ""
+                                   : "; name the OUTPUT with -o");
 }
 
 /* ---- values that contradict each other ---- */
@@ -183,9 +132,6 @@ void option_rules_let_command_line_win(Options *options, const unsigned char *gi
 
 /* ---- options that do not suit the run ---- */
 
-#define WITH_CAMERA "has no effect with --camera"
-#define WITH_RAW "has no effect with --record-raw"
-#define WITH_SAMPLE "has no effect with --sample"
 #define IN_PARTS "has no effect in parts (--jobs, --resume, lumeq plan)"
 
 static int is_missing_url(const Options *o)
@@ -237,18 +183,18 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
         {headless, "idle", "is for the window, and -o or --null opens none"},
         {headless, "sub-file", "is for the window: OUTPUT gets the subtitle tracks of INPUT alone"},
         {!camera, "video-size framerate input-format record-raw microphone", "needs --camera"},
-        {sample, "camera sequence low-latency", WITH_SAMPLE ", which needs a film in one file"},
-        {camera, "ss to", WITH_CAMERA "; --frames N stops after N frames"},
+        {sample, "camera sequence low-latency stats report segment-time virtual-camera jobs resume",
+         "has no effect with --sample"},
         {camera,
-         "loop loop-all shuffle keep-open speed sequence video-track audio-track sub-track "
+         "ss to loop loop-all shuffle keep-open speed sequence video-track audio-track sub-track "
          "allow-playlists",
-         WITH_CAMERA},
+         "has no effect with --camera"},
         {hears && o->output && o->low_latency, "microphone",
          "and --low-latency contradict each other: the place of sound is known a second later"},
         {raw && headless, "stats report virtual-camera compare",
-         WITH_RAW " and without a window: nothing is equalized"},
+         "has no effect with --record-raw and without a window"},
         {raw, "null vcodec crf preset bitrate pix-fmt vopt overlay",
-         WITH_RAW ", which keeps the camera's packets"},
+         "has no effect with --record-raw"},
         {many,
          "sequence stats report virtual-camera segment-time sample parts part-seconds no-measure",
          "is for one video, not for a folder of outputs"},
@@ -260,14 +206,9 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
         {!writes, "segment-time", "splits output: -o is missing"},
         {is_plan, "sample", "estimates one run, not lumeq plan"},
         {!o->output, "sample", "estimates a film that is written: -o FILE is missing"},
-        {sample, "stats report segment-time virtual-camera",
-         WITH_SAMPLE ", which writes nothing but pictures"},
-        {sample, "jobs resume", WITH_SAMPLE ": pieces are tried one by one"},
-        {parts, "camera reconnect", IN_PARTS ": several processes read the film, from a file"},
-        {parts, "virtual-camera low-latency", IN_PARTS ": they are not written in order"},
-        {parts, "segment-time", IN_PARTS ": they are joined into one film"},
+        {parts, "camera reconnect virtual-camera low-latency segment-time", IN_PARTS},
         {parts && !writes, "jobs resume", "writes a film: -o FILE is missing"},
-        {parts && o->lookahead == 0, "lookahead", "off " IN_PARTS ": the film is measured first"},
+        {parts && o->lookahead == 0, "lookahead", "off " IN_PARTS},
         {is_plan, "jobs", "does all steps itself; each `lumeq segment PLAN K` writes one part"},
         {is_plan, "devices", "is for --jobs: give --device to each `lumeq segment PLAN K`"},
         {is_plan, "resume", "is not needed: each step keeps finished parts"},
@@ -291,7 +232,7 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
     }
     for (int i = 0; parts && i < option_count; i++)
         if (given[i] && (option_table[i].flags & OPTION_WINDOW))
-            return refuse(refusal, "--%s " IN_PARTS ": they need no window", option_table[i].name);
+            return refuse(refusal, "--%s " IN_PARTS, option_table[i].name);
     return 0;
 }
 
@@ -299,17 +240,12 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
 
 static int check_camera(const Options *o, const Refusal *refusal)
 {
-    char text[600], typed[512];
     if (!o->input)
         return 0;
-    const int is_number = !o->input[strspn(o->input, "0123456789")];
-    const int is_device = strncmp(o->input, "/dev/", strlen("/dev/")) == 0 || is_number;
-    snprintf(text, sizeof(text), "--camera and %s%s contradict each other",
-             strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
-    if (!o->output && !o->null_output && !is_device && may_be_output(o->input) &&
-        print_typed(o->input, typed, sizeof(typed)))
-        return refuse(refusal, "%s; did you mean -o %s?", text, typed);
-    return refuse(refusal, "%s; name a device with =, as in --camera=/dev/video0", text);
+    return refuse(refusal,
+                  "--camera and %s%s contradict each other; name a device with =, as in "
+                  "--camera=/dev/video0, and an OUTPUT with -o",
+                  strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
 }
 
 /* Refuses cameras that are opened like files, and real-time reading of files that nobody watches.
@@ -402,9 +338,22 @@ static int check_devices(const Options *o, const Refusal *refusal)
     return 0;
 }
 
+/* Refuses inputs that cannot be read several times, from several places. The steps of a job refuse
+ * devices when they open them. */
+static int check_film(const Options *o, const char *option, const Refusal *refusal)
+{
+    struct stat file;
+    const int is_device = o->sample && stat(o->input, &file) == 0 && !S_ISREG(file.st_mode);
+    if (strcmp(o->input, "-") != 0 && !options_is_url(o) && !o->sequence &&
+        !options_is_pictures(o, o->input) && !is_device)
+        return 0;
+    return refuse(refusal,
+                  "%s needs a film in one file, not pictures, a pipe or a URL: %s is not a file",
+                  option, media_quote_input(o->input));
+}
+
 static int check_parts(const Options *o, int is_plan, const Refusal *refusal)
 {
-    const char *name = o->jobs != 0 ? "--jobs" : "--resume";
     if (options_many(o) && is_plan)
         return refuse(refusal, "lumeq plan is for one film: -o %s is a folder of outputs",
                       media_quote(o->output));
@@ -412,29 +361,16 @@ static int check_parts(const Options *o, int is_plan, const Refusal *refusal)
         return 0;
     if (o->hwdec == OPTIONS_HWDEC_NVDEC)
         return refuse(refusal, "--hwdec nvdec " IN_PARTS ": they are decoded in software");
-    if (o->sequence || options_is_pictures(o, o->input) || options_is_url(o) ||
-        (o->input && strcmp(o->input, "-") == 0))
-        return refuse(refusal,
-                      "%s needs a film in one file, not pictures, a pipe or a URL: several "
-                      "processes read it",
-                      is_plan ? "lumeq plan" : name);
-    return 0;
+    return check_film(o, is_plan ? "lumeq plan" : o->jobs != 0 ? "--jobs" : "--resume", refusal);
 }
 
 static int check_sample(const Options *o, const Refusal *refusal)
 {
     struct stat file;
-    const int reads = strcmp(o->input, "-") != 0 && !options_is_url(o);
     if (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)))
         return refuse(refusal, "--sample needs a file to write, not %s",
                       strcmp(o->output, "-") == 0 ? "standard output" : media_quote(o->output));
-    if (!reads || options_is_pictures(o, o->input) ||
-        (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode)))
-        return refuse(refusal,
-                      "--sample needs a film in one file, not pictures, a pipe or a URL: %s is "
-                      "not a file",
-                      media_quote_input(o->input));
-    return 0;
+    return check_film(o, "--sample", refusal);
 }
 
 static int check_lookahead(Options *o, const unsigned char *given, const Refusal *refusal)

@@ -2,8 +2,6 @@
 #ifndef LUMEQ_APP_OPTION_RULES_H
 #define LUMEQ_APP_OPTION_RULES_H
 
-#include <limits.h>
-
 #include "app/options/option_value.h"
 
 /* Words of the command line that are not options; {0} is empty. */
@@ -11,7 +9,6 @@ typedef struct OptionNames {
     const char **all; /* the caller's array, as long as argv */
     int count;
     const char *last;
-    char joined[PATH_MAX]; /* all names, separated by blanks; "" if that is too long */
 } OptionNames;
 
 /*
@@ -24,7 +21,7 @@ typedef struct OptionNames {
 int option_rules_take_name(OptionNames *names, Options *options, const char *name,
                            const Refusal *refusal);
 
-/* Refuses several names if one INPUT is taken, and suggests -o or quotes. Call it after all options
+/* Refuses several names if one INPUT is taken, and suggests -o. Call it after all options
  * are parsed. */
 int option_rules_check_names(const OptionNames *names, const Options *options,
                              const Refusal *refusal);

@@ -187,8 +187,8 @@ int equalize_expected(LumeqImage *out, const LumeqImage *in, const EqualizeMode 
 static void feed_close(Feed *feed)
 {
     for (int i = 0; i < feed->pictures && feed->eq; i++) {
-        lumeq_free_host(feed->eq, feed->in[i].plane[0]);
-        lumeq_free_host(feed->eq, feed->out[i].plane[0]);
+        lumeq_free_host(lumeq_get_context(feed->eq), feed->in[i].plane[0]);
+        lumeq_free_host(lumeq_get_context(feed->eq), feed->out[i].plane[0]);
     }
     lumeq_destroy(&feed->eq);
 }
@@ -227,8 +227,10 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int device, int planes)
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;
     for (int i = 0; i < feed->pictures; i++) {
-        feed->in[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), planes);
-        feed->out[i] = equalize_image(picture, lumeq_alloc_host(feed->eq, size), planes);
+        feed->in[i] =
+            equalize_image(picture, lumeq_alloc_host(lumeq_get_context(feed->eq), size), planes);
+        feed->out[i] =
+            equalize_image(picture, lumeq_alloc_host(lumeq_get_context(feed->eq), size), planes);
         if (!feed->in[i].plane[0] || !feed->out[i].plane[0]) {
             feed_close(feed);
             return bench_refuse("equalize", "no memory for %d pictures of %zu bytes",
@@ -398,8 +400,10 @@ static int make_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copie
     const size_t size = equalize_image_size(picture, 1);
     int ret = 0;
     for (int i = 0; i < feed->pictures && ret == 0; i++) {
-        resident->in[i] = equalize_image(picture, lumeq_alloc_device(feed->eq, size), 1);
-        resident->out[i] = equalize_image(picture, lumeq_alloc_device(feed->eq, size), 1);
+        resident->in[i] =
+            equalize_image(picture, lumeq_alloc_device(lumeq_get_context(feed->eq), size), 1);
+        resident->out[i] =
+            equalize_image(picture, lumeq_alloc_device(lumeq_get_context(feed->eq), size), 1);
         resident->in[i].memory = resident->out[i].memory = LUMEQ_MEMORY_CUDA;
         if (!resident->in[i].plane[0] || !resident->out[i].plane[0])
             return bench_refuse("equalize", "no GPU memory for %d pictures of %zu bytes",
@@ -451,8 +455,8 @@ static int time_resident(const Feed *feed, double seconds, double *us)
     if (ret == 0)
         ret = time_frames(&resident, seconds, us);
     for (int i = 0; i < feed->pictures; i++) {
-        lumeq_free_device(feed->eq, resident.in[i].plane[0]);
-        lumeq_free_device(feed->eq, resident.out[i].plane[0]);
+        lumeq_free_device(lumeq_get_context(feed->eq), resident.in[i].plane[0]);
+        lumeq_free_device(lumeq_get_context(feed->eq), resident.out[i].plane[0]);
     }
     lumeq_destroy(&copier);
     return ret;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "equalizer/cpu/bands.h"
-#include "equalizer/cpu/bound_cpu.h"
 #include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/lift_cpu.h"
 
@@ -302,12 +301,42 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
+/* True if the table raises some code enough to matter; always true with tiles. */
+static int bounds_luma(const LumeqApplyJob *job)
+{
+    const CurveGain *gain = job->table->gain;
+    int raised = job->clahe;
+    for (int i = 0; i < CURVE_CELLS; i++)
+        raised |= curve_is_raised(gain[i]);
+    return raised && job->write > 1 && job->curve.chroma && !job->curve.reference;
+}
+
+/* Bounds luma over saturated colours by the input, which is other memory. */
 static void bound_band(void *priv, int band)
 {
     const Apply *a = priv;
-    lumeq_bound_luma(&a->team->kernels, &a->in, &a->out, &a->job->curve,
-                     lumeq_band_start(a->in.height, band, a->bands),
-                     lumeq_band_start(a->in.height, band + 1, a->bands));
+    const LumeqKernels *kernels = &a->team->kernels;
+    const LumeqImage *in = &a->in;
+    const int end = lumeq_band_start(in->height, band + 1, a->bands), black = a->job->curve.black;
+    const int planar = lumeq_step(in, 1) == 1, sample = in->depth > 8 ? 2 : 1;
+    LumeqBoundRow row = {
+        .step = lumeq_step(in, 1),
+        .sub_x = in->chroma_x,
+        .depth = in->depth,
+        .in_shift = in->shift,
+        .out_shift = a->out.shift,
+        .black = (uint32_t)black << (16 - in->depth),
+        .range = curve_legal(in->depth, black != 0).range,
+    };
+    for (int y = lumeq_band_start(in->height, band, a->bands); y < end; y++) {
+        const int chroma_y = y >> in->chroma_y;
+        const uint8_t *chroma = lumeq_row(in, 1, chroma_y);
+        row.in = lumeq_row(in, 0, y);
+        row.out = lumeq_row(&a->out, 0, y);
+        row.chroma[0] = chroma;
+        row.chroma[1] = planar ? lumeq_row(in, 2, chroma_y) : chroma + sample;
+        (in->depth > 8 ? kernels->bound16 : kernels->bound8)(&row, in->width);
+    }
 }
 
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
@@ -328,7 +357,7 @@ int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
     const int lifted = whole.lift_luma || whole.lift_chroma;
     int ret =
         lifted && job->fields && whole.in.height > 1 ? apply_fields(&whole) : apply_picture(&whole);
-    if (ret == 0 && lumeq_bounds_luma(job)) {
+    if (ret == 0 && bounds_luma(job)) {
         whole.bands = lumeq_count_bands(team, &whole.in);
         lumeq_workers_run(team->workers, bound_band, &whole, whole.bands);
     }

@@ -1,7 +1,6 @@
 /* Kernels for AVX-512 with VBMI; the histogram of 8 bits has a file of its own. */
 #include <immintrin.h>
 
-#include "equalizer/cpu/bound_loops.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
@@ -113,35 +112,6 @@ static inline __m512i codes_of(const void *samples, __mmask32 there, __m128i shi
                             last);
 }
 
-/* Gathers 16 entries and, in the upper half of each lane, the ones after them: the table has room
- * past its last entry. */
-static inline __m256i gather(const uint16_t *table, __m256i codes)
-{
-    const __m512i lanes = _mm512_cvtepu16_epi32(codes);
-    return _mm512_cvtepi32_epi16(_mm512_i32gather_epi32(lanes, table, 2));
-}
-
-static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
-                    int width, int height, int first, const CurveTable *table,
-                    const CurveParams *params)
-{
-    (void)first;
-    const __m512i last = _mm512_set1_epi16((short)((1u << params->depth) - 1));
-    const __m128i shift = _mm_cvtsi32_si128(params->shift);
-    for (int y = 0; y < height; y++) {
-        const uint16_t *from = (const void *)((const uint8_t *)src + y * src_stride);
-        uint16_t *to = (void *)((uint8_t *)dst + y * dst_stride);
-        for (int x = 0; x < width; x += 32) {
-            const __mmask32 there = (__mmask32)samples_left(width - x);
-            const __m512i code = codes_of(from + x, there, shift, last);
-            const __m256i low = gather(table->codes16, _mm512_castsi512_si256(code));
-            const __m256i high = gather(table->codes16, _mm512_extracti64x4_epi64(code, 1));
-            const __m512i found = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-            _mm512_mask_storeu_epi16(to + x, there, found);
-        }
-    }
-}
-
 /* curve_between() in lanes of 32 bits; `add` is already shifted by the fraction. */
 static inline __m512i codes_between(const CurveTable *table, __m512i code, __m512i add,
                                     const CurveParams *p)
@@ -190,9 +160,6 @@ void lumeq_kernels_avx512(LumeqKernels *kernels)
 {
     kernels->histogram8 = lumeq_histogram8_avx512;
     kernels->apply8 = apply8;
-    kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
     kernels->nodes16 = nodes16;
-    kernels->bound8 = bound8;
-    kernels->bound16 = bound16;
 }

@@ -21,35 +21,25 @@ int lumeq_cuda_overdue(double since)
     return lumeq_cuda_now() - since > PATIENCE_S;
 }
 
-static cudaError_t ask(cudaEvent_t event, cudaStream_t stream)
+static cudaError_t ask(cudaEvent_t event)
 {
-    const cudaError_t error = event ? cudaEventQuery(event) : cudaStreamQuery(stream);
+    const cudaError_t error = cudaEventQuery(event);
     if (error == cudaErrorNotReady)
         (void)cudaGetLastError(); /* clear it */
     return error;
 }
 
 /* Asks once more at the end, in case this process was stopped meanwhile. */
-static cudaError_t await(cudaEvent_t event, cudaStream_t stream, double since, LumeqCudaWait wait)
+cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait)
 {
     const double begin = wait == LUMEQ_CUDA_SPIN ? lumeq_cuda_now() : 0;
     const struct timespec nap = {0, NAP_NS};
     cudaError_t error;
-    while ((error = ask(event, stream)) == cudaErrorNotReady && wait) {
+    while ((error = ask(event)) == cudaErrorNotReady && wait) {
         if (lumeq_cuda_overdue(since))
-            return ask(event, stream);
+            return ask(event);
         if (wait == LUMEQ_CUDA_NAP || lumeq_cuda_now() - begin > SPIN_S)
             nanosleep(&nap, NULL);
     }
     return error;
-}
-
-cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait)
-{
-    return await(event, NULL, since, wait);
-}
-
-cudaError_t lumeq_cuda_await_stream(cudaStream_t stream, double since)
-{
-    return await(NULL, stream, since, LUMEQ_CUDA_SPIN);
 }

@@ -14,13 +14,9 @@ typedef enum LumeqCudaWait {
     LUMEQ_CUDA_NAP,
 } LumeqCudaWait;
 
-/*
- * Wait for an event, or for all work on a stream. Return cudaSuccess, cudaErrorNotReady (if this
- * waits: not finished 10 s after `since`) or another error. cudaErrorNotReady does not remain in
- * cudaGetLastError().
- */
+/* Waits for an event. Returns cudaSuccess, cudaErrorNotReady (if this waits: not finished 10 s
+ * after `since`) or another error. cudaErrorNotReady does not remain in cudaGetLastError(). */
 cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait);
-cudaError_t lumeq_cuda_await_stream(cudaStream_t stream, double since);
 
 /* True if the time limit for work that began at `since` is over. */
 int lumeq_cuda_overdue(double since);

@@ -383,8 +383,8 @@ static void lift(const CurveParams *p, const CurveView *view, int alone, uint32_
             w->smooth[i] = w->light[i];
     } else {
         uint32_t nodes[CURVE_CELLS];
-        choice =
-            lift_decide(now->share, lift_wanted(p, now->noise, now->awaited), &p->light, nodes);
+        choice = lift_decide(now->share, lift_wanted(p, now->share, now->noise, now->awaited),
+                             &p->light, nodes);
         lift_targets(p, nodes, w->smooth);
     }
     /* The first measurement replaces an assumed noise, so it may change the lift a lot. If the
@@ -517,6 +517,34 @@ static int32_t filter_noise(const CurveResult *result)
     return lift_noise(result->lift.dark, result->lift.noise >> 10);
 }
 
+/* The change of the first code of a cell of HDR. */
+static TransferStep cell_step(const CurveParams *p, const CurveBin *bin, int cell)
+{
+    return transfer_step(p, (uint32_t)cell << (p->depth + 8), bin[cell * curve_width(p)].curve);
+}
+
+/* HDR: as much colour for its light as SDR gets. */
+static uint32_t hdr_gain(TransferStep step, CurveGainRule rule)
+{
+    return (uint32_t)((int64_t)curve_gain(step.from, step.to, rule) * step.codes_after /
+                      step.codes);
+}
+
+/* HDR: the tolerances of SDR codes of the same light, at most as many codes as in SDR. */
+static void hdr_tolerances(const CurveParams *p, const CurveResult *result, const uint32_t *nodes,
+                           int32_t filtered, int cell, CurveTable *table)
+{
+    LiftTables *t = &table->lift;
+    const TransferStep s = cell_step(p, result->bin, cell);
+    const int64_t slope = (int64_t)lift_slope(nodes, cell) * s.codes / s.codes_after;
+    const int64_t gain = (int64_t)table->gain[cell].gain * s.codes / s.codes_after;
+    const uint32_t codes = least_of((uint32_t)s.codes, CURVE_ONE);
+    const uint32_t tolerance = lift_tolerance_of((int32_t)slope, filtered, lift_left(t->past));
+    t->tolerance[cell] =
+        ((tolerance & 0xffff) * codes >> 16) | ((tolerance >> 16) * codes & ~0xffffu);
+    t->chroma[cell] = (uint16_t)(lift_chroma((uint32_t)gain) * codes >> 16);
+}
+
 void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t past,
                      CurveTable *table)
 {
@@ -531,13 +559,16 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
     const int32_t left = lift_left(t->past);
     for (int i = first; i <= last; i++)
         t->tolerance[i] = lift_tolerance_of(lift_slope(nodes, i), filtered, left);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        t->chroma[i] = (uint16_t)lift_chroma(table->gain[i].gain);
+    for (int i = first; i <= last && p->transfer != LUMEQ_TRANSFER_SDR; i++)
+        hdr_tolerances(p, result, nodes, filtered, i, table);
     for (int i = 0; i < first; i++)
         t->tolerance[i] = t->tolerance[first];
     for (int i = last + 1; i < CURVE_CELLS; i++)
         t->tolerance[i] = t->tolerance[last];
     for (int i = 0; i < CURVE_CELLS; i++) {
         t->node[i] = lift_node(nodes, i);
-        t->chroma[i] = (uint16_t)lift_chroma(table->gain[i].gain);
         luma |= t->tolerance[i];
         chroma |= t->chroma[i];
     }
@@ -575,14 +606,12 @@ static void fill_gains(const CurveParams *p, const CurveBin *bin, CurveGainRule 
     for (int i = 0; i < CURVE_CELLS; i++)
         ratio[i] = (int32_t)curve_quotient((double)to[i] * CURVE_GAIN_ONE, from[i] | !from[i]);
     for (int i = 0; i < CURVE_CELLS; i++) {
-        TransferGain gain = {from[i], ratio[i]};
-        if (p->transfer != LUMEQ_TRANSFER_SDR)
-            gain = transfer_gain(p, (uint32_t)i << (depth + 8), bin[i * width].curve);
+        uint32_t gain = CURVE_GAIN_ONE;
+        if (p->chroma)
+            gain = p->transfer == LUMEQ_TRANSFER_SDR ? curve_gain_by(from[i], ratio[i], rule)
+                                                     : hdr_gain(cell_step(p, bin, i), rule);
         gains[i] =
-            (CurveGain){.gain = (uint16_t)(p->chroma ? curve_gain_by(gain.from, gain.ratio, rule)
-                                                     : CURVE_GAIN_ONE),
-                        .from = (uint16_t)from[i],
-                        .to = (uint16_t)to[i]};
+            (CurveGain){.gain = (uint16_t)gain, .from = (uint16_t)from[i], .to = (uint16_t)to[i]};
     }
 }
 

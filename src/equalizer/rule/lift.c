@@ -9,6 +9,7 @@
 
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/light.h"
+#include "equalizer/rule/transfer.h"
 
 /* Counts are scaled to a sum of this many bits, so that sums and clipped excess fit 32 bits. */
 #define LIFT_BITS 28
@@ -441,16 +442,13 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     return c;
 }
 
-LiftWanted lift_wanted(const CurveParams *p, uint32_t noise, uint32_t awaited)
+LiftWanted lift_wanted(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise,
+                       uint32_t awaited)
 {
     const int down = p->depth - 8;
-    return (LiftWanted){p->black >> down,
-                        p->white >> down,
-                        noise >> 10,
-                        p->denoise,
-                        p->clip,
-                        awaited != 0,
-                        p->transfer != LUMEQ_TRANSFER_SDR};
+    return (LiftWanted){
+        p->black >> down, p->white >> down, transfer_noise(p, counts, noise) >> 10, p->denoise,
+        p->clip,          awaited != 0,     p->transfer != LUMEQ_TRANSFER_SDR};
 }
 
 void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint32_t *targets)

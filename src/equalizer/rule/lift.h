@@ -40,8 +40,9 @@ typedef struct LiftWanted {
     int hdr;          /* highlights stay as they are, whatever the lift; there is no haze */
 } LiftWanted;
 
-/* `noise`: Q16 codes. */
-LiftWanted lift_wanted(const CurveParams *p, uint32_t noise, uint32_t awaited);
+/* `noise`: Q16 codes; `counts` as for lift_decide(). */
+LiftWanted lift_wanted(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise,
+                       uint32_t awaited);
 
 /* Decides the curve of a picture. `counts` of the codes in range have a sum below 2^31, the others
  * are 0. Stores the output codes of all codes, Q8, in `nodes`. */

@@ -392,7 +392,8 @@ static void decide_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const 
             const uint64_t share = sums.share[k] / sums.weight;
             counts[k] = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
         }
-        choice = lift_decide(counts, lift_wanted(p, noise_of_plan(plan), 0), &p->light, nodes);
+        choice =
+            lift_decide(counts, lift_wanted(p, counts, noise_of_plan(plan), 0), &p->light, nodes);
         lift_targets(p, nodes, plan->work.smooth);
         for (int bin = curve_black(p); bin <= curve_white(p); bin++)
             curve->bin[bin] = plan->work.smooth[bin];

@@ -14,11 +14,13 @@
 #define STEP_BITS 12
 #define ONE (1 << ONE_BITS)
 #define NODES (1 << (ONE_BITS - STEP_BITS))
+#define NEAR 16 /* nodes to each side, for slopes */
 
 /* Places, Q24 shares of the range from black to white. */
 typedef struct Axis {
     uint32_t light[NODES + 1]; /* on the axis of light, by that of the code */
     uint32_t code[NODES + 1];  /* of the code, by that on the axis of light */
+    uint32_t codes[NODES + 1]; /* codes that a code of the axis takes there, Q16 */
     uint32_t white;            /* of the code of 203 nits */
 } Axis;
 
@@ -70,6 +72,10 @@ static void fill(Axis *axis, double (*nits_of)(double), double (*code_of)(double
         const double place = (double)i / NODES;
         axis->light[i] = (uint32_t)lrint(ONE * fmin(pow(nits_of(place) / WHITE, 1 / GAMMA), 1));
         axis->code[i] = i ? (uint32_t)lrint(ONE * code_of(WHITE * pow(place, GAMMA))) : 0;
+    }
+    for (int i = 0; i <= NODES; i++) {
+        const int low = i > NEAR ? i - NEAR : 0, high = i + NEAR < NODES ? i + NEAR : NODES;
+        axis->codes[i] = (axis->code[high] - axis->code[low]) / (uint32_t)(high - low) << 4;
     }
     axis->white = axis->code[NODES];
 }
@@ -228,23 +234,30 @@ uint32_t transfer_level(const CurveParams *p, uint32_t level)
     return (uint32_t)(read_at(axis_of(p)->light, place) * range_of(p) >> (ONE_BITS - 8));
 }
 
-/* By how much the code moves if light grows by a small factor, relative to others. */
-static int64_t codes_per_light(const Axis *axis, int64_t place)
+uint32_t transfer_noise(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise)
 {
-    const int64_t near = ONE >> 8;
-    const int64_t low = place > near ? place - near : 0;
-    const int64_t high = place + near < ONE ? place + near : ONE;
-    return (read_at(axis->code, high) - read_at(axis->code, low)) * place / (high - low);
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return noise;
+    uint64_t all = 0, below = 0;
+    int64_t dark = 1;
+    for (int i = 1; i < CURVE_CELLS; i++)
+        all += counts[i];
+    for (; dark < CURVE_CELLS - 1 && 4 * (below + counts[dark]) < all; dark++)
+        below += counts[dark];
+    const int64_t place = (dark << ONE_BITS) / (range_of(p) >> (p->depth - 8));
+    return (uint32_t)(((uint64_t)noise << 16) / (uint64_t)read_at(axis_of(p)->codes, place));
 }
 
-TransferGain transfer_gain(const CurveParams *p, uint32_t from, uint32_t to)
+TransferStep transfer_step(const CurveParams *p, uint32_t from, uint32_t to)
 {
     const Axis *axis = axis_of(p);
-    const int64_t place = read_at(axis->light, place_of(p, from));
-    const int64_t now = codes_per_light(axis, place);
-    const int64_t then = codes_per_light(axis, read_at(axis->light, place_of(p, to)));
-    return (TransferGain){
-        .from = (int32_t)(place * (range_of(p) >> (p->depth - 8)) >> (ONE_BITS - 8)),
-        .ratio = (int32_t)(now > 0 ? then * CURVE_GAIN_ONE / now : CURVE_GAIN_ONE),
+    const int64_t range = range_of(p) >> (p->depth - 8);
+    const int64_t before = read_at(axis->light, place_of(p, from));
+    const int64_t after = read_at(axis->light, place_of(p, to));
+    return (TransferStep){
+        .from = (int32_t)(before * range >> (ONE_BITS - 8)),
+        .to = (int32_t)(after * range >> (ONE_BITS - 8)),
+        .codes = (int32_t)read_at(axis->codes, before),
+        .codes_after = (int32_t)read_at(axis->codes, after),
     };
 }

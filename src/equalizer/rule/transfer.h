@@ -7,9 +7,6 @@
  * 203 nits at its white, and curves are moved back. Light from 203 nits on stays unchanged, and the
  * curve approaches the identity there without a kink.
  *
- * Noise needs no conversion: between 0.3 and 5 nits, where pictures are lifted, a code of PQ is 0.8
- * to 1.3 codes of the axis, and one of HLG 1.1.
- *
  * Sources: SMPTE ST 2084; ARIB STD-B67 with the system gamma of 1.2 of a display of 1,000 nits.
  */
 #ifndef LUMEQ_TRANSFER_H
@@ -42,13 +39,16 @@ const uint32_t *transfer_curve(const CurveParams *p, const TransferMap *map, con
 /* A mean of codes, above black and in 256ths of a code, on the axis of light. */
 uint32_t transfer_level(const CurveParams *p, uint32_t level);
 
-/* How the gain of chroma follows a code (Q16) that changes: its place on the axis of light, above
- * black and in 256ths of codes of 8 bits, and the factor (in CURVE_GAIN_ONE) by which R'G'B' codes
- * near gray move apart if their light grows like the code's. */
-typedef struct TransferGain {
-    int32_t from, ratio;
-} TransferGain;
+/* Noise of codes in the darker half of a picture, on the axis of light. `counts`: of the picture
+ * there, by 8-bit code from black on. */
+uint32_t transfer_noise(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise);
 
-TransferGain transfer_gain(const CurveParams *p, uint32_t from, uint32_t to);
+/* A change of a code (Q16) on the axis of light: levels above black, in 256ths of codes of 8 bits;
+ * and how many codes a code of the axis takes there, before and after, Q16. */
+typedef struct TransferStep {
+    int32_t from, to, codes, codes_after;
+} TransferStep;
+
+TransferStep transfer_step(const CurveParams *p, uint32_t from, uint32_t to);
 
 #endif

@@ -1,6 +1,5 @@
 #include "media/camera/camera_modes.h"
 
-#include <limits.h>
 #include <linux/videodev2.h>
 #include <math.h>
 #include <stdio.h>

@@ -44,14 +44,11 @@ struct Decoder {
     int hurry;                              /* see decoder_hurry() */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
-    int joins;            /* maximum number of incomplete frames to drop, until a complete one */
-    int joined_late;      /* software continues after a failed GPU: they count as lost */
-    int64_t sent, number; /* packets; the number of the packet that `raw` is from, 0: unknown */
-    int64_t failed;       /* packets counted as undecodable since the last frame */
-    int64_t forgotten;    /* up to this packet, only damage in frames still to come counts */
-    int hides_broken;     /* drops frames with errors */
-    int hidden;           /* number of frames dropped in a row */
-    int is_broken;        /* `raw` has errors */
+    int joins;        /* maximum number of incomplete frames to drop, until a complete one */
+    int joined_late;  /* software continues after a failed GPU: they count as lost */
+    int hides_broken; /* drops frames with errors */
+    int hidden;       /* number of frames dropped in a row */
+    int is_broken;    /* `raw` has errors */
     Converter converter;
     CodeStretch *stretch; /* NULL: no frame was deep gray so far */
 
@@ -307,19 +304,11 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
     }
 }
 
-static void forget_logged(Decoder *d)
-{
-    (void)codec_log_take(&d->log);
-    while (codec_log_drop_broken(&d->log) >= 0)
-        ;
-}
-
 /* A packet that gives no frame. */
 static void note_undecodable(Decoder *d, int ret)
 {
     note_damage(d, &d->damage.decode_errors, ret);
-    (void)codec_log_drop_broken(&d->log);
-    d->failed++;
+    d->inside--;
     if (d->joins <= MOST_LEADING)
         d->joins = 0; /* frames lack references because of the damage */
 }
@@ -351,29 +340,16 @@ static bool is_hidden_av1(const AVPacket *packet)
     return is_hidden;
 }
 
-/* AV1 has one frame for each packet that shows one, and its decoder may skip one without an error.
- */
-static void note_missing(Decoder *d, int64_t next)
-{
-    const int has_one_each = d->stream->codecpar->codec_id == AV_CODEC_ID_AV1 && !d->options.gpu;
-    for (int64_t i = d->number + 1 + d->failed; has_one_each && i < next; i++)
-        note_damage(d, &d->damage.decode_errors, AVERROR_INVALIDDATA);
-    if (next < 0) /* an edit list hides its packet, which has no number */
-        return;
-    d->number = next;
-    d->failed = 0;
-}
-
-/* At the end, packets with errors whose frames have not come: second fields, or frames that were
- * skipped. */
+/* At the end. The last messages may be about a second field, or a skipped frame. AV1 has one frame
+ * for each packet that shows one, and its decoder may skip one without an error. */
 static void note_end(Decoder *d)
 {
-    int64_t number;
-    note_missing(d, d->sent + 1);
-    d->number = d->sent;
-    while ((number = codec_log_drop_broken(&d->log)) >= 0)
-        if (!number || number > d->forgotten)
-            note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    const bool has_one_each = d->stream->codecpar->codec_id == AV_CODEC_ID_AV1 && !d->options.gpu;
+    if (codec_log_has_damage(&d->log))
+        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    if (has_one_each && d->inside > 0)
+        note_damage(d, &d->damage.decode_errors, AVERROR_INVALIDDATA);
+    d->inside = 0;
 }
 
 /* The next packet is unrelated to those before it: drains the codec. Returns EAGAIN until that is
@@ -436,7 +412,7 @@ static int leave_gpu(Decoder *d)
     d->fails_next = d->begun && d->options.lossless;
     if (!d->options.lossless)
         d->damage.lost_frames += FFMAX(d->inside, 0);
-    forget_logged(d); /* messages of the GPU's decoder do not count as damage */
+    (void)codec_log_take(&d->log); /* messages of the GPU's decoder do not count as damage */
     media_log_clear();
     atomic_store(&d->no_memory, 0);
     errno = 0;
@@ -473,8 +449,6 @@ static int receive_raw(Decoder *d)
         gpu_frame_unref(d->raw);
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     }
-    if (ret >= 0)
-        note_missing(d, FRAME_NUMBER(d->raw));
     d->inside -= ret >= 0;
     return ret;
 }
@@ -488,8 +462,6 @@ static int send_packet(Decoder *d, const AVPacket *packet)
         packet && !(packet->flags & AV_PKT_FLAG_DISCARD) &&
         (d->stream->codecpar->codec_id != AV_CODEC_ID_AV1 || !is_hidden_av1(packet));
     const int is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
-    if (packet)
-        codec_number(d->codec, is_shown ? d->sent + 1 : -1);
     const int ret = is_lost ? AVERROR_EXTERNAL : avcodec_send_packet(d->codec, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
@@ -498,7 +470,6 @@ static int send_packet(Decoder *d, const AVPacket *packet)
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     d->begun = 1;
     d->inside += is_shown;
-    d->sent += CODEC_NUMBERS && is_shown;
     return ret;
 }
 
@@ -599,7 +570,7 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     errno = 0;
     if (packet) {
         /* Without any key frame no picture may ever become complete. */
-        if (!d->sent && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
+        if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
         if (take_headers(d, packet) < 0)
@@ -788,8 +759,6 @@ static int is_incomplete(Decoder *d)
         return 0;
     }
     d->joins--;
-    d->forgotten = d->sent;
-    (void)codec_log_take_broken(&d->log, d->number);
     (void)codec_log_take(&d->log);
     d->damage.lost_frames += d->joined_late;
     return 1;
@@ -798,8 +767,8 @@ static int is_incomplete(Decoder *d)
 /* Checks the frame for errors. Returns 1 if it was dropped because of them. */
 static int hides(Decoder *d)
 {
-    const int is_told = codec_log_take_broken(&d->log, d->number);
-    d->is_broken = is_told || d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
+    d->is_broken = codec_log_has_damage(&d->log) || d->raw->decode_error_flags ||
+                   (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
     if (!d->is_broken)
         d->hidden = 0;
     if (!d->is_broken || !d->hides_broken || d->hidden >= MOST_HIDDEN)
@@ -967,7 +936,6 @@ void decoder_forget_damage(Decoder *d)
     Damage last = {.corrupt_frames = 1};
     av_strlcpy(last.first, d->damage.first, sizeof(last.first));
     d->damage = d->is_broken ? last : (Damage){0};
-    d->forgotten = d->sent;
 }
 
 int decoder_frame_threads(const Decoder *d)
@@ -1003,9 +971,8 @@ void decoder_flush(Decoder *d)
         avcodec_flush_buffers(d->codec);
     set_hurry(d->codec, d->hurry);
     stop_deinterlacing(d);
-    forget_logged(d);
-    d->number = d->sent;
-    d->failed = d->ended = d->hidden = 0;
+    (void)codec_log_take(&d->log);
+    d->ended = d->hidden = 0;
     d->last_pts = AV_NOPTS_VALUE;
     if (d->stretch)
         code_stretch_reset(d->stretch);

@@ -7,13 +7,9 @@
 #include <libavutil/avstring.h>
 #include <libavutil/common.h>
 #include <libavutil/intreadwrite.h>
-#include <libavutil/mem.h>
 
 #define HEADER 8
 #define LARGE_HEADER 16
-
-/* From the start of a moof to the sequence number in its mfhd, its first box. */
-#define HEADER_BYTES 24
 
 /* Bytes after the last box to search for data other than zeros. */
 #define PADDING 4096
@@ -133,32 +129,4 @@ void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size)
         is_data)
         av_strlcatf(text, size, "%s%" PRId64 " bytes after the last box", s.count ? ", " : "",
                     end - at);
-}
-
-int mp4_boxes_find_gaps(int fd, int64_t file_size, int64_t **gaps)
-{
-    uint8_t header[HEADER_BYTES];
-    int64_t last = -1;
-    int count = 0, steps = 0;
-    *gaps = NULL;
-    for (int64_t at = 0, size; pread(fd, header, HEADER_BYTES, at) == HEADER_BYTES; at += size) {
-        size = AV_RB32(header) == 1 ? (int64_t)AV_RB64(header + 8) : AV_RB32(header);
-        size = size ? size : file_size - at; /* extends to the end of the file */
-        if (size < 8 || size > file_size - at)
-            break;
-        if (memcmp(header + 4, "moof", 4) != 0 || memcmp(header + 12, "mfhd", 4) != 0)
-            continue;
-        const int64_t number = AV_RB32(header + 20);
-        steps += number == last + 1;
-        if (last >= 0 && number > last + 1) {
-            int64_t *more = av_realloc_array(*gaps, (size_t)count + 1, sizeof(*more));
-            if (!more)
-                break;
-            *gaps = more;
-            more[count++] = at;
-        }
-        last = number;
-    }
-    /* with more gaps than steps, the file does not number its fragments consecutively */
-    return count <= FFMAX(steps, 1) ? count : 0;
 }

@@ -1,5 +1,5 @@
 /* Finds what libavformat ignores in MP4 and QuickTime files: data outside the tracks, such as GPS
- * from cameras, and missing fragments. */
+ * from cameras. */
 #ifndef LUMEQ_MEDIA_MP4_BOXES_H
 #define LUMEQ_MEDIA_MP4_BOXES_H
 
@@ -14,9 +14,5 @@
 /* Lists such boxes, and data after the last box, of a file of `end` bytes: "'gps0' (3200 bytes)";
  * "" if the file has no such data. */
 void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size);
-
-/* Returns the number of gaps in the sequence numbers of fragments, and in *gaps the positions of
- * the fragments after them; free with av_free(). */
-int mp4_boxes_find_gaps(int fd, int64_t file_size, int64_t **gaps);
 
 #endif

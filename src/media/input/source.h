@@ -70,7 +70,6 @@ typedef struct TrackClock {
     int64_t last;     /* time of the last packet returned; AV_NOPTS_VALUE at first */
     int64_t duration; /* its duration; 0: unknown */
     int64_t interval; /* expected distance to the next packet; 0: unknown */
-    int64_t pos, end; /* its position, and its end before any shift */
     int64_t moved_by; /* the shift of its time */
     int corrupt;      /* packets left until a corrupt packet counts; 0: none */
 } TrackClock;
@@ -120,12 +119,10 @@ typedef struct Source {
     AVFifo *ahead;      /* packets read ahead by video_count_packets(); or NULL */
     int *counted;       /* by stream: number of video packets in `ahead`; or NULL */
     TrackClock *clocks; /* by stream */
-    int64_t *gaps;      /* positions of mp4 fragments that follow missing ones */
-    int gap_count;
-    int64_t jump;      /* added to all times since a jump, AV_TIME_BASE units */
-    int64_t last_jump; /* the value before that jump */
-    int64_t clock;     /* time of the last sound or video packet, before the shift */
-    int64_t latest;    /* latest time of returned packets */
+    int64_t jump;       /* added to all times since a jump, AV_TIME_BASE units */
+    int64_t last_jump;  /* the value before that jump */
+    int64_t clock;      /* time of the last sound or video packet, before the shift */
+    int64_t latest;     /* latest time of returned packets */
 } Source;
 
 /*

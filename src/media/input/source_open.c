@@ -15,7 +15,6 @@
 #include <libavutil/time.h>
 
 #include "media/codec_name.h"
-#include "media/input/mp4_boxes.h"
 #include "media/input/shared_pipe.h"
 #include "media/input/video_choice.h"
 #include "media/log.h"
@@ -454,9 +453,7 @@ int source_note_streams(Source *s, const SourceOptions *options, MediaError *err
     if (!s->clocks)
         return media_no_memory(error, MEDIA_INPUT);
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE, .end = AV_NOPTS_VALUE};
-    if (S_ISREG(s->file.st_mode) && s->fd >= 0 && source_has_fragments(s))
-        s->gap_count = mp4_boxes_find_gaps(s->fd, s->file.st_size, &s->gaps);
+        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
     s->clock = s->latest = AV_NOPTS_VALUE;
     if (!s->camera && !s->reconnect)
         source_expect_key(s);

@@ -10,7 +10,6 @@
 #include <libavutil/parseutils.h>
 
 #include "media/input/mp4_boxes.h"
-#include "media/input/sound_check.h"
 #include "media/packet_bytes.h"
 
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
@@ -56,7 +55,7 @@ static void drop_held(Source *s)
 static void forget_times(Source *s)
 {
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE, .end = AV_NOPTS_VALUE};
+        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
     s->jump = s->last_jump = 0;
     s->clock = s->latest = AV_NOPTS_VALUE;
     drop_held(s);
@@ -526,28 +525,10 @@ static int is_wanted(Source *s, AVPacket *packet)
     return is_key;
 }
 
-/* A fragment is missing between two packets if numbers and times both jump there: some writers do
- * not number their fragments one by one. */
-static void note_gap(Source *s, const AVPacket *packet)
-{
-    TrackClock *clock = &s->clocks[packet->stream_index];
-    const int64_t time = packet_time(s, packet->dts, packet->stream_index);
-    const int64_t duration = packet_time(s, packet->duration, packet->stream_index);
-    for (int i = 0; i < s->gap_count && clock->end != AV_NOPTS_VALUE; i++)
-        if (clock->pos < s->gaps[i] && s->gaps[i] < packet->pos &&
-            time - clock->end > duration / 2) {
-            note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
-            s->gaps[i] = -1; /* counts once */
-        }
-    clock->pos = packet->pos;
-    clock->end = time == AV_NOPTS_VALUE ? time : time + duration;
-}
-
 static void hand_out(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
     check_times(packet, stream);
-    note_gap(s, packet);
     s->last_packet = FFMAX(s->last_packet, packet->pos);
     s->last_packet_end = FFMAX(s->last_packet_end, packet->pos + packet->size);
     packet->dts = unwrap(s, packet->dts, stream);
@@ -555,8 +536,6 @@ static void hand_out(Source *s, AVPacket *packet)
     smooth_times(s, packet);
     if (packet->flags & AV_PKT_FLAG_DISCARD)
         return;
-    if (sound_is_damaged(stream->codecpar->codec_id, packet))
-        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
     if (!(packet->flags & AV_PKT_FLAG_CORRUPT))
         return;
     TrackClock *clock = &s->clocks[packet->stream_index];
@@ -770,7 +749,6 @@ void source_free(Source **source)
     av_fifo_freep2(&s->ahead);
     av_freep(&s->counted);
     av_freep(&s->clocks);
-    av_freep(&s->gaps);
     av_freep(&s->name);
     if (s->fd >= 0)
         close(s->fd);

@@ -1,6 +1,5 @@
 #include "media/output/atomic_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -461,21 +461,6 @@ static const char *first_named(const EncoderOptions *o, const char *const *names
     return NULL;
 }
 
-/* Returns the first option that allows pictures to refer to ones before their key frame. */
-static const char *first_opening(const EncoderOptions *o)
-{
-    static const char *const words[] = {
-        "open-gop",      "open-gop=1", "open-gop=true",   "open_gop",        "open_gop=1",
-        "open_gop=true", "opengop=1",  "irefresh-type=1", "enable-fwd-kf=1", NULL};
-    for (const char *const *option = o->options; option && *option; option++) {
-        const char *value = strchr(*option, '=');
-        if (value && (has_word(value + 1, words) ||
-                      (strncmp(*option, "flags=", 6) == 0 && strstr(value, "-cgop"))))
-            return *option;
-    }
-    return NULL;
-}
-
 /* True if the encoder aims at a quality, set by an option or by default, rather than at a bit
  * rate. */
 static int has_quality(const AVCodec *codec, const EncoderOptions *o)
@@ -504,8 +489,7 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
                                         "recon", "analysis-save", "analysis-file", NULL};
     static const char *const why = "a bit rate is for the whole film, and parts are encoded "
                                    "independently; --crf gives all parts the same quality";
-    const char *rate = first_named(o, rates), *open = first_opening(o);
-    const char *file = first_named(o, files);
+    const char *rate = first_named(o, rates), *file = first_named(o, files);
     for (const char *const *option = o->options; option && *option; option++)
         if (strncmp(*option, "flags=", 6) == 0 && strstr(*option, "pass"))
             rate = *option;
@@ -513,11 +497,6 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
         return media_fail(error, MEDIA_USAGE,
                           "--vopt %s writes a file, which each part would overwrite",
                           media_quote(file));
-    if (open)
-        return media_fail(
-            error, MEDIA_USAGE,
-            "--vopt %s: parts need closed groups of pictures, since each is encoded on its own",
-            media_quote(open));
     if (o->bitrate >= 0)
         return media_fail(error, MEDIA_USAGE, "--bitrate: %s", why);
     if (rate)

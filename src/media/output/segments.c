@@ -1,7 +1,6 @@
 #include "media/output/segments.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

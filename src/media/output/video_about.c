@@ -59,30 +59,3 @@ void video_about(const AVCodecContext *c, const AVPacket *first, char *text, siz
     snprintf(text, size, "%s%s%s, %s", codec, name ? " " : "", name ? name : "",
              format ? format : "?");
 }
-
-/* The beginnings of version texts, and what follows the version. */
-static const char *const begins[] = {"x264 - core ", "x265 (build "};
-static const char end[] = " - H.26";
-
-static size_t find_text(const uint8_t *bytes, size_t size, const char *text)
-{
-    const uint8_t *at = size ? memmem(bytes, size, text, strlen(text)) : NULL;
-    return at ? (size_t)(at - bytes) : size;
-}
-
-int encoder_version_find(const uint8_t *bytes, size_t size, char text[ENCODER_VERSION_BYTES])
-{
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-        const size_t at = find_text(bytes, size, begins[i]);
-        if (at == size)
-            continue;
-        const size_t length = find_text(bytes + at, size - at, end);
-        if (at + length == size || length >= ENCODER_VERSION_BYTES)
-            continue;
-        memcpy(text, bytes + at, length);
-        text[length] = '\0';
-        return 1;
-    }
-    return 0;
-}

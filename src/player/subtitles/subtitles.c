@@ -1,6 +1,5 @@
 #include "player/subtitles/subtitles.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "media/subtitles/subtitle_decoder.h"

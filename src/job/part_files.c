@@ -1,0 +1,301 @@
+#include "job/part_files.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#define MOST_BYTES ((size_t)4 << 20) /* no curve or measure is larger */
+#define LEVEL 4                      /* level 6 takes nearly twice the time and saves 1 to 3 % */
+
+/* Hint for measures that cannot be used. */
+#define AGAIN "; lumeq measure PLAN %d -y measures it again"
+
+/* ---- frames ---- */
+
+/* Makes room for `size` bytes. Bytes of another size than the last ones are compared with zeros. */
+static int resize(FrameBytes *f, size_t size)
+{
+    const size_t room = (size + 3) / 4 * 4;
+    if (f->bytes && size == f->size)
+        return 0;
+    free(f->bytes);
+    *f = (FrameBytes){.bytes = calloc(1, 3 * room + compressBound(room))};
+    if (!f->bytes)
+        return -1;
+    f->last = f->bytes + room;
+    f->changes = f->last + room;
+    f->packed = f->changes + room;
+    f->size = size;
+    f->room = room;
+    return 0;
+}
+
+/* The place of a changed byte: the first bytes of all words come first, then the second ones, and
+ * so on, so that zlib finds more repetitions. */
+static size_t place(const FrameBytes *f, size_t i)
+{
+    return i % 4 * (f->room / 4) + i / 4;
+}
+
+void *frame_writer_reserve(FrameWriter *w, size_t size, MediaError *error)
+{
+    if (size <= MOST_BYTES && resize(&w->frame, size) >= 0)
+        return w->frame.bytes;
+    (void)media_no_memory(error, MEDIA_OUTPUT);
+    return NULL;
+}
+
+int frame_writer_add(FrameWriter *w, const MeasuredFrame *frame, MediaError *error)
+{
+    FrameBytes *const f = &w->frame;
+    uLongf length = compressBound(f->room);
+    Record head;
+    memset(&head, 0, sizeof(head));
+    memcpy(&head.frame, frame, offsetof(MeasuredFrame, interlaced) + sizeof(frame->interlaced));
+    head.first = (uint32_t)f->size;
+    for (size_t i = 0; i < f->size; i++)
+        f->changes[place(f, i)] = (uint8_t)(f->bytes[i] - f->last[i]);
+    memcpy(f->last, f->bytes, f->size);
+    if (compress2(f->packed, &length, f->changes, f->room, LEVEL) != Z_OK)
+        return media_no_memory(error, MEDIA_OUTPUT);
+    return record_writer_add(&w->out, &head, f->packed, length, error);
+}
+
+int frame_writer_add_measure(FrameWriter *w, const MeasuredFrame *frame,
+                             const LumeqMeasure *measure, MediaError *error)
+{
+    MeasuredFrame marked = *frame;
+    size_t size = 0;
+    (void)lumeq_measure_pack(measure, NULL, &size);
+    void *bytes = frame_writer_reserve(w, size, error);
+    if (!bytes)
+        return error->fault;
+    if (lumeq_measure_pack(measure, bytes, &size) < 0)
+        return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
+    marked.mark = measure_mark(bytes, size);
+    return frame_writer_add(w, &marked, error);
+}
+
+int frame_writer_add_curve(FrameWriter *w, const MeasuredFrame *frame, const LumeqCurve *curve,
+                           int bare, MediaError *error)
+{
+    int (*const pack)(const LumeqCurve *curve, void *bytes, size_t *size) =
+        bare ? lumeq_curve_pack_bare : lumeq_curve_pack;
+    size_t size = 0;
+    (void)pack(curve, NULL, &size);
+    void *bytes = frame_writer_reserve(w, size, error);
+    if (!bytes)
+        return error->fault;
+    return pack(curve, bytes, &size) < 0
+               ? media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL))
+               : frame_writer_add(w, frame, error);
+}
+
+void frame_writer_close(FrameWriter *w)
+{
+    record_writer_close(&w->out);
+    free(w->frame.bytes);
+    *w = (FrameWriter){0};
+}
+
+int frame_reader_next(FrameReader *r, MeasuredFrame *frame, MediaError *error)
+{
+    FrameBytes *const f = &r->frame;
+    if (r->next == r->file.count)
+        return 0;
+    const Record *const record = &r->file.records[r->next];
+    if (record->first > MOST_BYTES ||
+        !job_is_within(record->frame.pts, -JOB_MOST_PTS, JOB_MOST_PTS) ||
+        !job_is_within(record->frame.duration, -JOB_MOST_PTS, JOB_MOST_PTS))
+        return record_file_fail(&r->file, "a frame of it is damaged", error);
+    if (resize(f, record->first) < 0)
+        return media_no_memory(error, MEDIA_OUTPUT);
+    uLongf length = f->room;
+    if (record->size > compressBound(length))
+        return record_file_fail(&r->file, "a record is too long", error);
+    if (record_file_read(&r->file, r->next, f->packed, error) < 0)
+        return error->fault;
+    if (uncompress(f->changes, &length, f->packed, record->size) != Z_OK || length != f->room)
+        return record_file_fail(&r->file, "a record cannot be unpacked", error);
+    for (size_t i = 0; i < f->size; i++)
+        f->bytes[i] = (uint8_t)(f->bytes[i] + f->changes[place(f, i)]);
+    r->next++;
+    *frame = record->frame;
+    return 1;
+}
+
+void frame_reader_close(FrameReader *r)
+{
+    record_file_close(&r->file);
+    free(r->frame.bytes);
+    *r = (FrameReader){0};
+}
+
+/* ---- the measures of listed parts ---- */
+
+#define COUNTS (offsetof(Damage, first) / sizeof(int64_t))
+
+/* Checks the counts of a file that may have been edited. */
+static int has_limits(Damage *damage)
+{
+    int64_t counts[COUNTS];
+    int is = 1;
+    memcpy(counts, damage, sizeof(counts));
+    for (size_t i = 0; i < COUNTS; i++)
+        is &= job_is_within(counts[i], 0, JOB_MOST_COUNT);
+    damage->first[sizeof(damage->first) - 1] = '\0';
+    return is;
+}
+
+int part_measures_open(FrameReader *r, PartMeasures *m, const JobPlan *plan, int part,
+                       MediaError *error)
+{
+    *r = (FrameReader){0};
+    *m = (PartMeasures){0};
+    int ret = record_file_open(&r->file, plan, RECORDS_MEASURES, part, error);
+    if (ret == -ENOENT && !error->fault)
+        return media_fail(error, MEDIA_INPUT,
+                          "part %d is not measured; lumeq measure PLAN %d measures it", part, part);
+    if (ret >= 0 && r->file.last_size != sizeof(*m))
+        ret = record_file_fail(&r->file, "its end is damaged", error);
+    if (ret >= 0)
+        memcpy(m, r->file.last, sizeof(*m));
+    if (ret >= 0 &&
+        (!has_limits(&m->damage.packets) || !has_limits(&m->damage.frames) ||
+         m->damage.part.video_end > JOB_MOST_US || m->damage.part.any_end > JOB_MOST_US))
+        ret = record_file_fail(&r->file, "its report is damaged", error);
+    m->damage.part.frames = r->file.count;
+    if (error->fault)
+        media_add(error, AGAIN, part);
+    return ret;
+}
+
+int film_measures_next(FilmMeasures *f, MeasuredFrame *frame, MediaError *error)
+{
+    PartMeasures ignored;
+    int ret;
+    if (!f->frames)
+        return 0;
+    while (f->reader.next == f->reader.file.count && f->part < f->parts) {
+        frame_reader_close(&f->reader);
+        if (part_measures_open(&f->reader, &ignored, f->plan, f->part, error) < 0)
+            return error->fault;
+        f->part++;
+    }
+    ret = frame_reader_next(&f->reader, frame, error);
+    if (ret > 0 &&
+        lumeq_measure_unpack(&f->measure, f->reader.frame.bytes, f->reader.frame.size) < 0)
+        ret = media_fail(error, MEDIA_INPUT, "%s: %s", media_quote(f->reader.file.path),
+                         lumeq_last_error(NULL));
+    if (error->fault)
+        media_add(error, AGAIN, f->part - 1);
+    f->frames -= ret > 0;
+    return ret;
+}
+
+void film_measures_close(FilmMeasures *f)
+{
+    frame_reader_close(&f->reader);
+    lumeq_measure_free(&f->measure);
+}
+
+/* ---- curves ---- */
+
+int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)
+{
+    FrameReader *r = reader;
+    const int ret = frame_reader_next(r, frame, error);
+    if (ret > 0 && lumeq_curve_unpack(curve, r->frame.bytes, r->frame.size) < 0)
+        return media_fail(error, MEDIA_INPUT, "a curve in %s is invalid: %s",
+                          media_quote(r->file.path), lumeq_last_error(NULL));
+    return ret;
+}
+
+/* ---- encoded video ---- */
+
+/* Side data follows the packet's bytes: type and size of 4 bytes each, then its bytes. */
+int packet_write(RecordWriter *w, const AVPacket *packet, MediaError *error)
+{
+    Record head;
+    memset(&head, 0, sizeof(head));
+    head.packet.pts = packet->pts;
+    head.packet.dts = packet->dts;
+    head.packet.duration = packet->duration;
+    head.packet.flags = (uint32_t)packet->flags;
+    head.first = (uint32_t)packet->size;
+    int ret = record_writer_add(w, &head, packet->data, (size_t)packet->size, error);
+    for (int i = 0; ret >= 0 && i < packet->side_data_elems; i++) {
+        const AVPacketSideData *side = &packet->side_data[i];
+        const uint32_t kind[2] = {(uint32_t)side->type, (uint32_t)side->size};
+        ret = record_writer_append(w, kind, sizeof(kind), error);
+        if (ret >= 0)
+            ret = record_writer_append(w, side->data, side->size, error);
+    }
+    return ret;
+}
+
+/* True if the first picture is a key frame and no other is shown before it: then no picture refers
+ * to an earlier part. */
+static int begins_closed(const RecordWriter *w)
+{
+    for (int64_t i = 1; i < w->end.count; i++)
+        if (w->records[i].packet.pts < w->records[0].packet.pts)
+            return 0;
+    return !w->end.count || (w->records[0].packet.flags & AV_PKT_FLAG_KEY);
+}
+
+int packets_commit(RecordWriter *w, const uint8_t *extradata, int size, MediaError *error)
+{
+    if (!begins_closed(w))
+        return media_fail(error, MEDIA_USAGE,
+                          "part %u cannot be joined with others: its encoder did not begin it "
+                          "with a key frame and a closed group of pictures",
+                          w->end.part);
+    return record_writer_commit(w, extradata, (size_t)size, error);
+}
+
+static int take_side_data(const RecordFile *f, AVPacket *packet, const uint8_t *side, size_t size,
+                          MediaError *error)
+{
+    uint32_t kind[2];
+    while (size >= sizeof(kind)) {
+        memcpy(kind, side, sizeof(kind));
+        size -= sizeof(kind);
+        side += sizeof(kind);
+        if (kind[1] > size)
+            break;
+        uint8_t *to = av_packet_new_side_data(packet, (enum AVPacketSideDataType)kind[0], kind[1]);
+        if (!to)
+            return media_no_memory(error, MEDIA_OUTPUT);
+        memcpy(to, side, kind[1]);
+        side += kind[1];
+        size -= kind[1];
+    }
+    return size ? record_file_fail(f, "its side data is damaged", error) : 0;
+}
+
+int packet_read(RecordFile *f, int64_t index, AVPacket *packet, MediaError *error)
+{
+    const Record *r = &f->records[index];
+    if (r->first > r->size)
+        return record_file_fail(f, "its index is damaged", error);
+    uint8_t *bytes = malloc((size_t)r->size + 1);
+    int ret = bytes && av_new_packet(packet, (int)r->first) >= 0
+                  ? 0
+                  : media_no_memory(error, MEDIA_OUTPUT);
+    if (ret >= 0)
+        ret = record_file_read(f, index, bytes, error);
+    if (ret >= 0) {
+        memcpy(packet->data, bytes, r->first);
+        ret = take_side_data(f, packet, bytes + r->first, r->size - r->first, error);
+    }
+    free(bytes);
+    packet->pts = r->packet.pts;
+    packet->dts = r->packet.dts;
+    packet->duration = r->packet.duration;
+    packet->flags = (int)r->packet.flags;
+    return ret;
+}

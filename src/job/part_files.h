@@ -1,0 +1,88 @@
+/* The files of a part: its measures (`measured-K`), its curves (`curves-K`) and its encoded video
+ * (`part-K`). */
+#ifndef LUMEQ_JOB_PART_FILES_H
+#define LUMEQ_JOB_PART_FILES_H
+
+#include "job/record_file.h"
+#include "media/input/damage.h"
+
+/* A frame's bytes, stored as their differences from the frame before, compressed. {0} is empty. */
+typedef struct FrameBytes {
+    uint8_t *bytes, *last, *changes, *packed;
+    size_t size, room; /* of `bytes`, and rounded up to words */
+} FrameBytes;
+
+/* Set .out with record_writer_open(). */
+typedef struct FrameWriter {
+    RecordWriter out;
+    FrameBytes frame;
+} FrameWriter;
+
+/* Returns memory for the bytes of the next frame. NULL: MEDIA_OUTPUT. */
+void *frame_writer_reserve(FrameWriter *writer, size_t size, MediaError *error);
+
+/* Adds the frame with the bytes in the memory of frame_writer_reserve(). MEDIA_OUTPUT. */
+int frame_writer_add(FrameWriter *writer, const MeasuredFrame *frame, MediaError *error);
+
+/* Packs and adds a measure, whose mark becomes the frame's, or a curve; `bare`: without histograms.
+ * MEDIA_INPUT, MEDIA_OUTPUT. */
+int frame_writer_add_measure(FrameWriter *writer, const MeasuredFrame *frame,
+                             const LumeqMeasure *measure, MediaError *error);
+int frame_writer_add_curve(FrameWriter *writer, const MeasuredFrame *frame, const LumeqCurve *curve,
+                           int bare, MediaError *error);
+
+void frame_writer_close(FrameWriter *writer);
+
+/* Set .file with record_file_open(). {0} is closed. */
+typedef struct FrameReader {
+    RecordFile file;
+    int64_t next; /* the number of the next record */
+    FrameBytes frame;
+} FrameReader;
+
+/* Returns 1 and the next frame, whose bytes are in reader->frame; 0 at the end; MEDIA_INPUT. */
+int frame_reader_next(FrameReader *reader, MeasuredFrame *frame, MediaError *error);
+
+void frame_reader_close(FrameReader *reader);
+
+/* The last record of a file of measures. */
+typedef struct PartMeasures {
+    uint32_t before[2];  /* the marks of the two frames before the part, the nearer first; or 0 */
+    DamageReport damage; /* of the frames that were measured alone */
+} PartMeasures;
+
+/* Opens the measures of a part. MEDIA_INPUT, also if it is not measured. Close the reader in any
+ * case. */
+int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPlan *plan, int part,
+                       MediaError *error);
+
+/* The measures of a film, from the files of its listed parts. */
+typedef struct FilmMeasures {
+    const JobPlan *plan;
+    int parts;      /* that were listed */
+    int64_t frames; /* to be read at most */
+    /* Zeroed by the caller. */
+    int part; /* the next one to open */
+    FrameReader reader;
+    LumeqMeasure *measure;
+} FilmMeasures;
+
+/* Returns 1 and the next frame, whose measure `film` owns; 0 at the end; MEDIA_INPUT. */
+int film_measures_next(FilmMeasures *film, MeasuredFrame *frame, MediaError *error);
+
+void film_measures_close(FilmMeasures *film);
+
+/* For PlannedOptions.next: `reader` is a FrameReader of curves. */
+int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
+
+/* Adds an encoded packet, which stays the caller's. MEDIA_OUTPUT. */
+int packet_write(RecordWriter *writer, const AVPacket *packet, MediaError *error);
+
+/* Adds the encoder's extradata and names the file. MEDIA_OUTPUT; MEDIA_USAGE: the part does not
+ * begin with a closed group of pictures. */
+int packets_commit(RecordWriter *writer, const uint8_t *extradata, int size, MediaError *error);
+
+/* Reads packet number `index`. MEDIA_INPUT: it is damaged; MEDIA_OUTPUT: out of memory. */
+int packet_read(RecordFile *file, int64_t index, AVPacket *packet, MediaError *error);
+
+#endif
