@@ -299,7 +299,7 @@ static double code_y(const Panel *p, Rect plot, double code)
     return plot.y + plot.height - (code + 0.5) * plot.height / code_count(p->data);
 }
 
-/* Axis ticks: quarters of the code range, of which the last is the last code; or light in nits. */
+/* Axis ticks: at each quarter of the codes, the last at the last code; or light in nits. */
 #define QUARTERS 4
 #define NITS 6
 

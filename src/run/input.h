@@ -78,7 +78,7 @@ int input_look(Input *input, MediaError *error);
 int input_waiting(Input *input);
 int input_room(const Input *input);
 
-/* Where a window reads its sound and subtitles; started and stopped by the input. */
+/* Has the sound and subtitles of a window; the input starts and stops it. */
 Demuxer *input_demuxer(const Input *input);
 
 /* True: skips frames that no other frame refers to. Any thread. */

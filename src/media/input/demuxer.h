@@ -19,11 +19,10 @@ typedef enum DemuxKind {
     DEMUX_KINDS,
 } DemuxKind;
 
-/* What the source knew right after it had read a packet: AVPacket.opaque_ref of packets that are
- * read in order, or NULL if there is nothing to note. */
+/* Facts from the source about a packet: AVPacket.opaque_ref of packets that are read in order, or
+ * NULL if there are none. */
 typedef struct PacketNote {
-    Damage
-        damage; /* found since the packet before; Source.damage keeps what follows the last one */
+    Damage damage; /* since the packet before; Source.damage keeps that after the last one */
     int64_t start; /* of a track's first packet: source_track_start() */
     int is_last;   /* see source_is_last() */
 } PacketNote;
