@@ -1,10 +1,9 @@
 /*
- * A CPU without memory for a frame: the frame is refused, or redone later. The CPU backend of this
- * program is a fake as well, which marks the frames that it writes.
+ * A CPU without memory for a frame: the frame is refused, or redone later. Both backends of this
+ * program are fakes: the CPU marks the frames that it writes, and the GPU is lost with the first.
  */
-#include "fake_gpu.h"
-
-#include "equalizer/backend.h"
+#include "../check.h"
+#include "../fake_flights.h"
 
 #define SIDE 16
 #define MARK 0x5A
@@ -73,6 +72,67 @@ const LumeqBackend lumeq_backend_cpu = {
     .close = close_it,
 };
 
+static int open_gpu(void *priv, const LumeqConfig *config, char *text, size_t size)
+{
+    return fake_open(priv, config, text, size);
+}
+
+static int place_gpu(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
+                     void **pending, char *text, size_t size)
+{
+    (void)text, (void)size;
+    return fake_place(priv, job, flight, pending);
+}
+
+static int begin_gpu(void *priv, void *const *pendings, int count, int may_refuse, char *text,
+                     size_t size)
+{
+    (void)priv, (void)pendings, (void)count, (void)may_refuse, (void)text, (void)size;
+    return 0;
+}
+
+static int finish_gpu(void *priv, void *pending, const LumeqCounts *counts, int wait, char *text,
+                      size_t size)
+{
+    return wait ? fake_measure(priv, pending, counts, text, size) : LUMEQ_ERR_AGAIN;
+}
+
+static int write_gpu(void *priv, const LumeqApplyJob *jobs, int count, char *text, size_t size)
+{
+    return fake_write(priv, jobs, count, text, size);
+}
+
+static int land_gpu(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                    double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
+                    size_t size)
+{
+    (void)priv, (void)pending, (void)counts, (void)begin_us, (void)end_us;
+    snprintf(text, size, "no progress");
+    return wait ? LUMEQ_ERR_GPU : LUMEQ_ERR_AGAIN;
+}
+
+static void close_gpu(void *priv)
+{
+    fake_close(priv);
+}
+
+const LumeqBackend lumeq_backend_cuda = {
+    .name = "cuda",
+    .priv_size = sizeof(FakeDevice),
+    .open = open_gpu,
+    .measure_finish = finish_gpu,
+    .place = place_gpu,
+    .begin = begin_gpu,
+    .write = write_gpu,
+    .land = land_gpu,
+    .leave = fake_leave,
+    .alloc_host = alloc_cpu,
+    .free_host = free_cpu,
+    .alloc_device = alloc_cpu,
+    .free_device = free_cpu,
+    .close = close_gpu,
+};
+
 static LumeqImage picture(uint8_t *memory)
 {
     return (LumeqImage){
@@ -111,7 +171,6 @@ TEST(frames_wait_for_memory)
     static uint8_t in[SIDE * SIDE], out[2][SIDE * SIDE];
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
     LumeqFrame back = {.size = sizeof(back)};
-    fake_gpu_lose_after(0);
     for (int n = 0; n < 2; n++) {
         const LumeqFrame frame = {.in = picture(in), .out = picture(out[n]), .opaque = out[n]};
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
