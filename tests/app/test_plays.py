@@ -156,14 +156,14 @@ class Encoder(Case):
             self.assertFalse(os.path.exists(self.path("none.mp4")))
 
     def test_resumed(self):
-        """A job continues with the encoder of its plan."""
+        """A job continues with the same encoder."""
         self.ok("plan", dark(), "-o", self.path("out.mp4"), "--pix-fmt", "auto10", "--parts", 2, *QUICK)
         self.ok("segment", self.path("out.mp4.lumeq/plan"), 0)
         got, result = self.written(dark(), "out.mp4", "--pix-fmt", "auto10", "--jobs", 2, "--parts", 2, "--resume", *QUICK)
         self.assertEqual(got, HEVC)
         self.assertIn("1 of 2 parts are there already", result.err)
 
-    def test_plan_notes_the_encoder_of_the_deeper_output(self):
+    def test_parts_have_the_encoder_of_the_deeper_output(self):
         for measured in (), ("--no-measure",):
             with self.subTest(measured=measured):
                 self.ok("plan", dark(), "-o", self.path("out.mp4"), "--pix-fmt", "auto10", "--parts", 2, *QUICK, *measured, "-y")
@@ -172,7 +172,6 @@ class Encoder(Case):
                     self.ok("measure", plan, part)
                 if measured:
                     self.ok("plan", plan)
-                self.assertRegex(self.read("out.mp4.lumeq/plan").decode(), r"encoder libx265\nencoder-version x265")
                 for part in range(2):
                     self.ok("segment", plan, part)
                 self.ok("join", plan)
