@@ -123,6 +123,8 @@ int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const Lumeq
     const LumeqFrame frame = equalizer_frame(in, NULL);
     const LumeqImage previous = equalizer_previous(before, in);
     const LumeqSync sync = equalizer_sync(in);
+    if (gpu_frame_is_lost(in) || (before && gpu_frame_is_lost(before)))
+        return EQUALIZER_LOST;
     int ret = lumeq_measure(context, measure, params, &frame.in,
                             previous.plane[0] ? &previous : NULL, sync.after ? &sync : NULL);
     if (ret == 0)
