@@ -11,14 +11,11 @@
 #include "media/side_data.h"
 
 /* Frames that wait: enough to ride out an uneven decoder, few enough to keep memory small (a 4K
- * frame has 12 MB, and copied packets may have any size). A decoder with many threads holds the
- * next frames itself, and a GPU has few surfaces: then one frame waits for a window. */
+ * frame has 12 MB, and copied packets may have any size). A GPU has few surfaces. */
 #define FILE_FRAMES 4
 #define FILE_BYTES (12 << 20)
-#define WINDOW_FRAMES 6
-#define WINDOW_FEW_FRAMES 1
+#define WINDOW_FRAMES 2
 #define WINDOW_BYTES (256 << 20)
-#define MANY_THREADS 4
 
 /* Packets kept back until the frame they belong before has been decoded. */
 #define MAX_PENDING_PACKETS 1024
@@ -104,9 +101,8 @@ static void drop_queued(const void *oldest, void *next)
 static int open_queue(Input *in)
 {
     const int is_live = in->options.shown && in->source->live;
-    const int few = is_live || decoder_is_on_gpu(in->decoder) ||
-                    decoder_frame_threads(in->decoder) >= MANY_THREADS;
-    in->room = !in->options.shown ? FILE_FRAMES : few ? WINDOW_FEW_FRAMES : WINDOW_FRAMES;
+    const int few = is_live || decoder_is_on_gpu(in->decoder);
+    in->room = !in->options.shown ? FILE_FRAMES : few ? 1 : WINDOW_FRAMES;
     const QueueOptions queue = {.item = sizeof(Frame *),
                                 .count = in->room,
                                 .bytes = in->options.shown ? WINDOW_BYTES : FILE_BYTES,
