@@ -280,21 +280,21 @@ void lumeq_free_device(LumeqContext *c, void *memory)
         c->first.backend->free_device(c->first.priv, memory);
 }
 
-int lumeq_get_cuda(LumeqContext *c, void **context, void **stream)
+int lumeq_get_cuda(LumeqContext *c, void **cuda_context, void **stream)
 {
-    if (context)
-        *context = NULL;
+    if (cuda_context)
+        *cuda_context = NULL;
     if (stream)
         *stream = NULL;
-    if (!c || !context || !stream)
-        return lumeq_refuse("the LumeqContext, `context` or `stream` is NULL");
+    if (!c || !cuda_context || !stream)
+        return lumeq_refuse("the LumeqContext, `cuda_context` or `stream` is NULL");
     const LumeqBackend *backend = c->first.backend;
     if (!backend->get_cuda)
         return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
                                  "the backend is %s, which has no CUDA context", backend->name);
-    const int ret =
-        backend->get_cuda(c->first.priv, context, stream, lumeq_error_text(), LUMEQ_ERROR_SIZE);
+    const int ret = backend->get_cuda(c->first.priv, cuda_context, stream, lumeq_error_text(),
+                                      LUMEQ_ERROR_SIZE);
     if (ret < 0)
-        *context = *stream = NULL;
+        *cuda_context = *stream = NULL;
     return ret;
 }

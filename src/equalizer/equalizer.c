@@ -202,10 +202,12 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
         return lumeq_refuse("`equalizer` is NULL");
     *equalizer = NULL;
     LumeqEqualizer *eq = calloc(1, sizeof(*eq));
-    const int ret = eq ? lumeq_context_open(&eq->context, config, 1, why, why_size)
-                       : lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
-    if (!eq && why)
-        snprintf(why, why_size, "%s", lumeq_error_text());
+    if (!eq) {
+        if (why)
+            snprintf(why, why_size, "out of memory");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
+    }
+    const int ret = lumeq_context_open(&eq->context, config, 1, why, why_size);
     if (ret < 0) {
         free(eq);
         return ret;
