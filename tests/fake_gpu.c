@@ -158,7 +158,9 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
 {
     Fake *fake = priv;
     const int ret = count_down(fake, &frames_left, text, size);
+    pthread_mutex_lock(&lock);
     fake->applied += ret == 0;
+    pthread_mutex_unlock(&lock);
     return ret < 0 ? ret : lumeq_backend_cpu.apply(fake->cpu, job, text, size);
 }
 
