@@ -37,7 +37,7 @@ struct Window {
 
 /* Xlib's own handler exits with code 1. A handler must not return, and Xlib does not tell it which
  * window is concerned, so only one window is supported. */
-typedef void (*XlibHandler)(void);
+typedef int (*XlibHandler)(void *display);
 typedef XlibHandler (*XlibSetHandler)(XlibHandler handler);
 static const Window *on_x11;
 
@@ -61,22 +61,13 @@ static int has_driver(const char *name)
     return driver && strcmp(driver, name) == 0;
 }
 
-/* SDL wakes the thread that waits for events by a message to the window, from a connection of its
- * own. The server may get the message after the window is gone, which is no error. */
-static int ignore_error(void *display, void *event)
-{
-    (void)display;
-    (void)event;
-    return 0;
-}
-
-/* `setter`: of Xlib. Returns nonzero on success. SDL loads the same library. */
-static int set_x11_handler(Window *w, const char *setter, XlibHandler handler)
+/* Returns nonzero on success. SDL loads the same library. */
+static int set_x11_handler(Window *w, XlibHandler handler)
 {
     XlibSetHandler set;
     if (!w->xlib)
         w->xlib = SDL_LoadObject("libX11.so.6");
-    void *function = w->xlib ? SDL_LoadFunction(w->xlib, setter) : NULL;
+    void *function = w->xlib ? SDL_LoadFunction(w->xlib, "XSetIOErrorHandler") : NULL;
     memcpy(&set, &function, sizeof(set));
     if (set)
         (void)set(handler);
@@ -296,7 +287,7 @@ static int open_all(Window *w, const WindowOptions *options, MediaError *error)
     w->thread = SDL_ThreadID();
     if (w->lost && has_driver("x11")) {
         on_x11 = w;
-        if (!set_x11_handler(w, "XSetIOErrorHandler", (XlibHandler)lose_x11))
+        if (!set_x11_handler(w, lose_x11))
             on_x11 = NULL;
     }
     SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
@@ -442,11 +433,9 @@ void window_close(Window **window)
         window_keep_awake(w, 0);
         SDL_ShowCursor(SDL_ENABLE);
     }
-    if (w->video_started && has_driver("x11"))
-        (void)set_x11_handler(w, "XSetErrorHandler", (XlibHandler)ignore_error);
     destroy(w);
     if (on_x11 == w)
-        (void)set_x11_handler(w, "XSetIOErrorHandler", NULL);
+        (void)set_x11_handler(w, NULL);
     on_x11 = NULL;
     if (w->xlib)
         SDL_UnloadObject(w->xlib);
