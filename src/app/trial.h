@@ -9,7 +9,7 @@ typedef struct Trial {
     /* Set by the caller. */
     double began;  /* start: monotonic, in seconds */
     double length; /* packets of this many seconds count; the rest is for the encoder's lookahead */
-    /* Receives each decoded frame and what is written of it, which the run owns. */
+    /* Receives each decoded frame and its output; the run owns both. */
     void (*frame)(void *opaque, const AVFrame *before, const AVFrame *after, double time);
     void *opaque;
 

@@ -19,8 +19,8 @@ typedef enum DemuxKind {
     DEMUX_KINDS,
 } DemuxKind;
 
-/* Facts from the source about a packet: AVPacket.opaque_ref of packets that are read in order, or
- * NULL if there are none. */
+/* Facts from the source about a packet, in the AVPacket.opaque_ref of packets that are read in
+ * order; NULL: no facts. */
 typedef struct PacketNote {
     Damage damage; /* since the packet before; Source.damage keeps that after the last one */
     int64_t start; /* of a track's first packet: source_track_start() */
