@@ -74,6 +74,38 @@ static int set_x11_handler(Window *w, XlibHandler handler)
     return set != NULL;
 }
 
+/* XErrorEvent; only X11 has its header. */
+typedef struct XlibError {
+    int type;
+    void *display;
+    unsigned long resource, serial;
+    unsigned char code, request, minor;
+} XlibError;
+typedef int (*XlibErrorHandler)(void *display, XlibError *error);
+typedef XlibErrorHandler (*XlibSetErrorHandler)(XlibErrorHandler handler);
+
+#define X_SEND_EVENT 25
+
+static XlibErrorHandler usual_handler;
+
+/* SDL wakes the thread that waits for events by a message to the window, from a connection of its
+ * own. The server may get it after the window is gone, which is no error. */
+static int pass_over_messages(void *display, XlibError *error)
+{
+    return error->request == X_SEND_EVENT ? 0 : usual_handler(display, error);
+}
+
+/* Before SDL starts, which keeps the handler that it finds. Xlib stays loaded with it. */
+static void expect_late_messages(void)
+{
+    XlibSetErrorHandler set;
+    void *library = usual_handler ? NULL : SDL_LoadObject("libX11.so.6");
+    void *function = library ? SDL_LoadFunction(library, "XSetErrorHandler") : NULL;
+    memcpy(&set, &function, sizeof(set));
+    if (set)
+        usual_handler = set(pass_over_messages);
+}
+
 /* If the Wayland compositor is gone, SDL sends a quit event that no user caused. */
 void window_set_lost(Window *w, void (*lost)(void *opaque), void *opaque)
 {
@@ -268,6 +300,7 @@ static int open_all(Window *w, const WindowOptions *options, MediaError *error)
     SDL_SetHint(SDL_HINT_APP_NAME, "lumeq");
     /* otherwise the desktop turns off its compositor for an ordinary window */
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
+    expect_late_messages();
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
         return media_fail(error, MEDIA_INPUT, "no display to open a window on: %s", SDL_GetError());
     w->video_started = 1;
