@@ -21,9 +21,6 @@
 /* Weight of the last frame in the average duration. */
 #define USUAL_WEIGHT 0.1
 
-/* Number of decoded frames to fetch: if the second one is due already, the first is dropped. */
-#define COMING 2
-
 /* Number of decoded frames that can be equalized again: those ahead, the shown one, and a dropped
  * one between them. */
 #define KEPT 4
@@ -73,8 +70,7 @@ struct EqualizeStage {
     LiveCurves curves;
     FrameMemory *device_memory; /* of the GPU, or NULL */
     int writes, chroma;         /* outputs have own planes; chroma as well */
-    Frame *coming[COMING];
-    int coming_count;
+    Frame *next;                /* decoded, not kept yet; or NULL */
     Kept kept[KEPT];
     int kept_count;
     int done; /* the first `done` of them are equalized */
@@ -356,33 +352,22 @@ static int take_decoded(EqualizeStage *s, Frame **frame, MediaError *error)
     return ret;
 }
 
-static Frame *take_coming(EqualizeStage *s)
-{
-    Frame *first = s->coming[0];
-    s->coming[0] = s->coming[1];
-    s->coming_count--;
-    return first;
-}
-
-static void drop_coming(EqualizeStage *s)
-{
-    Frame *frame = take_coming(s);
-    if (s->coming_count)
-        frame_note_skipped(s->coming[0], frame);
-    frame_free(&frame);
-}
-
+/* Fetches the next frame. A newer one replaces it if the input is live, or if it is late. */
 static void fetch(EqualizeStage *s)
 {
-    while (s->coming_count < COMING && !s->end) {
+    int ret = 0;
+    while (!s->end && ret >= 0 && (!s->next || s->now.live || is_late(s, &s->next->decoded))) {
         MediaError error = {0};
-        const int ret = take_decoded(s, &s->coming[s->coming_count], &error);
-        if (ret == AVERROR(EAGAIN))
-            return;
-        if (ret < 0)
+        Frame *newer = NULL;
+        ret = take_decoded(s, &newer, &error);
+        if (ret >= 0 && s->next)
+            frame_note_skipped(newer, s->next);
+        if (ret >= 0) {
+            frame_free(&s->next);
+            s->next = newer;
+        } else if (ret != AVERROR(EAGAIN)) {
             note_end(s, ret, &error);
-        else if (++s->coming_count > 1 && s->now.live)
-            drop_coming(s);
+        }
     }
 }
 
@@ -392,11 +377,11 @@ static int give_way(EqualizeStage *s)
 {
     Kept *last = &s->kept[s->kept_count - 1];
     Frame *result;
-    if (s->coming[0]->decoded.decoded_at < s->sent_at || queue_take_back(s->results, &result) < 0)
+    if (s->next->decoded.decoded_at < s->sent_at || queue_take_back(s->results, &result) < 0)
         return 0;
     frame_free(&result);
     (void)lumeq_history_copy(s->curves.history, last->before);
-    frame_note_skipped(s->coming[0], last->frame);
+    frame_note_skipped(s->next, last->frame);
     s->apart = last->frame->first;
     forget(s, s->kept_count - 1);
     return 1;
@@ -408,24 +393,22 @@ static int take_next(EqualizeStage *s, MediaError *error)
     if (!s->now.live && count_ahead(s) >= AHEAD)
         return 0;
     fetch(s);
-    while (s->coming_count > 1 && is_late(s, &s->coming[0]->decoded)) {
-        drop_coming(s);
-        fetch(s);
-    }
-    if (!s->coming_count)
+    if (!s->next)
         return 0;
     if (s->now.live && s->now.hold) {
-        drop_coming(s);
+        frame_free(&s->next);
         return 1;
     }
     if (s->now.live && count_ahead(s) && !give_way(s))
         return 0;
-    return keep(s, take_coming(s), error) < 0 ? error->fault : 1;
+    Frame *frame = s->next;
+    s->next = NULL;
+    return keep(s, frame, error) < 0 ? error->fault : 1;
 }
 
 static void send_end(EqualizeStage *s)
 {
-    if (!s->end || s->coming_count || s->end_sent)
+    if (!s->end || s->next || s->end_sent)
         return;
     Frame *frame = frame_alloc();
     if (!frame)
@@ -441,8 +424,7 @@ static void begin_generation(EqualizeStage *s)
     s->generation = s->now.generation;
     s->apart = 1;
     s->end = s->end_sent = 0;
-    while (s->coming_count)
-        drop_coming(s);
+    frame_free(&s->next);
     for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
         if (s->kept[i].frame->number != s->now.shown)
             forget(s, i);
@@ -464,8 +446,7 @@ static void forget_all(EqualizeStage *s)
 {
     while (s->kept_count)
         forget(s, s->kept_count - 1);
-    while (s->coming_count)
-        drop_coming(s);
+    frame_free(&s->next);
 }
 
 /* One thing to do. Returns 1, 0 if there was none, or a negative number. */
