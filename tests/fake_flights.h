@@ -99,7 +99,7 @@ static inline int fake_write(FakeDevice *fake, const LumeqApplyJob *jobs, int co
     int ret = 0;
     for (int i = 0; i < count && ret == 0; i++) {
         Flight *f = jobs[i].flight;
-        *f->to.late = f->written = 1;
+        f->written = 1;
         if (jobs[i].write)
             ret = lumeq_backend_cpu.apply(fake->cpu, &jobs[i], text, size);
     }

@@ -168,8 +168,6 @@ typedef struct LumeqFlight {
     int reference;      /* the GPU makes the curve, and writes the frame as well */
     int alone;          /* no other frame is in flight */
     const void *before; /* the pending frame in flight before it, or NULL */
-    int *late;          /* set to 1 if a copy into `out` is queued, which a hung GPU may still
-                         * perform at any time; 0 before */
 } LumeqFlight;
 
 /* A frame to equalize with a curve. */
@@ -247,8 +245,9 @@ typedef struct LumeqBackend {
      * `sums` of the counts; `counts` is NULL for others. `leave` gives up what was placed, in
      * order, and not before the frame that has it as `before` has landed.
      *
-     * None but `land` waits, unless memory of the caller is not pinned. Errors as above; if one
-     * of several frames fails, or one that `begin` may not refuse, the device counts as lost.
+     * None but `land` waits, unless the input is not pinned. A device that was lost and recovers
+     * does not write to host memory, except for frames with sync. Errors as above; if one of
+     * several frames fails, or one that `begin` may not refuse, the device counts as lost.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending,
                  char *text, size_t text_size);

@@ -19,9 +19,8 @@
 static int calls_until_loss; /* of all kinds together */
 static int lost, out_of_memory;
 static int refusal; /* not 0: the device is not lost, but refuses work with this from then on */
-static int in_flight_then; /* at that time */
-static int late;           /* not 0: the lost device writes its frames at the very end */
-static int deep;           /* frames are of 10 bits, later of 14, not of 8 */
+static int in_flight_then;                       /* at that time */
+static int deep;                                 /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
@@ -38,10 +37,6 @@ static int fails(char *text, size_t size)
     return 1;
 }
 
-/* Outputs that a lost device may still write: one per frame in flight. */
-static LumeqImage unfinished[FLIGHTS + 1];
-static int unfinished_count;
-
 /* A lost device may have written anything into the outputs of the frames in flight. */
 static void lose_frames(const FakeDevice *fake)
 {
@@ -49,20 +44,9 @@ static void lose_frames(const FakeDevice *fake)
         const LumeqImage *out = &f->to.out;
         if (f->landed || !f->written || out->memory != LUMEQ_MEMORY_HOST)
             continue;
-        unfinished[unfinished_count++] = *out;
         for (int plane = 0; plane < f->to.write; plane++)
             memset(out->plane[plane], 0xA5, WIDTH);
     }
-}
-
-static void wake_up(void)
-{
-    while (late && unfinished_count) {
-        const LumeqImage *out = &unfinished[--unfinished_count];
-        for (int plane = 0; plane < lumeq_planes(out); plane++)
-            memset(out->plane[plane], 0xA5, (size_t)(WIDTH * lumeq_height(out, plane)));
-    }
-    unfinished_count = 0;
 }
 
 static int frames_begun; /* frames in flight whose output was queued */
@@ -132,7 +116,6 @@ static int write_fake(void *priv, const LumeqApplyJob *job, int count, char *tex
     CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
     p->written = job->write > 0;
     frames_begun++;
-    *p->to.late = late && p->written && job->out.memory == LUMEQ_MEMORY_HOST;
     return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size) : 0;
 }
 
@@ -213,7 +196,6 @@ const LumeqBackend lumeq_backend_cuda = {
 typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     FrameStats stats[FRAMES];
-    LumeqImage back[FRAMES]; /* the returned outputs */
     uint8_t spare[SIZE];
     int on_device;         /* some outputs are in device memory, while that is allowed */
     int unwritten[FRAMES]; /* frames that were returned measured instead of written */
@@ -232,8 +214,9 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
     while ((ret = lumeq_receive(eq, &frame, ask_stats(&run->stats[run->received % FRAMES]))) == 0) {
         const int n = run->received++;
         CHECK(frame.opaque == run->in[n % FRAMES], "frame %d is another", n);
-        run->back[n % FRAMES] = frame.out;
         run->unwritten[n % FRAMES] = !is_measured(n) && !frame.out.plane[0];
+        CHECK(!frame.out.plane[0] || frame.out.plane[0] == run->out[n % FRAMES],
+              "frame %d is elsewhere", n);
     }
     CHECK(ret == LUMEQ_ERR_AGAIN || (until_empty && ret == LUMEQ_ERR_END), "receive answers %d",
           ret);
@@ -289,21 +272,6 @@ static void set_mode(LumeqParams *params, int n)
     params->mode = clahe ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
     params->tiles_x = n < 19 ? 4 : 3;
     params->tiles_y = 3;
-}
-
-/* Copies relocated outputs to where the test reads them. */
-static void collect(Run *run)
-{
-    for (int n = 0; n < FRAMES; n++) {
-        const LumeqImage *from = &run->back[n], to = picture(run->out[n], n);
-        const int moved = from->plane[0] && from->plane[0] != to.plane[0];
-        CHECK(!moved || late, "frame %d is elsewhere", n);
-        for (int plane = 0; moved && plane < lumeq_planes(&to); plane++)
-            for (int y = 0; y < lumeq_height(&to, plane); y++)
-                memcpy((uint8_t *)to.plane[plane] + y * to.stride[plane],
-                       (const uint8_t *)from->plane[plane] + y * from->stride[plane],
-                       (size_t)lumeq_row_size(&to, plane));
-    }
 }
 
 /* Messages from the library. */
@@ -370,8 +338,6 @@ static void play(LumeqBackendId id, Run *run)
         CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
     check_log(&log);
-    wake_up();
-    collect(run);
     lumeq_destroy(&eq);
 }
 
@@ -418,7 +384,7 @@ static void lose_at_any_call(int on_device)
 static void lose_in_any_mode(int on_device)
 {
     for (int n = 0; n < 2 * MODES; n++) {
-        if (!check_drawn(n + on_device + late))
+        if (!check_drawn(n + on_device))
             continue;
         deep = n / MODES;
         mode = n % MODES;
@@ -439,17 +405,6 @@ static void loss_with_outputs_on_the_device(void)
 {
     if (!check_without_threads())
         lose_in_any_mode(1);
-}
-
-/* Late writes of a recovering GPU never show. */
-static void loss_with_late_writes(void)
-{
-    if (check_without_threads())
-        return;
-    late = 1;
-    lose_in_any_mode(0);
-    lose_in_any_mode(1);
-    late = 0;
 }
 
 /* A GPU that cannot take a frame, for any reason: the CPU continues. */
@@ -727,7 +682,6 @@ static void memory_outlives_the_loss(void)
 static const CheckTest tests[] = {
     {"loss_at_any_call", loss_at_any_call},
     {"loss_with_outputs_on_the_device", loss_with_outputs_on_the_device},
-    {"loss_with_late_writes", loss_with_late_writes},
     {"refusal_at_any_call", refusal_at_any_call},
     {"loss_step_by_step", loss_step_by_step},
     {"refusal_step_by_step", refusal_step_by_step},

@@ -8,7 +8,7 @@
 #define SIDE 16
 #define MARK 0x5A
 
-static int opened, no_memory, no_room; /* no_room: for the outputs of a lost GPU */
+static int opened, no_memory;
 
 static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
@@ -47,7 +47,7 @@ static int apply_cpu(void *priv, const LumeqApplyJob *job, char *text, size_t si
 static void *alloc_cpu(void *priv, size_t size)
 {
     (void)priv;
-    return no_room ? NULL : malloc(size);
+    return malloc(size);
 }
 
 static void free_cpu(void *priv, void *memory)
@@ -99,7 +99,8 @@ static int finish_gpu(void *priv, void *pending, const LumeqCounts *counts, int 
 
 static int write_gpu(void *priv, const LumeqApplyJob *jobs, int count, char *text, size_t size)
 {
-    return fake_write(priv, jobs, count, text, size);
+    (void)priv, (void)jobs, (void)count, (void)text, (void)size;
+    return 0;
 }
 
 static int land_gpu(void *priv, void *pending, const LumeqCounts *counts, int wait,
@@ -143,7 +144,7 @@ static LumeqEqualizer *open_on(LumeqBackendId id)
 {
     LumeqEqualizer *eq = NULL;
     const LumeqConfig config = {.backend = id};
-    opened = no_memory = no_room = 0;
+    opened = no_memory = 0;
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
     return eq;
 }
@@ -176,20 +177,16 @@ TEST(frames_wait_for_memory)
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
     }
     lumeq_flush(eq);
-    no_room = 1;
+    no_memory = 1;
     for (int i = 0; i < 2; i++)
         CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_MEMORY, "a frame comes back");
-    no_room = 0;
+    no_memory = 0;
     for (int n = 0; n < 2; n++) {
         const int ret = lumeq_receive(eq, &back, NULL);
         if (!CHECK(ret == 0, "receive answers %d: %s", ret, lumeq_last_error(eq)))
             break;
         CHECK(back.opaque == out[n], "frame %d is another", n);
-        CHECK(*(uint8_t *)back.out.plane[0] == MARK, "frame %d is not written", n);
-        CHECK((back.out.plane[0] != out[n]) == (n == 0),
-              "frame %d: only the first is where the GPU "
-              "may write",
-              n);
+        CHECK(back.out.plane[0] == out[n] && out[n][0] == MARK, "frame %d is not written", n);
     }
     CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_END, "there are more");
 }

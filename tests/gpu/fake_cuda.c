@@ -101,6 +101,13 @@ static void work(cudaStream_t stream)
         stream->done = done;
 }
 
+/* The same for a copy. A device that wakes up in the end hangs in its kernels only. */
+static void work_of_copy(cudaStream_t stream)
+{
+    if (!fake_cuda.late)
+        work(stream);
+}
+
 /* Inside CUDA. */
 static void wait_for(cudaStream_t stream)
 {
@@ -279,7 +286,8 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 /* ---- copies, streams and events ------------------------------------------------------------ */
 
-/* Returns 1 if the copy is postponed until the device wakes up. */
+/* Returns 1 if the copy is postponed until the device wakes up, since it is queued behind work that
+ * hangs. */
 static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
 {
     if (!fake_cuda.late || stream->done <= fake_cuda.now || type_of(to) != cudaMemoryTypeHost)
@@ -298,9 +306,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 {
     (void)kind;
     CALL();
-    work(stream);
     if (!put_off(to, size, size, 1, stream))
         memcpy(to, from, size);
+    work_of_copy(stream);
     return cudaSuccess;
 }
 
@@ -318,11 +326,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     (void)kind;
     CALL();
-    work(stream);
-    if (put_off(to, to_pitch, row, height, stream))
-        return cudaSuccess;
-    for (size_t y = 0; y < height; y++)
+    for (size_t y = 0; y < height && !put_off(to, to_pitch, row, height, stream); y++)
         memcpy((uint8_t *)to + y * to_pitch, (const uint8_t *)from + y * pitch, row);
+    work_of_copy(stream);
     return cudaSuccess;
 }
 

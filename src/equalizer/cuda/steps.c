@@ -39,8 +39,11 @@ struct LumeqCudaStep {
     uint8_t *device, *host;
     size_t device_size, host_size;
 
-    LumeqMeasureJob job;        /* its pointers are valid only until it has begun */
-    LumeqFlight flight;         /* its `late` is NULL: a step of its own */
+    LumeqMeasureJob job; /* its pointers are valid only until it has begun */
+    LumeqFlight flight;
+    int in_flight; /* a frame in flight; 0: a step of its own */
+    int unfetched; /* it is in that list */
+    LumeqCudaStep *next_unfetched;
     LumeqCudaStep *leader;      /* the last one of those launched together: its stream and events
                                  * count */
     LumeqCudaPictures pictures; /* on the device */
@@ -232,11 +235,6 @@ static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
     return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
-static int is_flight(const LumeqCudaStep *step)
-{
-    return step->flight.late != NULL;
-}
-
 /* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
  * the work that was started on `stream`. `step` NULL: nothing was started. */
 static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
@@ -249,7 +247,7 @@ static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t strea
     const cudaError_t after = step ? finish_so_far(step, stream) : cudaFree(NULL);
     if (after)
         return lose(steps, after, what, text, text_size);
-    if (step && !is_flight(step))
+    if (step && !step->in_flight)
         give_step(steps, step, 1);
     snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
              cudaGetErrorString(error));
@@ -265,19 +263,6 @@ static int may_repeat(cudaError_t error)
     return 1;
 }
 
-/* Waits for the last work on a frame in flight, or for a measure. */
-static cudaError_t await_done(const LumeqCudaStep *step, double since, LumeqCudaWait wait)
-{
-    LumeqCudaStep *leader = step->leader;
-    if (leader->finished)
-        return cudaSuccess;
-    cudaError_t error = lumeq_cuda_await_event(leader->done, since, wait);
-    if (may_repeat(error))
-        error = lumeq_cuda_await_event(leader->done, since, wait);
-    leader->finished = !error;
-    return error;
-}
-
 /* ---- the caller's streams and events ------------------------------------------------------- */
 
 /* `part`: index of the shared stream. */
@@ -285,7 +270,7 @@ static cudaStream_t stream_of(const LumeqCudaSteps *steps, const LumeqCudaStep *
                               const LumeqSync *sync, int part)
 {
     return sync && sync->stream                     ? (cudaStream_t)sync->stream
-           : is_flight(step) && steps->shared[part] ? steps->shared[part]
+           : step->in_flight && steps->shared[part] ? steps->shared[part]
                                                     : step->stream;
 }
 
@@ -308,7 +293,9 @@ static cudaError_t end(LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t 
     return error ? error : cudaEventRecord(step->done, stream);
 }
 
-/* True if the call must wait for the output, since no event or stream of the caller can. */
+/* True if the call must wait for the output, since no event or stream of the caller can. Then the
+ * CPU may write it after a GPU is lost, which must not write it as well when it wakes up. So its
+ * copy to the host is queued only after the data are ready. */
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
@@ -328,20 +315,82 @@ static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step
     return error ? error : lumeq_pictures_copy(to, from, planes, cudaMemcpyHostToDevice, stream);
 }
 
-/* If the call waits, the CPU may write the output after a GPU is lost, which must not write it as
- * well when it wakes up. So the copy is queued only after the data are ready. */
-static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                            const LumeqImage *to, int planes, int waits, cudaStream_t stream)
+static int to_host(const LumeqCudaStep *step)
 {
-    if (to->memory != LUMEQ_MEMORY_HOST)
-        return cudaSuccess;
-    const int pageable = lumeq_pageable_planes(steps->home, to, planes);
-    const cudaError_t error = waits || pageable ? finish_so_far(step->leader, stream) : cudaSuccess;
-    if (is_flight(step))
-        *step->flight.late = pageable < planes;
-    return error ? error
-                 : lumeq_pictures_copy(to, &step->pictures.out, planes, cudaMemcpyDeviceToHost,
-                                       stream);
+    return step->flight.write && step->flight.out.memory == LUMEQ_MEMORY_HOST;
+}
+
+static cudaError_t download(const LumeqCudaStep *step, cudaStream_t stream)
+{
+    return lumeq_pictures_copy(&step->flight.out, &step->pictures.out, step->flight.write,
+                               cudaMemcpyDeviceToHost, stream);
+}
+
+/* Leaves copies to fetch(). */
+static void fetch_later(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count)
+{
+    LumeqCudaStep **end = &steps->unfetched;
+    while (*end)
+        end = &(*end)->next_unfetched;
+    for (int i = 0; i < count; i++) {
+        if (!to_host(run[i]))
+            continue;
+        run[i]->unfetched = 1;
+        run[i]->next_unfetched = NULL;
+        *end = run[i];
+        end = &run[i]->next_unfetched;
+    }
+}
+
+/* Tells whether a frame's queued work has finished. */
+static cudaError_t ask_done(const LumeqCudaStep *step)
+{
+    LumeqCudaStep *leader = step->leader;
+    const cudaError_t error =
+        leader->finished ? cudaSuccess : lumeq_cuda_await_event(leader->done, 0, LUMEQ_CUDA_LOOK);
+    leader->finished = !error;
+    return error;
+}
+
+/* Queues the copies of frames that are written, on streams that no other frame delays. */
+static cudaError_t fetch(LumeqCudaSteps *steps)
+{
+    while (steps->unfetched) {
+        LumeqCudaStep *step = steps->unfetched, *const leader = step->leader;
+        cudaError_t error = ask_done(step);
+        for (; !error && step && step->leader == leader; step = step->next_unfetched)
+            error = download(step, leader->stream);
+        if (!error)
+            error = end(leader, NULL, leader->stream);
+        if (error)
+            return error == cudaErrorNotReady ? cudaSuccess : error;
+        for (; steps->unfetched != step; steps->unfetched = steps->unfetched->next_unfetched)
+            steps->unfetched->unfetched = 0;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t ask(LumeqCudaSteps *steps, const LumeqCudaStep *step)
+{
+    const cudaError_t error = step->in_flight ? fetch(steps) : cudaSuccess;
+    if (error)
+        return error;
+    return step->unfetched ? cudaErrorNotReady : ask_done(step);
+}
+
+/* Waits for the last work on a frame in flight, or for a measure. Meanwhile the copies of other
+ * frames begin. */
+static cudaError_t await_done(LumeqCudaSteps *steps, const LumeqCudaStep *step, double since,
+                              LumeqCudaWait wait)
+{
+    const double now = lumeq_cuda_now();
+    cudaError_t error;
+    do {
+        error = ask(steps, step);
+        if (may_repeat(error))
+            error = ask(steps, step);
+    } while (error == cudaErrorNotReady && lumeq_cuda_keep_waiting(since, now, wait));
+    return error == cudaErrorNotReady && wait ? ask(steps, step) : error;
 }
 
 /* Reserves a part of a step's memory; returns its offset. */
@@ -468,7 +517,7 @@ static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
 
 /* Checks a frame, and takes memory for all of its work. */
 static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                 LumeqCudaStep **placed, char *text, size_t text_size)
+                 int in_flight, LumeqCudaStep **placed, char *text, size_t text_size)
 {
     const LumeqCudaStep *before = flight->before;
     const LumeqImage *previous = &job->previous;
@@ -485,7 +534,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     size_t size = 0;
     part_of(&size, sizeof(LumeqCudaTally));
     const size_t at = part_of(&size, tiles ? sizeof(TileCounters) : counts_size);
-    const size_t curve = part_of(&size, flight->late ? curve_size(job) : 0);
+    const size_t curve = part_of(&size, in_flight ? curve_size(job) : 0);
     const size_t host_size = flight->reference ? at + tiles * sizeof(TileSums) : size;
     const size_t pictures =
         part_of(&size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
@@ -496,6 +545,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
         return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
     step->job = *job;
     step->flight = *flight;
+    step->in_flight = in_flight;
     step->leader = step;
     step->pictures =
         lumeq_pictures_place(step->device + pictures, &job->in, &flight->out, flight->write);
@@ -637,7 +687,7 @@ static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const 
                               cudaStream_t stream)
 {
     const LumeqCudaStep *leader = run[count - 1];
-    int waited_for = steps->timed && is_flight(leader);
+    int waited_for = steps->timed && leader->in_flight;
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < count && !error; i++) {
         const LumeqCudaStep *step = run[i], *before = step->flight.before;
@@ -648,43 +698,55 @@ static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const 
                            stream);
         if (!error && step->missed)
             error = upload(steps, leader, &step->previous, &step->job.previous, 1, stream);
-        waited_for |= step->waited_for && is_flight(step);
+        waited_for |= step->waited_for && step->in_flight;
     }
     return error || !waited_for ? error : cudaEventRecord(leader->uploaded, stream);
 }
 
-/* Converts and downloads frames that were written. */
+/* Converts frames that were written. Downloads them, unless fetch() does. */
 static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
-                            int waits, cudaStream_t stream)
+                            const LumeqSync *sync, cudaStream_t stream)
 {
-    const LumeqCudaStep *leader = run[0]->leader;
+    LumeqCudaStep *leader = run[0]->leader;
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < count && !error; i++)
         error = lumeq_pictures_convert(&run[i]->pictures, stream);
-    if (!error && steps->timed && is_flight(leader))
+    if (!error && steps->timed && leader->in_flight)
         error = cudaEventRecord(leader->written, stream);
-    for (int i = 0; i < count && !error && run[i]->flight.write; i++)
-        error = download(steps, run[i], &run[i]->flight.out, run[i]->flight.write, waits, stream);
+    for (int i = 0; i < count && !error; i++) {
+        const LumeqCudaStep *step = run[i];
+        if (!to_host(step) || (step->in_flight && waits(sync)))
+            continue;
+        if (waits(sync) ||
+            lumeq_pageable_planes(steps->home, &step->flight.out, step->flight.write))
+            error = finish_so_far(leader, stream);
+        if (!error)
+            error = download(step, stream);
+    }
     return error;
 }
 
 /* Begins the work on frames of one shape. */
-static cudaError_t start(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+static cudaError_t start(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                          cudaStream_t stream)
 {
     LumeqCudaStep *leader = run[count - 1];
     const LumeqSync *sync = leader->job.sync;
     const int whole = leader->flight.reference;
     cudaError_t error = begin(sync, stream);
-    if (!error && steps->timed && is_flight(leader))
+    if (!error && steps->timed && leader->in_flight)
         error = cudaEventRecord(leader->begun, stream);
     if (!error)
         error = upload_all(steps, run, count, stream);
     if (!error)
         error = (whole ? equalize : count_all)(steps, run, count, stream);
     if (!error && whole)
-        error = hand_out(steps, run, count, 0, stream);
-    return error ? error : end(leader, whole || !is_flight(leader) ? sync : NULL, stream);
+        error = hand_out(steps, run, count, sync, stream);
+    if (!error)
+        error = end(leader, whole || !leader->in_flight ? sync : NULL, stream);
+    if (!error && whole && waits(sync))
+        fetch_later(steps, run, count);
+    return error;
 }
 
 /* True if the frame can be launched with the first one. */
@@ -707,7 +769,7 @@ int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
                            const LumeqFlight *flight, void **pending, char *text, size_t text_size)
 {
     LumeqCudaStep *step = NULL;
-    const int ret = place(steps, job, flight, &step, text, text_size);
+    const int ret = place(steps, job, flight, 1, &step, text, text_size);
     *pending = step;
     return ret;
 }
@@ -738,7 +800,7 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     static const LumeqFlight none;
     *pending = NULL;
     LumeqCudaStep *step;
-    const int ret = place(steps, job, &none, &step, text, text_size);
+    const int ret = place(steps, job, &none, 0, &step, text, text_size);
     if (ret < 0)
         return ret;
     const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
@@ -770,14 +832,14 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    const LumeqCudaWait awake = is_flight(step) ? steps->waits : LUMEQ_CUDA_SPIN;
-    const cudaError_t error = await_done(step, since, wait ? awake : LUMEQ_CUDA_LOOK);
+    const LumeqCudaWait awake = step->in_flight ? steps->waits : LUMEQ_CUDA_SPIN;
+    const cudaError_t error = await_done(steps, step, since, wait ? awake : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
         return lose(steps, error, "a measure", text, text_size);
     copy_counts(counts, step);
-    if (!is_flight(step))
+    if (!step->in_flight)
         give_step(steps, step, 1);
     return 0;
 }
@@ -870,9 +932,11 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
             error = write_all(steps, run, &jobs[first], n, stream);
         }
         if (!error)
-            error = hand_out(steps, run, n, 0, stream);
+            error = hand_out(steps, run, n, job.sync, stream);
         if (!error)
             error = end(leader, job.sync, stream);
+        if (!error && waits(job.sync))
+            fetch_later(steps, run, n);
         if (error)
             return count > 1 ? lose(steps, error, "a frame", text, text_size)
                              : refuse(steps, run[0], stream, error, "a frame", text, text_size);
@@ -918,7 +982,7 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCount
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    cudaError_t error = await_done(step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
+    cudaError_t error = await_done(steps, step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (!error && steps->timed)
@@ -964,7 +1028,7 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
     if (!error)
         error = write_all(steps, &step, &own, 1, stream);
     if (!error)
-        error = hand_out(steps, &step, 1, waits(job->sync), stream);
+        error = hand_out(steps, &step, 1, job->sync, stream);
     return error ? error : end(step, job->sync, stream);
 }
 
@@ -996,6 +1060,7 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
     if (error)
         return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
     step->flight = flight;
+    step->in_flight = 0;
     step->leader = step;
     step->curve = curve;
     step->pictures = lumeq_pictures_place(step->device + pictures, &job->in, &job->out, job->write);

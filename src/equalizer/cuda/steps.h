@@ -26,7 +26,8 @@ typedef struct LumeqCudaSteps {
                              * for the rest. NULL: each has its own */
     cudaEvent_t anchor;     /* recorded anchor_us after the start, for times */
     double anchor_us;
-    int opened; /* `lock` exists */
+    LumeqCudaStep *unfetched; /* frames in flight to copy to the host when they are written */
+    int opened;               /* `lock` exists */
     pthread_mutex_t lock;
     /* Guarded by `lock`: */
     LumeqCudaStep *first;
