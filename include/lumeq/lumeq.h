@@ -32,10 +32,9 @@
  * Sizes. Structs that begin with `size` may grow in later versions. Set it to the sizeof of the
  * struct, or to 0 for the size in version 1.0. The library reads members that the caller's struct
  * lacks as 0, which is the default of every member added later. It accepts a struct from a later
- * version if everything unknown to this version is 0; any other size, or one that ends inside a
- * member, is an ARGUMENT error. In output structs it writes only the members that both sides know,
- * and never `size`. A zeroed struct is valid, except for LumeqParams (see lumeq_params_default()).
- * LumeqImage and LumeqRect never change.
+ * version if everything unknown to this version is 0; any other size is an ARGUMENT error. In output
+ * structs it writes only the members that both sides know, and never `size`. A zeroed struct is
+ * valid, except for LumeqParams (see lumeq_params_default()). LumeqImage and LumeqRect never change.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
