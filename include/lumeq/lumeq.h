@@ -32,9 +32,10 @@
  * Sizes. Structs that begin with `size` may grow in later versions. Set it to the sizeof of the
  * struct, or to 0 for the size in version 1.0. The library reads members that the caller's struct
  * lacks as 0, which is the default of every member added later. It accepts a struct from a later
- * version if everything unknown to this version is 0; any other size is an ARGUMENT error. In output
- * structs it writes only the members that both sides know, and never `size`. A zeroed struct is
- * valid, except for LumeqParams (see lumeq_params_default()). LumeqImage and LumeqRect never change.
+ * version if everything unknown to this version is 0; any other size is an ARGUMENT error. In
+ * output structs it writes only the members that both sides know, and never `size`. A zeroed struct
+ * is valid, except for LumeqParams (see lumeq_params_default()). LumeqImage and LumeqRect never
+ * change.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
@@ -798,8 +799,8 @@ LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
 /*
  * One sentence about the equalizer's last error, "" if there was no error; valid until the next
- * call on it. AGAIN and END do not count as errors here. NULL: the last error in this thread of a
- * function called without an equalizer (or with a NULL one); valid until the next such error.
+ * call on it. AGAIN and END do not count as errors here. NULL: the last error in this thread,
+ * with or without an equalizer; valid until the next one.
  */
 LUMEQ_API const char *lumeq_last_error(const LumeqEqualizer *equalizer);
 

@@ -1,6 +1,5 @@
 #include "lumeq/lumeq.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,6 @@
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
-
-#define ERROR_SIZE LUMEQ_ERROR_SIZE
 
 #define MAX_GPUS 64
 
@@ -68,7 +65,7 @@ struct LumeqEqualizer {
     int has_last_planes; /* it was the last frame */
 
     double opened_us;
-    char error[ERROR_SIZE];
+    char error[LUMEQ_ERROR_SIZE];
 };
 
 int lumeq_version(void)
@@ -83,7 +80,6 @@ const char *lumeq_build_info(void)
 
 int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
 {
-    char *text = lumeq_error_text();
     LumeqGpu found[MAX_GPUS], first;
     int ret;
     if (count < 0 || (count && !gpus))
@@ -91,7 +87,7 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
     else if (count && lumeq_take_struct(&first, sizeof(first), gpus) < 0)
         ret = lumeq_refuse("LumeqGpu.size is not the size of any known version");
     else
-        ret = lumeq_backend_cuda.list_gpus(found, MAX_GPUS, text, ERROR_SIZE);
+        ret = lumeq_backend_cuda.list_gpus(found, MAX_GPUS);
     const size_t each = count > 0 && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
     for (int i = 0; i < ret && i < count && i < MAX_GPUS; i++) {
         LumeqGpu *to = (LumeqGpu *)(void *)((uint8_t *)gpus + (size_t)i * each);
@@ -99,7 +95,7 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
         (void)lumeq_give_struct(to, &found[i], sizeof(found[i]));
     }
     if (why && ret < 0)
-        snprintf(why, why_size, "%s", text);
+        snprintf(why, why_size, "%s", lumeq_error_text());
     return ret;
 }
 
@@ -149,12 +145,11 @@ const char *lumeq_error_string(int error)
     }
 }
 
-static int fail(LumeqEqualizer *eq, int error, const char *format, ...)
+/* Keeps the text of an error, and returns the error. */
+static int failed(LumeqEqualizer *eq, int error)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(eq->error, sizeof(eq->error), format, args);
-    va_end(args);
+    if (error < 0 && error != LUMEQ_ERR_AGAIN)
+        memcpy(eq->error, lumeq_error_text(), sizeof(eq->error));
     return error;
 }
 
@@ -193,7 +188,7 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
         free(eq);
         return ret;
     }
-    (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
+    (void)lumeq_take_params(&eq->params, NULL);
     eq->reset = 1;
     eq->opened_us = now_us();
     eq->backend = eq->context->first.backend;
@@ -244,16 +239,13 @@ int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
 {
     if (!eq)
         return no_equalizer();
-    if (!params)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "`params` is NULL");
     LumeqParams taken;
-    const int ret = lumeq_take_params(&taken, params, eq->error, sizeof(eq->error));
-    if (ret < 0)
-        return ret;
-    if (taken.deflicker > 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "deflicker needs a history with lookahead");
-    eq->params = taken;
-    return 0;
+    int ret = params ? lumeq_take_params(&taken, params) : lumeq_refuse("`params` is NULL");
+    if (ret == 0 && taken.deflicker > 0)
+        ret = lumeq_refuse("deflicker needs a history with lookahead");
+    if (ret == 0)
+        eq->params = taken;
+    return failed(eq, ret);
 }
 
 /* Stores a checked copy of the caller's frame and sync, in structs of this version. */
@@ -261,22 +253,20 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *fr
                       LumeqSync *sync)
 {
     if (!from)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "`frame` is NULL");
+        return lumeq_refuse("`frame` is NULL");
     if (lumeq_take_struct(frame, sizeof(*frame), from) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqFrame.size is not the size of any known version");
+        return lumeq_refuse("LumeqFrame.size is not the size of any known version");
     if (frame->number < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame's number %lld is negative",
-                    (long long)frame->number);
+        return lumeq_refuse("the frame's number %lld is negative", (long long)frame->number);
     if (frame->sync) {
         if (lumeq_take_struct(sync, sizeof(*sync), frame->sync) < 0)
-            return fail(eq, LUMEQ_ERR_ARGUMENT,
-                        "LumeqSync.size is not the size of any known version");
+            return lumeq_refuse("LumeqSync.size is not the size of any known version");
         if (!eq->backend->alloc_device)
-            return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqSync needs a CUDA backend; this one is %s",
-                        eq->backend->name);
+            return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s",
+                                eq->backend->name);
         frame->sync = sync;
     }
-    return lumeq_check_frame(frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
+    return lumeq_check_frame(frame, &eq->params, eq->backend);
 }
 
 /* The history before a frame. */
@@ -304,11 +294,11 @@ static LumeqMeasureJob measure_job(const Flight *f)
 }
 
 /* Takes memory for the counts of a frame. */
-static int prepare_measure(LumeqEqualizer *eq, Flight *f)
+static int prepare_measure(Flight *f)
 {
     const MeasureShape shape = lumeq_measure_shape(&f->past.params, &f->frame.in);
     if (lumeq_measure_prepare(&f->measure, &shape) < 0)
-        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
     f->measure.counts.sums = &f->sums;
     return 0;
 }
@@ -318,7 +308,7 @@ static int follow(LumeqEqualizer *eq, Flight *f)
 {
     const LumeqFollow frame = {&f->measure, 0, f->frame.interlaced, f->previous.plane[0] != NULL};
     if (lumeq_follow(&frame, past_before(eq, f), &f->past, &eq->work, &f->curve) < 0)
-        return fail(eq, LUMEQ_ERR_MEMORY, "%s", lumeq_error_text());
+        return LUMEQ_ERR_MEMORY;
     return 0;
 }
 
@@ -347,22 +337,21 @@ static LumeqApplyJob apply_job(const Flight *f)
 /* The CPU does all of a frame. It only measures one with an output in CUDA memory. */
 static int equalize_here(LumeqEqualizer *eq, Flight *f)
 {
-    char *text = eq->error;
     int ret = 0;
     f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
     if (f->frame.out.memory != LUMEQ_MEMORY_HOST)
         f->frame.out.plane[0] = NULL;
     if (!f->curve)
-        ret = prepare_measure(eq, f);
+        ret = prepare_measure(f);
     if (ret == 0 && !f->curve) {
         const LumeqMeasureJob job = measure_job(f);
-        ret = eq->backend->measure(eq->priv, &job, &f->pending, text, ERROR_SIZE);
+        ret = eq->backend->measure(eq->priv, &job, &f->pending);
     }
     if (ret == 0 && !f->curve)
         ret = follow(eq, f);
     if (ret == 0 && planes_to_write(f)) {
         const LumeqApplyJob job = apply_job(f);
-        ret = eq->backend->apply(eq->priv, &job, text, ERROR_SIZE);
+        ret = eq->backend->apply(eq->priv, &job);
     }
     f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
     return ret;
@@ -416,7 +405,7 @@ static int place(LumeqEqualizer *eq, Flight *f)
     } else {
         flight.before = flight_at(eq, eq->in_flight - 1)->pending;
     }
-    return eq->backend->place(eq->priv, &job, &flight, &f->pending, eq->error, ERROR_SIZE);
+    return eq->backend->place(eq->priv, &job, &flight, &f->pending);
 }
 
 /* Begins all frames that have not. `submitted`: the last one may still be refused. */
@@ -428,8 +417,7 @@ static int begin_frames(LumeqEqualizer *eq, int submitted)
         int count = 0;
         for (int i = eq->begun; i < eq->in_flight && count < eq->batch; i++)
             pendings[count++] = flight_at(eq, i)->pending;
-        ret = eq->backend->begin(eq->priv, pendings, count, submitted && count == 1, eq->error,
-                                 ERROR_SIZE);
+        ret = eq->backend->begin(eq->priv, pendings, count, submitted && count == 1);
         eq->begun += ret == 0 ? count : 0;
     }
     return ret;
@@ -443,8 +431,7 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
         lumeq_pass_over(&f->frame.in, past_before(eq, f), &f->past);
     if (f->reference || f->curve)
         return 0;
-    const int ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, wait,
-                                                eq->error, ERROR_SIZE);
+    const int ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, wait);
     return ret < 0 ? ret : follow(eq, f);
 }
 
@@ -462,13 +449,14 @@ static int write_batch(LumeqEqualizer *eq, int first, int end)
         jobs[count] = apply_job(f);
         frames[count++] = f;
     }
-    const int ret = count ? eq->backend->write(eq->priv, jobs, count, eq->error, ERROR_SIZE) : 0;
+    const int ret = count ? eq->backend->write(eq->priv, jobs, count) : 0;
     if (may || !is_refused(ret))
         return ret;
     for (int i = 0; i < count; i++) {
         frames[i]->finished = 1;
         frames[i]->error = LUMEQ_ERR_UNAVAILABLE;
     }
+    (void)failed(eq, ret);
     return 0;
 }
 
@@ -499,7 +487,7 @@ static int land(LumeqEqualizer *eq, Flight *f, int wait)
 {
     const int ret =
         eq->backend->land(eq->priv, f->pending, f->reference ? &f->measure.counts : NULL, wait,
-                          f->begin_us, f->end_us, eq->error, ERROR_SIZE);
+                          f->begin_us, f->end_us);
     f->finished = ret == 0;
     return ret;
 }
@@ -535,12 +523,12 @@ static int land_all(LumeqEqualizer *eq)
  */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
-    char reason[ERROR_SIZE];
+    char reason[LUMEQ_ERROR_SIZE];
     const LumeqConfig *config = &eq->context->config;
     const LumeqWork *cpu = lumeq_context_cpu(eq->context);
     if (!cpu)
         return LUMEQ_ERR_GPU;
-    memcpy(reason, eq->error, sizeof(reason));
+    memcpy(reason, lumeq_error_text(), sizeof(reason));
     int ret = lost ? LUMEQ_ERR_GPU : land_all(eq);
     while (is_refused(ret) && eq->written < eq->begun && flight_at(eq, eq->written)->curve) {
         lumeq_curve_unref(&flight_at(eq, eq->written++)->curve);
@@ -555,7 +543,7 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
         if (!f->finished)
             lumeq_curve_unref(&f->curve);
     }
-    fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
+    snprintf(eq->error, sizeof(eq->error), "the CPU goes on without the GPU: %.200s", reason);
     if (config->log)
         config->log(config->log_user, LUMEQ_LOG_WARNING, eq->error);
     return finish_here(eq);
@@ -574,7 +562,7 @@ static int not_done(LumeqEqualizer *eq, int ret, int may)
 /* Gives the next frame to the GPU. */
 static int begin(LumeqEqualizer *eq, Flight *f)
 {
-    int ret = prepare_measure(eq, f);
+    int ret = prepare_measure(f);
     if (ret < 0)
         return ret;
     ret = place(eq, f);
@@ -637,7 +625,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
         return LUMEQ_ERR_AGAIN;
     int ret = take_frame(eq, from, &frame, &sync);
     if (ret < 0)
-        return ret;
+        return failed(eq, ret);
     Flight *f = flight_at(eq, eq->in_flight);
     fill_flight(eq, f, &frame);
     const LumeqClock clock = f->past.clock;
@@ -648,7 +636,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
         if (ret == 0 && !eq->backend->place && f->gpu_only)
             ret = LUMEQ_ERR_GPU;
         if (ret < 0)
-            return ret;
+            return failed(eq, ret);
     }
     if (eq->backend->place) {
         /* With sync, `finished` must be recorded before this returns. */
@@ -661,7 +649,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
         ret = finish_here(eq);
         if (ret < 0) {
             eq->in_flight--;
-            return ret;
+            return failed(eq, ret);
         }
     }
     f->frame.sync = NULL; /* the caller's; invalid after submit */
@@ -702,15 +690,14 @@ static void fill_stats(LumeqEqualizer *eq, LumeqFrameStats *stats, const Flight 
 }
 
 /* Checks the output structs; NULL is allowed for both. */
-static int check_results(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqFrameStats *stats)
+static int check_results(const LumeqFrame *frame, const LumeqFrameStats *stats)
 {
     LumeqFrame known_frame;
     LumeqFrameStats known_stats;
     if (frame && lumeq_take_struct(&known_frame, sizeof(known_frame), frame) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqFrame.size is not the size of any known version");
+        return lumeq_refuse("LumeqFrame.size is not the size of any known version");
     if (stats && lumeq_take_struct(&known_stats, sizeof(known_stats), stats) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT,
-                    "LumeqFrameStats.size is not the size of any known version");
+        return lumeq_refuse("LumeqFrameStats.size is not the size of any known version");
     return 0;
 }
 
@@ -721,8 +708,8 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     if (!eq->in_flight)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
     LumeqFrameStats filled;
-    if (check_results(eq, frame, stats) < 0)
-        return LUMEQ_ERR_ARGUMENT;
+    if (check_results(frame, stats) < 0)
+        return failed(eq, LUMEQ_ERR_ARGUMENT);
     if (stats)
         (void)lumeq_take_struct(&filled, sizeof(filled), stats);
     Flight *f = flight_at(eq, 0);
@@ -734,7 +721,7 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     if (ret < 0 && ret != LUMEQ_ERR_AGAIN && !f->finished)
         ret = not_done(eq, ret, 1);
     if (ret < 0 && !f->finished)
-        return ret;
+        return failed(eq, ret);
     leave(eq, flight_at(eq, -1));
     eq->first = (eq->first + 1) % eq->size;
     eq->in_flight--;
@@ -756,8 +743,8 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return no_equalizer();
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
-    if (check_results(eq, NULL, stats) < 0)
-        return LUMEQ_ERR_ARGUMENT;
+    if (check_results(NULL, stats) < 0)
+        return failed(eq, LUMEQ_ERR_ARGUMENT);
     const int ret = lumeq_submit(eq, frame);
     if (ret < 0)
         return ret;
@@ -766,7 +753,7 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 }
 
 /* Makes room for a picture's planes, and keeps planes of the same shape. */
-static int make_planes(LumeqEqualizer *eq, LumeqImage *planes, const LumeqPixels *pixels)
+static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
 {
     const LumeqImage before = *planes;
     const int depth = pixels->depth == 8 ? 10 : 16;
@@ -783,7 +770,8 @@ static int make_planes(LumeqEqualizer *eq, LumeqImage *planes, const LumeqPixels
     uint8_t *memory = aligned_alloc(ROW_ALIGNMENT, 3 * size);
     if (!memory) {
         *planes = (LumeqImage){.width = 0};
-        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory: the planes of a picture cannot be made");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY,
+                                 "out of memory: the planes of a picture cannot be made");
     }
     for (int i = 0; i < 3; i++) {
         planes->plane[i] = memory + (size_t)i * size;
@@ -807,13 +795,13 @@ int lumeq_process_pixels(LumeqEqualizer *eq, const LumeqPixels *in, const LumeqP
         return LUMEQ_ERR_AGAIN;
     const int next = !eq->last_planes;
     const LumeqImage *last = &eq->planes[eq->last_planes];
-    int ret = lumeq_check_pixels(in, out, eq->error, sizeof(eq->error));
+    int ret = lumeq_check_pixels(in, out);
     if (ret == 0)
-        ret = make_planes(eq, &eq->planes[next], in);
+        ret = make_planes(&eq->planes[next], in);
     if (ret == 0)
-        ret = make_planes(eq, &eq->planes[2], in);
+        ret = make_planes(&eq->planes[2], in);
     if (ret < 0)
-        return ret;
+        return failed(eq, ret);
     convert(eq, &(LumeqPixelsJob){.in = *in, .planes = eq->planes[next]});
     LumeqFrame frame = {
         .in = eq->planes[next], .out = eq->planes[2], .time = time, .duration = duration};

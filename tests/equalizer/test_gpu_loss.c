@@ -28,12 +28,12 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
     return fake_open(priv, config, text, size);
 }
 
-static int fails(char *text, size_t size)
+static int fails(void)
 {
     if (calls_until_loss-- > 0)
         return 0;
     lost = 1;
-    snprintf(text, size, "unspecified launch failure");
+    lumeq_refuse("unspecified launch failure");
     return 1;
 }
 
@@ -52,9 +52,9 @@ static void lose_frames(const FakeDevice *fake)
 static int frames_begun; /* frames in flight whose output was queued */
 
 /* Returns 0, or how the call fails. */
-static int try_call(FakeDevice *fake, char *text, size_t size)
+static int try_call(FakeDevice *fake)
 {
-    if (!fails(text, size))
+    if (!fails())
         return 0;
     in_flight_then = fake_in_flight(fake);
     if (!refusal)
@@ -62,52 +62,49 @@ static int try_call(FakeDevice *fake, char *text, size_t size)
     return refusal ? refusal : LUMEQ_ERR_GPU;
 }
 
-static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
-                        size_t size)
+static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     FakeDevice *fake = priv;
-    const int ret = try_call(fake, text, size);
+    const int ret = try_call(fake);
     if (ret < 0)
         return ret;
-    return lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
+    return lumeq_backend_cpu.measure(fake->cpu, job, pending);
 }
 
 static int place_fake(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                      void **pending, char *text, size_t size)
+                      void **pending)
 {
     *pending = NULL;
-    const int ret = refusal == LUMEQ_ERR_ARGUMENT ? try_call(priv, text, size) : 0;
+    const int ret = refusal == LUMEQ_ERR_ARGUMENT ? try_call(priv) : 0;
     if (ret < 0)
         return ret;
     if (out_of_memory) {
-        snprintf(text, size, "no room");
+        lumeq_refuse("no room");
         return LUMEQ_ERR_MEMORY;
     }
     return fake_place(priv, job, flight, pending);
 }
 
-static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse, char *text,
-                      size_t size)
+static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse)
 {
     (void)pendings;
     CHECK(count == 1 && may_refuse, "%d frames begin", count);
-    return refusal == LUMEQ_ERR_ARGUMENT ? 0 : try_call(priv, text, size);
+    return refusal == LUMEQ_ERR_ARGUMENT ? 0 : try_call(priv);
 }
 
-static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                               char *text, size_t size)
+static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait)
 {
     if (!wait)
         return LUMEQ_ERR_AGAIN;
-    if (!refusal && try_call(priv, text, size) < 0)
+    if (!refusal && try_call(priv) < 0)
         return LUMEQ_ERR_GPU;
-    return fake_measure(priv, pending, counts, text, size);
+    return fake_measure(priv, pending, counts);
 }
 
-static int write_fake(void *priv, const LumeqApplyJob *job, int count, char *text, size_t size)
+static int write_fake(void *priv, const LumeqApplyJob *job, int count)
 {
     Flight *p = job->flight;
-    const int ret = try_call(priv, text, size);
+    const int ret = try_call(priv);
     CHECK(count == 1, "%d frames are written", count);
     if (ret < 0) {
         p->landed = ret != LUMEQ_ERR_GPU;
@@ -116,18 +113,17 @@ static int write_fake(void *priv, const LumeqApplyJob *job, int count, char *tex
     CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
     p->written = job->write > 0;
     frames_begun++;
-    return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size) : 0;
+    return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job) : 0;
 }
 
-static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
+static int apply_fake(void *priv, const LumeqApplyJob *job)
 {
-    const int ret = try_call(priv, text, size);
-    return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size);
+    const int ret = try_call(priv);
+    return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job);
 }
 
 static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                     size_t size)
+                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     Flight *p = pending;
     (void)begin_us;
@@ -135,7 +131,7 @@ static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int w
     (void)counts;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
-    if (!refusal && try_call(priv, text, size) < 0)
+    if (!refusal && try_call(priv) < 0)
         return LUMEQ_ERR_GPU;
     for (const Flight *other = p->next; other; other = other->next)
         CHECK(other->landed, "a frame is received out of order");

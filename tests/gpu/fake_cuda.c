@@ -559,20 +559,16 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     return cudaSuccess;
 }
 
-int lumeq_cuda_check(int number, char *text, size_t text_size)
+int lumeq_cuda_check(int number)
 {
     (void)number;
-    (void)text;
-    (void)text_size;
     return 0;
 }
 
-int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
+int lumeq_cuda_list(LumeqGpu *gpus, int count)
 {
     (void)gpus;
     (void)count;
-    (void)text;
-    (void)text_size;
     return 1;
 }
 
@@ -626,7 +622,6 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
                                   cudaStream_t stream)
 {
     CALL();
-    char text[256];
     work(stream);
     fake_cuda.batches += batch->count > 1;
     if (device->early_launches || !job->curve.reference)
@@ -640,7 +635,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
         CurveTable *table = AFTER(parts->table, of->device);
         if (tally->blocks_done ||
             fake_curve(cpu_backend(), &own, host->hist, AFTER(parts->sums, of->host), table,
-                       AFTER(parts->tables, of->device), text, sizeof(text)) < 0)
+                       AFTER(parts->tables, of->device)) < 0)
             abort();
     }
     return cudaSuccess;
@@ -651,7 +646,6 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
                                const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     static NoiseProfile noise;
-    char text[256];
     void *pending;
     CALL();
     work(stream);
@@ -675,7 +669,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
         own.counts.noise = job->previous.plane[0] ? &counted->noise : &noise;
         own.counts.lit[BARS_COLUMNS] = counted->lit[BARS_COLUMNS];
         own.counts.lit[BARS_ROWS] = counted->lit[BARS_ROWS];
-        if (lumeq_backend_cpu.measure(cpu_backend(), &own, &pending, text, sizeof(text)) < 0)
+        if (lumeq_backend_cpu.measure(cpu_backend(), &own, &pending) < 0)
             abort();
     }
     return cudaSuccess;
@@ -685,7 +679,6 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream)
 {
     const BarsState no_bars = {.active = {0, 0, job->in.width, job->in.height}};
-    char text[256];
     CALL();
     if (device->early_launches || (job->write > 1 && lumeq_planes(&job->in) != job->write) ||
         (early && batch->count > 1) || job->in.shift != job->out.shift)
@@ -700,7 +693,7 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
         own.table = AFTER(job->table, of->device);
         own.tables = AFTER(job->tables, of->device);
         own.bars = job->bars ? AFTER(job->bars, of->device) : &no_bars;
-        if (lumeq_backend_cpu.apply(cpu_backend(), &own, text, sizeof(text)) < 0)
+        if (lumeq_backend_cpu.apply(cpu_backend(), &own) < 0)
             abort();
     }
     return cudaSuccess;

@@ -1,6 +1,5 @@
 #include "equalizer/cuda/steps.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "equalizer/cuda/pictures.h"
 #include "equalizer/cuda/pinned_memory.h"
 #include "equalizer/cuda/waiting.h"
+#include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 
 /* Alignment of the parts of a step's memory. */
@@ -59,10 +59,9 @@ struct LumeqCudaStep {
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what, char *text,
-                size_t text_size)
+static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what)
 {
-    return lumeq_cuda_lose(steps->loss, error, what, text, text_size);
+    return lumeq_cuda_lose(steps->loss, error, what);
 }
 
 /* The device must have finished with the step. */
@@ -93,10 +92,9 @@ void lumeq_cuda_steps_close(LumeqCudaSteps *steps)
 {
     if (!steps->opened)
         return;
-    char text[256];
     const cudaError_t error = lumeq_cuda_is_lost(steps->loss) ? cudaSuccess : finish_all(steps);
     if (error)
-        lose(steps, error, "the end", text, sizeof(text));
+        lose(steps, error, "the end");
     const int lost = lumeq_cuda_is_lost(steps->loss);
     while (steps->first) {
         LumeqCudaStep *step = steps->first;
@@ -238,20 +236,20 @@ static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
 /* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
  * the work that was started on `stream`. `step` NULL: nothing was started. */
 static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
-                  cudaError_t error, const char *what, char *text, size_t text_size)
+                  cudaError_t error, const char *what)
 {
     if (lumeq_cuda_is_loss(error) || error == cudaErrorNotReady)
-        return lose(steps, error, what, text, text_size);
+        return lose(steps, error, what);
     (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     /* cudaFree(NULL) reports a permanent error. */
     const cudaError_t after = step ? finish_so_far(step, stream) : cudaFree(NULL);
     if (after)
-        return lose(steps, after, what, text, text_size);
+        return lose(steps, after, what);
     if (step && !step->in_flight)
         give_step(steps, step, 1);
-    snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
-             cudaGetErrorString(error));
-    return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
+    return lumeq_refuse_with(
+        error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE,
+        "%s failed on GPU %d: %s", what, steps->home->number, cudaGetErrorString(error));
 }
 
 /* True if a call failed that may succeed when it is repeated: the device is not lost. */
@@ -502,26 +500,24 @@ static int same_luma(const LumeqImage *a, const LumeqImage *b)
 
 /* Checks where a frame's planes are. */
 static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
-                        const LumeqFlight *flight, char *text, size_t text_size)
+                        const LumeqFlight *flight)
 {
     const int planes = flight->write > 1 ? lumeq_planes(&job->in) : 1;
-    int ret = lumeq_check_places(steps->home, &job->in, planes, "input", NULL, text, text_size);
+    int ret = lumeq_check_places(steps->home, &job->in, planes, "input");
     if (ret == 0)
-        ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output", NULL, text,
-                                 text_size);
+        ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output");
     if (ret == 0 && job->previous.plane[0])
-        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", NULL, text,
-                                 text_size);
+        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before");
     return ret;
 }
 
 /* Checks a frame, and takes memory for all of its work. */
 static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                 int in_flight, LumeqCudaStep **placed, char *text, size_t text_size)
+                 int in_flight, LumeqCudaStep **placed)
 {
     const LumeqCudaStep *before = flight->before;
     const LumeqImage *previous = &job->previous;
-    const int ret = check_places(steps, job, flight, text, text_size);
+    const int ret = check_places(steps, job, flight);
     if (ret < 0)
         return ret;
     const int on_host = previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST;
@@ -542,7 +538,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     LumeqCudaStep *step;
     const cudaError_t error = take_step(steps, size, host_size, tiles, &step);
     if (error)
-        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+        return refuse(steps, NULL, NULL, error, "allocating memory");
     step->job = *job;
     step->flight = *flight;
     step->in_flight = in_flight;
@@ -766,16 +762,15 @@ static int joins(const LumeqCudaStep *first, const LumeqCudaStep *other)
 }
 
 int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
-                           const LumeqFlight *flight, void **pending, char *text, size_t text_size)
+                           const LumeqFlight *flight, void **pending)
 {
     LumeqCudaStep *step = NULL;
-    const int ret = place(steps, job, flight, 1, &step, text, text_size);
+    const int ret = place(steps, job, flight, 1, &step);
     *pending = step;
     return ret;
 }
 
-int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse,
-                           char *text, size_t text_size)
+int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse)
 {
     LumeqCudaStep *run[LUMEQ_MAX_BATCH];
     for (int first = 0, n = 0; first < count; first += n) {
@@ -788,27 +783,26 @@ int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int cou
         const cudaStream_t stream = stream_of(steps, run[n - 1], run[0]->job.sync, 0);
         const cudaError_t error = start(steps, run, n, stream);
         if (error)
-            return may_refuse ? refuse(steps, run[0], stream, error, "a frame", text, text_size)
-                              : lose(steps, error, "a frame", text, text_size);
+            return may_refuse ? refuse(steps, run[0], stream, error, "a frame")
+                              : lose(steps, error, "a frame");
     }
     return 0;
 }
 
-int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
-                             char *text, size_t text_size)
+int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending)
 {
     static const LumeqFlight none;
     *pending = NULL;
     LumeqCudaStep *step;
-    const int ret = place(steps, job, &none, 0, &step, text, text_size);
+    const int ret = place(steps, job, &none, 0, &step);
     if (ret < 0)
         return ret;
     const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
     const cudaError_t error = start(steps, &step, 1, stream);
     if (error)
-        return refuse(steps, step, stream, error, "a measure", text, text_size);
+        return refuse(steps, step, stream, error, "a measure");
     if (!job->sync)
-        return lumeq_cuda_steps_finish(steps, step, &job->counts, 1, text, text_size);
+        return lumeq_cuda_steps_finish(steps, step, &job->counts, 1);
     *pending = step;
     return 0;
 }
@@ -828,7 +822,7 @@ static double waiting_since(LumeqCudaSteps *steps, LumeqCudaStep *step, int wait
 }
 
 int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts,
-                            int wait, char *text, size_t text_size)
+                            int wait)
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
@@ -837,7 +831,7 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
-        return lose(steps, error, "a measure", text, text_size);
+        return lose(steps, error, "a measure");
     copy_counts(counts, step);
     if (!step->in_flight)
         give_step(steps, step, 1);
@@ -910,8 +904,7 @@ static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
            lumeq_cuda_same_params(&first->curve, &other->curve);
 }
 
-int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count, char *text,
-                           size_t text_size)
+int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count)
 {
     LumeqCudaStep *run[LUMEQ_MAX_BATCH];
     for (int first = 0, n = 0; first < count; first += n) {
@@ -938,8 +931,8 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
         if (!error && waits(job.sync))
             fetch_later(steps, run, n);
         if (error)
-            return count > 1 ? lose(steps, error, "a frame", text, text_size)
-                             : refuse(steps, run[0], stream, error, "a frame", text, text_size);
+            return count > 1 ? lose(steps, error, "a frame")
+                             : refuse(steps, run[0], stream, error, "a frame");
     }
     return 0;
 }
@@ -977,8 +970,7 @@ static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
 }
 
 int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
-                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                          size_t text_size)
+                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
@@ -991,7 +983,7 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCount
         error = read_times(steps, step, begin_us, end_us);
     if (!error && counts)
         copy_counts(counts, step);
-    return error ? lose(steps, error, "a frame", text, text_size) : 0;
+    return error ? lose(steps, error, "a frame") : 0;
 }
 
 void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
@@ -1032,15 +1024,13 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
     return error ? error : end(step, job->sync, stream);
 }
 
-int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
-                           size_t text_size)
+int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job)
 {
     const LumeqMeasureJob as_measured = {.in = job->in};
     const LumeqFlight flight = {.out = job->out, .write = job->write};
-    int ret = check_places(steps, &as_measured, &flight, text, text_size);
+    int ret = check_places(steps, &as_measured, &flight);
     for (int i = 0; i < count_previous(job) && ret == 0; i++)
-        ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before", NULL, text,
-                                 text_size);
+        ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before");
     if (ret < 0)
         return ret;
     size_t size = 0;
@@ -1058,7 +1048,7 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
     LumeqCudaStep *step;
     cudaError_t error = take_step(steps, size, host_size, 0, &step);
     if (error)
-        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+        return refuse(steps, NULL, NULL, error, "allocating memory");
     step->flight = flight;
     step->in_flight = 0;
     step->leader = step;
@@ -1067,12 +1057,12 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
     const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
     error = start_apply(steps, step, job, past, stream);
     if (error)
-        return refuse(steps, step, stream, error, "a frame", text, text_size);
+        return refuse(steps, step, stream, error, "a frame");
     const int wait = waits(job->sync);
     if (wait)
         error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     if (error)
-        return lose(steps, error, "a frame", text, text_size);
+        return lose(steps, error, "a frame");
     give_step(steps, step, wait);
     return 0;
 }
