@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/last_error.h"
 #include "equalizer/rule/curve.h"
 
 #define FLIGHTS LUMEQ_FLIGHTS
@@ -45,7 +46,7 @@ static inline int fake_place(FakeDevice *fake, const LumeqMeasureJob *job,
 
 /* Histogram and curve of a frame of the reference, as a GPU makes them by itself. */
 static inline int fake_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, TileSums *sums,
-                             CurveTable *table, TileTables *tables, char *text, size_t size)
+                             CurveTable *table, TileTables *tables)
 {
     static _Thread_local uint32_t counts[2][TILES_MAX][TILE_CELLS];
     static _Thread_local BarsProfile lines;
@@ -61,7 +62,7 @@ static inline int fake_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *his
                                .lit = {lines.lit[BARS_COLUMNS], lines.lit[BARS_ROWS]},
                                .tiles = job.clahe ? counts[0] : NULL,
                                .padding = job.clahe ? counts[1] : NULL};
-    const int ret = lumeq_backend_cpu.measure(cpu, &job, &pending, text, size);
+    const int ret = lumeq_backend_cpu.measure(cpu, &job, &pending);
     if (ret < 0)
         return ret;
     memset(&state.curve, 0, offsetof(CurveResult, bin));
@@ -73,39 +74,6 @@ static inline int fake_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *his
     return 0;
 }
 
-static inline int fake_reference(FakeDevice *fake, Flight *f, const LumeqCounts *counts, char *text,
-                                 size_t size)
-{
-    static _Thread_local CurveTable table;
-    static _Thread_local TileTables tables;
-    const BarsState none = {.active = {0, 0, f->job.in.width, f->job.in.height}};
-    const LumeqApplyJob job = {.in = f->job.in,
-                               .out = f->to.out,
-                               .write = f->to.write,
-                               .curve = f->job.curve,
-                               .bars = &none,
-                               .table = &table,
-                               .clahe = f->job.clahe,
-                               .grid = &f->job.grid,
-                               .tables = &tables};
-    const int ret =
-        fake_curve(fake->cpu, &f->job, counts->hist, counts->sums, &table, &tables, text, size);
-    return ret < 0 || !job.write ? ret : lumeq_backend_cpu.apply(fake->cpu, &job, text, size);
-}
-
-static inline int fake_write(FakeDevice *fake, const LumeqApplyJob *jobs, int count, char *text,
-                             size_t size)
-{
-    int ret = 0;
-    for (int i = 0; i < count && ret == 0; i++) {
-        Flight *f = jobs[i].flight;
-        *f->to.late = f->written = 1;
-        if (jobs[i].write)
-            ret = lumeq_backend_cpu.apply(fake->cpu, &jobs[i], text, size);
-    }
-    return ret;
-}
-
 static inline int fake_in_flight(const FakeDevice *fake)
 {
     int count = 0;
@@ -115,13 +83,12 @@ static inline int fake_in_flight(const FakeDevice *fake)
 }
 
 /* Only now, so that a device that is lost before has not done it. */
-static inline int fake_measure(FakeDevice *fake, void *pending, const LumeqCounts *counts,
-                               char *text, size_t size)
+static inline int fake_measure(FakeDevice *fake, void *pending, const LumeqCounts *counts)
 {
     LumeqMeasureJob *job = &((Flight *)pending)->job;
     void *none;
     job->counts = *counts;
-    return lumeq_backend_cpu.measure(fake->cpu, job, &none, text, size);
+    return lumeq_backend_cpu.measure(fake->cpu, job, &none);
 }
 
 static inline void fake_leave(void *fake, void *pending)

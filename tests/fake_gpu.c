@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/last_error.h"
 
 #define BLOCKS 512
 
@@ -56,10 +57,8 @@ static void pass_gate(void)
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
     Fake *fake = priv;
-    if (refusal) {
-        snprintf(text, size, "%s", refusal);
-        return LUMEQ_ERR_UNAVAILABLE;
-    }
+    if (refusal)
+        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE, "%s", refusal);
     fake->device = config->device;
     fake->cpu = calloc(1, lumeq_backend_cpu.priv_size);
     return fake->cpu ? lumeq_backend_cpu.open(fake->cpu, config, text, size) : LUMEQ_ERR_MEMORY;
@@ -91,10 +90,8 @@ static void free_fake(void *priv, void *memory)
 }
 
 /* For what never looks into them. */
-static int get_cuda_fake(void *priv, void **context, void **stream, char *text, size_t size)
+static int get_cuda_fake(void *priv, void **context, void **stream)
 {
-    (void)text;
-    (void)size;
     *context = priv;
     *stream = NULL;
     return 0;
@@ -134,34 +131,33 @@ static void close_fake(void *priv)
 }
 
 /* Counts a call down. Returns GPU once it is lost. */
-static int count_down(const Fake *fake, int *left, char *text, size_t size)
+static int count_down(const Fake *fake, int *left)
 {
     pthread_mutex_lock(&lock);
     lost |= (only < 0 || only == fake->device) && (*left)-- <= 0;
     const int gone = lost && (only < 0 || only == fake->device);
     pthread_mutex_unlock(&lock);
     if (gone)
-        snprintf(text, size, "no progress");
+        lumeq_refuse("no progress");
     return gone ? LUMEQ_ERR_GPU : 0;
 }
 
-static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
-                        size_t size)
+static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     Fake *fake = priv;
     pass_gate();
-    const int ret = count_down(fake, &measures_left, text, size);
-    return ret < 0 ? ret : lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
+    const int ret = count_down(fake, &measures_left);
+    return ret < 0 ? ret : lumeq_backend_cpu.measure(fake->cpu, job, pending);
 }
 
-static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
+static int apply_fake(void *priv, const LumeqApplyJob *job)
 {
     Fake *fake = priv;
-    const int ret = count_down(fake, &frames_left, text, size);
+    const int ret = count_down(fake, &frames_left);
     pthread_mutex_lock(&lock);
     fake->applied += ret == 0;
     pthread_mutex_unlock(&lock);
-    return ret < 0 ? ret : lumeq_backend_cpu.apply(fake->cpu, job, text, size);
+    return ret < 0 ? ret : lumeq_backend_cpu.apply(fake->cpu, job);
 }
 
 const LumeqBackend lumeq_backend_cuda = {

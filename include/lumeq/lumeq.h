@@ -32,10 +32,10 @@
  * Sizes. Structs that begin with `size` may grow in later versions. Set it to the sizeof of the
  * struct, or to 0 for the size in version 1.0. The library reads members that the caller's struct
  * lacks as 0, which is the default of every member added later. It accepts a struct from a later
- * version if everything unknown to this version is 0; any other size, or one that ends inside a
- * member, is an ARGUMENT error. In output structs it writes only the members that both sides know,
- * and never `size`. A zeroed struct is valid, except for LumeqParams (see lumeq_params_default()).
- * LumeqImage and LumeqRect never change.
+ * version if everything unknown to this version is 0; any other size is an ARGUMENT error. In
+ * output structs it writes only the members that both sides know, and never `size`. A zeroed struct
+ * is valid, except for LumeqParams (see lumeq_params_default()). LumeqImage and LumeqRect never
+ * change.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
@@ -352,7 +352,8 @@ typedef struct LumeqConfig {
      * for all of them. */
     int share_streams;
     /* Not 0: for live sources such as a camera or a window. Calls then sleep while they wait for
-     * the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later. */
+     * the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later, in host memory
+     * 0.3. */
     int real_time;
     /* Not 0: on a GPU, the stage times in LumeqFrameStats stay 0, which saves CUDA calls for each
      * frame. */
@@ -782,29 +783,24 @@ LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
  * The CPU takes over if the GPU is lost (a driver reset, a fault of another program, no progress
  * for 10 seconds) or cannot take a frame, for example because it is out of memory. No frame is lost
  * or repeated, the results stay identical, this function then returns "cpu", and lumeq_last_error()
- * gives the reason. Three kinds of memory of the frames that were in flight on a lost GPU need
- * attention:
- *
- * Outputs in pinned memory, because a GPU that recovers might still write to them. These frames
- * come back with out.plane and out.stride of memory owned by the equalizer, valid until
- * lumeq_destroy(). Never use the original memory again in this process.
+ * gives the reason. Frames that were in flight on a lost GPU need attention if they have:
  *
  * Outputs in CUDA memory, which the CPU cannot reach. These frames, and one that a GPU could not
  * take, come back measured, with out.plane[0] == NULL and correct statistics. Submitting another
  * such output is an ARGUMENT error.
  *
- * Inputs in CUDA memory, and inputs with LumeqSync.stream or ready, are lost with the GPU. For each
- * of these frames lumeq_receive() returns GPU once and returns the frame with an undefined output;
- * the history continues without it. A GPU that merely cannot take such a
- * frame is kept, and the submit fails with UNAVAILABLE, or the receive if it cannot write the
- * frame. Events of frames that were in flight are meaningless.
+ * Inputs in CUDA memory, or a LumeqSync. These frames are lost with the GPU. For each of them
+ * lumeq_receive() returns GPU once and returns the frame with an undefined output; the history
+ * continues without it. A GPU that merely cannot take such a frame is kept, and the submit fails
+ * with UNAVAILABLE, or the receive if it cannot write the frame. Events of frames that were in
+ * flight are meaningless.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
 /*
  * One sentence about the equalizer's last error, "" if there was no error; valid until the next
- * call on it. AGAIN and END do not count as errors here. NULL: the last error in this thread of a
- * function called without an equalizer (or with a NULL one); valid until the next such error.
+ * call on it. AGAIN and END do not count as errors here. NULL: the last error in this thread,
+ * with or without an equalizer; valid until the next one.
  */
 LUMEQ_API const char *lumeq_last_error(const LumeqEqualizer *equalizer);
 
@@ -818,15 +814,15 @@ LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *par
  * are in flight, on a GPU four, or four batches: receive a frame first), ARGUMENT
  * (also a frame deeper than 8 bits with params.reference), MEMORY, GPU, UNAVAILABLE (the GPU cannot
  * take this frame, and the CPU may not: LUMEQ_BACKEND_CUDA was requested, or the input is in CUDA
- * memory; other frames may still succeed).
+ * memory, or it has a LumeqSync; other frames may still succeed).
  */
 LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
 /*
  * Returns the oldest submitted frame, finished, in `frame`, and its statistics in `stats`. Either
- * may be NULL. Read the picture at the address in `frame`: the loss of a GPU may have moved it (see
- * lumeq_backend_name()). Waits for the frame if all slots are in flight, and after lumeq_flush();
- * otherwise an unfinished frame is AGAIN. Errors: ARGUMENT, AGAIN (submit a frame first, or wait),
+ * may be NULL. Waits for the frame if all slots are in flight, and after lumeq_flush(); otherwise
+ * an unfinished frame is AGAIN. An output in host memory is copied from a GPU by this and the other
+ * calls for frames, once it is written. Errors: ARGUMENT, AGAIN (submit a frame first, or wait),
  * END (after lumeq_flush(): no frame is left), MEMORY, GPU (also once for each frame lost with the
  * GPU, which is still returned), UNAVAILABLE (once for each frame that the GPU measured but cannot
  * write, and the CPU may not: see lumeq_submit(); it is still returned).

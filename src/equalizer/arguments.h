@@ -1,31 +1,26 @@
-/* Checks arguments against lumeq.h. Functions return 0, or LUMEQ_ERR_ARGUMENT with one sentence in
- * `text`. */
+/* Checks arguments against lumeq.h. Functions return 0, or LUMEQ_ERR_ARGUMENT with its text. */
 #ifndef LUMEQ_ARGUMENTS_H
 #define LUMEQ_ARGUMENTS_H
-
-#include <stddef.h>
 
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
 /* Checks the caller's parameters (NULL: the defaults) and copies them, with strength AUTO resolved:
  * strength 0.8 adaptive, and lift as given; with any other strength lift is 0. */
-int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size_t text_size);
+int lumeq_take_params(LumeqParams *to, const LumeqParams *from);
 
-int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size);
+int lumeq_check_config(const LumeqConfig *config);
 
-int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const LumeqBackend *backend,
-                      char *text, size_t text_size);
+int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const LumeqBackend *backend);
 
 int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
-                         const LumeqBackend *backend, char *text, size_t text_size);
+                         const LumeqBackend *backend);
 
-int lumeq_check_pair(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend,
-                     char *text, size_t text_size);
+int lumeq_check_pair(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend);
 
 int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
-                      const LumeqBackend *backend, char *text, size_t text_size);
+                      const LumeqBackend *backend);
 
-int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out, char *text, size_t text_size);
+int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out);
 
 #endif

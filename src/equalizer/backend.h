@@ -168,8 +168,6 @@ typedef struct LumeqFlight {
     int reference;      /* the GPU makes the curve, and writes the frame as well */
     int alone;          /* no other frame is in flight */
     const void *before; /* the pending frame in flight before it, or NULL */
-    int *late;          /* set to 1 if a copy into `out` is queued, which a hung GPU may still
-                         * perform at any time; 0 before */
 } LumeqFlight;
 
 /* A frame to equalize with a curve. */
@@ -222,22 +220,21 @@ typedef struct LumeqBackend {
     const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
 
-    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, even on success. */
+    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence on success. All
+     * functions that return an error but AGAIN set lumeq_error_text(). */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
     /*
      * Any thread at any time. Without sync they return when everything is done. With sync, which
      * only a backend with alloc_device gets, measure returns at once and sets *pending for
      * measure_finish, which writes to the counts passed to it, not to the job's. wait == 0: AGAIN
-     * if it is not done yet. `text` is set on other failures. GPU: the device is lost, and
+     * if it is not done yet. GPU: the device is lost, and
      * everything pending with it. Other errors do not affect that: MEMORY and UNAVAILABLE: the
      * backend cannot do this job; ARGUMENT: no backend can, as a plane is not where the caller
      * claims, which only the backend can tell.
      */
-    int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
-                   size_t text_size);
-    int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                          char *text, size_t text_size);
-    int (*apply)(void *priv, const LumeqApplyJob *job, char *text, size_t text_size);
+    int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
+    int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
+    int (*apply)(void *priv, const LumeqApplyJob *job);
     /*
      * Frames in flight, in a backend with a device; else NULL; one thread at a time. `place` checks
      * a frame and takes its memory; the job without counts, but for `sync`, stays valid until
@@ -247,17 +244,15 @@ typedef struct LumeqBackend {
      * `sums` of the counts; `counts` is NULL for others. `leave` gives up what was placed, in
      * order, and not before the frame that has it as `before` has landed.
      *
-     * None but `land` waits, unless memory of the caller is not pinned. Errors as above; if one
-     * of several frames fails, or one that `begin` may not refuse, the device counts as lost.
+     * None but `land` waits, unless the input is not pinned. A device that was lost and recovers
+     * does not write to host memory, except for frames with sync. Errors as above; if one of
+     * several frames fails, or one that `begin` may not refuse, the device counts as lost.
      */
-    int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending,
-                 char *text, size_t text_size);
-    int (*begin)(void *priv, void *const *pendings, int count, int may_refuse, char *text,
-                 size_t text_size);
-    int (*write)(void *priv, const LumeqApplyJob *jobs, int count, char *text, size_t text_size);
+    int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
+    int (*begin)(void *priv, void *const *pendings, int count, int may_refuse);
+    int (*write)(void *priv, const LumeqApplyJob *jobs, int count);
     int (*land)(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                size_t text_size);
+                double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);
     void (*leave)(void *priv, void *pending);
     /* Set in the CPU backend; priv may be NULL: in the calling thread. */
     void (*convert)(void *priv, const LumeqPixelsJob *job);
@@ -267,9 +262,9 @@ typedef struct LumeqBackend {
     void *(*alloc_device)(void *priv, size_t size);
     void (*free_device)(void *priv, void *memory);
     /* lumeq_get_cuda(); NULL if there is no device. */
-    int (*get_cuda)(void *priv, void **context, void **stream, char *text, size_t text_size);
-    /* lumeq_list_gpus(), `text` not NULL; set in the CUDA backend and its stub. */
-    int (*list_gpus)(LumeqGpu *gpus, int count, char *text, size_t text_size);
+    int (*get_cuda)(void *priv, void **context, void **stream);
+    /* lumeq_list_gpus(); set in the CUDA backend and its stub. */
+    int (*list_gpus)(LumeqGpu *gpus, int count);
     /* lumeq_memory_use() and lumeq_reserve_device(), with negative bytes for a release; set in the
      * CUDA backend. Both NULL: there is no device. */
     void (*memory_use)(int device, LumeqMemoryUse *use);

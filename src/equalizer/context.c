@@ -10,14 +10,12 @@
 #include "equalizer/tone_curve.h"
 
 /* Copies and checks the caller's configuration; NULL: the defaults. */
-static int take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size_t text_size)
+static int take_config(LumeqConfig *to, const LumeqConfig *from)
 {
     static const LumeqConfig defaults;
-    if (lumeq_take_struct(to, sizeof(*to), from ? from : &defaults) < 0) {
-        snprintf(text, text_size, "LumeqConfig.size is not the size of any known version");
-        return LUMEQ_ERR_ARGUMENT;
-    }
-    return lumeq_check_config(to, text, text_size);
+    if (lumeq_take_struct(to, sizeof(*to), from ? from : &defaults) < 0)
+        return lumeq_refuse("LumeqConfig.size is not the size of any known version");
+    return lumeq_check_config(to);
 }
 
 static void close_backend(LumeqWork *work)
@@ -33,10 +31,8 @@ static int open_backend(LumeqWork *work, const LumeqBackend *backend, const Lume
 {
     work->backend = backend;
     work->priv = calloc(1, backend->priv_size);
-    if (!work->priv) {
-        snprintf(text, text_size, "out of memory");
-        return LUMEQ_ERR_MEMORY;
-    }
+    if (!work->priv)
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
     const int ret = backend->open(work->priv, config, text, text_size);
     if (ret < 0)
         close_backend(work);
@@ -53,23 +49,21 @@ static int choose_backend(LumeqWork *work, const LumeqConfig *config, char *text
         return ret;
 
     char reason[LUMEQ_ERROR_SIZE], cpu[LUMEQ_ERROR_SIZE];
-    snprintf(reason, sizeof(reason), "%s", text);
+    snprintf(reason, sizeof(reason), "%s", lumeq_error_text());
     ret = open_backend(work, &lumeq_backend_cpu, config, cpu, sizeof(cpu));
     if (ret == 0)
         snprintf(text, text_size, "%.100s; the GPU is not used: %.130s", cpu, reason);
-    else
-        snprintf(text, text_size, "%s", cpu);
     return ret;
 }
 
 int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int flights, char *why,
                        size_t why_size)
 {
-    char text[LUMEQ_ERROR_SIZE] = "out of memory";
-    int ret = LUMEQ_ERR_MEMORY;
+    char text[LUMEQ_ERROR_SIZE];
+    int ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
     LumeqContext *made = calloc(1, sizeof(*made));
     if (made && pthread_mutex_init(&made->lock, NULL) == 0) {
-        ret = take_config(&made->config, config, text, sizeof(text));
+        ret = take_config(&made->config, config);
         if (!flights)
             made->config.batch = 0;
         if (ret == 0)
@@ -83,10 +77,10 @@ int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int fl
     }
     *context = made;
     if (why)
-        snprintf(why, why_size, "%s", text);
+        snprintf(why, why_size, "%s", ret < 0 ? lumeq_error_text() : text);
     if (ret == 0 && made->config.log)
         made->config.log(made->config.log_user, LUMEQ_LOG_INFO, text);
-    return ret < 0 ? lumeq_refuse_with(ret, "%s", text) : 0;
+    return ret;
 }
 
 int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
@@ -126,9 +120,8 @@ const LumeqWork *lumeq_context_cpu(LumeqContext *c)
     return c->cpu.priv ? &c->cpu : NULL;
 }
 
-/* The CPU, if it may take over a call that failed on the GPU with `text`; or NULL. */
-static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *sync, int on_host,
-                                    const char *text)
+/* The CPU, if it may take over a call that failed on the GPU; or NULL. */
+static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *sync, int on_host)
 {
     char line[LUMEQ_ERROR_SIZE];
     const int refused = ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE;
@@ -138,7 +131,7 @@ static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *s
     if (!refused)
         atomic_store(&c->lost, 1);
     if ((may || !refused) && !atomic_exchange(&c->told, 1) && c->config.log) {
-        snprintf(line, sizeof(line), "the CPU goes on without the GPU: %.200s", text);
+        snprintf(line, sizeof(line), "the CPU goes on without the GPU: %.200s", lumeq_error_text());
         c->config.log(c->config.log_user, LUMEQ_LOG_WARNING, line);
     }
     return may ? lumeq_context_cpu(c) : NULL;
@@ -174,15 +167,14 @@ static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *par
     job.bars.ignore = 0;
     job.clahe = lumeq_tiles_params(&job.grid, params, in, &job.curve);
     job.counts = m->counts;
-    char *text = lumeq_error_text();
     m->pending = NULL;
     m->work = &c->first;
-    int ret = c->first.backend->measure(c->first.priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
+    int ret = c->first.backend->measure(c->first.priv, &job, &m->pending);
     const int on_host =
         in->memory == LUMEQ_MEMORY_HOST && (!previous || previous->memory == LUMEQ_MEMORY_HOST);
-    const LumeqWork *cpu = replacement(c, ret, sync, on_host, text);
+    const LumeqWork *cpu = replacement(c, ret, sync, on_host);
     if (cpu)
-        ret = cpu->backend->measure(cpu->priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
+        ret = cpu->backend->measure(cpu->priv, &job, &m->pending);
     m->valid = ret == 0;
     return ret;
 }
@@ -194,12 +186,11 @@ int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqPara
     LumeqSync own;
     if (!context || !measure || !in)
         return lumeq_refuse("`context`, `measure` or `in` is NULL");
-    char *text = lumeq_error_text();
-    int ret = lumeq_take_params(&p, params, text, LUMEQ_ERROR_SIZE);
+    int ret = lumeq_take_params(&p, params);
     if (ret == 0)
-        ret = lumeq_check_input(in, &p, context->first.backend, text, LUMEQ_ERROR_SIZE);
+        ret = lumeq_check_input(in, &p, context->first.backend);
     if (ret == 0 && previous)
-        ret = lumeq_check_previous(previous, in, context->first.backend, text, LUMEQ_ERROR_SIZE);
+        ret = lumeq_check_previous(previous, in, context->first.backend);
     if (ret == 0)
         ret = take_sync(&own, sync, context, &sync);
     if (ret < 0)
@@ -227,8 +218,7 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
     if (!context || !curve || !in || !out || count < 0 || (count && !previous))
         return lumeq_refuse(
             "`context`, `curve`, `in`, `out` or `previous` is NULL, or `count` is negative");
-    char *text = lumeq_error_text();
-    int ret = lumeq_check_pair(in, out, context->first.backend, text, LUMEQ_ERROR_SIZE);
+    int ret = lumeq_check_pair(in, out, context->first.backend);
     if (ret == 0)
         ret = lumeq_curve_fits(curve, in);
     if (ret == 0)
@@ -241,8 +231,7 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
     int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;
     const int wanted = lumeq_curve_previous(curve);
     for (int i = 0; i < count && i < wanted; i++) {
-        ret =
-            lumeq_check_previous(&previous[i], in, context->first.backend, text, LUMEQ_ERROR_SIZE);
+        ret = lumeq_check_previous(&previous[i], in, context->first.backend);
         if (ret < 0)
             return ret;
         on_host &= previous[i].memory == LUMEQ_MEMORY_HOST;
@@ -250,9 +239,9 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
     }
     if (wanted)
         job.table = lumeq_curve_table(curve, job.previous_count, &table);
-    ret = context->first.backend->apply(context->first.priv, &job, text, LUMEQ_ERROR_SIZE);
-    const LumeqWork *cpu = replacement(context, ret, sync, on_host, text);
-    return cpu ? cpu->backend->apply(cpu->priv, &job, text, LUMEQ_ERROR_SIZE) : ret;
+    ret = context->first.backend->apply(context->first.priv, &job);
+    const LumeqWork *cpu = replacement(context, ret, sync, on_host);
+    return cpu ? cpu->backend->apply(cpu->priv, &job) : ret;
 }
 
 /* ---- memory and CUDA ---- */
@@ -292,8 +281,7 @@ int lumeq_get_cuda(LumeqContext *c, void **cuda_context, void **stream)
     if (!backend->get_cuda)
         return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
                                  "the backend is %s, which has no CUDA context", backend->name);
-    const int ret = backend->get_cuda(c->first.priv, cuda_context, stream, lumeq_error_text(),
-                                      LUMEQ_ERROR_SIZE);
+    const int ret = backend->get_cuda(c->first.priv, cuda_context, stream);
     if (ret < 0)
         *cuda_context = *stream = NULL;
     return ret;

@@ -1,6 +1,5 @@
 #include "lumeq/lumeq.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,38 +14,27 @@
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
 
-#define ERROR_SIZE LUMEQ_ERROR_SIZE
-
 #define MAX_GPUS 64
 
-#define RELOCATED_ALIGNMENT 64
+/* Alignment of rows of lumeq_process_pixels(). */
+#define ROW_ALIGNMENT 64
 
 /* Most frames in flight. */
 #define SLOTS (LUMEQ_FLIGHTS * LUMEQ_MAX_BATCH)
-
-/* Histories that are kept: the last one, and two for each frame in flight, which may begin a new
- * one. */
-#define PASTS (1 + 2 * SLOTS)
 
 /* A frame in flight. */
 typedef struct Flight {
     LumeqFrame frame;    /* sync is valid during submit, and only then */
     LumeqImage previous; /* plane[0] is NULL: not known */
-    LumeqParams params;
-    LumeqClock clock;
-    int write;     /* planes to write; 0: only measure, out has no memory */
-    int late;      /* see LumeqFlight */
-    int afresh;    /* it begins a new history */
-    int reference; /* the GPU does all of it at once */
-    int gpu_input; /* only the GPU has the input */
+    LumeqPast past;      /* the history after it; its params and clock are set from the start */
+    int afresh;          /* it begins a new history */
+    int reference;       /* the GPU does all of it at once */
+    int gpu_only;        /* the CPU cannot do it */
     LumeqMeasure measure;
     TileSums sums;     /* of the reference */
     void *pending;     /* what the GPU keeps of it */
     LumeqCurve *curve; /* NULL: it is still being measured */
-    int entry;         /* of eq->pasts, after it; -1: none yet */
-    int before;        /* the entry of the frame before */
-    int writing;       /* it is being written with `curve` */
-    int landed;        /* it is finished, or `error` tells why it is lost */
+    int finished;      /* or `error` tells why it is lost */
     int error;
     double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES]; /* of the stages */
 } Flight;
@@ -55,21 +43,16 @@ struct LumeqEqualizer {
     LumeqContext *context;
     const LumeqBackend *backend; /* of the context: the first, or the CPU's */
     void *priv;
-    int must_redo;          /* the CPU has not done all frames of the lost GPU yet */
-    void *relocated[SLOTS]; /* replacements for outputs that a lost GPU may still write to */
-    int relocated_count;
     LumeqParams params;
 
-    int batch;             /* frames to begin together */
-    Flight flights[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
-    int first, in_flight;
-    int begun, curved; /* of those, the oldest ones that have begun, and whose curves are made */
-    void *received_pending; /* of the frame that was received last */
+    int batch; /* frames to begin together */
+    /* A ring of `size`: `in_flight` of them, the oldest at `first`. The one before is that of the
+     * frame that was received last. */
+    Flight flights[SLOTS + 1];
+    int size, first, in_flight;
+    int begun, written; /* on a GPU: of those, the oldest ones that it measures, and writes */
     int flushing;
 
-    LumeqPast pasts[PASTS]; /* a ring of `kept` */
-    int kept;
-    int made; /* index of the entry of the last curve */
     LumeqFollowWork work;
     CurveResult result; /* scratch memory, for the statistics of the reference; and so is `table` */
     CurveTable table;
@@ -82,7 +65,7 @@ struct LumeqEqualizer {
     int has_last_planes; /* it was the last frame */
 
     double opened_us;
-    char error[ERROR_SIZE];
+    char error[LUMEQ_ERROR_SIZE];
 };
 
 int lumeq_version(void)
@@ -97,7 +80,6 @@ const char *lumeq_build_info(void)
 
 int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
 {
-    char *text = lumeq_error_text();
     LumeqGpu found[MAX_GPUS], first;
     int ret;
     if (count < 0 || (count && !gpus))
@@ -105,7 +87,7 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
     else if (count && lumeq_take_struct(&first, sizeof(first), gpus) < 0)
         ret = lumeq_refuse("LumeqGpu.size is not the size of any known version");
     else
-        ret = lumeq_backend_cuda.list_gpus(found, MAX_GPUS, text, ERROR_SIZE);
+        ret = lumeq_backend_cuda.list_gpus(found, MAX_GPUS);
     const size_t each = count > 0 && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
     for (int i = 0; i < ret && i < count && i < MAX_GPUS; i++) {
         LumeqGpu *to = (LumeqGpu *)(void *)((uint8_t *)gpus + (size_t)i * each);
@@ -113,7 +95,7 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
         (void)lumeq_give_struct(to, &found[i], sizeof(found[i]));
     }
     if (why && ret < 0)
-        snprintf(why, why_size, "%s", text);
+        snprintf(why, why_size, "%s", lumeq_error_text());
     return ret;
 }
 
@@ -163,24 +145,18 @@ const char *lumeq_error_string(int error)
     }
 }
 
-static int fail(LumeqEqualizer *eq, int error, const char *format, ...)
+/* Keeps the text of an error, and returns the error. */
+static int failed(LumeqEqualizer *eq, int error)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(eq->error, sizeof(eq->error), format, args);
-    va_end(args);
+    if (error < 0 && error != LUMEQ_ERR_AGAIN)
+        memcpy(eq->error, lumeq_error_text(), sizeof(eq->error));
     return error;
 }
 
+/* `index`: 0 is the oldest in flight, -1 the one that was received last. */
 static Flight *flight_at(LumeqEqualizer *eq, int index)
 {
-    return &eq->flights[(eq->first + index) % SLOTS];
-}
-
-/* True if the GPU makes the next frame's curve: only the reference needs no history. */
-static int is_reference(const LumeqEqualizer *eq, const LumeqParams *params)
-{
-    return eq->backend->place && params->reference && params->mode != LUMEQ_MODE_OFF;
+    return &eq->flights[(eq->first + index + eq->size) % eq->size];
 }
 
 /* Most frames in flight. */
@@ -212,13 +188,13 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
         free(eq);
         return ret;
     }
-    (void)lumeq_take_params(&eq->params, NULL, eq->error, sizeof(eq->error));
+    (void)lumeq_take_params(&eq->params, NULL);
     eq->reset = 1;
     eq->opened_us = now_us();
     eq->backend = eq->context->first.backend;
     eq->priv = eq->context->first.priv;
     eq->batch = eq->backend->place ? lumeq_batch(&eq->context->config) : 1;
-    eq->kept = 1 + 2 * LUMEQ_FLIGHTS * eq->batch;
+    eq->size = slots_of(eq) + 1;
     *equalizer = eq;
     return 0;
 }
@@ -228,12 +204,10 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     if (!equalizer || !*equalizer)
         return;
     LumeqEqualizer *eq = *equalizer;
-    for (int i = 0; i < eq->relocated_count; i++)
-        eq->backend->free_host(eq->priv, eq->relocated[i]);
     for (int i = 0; i < 3; i++)
         free(eq->planes[i].plane[0]);
     lumeq_context_destroy(&eq->context);
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < eq->size; i++) {
         free(eq->flights[i].measure.memory);
         lumeq_curve_unref(&eq->flights[i].curve);
     }
@@ -265,89 +239,41 @@ int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
 {
     if (!eq)
         return no_equalizer();
-    if (!params)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "`params` is NULL");
     LumeqParams taken;
-    const int ret = lumeq_take_params(&taken, params, eq->error, sizeof(eq->error));
-    if (ret < 0)
-        return ret;
-    if (taken.deflicker > 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "deflicker needs a history with lookahead");
-    eq->params = taken;
-    return 0;
+    int ret = params ? lumeq_take_params(&taken, params) : lumeq_refuse("`params` is NULL");
+    if (ret == 0 && taken.deflicker > 0)
+        ret = lumeq_refuse("deflicker needs a history with lookahead");
+    if (ret == 0)
+        eq->params = taken;
+    return failed(eq, ret);
 }
 
-/* A checked copy of the caller's frame and sync, in structs of this version. */
-typedef struct TakenFrame {
-    LumeqFrame frame;
-    LumeqSync sync;
-} TakenFrame;
-
-static int take_frame(LumeqEqualizer *eq, const LumeqFrame *frame, TakenFrame *to)
+/* Stores a checked copy of the caller's frame and sync, in structs of this version. */
+static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *frame,
+                      LumeqSync *sync)
 {
-    if (!frame)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "`frame` is NULL");
-    if (lumeq_take_struct(&to->frame, sizeof(to->frame), frame) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqFrame.size is not the size of any known version");
-    if (to->frame.number < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame's number %lld is negative",
-                    (long long)to->frame.number);
-    if (to->frame.sync) {
-        if (lumeq_take_struct(&to->sync, sizeof(to->sync), to->frame.sync) < 0)
-            return fail(eq, LUMEQ_ERR_ARGUMENT,
-                        "LumeqSync.size is not the size of any known version");
+    if (!from)
+        return lumeq_refuse("`frame` is NULL");
+    if (lumeq_take_struct(frame, sizeof(*frame), from) < 0)
+        return lumeq_refuse("LumeqFrame.size is not the size of any known version");
+    if (frame->number < 0)
+        return lumeq_refuse("the frame's number %lld is negative", (long long)frame->number);
+    if (frame->sync) {
+        if (lumeq_take_struct(sync, sizeof(*sync), frame->sync) < 0)
+            return lumeq_refuse("LumeqSync.size is not the size of any known version");
         if (!eq->backend->alloc_device)
-            return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqSync needs a CUDA backend; this one is %s",
-                        eq->backend->name);
-        to->frame.sync = &to->sync;
+            return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s",
+                                eq->backend->name);
+        frame->sync = sync;
     }
-    return lumeq_check_frame(&to->frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
+    return lumeq_check_frame(frame, &eq->params, eq->backend);
 }
 
-static ptrdiff_t relocated_stride(const LumeqImage *image, int plane)
+/* The history before a frame. */
+static const LumeqPast *past_before(const LumeqEqualizer *eq, const Flight *f)
 {
-    return (lumeq_row_size(image, plane) + RELOCATED_ALIGNMENT - 1) / RELOCATED_ALIGNMENT *
-           RELOCATED_ALIGNMENT;
-}
-
-/* Relocates an output that the GPU may still write to. */
-static int relocate_output(LumeqEqualizer *eq, Flight *f)
-{
-    LumeqImage *out = &f->frame.out;
-    size_t size = 0;
-    for (int i = 0; i < f->write; i++)
-        size += (size_t)(relocated_stride(out, i) * lumeq_height(out, i));
-    uint8_t *memory = eq->backend->alloc_host(eq->priv, size);
-    if (!memory)
-        return fail(eq, LUMEQ_ERR_MEMORY,
-                    "out of memory: a frame that the lost GPU had cannot be repeated");
-    eq->relocated[eq->relocated_count++] = memory;
-    for (int i = 0; i < f->write; i++) {
-        out->plane[i] = memory;
-        out->stride[i] = relocated_stride(out, i);
-        memory += out->stride[i] * lumeq_height(out, i);
-    }
-    f->late = 0;
-    return 0;
-}
-
-/* Replaces the GPU by the CPU. The GPU's backend stays open: its memory is still in use. */
-static int replace_backend(LumeqEqualizer *eq)
-{
-    char reason[ERROR_SIZE];
-    memcpy(reason, eq->error, sizeof(reason));
-    const LumeqWork *cpu = lumeq_context_cpu(eq->context);
-    if (!cpu)
-        return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
-    eq->backend = cpu->backend;
-    eq->priv = cpu->priv;
-    eq->batch = 1;
-    eq->received_pending = NULL;
-    fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
-    const LumeqConfig *config = &eq->context->config;
-    if (config->log)
-        config->log(config->log_user, LUMEQ_LOG_WARNING, eq->error);
-    return 0;
+    static const LumeqPast none;
+    return f->afresh ? &none : &(f == eq->flights ? f + eq->size - 1 : f - 1)->past;
 }
 
 /* The job of measuring a frame. */
@@ -357,42 +283,99 @@ static LumeqMeasureJob measure_job(const Flight *f)
     LumeqMeasureJob job = {
         .in = *in,
         .previous = f->previous,
-        .curve = lumeq_curve_params(&f->params, in, &f->clock),
-        .bars = lumeq_bars_params(&f->params, in, 0),
+        .curve = lumeq_curve_params(&f->past.params, in, &f->past.clock),
+        .bars = lumeq_bars_params(&f->past.params, in, 0),
         .counts = f->measure.counts,
         .sync = f->frame.sync,
     };
-    job.clahe = lumeq_tiles_params(&job.grid, &f->params, in, &job.curve);
+    job.clahe = lumeq_tiles_params(&job.grid, &f->past.params, in, &job.curve);
     job.counts.cells = NULL;
     return job;
 }
 
-/* Takes memory for a frame on a GPU; the CPU measures it at once. `before`: the one before it in
- * flight, or NULL. */
-static int place(LumeqEqualizer *eq, Flight *f, const Flight *before)
+/* Takes memory for the counts of a frame. */
+static int prepare_measure(Flight *f)
 {
-    const MeasureShape shape = lumeq_measure_shape(&f->params, &f->frame.in);
+    const MeasureShape shape = lumeq_measure_shape(&f->past.params, &f->frame.in);
     if (lumeq_measure_prepare(&f->measure, &shape) < 0)
-        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
     f->measure.counts.sums = &f->sums;
-    LumeqMeasureJob job = measure_job(f);
-    if (!eq->backend->place) {
-        f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
-        return eq->backend->measure(eq->priv, &job, &f->pending, eq->error, sizeof(eq->error));
-    }
-    LumeqFlight flight = {.out = f->frame.out,
-                          .write = f->write,
-                          .reference = f->reference,
-                          .alone = !before,
-                          .late = &f->late};
-    if (f->reference) {
-        job.bars.ignore = 1;
-        job.previous.plane[0] = NULL;
-    } else {
-        flight.before = before ? before->pending : eq->received_pending;
-    }
-    return eq->backend->place(eq->priv, &job, &flight, &f->pending, eq->error, sizeof(eq->error));
+    return 0;
 }
+
+/* Makes the curve of a frame that has been measured. */
+static int follow(LumeqEqualizer *eq, Flight *f)
+{
+    const LumeqFollow frame = {&f->measure, 0, f->frame.interlaced, f->previous.plane[0] != NULL};
+    if (lumeq_follow(&frame, past_before(eq, f), &f->past, &eq->work, &f->curve) < 0)
+        return LUMEQ_ERR_MEMORY;
+    return 0;
+}
+
+/* The number of planes to write; 0: the frame is only measured. */
+static int planes_to_write(const Flight *f)
+{
+    return f->frame.out.plane[0] ? lumeq_planes(&f->frame.out) : 0;
+}
+
+/* The job of writing a frame with its curve. */
+static LumeqApplyJob apply_job(const Flight *f)
+{
+    LumeqApplyJob job = lumeq_curve_job(f->curve, &f->frame.in, &f->frame.out);
+    job.write = planes_to_write(f);
+    job.sync = f->frame.sync;
+    job.flight = f->pending;
+    if (f->previous.plane[0]) {
+        job.previous[0] = f->previous;
+        job.previous_count = 1;
+    }
+    return job;
+}
+
+/* ---- on the CPU ---- */
+
+/* The CPU does all of a frame. It only measures one with an output in CUDA memory. */
+static int equalize_here(LumeqEqualizer *eq, Flight *f)
+{
+    int ret = 0;
+    f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
+    if (f->frame.out.memory != LUMEQ_MEMORY_HOST)
+        f->frame.out.plane[0] = NULL;
+    if (!f->curve)
+        ret = prepare_measure(f);
+    if (ret == 0 && !f->curve) {
+        const LumeqMeasureJob job = measure_job(f);
+        ret = eq->backend->measure(eq->priv, &job, &f->pending);
+    }
+    if (ret == 0 && !f->curve)
+        ret = follow(eq, f);
+    if (ret == 0 && planes_to_write(f)) {
+        const LumeqApplyJob job = apply_job(f);
+        ret = eq->backend->apply(eq->priv, &job);
+    }
+    f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
+    return ret;
+}
+
+/* The CPU finishes the frames in flight; the history goes on without those that it cannot do. If
+ * memory runs out, the next receive resumes here. */
+static int finish_here(LumeqEqualizer *eq)
+{
+    int ret = 0;
+    for (int i = 0; i < eq->in_flight && ret == 0; i++) {
+        Flight *f = flight_at(eq, i);
+        if (!f->finished && f->gpu_only) {
+            f->error = LUMEQ_ERR_GPU;
+            lumeq_copy_past(&f->past, past_before(eq, f));
+        } else if (!f->finished) {
+            ret = equalize_here(eq, f);
+        }
+        f->finished = ret == 0;
+    }
+    return ret;
+}
+
+/* ---- on a GPU ---- */
 
 /* The GPU cannot do this frame, and others may still succeed. */
 static int is_refused(int ret)
@@ -403,93 +386,26 @@ static int is_refused(int ret)
 /* True if the CPU may do a frame that the GPU refuses. */
 static int may_replace(const LumeqEqualizer *eq, const Flight *f)
 {
-    return eq->backend == &lumeq_backend_cpu ||
-           (eq->context->config.backend != LUMEQ_BACKEND_CUDA && !f->gpu_input);
+    return eq->context->config.backend != LUMEQ_BACKEND_CUDA && !f->gpu_only;
 }
 
-/* The job of writing a frame with its curve. */
-static LumeqApplyJob apply_job(const Flight *f)
+/* Takes memory for the next frame. */
+static int place(LumeqEqualizer *eq, Flight *f)
 {
-    LumeqApplyJob job = lumeq_curve_job(f->curve, &f->frame.in, &f->frame.out);
-    job.write = f->write;
-    job.sync = f->frame.sync;
-    job.flight = f->pending;
-    if (f->previous.plane[0]) {
-        job.previous[0] = f->previous;
-        job.previous_count = 1;
+    LumeqMeasureJob job = measure_job(f);
+    LumeqFlight flight = {
+        .out = f->frame.out,
+        .write = planes_to_write(f),
+        .reference = f->reference,
+        .alone = !eq->in_flight,
+    };
+    if (f->reference) {
+        job.bars.ignore = 1;
+        job.previous.plane[0] = NULL;
+    } else {
+        flight.before = flight_at(eq, eq->in_flight - 1)->pending;
     }
-    return job;
-}
-
-/* Writes a frame on the CPU. */
-static int write_here(LumeqEqualizer *eq, Flight *f)
-{
-    const LumeqApplyJob job = apply_job(f);
-    const int ret =
-        job.write ? eq->backend->apply(eq->priv, &job, eq->error, sizeof(eq->error)) : 0;
-    f->landed = ret == 0;
-    f->end_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
-    return ret;
-}
-
-/* Begins to write frames, from this one on, with their curves. */
-static int write_frames(LumeqEqualizer *eq, int first, int end)
-{
-    LumeqApplyJob jobs[LUMEQ_MAX_BATCH];
-    Flight *written[LUMEQ_MAX_BATCH];
-    int count = 0, may = 1;
-    for (int i = first; i < end; i++) {
-        Flight *f = flight_at(eq, i);
-        if (!f->curve || f->writing || f->landed)
-            continue;
-        if (!f->pending)
-            return write_here(eq, f);
-        may &= may_replace(eq, f);
-        jobs[count] = apply_job(f);
-        written[count++] = f;
-    }
-    const int ret =
-        count ? eq->backend->write(eq->priv, jobs, count, eq->error, sizeof(eq->error)) : 0;
-    const int lost = is_refused(ret) && !may;
-    for (int i = 0; i < count; i++) {
-        written[i]->writing = ret == 0;
-        written[i]->landed = lost;
-        written[i]->error = lost ? LUMEQ_ERR_UNAVAILABLE : 0;
-    }
-    return lost ? 0 : ret;
-}
-
-/* Index of the entry after a frame. A new history begins with an empty entry before it. */
-static int next_entry(LumeqEqualizer *eq, Flight *f)
-{
-    static const LumeqPast none;
-    int at = f->before = eq->made;
-    if (f->afresh) {
-        at = (at + 1) % eq->kept;
-        lumeq_copy_past(&eq->pasts[at], &none);
-    }
-    at = (at + 1) % eq->kept;
-    eq->pasts[at].params = f->params;
-    eq->pasts[at].clock = f->clock;
-    return at;
-}
-
-/* Makes the curve of the oldest frame without one. AGAIN: its measure is not finished. */
-static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
-{
-    int ret = 0;
-    if (f->pending)
-        ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, wait, eq->error,
-                                          sizeof(eq->error));
-    if (ret < 0)
-        return ret;
-    const LumeqFollow follow = {&f->measure, f->afresh, f->frame.interlaced,
-                                f->previous.plane[0] != NULL};
-    const int next = next_entry(eq, f);
-    if (lumeq_follow(&follow, &eq->pasts[eq->made], &eq->pasts[next], &eq->work, &f->curve) < 0)
-        return fail(eq, LUMEQ_ERR_MEMORY, "%s", lumeq_error_text());
-    eq->made = f->entry = next;
-    return 0;
+    return eq->backend->place(eq->priv, &job, &flight, &f->pending);
 }
 
 /* Begins all frames that have not. `submitted`: the last one may still be refused. */
@@ -497,262 +413,250 @@ static int begin_frames(LumeqEqualizer *eq, int submitted)
 {
     int ret = 0;
     while (eq->begun < eq->in_flight && ret == 0) {
-        void *pendings[LUMEQ_MAX_BATCH] = {NULL};
+        void *pendings[LUMEQ_MAX_BATCH];
         int count = 0;
         for (int i = eq->begun; i < eq->in_flight && count < eq->batch; i++)
             pendings[count++] = flight_at(eq, i)->pending;
-        if (pendings[0])
-            ret = eq->backend->begin(eq->priv, pendings, count, submitted && count == 1, eq->error,
-                                     sizeof(eq->error));
+        ret = eq->backend->begin(eq->priv, pendings, count, submitted && count == 1);
         eq->begun += ret == 0 ? count : 0;
     }
     return ret;
 }
 
+/* Makes the curve of a frame, once the ones before have theirs. AGAIN: its measure is not
+ * finished. */
+static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
+{
+    if (f->reference)
+        lumeq_pass_over(&f->frame.in, past_before(eq, f), &f->past);
+    if (f->reference || f->curve)
+        return 0;
+    const int ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, wait);
+    return ret < 0 ? ret : follow(eq, f);
+}
+
+/* Begins to write frames whose curves are made. */
+static int write_batch(LumeqEqualizer *eq, int first, int end)
+{
+    LumeqApplyJob jobs[LUMEQ_MAX_BATCH];
+    Flight *frames[LUMEQ_MAX_BATCH];
+    int count = 0, may = 1;
+    for (int i = first; i < end; i++) {
+        Flight *f = flight_at(eq, i);
+        if (f->reference)
+            continue;
+        may &= may_replace(eq, f);
+        jobs[count] = apply_job(f);
+        frames[count++] = f;
+    }
+    const int ret = count ? eq->backend->write(eq->priv, jobs, count) : 0;
+    if (may || !is_refused(ret))
+        return ret;
+    for (int i = 0; i < count; i++) {
+        frames[i]->finished = 1;
+        frames[i]->error = LUMEQ_ERR_UNAVAILABLE;
+    }
+    (void)failed(eq, ret);
+    return 0;
+}
+
 /* Makes the curves of all frames whose measures are finished, and begins to write them. `wait`:
  * number of frames, the oldest first, to wait for. */
-static int make_curves(LumeqEqualizer *eq, int wait)
+static int write_frames(LumeqEqualizer *eq, int wait)
 {
     int ret = 0;
-    while (eq->curved < eq->begun && ret == 0) {
-        const int first = eq->curved;
-        do {
-            Flight *f = flight_at(eq, eq->curved);
-            if (!f->reference && !f->curve && !f->landed)
-                ret = make_curve(eq, f, eq->curved == first && first < wait);
-            eq->curved += ret == 0;
-        } while (ret == 0 && eq->curved < eq->begun && eq->curved < first + eq->batch);
-        const int written = write_frames(eq, first, eq->curved);
+    while (eq->written < eq->begun && ret == 0) {
+        const int first = eq->written;
+        int end = first;
+        while (ret == 0 && end < eq->begun && end < first + eq->batch) {
+            ret = make_curve(eq, flight_at(eq, end), end == first && first < wait);
+            end += ret == 0;
+        }
+        const int written = write_batch(eq, first, end);
         if (written < 0)
-            ret = written;
-        else if (ret == LUMEQ_ERR_AGAIN && eq->curved > first && eq->curved < wait)
+            return written;
+        eq->written = end;
+        if (ret == LUMEQ_ERR_AGAIN && end > first && end < wait)
             ret = 0;
     }
     return ret;
 }
 
-/* Finishes the oldest frame that is not. */
+/* Finishes a frame that is being written. */
 static int land(LumeqEqualizer *eq, Flight *f, int wait)
 {
     const int ret =
         eq->backend->land(eq->priv, f->pending, f->reference ? &f->measure.counts : NULL, wait,
-                          f->begin_us, f->end_us, eq->error, sizeof(eq->error));
-    f->landed = ret == 0;
+                          f->begin_us, f->end_us);
+    f->finished = ret == 0;
     return ret;
 }
 
-static void leave(LumeqEqualizer *eq, void **pending)
+/* Frees what the GPU keeps of a frame. */
+static void leave(LumeqEqualizer *eq, Flight *f)
 {
-    if (*pending)
-        eq->backend->leave(eq->priv, *pending);
-    *pending = NULL;
+    if (f->pending)
+        eq->backend->leave(eq->priv, f->pending);
+    f->pending = NULL;
 }
 
-/* Finishes all frames in flight that the GPU can write, and frees what it keeps of them. */
+/* The GPU finishes the frames in flight, and frees what it keeps of them. */
 static int land_all(LumeqEqualizer *eq)
 {
-    int ret = begin_frames(eq, 0), curved = -1;
-    while (eq->curved < eq->begun && eq->curved > curved && ret != LUMEQ_ERR_GPU) {
-        curved = eq->curved;
-        const int made = make_curves(eq, eq->in_flight);
-        ret = made < 0 ? made : ret;
-    }
-    for (int i = 0; i < eq->begun && ret != LUMEQ_ERR_GPU; i++) {
+    int ret = begin_frames(eq, 0);
+    if (ret == 0)
+        ret = write_frames(eq, eq->in_flight);
+    for (int i = 0; i < eq->written && ret == 0; i++) {
         Flight *f = flight_at(eq, i);
-        const int landed = f->landed || !(f->writing || f->reference) ? 0 : land(eq, f, 1);
-        ret = landed < 0 ? landed : ret;
+        if (!f->finished && (f->curve || f->reference))
+            ret = land(eq, f, 1);
     }
-    if (ret < 0)
-        return ret;
-    leave(eq, &eq->received_pending);
-    for (int i = 0; i < eq->in_flight; i++)
-        leave(eq, &flight_at(eq, i)->pending);
-    return 0;
-}
-
-/* Repeats a frame of the GPU on the CPU. If the output is in CUDA memory, the frame is only
- * measured. If the input is there, or not known to be complete, the frame is lost. */
-static int redo_frame(LumeqEqualizer *eq, Flight *f)
-{
-    int ret = 0;
-    if (f->gpu_input) {
-        f->error = LUMEQ_ERR_GPU;
-        f->landed = 1;
-        return 0;
-    }
-    if (f->frame.out.memory != LUMEQ_MEMORY_HOST) {
-        f->frame.out.plane[0] = NULL;
-        f->write = 0;
-    } else if (f->late) {
-        ret = relocate_output(eq, f);
-    }
-    if (ret == 0 && !f->curve)
-        ret = place(eq, f, NULL);
-    if (ret == 0 && !f->curve)
-        ret = make_curve(eq, f, 1);
-    return ret < 0 ? ret : write_here(eq, f);
-}
-
-/* After a loss: the frames in flight get new curves, as some of them may be missing from the
- * history then. */
-static void forget_curves(LumeqEqualizer *eq)
-{
-    int first = 1;
-    for (int i = 0; i < eq->in_flight; i++) {
-        Flight *f = flight_at(eq, i);
-        if (f->landed)
-            continue;
-        if (first && f->entry >= 0)
-            eq->made = f->before;
-        first = 0;
-        lumeq_curve_unref(&f->curve);
-        f->entry = -1;
-        f->reference = f->writing = 0;
-    }
-}
-
-/* If memory runs out, the next receive resumes here. */
-static int redo_frames(LumeqEqualizer *eq)
-{
-    int ret = 0;
-    for (int i = 0; i < eq->in_flight && ret == 0; i++) {
-        Flight *f = flight_at(eq, i);
-        f->pending = NULL;
-        if (!f->landed)
-            ret = redo_frame(eq, f);
-    }
-    eq->begun = eq->curved = eq->in_flight;
-    eq->must_redo = ret < 0;
+    for (int i = -1; i < eq->in_flight && ret == 0; i++)
+        leave(eq, flight_at(eq, i));
     return ret;
 }
 
 /*
- * Replaces the GPU by the CPU. A GPU that only refuses a frame finishes those in flight first. The
- * frames of a lost GPU are repeated, so that no frame is missing and the results stay identical.
- * Their outputs are relocated, since a GPU that recovers writes the old ones from whatever the
- * input holds by then.
+ * Replaces the GPU by the CPU. A GPU that only refuses a frame finishes the others first. The CPU
+ * repeats what is left, so that no frame is missing and the results stay identical. The GPU's
+ * backend stays open: its memory is still in use.
  */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
-    char reason[ERROR_SIZE];
-    memcpy(reason, eq->error, sizeof(reason));
-    if (!lost)
-        lost = land_all(eq) == LUMEQ_ERR_GPU;
-    memcpy(eq->error, reason, sizeof(reason));
-    const int ret = replace_backend(eq);
-    if (ret < 0)
-        return ret;
-    if (lost)
-        forget_curves(eq);
-    return redo_frames(eq);
+    char reason[LUMEQ_ERROR_SIZE];
+    const LumeqConfig *config = &eq->context->config;
+    const LumeqWork *cpu = lumeq_context_cpu(eq->context);
+    if (!cpu)
+        return LUMEQ_ERR_GPU;
+    memcpy(reason, lumeq_error_text(), sizeof(reason));
+    int ret = lost ? LUMEQ_ERR_GPU : land_all(eq);
+    while (is_refused(ret) && eq->written < eq->begun && flight_at(eq, eq->written)->curve) {
+        lumeq_curve_unref(&flight_at(eq, eq->written++)->curve);
+        ret = land_all(eq);
+    }
+    eq->backend = cpu->backend;
+    eq->priv = cpu->priv;
+    for (int i = -1; i < eq->in_flight; i++) {
+        Flight *f = flight_at(eq, i);
+        f->pending = NULL;
+        f->reference &= f->finished;
+        if (!f->finished)
+            lumeq_curve_unref(&f->curve);
+    }
+    snprintf(eq->error, sizeof(eq->error), "the CPU goes on without the GPU: %.200s", reason);
+    if (config->log)
+        config->log(config->log_user, LUMEQ_LOG_WARNING, eq->error);
+    return finish_here(eq);
 }
 
-/* After a failed call the CPU takes over if it may; otherwise returns the error. */
-static int not_done(LumeqEqualizer *eq, const Flight *f, int ret)
+/* After a failed call the CPU takes over if it may; otherwise returns the error. `may`: the CPU may
+ * do what the GPU refuses. */
+static int not_done(LumeqEqualizer *eq, int ret, int may)
 {
-    const int refused = is_refused(ret);
-    if (eq->backend == &lumeq_backend_cpu || (ret != LUMEQ_ERR_GPU && !refused))
+    if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && !is_refused(ret)))
         return ret;
-    return refused && !may_replace(eq, f) ? LUMEQ_ERR_UNAVAILABLE : switch_to_cpu(eq, !refused);
+    return is_refused(ret) && !may ? LUMEQ_ERR_UNAVAILABLE
+                                   : switch_to_cpu(eq, ret == LUMEQ_ERR_GPU);
 }
 
-/* Gives the next frame to the backend. */
+/* Gives the next frame to the GPU. */
 static int begin(LumeqEqualizer *eq, Flight *f)
 {
-    const Flight *before = eq->in_flight ? flight_at(eq, eq->in_flight - 1) : NULL;
-    int ret = 0;
-    if (f->reference && before && !before->reference) { /* it comes after it in the history */
-        ret = begin_frames(eq, 0);
-        if (ret == 0)
-            ret = make_curves(eq, eq->in_flight);
-    }
-    if (ret == 0)
-        ret = place(eq, f, before);
-    if (ret == LUMEQ_ERR_MEMORY && (before || eq->received_pending) && land_all(eq) == 0)
-        ret = place(eq, f, NULL);
+    int ret = prepare_measure(f);
+    if (ret < 0)
+        return ret;
+    ret = place(eq, f);
+    if (ret == LUMEQ_ERR_MEMORY && land_all(eq) == 0)
+        ret = place(eq, f);
     if (ret < 0)
         return ret;
     eq->in_flight++;
     if (eq->in_flight - eq->begun >= eq->batch || f->frame.sync)
         ret = begin_frames(eq, 1);
     if (ret < 0) {
-        leave(eq, &f->pending);
+        leave(eq, f);
         eq->in_flight--;
-    } else if (f->reference) {
-        f->entry = next_entry(eq, f);
-        lumeq_pass_over(&f->frame.in, &eq->pasts[(f->entry + eq->kept - 1) % eq->kept],
-                        &eq->pasts[f->entry]);
-        eq->made = f->entry;
     }
     return ret;
 }
 
-static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock)
+/* The GPU finishes the oldest frame. */
+static int finish_oldest(LumeqEqualizer *eq, Flight *f, int wait)
 {
-    Flight *f = flight_at(eq, eq->in_flight);
-    const LumeqSync *sync = frame->sync;
+    int ret = eq->flushing || !eq->begun ? begin_frames(eq, 0) : 0;
+    if (ret == 0)
+        ret = write_frames(eq, wait);
+    if (ret == LUMEQ_ERR_AGAIN && eq->written)
+        ret = 0; /* another one has to wait */
+    return ret < 0 || f->finished ? ret : land(eq, f, wait);
+}
+
+/* ---- frames in, frames out ---- */
+
+/* Fills in the next frame in flight. */
+static void fill_flight(LumeqEqualizer *eq, Flight *f, const LumeqFrame *frame)
+{
+    static const LumeqClock beginning;
     f->frame = *frame;
-    f->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     f->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
-    f->params = eq->params;
-    f->clock = *clock;
+    f->frame.previous = NULL;
+    f->past.params = eq->params;
+    f->past.clock = lumeq_clock_next(eq->reset ? &beginning : &eq->clock, frame->number,
+                                     frame->time, frame->duration);
     f->afresh = eq->reset;
-    f->reference = is_reference(eq, &eq->params);
-    f->gpu_input = frame->in.memory != LUMEQ_MEMORY_HOST ||
-                   f->previous.memory != LUMEQ_MEMORY_HOST ||
-                   (sync && (sync->ready || sync->stream || sync->after));
+    /* Only the reference needs no history. */
+    f->reference = eq->backend->place && eq->params.reference && eq->params.mode != LUMEQ_MODE_OFF;
+    f->gpu_only = frame->sync || frame->in.memory != LUMEQ_MEMORY_HOST ||
+                  f->previous.memory != LUMEQ_MEMORY_HOST;
     f->pending = NULL;
-    f->entry = -1;
-    f->writing = f->landed = f->error = f->late = 0;
+    f->finished = f->error = 0;
     lumeq_curve_unref(&f->curve);
     memset(f->begin_us, 0, sizeof(f->begin_us));
     memset(f->end_us, 0, sizeof(f->end_us));
-    const int made = eq->made, on_cpu = eq->backend == &lumeq_backend_cpu;
-    int ret = begin(eq, f);
-    if (ret < 0 && !on_cpu) {
-        f->late &= !is_refused(ret);
-        ret = not_done(eq, f, ret);
-        f->reference = 0;
-        if (ret == 0)
-            ret = f->gpu_input ? LUMEQ_ERR_GPU : redo_frame(eq, f);
-        if (ret == 0)
-            eq->begun = eq->curved = ++eq->in_flight;
-    }
-    if (ret < 0)
-        return ret;
-    /* With sync, `finished` must be recorded before this returns. */
-    ret = f->landed ? 0 : make_curves(eq, sync ? eq->in_flight : 0);
-    if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
-        ret = not_done(eq, f, ret);
-    f->frame.sync = NULL; /* the caller's; invalid after submit */
-    f->frame.previous = NULL;
-    if (ret < 0 && on_cpu) { /* it has no other frames in flight */
-        eq->in_flight--;
-        eq->begun = eq->curved = 0;
-        eq->made = made;
-        return ret;
-    }
-    eq->has_last_planes = 0;
-    eq->flushing = eq->reset = 0;
-    eq->clock = *clock;
-    return 0; /* if it failed on a GPU, receive says so */
 }
 
-int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
+int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
 {
-    static const LumeqClock beginning;
-    TakenFrame taken;
+    LumeqFrame frame;
+    LumeqSync sync;
     if (!eq)
         return no_equalizer();
     if (eq->in_flight >= slots_of(eq))
         return LUMEQ_ERR_AGAIN;
-    int ret = take_frame(eq, frame, &taken);
+    int ret = take_frame(eq, from, &frame, &sync);
     if (ret < 0)
-        return ret;
-    const LumeqFrame *f = &taken.frame;
-    const LumeqClock clock =
-        lumeq_clock_next(eq->reset ? &beginning : &eq->clock, f->number, f->time, f->duration);
-    return submit(eq, f, &clock);
+        return failed(eq, ret);
+    Flight *f = flight_at(eq, eq->in_flight);
+    fill_flight(eq, f, &frame);
+    const LumeqClock clock = f->past.clock;
+    if (eq->backend->place) {
+        ret = begin(eq, f);
+        if (ret < 0)
+            ret = not_done(eq, ret, may_replace(eq, f));
+        if (ret == 0 && !eq->backend->place && f->gpu_only)
+            ret = LUMEQ_ERR_GPU;
+        if (ret < 0)
+            return failed(eq, ret);
+    }
+    if (eq->backend->place) {
+        /* With sync, `finished` must be recorded before this returns. */
+        ret = write_frames(eq, frame.sync ? eq->in_flight : 0);
+        if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
+            (void)not_done(eq, ret, 1); /* if this fails, receive says so */
+    } else {
+        f->reference = 0;
+        eq->in_flight++;
+        ret = finish_here(eq);
+        if (ret < 0) {
+            eq->in_flight--;
+            return failed(eq, ret);
+        }
+    }
+    f->frame.sync = NULL; /* the caller's; invalid after submit */
+    eq->has_last_planes = 0;
+    eq->flushing = eq->reset = 0;
+    eq->clock = clock;
+    return 0;
 }
 
 /* The GPU keeps only the histogram of a frame of the reference, and its sums over tiles. */
@@ -765,7 +669,7 @@ static void fill_reference(LumeqEqualizer *eq, LumeqFrameStats *stats, const Fli
         .tiles = job.clahe ? (uint32_t)tile_count(&job.grid) : 0,
         .sums = &f->sums,
     };
-    const CurveResult *history = &eq->pasts[f->entry].state.curve;
+    const CurveResult *history = &f->past.state.curve;
     curve_compute(&job.curve, f->measure.counts.hist, history, &eq->result, &eq->table,
                   &eq->work.curve);
     memcpy(&eq->result, history, offsetof(CurveResult, bin));
@@ -786,15 +690,14 @@ static void fill_stats(LumeqEqualizer *eq, LumeqFrameStats *stats, const Flight 
 }
 
 /* Checks the output structs; NULL is allowed for both. */
-static int check_results(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqFrameStats *stats)
+static int check_results(const LumeqFrame *frame, const LumeqFrameStats *stats)
 {
     LumeqFrame known_frame;
     LumeqFrameStats known_stats;
     if (frame && lumeq_take_struct(&known_frame, sizeof(known_frame), frame) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "LumeqFrame.size is not the size of any known version");
+        return lumeq_refuse("LumeqFrame.size is not the size of any known version");
     if (stats && lumeq_take_struct(&known_stats, sizeof(known_stats), stats) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT,
-                    "LumeqFrameStats.size is not the size of any known version");
+        return lumeq_refuse("LumeqFrameStats.size is not the size of any known version");
     return 0;
 }
 
@@ -805,33 +708,27 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     if (!eq->in_flight)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
     LumeqFrameStats filled;
-    if (check_results(eq, frame, stats) < 0)
-        return LUMEQ_ERR_ARGUMENT;
+    if (check_results(frame, stats) < 0)
+        return failed(eq, LUMEQ_ERR_ARGUMENT);
     if (stats)
         (void)lumeq_take_struct(&filled, sizeof(filled), stats);
     Flight *f = flight_at(eq, 0);
-    const int wait = eq->flushing || eq->in_flight >= slots_of(eq);
-    int ret = eq->must_redo ? redo_frames(eq) : 0;
-    if (ret == 0 && !f->landed && (eq->flushing || !eq->begun))
-        ret = begin_frames(eq, 0);
-    if (ret == 0 && !f->landed)
-        ret = make_curves(eq, wait);
-    if (ret == LUMEQ_ERR_AGAIN && (f->curve || f->reference))
-        ret = 0; /* another one has to wait */
-    if (ret == 0 && !f->landed)
-        ret = land(eq, f, wait);
-    if (ret < 0 && ret != LUMEQ_ERR_AGAIN && !f->landed)
-        ret = not_done(eq, f, ret);
-    if (ret < 0 && !f->landed)
-        return ret;
-    eq->first = (eq->first + 1) % SLOTS;
+    int ret = 0;
+    if (!f->finished && eq->backend->place)
+        ret = finish_oldest(eq, f, eq->flushing || eq->in_flight >= slots_of(eq));
+    else if (!f->finished)
+        ret = finish_here(eq);
+    if (ret < 0 && ret != LUMEQ_ERR_AGAIN && !f->finished)
+        ret = not_done(eq, ret, 1);
+    if (ret < 0 && !f->finished)
+        return failed(eq, ret);
+    leave(eq, flight_at(eq, -1));
+    eq->first = (eq->first + 1) % eq->size;
     eq->in_flight--;
     eq->begun -= eq->begun > 0;
-    eq->curved -= eq->curved > 0;
+    eq->written -= eq->written > 0;
     if (frame)
         (void)lumeq_give_struct(frame, &f->frame, sizeof(f->frame));
-    leave(eq, &eq->received_pending);
-    eq->received_pending = f->pending;
     if (stats && !f->error) {
         fill_stats(eq, &filled, f);
         (void)lumeq_give_struct(stats, &filled, sizeof(filled));
@@ -846,8 +743,8 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return no_equalizer();
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
-    if (check_results(eq, NULL, stats) < 0)
-        return LUMEQ_ERR_ARGUMENT;
+    if (check_results(NULL, stats) < 0)
+        return failed(eq, LUMEQ_ERR_ARGUMENT);
     const int ret = lumeq_submit(eq, frame);
     if (ret < 0)
         return ret;
@@ -856,7 +753,7 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 }
 
 /* Makes room for a picture's planes, and keeps planes of the same shape. */
-static int make_planes(LumeqEqualizer *eq, LumeqImage *planes, const LumeqPixels *pixels)
+static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
 {
     const LumeqImage before = *planes;
     const int depth = pixels->depth == 8 ? 10 : 16;
@@ -867,13 +764,14 @@ static int make_planes(LumeqEqualizer *eq, LumeqImage *planes, const LumeqPixels
                            .height = pixels->height,
                            .depth = depth,
                            .range = LUMEQ_RANGE_FULL};
-    const size_t row = ((size_t)pixels->width * 2 + RELOCATED_ALIGNMENT - 1) / RELOCATED_ALIGNMENT *
-                       RELOCATED_ALIGNMENT;
+    const size_t row =
+        ((size_t)pixels->width * 2 + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     const size_t size = row * (size_t)pixels->height;
-    uint8_t *memory = aligned_alloc(RELOCATED_ALIGNMENT, 3 * size);
+    uint8_t *memory = aligned_alloc(ROW_ALIGNMENT, 3 * size);
     if (!memory) {
         *planes = (LumeqImage){.width = 0};
-        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory: the planes of a picture cannot be made");
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY,
+                                 "out of memory: the planes of a picture cannot be made");
     }
     for (int i = 0; i < 3; i++) {
         planes->plane[i] = memory + (size_t)i * size;
@@ -897,13 +795,13 @@ int lumeq_process_pixels(LumeqEqualizer *eq, const LumeqPixels *in, const LumeqP
         return LUMEQ_ERR_AGAIN;
     const int next = !eq->last_planes;
     const LumeqImage *last = &eq->planes[eq->last_planes];
-    int ret = lumeq_check_pixels(in, out, eq->error, sizeof(eq->error));
+    int ret = lumeq_check_pixels(in, out);
     if (ret == 0)
-        ret = make_planes(eq, &eq->planes[next], in);
+        ret = make_planes(&eq->planes[next], in);
     if (ret == 0)
-        ret = make_planes(eq, &eq->planes[2], in);
+        ret = make_planes(&eq->planes[2], in);
     if (ret < 0)
-        return ret;
+        return failed(eq, ret);
     convert(eq, &(LumeqPixelsJob){.in = *in, .planes = eq->planes[next]});
     LumeqFrame frame = {
         .in = eq->planes[next], .out = eq->planes[2], .time = time, .duration = duration};

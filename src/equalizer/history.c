@@ -15,7 +15,7 @@ int lumeq_history_create(LumeqHistory **history, const LumeqParams *params, int6
     if (!history)
         return lumeq_refuse("`history` is NULL");
     *history = NULL;
-    if (lumeq_take_params(&p, params, lumeq_error_text(), LUMEQ_ERROR_SIZE) < 0)
+    if (lumeq_take_params(&p, params) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (lookahead < 0 || lookahead > LUMEQ_MAX_LOOKAHEAD)
         return lumeq_refuse("the lookahead is %lld ns; 0 to 10 s are supported",
@@ -51,7 +51,7 @@ int lumeq_history_set_params(LumeqHistory *h, const LumeqParams *params)
         return lumeq_refuse("`history` or `params` is NULL");
     if (h->plan)
         return lumeq_refuse("the parameters of a history with lookahead cannot change");
-    if (lumeq_take_params(&p, params, lumeq_error_text(), LUMEQ_ERROR_SIZE) < 0)
+    if (lumeq_take_params(&p, params) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (p.deflicker > 0)
         return lumeq_refuse("deflicker needs a history with lookahead");

@@ -1,4 +1,4 @@
-/* The sentence for lumeq_last_error(NULL), one per thread. */
+/* The text of the last error: one sentence per thread, for lumeq_last_error(NULL). */
 #ifndef LUMEQ_LAST_ERROR_H
 #define LUMEQ_LAST_ERROR_H
 

@@ -308,8 +308,7 @@ int lumeq_measure_finish(LumeqMeasure *m, int wait)
         return lumeq_refuse("`measure` is NULL");
     if (!m->pending)
         return m->valid ? 0 : lumeq_refuse("the measure is empty: lumeq_measure() failed");
-    const int ret = m->work->backend->measure_finish(m->work->priv, m->pending, &m->counts, wait,
-                                                     lumeq_error_text(), LUMEQ_ERROR_SIZE);
+    const int ret = m->work->backend->measure_finish(m->work->priv, m->pending, &m->counts, wait);
     if (ret == LUMEQ_ERR_AGAIN)
         return ret;
     m->pending = NULL;

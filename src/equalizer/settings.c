@@ -23,68 +23,19 @@ _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest
 /* Upper limit of struct sizes, to detect an uninitialized size. */
 #define LARGEST_STRUCT 65536
 
-#define M(type, member)                                                                            \
-    {                                                                                              \
-        offsetof(type, member), sizeof(((type *)0)->member)                                        \
-    }
-
-const LumeqMember lumeq_members_config[] = {
-    M(LumeqConfig, cuda_context), M(LumeqConfig, log), M(LumeqConfig, log_user), {0, 0}};
-
-const LumeqMember lumeq_members_params[] = {
-    M(LumeqParams, strength),   M(LumeqParams, clip),  M(LumeqParams, smooth),
-    M(LumeqParams, deflicker),  M(LumeqParams, meter), M(LumeqParams, denoise),
-    M(LumeqParams, brightness), M(LumeqParams, gamma), {0, 0}};
-
-const LumeqMember lumeq_members_sync[] = {
-    M(LumeqSync, stream), M(LumeqSync, ready), M(LumeqSync, finished), M(LumeqSync, after), {0, 0}};
-
-const LumeqMember lumeq_members_frame[] = {
-    M(LumeqFrame, in),       M(LumeqFrame, out),      M(LumeqFrame, time),
-    M(LumeqFrame, duration), M(LumeqFrame, opaque),   M(LumeqFrame, number),
-    M(LumeqFrame, sync),     M(LumeqFrame, previous), {0, 0}};
-
-const LumeqMember lumeq_members_stats[] = {
-    M(LumeqFrameStats, hist_in),        M(LumeqFrameStats, hist_out),
-    M(LumeqFrameStats, curve),          M(LumeqFrameStats, active),
-    M(LumeqFrameStats, mean_in),        M(LumeqFrameStats, mean_out),
-    M(LumeqFrameStats, strength),       M(LumeqFrameStats, noise_gain),
-    M(LumeqFrameStats, curve_speed),    M(LumeqFrameStats, upload_us),
-    M(LumeqFrameStats, equalize_us),    M(LumeqFrameStats, download_us),
-    M(LumeqFrameStats, stage_begin_us), M(LumeqFrameStats, stage_end_us),
-    M(LumeqFrameStats, noise),          M(LumeqFrameStats, lift),
-    M(LumeqFrameStats, dark),           {0, 0}};
-
-const LumeqMember lumeq_members_gpu[] = {M(LumeqGpu, name), M(LumeqGpu, memory), {0, 0}};
-
-const LumeqMember lumeq_members_memory_use[] = {M(LumeqMemoryUse, device),
-                                                M(LumeqMemoryUse, device_most),
-                                                M(LumeqMemoryUse, device_limit),
-                                                M(LumeqMemoryUse, pinned),
-                                                M(LumeqMemoryUse, pinned_most),
-                                                M(LumeqMemoryUse, pinned_limit),
-                                                {0, 0}};
-
-const LumeqMember lumeq_members_moment[] = {
-    M(LumeqMoment, number), M(LumeqMoment, time), M(LumeqMoment, duration), {0, 0}};
-
 /* The size set by the caller; 0: invalid. */
-static size_t size_of(const void *caller, size_t own, const LumeqMember *members)
+static size_t size_of(const void *caller, size_t own)
 {
     size_t size;
     memcpy(&size, caller, sizeof(size));
     if (!size)
         return own; /* 0 means the struct of version 1.0, which is that of this version */
-    for (const LumeqMember *m = members; m->size; m++)
-        if (size > m->begin && size < (size_t)m->begin + m->size)
-            return 0;
-    /* All members begin at multiples of 4 bytes. */
-    return size < sizeof(size) || size > LARGEST_STRUCT || size % 4 ? 0 : size;
+    return size > LARGEST_STRUCT || size % sizeof(size) ? 0 : size;
 }
 
-int lumeq_take_members(void *to, size_t to_size, const void *from, const LumeqMember *members)
+int lumeq_take_struct(void *to, size_t to_size, const void *from)
 {
-    const size_t size = size_of(from, to_size, members);
+    const size_t size = size_of(from, to_size);
     if (!size)
         return LUMEQ_ERR_ARGUMENT;
     for (size_t i = to_size; i < size; i++)
@@ -96,9 +47,9 @@ int lumeq_take_members(void *to, size_t to_size, const void *from, const LumeqMe
     return 0;
 }
 
-int lumeq_give_members(void *to, const void *from, size_t from_size, const LumeqMember *members)
+int lumeq_give_struct(void *to, const void *from, size_t from_size)
 {
-    const size_t room = size_of(to, from_size, members), begin = sizeof(size_t);
+    const size_t room = size_of(to, from_size), begin = sizeof(size_t);
     if (!room)
         return LUMEQ_ERR_ARGUMENT;
     memcpy((uint8_t *)to + begin, (const uint8_t *)from + begin,

@@ -14,39 +14,13 @@
 /* Time constant of the lift's histogram and noise, in nanoseconds. */
 #define LIFT_TIME INT64_C(3000000000)
 
-typedef struct LumeqMember {
-    uint16_t begin, size;
-} LumeqMember;
-
-/* For each public struct, terminated by size 0. */
-extern const LumeqMember lumeq_members_config[], lumeq_members_params[], lumeq_members_sync[],
-    lumeq_members_frame[], lumeq_members_stats[], lumeq_members_gpu[], lumeq_members_memory_use[],
-    lumeq_members_moment[];
-
-#define LUMEQ_MEMBERS(to)                                                                          \
-    _Generic(*(to), LumeqConfig                                                                    \
-             : lumeq_members_config, LumeqParams                                                   \
-             : lumeq_members_params, LumeqSync                                                     \
-             : lumeq_members_sync, LumeqFrame                                                      \
-             : lumeq_members_frame, LumeqFrameStats                                                \
-             : lumeq_members_stats, LumeqGpu                                                       \
-             : lumeq_members_gpu, LumeqMemoryUse                                                   \
-             : lumeq_members_memory_use, LumeqMoment                                               \
-             : lumeq_members_moment)
-
-/*
- * Copies a struct that begins with its size into this version's, of `to_size` bytes; missing
- * members become 0. ARGUMENT if it ends inside a member, or has unknown members that are not 0.
- */
-#define lumeq_take_struct(to, to_size, from)                                                       \
-    lumeq_take_members(to, to_size, from, LUMEQ_MEMBERS(to))
-int lumeq_take_members(void *to, size_t to_size, const void *from, const LumeqMember *members);
+/* Copies a struct that begins with its size into this version's, of `to_size` bytes; missing
+ * members become 0. ARGUMENT if its size is invalid, or unknown members are not 0. */
+int lumeq_take_struct(void *to, size_t to_size, const void *from);
 
 /* Copies the other way, as far as the caller's struct reaches, and keeps its size. ARGUMENT if that
  * size is invalid. */
-#define lumeq_give_struct(to, from, from_size)                                                     \
-    lumeq_give_members(to, from, from_size, LUMEQ_MEMBERS(to))
-int lumeq_give_members(void *to, const void *from, size_t from_size, const LumeqMember *members);
+int lumeq_give_struct(void *to, const void *from, size_t from_size);
 
 /* Position in a stream. Zero: its beginning. */
 typedef struct LumeqClock {

@@ -19,9 +19,8 @@
 static int calls_until_loss; /* of all kinds together */
 static int lost, out_of_memory;
 static int refusal; /* not 0: the device is not lost, but refuses work with this from then on */
-static int in_flight_then; /* at that time */
-static int late;           /* not 0: the lost device writes its frames at the very end */
-static int deep;           /* frames are of 10 bits, later of 14, not of 8 */
+static int in_flight_then;                       /* at that time */
+static int deep;                                 /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
@@ -29,18 +28,14 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
     return fake_open(priv, config, text, size);
 }
 
-static int fails(char *text, size_t size)
+static int fails(void)
 {
     if (calls_until_loss-- > 0)
         return 0;
     lost = 1;
-    snprintf(text, size, "unspecified launch failure");
+    lumeq_refuse("unspecified launch failure");
     return 1;
 }
-
-/* Outputs that a lost device may still write: one per frame in flight. */
-static LumeqImage unfinished[FLIGHTS + 1];
-static int unfinished_count;
 
 /* A lost device may have written anything into the outputs of the frames in flight. */
 static void lose_frames(const FakeDevice *fake)
@@ -49,28 +44,17 @@ static void lose_frames(const FakeDevice *fake)
         const LumeqImage *out = &f->to.out;
         if (f->landed || !f->written || out->memory != LUMEQ_MEMORY_HOST)
             continue;
-        unfinished[unfinished_count++] = *out;
         for (int plane = 0; plane < f->to.write; plane++)
             memset(out->plane[plane], 0xA5, WIDTH);
     }
 }
 
-static void wake_up(void)
-{
-    while (late && unfinished_count) {
-        const LumeqImage *out = &unfinished[--unfinished_count];
-        for (int plane = 0; plane < lumeq_planes(out); plane++)
-            memset(out->plane[plane], 0xA5, (size_t)(WIDTH * lumeq_height(out, plane)));
-    }
-    unfinished_count = 0;
-}
-
 static int frames_begun; /* frames in flight whose output was queued */
 
 /* Returns 0, or how the call fails. */
-static int try_call(FakeDevice *fake, char *text, size_t size)
+static int try_call(FakeDevice *fake)
 {
-    if (!fails(text, size))
+    if (!fails())
         return 0;
     in_flight_then = fake_in_flight(fake);
     if (!refusal)
@@ -78,52 +62,49 @@ static int try_call(FakeDevice *fake, char *text, size_t size)
     return refusal ? refusal : LUMEQ_ERR_GPU;
 }
 
-static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
-                        size_t size)
+static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     FakeDevice *fake = priv;
-    const int ret = try_call(fake, text, size);
+    const int ret = try_call(fake);
     if (ret < 0)
         return ret;
-    return lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
+    return lumeq_backend_cpu.measure(fake->cpu, job, pending);
 }
 
 static int place_fake(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                      void **pending, char *text, size_t size)
+                      void **pending)
 {
     *pending = NULL;
-    const int ret = refusal == LUMEQ_ERR_ARGUMENT ? try_call(priv, text, size) : 0;
+    const int ret = refusal == LUMEQ_ERR_ARGUMENT ? try_call(priv) : 0;
     if (ret < 0)
         return ret;
     if (out_of_memory) {
-        snprintf(text, size, "no room");
+        lumeq_refuse("no room");
         return LUMEQ_ERR_MEMORY;
     }
     return fake_place(priv, job, flight, pending);
 }
 
-static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse, char *text,
-                      size_t size)
+static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse)
 {
     (void)pendings;
     CHECK(count == 1 && may_refuse, "%d frames begin", count);
-    return refusal == LUMEQ_ERR_ARGUMENT ? 0 : try_call(priv, text, size);
+    return refusal == LUMEQ_ERR_ARGUMENT ? 0 : try_call(priv);
 }
 
-static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                               char *text, size_t size)
+static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait)
 {
     if (!wait)
         return LUMEQ_ERR_AGAIN;
-    if (!refusal && try_call(priv, text, size) < 0)
+    if (!refusal && try_call(priv) < 0)
         return LUMEQ_ERR_GPU;
-    return fake_measure(priv, pending, counts, text, size);
+    return fake_measure(priv, pending, counts);
 }
 
-static int write_fake(void *priv, const LumeqApplyJob *job, int count, char *text, size_t size)
+static int write_fake(void *priv, const LumeqApplyJob *job, int count)
 {
     Flight *p = job->flight;
-    const int ret = try_call(priv, text, size);
+    const int ret = try_call(priv);
     CHECK(count == 1, "%d frames are written", count);
     if (ret < 0) {
         p->landed = ret != LUMEQ_ERR_GPU;
@@ -132,19 +113,17 @@ static int write_fake(void *priv, const LumeqApplyJob *job, int count, char *tex
     CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
     p->written = job->write > 0;
     frames_begun++;
-    *p->to.late = late && p->written && job->out.memory == LUMEQ_MEMORY_HOST;
-    return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size) : 0;
+    return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job) : 0;
 }
 
-static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
+static int apply_fake(void *priv, const LumeqApplyJob *job)
 {
-    const int ret = try_call(priv, text, size);
-    return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job, text, size);
+    const int ret = try_call(priv);
+    return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job);
 }
 
 static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                     size_t size)
+                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     Flight *p = pending;
     (void)begin_us;
@@ -152,7 +131,7 @@ static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int w
     (void)counts;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
-    if (!refusal && try_call(priv, text, size) < 0)
+    if (!refusal && try_call(priv) < 0)
         return LUMEQ_ERR_GPU;
     for (const Flight *other = p->next; other; other = other->next)
         CHECK(other->landed, "a frame is received out of order");
@@ -213,7 +192,6 @@ const LumeqBackend lumeq_backend_cuda = {
 typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     FrameStats stats[FRAMES];
-    LumeqImage back[FRAMES]; /* the returned outputs */
     uint8_t spare[SIZE];
     int on_device;         /* some outputs are in device memory, while that is allowed */
     int unwritten[FRAMES]; /* frames that were returned measured instead of written */
@@ -232,8 +210,9 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
     while ((ret = lumeq_receive(eq, &frame, ask_stats(&run->stats[run->received % FRAMES]))) == 0) {
         const int n = run->received++;
         CHECK(frame.opaque == run->in[n % FRAMES], "frame %d is another", n);
-        run->back[n % FRAMES] = frame.out;
         run->unwritten[n % FRAMES] = !is_measured(n) && !frame.out.plane[0];
+        CHECK(!frame.out.plane[0] || frame.out.plane[0] == run->out[n % FRAMES],
+              "frame %d is elsewhere", n);
     }
     CHECK(ret == LUMEQ_ERR_AGAIN || (until_empty && ret == LUMEQ_ERR_END), "receive answers %d",
           ret);
@@ -289,21 +268,6 @@ static void set_mode(LumeqParams *params, int n)
     params->mode = clahe ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
     params->tiles_x = n < 19 ? 4 : 3;
     params->tiles_y = 3;
-}
-
-/* Copies relocated outputs to where the test reads them. */
-static void collect(Run *run)
-{
-    for (int n = 0; n < FRAMES; n++) {
-        const LumeqImage *from = &run->back[n], to = picture(run->out[n], n);
-        const int moved = from->plane[0] && from->plane[0] != to.plane[0];
-        CHECK(!moved || late, "frame %d is elsewhere", n);
-        for (int plane = 0; moved && plane < lumeq_planes(&to); plane++)
-            for (int y = 0; y < lumeq_height(&to, plane); y++)
-                memcpy((uint8_t *)to.plane[plane] + y * to.stride[plane],
-                       (const uint8_t *)from->plane[plane] + y * from->stride[plane],
-                       (size_t)lumeq_row_size(&to, plane));
-    }
 }
 
 /* Messages from the library. */
@@ -370,8 +334,6 @@ static void play(LumeqBackendId id, Run *run)
         CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
     check_log(&log);
-    wake_up();
-    collect(run);
     lumeq_destroy(&eq);
 }
 
@@ -418,7 +380,7 @@ static void lose_at_any_call(int on_device)
 static void lose_in_any_mode(int on_device)
 {
     for (int n = 0; n < 2 * MODES; n++) {
-        if (!check_drawn(n + on_device + late))
+        if (!check_drawn(n + on_device))
             continue;
         deep = n / MODES;
         mode = n % MODES;
@@ -439,17 +401,6 @@ static void loss_with_outputs_on_the_device(void)
 {
     if (!check_without_threads())
         lose_in_any_mode(1);
-}
-
-/* Late writes of a recovering GPU never show. */
-static void loss_with_late_writes(void)
-{
-    if (check_without_threads())
-        return;
-    late = 1;
-    lose_in_any_mode(0);
-    lose_in_any_mode(1);
-    late = 0;
 }
 
 /* A GPU that cannot take a frame, for any reason: the CPU continues. */
@@ -727,7 +678,6 @@ static void memory_outlives_the_loss(void)
 static const CheckTest tests[] = {
     {"loss_at_any_call", loss_at_any_call},
     {"loss_with_outputs_on_the_device", loss_with_outputs_on_the_device},
-    {"loss_with_late_writes", loss_with_late_writes},
     {"refusal_at_any_call", refusal_at_any_call},
     {"loss_step_by_step", loss_step_by_step},
     {"refusal_step_by_step", refusal_step_by_step},

@@ -101,6 +101,13 @@ static void work(cudaStream_t stream)
         stream->done = done;
 }
 
+/* The same for a copy. A device that wakes up in the end hangs in its kernels only. */
+static void work_of_copy(cudaStream_t stream)
+{
+    if (!fake_cuda.late)
+        work(stream);
+}
+
 /* Inside CUDA. */
 static void wait_for(cudaStream_t stream)
 {
@@ -279,7 +286,8 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 /* ---- copies, streams and events ------------------------------------------------------------ */
 
-/* Returns 1 if the copy is postponed until the device wakes up. */
+/* Returns 1 if the copy is postponed until the device wakes up, since it is queued behind work that
+ * hangs. */
 static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
 {
     if (!fake_cuda.late || stream->done <= fake_cuda.now || type_of(to) != cudaMemoryTypeHost)
@@ -298,9 +306,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 {
     (void)kind;
     CALL();
-    work(stream);
     if (!put_off(to, size, size, 1, stream))
         memcpy(to, from, size);
+    work_of_copy(stream);
     return cudaSuccess;
 }
 
@@ -318,11 +326,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     (void)kind;
     CALL();
-    work(stream);
-    if (put_off(to, to_pitch, row, height, stream))
-        return cudaSuccess;
-    for (size_t y = 0; y < height; y++)
+    for (size_t y = 0; y < height && !put_off(to, to_pitch, row, height, stream); y++)
         memcpy((uint8_t *)to + y * to_pitch, (const uint8_t *)from + y * pitch, row);
+    work_of_copy(stream);
     return cudaSuccess;
 }
 
@@ -553,20 +559,16 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     return cudaSuccess;
 }
 
-int lumeq_cuda_check(int number, char *text, size_t text_size)
+int lumeq_cuda_check(int number)
 {
     (void)number;
-    (void)text;
-    (void)text_size;
     return 0;
 }
 
-int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
+int lumeq_cuda_list(LumeqGpu *gpus, int count)
 {
     (void)gpus;
     (void)count;
-    (void)text;
-    (void)text_size;
     return 1;
 }
 
@@ -620,7 +622,6 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
                                   cudaStream_t stream)
 {
     CALL();
-    char text[256];
     work(stream);
     fake_cuda.batches += batch->count > 1;
     if (device->early_launches || !job->curve.reference)
@@ -634,7 +635,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
         CurveTable *table = AFTER(parts->table, of->device);
         if (tally->blocks_done ||
             fake_curve(cpu_backend(), &own, host->hist, AFTER(parts->sums, of->host), table,
-                       AFTER(parts->tables, of->device), text, sizeof(text)) < 0)
+                       AFTER(parts->tables, of->device)) < 0)
             abort();
     }
     return cudaSuccess;
@@ -645,7 +646,6 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
                                const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     static NoiseProfile noise;
-    char text[256];
     void *pending;
     CALL();
     work(stream);
@@ -669,7 +669,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
         own.counts.noise = job->previous.plane[0] ? &counted->noise : &noise;
         own.counts.lit[BARS_COLUMNS] = counted->lit[BARS_COLUMNS];
         own.counts.lit[BARS_ROWS] = counted->lit[BARS_ROWS];
-        if (lumeq_backend_cpu.measure(cpu_backend(), &own, &pending, text, sizeof(text)) < 0)
+        if (lumeq_backend_cpu.measure(cpu_backend(), &own, &pending) < 0)
             abort();
     }
     return cudaSuccess;
@@ -679,7 +679,6 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream)
 {
     const BarsState no_bars = {.active = {0, 0, job->in.width, job->in.height}};
-    char text[256];
     CALL();
     if (device->early_launches || (job->write > 1 && lumeq_planes(&job->in) != job->write) ||
         (early && batch->count > 1) || job->in.shift != job->out.shift)
@@ -694,7 +693,7 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
         own.table = AFTER(job->table, of->device);
         own.tables = AFTER(job->tables, of->device);
         own.bars = job->bars ? AFTER(job->bars, of->device) : &no_bars;
-        if (lumeq_backend_cpu.apply(cpu_backend(), &own, text, sizeof(text)) < 0)
+        if (lumeq_backend_cpu.apply(cpu_backend(), &own) < 0)
             abort();
     }
     return cudaSuccess;

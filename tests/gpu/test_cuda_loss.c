@@ -23,7 +23,6 @@ typedef struct Run {
     LumeqEqualizer *eq;
     uint8_t *in, *out;
     uint8_t expected[FRAMES * SIZE];
-    const uint8_t *came[FRAMES + 1]; /* where each frame lies: not in `out` if it was lost there */
     int received;
 } Run;
 
@@ -78,7 +77,7 @@ static int receive(void)
     LumeqFrame frame = {.size = sizeof(frame)};
     const int ret = lumeq_receive(run.eq, &frame, NULL);
     if (ret == 0 && CHECK(run.received <= FRAMES, "more frames than were handed in"))
-        run.came[run.received++] = frame.out.plane[0];
+        run.received++;
     return ret;
 }
 
@@ -105,7 +104,7 @@ static void check_frames(int count, const char *backend)
 {
     CHECK(run.received == count, "%d frames came back, not %d", run.received, count);
     for (int n = 0; n < count; n++)
-        CHECK(run.came[n] && !memcmp(run.came[n], run.expected + (size_t)n * SIZE, SIZE),
+        CHECK(!memcmp(run.out + (size_t)n * SIZE, run.expected + (size_t)n * SIZE, SIZE),
               "frame %d differs", n);
     CHECK(!strcmp(lumeq_backend_name(run.eq), backend), "the backend is %s: %s",
           lumeq_backend_name(run.eq), lumeq_last_error(run.eq));

@@ -8,6 +8,7 @@
 #include "equalizer/backend.h"
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/clahe.h"
+#include "equalizer/last_error.h"
 
 #define MAX_THREADS 256
 #define ALIGNMENT 64
@@ -37,11 +38,10 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
     cpu->team.counts = aligned_alloc(ALIGNMENT, (size_t)threads * sizeof(*cpu->team.counts));
     cpu->team.workers = lumeq_workers_create(threads);
     cpu->locks = pthread_mutex_init(&cpu->lock, NULL) == 0;
-    if (!cpu->team.counts || !cpu->team.workers || !cpu->locks) {
-        snprintf(text, text_size, "%d CPU threads cannot be started: out of memory or threads",
-                 threads);
-        return LUMEQ_ERR_MEMORY;
-    }
+    if (!cpu->team.counts || !cpu->team.workers || !cpu->locks)
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY,
+                                 "%d CPU threads cannot be started: out of memory or threads",
+                                 threads);
     snprintf(text, text_size, "the CPU, %d thread%s%s", threads, threads == 1 ? "" : "s",
              flags & LUMEQ_CPU_AVX512  ? ", AVX-512"
              : flags & LUMEQ_CPU_AVX2  ? ", AVX2"
@@ -64,18 +64,9 @@ static void close_cpu(void *priv)
     cpu->team.lift_memory = NULL;
 }
 
-static int no_memory(const char *what, char *text, size_t text_size)
-{
-    snprintf(text, text_size, "no memory for %s", what);
-    return LUMEQ_ERR_MEMORY;
-}
-
-static int measure_cpu(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
-                       size_t text_size)
+static int measure_cpu(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     CpuBackend *cpu = priv;
-    (void)text;
-    (void)text_size;
     *pending = NULL;
     lumeq_workers_after_fork(cpu->team.workers, &cpu->lock);
     pthread_mutex_lock(&cpu->lock);
@@ -84,14 +75,14 @@ static int measure_cpu(void *priv, const LumeqMeasureJob *job, void **pending, c
     return 0;
 }
 
-static int apply_cpu(void *priv, const LumeqApplyJob *job, char *text, size_t text_size)
+static int apply_cpu(void *priv, const LumeqApplyJob *job)
 {
     CpuBackend *cpu = priv;
     lumeq_workers_after_fork(cpu->team.workers, &cpu->lock);
     pthread_mutex_lock(&cpu->lock);
     const int ret = lumeq_cpu_apply(&cpu->team, job);
     pthread_mutex_unlock(&cpu->lock);
-    return ret < 0 ? no_memory("the output", text, text_size) : 0;
+    return ret < 0 ? lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for the output") : 0;
 }
 
 static void convert_cpu(void *priv, const LumeqPixelsJob *job)

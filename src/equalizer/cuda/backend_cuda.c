@@ -14,6 +14,7 @@
 #include "equalizer/cuda/shared_streams.h"
 #include "equalizer/cuda/steps.h"
 #include "equalizer/cuda/waiting.h"
+#include "equalizer/last_error.h"
 
 typedef struct CudaBackend {
     LumeqCudaHome home;
@@ -25,10 +26,9 @@ typedef struct CudaBackend {
     LumeqCudaLoss loss;
 } CudaBackend;
 
-static int lose(CudaBackend *cuda, cudaError_t error, const char *what, char *text,
-                size_t text_size)
+static int lose(CudaBackend *cuda, cudaError_t error, const char *what)
 {
-    return lumeq_cuda_lose(&cuda->loss, error, what, text, text_size);
+    return lumeq_cuda_lose(&cuda->loss, error, what);
 }
 
 static int is_lost(CudaBackend *cuda)
@@ -37,30 +37,29 @@ static int is_lost(CudaBackend *cuda)
 }
 
 /* Reports why the backend could not be opened. */
-static int open_failed(CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
+static int open_failed(CudaBackend *cuda, cudaError_t error)
 {
     if (error == cudaErrorNotReady)
-        return lose(cuda, error, "its start", text, text_size);
+        return lose(cuda, error, "its start");
     cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     const char *reason = cudaGetErrorString(error);
     switch (error) {
     case cudaErrorMemoryAllocation:
-        snprintf(text, text_size, "%s (GPU %d) is out of memory", cuda->name, cuda->home.number);
-        return LUMEQ_ERR_MEMORY;
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "%s (GPU %d) is out of memory", cuda->name,
+                                 cuda->home.number);
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
     case cudaErrorInvalidDeviceFunction:
-        snprintf(text, text_size, "this build has no code for %s (GPU %d): %s", cuda->name,
-                 cuda->home.number, reason);
-        return LUMEQ_ERR_UNAVAILABLE;
+        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
+                                 "this build has no code for %s (GPU %d): %s", cuda->name,
+                                 cuda->home.number, reason);
     case cudaErrorDevicesUnavailable:
-        snprintf(text, text_size, "%s (GPU %d) is used exclusively by another program: %s",
-                 cuda->name, cuda->home.number, reason);
-        return LUMEQ_ERR_UNAVAILABLE;
+        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
+                                 "%s (GPU %d) is used exclusively by another program: %s",
+                                 cuda->name, cuda->home.number, reason);
     default:
-        snprintf(text, text_size, "%s (GPU %d) failed to start: %s", cuda->name, cuda->home.number,
-                 reason);
-        return LUMEQ_ERR_GPU;
+        return lumeq_refuse_with(LUMEQ_ERR_GPU, "%s (GPU %d) failed to start: %s", cuda->name,
+                                 cuda->home.number, reason);
     }
 }
 
@@ -83,9 +82,9 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
     cuda->home = (LumeqCudaHome){config->device, config->cuda_context};
     cuda->loss.number = config->device;
     cuda->loss.process = getpid();
-    int ret = lumeq_cuda_check(cuda->home.number, text, text_size);
+    int ret = lumeq_cuda_check(cuda->home.number);
     if (ret == 0)
-        ret = lumeq_cuda_home_check(&cuda->home, text, text_size);
+        ret = lumeq_cuda_home_check(&cuda->home);
     if (ret < 0)
         return ret;
     struct cudaDeviceProp properties;
@@ -101,7 +100,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
         lumeq_cuda_leave(&cuda->home);
     }
     if (error)
-        return open_failed(cuda, error, text, text_size);
+        return open_failed(cuda, error);
     snprintf(text, text_size, "%s (GPU %d)", cuda->name, cuda->home.number);
     return 0;
 }
@@ -109,12 +108,11 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
 static void close_cuda(void *priv)
 {
     CudaBackend *cuda = priv;
-    char text[256];
     if (!cuda->started)
         return;
     const int here = !is_lost(cuda) && lumeq_cuda_enter(&cuda->home) == cudaSuccess;
     if (!here)
-        lose(cuda, cudaErrorUnknown, "the end", text, sizeof(text));
+        lose(cuda, cudaErrorUnknown, "the end");
     lumeq_cuda_steps_close(&cuda->steps); /* it may lose the device */
     const int lost = is_lost(cuda);
     lumeq_cuda_streams_close(&cuda->streams, lost);
@@ -126,90 +124,84 @@ static void close_cuda(void *priv)
 }
 
 /* Any thread may call it. After success, lumeq_cuda_leave() must follow. */
-static int enter(CudaBackend *cuda, char *text, size_t text_size)
+static int enter(CudaBackend *cuda)
 {
     if (is_lost(cuda))
-        return lose(cuda, cudaSuccess, "", text, text_size);
+        return lose(cuda, cudaSuccess, "");
     cudaError_t error = lumeq_cuda_enter(&cuda->home);
     if (error && !lumeq_cuda_is_loss(error)) {
         (void)cudaGetLastError(); /* it may be an earlier call's */
         error = lumeq_cuda_enter(&cuda->home);
     }
-    return error ? lose(cuda, error, "selecting the device", text, text_size) : 0;
+    return error ? lose(cuda, error, "selecting the device") : 0;
 }
 
-static int measure_cuda(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
-                        size_t text_size)
+static int measure_cuda(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     CudaBackend *cuda = priv;
     *pending = NULL;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_measure(&cuda->steps, job, pending, text, text_size);
+    ret = lumeq_cuda_steps_measure(&cuda->steps, job, pending);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
 
-static int measure_finish_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                               char *text, size_t text_size)
+static int measure_finish_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_finish(&cuda->steps, pending, counts, wait, text, text_size);
+    ret = lumeq_cuda_steps_finish(&cuda->steps, pending, counts, wait);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
 
 static int place_cuda(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                      void **pending, char *text, size_t text_size)
+                      void **pending)
 {
     CudaBackend *cuda = priv;
     *pending = NULL;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_place(&cuda->steps, job, flight, pending, text, text_size);
+    ret = lumeq_cuda_steps_place(&cuda->steps, job, flight, pending);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
 
-static int begin_cuda(void *priv, void *const *pendings, int count, int may_refuse, char *text,
-                      size_t text_size)
+static int begin_cuda(void *priv, void *const *pendings, int count, int may_refuse)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_begin(&cuda->steps, pendings, count, may_refuse, text, text_size);
+    ret = lumeq_cuda_steps_begin(&cuda->steps, pendings, count, may_refuse);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
 
-static int write_cuda(void *priv, const LumeqApplyJob *jobs, int count, char *text,
-                      size_t text_size)
+static int write_cuda(void *priv, const LumeqApplyJob *jobs, int count)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_write(&cuda->steps, jobs, count, text, text_size);
+    ret = lumeq_cuda_steps_write(&cuda->steps, jobs, count);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
 
 static int land_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait,
-                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                     size_t text_size)
+                     double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_land(&cuda->steps, pending, counts, wait, begin_us, end_us, text,
-                                text_size);
+    ret = lumeq_cuda_steps_land(&cuda->steps, pending, counts, wait, begin_us, end_us);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
@@ -219,13 +211,13 @@ static void leave_cuda(void *priv, void *pending)
     lumeq_cuda_steps_leave(&((CudaBackend *)priv)->steps, pending);
 }
 
-static int apply_cuda(void *priv, const LumeqApplyJob *job, char *text, size_t text_size)
+static int apply_cuda(void *priv, const LumeqApplyJob *job)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
-    ret = lumeq_cuda_steps_apply(&cuda->steps, job, text, text_size);
+    ret = lumeq_cuda_steps_apply(&cuda->steps, job);
     lumeq_cuda_leave(&cuda->home);
     return ret;
 }
@@ -262,22 +254,22 @@ static void free_device_cuda(void *priv, void *memory)
         lumeq_device_free(&cuda->home, memory);
 }
 
-static int get_cuda(void *priv, void **context, void **stream, char *text, size_t text_size)
+static int get_cuda(void *priv, void **context, void **stream)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda, text, text_size);
+    int ret = enter(cuda);
     if (ret < 0)
         return ret;
     cudaError_t error = lumeq_cuda_context(&cuda->home, context);
     if (!error && !cuda->decoder)
         error = cudaStreamCreateWithFlags(&cuda->decoder, cudaStreamNonBlocking);
     if (error && lumeq_cuda_is_loss(error)) {
-        ret = lose(cuda, error, "making a stream for a decoder", text, text_size);
+        ret = lose(cuda, error, "making a stream for a decoder");
     } else if (error) {
         (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
-        snprintf(text, text_size, "making a stream for a decoder failed on GPU %d: %s",
-                 cuda->home.number, cudaGetErrorString(error));
         ret = error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
+        lumeq_refuse_with(ret, "making a stream for a decoder failed on GPU %d: %s",
+                          cuda->home.number, cudaGetErrorString(error));
     }
     lumeq_cuda_leave(&cuda->home);
     *stream = cuda->decoder;

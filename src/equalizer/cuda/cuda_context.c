@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cudaTypedefs.h>
 
+#include "equalizer/last_error.h"
 #include "lumeq/lumeq.h"
 
 /* Driver functions that the runtime lacks; NULL if the driver does not have them. */
@@ -90,7 +90,7 @@ cudaError_t lumeq_cuda_follow(cudaStream_t stream, cudaStream_t other)
     return error;
 }
 
-int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_size)
+int lumeq_cuda_home_check(const LumeqCudaHome *home)
 {
     int number = -1;
     if (!home->context)
@@ -102,14 +102,12 @@ int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_siz
     }
     if (error) {
         (void)cudaGetLastError(); /* it is reported here */
-        snprintf(text, text_size, "the CUDA context cannot be used: %s", cudaGetErrorString(error));
-        return LUMEQ_ERR_GPU;
+        return lumeq_refuse_with(LUMEQ_ERR_GPU, "the CUDA context cannot be used: %s",
+                                 cudaGetErrorString(error));
     }
     if (number == home->number)
         return 0;
-    snprintf(text, text_size, "the CUDA context belongs to GPU %d, not to GPU %d", number,
-             home->number);
-    return LUMEQ_ERR_ARGUMENT;
+    return lumeq_refuse("the CUDA context belongs to GPU %d, not to GPU %d", number, home->number);
 }
 
 /* Memory from a pool or a mapping belongs to the device, not to a context. */

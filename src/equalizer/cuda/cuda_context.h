@@ -12,8 +12,8 @@ typedef struct LumeqCudaHome {
     void *context; /* the caller's CUcontext; NULL: the primary context */
 } LumeqCudaHome;
 
-/* Checks that the context can be used. Returns 0, or an error with one sentence in `text`. */
-int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_size);
+/* Checks that the context can be used. Returns 0, or an error with its text. */
+int lumeq_cuda_home_check(const LumeqCudaHome *home);
 
 /* Makes the context current in this thread. After success, lumeq_cuda_leave() must follow; it
  * restores the previous context. The primary context stays current. */

@@ -2,10 +2,11 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cuda_runtime_api.h>
+
+#include "equalizer/last_error.h"
 
 /* Most GPUs of a machine, as in lumeq_list_gpus(). */
 #define MOST_DEVICES 64
@@ -189,30 +190,23 @@ int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, in
 }
 
 int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
-                       const char *name, int *pageable, char *text, size_t text_size)
+                       const char *name)
 {
     const int on_device = image->memory == LUMEQ_MEMORY_CUDA;
-    int count = 0;
-    if (!pageable)
-        pageable = &count;
-    *pageable = 0;
     for (int i = 0; i < planes; i++) {
         const Place place = place_of(home, image->plane[i]);
-        *pageable += place == PAGEABLE;
         const int right = on_device ? place == DEVICE : place <= HOST;
         if (right || place == UNKNOWN)
             continue;
         if (!on_device)
-            snprintf(text, text_size, "the %s is in GPU memory, not in host memory", name);
-        else if (place == OTHER_CONTEXT)
-            snprintf(text, text_size,
-                     "the %s is in memory of another CUDA context of GPU %d; %s is needed", name,
-                     home->number,
-                     home->context ? "the one that was configured"
-                                   : "the device's primary context, which cudaMalloc() uses,");
-        else
-            snprintf(text, text_size, "the %s is not in memory of GPU %d", name, home->number);
-        return LUMEQ_ERR_ARGUMENT;
+            return lumeq_refuse("the %s is in GPU memory, not in host memory", name);
+        if (place == OTHER_CONTEXT)
+            return lumeq_refuse(
+                "the %s is in memory of another CUDA context of GPU %d; %s is needed", name,
+                home->number,
+                home->context ? "the one that was configured"
+                              : "the device's primary context, which cudaMalloc() uses,");
+        return lumeq_refuse("the %s is not in memory of GPU %d", name, home->number);
     }
     return 0;
 }

@@ -32,11 +32,9 @@ void lumeq_device_free(const LumeqCudaHome *home, void *memory);
 int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, int planes);
 
 /* Checks that the first planes of an image lie where image->memory says, and can be used in the
- * context. Returns 0, or LUMEQ_ERR_ARGUMENT with one sentence in `text`, which calls the image
- * `name`. Stores the result of lumeq_pageable_planes() in `pageable` unless it is NULL. Call it in
- * the context.
- */
+ * context. Returns 0, or LUMEQ_ERR_ARGUMENT with a text that calls the image `name`. Call it in the
+ * context. */
 int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
-                       const char *name, int *pageable, char *text, size_t text_size);
+                       const char *name);
 
 #endif

@@ -6,69 +6,69 @@
 
 #include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
+#include "equalizer/last_error.h"
 
-static int old_driver(int version, char *text, size_t text_size)
+static int old_driver(int version)
 {
     /* The first driver branch of each major version of CUDA, from the CUDA release notes. */
     const char *needed = CUDART_VERSION >= 14000   ? "a newer one"
                          : CUDART_VERSION >= 13000 ? "r580 or newer"
                                                    : "r525 or newer";
-    snprintf(text, text_size,
-             "the NVIDIA driver is too old: it knows CUDA %d.%d, this build needs %d.%d (%s)",
-             version / 1000, version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
-             needed);
-    return LUMEQ_ERR_UNAVAILABLE;
+    return lumeq_refuse_with(
+        LUMEQ_ERR_UNAVAILABLE,
+        "the NVIDIA driver is too old: it knows CUDA %d.%d, this build needs %d.%d (%s)",
+        version / 1000, version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
+        needed);
 }
 
 /* Returns the number of devices, at least 1, or LUMEQ_ERR_UNAVAILABLE. */
-static int count_devices(char *text, size_t text_size)
+static int count_devices(void)
 {
     int version = 0, count = 0;
     if (cudaDriverGetVersion(&version) || version == 0) {
-        snprintf(text, text_size, "there is no NVIDIA driver on this machine");
-        return LUMEQ_ERR_UNAVAILABLE;
+        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
+                                 "there is no NVIDIA driver on this machine");
     }
     /* A driver runs code from any toolkit of the same major version. */
     if (version / 1000 < CUDART_VERSION / 1000)
-        return old_driver(version, text, text_size);
+        return old_driver(version);
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver)
-        return old_driver(version, text, text_size);
+        return old_driver(version);
     if (error == cudaErrorNoDevice || (!error && count == 0)) {
-        snprintf(text, text_size, "there is no NVIDIA GPU on this machine");
-        return LUMEQ_ERR_UNAVAILABLE;
+        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE, "there is no NVIDIA GPU on this machine");
     }
     if (error) {
-        snprintf(text, text_size, "CUDA failed to start: %s%s", cudaGetErrorString(error),
-                 error == cudaErrorInitializationError
-                     ? "; a process that was forked after CUDA started cannot use it"
-                     : "");
-        return LUMEQ_ERR_UNAVAILABLE;
+        return lumeq_refuse_with(
+            LUMEQ_ERR_UNAVAILABLE, "CUDA failed to start: %s%s", cudaGetErrorString(error),
+            error == cudaErrorInitializationError
+                ? "; a process that was forked after CUDA started cannot use it"
+                : "");
     }
     return count;
 }
 
-int lumeq_cuda_check(int number, char *text, size_t text_size)
+int lumeq_cuda_check(int number)
 {
-    const int count = count_devices(text, text_size);
+    const int count = count_devices();
     if (count < 0)
         return count;
     if (number < count)
         return 0;
-    snprintf(text, text_size, "there is no GPU %d: this machine has %d, counted from 0", number,
-             count);
-    return LUMEQ_ERR_UNAVAILABLE;
+    return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
+                             "there is no GPU %d: this machine has %d, counted from 0", number,
+                             count);
 }
 
-int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
+int lumeq_cuda_list(LumeqGpu *gpus, int count)
 {
-    const int there = count_devices(text, text_size);
+    const int there = count_devices();
     for (int i = 0; i < there && i < count; i++) {
         struct cudaDeviceProp properties;
         const cudaError_t error = cudaGetDeviceProperties(&properties, i);
         if (error) {
-            snprintf(text, text_size, "GPU %d does not respond: %s", i, cudaGetErrorString(error));
-            return LUMEQ_ERR_GPU;
+            return lumeq_refuse_with(LUMEQ_ERR_GPU, "GPU %d does not respond: %s", i,
+                                     cudaGetErrorString(error));
         }
         gpus[i] = (LumeqGpu){
             .memory = properties.totalGlobalMem,

@@ -7,10 +7,10 @@
 #include "lumeq/lumeq.h"
 
 /* Returns 0 if the driver supports this build and device `number` exists, else
- * LUMEQ_ERR_UNAVAILABLE with one sentence in `text`. */
-int lumeq_cuda_check(int number, char *text, size_t text_size);
+ * LUMEQ_ERR_UNAVAILABLE with its text. */
+int lumeq_cuda_check(int number);
 
 /* See lumeq_list_gpus(). */
-int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size);
+int lumeq_cuda_list(LumeqGpu *gpus, int count);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "equalizer/last_error.h"
 #include "lumeq/lumeq.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all texts */
@@ -13,12 +14,10 @@ int lumeq_cuda_is_lost(LumeqCudaLoss *loss)
     return atomic_load(&loss->lost) || loss->process != getpid();
 }
 
-int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what, char *text,
-                    size_t text_size)
+int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what)
 {
     if (loss->process != getpid()) {
-        snprintf(text, text_size, "GPU %d cannot be used after fork()", loss->number);
-        return LUMEQ_ERR_GPU;
+        return lumeq_refuse_with(LUMEQ_ERR_GPU, "GPU %d cannot be used after fork()", loss->number);
     }
     pthread_mutex_lock(&lock);
     if (!atomic_load(&loss->lost)) {
@@ -30,7 +29,7 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what, ch
                      cudaGetErrorString(error));
         atomic_store(&loss->lost, 1);
     }
-    snprintf(text, text_size, "%s", loss->text);
+    lumeq_refuse_with(LUMEQ_ERR_GPU, "%s", loss->text);
     pthread_mutex_unlock(&lock);
     return LUMEQ_ERR_GPU;
 }

@@ -19,9 +19,8 @@ typedef struct LumeqCudaLoss {
 int lumeq_cuda_is_lost(LumeqCudaLoss *loss);
 
 /* Marks the device as lost because of `what`, unless it already is. Returns LUMEQ_ERR_GPU with the
- * reason in `text`. cudaErrorNotReady means that it makes no progress. */
-int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what, char *text,
-                    size_t text_size);
+ * reason as its text. cudaErrorNotReady means that it makes no progress. */
+int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what);
 
 /* True for errors after which no call succeeds: those that leave the process in an inconsistent
  * state according to CUDA's documentation, and a missing device. Other fatal errors show when the

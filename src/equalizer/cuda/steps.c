@@ -1,6 +1,5 @@
 #include "equalizer/cuda/steps.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "equalizer/cuda/pictures.h"
 #include "equalizer/cuda/pinned_memory.h"
 #include "equalizer/cuda/waiting.h"
+#include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 
 /* Alignment of the parts of a step's memory. */
@@ -39,8 +39,11 @@ struct LumeqCudaStep {
     uint8_t *device, *host;
     size_t device_size, host_size;
 
-    LumeqMeasureJob job;        /* its pointers are valid only until it has begun */
-    LumeqFlight flight;         /* its `late` is NULL: a step of its own */
+    LumeqMeasureJob job; /* its pointers are valid only until it has begun */
+    LumeqFlight flight;
+    int in_flight; /* a frame in flight; 0: a step of its own */
+    int unfetched; /* it is in that list */
+    LumeqCudaStep *next_unfetched;
     LumeqCudaStep *leader;      /* the last one of those launched together: its stream and events
                                  * count */
     LumeqCudaPictures pictures; /* on the device */
@@ -56,10 +59,9 @@ struct LumeqCudaStep {
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what, char *text,
-                size_t text_size)
+static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what)
 {
-    return lumeq_cuda_lose(steps->loss, error, what, text, text_size);
+    return lumeq_cuda_lose(steps->loss, error, what);
 }
 
 /* The device must have finished with the step. */
@@ -90,10 +92,9 @@ void lumeq_cuda_steps_close(LumeqCudaSteps *steps)
 {
     if (!steps->opened)
         return;
-    char text[256];
     const cudaError_t error = lumeq_cuda_is_lost(steps->loss) ? cudaSuccess : finish_all(steps);
     if (error)
-        lose(steps, error, "the end", text, sizeof(text));
+        lose(steps, error, "the end");
     const int lost = lumeq_cuda_is_lost(steps->loss);
     while (steps->first) {
         LumeqCudaStep *step = steps->first;
@@ -232,28 +233,23 @@ static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
     return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
-static int is_flight(const LumeqCudaStep *step)
-{
-    return step->flight.late != NULL;
-}
-
 /* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
  * the work that was started on `stream`. `step` NULL: nothing was started. */
 static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
-                  cudaError_t error, const char *what, char *text, size_t text_size)
+                  cudaError_t error, const char *what)
 {
     if (lumeq_cuda_is_loss(error) || error == cudaErrorNotReady)
-        return lose(steps, error, what, text, text_size);
+        return lose(steps, error, what);
     (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     /* cudaFree(NULL) reports a permanent error. */
     const cudaError_t after = step ? finish_so_far(step, stream) : cudaFree(NULL);
     if (after)
-        return lose(steps, after, what, text, text_size);
-    if (step && !is_flight(step))
+        return lose(steps, after, what);
+    if (step && !step->in_flight)
         give_step(steps, step, 1);
-    snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
-             cudaGetErrorString(error));
-    return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
+    return lumeq_refuse_with(
+        error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE,
+        "%s failed on GPU %d: %s", what, steps->home->number, cudaGetErrorString(error));
 }
 
 /* True if a call failed that may succeed when it is repeated: the device is not lost. */
@@ -265,19 +261,6 @@ static int may_repeat(cudaError_t error)
     return 1;
 }
 
-/* Waits for the last work on a frame in flight, or for a measure. */
-static cudaError_t await_done(const LumeqCudaStep *step, double since, LumeqCudaWait wait)
-{
-    LumeqCudaStep *leader = step->leader;
-    if (leader->finished)
-        return cudaSuccess;
-    cudaError_t error = lumeq_cuda_await_event(leader->done, since, wait);
-    if (may_repeat(error))
-        error = lumeq_cuda_await_event(leader->done, since, wait);
-    leader->finished = !error;
-    return error;
-}
-
 /* ---- the caller's streams and events ------------------------------------------------------- */
 
 /* `part`: index of the shared stream. */
@@ -285,7 +268,7 @@ static cudaStream_t stream_of(const LumeqCudaSteps *steps, const LumeqCudaStep *
                               const LumeqSync *sync, int part)
 {
     return sync && sync->stream                     ? (cudaStream_t)sync->stream
-           : is_flight(step) && steps->shared[part] ? steps->shared[part]
+           : step->in_flight && steps->shared[part] ? steps->shared[part]
                                                     : step->stream;
 }
 
@@ -308,7 +291,9 @@ static cudaError_t end(LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t 
     return error ? error : cudaEventRecord(step->done, stream);
 }
 
-/* True if the call must wait for the output, since no event or stream of the caller can. */
+/* True if the call must wait for the output, since no event or stream of the caller can. Then the
+ * CPU may write it after a GPU is lost, which must not write it as well when it wakes up. So its
+ * copy to the host is queued only after the data are ready. */
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
@@ -328,20 +313,82 @@ static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step
     return error ? error : lumeq_pictures_copy(to, from, planes, cudaMemcpyHostToDevice, stream);
 }
 
-/* If the call waits, the CPU may write the output after a GPU is lost, which must not write it as
- * well when it wakes up. So the copy is queued only after the data are ready. */
-static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                            const LumeqImage *to, int planes, int waits, cudaStream_t stream)
+static int to_host(const LumeqCudaStep *step)
 {
-    if (to->memory != LUMEQ_MEMORY_HOST)
-        return cudaSuccess;
-    const int pageable = lumeq_pageable_planes(steps->home, to, planes);
-    const cudaError_t error = waits || pageable ? finish_so_far(step->leader, stream) : cudaSuccess;
-    if (is_flight(step))
-        *step->flight.late = pageable < planes;
-    return error ? error
-                 : lumeq_pictures_copy(to, &step->pictures.out, planes, cudaMemcpyDeviceToHost,
-                                       stream);
+    return step->flight.write && step->flight.out.memory == LUMEQ_MEMORY_HOST;
+}
+
+static cudaError_t download(const LumeqCudaStep *step, cudaStream_t stream)
+{
+    return lumeq_pictures_copy(&step->flight.out, &step->pictures.out, step->flight.write,
+                               cudaMemcpyDeviceToHost, stream);
+}
+
+/* Leaves copies to fetch(). */
+static void fetch_later(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count)
+{
+    LumeqCudaStep **end = &steps->unfetched;
+    while (*end)
+        end = &(*end)->next_unfetched;
+    for (int i = 0; i < count; i++) {
+        if (!to_host(run[i]))
+            continue;
+        run[i]->unfetched = 1;
+        run[i]->next_unfetched = NULL;
+        *end = run[i];
+        end = &run[i]->next_unfetched;
+    }
+}
+
+/* Tells whether a frame's queued work has finished. */
+static cudaError_t ask_done(const LumeqCudaStep *step)
+{
+    LumeqCudaStep *leader = step->leader;
+    const cudaError_t error =
+        leader->finished ? cudaSuccess : lumeq_cuda_await_event(leader->done, 0, LUMEQ_CUDA_LOOK);
+    leader->finished = !error;
+    return error;
+}
+
+/* Queues the copies of frames that are written, on streams that no other frame delays. */
+static cudaError_t fetch(LumeqCudaSteps *steps)
+{
+    while (steps->unfetched) {
+        LumeqCudaStep *step = steps->unfetched, *const leader = step->leader;
+        cudaError_t error = ask_done(step);
+        for (; !error && step && step->leader == leader; step = step->next_unfetched)
+            error = download(step, leader->stream);
+        if (!error)
+            error = end(leader, NULL, leader->stream);
+        if (error)
+            return error == cudaErrorNotReady ? cudaSuccess : error;
+        for (; steps->unfetched != step; steps->unfetched = steps->unfetched->next_unfetched)
+            steps->unfetched->unfetched = 0;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t ask(LumeqCudaSteps *steps, const LumeqCudaStep *step)
+{
+    const cudaError_t error = step->in_flight ? fetch(steps) : cudaSuccess;
+    if (error)
+        return error;
+    return step->unfetched ? cudaErrorNotReady : ask_done(step);
+}
+
+/* Waits for the last work on a frame in flight, or for a measure. Meanwhile the copies of other
+ * frames begin. */
+static cudaError_t await_done(LumeqCudaSteps *steps, const LumeqCudaStep *step, double since,
+                              LumeqCudaWait wait)
+{
+    const double now = lumeq_cuda_now();
+    cudaError_t error;
+    do {
+        error = ask(steps, step);
+        if (may_repeat(error))
+            error = ask(steps, step);
+    } while (error == cudaErrorNotReady && lumeq_cuda_keep_waiting(since, now, wait));
+    return error == cudaErrorNotReady && wait ? ask(steps, step) : error;
 }
 
 /* Reserves a part of a step's memory; returns its offset. */
@@ -453,26 +500,24 @@ static int same_luma(const LumeqImage *a, const LumeqImage *b)
 
 /* Checks where a frame's planes are. */
 static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
-                        const LumeqFlight *flight, char *text, size_t text_size)
+                        const LumeqFlight *flight)
 {
     const int planes = flight->write > 1 ? lumeq_planes(&job->in) : 1;
-    int ret = lumeq_check_places(steps->home, &job->in, planes, "input", NULL, text, text_size);
+    int ret = lumeq_check_places(steps->home, &job->in, planes, "input");
     if (ret == 0)
-        ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output", NULL, text,
-                                 text_size);
+        ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output");
     if (ret == 0 && job->previous.plane[0])
-        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", NULL, text,
-                                 text_size);
+        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before");
     return ret;
 }
 
 /* Checks a frame, and takes memory for all of its work. */
 static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                 LumeqCudaStep **placed, char *text, size_t text_size)
+                 int in_flight, LumeqCudaStep **placed)
 {
     const LumeqCudaStep *before = flight->before;
     const LumeqImage *previous = &job->previous;
-    const int ret = check_places(steps, job, flight, text, text_size);
+    const int ret = check_places(steps, job, flight);
     if (ret < 0)
         return ret;
     const int on_host = previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST;
@@ -485,7 +530,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     size_t size = 0;
     part_of(&size, sizeof(LumeqCudaTally));
     const size_t at = part_of(&size, tiles ? sizeof(TileCounters) : counts_size);
-    const size_t curve = part_of(&size, flight->late ? curve_size(job) : 0);
+    const size_t curve = part_of(&size, in_flight ? curve_size(job) : 0);
     const size_t host_size = flight->reference ? at + tiles * sizeof(TileSums) : size;
     const size_t pictures =
         part_of(&size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
@@ -493,9 +538,10 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     LumeqCudaStep *step;
     const cudaError_t error = take_step(steps, size, host_size, tiles, &step);
     if (error)
-        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+        return refuse(steps, NULL, NULL, error, "allocating memory");
     step->job = *job;
     step->flight = *flight;
+    step->in_flight = in_flight;
     step->leader = step;
     step->pictures =
         lumeq_pictures_place(step->device + pictures, &job->in, &flight->out, flight->write);
@@ -637,7 +683,7 @@ static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const 
                               cudaStream_t stream)
 {
     const LumeqCudaStep *leader = run[count - 1];
-    int waited_for = steps->timed && is_flight(leader);
+    int waited_for = steps->timed && leader->in_flight;
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < count && !error; i++) {
         const LumeqCudaStep *step = run[i], *before = step->flight.before;
@@ -648,43 +694,55 @@ static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const 
                            stream);
         if (!error && step->missed)
             error = upload(steps, leader, &step->previous, &step->job.previous, 1, stream);
-        waited_for |= step->waited_for && is_flight(step);
+        waited_for |= step->waited_for && step->in_flight;
     }
     return error || !waited_for ? error : cudaEventRecord(leader->uploaded, stream);
 }
 
-/* Converts and downloads frames that were written. */
+/* Converts frames that were written. Downloads them, unless fetch() does. */
 static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
-                            int waits, cudaStream_t stream)
+                            const LumeqSync *sync, cudaStream_t stream)
 {
-    const LumeqCudaStep *leader = run[0]->leader;
+    LumeqCudaStep *leader = run[0]->leader;
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < count && !error; i++)
         error = lumeq_pictures_convert(&run[i]->pictures, stream);
-    if (!error && steps->timed && is_flight(leader))
+    if (!error && steps->timed && leader->in_flight)
         error = cudaEventRecord(leader->written, stream);
-    for (int i = 0; i < count && !error && run[i]->flight.write; i++)
-        error = download(steps, run[i], &run[i]->flight.out, run[i]->flight.write, waits, stream);
+    for (int i = 0; i < count && !error; i++) {
+        const LumeqCudaStep *step = run[i];
+        if (!to_host(step) || (step->in_flight && waits(sync)))
+            continue;
+        if (waits(sync) ||
+            lumeq_pageable_planes(steps->home, &step->flight.out, step->flight.write))
+            error = finish_so_far(leader, stream);
+        if (!error)
+            error = download(step, stream);
+    }
     return error;
 }
 
 /* Begins the work on frames of one shape. */
-static cudaError_t start(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+static cudaError_t start(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                          cudaStream_t stream)
 {
     LumeqCudaStep *leader = run[count - 1];
     const LumeqSync *sync = leader->job.sync;
     const int whole = leader->flight.reference;
     cudaError_t error = begin(sync, stream);
-    if (!error && steps->timed && is_flight(leader))
+    if (!error && steps->timed && leader->in_flight)
         error = cudaEventRecord(leader->begun, stream);
     if (!error)
         error = upload_all(steps, run, count, stream);
     if (!error)
         error = (whole ? equalize : count_all)(steps, run, count, stream);
     if (!error && whole)
-        error = hand_out(steps, run, count, 0, stream);
-    return error ? error : end(leader, whole || !is_flight(leader) ? sync : NULL, stream);
+        error = hand_out(steps, run, count, sync, stream);
+    if (!error)
+        error = end(leader, whole || !leader->in_flight ? sync : NULL, stream);
+    if (!error && whole && waits(sync))
+        fetch_later(steps, run, count);
+    return error;
 }
 
 /* True if the frame can be launched with the first one. */
@@ -704,16 +762,15 @@ static int joins(const LumeqCudaStep *first, const LumeqCudaStep *other)
 }
 
 int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
-                           const LumeqFlight *flight, void **pending, char *text, size_t text_size)
+                           const LumeqFlight *flight, void **pending)
 {
     LumeqCudaStep *step = NULL;
-    const int ret = place(steps, job, flight, &step, text, text_size);
+    const int ret = place(steps, job, flight, 1, &step);
     *pending = step;
     return ret;
 }
 
-int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse,
-                           char *text, size_t text_size)
+int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse)
 {
     LumeqCudaStep *run[LUMEQ_MAX_BATCH];
     for (int first = 0, n = 0; first < count; first += n) {
@@ -726,27 +783,26 @@ int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int cou
         const cudaStream_t stream = stream_of(steps, run[n - 1], run[0]->job.sync, 0);
         const cudaError_t error = start(steps, run, n, stream);
         if (error)
-            return may_refuse ? refuse(steps, run[0], stream, error, "a frame", text, text_size)
-                              : lose(steps, error, "a frame", text, text_size);
+            return may_refuse ? refuse(steps, run[0], stream, error, "a frame")
+                              : lose(steps, error, "a frame");
     }
     return 0;
 }
 
-int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
-                             char *text, size_t text_size)
+int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending)
 {
     static const LumeqFlight none;
     *pending = NULL;
     LumeqCudaStep *step;
-    const int ret = place(steps, job, &none, &step, text, text_size);
+    const int ret = place(steps, job, &none, 0, &step);
     if (ret < 0)
         return ret;
     const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
     const cudaError_t error = start(steps, &step, 1, stream);
     if (error)
-        return refuse(steps, step, stream, error, "a measure", text, text_size);
+        return refuse(steps, step, stream, error, "a measure");
     if (!job->sync)
-        return lumeq_cuda_steps_finish(steps, step, &job->counts, 1, text, text_size);
+        return lumeq_cuda_steps_finish(steps, step, &job->counts, 1);
     *pending = step;
     return 0;
 }
@@ -766,18 +822,18 @@ static double waiting_since(LumeqCudaSteps *steps, LumeqCudaStep *step, int wait
 }
 
 int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts,
-                            int wait, char *text, size_t text_size)
+                            int wait)
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    const LumeqCudaWait awake = is_flight(step) ? steps->waits : LUMEQ_CUDA_SPIN;
-    const cudaError_t error = await_done(step, since, wait ? awake : LUMEQ_CUDA_LOOK);
+    const LumeqCudaWait awake = step->in_flight ? steps->waits : LUMEQ_CUDA_SPIN;
+    const cudaError_t error = await_done(steps, step, since, wait ? awake : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
-        return lose(steps, error, "a measure", text, text_size);
+        return lose(steps, error, "a measure");
     copy_counts(counts, step);
-    if (!is_flight(step))
+    if (!step->in_flight)
         give_step(steps, step, 1);
     return 0;
 }
@@ -848,8 +904,7 @@ static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
            lumeq_cuda_same_params(&first->curve, &other->curve);
 }
 
-int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count, char *text,
-                           size_t text_size)
+int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count)
 {
     LumeqCudaStep *run[LUMEQ_MAX_BATCH];
     for (int first = 0, n = 0; first < count; first += n) {
@@ -870,12 +925,14 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
             error = write_all(steps, run, &jobs[first], n, stream);
         }
         if (!error)
-            error = hand_out(steps, run, n, 0, stream);
+            error = hand_out(steps, run, n, job.sync, stream);
         if (!error)
             error = end(leader, job.sync, stream);
+        if (!error && waits(job.sync))
+            fetch_later(steps, run, n);
         if (error)
-            return count > 1 ? lose(steps, error, "a frame", text, text_size)
-                             : refuse(steps, run[0], stream, error, "a frame", text, text_size);
+            return count > 1 ? lose(steps, error, "a frame")
+                             : refuse(steps, run[0], stream, error, "a frame");
     }
     return 0;
 }
@@ -913,12 +970,11 @@ static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
 }
 
 int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
-                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                          size_t text_size)
+                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    cudaError_t error = await_done(step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
+    cudaError_t error = await_done(steps, step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (!error && steps->timed)
@@ -927,7 +983,7 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCount
         error = read_times(steps, step, begin_us, end_us);
     if (!error && counts)
         copy_counts(counts, step);
-    return error ? lose(steps, error, "a frame", text, text_size) : 0;
+    return error ? lose(steps, error, "a frame") : 0;
 }
 
 void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
@@ -964,19 +1020,17 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
     if (!error)
         error = write_all(steps, &step, &own, 1, stream);
     if (!error)
-        error = hand_out(steps, &step, 1, waits(job->sync), stream);
+        error = hand_out(steps, &step, 1, job->sync, stream);
     return error ? error : end(step, job->sync, stream);
 }
 
-int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
-                           size_t text_size)
+int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job)
 {
     const LumeqMeasureJob as_measured = {.in = job->in};
     const LumeqFlight flight = {.out = job->out, .write = job->write};
-    int ret = check_places(steps, &as_measured, &flight, text, text_size);
+    int ret = check_places(steps, &as_measured, &flight);
     for (int i = 0; i < count_previous(job) && ret == 0; i++)
-        ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before", NULL, text,
-                                 text_size);
+        ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before");
     if (ret < 0)
         return ret;
     size_t size = 0;
@@ -994,20 +1048,21 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
     LumeqCudaStep *step;
     cudaError_t error = take_step(steps, size, host_size, 0, &step);
     if (error)
-        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+        return refuse(steps, NULL, NULL, error, "allocating memory");
     step->flight = flight;
+    step->in_flight = 0;
     step->leader = step;
     step->curve = curve;
     step->pictures = lumeq_pictures_place(step->device + pictures, &job->in, &job->out, job->write);
     const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
     error = start_apply(steps, step, job, past, stream);
     if (error)
-        return refuse(steps, step, stream, error, "a frame", text, text_size);
+        return refuse(steps, step, stream, error, "a frame");
     const int wait = waits(job->sync);
     if (wait)
         error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     if (error)
-        return lose(steps, error, "a frame", text, text_size);
+        return lose(steps, error, "a frame");
     give_step(steps, step, wait);
     return 0;
 }

@@ -26,7 +26,8 @@ typedef struct LumeqCudaSteps {
                              * for the rest. NULL: each has its own */
     cudaEvent_t anchor;     /* recorded anchor_us after the start, for times */
     double anchor_us;
-    int opened; /* `lock` exists */
+    LumeqCudaStep *unfetched; /* frames in flight to copy to the host when they are written */
+    int opened;               /* `lock` exists */
     pthread_mutex_t lock;
     /* Guarded by `lock`: */
     LumeqCudaStep *first;
@@ -44,21 +45,16 @@ cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *ho
 void lumeq_cuda_steps_close(LumeqCudaSteps *steps);
 
 /* See LumeqBackend. Call them in the context. */
-int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
-                             char *text, size_t text_size);
+int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending);
 int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts,
-                            int wait, char *text, size_t text_size);
-int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
-                           size_t text_size);
+                            int wait);
+int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job);
 int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
-                           const LumeqFlight *flight, void **pending, char *text, size_t text_size);
-int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse,
-                           char *text, size_t text_size);
-int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count, char *text,
-                           size_t text_size);
+                           const LumeqFlight *flight, void **pending);
+int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse);
+int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count);
 int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
-                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES], char *text,
-                          size_t text_size);
+                          double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);
 void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending);
 
 #endif

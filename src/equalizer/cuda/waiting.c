@@ -29,17 +29,23 @@ static cudaError_t ask(cudaEvent_t event)
     return error;
 }
 
+int lumeq_cuda_keep_waiting(double since, double begin, LumeqCudaWait wait)
+{
+    const struct timespec nap = {0, NAP_NS};
+    if (!wait || lumeq_cuda_overdue(since))
+        return 0;
+    if (wait == LUMEQ_CUDA_NAP || lumeq_cuda_now() - begin > SPIN_S)
+        nanosleep(&nap, NULL);
+    return 1;
+}
+
 /* Asks once more at the end, in case this process was stopped meanwhile. */
 cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait)
 {
-    const double begin = wait == LUMEQ_CUDA_SPIN ? lumeq_cuda_now() : 0;
-    const struct timespec nap = {0, NAP_NS};
+    const double begin = lumeq_cuda_now();
     cudaError_t error;
-    while ((error = ask(event)) == cudaErrorNotReady && wait) {
-        if (lumeq_cuda_overdue(since))
-            return ask(event);
-        if (wait == LUMEQ_CUDA_NAP || lumeq_cuda_now() - begin > SPIN_S)
-            nanosleep(&nap, NULL);
+    while ((error = ask(event)) == cudaErrorNotReady &&
+           lumeq_cuda_keep_waiting(since, begin, wait)) {
     }
-    return error;
+    return error == cudaErrorNotReady && wait ? ask(event) : error;
 }

@@ -21,4 +21,8 @@ cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWai
 /* True if the time limit for work that began at `since` is over. */
 int lumeq_cuda_overdue(double since);
 
+/* For a loop that waits since `begin`, of this way of waiting: sleeps if it should, and returns 0
+ * if it should not go on. */
+int lumeq_cuda_keep_waiting(double since, double begin, LumeqCudaWait wait);
+
 #endif
