@@ -1,5 +1,4 @@
-/* The active picture within its frame. Around it are bars, which stay unchanged. Only the device
- * knows it. */
+/* The active picture within its frame. Around it are bars, which stay unchanged. */
 #ifndef LUMEQ_CUDA_ACTIVE_CUH
 #define LUMEQ_CUDA_ACTIVE_CUH
 

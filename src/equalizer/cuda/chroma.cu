@@ -1,4 +1,4 @@
-/* Scales chroma of frames that are not lifted by the gain of its luma, and copies bars. */
+/* Scales chroma that is not filtered by the gain of its luma, and copies bars. */
 #include <stdint.h>
 
 #define THREADS 256
@@ -43,6 +43,9 @@ static __global__ void __launch_bounds__(THREADS)
                              batch.of[frame].frame};
     scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, (int)gridDim.x,
                                                    walk.aligned);
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
     if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table->gain)))
         bound_plane<Sample>(c, params);
 }
@@ -121,9 +124,14 @@ extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
     const int64_t wanted = ((int64_t)walk.groups * chroma->height + THREADS - 1) / THREADS;
     const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
     const int64_t most = all > batch->count ? all / batch->count : 1;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)(wanted < most ? wanted : most), (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, walk, table, *params, *batch);
 }

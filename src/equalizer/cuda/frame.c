@@ -12,12 +12,7 @@
 /* The same part of another frame; NULL stays NULL. */
 #define after(part, distance) ((part) ? (void *)((uint8_t *)(part) + (distance)) : NULL)
 
-static int may_be_lifted(const LumeqApplyJob *job)
-{
-    return job->curve.lift && !job->clahe;
-}
-
-static LumeqCudaLift luma_of(const LumeqApplyJob *job)
+static LumeqCudaLift lift_of(const LumeqApplyJob *job)
 {
     LumeqCudaLift luma = {
         .in = lumeq_pictures_plane(&job->in, 0),
@@ -52,47 +47,38 @@ static LumeqCudaChroma chroma_of(const LumeqApplyJob *job)
     return chroma;
 }
 
-/* Without a filter. */
 static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                               const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
     const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
-    return job->clahe ? lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars,
-                                               batch, stream)
-                      : lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve,
-                                         batch, stream);
-}
-
-static cudaError_t lift(const LumeqCudaDevice *device, const LumeqCudaDevice *for_luma,
-                        const LumeqApplyJob *job, const LumeqCudaBatch *batch, cudaStream_t stream)
-{
-    const LumeqCudaLift luma = luma_of(job);
-    LumeqCudaChroma chroma = {.planes = 0};
-    if (job->write > 1) {
-        chroma = chroma_of(job);
-        chroma.with_luma = lumeq_cuda_with_luma(&luma, &chroma, job->curve.depth);
-    }
-    const cudaError_t error = lumeq_cuda_lift_luma(for_luma, &luma, &chroma, job->table, job->bars,
-                                                   &job->curve, batch, stream);
-    return error || job->write == 1
-               ? error
-               : lumeq_cuda_lift_chroma(device, &chroma, job->fields, job->table, &job->curve,
-                                        batch, stream);
+    const LumeqCudaLift lift = lift_of(job);
+    if (job->clahe)
+        return lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, batch,
+                                      stream);
+    return job->curve.lift & LUMEQ_CUDA_LIFT_LUMA
+               ? lumeq_cuda_lift_luma(device, &lift, job->table, job->bars, &job->curve, batch,
+                                      stream)
+               : lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, batch,
+                                  stream);
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream)
 {
-    LumeqCudaDevice for_luma = *device;
-    for_luma.early_launches = early;
-    if (may_be_lifted(job))
-        return lift(device, &for_luma, job, batch, stream);
+    const int lift = job->clahe ? 0 : job->curve.lift;
     const LumeqCudaChroma chroma = chroma_of(job);
-    const cudaError_t error = apply_luma(&for_luma, job, batch, stream);
-    return error || job->write == 1
-               ? error
-               : lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, batch, stream);
+    LumeqCudaDevice own = *device;
+    own.early_launches = early;
+    const cudaError_t error = apply_luma(&own, job, batch, stream);
+    if (error || job->write == 1)
+        return error;
+    /* A filter of luma leaves room for the kernel for chroma, and the table is ready. */
+    own.early_launches = device->early_launches && lift;
+    return lift & LUMEQ_CUDA_LIFT_CHROMA
+               ? lumeq_cuda_lift_chroma(&own, &chroma, job->fields, job->table, &job->curve, batch,
+                                        stream)
+               : lumeq_cuda_chroma(&own, &chroma, job->table, &job->curve, batch, stream);
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,

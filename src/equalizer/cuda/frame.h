@@ -35,6 +35,9 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
                                LumeqCudaTally *tally, LumeqCudaTally *host,
                                const LumeqCudaBatch *batch, cudaStream_t stream);
 
+/* What the filter writes: the bits of an apply job's curve.lift. */
+enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
+
 /* Writes frames with their curves. All data are on the device, including the luma of previous
  * frames, which only a frame alone has; only the grid is on the host. `out` has the layout of `in`;
  * `write` is the number of its planes to write. `early`: the kernel for luma may start before the

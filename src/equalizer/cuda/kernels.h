@@ -133,7 +133,7 @@ cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane
                              const BarsState *bars, const CurveParams *params,
                              const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Luma that may be lifted. */
+/* Luma of a lifted frame. */
 typedef struct LumeqCudaLift {
     LumeqCudaPlane in, out;
     LumeqCudaPlane previous[LIFT_PAST]; /* see LumeqApplyJob */
@@ -152,30 +152,22 @@ typedef struct LumeqCudaChroma {
     const TileGrid *grid;         /* in host memory: mode CLAHE; else NULL */
     const TileTables *tables;     /* of the grid */
     const BarsState *bars;        /* their samples are copied; NULL: no bars */
-    int with_luma;                /* lumeq_cuda_lift_luma() also scales chroma, if the frame is not
-                                   * filtered; set it to lumeq_cuda_with_luma() */
 } LumeqCudaChroma;
 
-/* Maps luma through the table; filters it first if the table says that the frame is lifted.
- * `chroma`: the argument of the lumeq_cuda_lift_chroma() that follows, or without planes. With
- * `with_luma` this scales chroma as well, if the table says that nothing is filtered. */
+/* Filters luma of lifted frames and maps it through the table. */
 cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
-                                 const LumeqCudaChroma *chroma, const CurveTable *table,
-                                 const BarsState *bars, const CurveParams *params,
-                                 const LumeqCudaBatch *batch, cudaStream_t stream);
-
-/* True if lumeq_cuda_lift_luma() can scale chroma as well: 4:2:0, all planes aligned to vectors. */
-int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma, int depth);
+                                 const CurveTable *table, const BarsState *bars,
+                                 const CurveParams *params, const LumeqCudaBatch *batch,
+                                 cudaStream_t stream);
 
 /* Scales chroma by the gain of the mean luma of each of its pixels, from the table or from the
- * tiles. */
+ * tiles. If it may start early, the table must be ready when the kernel for luma starts. */
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
                               const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* The same for frames that may be lifted: filters chroma first if the table says so, and does
- * nothing if lumeq_cuda_lift_luma() has already scaled it. Queue it after lumeq_cuda_lift_luma() on
- * the same stream. Without tiles. `fields`: see LumeqApplyJob. */
+/* The same for frames whose chroma is filtered first. Without tiles. `fields`: see LumeqApplyJob.
+ */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    const LumeqCudaBatch *batch, cudaStream_t stream);

@@ -1,6 +1,5 @@
-/* Chroma of frames that may be lifted: filters it, scales it by the gain of its luma, and copies
- * bars. If the frame's tables say that nothing is filtered, it only scales, unless the kernel for
- * luma has done so. Works like lift_luma.cu, with both components of a pixel in a word. */
+/* Chroma of lifted frames: filters it, scales it by the gain of its luma, and copies bars. Works
+ * like lift_luma.cu, with both components of a pixel in a word. */
 #include <stdint.h>
 
 #define THREADS 256
@@ -35,7 +34,6 @@ typedef struct ChromaWork {
     CurveLegal legal, legal_q6;
     CurveParams params;
     const CurveTable *table;
-    int groups, blocks; /* groups per row; blocks that share them if nothing is filtered */
 } ChromaWork;
 
 /* Shared memory of a block besides tiles. */
@@ -272,25 +270,6 @@ LIFT_FN void prepare(const ChromaWork &work, const CurveTable &table, const Lume
 }
 
 template <typename Sample, int sub_x, int sub_y, int step>
-LIFT_FN void scale_alone(const ChromaWork &work, const LumeqCudaChroma &c, const CurveTable &table,
-                         uint32_t dither, ChromaShared *shared)
-{
-    if (threadIdx.x == 0)
-        find_active(&shared->luma, c.bars);
-    load_gains(shared->gain, table.gain, work.depth, work.legal);
-    __syncthreads();
-    const ChromaRule rule = {shared->gain,
-                             work.legal,
-                             (1u << work.depth) - 1,
-                             &work.params,
-                             NULL,
-                             NULL,
-                             active_chroma(shared->luma, c.sub_x, c.sub_y),
-                             dither};
-    scale_plane<Sample, false, sub_x, sub_y, step>(rule, c, work.groups, work.blocks, work.aligned);
-}
-
-template <typename Sample, int sub_x, int sub_y, int step>
 LIFT_FN void filter(const ChromaWork &work, const LumeqCudaChroma &planes, const CurveTable &table,
                     const LumeqCudaBatch &batch, int frame, ChromaShared *shared, uint32_t *memory)
 {
@@ -327,11 +306,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     const int frame = (int)blockIdx.y;
     const LumeqCudaChroma chroma = chroma_in_batch(work.chroma, batch, frame);
     const CurveTable &table = *in_batch(work.table, batch, frame);
-    if (__ldcg(&table.lift.chroma_on))
-        filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
-    else if (!chroma.with_luma || __ldcg(&table.lift.luma_on))
-        scale_alone<Sample, sub_x, sub_y, step>(work, chroma, table, batch.of[frame].frame,
-                                                &shared);
+    filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
     lift_wait_for_kernel_before();
     if (chroma.luma_out.data && work.params.chroma && is_raised(table.gain))
         bound_plane<Sample>(chroma, work.params);
@@ -359,19 +334,6 @@ static ChromaKernel *choose(int shape, int depth, int *known)
 }
 
 #define MEMORY (TILES * Shape::size * sizeof(uint32_t))
-
-/* Blocks per multiprocessor that fit into shared memory. */
-static int blocks_at_once(const LumeqCudaDevice *device)
-{
-    const int fit = device->shared_all / (int)(MEMORY + sizeof(ChromaShared));
-    return fit < 1 ? 1 : fit < BLOCKS_A_PROCESSOR ? fit : BLOCKS_A_PROCESSOR;
-}
-
-/* Blocks for each of a batch's frames. */
-static int share_of(int blocks, int count)
-{
-    return blocks > count ? blocks / count : 1;
-}
 
 extern "C" cudaError_t lumeq_cuda_load_lift_chroma(void)
 {
@@ -406,23 +368,16 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
     work.params = *params;
     work.table = table;
 
-    work.groups = (chroma->width + GROUP - 1) / GROUP;
-
-    /* The filter gets a block for each tile, so that fast blocks make room for others. Scaling
-     * only, which is split evenly, gets as many blocks as run at once. */
+    /* A block for each tile, so that fast blocks make room for others. */
     const int64_t tiles = (int64_t)((chroma->width + Shape::width - 1) / Shape::width) *
                           ((chroma->height + Shape::height - 1) / Shape::height + 1);
-    const int64_t shares = ((int64_t)work.groups * chroma->height + THREADS - 1) / THREADS;
-    const int64_t most = share_of(device->processors * BLOCKS_A_PROCESSOR, batch->count);
-    const int64_t at_once = share_of(device->processors * blocks_at_once(device), batch->count);
-    work.blocks = (int)(shares < at_once ? shares : at_once);
-    const int64_t filtering = tiles < most ? tiles : most;
+    const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
+    const int64_t most = all > batch->count ? all / batch->count : 1;
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim =
-        dim3((unsigned)(filtering > work.blocks ? filtering : work.blocks), (unsigned)batch->count);
+    config.gridDim = dim3((unsigned)(tiles < most ? tiles : most), (unsigned)batch->count);
     config.blockDim = THREADS;
     config.dynamicSmemBytes = MEMORY;
     config.stream = stream;

@@ -1,12 +1,10 @@
-/* Luma of frames that may be lifted: filters it, maps it through the curve, and copies bars. A
- * block takes one tile after another through all passes. If the frame's tables say that it is not
- * lifted, which only the device knows, the kernel maps luma only, or scales chroma as well. */
+/* Luma of lifted frames: filters it, maps it through the curve, and copies bars. A block takes one
+ * tile after another through all passes. */
 #include <stdint.h>
 
 #define THREADS 768
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/lift_tile.cuh"
-#include "equalizer/cuda/lookup_both.cuh"
 #include "equalizer/samples.h"
 
 #define GROUP 4 /* samples of a vector that is loaded or stored */
@@ -36,12 +34,8 @@ typedef struct LumaWork {
     int aligned; /* groups are aligned vectors */
     LiftCodes codes;
     uint32_t floor, ceiling; /* lift_floor(), lift_ceiling() */
-    const CurveTable *table;
-    const LiftTables *tables; /* part of `table` */
+    const LiftTables *tables;
     const BarsState *bars;
-    CurveParams params;
-    Chunks chunks; /* for mapping luma only */
-    Both both;     /* for luma with chroma, if blocks > 0 */
 } LumaWork;
 
 /* A picture that is filtered separately: the active picture, or one of its fields. */
@@ -51,12 +45,7 @@ typedef struct LumaPicture {
 
 /* Shared memory of a block besides tiles. */
 typedef struct LumaShared {
-    union {
-        struct {
-            uint32_t node[LIFT_CODES], tolerance[LIFT_CODES];
-        };
-        CurveGain gain[CURVE_CELLS]; /* if nothing is filtered */
-    };
+    uint32_t node[LIFT_CODES], tolerance[LIFT_CODES];
     ushort4 dither[8][2]; /* 8x8 thresholds, 4 in an element, with the rounding constant */
     Active active;
     int pictures;
@@ -680,73 +669,6 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
     }
 }
 
-/* Memory for any kind of table. */
-typedef union LookupMemory {
-    Rounded8::Memory rounded;
-    Dithered8::Memory dithered;
-    Codes16::Memory codes;
-    Nodes::Memory nodes;
-} LookupMemory;
-
-/* Samples that a thread loads before the table is ready; only one of them is used. */
-typedef struct LumaStart {
-    LookupStart luma;
-    BothWalk both;
-} LumaStart;
-
-/* A frame that only needs a lookup. */
-typedef struct LumaLookup {
-    Chunks chunks;
-    Both both;
-    LumeqCudaPlane out;
-    const CurveTable *table;
-    uint32_t frame; /* number of the dither pattern */
-} LumaLookup;
-
-LIFT_FN LumaLookup lookup_of(const LumaWork &work, const LumeqCudaBatch &batch, int frame)
-{
-    LumaLookup of = {work.chunks, work.both, work.luma.out, in_batch(work.table, batch, frame),
-                     batch.of[frame].frame};
-    of.chunks.data += batch.of[frame].in[0];
-    of.both.chroma = chroma_in_batch(work.both.chroma, batch, frame);
-    of.out.data += batch.of[frame].out[0];
-    return of;
-}
-
-template <typename Table>
-LIFT_FN void look_up_with(const LumaLookup &of, const CurveParams &params, LumaShared *shared,
-                          uint32_t *memory, LumaStart *start, bool both)
-{
-    typename Table::Memory *const lookup = (typename Table::Memory *)memory;
-    if (!both)
-        look_up_plane<Table>(lookup, of.chunks, of.out.data, (int)of.out.stride, of.table, params,
-                             of.frame, shared->active, &start->luma);
-    else if (of.both.chroma.step == 2)
-        look_up_both<Table, 2>(lookup, of.both, of.out, of.table, params, of.frame, shared->active,
-                               shared->gain, &start->both);
-    else
-        look_up_both<Table, 1>(lookup, of.both, of.out, of.table, params, of.frame, shared->active,
-                               shared->gain, &start->both);
-}
-
-LIFT_FN void look_up(const LumaLookup &of, const CurveParams &params, LumaShared *shared,
-                     uint32_t *memory, LumaStart *start, bool both, uint8_t)
-{
-    if (params.dither)
-        look_up_with<Dithered8>(of, params, shared, memory, start, both);
-    else
-        look_up_with<Rounded8>(of, params, shared, memory, start, both);
-}
-
-LIFT_FN void look_up(const LumaLookup &of, const CurveParams &params, LumaShared *shared,
-                     uint32_t *memory, LumaStart *start, bool both, uint16_t)
-{
-    if (curve_has_nodes(&params))
-        look_up_with<Nodes>(of, params, shared, memory, start, both);
-    else
-        look_up_with<Codes16>(of, params, shared, memory, start, both);
-}
-
 /* The height of the active picture selects the steps. The frames of a batch are side by side in the
  * grid's second dimension. */
 template <typename Sample, int width, int height>
@@ -756,32 +678,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
     extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
     const int frame = (int)blockIdx.y;
-    const bool may_be_both = work.both.blocks > 0;
-    const int blocks = may_be_both ? work.both.blocks : work.chunks.blocks;
-    const LumaLookup lookup = lookup_of(work, batch, frame);
-    const LiftTables *const tables = in_batch(work.tables, batch, frame);
-    LumaStart start;
-    if ((int)blockIdx.x < blocks) {
-        if (may_be_both)
-            both_start<Sample>(lookup.both, &start.both);
-        else
-            look_up_start(lookup.chunks, &start.luma);
-    }
-    lift_wait_for_kernel_before();
-    /* The table is ready, so the kernel for chroma may start. */
+    /* The kernel for chroma may start: it needs only the table. */
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
-    if (!__ldcg(&tables->luma_on)) {
-        const bool both = may_be_both && !__ldcg(&tables->chroma_on);
-        if (threadIdx.x == 0)
-            find_active(&shared.active, in_batch(work.bars, batch, frame));
-        if (may_be_both && !both)
-            look_up_start(lookup.chunks, &start.luma);
-        if ((int)blockIdx.x < (both ? work.both.blocks : work.chunks.blocks))
-            look_up(lookup, work.params, &shared, memory, &start, both, Sample());
-        return;
-    }
     const LumaRule rule = prepare(work, batch, frame, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
     if (rows >= 900)
@@ -790,9 +690,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
         filter_pictures<Sample, Shape<8, 3, 1, width, height>>(work, rule, shared, memory);
     else
         filter_pictures<Sample, Shape<4, 2, 1, width, height>>(work, rule, shared, memory);
-    LumeqCudaPlane in = work.luma.in;
+    LumeqCudaPlane in = work.luma.in, out = work.luma.out;
     in.data += batch.of[frame].in[0];
-    lift_copy_bars<Sample>(lookup.out, in, shared.active, in.width, in.height);
+    out.data += batch.of[frame].out[0];
+    lift_copy_bars<Sample>(out, in, shared.active, in.width, in.height);
 }
 
 /* ---- choice of kernels --------------------------------------------------------------------- */
@@ -824,11 +725,9 @@ template <typename Sample> static LumaKernel kernel_of_size(int size)
     }
 }
 
-/* Dynamic shared memory: tiles or table. */
 static size_t memory_of(const LumaKernel *kernel, int previous)
 {
-    const size_t tiles = kernel->tile * (previous > 1 ? TILES_OF_MORE : TILES);
-    return tiles > sizeof(LookupMemory) ? tiles : sizeof(LookupMemory);
+    return kernel->tile * (previous > 1 ? TILES_OF_MORE : TILES);
 }
 
 /* `most`: shared memory of a block, in bytes. */
@@ -883,25 +782,8 @@ static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *ker
     return (unsigned)(columns * rows < most ? columns * rows : most);
 }
 
-/* Lookups leave one multiprocessor in this many to the next frame, which is counted there. The
- * others still reach the memory bandwidth. */
-#define LEFT_FREE_ONE_IN 11
-
-static int lookup_blocks(const LumeqCudaDevice *device)
-{
-    const int left = (device->processors + LEFT_FREE_ONE_IN - 1) / LEFT_FREE_ONE_IN;
-    return device->processors > 1 ? device->processors - left : 1;
-}
-
-extern "C" int lumeq_cuda_with_luma(const LumeqCudaLift *luma, const LumeqCudaChroma *chroma,
-                                    int depth)
-{
-    return both_fit(chroma, &luma->out, depth);
-}
-
 extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
-                                            const LumeqCudaLift *luma,
-                                            const LumeqCudaChroma *chroma, const CurveTable *table,
+                                            const LumeqCudaLift *luma, const CurveTable *table,
                                             const BarsState *bars, const CurveParams *params,
                                             const LumeqCudaBatch *batch, cudaStream_t stream)
 {
@@ -912,28 +794,12 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.codes = {params->shift, params->depth};
     work.floor = lift_floor(params->black, params->depth);
     work.ceiling = lift_ceiling(params->white, params->depth);
-    work.table = table;
     work.tables = &table->lift;
     work.bars = bars;
-    work.params = *params;
-    const int all = batch->count > 1 ? device->processors / batch->count : lookup_blocks(device);
-    const int most = all > 0 ? all : 1;
-    unsigned blocks =
-        chunks_share(&work.chunks, &luma->in, &luma->out, params->depth > 8 ? 2 : 1, most);
-    if (chroma->with_luma) {
-        both_share(&work.both, chroma, params, most);
-        blocks = blocks > (unsigned)work.both.blocks ? blocks : (unsigned)work.both.blocks;
-    }
-    const unsigned tiles = tile_blocks(device, &kernel, luma, batch->count);
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.dynamicSmemBytes = memory_of(&kernel, luma->previous_count);
-    config.gridDim = dim3(tiles > blocks ? tiles : blocks, (unsigned)batch->count);
+    config.gridDim = dim3(tile_blocks(device, &kernel, luma, batch->count), (unsigned)batch->count);
     config.blockDim = THREADS;
     config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel.start, work, *batch);
 }

@@ -853,6 +853,14 @@ static size_t tiles_of(const LumeqApplyJob *job)
     return job->clahe ? (size_t)tile_count(job->grid) : 0;
 }
 
+/* What the filter writes of the frame. */
+static int32_t lift_of(const LumeqApplyJob *job)
+{
+    const LiftTables *lift = &job->table->lift;
+    return (lift->luma_on ? LUMEQ_CUDA_LIFT_LUMA : 0) |
+           (lift->chroma_on ? LUMEQ_CUDA_LIFT_CHROMA : 0);
+}
+
 /* Uploads the curve's parts, and sets them in the job. */
 static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, cudaStream_t stream)
 {
@@ -864,7 +872,7 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
     if (job->clahe)
         memcpy(step->host + tiles, job->tables, tiles_size(tiles_of(job)));
     memcpy(step->host + bars, job->bars, sizeof(*job->bars));
-    job->curve.lift = job->table->lift.luma_on || job->table->lift.chroma_on;
+    job->curve.lift = lift_of(job);
     job->table = (const CurveTable *)(const void *)(step->device + table);
     job->tables = (const TileTables *)(const void *)(step->device + tiles);
     job->bars = (const BarsState *)(const void *)(step->device + bars);
@@ -879,19 +887,16 @@ static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
 {
     LumeqCudaBatch batch = batch_of(run, count);
     LumeqApplyJob first = {.write = 0};
-    uint32_t lift = 0;
     cudaError_t error = cudaSuccess;
     for (int i = count - 1; i >= 0 && !error; i--) {
         first = jobs[i];
         error = upload_curve(run[i], &first, stream);
-        lift |= first.curve.lift;
         batch.of[i].frame = first.curve.frame;
     }
     first.in = run[0]->pictures.in;
     first.out = run[0]->pictures.written;
     first.write = run[0]->pictures.planes;
     first.previous_count = count_previous(jobs);
-    first.curve.lift = lift;
     return error ? error : lumeq_cuda_apply_curve(&steps->device, &first, &batch, 0, stream);
 }
 
@@ -901,7 +906,7 @@ static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
     const LumeqCudaStep *a = first->flight, *b = other->flight;
     return a->leader == b->leader && first->write && other->write &&
            first->fields == other->fields && !count_previous(first) && !count_previous(other) &&
-           lumeq_cuda_same_params(&first->curve, &other->curve);
+           lift_of(first) == lift_of(other) && lumeq_cuda_same_params(&first->curve, &other->curve);
 }
 
 int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count)
