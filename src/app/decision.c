@@ -247,14 +247,14 @@ static void action(const Decision *d, char *text, size_t size)
     else if (!d->light)
         snprintf(text, size, "%s", d->kind >= DECISION_PAGE ? "left alone" : "hardly changed");
     size_t used = strlen(text);
-    if (d->nits_out > 0 && (d->kind == DECISION_LIFTED || is_equalized(d)))
-        snprintf(text + used, size - used, ", median %.2g -> %.2g nits, highlights kept",
-                 d->nits_in, d->nits_out);
-    if (!d->light)
-        return;
-    used = strlen(text);
-    name_light(d, light, sizeof(light));
-    snprintf(text + used, size - used, "%s%s", used ? ", " : "only ", light);
+    if (d->light) {
+        name_light(d, light, sizeof(light));
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "only ", light);
+        used = strlen(text);
+    }
+    if (d->nits_out > 0 && (d->kind == DECISION_LIFTED || is_equalized(d) || d->light))
+        snprintf(text + used, size - used, ", median %.*f -> %.*f nits, highlights kept",
+                 d->nits_in < 10, d->nits_in, d->nits_out < 10, d->nits_out);
 }
 
 static void whole_text(const Decision *d, const char *share, char *text, size_t size)

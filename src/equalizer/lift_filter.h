@@ -123,13 +123,14 @@ LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 /* How chroma is scaled in lifted pictures: by LIFT_COLOUR of luma's gain, at most 6 times, or 3
  * times from one code of noise on. It starts at one code above black and is complete at 8; with
  * such noise, as in pictures that are not lifted. */
-LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise)
+LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
     const CurveGainRule rule = {
         256 + (CURVE_GAIN_DARK - 1) * 4 * part,
         8 * 256 + (CURVE_GAIN_LIGHT - 8) * 4 * part,
         LIFT_COLOUR,
+        hdr ? LIFT_COLOUR : (int32_t)CURVE_LOSS_SHARE,
         6 * one,
         (uint32_t)(6 * one - 3 * one * part / 64),
     };

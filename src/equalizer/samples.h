@@ -19,8 +19,9 @@
 
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
 
-/* Shares of luma's gain that chroma takes, above and below 1, and the maximum gain. The share below
- * 1 is smaller: where the curve darkens, it mostly removes haze, which brings colours out. */
+/* Shares of luma's gain that chroma takes, above and below 1, and the maximum gain. In SDR the
+ * share below 1 is smaller: where the curve darkens, it mostly removes haze, which brings colours
+ * out. In HDR that would turn hues. */
 #define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
 #define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
@@ -35,7 +36,8 @@
 
 typedef struct CurveGainRule {
     int32_t dark, light; /* CURVE_GAIN_DARK and CURVE_GAIN_LIGHT in 256ths of codes */
-    int32_t share, far;  /* share of luma's gain, and maximum ratio of luma to use */
+    int32_t share, loss; /* shares of luma's gain above and below 1 */
+    int32_t far;         /* maximum ratio of luma to use */
     uint32_t most;
 } CurveGainRule;
 
@@ -73,10 +75,11 @@ CURVE_INLINE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part,
 }
 
 /* The rule of pictures that are not lifted. */
-CURVE_INLINE CurveGainRule curve_gain_rule(void)
+CURVE_INLINE CurveGainRule curve_gain_rule(int hdr)
 {
-    const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8, CURVE_GAIN_SHARE,
-                                4 * CURVE_GAIN_ONE, CURVE_GAIN_MOST};
+    const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8,
+                                CURVE_GAIN_SHARE,     hdr ? CURVE_GAIN_SHARE : CURVE_LOSS_SHARE,
+                                4 * CURVE_GAIN_ONE,   CURVE_GAIN_MOST};
     return rule;
 }
 
@@ -91,7 +94,7 @@ CURVE_INLINE uint32_t curve_gain_by(int32_t in, int32_t ratio, CurveGainRule rul
         return CURVE_GAIN_ONE;
     const int32_t one = (int32_t)CURVE_GAIN_ONE;
     const int32_t more = (ratio < rule.far ? ratio : rule.far) - one;
-    int32_t taken = more * (more > 0 ? rule.share : (int32_t)CURVE_LOSS_SHARE) / one;
+    int32_t taken = more * (more > 0 ? rule.share : rule.loss) / one;
     if (in < rule.light)
         taken = taken * (in - rule.dark) / (rule.light - rule.dark);
     const uint32_t gain = (uint32_t)(one + taken);

@@ -224,7 +224,8 @@ CURVE_INLINE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables,
                                  uint32_t code)
 {
     const uint32_t out = grid->curve.chroma ? tile_value(grid, tables, x, y, code) : code << 8;
-    return curve_gain_over(&grid->curve, code << 16, out << 8, curve_gain_rule());
+    return curve_gain_over(&grid->curve, code << 16, out << 8,
+                           curve_gain_rule(grid->curve.transfer));
 }
 
 /*

@@ -107,11 +107,10 @@ static inline int32_t chroma_ratio(int32_t in, int32_t out)
     return (int32_t)(q - (q * under > over));
 }
 
-static inline uint32_t chroma_gain(int32_t in, int32_t out)
+static inline uint32_t chroma_gain(int32_t in, int32_t out, CurveGainRule rule)
 {
-    const CurveGainRule rule = curve_gain_rule();
     const int32_t one = (int32_t)CURVE_GAIN_ONE, more = chroma_ratio(in, out) - one;
-    const int32_t share = more > 0 ? (int32_t)CURVE_GAIN_SHARE : (int32_t)CURVE_LOSS_SHARE;
+    const int32_t share = more > 0 ? rule.share : rule.loss;
     const int32_t light = chroma_max(chroma_min(in, rule.light) - rule.dark, 0);
     const int32_t gain = one + more * share / one * light / (rule.light - rule.dark);
     return (uint32_t)chroma_min(gain, (int32_t)rule.most);
@@ -121,6 +120,7 @@ static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTi
                                      const uint16_t *mean, int x)
 {
     const CurveParams *p = &tiles->grid->curve;
+    const CurveGainRule rule = curve_gain_rule(p->transfer);
     uint32_t left[CHROMA_BLOCK], right[CHROMA_BLOCK];
     const uint32_t phase = tile_phase(&tiles->grid->x, tiles->row.inside.x + (x << tiles->sub_x));
     const uint32_t step = 2 * tiles->grid->x.step << tiles->sub_x;
@@ -129,7 +129,7 @@ static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTi
         const uint32_t out = tile_lerp(left[i], right[i], tile_weight(phase + (uint32_t)i * step));
         const int32_t from = curve_above_black(p, (uint32_t)mean[i] << 16);
         const int32_t to = curve_above_black(p, out << 8);
-        block->gain[i] = chroma_gain(from, to);
+        block->gain[i] = chroma_gain(from, to, rule);
         block->from[i] = (uint16_t)chroma_max(from, 0);
         block->to[i] = (uint16_t)chroma_max(to, 0);
     }

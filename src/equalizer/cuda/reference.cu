@@ -38,7 +38,7 @@ static __device__ __forceinline__ void make_curve(const CurveParams &params, uin
         reference_code(code, sum, first, base, total, reference_scale(base, total));
     wait_for_kernel_before(); /* waiting for this kernel then includes that one */
     table->codes8[code] = (uint8_t)out;
-    table->gain[code] = curve_gain_over(&params, code << 16, out << 16, curve_gain_rule());
+    table->gain[code] = curve_gain_over(&params, code << 16, out << 16, curve_gain_rule(0));
     if (code == 0)
         table->lift.luma_on = table->lift.chroma_on = 0;
 }

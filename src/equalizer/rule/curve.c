@@ -523,7 +523,7 @@ static TransferStep cell_step(const CurveParams *p, const CurveBin *bin, int cel
     return transfer_step(p, (uint32_t)cell << (p->depth + 8), bin[cell * curve_width(p)].curve);
 }
 
-/* HDR: as much colour for its light as SDR gets. */
+/* HDR: what the rule gives on the axis of light. */
 static uint32_t hdr_gain(TransferStep step, CurveGainRule rule)
 {
     return (uint32_t)((int64_t)curve_gain(step.from, step.to, rule) * step.codes_after /
@@ -619,7 +619,9 @@ void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTabl
 {
     const int lifted = p->lift && p->strength;
     fill_codes(p, result->bin, table);
-    fill_gains(p, result->bin, lifted ? lift_gain_rule(filter_noise(result)) : curve_gain_rule(),
+    fill_gains(p, result->bin,
+               lifted ? lift_gain_rule(filter_noise(result), p->transfer)
+                      : curve_gain_rule(p->transfer),
                table->gain);
     if (lifted)
         curve_fill_lift(p, result, result->scene_cut ? 0 : p->past, table);
