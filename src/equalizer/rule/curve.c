@@ -398,6 +398,7 @@ static void lift(const CurveParams *p, const CurveView *view, int alone, uint32_
     result->strength = curve_lerp(0, p->strength, result->need);
     now->dark = curve_lerp(old ? old->dark : 0, choice.dark, alpha);
     now->more = curve_lerp(old ? old->more : 0, choice.lift, alpha);
+    now->voids = curve_lerp(old ? old->voids : 0, choice.voids, alpha);
     result->alpha = alpha;
 }
 
@@ -619,7 +620,9 @@ void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTabl
 {
     const int lifted = p->lift && p->strength;
     fill_codes(p, result->bin, table);
-    fill_gains(p, result->bin, lifted ? lift_gain_rule(filter_noise(result)) : curve_gain_rule(),
+    fill_gains(p, result->bin,
+               lifted ? lift_gain_rule(filter_noise(result), result->lift.voids)
+                      : curve_gain_rule(),
                table->gain);
     if (lifted)
         curve_fill_lift(p, result, result->scene_cut ? 0 : p->past, table);
