@@ -72,6 +72,7 @@ typedef struct __attribute__((aligned(16))) CurveBin {
 typedef struct LiftState {
     uint32_t on;         /* 0: no lift, and the other members are undefined */
     uint32_t dark, more; /* Q16: LiftChoice.dark and LiftChoice.lift, smoothed like the curve */
+    uint32_t voids;      /* the same of LiftChoice.voids */
     uint32_t ignored;    /* ignore the frame's own noise for the next frame: it belongs to
                           * another scene */
     uint32_t known;      /* the noise has been measured */

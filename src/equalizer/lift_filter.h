@@ -120,19 +120,22 @@ LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
     return (uint32_t)(tolerance * 3 >> 3);
 }
 
-/* How chroma is scaled in lifted pictures: by LIFT_COLOUR of luma's gain, at most 6 times, or 3
- * times from one code of noise on. It starts at one code above black and is complete at 8; with
- * such noise, as in pictures that are not lifted. */
-LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, int hdr)
+/* How chroma is scaled in lifted pictures: by LIFT_COLOUR of luma's gain, at most 7.9 times, as 8
+ * overflows the 16 bits of the CPU's vectors. It starts at one code above black and is complete at
+ * 4, or at 2 and 6 from one code of noise on. The colour of a void, such as a night sky, is mostly
+ * noise: with the void share (Q16) both move towards 1 and 8, or, with such noise, those of
+ * pictures that are not lifted. */
+LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
+    const int32_t none = (int32_t)(voids >> 8), dark = 256 + 4 * part, light = 4 * 256 + 8 * part;
     const CurveGainRule rule = {
-        256 + (CURVE_GAIN_DARK - 1) * 4 * part,
-        8 * 256 + (CURVE_GAIN_LIGHT - 8) * 4 * part,
+        dark + (none * (CURVE_GAIN_DARK - 2) * 4 * part >> 8),
+        light + (none * (4 * 256 + (CURVE_GAIN_LIGHT - 10) * 4 * part) >> 8),
         LIFT_COLOUR,
         hdr ? LIFT_COLOUR : (int32_t)CURVE_LOSS_SHARE,
-        6 * one,
-        (uint32_t)(6 * one - 3 * one * part / 64),
+        10 * one,
+        (uint32_t)(79 * one / 10),
     };
     return rule;
 }

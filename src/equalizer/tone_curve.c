@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 6
+#define FORMAT 7
 
 #define ALIGNMENT 64
 
@@ -163,8 +163,12 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     lumeq_put64(&w, curve->moved);
     lumeq_put32(&w, result->noise);
     const uint32_t on = p->lift && p->strength; /* mode OFF lifts nothing */
-    const uint32_t lift[] = {on, on ? result->lift.dark : 0, on ? result->lift.more : 0,
-                             on ? result->lift.noise : 0, on ? p->denoise : 0};
+    const uint32_t lift[] = {on,
+                             on ? result->lift.dark : 0,
+                             on ? result->lift.more : 0,
+                             on ? result->lift.noise : 0,
+                             on ? p->denoise : 0,
+                             on ? result->lift.voids : 0};
     lumeq_put32s(&w, lift, sizeof(lift) / sizeof(lift[0]));
     lumeq_put32(&w, (uint32_t)curve->fields);
     lumeq_put32(&w, (uint32_t)lumeq_curve_previous(curve));
@@ -231,6 +235,7 @@ static void take_lift(ByteReader *r, LumeqCurve *curve)
     lift->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);
     lift->noise = (uint32_t)lumeq_take_range(r, 0, 256 << 16);
     curve->params.denoise = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
+    lift->voids = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
 }
 
 static void take_tiles(ByteReader *r, LumeqCurve *curve)

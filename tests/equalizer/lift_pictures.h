@@ -58,7 +58,7 @@ static inline void lift_nodes(uint32_t nodes[LIFT_CODES], int lift)
 }
 
 /* Everything that the filter reads, for such nodes. `noise`: 64ths of a code, as measured;
- * `denoise`: the share of it that is filtered, Q16. */
+ * `denoise`: the share of it that is filtered, Q16. The void share is made up. */
 static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise, uint32_t denoise,
                              int past)
 {
@@ -71,7 +71,8 @@ static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise
         const int from = (i - 16) * 256, to = (int)nodes[i] - 4096;
         t->node[i] = lift_node(nodes, i);
         t->tolerance[i] = lift_tolerance(nodes, i, 16, 235, filtered, t->past);
-        const uint32_t gain = curve_gain(from, to, lift_gain_rule(n, 0));
+        const uint32_t gain =
+            curve_gain(from, to, lift_gain_rule(n, (uint32_t)noise % 512 << 7, 0));
         t->chroma[i] = (uint16_t)lift_chroma(gain);
         table->gain[i] = (CurveGain){
             .gain = (uint16_t)gain,

@@ -64,10 +64,10 @@ TEST(model)
         const LiftChoice c =
             decide_as(counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16, v->awaited,
                       v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, &none, nodes);
-        CHECK(c.dark == v->dark && c.lift == v->lift && c.need == v->need,
-              "%s: dark %u, lift %u, need %u; the model has %u, %u, %u", v->name, c.dark, c.lift,
-              c.need, v->dark, v->lift, v->need);
-        for (int i = 0; i < 8; i++)
+        CHECK(c.dark == v->dark && c.voids == v->voids && c.lift == v->lift && c.need == v->need,
+              "%s: dark %u, void %u, lift %u, need %u; the model has %u, %u, %u, %u", v->name,
+              c.dark, c.voids, c.lift, c.need, v->dark, v->voids, v->lift, v->need);
+        for (int i = 0; i < 7; i++)
             CHECK(nodes[16 + 24 * i] == v->some[i], "%s: code %d becomes %u, in the model %u",
                   v->name, 16 + 24 * i, nodes[16 + 24 * i], v->some[i]);
         CHECK(crc_of(nodes) == v->crc, "%s: another curve", v->name);
@@ -438,8 +438,8 @@ TEST(tables)
         CHECK((int)(t->tolerance[30] & 0xffff) == most && t->tolerance[30] >> 16 == 4 * 375,
               "tolerance %x, not %d", t->tolerance[30], most);
         CHECK(t->tolerance[150] == 0, "tolerance %x where the curve is flat", t->tolerance[150]);
-        CHECK(table.gain[40].gain > 10000 && table.gain[40].gain <= 3 * 4096 && t->chroma[40] > 0 &&
-                  !t->chroma[18],
+        CHECK(table.gain[40].gain == 4096 + 3 * (4096 * 85 / 100) && t->chroma[40] > 0 &&
+                  table.gain[20].gain < 10000 && !t->chroma[18],
               "gain %u, tolerance of chroma %u", table.gain[40].gain, t->chroma[40]);
     }
     static CurveTable half, off, clean;
@@ -460,8 +460,12 @@ TEST(tables)
               off.lift.edge == clean.lift.edge,
           "off: noisy %d, past %d", off.lift.noisy, off.lift.past);
     CHECK(memcmp(off.gain, table.gain, sizeof(off.gain)) == 0 &&
-              off.gain[40].gain < clean.gain[40].gain,
-          "the noise is still there: colour is bounded by it");
+              off.gain[19].gain < clean.gain[19].gain && off.gain[40].gain == clean.gain[40].gain,
+          "the noise is still there: colour starts later");
+    result.lift.voids = CURVE_ONE;
+    curve_fill_table(&p, &result, &off);
+    CHECK(off.gain[21].gain < clean.gain[21].gain && off.gain[40].gain == clean.gain[40].gain,
+          "in a void colour starts later");
     p.lift = 0;
     curve_fill_table(&p, &result, &table);
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");

@@ -87,8 +87,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     Q = times(picture, ONE - page)
     out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
     G = min(13 * ONE, (out << 16) // max(n, 1))
-    seen = ONE - ramp(void, share(45), share(65))
-    aim = share(17) + times(share(21), times(ramp(G >> 8, 4 * 256, 8 * 256), seen))
+    voids = ramp(void, share(45), share(65))
+    aim = share(17) + times(share(21), times(ramp(G >> 8, 4 * 256, 8 * 256), ONE - voids))
     free = min(12 * ONE, reach(m, aim), max(0, G - ONE))
     kept = reach(x[max(1, p99)], share(70))
     a = times(times(D, Q), min(free, kept + 2 * ONE) if kept < 12 * ONE else free)
@@ -128,7 +128,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # not newly black
     nodes = np.append(np.arange(256), 255) * 256
     nodes[black:white + 1] = [black * 256 + times(c, last * 256) for c in curve]
-    q16 = dict(m=m, D=D, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low, Hz=Hz, page=page)
+    q16 = dict(m=m, D=D, voids=voids, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low, Hz=Hz,
+               page=page)
     return nodes, D, {k: v / ONE for k, v in q16.items()}
 
 # ---- Tables and constants of a frame. ----
@@ -139,7 +140,7 @@ GAIN_ONE = 4096                     # Q12
 COLOUR = 4096 * 85 // 100           # the share of luma's gain above 1 that chroma takes
 LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
 
-def tables(nodes, D, n, past, denoise=ONE):
+def tables(nodes, D, n, past, denoise=ONE, voids=0):
     """What a frame needs, all from the curve, the noise and the number of frames before it.
     tol    by code: a quarter of the tolerance, Q6
     still  by code: most that a past sample moves this one, Q6
@@ -162,26 +163,27 @@ def tables(nodes, D, n, past, denoise=ONE):
     noisy = np.minimum(noisy, 48 * 64)
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
     start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
-    gain = np.array([curve_gain(int(a), int(b), n) for a, b in zip(start, end)])
+    gain = np.array([curve_gain(int(a), int(b), n, voids) for a, b in zip(start, end)])
     ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 256) * 3 // 8
     start, end = np.maximum(start, 0), np.maximum(end, 0)
     return dict(nodes=nodes, noisy=f > 0, past=past, tol=tol, still=lifted * 4 * near(f) // 64,
                 near=near(n), speck=4 * f, edge=8 * 64 + 4 * f - 32,
                 ctol=ctol, gain=gain, start=start, end=end)
 
-def curve_gain(start, end, n):
+def curve_gain(start, end, n, voids):
     """lumeq's: Q12, over luma that goes from start to end; divisions cut towards 0. By the noise
-    from 1 to 6 codes above black on, and wholly from 8 to 32."""
-    part = min(n, 64)
-    dark, light = 256 + 20 * part, 8 * 256 + 96 * part
-    most = 6 * GAIN_ONE - 3 * GAIN_ONE * part // 64
+    from 1 to 2 codes above black on, and wholly from 4 to 6; in a void from 1 to 6 and from 8 to
+    32."""
+    part, none = min(n, 64), voids >> 8
+    dark = 256 + 4 * part + (none * 16 * part >> 8)
+    light = 1024 + 8 * part + (none * (1024 + 88 * part) >> 8)
     if start <= dark:
         return GAIN_ONE
-    more = min((end << 12) // start if end > 0 else 0, 6 * GAIN_ONE) - GAIN_ONE
+    more = min((end << 12) // start if end > 0 else 0, 10 * GAIN_ONE) - GAIN_ONE
     taken = more * COLOUR // GAIN_ONE if more > 0 else more / 4
     if start < light:
         taken = int(taken) * (start - dark) / (light - dark)
-    return min(GAIN_ONE + int(taken), most)
+    return min(GAIN_ONE + int(taken), 79 * GAIN_ONE // 10)
 
 # ---- The pixel path. Planes are (height, width). ----
 
@@ -291,10 +293,11 @@ def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
     return [clamp(c, np.minimum(middle - legal, s), np.maximum(middle + legal, s))
             for c, s in zip(codes, source)]
 
-def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1), denoise=ONE):
+def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1), denoise=ONE,
+         voids=0):
     """The newest of `frames` ((Y, U, V), oldest first), lifted."""
     planes = [to_q6(f[0], depth) for f in frames[:-past - 2:-1]]
-    t = tables(nodes, D, n, min(past, len(planes) - 1), denoise)
+    t = tables(nodes, D, n, min(past, len(planes) - 1), denoise, voids)
     f = temporal_mean(planes, t)
     quarter = tolerance(planes[0], f, t)
     f = clamp_specks(f, quarter, t) if t['noisy'] else f
@@ -334,7 +337,7 @@ def main():
     n = round(64 * args.noise)
     nodes, D, values = decide(counts, n)
     print(', '.join(f'{k} {v:.3g}' for k, v in values.items()))
-    lifted = lift(frames, nodes, D, n, past=args.past)
+    lifted = lift(frames, nodes, D, n, past=args.past, voids=round(values.get('voids', 0) * ONE))
     cmd = ('ffmpeg -v error -y -f rawvideo -pix_fmt yuv420p -s %dx%d -i - -frames:v 1 -vf '
            'scale=in_color_matrix=bt709,format=rgb24,tile=2x1' % frames[0][0].shape[::-1]).split()
     planes = b''.join(map(bytes, (*frames[-1], *lifted)))

@@ -77,7 +77,7 @@ def result(case):
     frames = [tuple(draw(kind, *(chroma_size if c else (width, height)), depth, c, noise,
                          1 + 3 * age + c) for c in range(3)) for age in range(past, -1, -1)]
     return lift_model.lift(frames, curve(lift), 1 << 16, noise, frame, past, rows, depth,
-                           (sub_x, sub_y), denoise)
+                           (sub_x, sub_y), denoise, noise % 512 << 7)
 
 def main():
     print('/* Written by tests/lift/make_filter_vectors.py: what the model makes of drawn pictures. */')

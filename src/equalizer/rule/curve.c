@@ -398,6 +398,7 @@ static void lift(const CurveParams *p, const CurveView *view, int alone, uint32_
     result->strength = curve_lerp(0, p->strength, result->need);
     now->dark = curve_lerp(old ? old->dark : 0, choice.dark, alpha);
     now->more = curve_lerp(old ? old->more : 0, choice.lift, alpha);
+    now->voids = curve_lerp(old ? old->voids : 0, choice.voids, alpha);
     result->alpha = alpha;
 }
 
@@ -620,7 +621,7 @@ void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTabl
     const int lifted = p->lift && p->strength;
     fill_codes(p, result->bin, table);
     fill_gains(p, result->bin,
-               lifted ? lift_gain_rule(filter_noise(result), p->transfer)
+               lifted ? lift_gain_rule(filter_noise(result), result->lift.voids, p->transfer)
                       : curve_gain_rule(p->transfer),
                table->gain);
     if (lifted)

@@ -220,8 +220,8 @@ static LiftChoice choose(Picture *v, int hdr)
     v->page = page_of(v);
     v->quality = times(picture, CURVE_ONE - v->page);
     const uint32_t calm = ramp((int32_t)(v->slope >> 8), 4 * 256, 8 * 256);
-    const uint32_t seen = CURVE_ONE - ramp((int32_t)v->voids, LIFT_VOID_FROM, LIFT_VOID_TO);
-    v->aim = LIFT_AIM_VOID + times(LIFT_AIM_MORE, times(calm, seen));
+    c.voids = ramp((int32_t)v->voids, LIFT_VOID_FROM, LIFT_VOID_TO);
+    v->aim = LIFT_AIM_VOID + times(LIFT_AIM_MORE, times(calm, CURVE_ONE - c.voids));
     const uint32_t share = times(c.dark, v->quality);
     uint32_t most = least_of(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = least_of(most, lift_reach(v->mean, v->aim));

@@ -26,6 +26,7 @@
 /* Decisions besides the curve, Q16. */
 typedef struct LiftChoice {
     uint32_t dark;    /* darkness of the picture, 0..1 */
+    uint32_t voids;   /* how much of it is void, 0..1 */
     uint32_t lift;    /* near black, light grows by 1 + lift */
     uint32_t need;    /* share of the equalization */
     uint32_t lowered; /* this lift is taken back after equalization */

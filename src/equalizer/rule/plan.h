@@ -99,7 +99,7 @@ typedef struct PlanFrame {
 /* A smoothed curve before strength, Q16 codes. */
 typedef struct PlanCurve {
     uint32_t need;
-    uint32_t dark, more; /* as in LiftState */
+    uint32_t dark, more, voids; /* as in LiftState */
     uint32_t bin[LUMEQ_MAX_BINS];
     uint32_t tile[TILES_MAX][TILE_CELLS];
 } PlanCurve;

@@ -401,6 +401,7 @@ static void decide_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const 
     curve->need = choice.need;
     curve->dark = choice.dark;
     curve->more = choice.lift;
+    curve->voids = choice.voids;
 }
 
 /* Moves plan->last towards the lift rule's curve; at once if a segment begins. */
@@ -420,6 +421,7 @@ static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)
     last->need = curve_lerp(last->need, target->need, part);
     last->dark = curve_lerp(last->dark, target->dark, part);
     last->more = curve_lerp(last->more, target->more, part);
+    last->voids = curve_lerp(last->voids, target->voids, part);
     add_frame(&plan->light, f, CURVE_ONE);
 }
 
@@ -433,6 +435,7 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
         plan->last.need = plan->plateau.need;
         plan->last.dark = plan->plateau.dark;
         plan->last.more = plan->plateau.more;
+        plan->last.voids = plan->plateau.voids;
         for (int tile = 0; grid && tile < tile_count(grid); tile++) {
             const Nodes cells = nodes_of(&grid->curve);
             fade_curve(&cells, f->factor, plan->plateau.tile[tile], plan->last.tile[tile]);
@@ -518,6 +521,7 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->lift.on = (uint32_t)p->lift;
     result->lift.dark = plan->last.dark;
     result->lift.more = plan->last.more;
+    result->lift.voids = plan->last.voids;
     result->lift.noise = noise_of_plan(plan);
     result->blank = (uint32_t)f->blank;
     result->fades = f->fade || f->blank;
