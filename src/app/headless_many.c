@@ -223,7 +223,7 @@ static int take_result(void *many, int slot, Process *process)
  * many, good files without such notes get none. */
 static void say_file(Many *m, const ListedFile *file, Answer *answer)
 {
-    const bool is_done = file->code == EXIT_DONE;
+    const bool take_finished = file->code == EXIT_DONE;
     bool has_notes = false;
     char text[LINE_BYTES] = "", *rest = answer->notes;
     add_text(text, sizeof(text), answer->result.summary);
@@ -231,15 +231,15 @@ static void say_file(Many *m, const ListedFile *file, Answer *answer)
         bool is_told = false;
         for (int i = 0; i < m->told.count; i++)
             is_told |= strcmp(m->told.all[i], line) == 0;
-        if (!*line || (is_done && is_told))
+        if (!*line || (take_finished && is_told))
             continue;
         (void)text_list_add(&m->told, line); /* else it is repeated */
         add_text(text, sizeof(text), line);
         has_notes = true;
     }
-    if (is_done && !has_notes && says_little(m))
+    if (take_finished && !has_notes && says_little(m))
         return;
-    if (is_done)
+    if (take_finished)
         say(SAY_NORMAL, "%s: %s", media_quote(file->output), text);
     else
         say_failure(file, *text ? text : answer->result.why);
@@ -462,7 +462,7 @@ static int wants(void *opaque, const char *path)
     return answer;
 }
 
-static int is_done(void *opaque, ListedFile *file)
+static int take_finished(void *opaque, ListedFile *file)
 {
     const Many *m = opaque;
     file->code = made_code(file->output, made_how(m->options, file->input));
@@ -481,7 +481,7 @@ static int list_files(Many *m, MediaError *error)
         .overwrite = o->overwrite,
         .resume = o->resume,
         .wanted = wants,
-        .is_done = is_done,
+        .take_finished = take_finished,
         .opaque = m,
     };
     const int ret = many_files_make(&m->list, &wanted, error);

@@ -164,7 +164,7 @@ static int check_output(const ManyFiles *list, ListedFile *file, const struct st
                               media_quote(file->output), media_quote(list->files[i].input));
     if (!S_ISREG(there->st_mode) || !own->st_ino)
         return 0; /* it will fail when it is processed */
-    file->done = o->resume && o->is_done(o->opaque, file);
+    file->done = o->resume && o->take_finished(o->opaque, file);
     if (file->done || o->overwrite)
         return 0;
     if (!o->resume)

@@ -24,12 +24,13 @@ typedef struct ManyFilesOptions {
     const char *format; /* the container; NULL: that of each input's name */
     int recursive;      /* nonzero: includes subfolders */
     int overwrite;      /* nonzero: outputs may exist */
-    int resume;         /* nonzero: those that `is_done` accepts may exist */
+    int resume;         /* nonzero: those that `take_finished` accepts may exist */
     /* Returns 1 for a file in a folder that should be processed, 0 for others; less than 0 ends the
      * listing. */
     int (*wanted)(void *opaque, const char *path);
-    /* True if an earlier run has made this file's output, which exists, in the same way. */
-    int (*is_done)(void *opaque, ListedFile *file);
+    /* Returns true, with the code in the file, if an earlier run has made its output, which
+     * exists, in the same way. */
+    int (*take_finished)(void *opaque, ListedFile *file);
     void *opaque;
 } ManyFilesOptions;
 

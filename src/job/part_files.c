@@ -139,7 +139,7 @@ void frame_reader_close(FrameReader *r)
 #define COUNTS (offsetof(Damage, first) / sizeof(int64_t))
 
 /* Checks the counts of a file that may have been edited. */
-static int has_limits(Damage *damage)
+static bool check_damage(Damage *damage)
 {
     int64_t counts[COUNTS];
     int is = 1;
@@ -164,7 +164,7 @@ int part_measures_open(FrameReader *r, PartMeasures *m, const JobPlan *plan, int
     if (ret >= 0)
         memcpy(m, r->file.last, sizeof(*m));
     if (ret >= 0 &&
-        (!has_limits(&m->damage.packets) || !has_limits(&m->damage.frames) ||
+        (!check_damage(&m->damage.packets) || !check_damage(&m->damage.frames) ||
          m->damage.part.video_end > JOB_MOST_US || m->damage.part.any_end > JOB_MOST_US))
         ret = record_file_fail(&r->file, "its report is damaged", error);
     m->damage.part.frames = r->file.count;

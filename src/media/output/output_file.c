@@ -32,7 +32,7 @@
 #define MAX_LINKS 40
 
 /* True if the reader empties the pipe: a write of at most its size then cannot block. */
-static int is_emptied(int fd)
+static bool wait_emptied(int fd)
 {
     int left = 1;
     for (int i = 0; i < PATIENCE_MS && ioctl(fd, FIONREAD, &left) == 0 && left; i++)
@@ -46,9 +46,9 @@ static int stopped(void *opaque)
     if (!file->stop || !atomic_load(file->stop))
         return 0;
     if (strcmp(file->path, "-") == 0)
-        return !is_emptied(STDOUT_FILENO);
+        return !wait_emptied(STDOUT_FILENO);
     const int fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    const int emptied = fd >= 0 && is_emptied(fd);
+    const int emptied = fd >= 0 && wait_emptied(fd);
     if (fd >= 0)
         close(fd);
     return !emptied;
