@@ -10,7 +10,7 @@
 
 #include "media/gpu_frame.h"
 #include "run/apply.h"
-#include "run/live_curves.h"
+#include "run/curve_maker.h"
 #include "run/queue.h"
 
 /* Number of frames to equalize after the shown one: the next one, and the one after it while the

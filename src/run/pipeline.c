@@ -7,7 +7,7 @@
 
 #include "media/gpu_frame.h"
 #include "run/apply.h"
-#include "run/live_curves.h"
+#include "run/curve_maker.h"
 #include "run/queue.h"
 
 /* Frames that wait for the sinks; see input.c. */

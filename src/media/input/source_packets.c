@@ -9,8 +9,8 @@
 #include <libavutil/avstring.h>
 #include <libavutil/parseutils.h>
 
-#include "media/input/mp4_boxes.h"
-#include "media/packet_bytes.h"
+#include "media/input/cut_off.h"
+#include "media/packet_set.h"
 
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
 #define MAX_READ_FAILURES 64
