@@ -5,7 +5,7 @@
 
 #include "app/options/options.h"
 #include "media/output/writer.h"
-#include "run/sink.h"
+#include "run/run.h"
 
 typedef struct CameraSound CameraSound;
 

@@ -3,7 +3,7 @@
 #define LUMEQ_APP_DRAWING_H
 
 #include "app/options/options.h"
-#include "run/sink.h"
+#include "run/run.h"
 
 typedef struct Drawing Drawing;
 

@@ -489,7 +489,7 @@ static int check_lookahead(Run *run, const char *damage)
     LumeqCurve *curve = NULL;
     if (!run->lookahead)
         return 0;
-    if (source_is_changed(run->source, run->options->input, &run->error) < 0)
+    if (source_check_unchanged(run->source, run->options->input, &run->error) < 0)
         return run->error.fault;
     int differs = planned_differs(run->planned);
     if (!differs)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,11 @@
 #include "app/made.h"
 #include "app/sandbox.h"
 #include "app/terminal.h"
-#include "job/many_files.h"
+#include "job/folder_walk.h"
+#include "media/error.h"
+#include "media/output/container.h"
+#include "media/output/temp_file.h"
+#include "media/picture_pattern.h"
 #include "media/process.h"
 #include "media/text_list.h"
 
@@ -43,15 +48,31 @@ typedef struct Slot {
     Answer answer;
 } Slot;
 
+/* An input and its output. */
+typedef struct ListedFile {
+    char *input, *output;
+    char *why;    /* not NULL: why it cannot be processed */
+    int fault;    /* with it, as in MediaError */
+    int done;     /* nonzero: an earlier run has made its output */
+    uint32_t how; /* its output is made */
+    int code;     /* its exit code */
+    int64_t size; /* of the input in bytes */
+} ListedFile;
+
 typedef struct Many {
     const Options *options;
     atomic_int *stop;
-    ManyFiles list;
-    TextList made; /* folders, in order of creation */
-    int unmarked;  /* not 0: --resume cannot recognize a finished file */
-    TextList told; /* notes about files */
-    int most;      /* files at a time */
-    int next;      /* the next file to start */
+    MediaError error; /* of the list */
+    ListedFile *files;
+    int count;
+    struct stat folder; /* of the outputs; zeros: it does not exist yet */
+    int others;         /* number of files in folders that are no videos */
+    char *left_aside;   /* `folder`, if it was found in an input; or NULL */
+    TextList made;      /* folders, in order of creation */
+    int unmarked;       /* not 0: --resume cannot recognize a finished file */
+    TextList told;      /* notes about files */
+    int most;           /* files at a time */
+    int next;           /* the next file to start */
     Slot *slots;
     int slot; /* of the process that is being started */
     int64_t frames;
@@ -70,7 +91,7 @@ static int is_stopped(const Many *m)
 /* True if the lines of all files would not be read. */
 static bool says_little(const Many *m)
 {
-    return m->list.count > SCREENFUL && !m->options->verbose;
+    return m->count > SCREENFUL && !m->options->verbose;
 }
 
 /* ---- folders ---- */
@@ -114,7 +135,7 @@ static int make_folders(Many *m, const char *output, char *why, size_t size)
 
 static void note(Many *m, int number, int code)
 {
-    ListedFile *file = &m->list.files[number];
+    ListedFile *file = &m->files[number];
     file->code = code;
     m->progress.files_done += !file->why;
     m->done += (double)file->size;
@@ -140,14 +161,14 @@ static void say_failure(const ListedFile *file, const char *why)
 static void fail(Many *m, int file, int code, const char *why)
 {
     note(m, file, code);
-    say_failure(&m->list.files[file], why);
+    say_failure(&m->files[file], why);
 }
 
 /* Runs in the child process. */
 static int run_file(void *many, int pipe)
 {
     const Many *m = many;
-    const ListedFile *file = &m->list.files[m->slots[m->slot].file];
+    const ListedFile *file = &m->files[m->slots[m->slot].file];
     Options one = *m->options;
     Answer answer = {.result.share = &m->shares[m->slot]};
     one.device = job_run_device(m->options, m->slot);
@@ -175,20 +196,20 @@ static int start(Many *m, int file, int slot, Process *process)
 {
     char why[1024];
     const ProcessOptions options = {.body = run_file, .opaque = m};
-    if (make_folders(m, m->list.files[file].output, why, sizeof(why)) < 0) {
+    if (make_folders(m, m->files[file].output, why, sizeof(why)) < 0) {
         fail(m, file, EXIT_OUTPUT, why);
         return 0;
     }
     m->shares[slot] = (ProgressShare){0};
     m->slots[slot].file = file;
     m->slot = slot;
-    m->list.files[file].how = made_how(m->options, m->list.files[file].input);
+    m->files[file].how = made_how(m->options, m->files[file].input);
     const int reason = process_start(process, &options);
     if (!reason)
         return 1;
     m->slots[slot].file = -1;
     snprintf(why, sizeof(why), "cannot start a process for %s: %s",
-             media_quote(m->list.files[file].input), strerror(reason));
+             media_quote(m->files[file].input), strerror(reason));
     fail(m, file, EXIT_OUTPUT, why);
     return 0;
 }
@@ -197,9 +218,9 @@ static int start_next(void *many, int slot, Process *process)
 {
     Many *m = many;
     int started = 0;
-    while (!started && m->next < m->list.count && !is_stopped(m)) {
+    while (!started && m->next < m->count && !is_stopped(m)) {
         const int number = m->next++;
-        ListedFile *file = &m->list.files[number];
+        ListedFile *file = &m->files[number];
         if (file->why) {
             fail(m, number, -file->fault, file->why);
         } else if (file->done) {
@@ -223,7 +244,7 @@ static int take_result(void *many, int slot, Process *process)
  * many, good files without such notes get none. */
 static void say_file(Many *m, const ListedFile *file, Answer *answer)
 {
-    const bool is_done = file->code == EXIT_DONE;
+    const bool take_finished = file->code == EXIT_DONE;
     bool has_notes = false;
     char text[LINE_BYTES] = "", *rest = answer->notes;
     add_text(text, sizeof(text), answer->result.summary);
@@ -231,15 +252,15 @@ static void say_file(Many *m, const ListedFile *file, Answer *answer)
         bool is_told = false;
         for (int i = 0; i < m->told.count; i++)
             is_told |= strcmp(m->told.all[i], line) == 0;
-        if (!*line || (is_done && is_told))
+        if (!*line || (take_finished && is_told))
             continue;
         (void)text_list_add(&m->told, line); /* else it is repeated */
         add_text(text, sizeof(text), line);
         has_notes = true;
     }
-    if (is_done && !has_notes && says_little(m))
+    if (take_finished && !has_notes && says_little(m))
         return;
-    if (is_done)
+    if (take_finished)
         say(SAY_NORMAL, "%s: %s", media_quote(file->output), text);
     else
         say_failure(file, *text ? text : answer->result.why);
@@ -261,17 +282,17 @@ static int end_file(void *many, int slot, int status)
         result->summary[sizeof(result->summary) - 1] = '\0';
         answer.notes[sizeof(answer.notes) - 1] = '\0';
         note(m, file, code);
-        say_file(m, &m->list.files[file], &answer);
+        say_file(m, &m->files[file], &answer);
         if (code == EXIT_DONE || code == EXIT_DAMAGED)
-            m->unmarked |= made_note(m->list.files[file].output, m->list.files[file].how, code);
+            m->unmarked |= made_note(m->files[file].output, m->files[file].how, code);
         return 0;
     }
     char why[600];
     snprintf(why, sizeof(why), "%s could not be processed: the process ended by signal %d (%s)",
-             media_quote(m->list.files[file].input), WTERMSIG(status), strsignal(WTERMSIG(status)));
+             media_quote(m->files[file].input), WTERMSIG(status), strsignal(WTERMSIG(status)));
     if (WIFEXITED(status))
         snprintf(why, sizeof(why), "%s could not be processed: the process ended with %d",
-                 media_quote(m->list.files[file].input), WEXITSTATUS(status));
+                 media_quote(m->files[file].input), WEXITSTATUS(status));
     fail(m, file, EXIT_INPUT, why);
     return 0;
 }
@@ -281,8 +302,8 @@ static int end_file(void *many, int slot, int status)
 /* Progress counts bytes of input: durations are only known once files are opened. */
 static void begin_progress(Many *m)
 {
-    for (int i = 0; i < m->list.count; i++) {
-        ListedFile *file = &m->list.files[i];
+    for (int i = 0; i < m->count; i++) {
+        ListedFile *file = &m->files[i];
         struct stat there;
         if (file->why || file->done)
             continue;
@@ -306,7 +327,7 @@ static void show_progress(void *many)
             continue;
         p->frame += av_clip64(atomic_load(&share->frames), 0, MOST_FRAMES);
         p->time += (double)atomic_load(&share->time_us) / 1e6;
-        done += (double)m->list.files[m->slots[i].file].size *
+        done += (double)m->files[m->slots[i].file].size *
                 av_clip(atomic_load(&share->done), 0, PROGRESS_WHOLE) / PROGRESS_WHOLE;
     }
     p->files_share = m->size > 0 ? done / m->size : 0;
@@ -323,8 +344,8 @@ static void say_total(const Many *m)
     int counts[KINDS] = {0};
     char text[256] = "";
     size_t n = 0;
-    for (int i = 0; i < m->list.count; i++) {
-        const ListedFile *file = &m->list.files[i];
+    for (int i = 0; i < m->count; i++) {
+        const ListedFile *file = &m->files[i];
         counts[file->code < 0                   ? NOT_BEGUN
                : file->code == EXIT_DAMAGED     ? DAMAGED
                : file->code == EXIT_INTERRUPTED ? STOPPED
@@ -336,17 +357,17 @@ static void say_total(const Many *m)
         if (counts[i])
             n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d %s", n ? ", " : "", counts[i],
                                   words[i]);
-    say(SAY_NORMAL, "%d file%s: %s; %lld frame%s, %.2f s of video in %.2f s", m->list.count,
-        m->list.count == 1 ? "" : "s", text, (long long)m->frames, m->frames == 1 ? "" : "s",
-        m->seconds, progress_elapsed(&m->progress));
+    say(SAY_NORMAL, "%d file%s: %s; %lld frame%s, %.2f s of video in %.2f s", m->count,
+        m->count == 1 ? "" : "s", text, (long long)m->frames, m->frames == 1 ? "" : "s", m->seconds,
+        progress_elapsed(&m->progress));
 }
 
 /* The exit code of the first file that failed, unless a signal came before all were done. */
 static int exit_code(const Many *m)
 {
     int code = EXIT_DONE;
-    for (int i = 0; i < m->list.count; i++) {
-        const int of_file = m->list.files[i].code;
+    for (int i = 0; i < m->count; i++) {
+        const int of_file = m->files[i].code;
         if (of_file < 0 || of_file == EXIT_INTERRUPTED)
             return EXIT_INTERRUPTED;
         if (code == EXIT_DONE)
@@ -358,13 +379,13 @@ static int exit_code(const Many *m)
 static int finish(Many *m)
 {
     int left = 0;
-    for (int i = 0; i < m->list.count; i++)
-        left += m->list.files[i].code < 0;
-    if (m->list.count > 1)
+    for (int i = 0; i < m->count; i++)
+        left += m->files[i].code < 0;
+    if (m->count > 1)
         say_total(m);
     if (left)
         say(SAY_ERRORS, "interrupted: %d of %d file%s %s not begun; --resume continues with %s",
-            left, m->list.count, m->list.count == 1 ? "" : "s", left == 1 ? "was" : "were",
+            left, m->count, m->count == 1 ? "" : "s", left == 1 ? "was" : "were",
             left == 1 ? "it" : "them");
     if (m->unmarked && (left || m->options->resume))
         say(SAY_WARNINGS,
@@ -378,7 +399,7 @@ static int run_files(Many *m)
 {
     char why[1024];
     m->most = m->options->jobs ? job_run_at_a_time(m->options, 0) : 1;
-    m->most = FFMIN(m->most, m->list.count);
+    m->most = FFMIN(m->most, m->count);
     m->slots = calloc((size_t)m->most, sizeof(*m->slots));
     m->shares = mmap(NULL, (size_t)m->most * sizeof(*m->shares), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -388,9 +409,9 @@ static int run_files(Many *m)
         say(SAY_ERRORS, "out of memory");
         return EXIT_INPUT;
     }
-    for (int i = 0; i < m->list.count; i++)
-        if (!m->list.files[i].done)
-            m->list.files[i].code = -1;
+    for (int i = 0; i < m->count; i++)
+        if (!m->files[i].done)
+            m->files[i].code = -1;
     for (int i = 0; i < m->most; i++)
         m->slots[i].file = -1;
     if (make_folders(m, m->options->output, why, sizeof(why)) < 0) {
@@ -416,6 +437,8 @@ static int run_files(Many *m)
     return finish(m);
 }
 
+/* ---- the list ---- */
+
 /* A file of a folder that may be a video. */
 typedef struct Wanted {
     const Many *many;
@@ -439,9 +462,8 @@ static int look_at_file(void *wanted, int pipe)
 }
 
 /* If the process crashes or does not start, the file counts as video: its own run says why. */
-static int wants(void *opaque, const char *path)
+static int wants(Many *m, const char *path)
 {
-    Many *m = opaque;
     Wanted wanted = {m, path};
     const ProcessOptions options = {.body = look_at_file, .opaque = &wanted};
     const char *why;
@@ -462,60 +484,239 @@ static int wants(void *opaque, const char *path)
     return answer;
 }
 
-static int is_done(void *opaque, ListedFile *file)
+static int is_same(const struct stat *a, const struct stat *b)
 {
-    const Many *m = opaque;
-    file->code = made_code(file->output, made_how(m->options, file->input));
-    return file->code >= 0;
+    return a->st_ino && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static int list_files(Many *m, MediaError *error)
+/* `below`: the subfolder, ending in a slash, or "". */
+static char *output_name(const Options *o, const char *below, const char *input)
+{
+    const char *base = file_name_base(input), *dot = strrchr(base, '.');
+    const char *extension = o->format ? container_extension(o->format, base) : NULL;
+    if (!extension)
+        return text_print("%s%s%s", o->output, below, base);
+    const size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    return text_print("%s%s%.*s.%s", o->output, below, (int)stem, base, extension);
+}
+
+static int add(Many *m, const char *below, const char *input)
+{
+    ListedFile *files = realloc(m->files, ((size_t)m->count + 1) * sizeof(*files));
+    if (!files)
+        return media_no_memory(&m->error, MEDIA_INPUT);
+    m->files = files;
+    files[m->count] =
+        (ListedFile){.input = strdup(input), .output = output_name(m->options, below, input)};
+    const ListedFile *file = &files[m->count++];
+    return file->input && file->output ? 0 : media_no_memory(&m->error, MEDIA_INPUT);
+}
+
+/* Adds an unreadable folder to the list, as an input that fails. */
+static int take_unreadable(void *opaque, const char *folder, const char *below, int number)
+{
+    Many *m = opaque;
+    if (add(m, below, folder) < 0)
+        return m->error.fault;
+    ListedFile *file = &m->files[m->count - 1];
+    file->fault = MEDIA_INPUT;
+    file->why = text_print("cannot read the folder %s: %s", media_quote(folder), strerror(number));
+    return file->why ? 0 : media_no_memory(&m->error, MEDIA_INPUT);
+}
+
+/* Returns 1 for the folder of outputs, which is skipped and noted in left_aside; else 0. */
+static int is_output_folder(void *opaque, const char *path, const struct stat *there)
+{
+    Many *m = opaque;
+    if (!is_same(there, &m->folder))
+        return 0;
+    free(m->left_aside);
+    m->left_aside = strdup(path);
+    return 1;
+}
+
+static int take_file(void *opaque, const char *path, const char *below, const struct stat *there)
+{
+    Many *m = opaque;
+    const int wanted = S_ISREG(there->st_mode) ? wants(m, path) : 0;
+    if (wanted < 0)
+        return media_fail(&m->error, MEDIA_INPUT, "given up");
+    if (wanted)
+        return add(m, below, path);
+    m->others++;
+    return 0;
+}
+
+static int add_input(Many *m, const char *input)
+{
+    const FolderWalk walk = {.recursive = m->options->recursive,
+                             .file = take_file,
+                             .unreadable = take_unreadable,
+                             .leaves_out = is_output_folder,
+                             .opaque = m,
+                             .error = &m->error};
+    struct stat there = {0}, beside = {0};
+    const int is_folder = stat(input, &there) == 0 && S_ISDIR(there.st_mode);
+    const int n = (int)(file_name_base(input) - input);
+    char *folder = is_folder ? strdup(input) : n ? text_print("%.*s", n, input) : strdup(".");
+    if (!folder)
+        return media_no_memory(&m->error, MEDIA_INPUT);
+    int ret = 0;
+    if (stat(folder, &beside) == 0 && is_same(&beside, &m->folder))
+        ret = media_fail(&m->error, MEDIA_USAGE,
+                         "%s %s the folder %s, where its output would go: outputs need another "
+                         "folder",
+                         media_quote(input), is_folder ? "is" : "lies in",
+                         media_quote(m->options->output));
+    else
+        ret = is_folder ? folder_walk(&walk, input) : add(m, "", input);
+    free(folder);
+    return ret;
+}
+
+static int by_output(const void *a, const void *b)
+{
+    const ListedFile *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->output, (*y)->output);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+static int check_names(Many *m)
+{
+    const ListedFile **sorted = malloc(((size_t)m->count + 1) * sizeof(*sorted));
+    if (!sorted)
+        return media_no_memory(&m->error, MEDIA_INPUT);
+    int count = 0, ret = 0;
+    for (int i = 0; i < m->count; i++)
+        if (!m->files[i].why)
+            sorted[count++] = &m->files[i];
+    qsort(sorted, (size_t)count, sizeof(*sorted), by_output);
+    for (int i = 1; i < count && ret >= 0; i++) {
+        if (strcmp(sorted[i - 1]->output, sorted[i]->output) != 0)
+            continue;
+        char first[512];
+        snprintf(first, sizeof(first), "%s", media_quote(sorted[i - 1]->input));
+        ret = media_fail(&m->error, MEDIA_USAGE, "%s and %s would both be written as %s", first,
+                         media_quote(sorted[i]->input), media_quote(sorted[i]->output));
+    }
+    free(sorted);
+    return ret;
+}
+
+/* Checks an output that exists; `there`: its stat(). `inputs`: stat() of the inputs, by index.
+ * Returns 1 if the user must choose -y or --resume, 0 if the run may continue, or a fault. */
+static int check_output(Many *m, ListedFile *file, const struct stat *there,
+                        const struct stat *inputs)
 {
     const Options *o = m->options;
-    const ManyFilesOptions wanted = {
-        .inputs = o->inputs,
-        .input_count = o->input_count,
-        .folder = o->output,
-        .format = o->format,
-        .recursive = o->recursive,
-        .overwrite = o->overwrite,
-        .resume = o->resume,
-        .wanted = wants,
-        .is_done = is_done,
-        .opaque = m,
-    };
-    const int ret = many_files_make(&m->list, &wanted, error);
+    const struct stat *own = &inputs[file - m->files];
+    for (int i = 0; i < m->count; i++)
+        if (is_same(&inputs[i], there))
+            return media_fail(&m->error, MEDIA_USAGE, "the output %s is the input %s",
+                              media_quote(file->output), media_quote(m->files[i].input));
+    if (!S_ISREG(there->st_mode) || !own->st_ino)
+        return 0; /* it will fail when it is processed */
+    file->code = o->resume ? made_code(file->output, made_how(o, file->input)) : -1;
+    file->done = file->code >= 0;
+    if (file->done || o->overwrite)
+        return 0;
+    if (!o->resume)
+        return 1;
+    file->fault = MEDIA_USAGE;
+    file->why = text_print("the output %s exists, and nothing shows that it was made from this "
+                           "input with these settings; -y overwrites it",
+                           media_quote(file->output));
+    return file->why ? 0 : media_no_memory(&m->error, MEDIA_INPUT);
+}
+
+static int check_existing(Many *m)
+{
+    struct stat there, *inputs = calloc((size_t)m->count + 1, sizeof(*inputs));
+    const char *first = NULL;
+    int ret = inputs ? 0 : media_no_memory(&m->error, MEDIA_INPUT), unexpected = 0;
+    for (int i = 0; i < m->count && ret >= 0; i++)
+        if (stat(m->files[i].input, &inputs[i]) < 0)
+            inputs[i] = (struct stat){0};
+    for (int i = 0; i < m->count && ret >= 0; i++) {
+        ListedFile *file = &m->files[i];
+        if (file->why || stat(file->output, &there) < 0)
+            continue;
+        ret = check_output(m, file, &there, inputs);
+        if (ret > 0 && !unexpected++)
+            first = file->output;
+    }
+    free(inputs);
+    if (ret >= 0 && unexpected)
+        ret = media_fail(&m->error, MEDIA_USAGE,
+                         "%d of %d outputs exist%s, %s first; --resume skips finished files, "
+                         "-y overwrites them",
+                         unexpected, m->count, unexpected == 1 ? "s" : "", media_quote(first));
+    return ret < 0 ? ret : 0;
+}
+
+/*
+ * Makes the list; writes nothing. Outputs keep the names of inputs, and of subfolders; `format`
+ * changes the ending. The files of a folder come in natural order, without hidden files and links
+ * to folders. MEDIA_USAGE: two inputs would have the same output, an output is an input or exists,
+ * or an input is in the folder of outputs. MEDIA_INPUT: there is nothing to do, or `wanted` ended
+ * it. Free the list in any case. Any thread.
+ */
+/*
+ * Makes the list; writes nothing. Outputs keep the names of inputs, and of subfolders; --format
+ * changes the ending. The files of a folder come in natural order, without hidden files and links
+ * to folders.
+ */
+static int list_files(Many *m)
+{
+    const Options *o = m->options;
+    int ret = 0;
+    if (stat(o->output, &m->folder) < 0)
+        m->folder = (struct stat){0};
+    for (int i = 0; i < o->input_count && ret >= 0; i++)
+        ret = add_input(m, o->inputs[i]);
+    if (ret >= 0 && m->count == 0)
+        ret = media_fail(&m->error, MEDIA_INPUT, "none of %d file%s in %s is a video", m->others,
+                         m->others == 1 ? "" : "s",
+                         o->input_count == 1 ? media_quote(o->inputs[0]) : "these folders");
+    if (ret >= 0)
+        ret = check_names(m);
+    if (ret >= 0)
+        ret = check_existing(m);
     if (ret < 0)
         return ret;
-    if (m->list.others)
-        say(SAY_NORMAL, "%d file%s without video %s left alone", m->list.others,
-            m->list.others == 1 ? "" : "s", m->list.others == 1 ? "is" : "are");
-    if (m->list.left_aside)
-        say(SAY_NORMAL, "the folder %s is for outputs and is skipped",
-            media_quote(m->list.left_aside));
+    if (m->others)
+        say(SAY_NORMAL, "%d file%s without video %s left alone", m->others,
+            m->others == 1 ? "" : "s", m->others == 1 ? "is" : "are");
+    if (m->left_aside)
+        say(SAY_NORMAL, "the folder %s is for outputs and is skipped", media_quote(m->left_aside));
     return 0;
 }
 
 int headless_many_run(const Options *options, atomic_int *stop)
 {
     Many m = {.options = options, .stop = stop, .progress.style = headless_progress(options)};
-    MediaError error = {0};
     progress_start(&m.progress);
-    int code = sandbox_say(options, &error);
+    int code = sandbox_say(options, &m.error);
     if (code >= 0)
-        code = list_files(&m, &error);
+        code = list_files(&m);
     if (m.progress.style == PROGRESS_BAR)
         say_bottom("");
     if (code < 0 && is_stopped(&m))
         say(SAY_ERRORS, "interrupted before the first file was begun");
     else if (code < 0)
-        say(SAY_ERRORS, "%s", error.text);
+        say(SAY_ERRORS, "%s", m.error.text);
     code = code >= 0 ? run_files(&m) : is_stopped(&m) ? EXIT_INTERRUPTED : -code;
     text_list_free(&m.made);
     text_list_free(&m.told);
     free(m.slots);
     if (m.shares)
         (void)munmap(m.shares, (size_t)m.most * sizeof(*m.shares));
-    many_files_free(&m.list);
+    for (int i = 0; i < m.count; i++) {
+        free(m.files[i].input);
+        free(m.files[i].output);
+        free(m.files[i].why);
+    }
+    free(m.files);
+    free(m.left_aside);
     return code;
 }

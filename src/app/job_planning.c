@@ -14,7 +14,7 @@
 #include "app/run_choices.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
-#include "job/job_folder.h"
+#include "job/job_plan.h"
 #include "job/part_files.h"
 #include "job/part_reader.h"
 #include "media/compat.h"

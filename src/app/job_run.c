@@ -16,7 +16,7 @@
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
-#include "job/job_folder.h"
+#include "job/job_plan.h"
 #include "media/log.h"
 #include "media/process.h"
 

@@ -17,11 +17,11 @@
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
-#include "job/job_folder.h"
+#include "job/job_plan.h"
 #include "job/part_files.h"
 #include "job/part_reader.h"
 #include "media/compat.h"
-#include "media/output/atomic_file.h"
+#include "media/output/output_file.h"
 #include "media/regular_file.h"
 #include "run/planned_curves.h"
 #include "run/run.h"
@@ -73,7 +73,7 @@ static int write_marker(void *film, const struct stat *whole, MediaError *error)
         return media_fail(error, MEDIA_OUTPUT, "interrupted");
     const int length =
         snprintf(text, sizeof(text), FILM_LINE "%s", id.inode, id.size, id.modified_ns, f->damage);
-    return atomic_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
+    return output_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
                             error);
 }
 
@@ -213,7 +213,7 @@ static int end_frame(void *segment, Frame *frame)
     const AVFrame *output = frame->out;
     p->frame = ++s->frames;
     p->time += FRAME_DURATION(output) * av_q2d(output->time_base);
-    p->bytes = s->writer.file.written;
+    p->bytes = output_file_bytes(&s->writer.file);
     p->held = writer_held(s->film->writer);
     progress_update(p);
     return job_film_check_gpu(s->film, s->number);

@@ -17,7 +17,7 @@
 #include "app/run_summary.h"
 #include "app/terminal.h"
 #include "media/compat.h"
-#include "media/output/file_name.h"
+#include "media/output/temp_file.h"
 #include "media/output/writer.h"
 #include "player/clock.h"
 #include "run/queue.h"

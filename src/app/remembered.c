@@ -13,7 +13,7 @@
 #include "app/options/option_value.h"
 #include "app/terminal.h"
 #include "job/key_text.h"
-#include "media/output/atomic_file.h"
+#include "media/output/output_file.h"
 #include "media/regular_file.h"
 
 #define HEADER "lumeq-state"
@@ -301,7 +301,7 @@ void remembered_save(Remembered *r, const WindowSettings *settings)
     free_state(&all);
     make_folder(r->path);
     const int ret = text.failed ? media_fail(&error, MEDIA_OUTPUT, "out of memory")
-                                : atomic_file_save(r->path, text.text, text.size, &error);
+                                : output_file_save(r->path, text.text, text.size, &error);
     key_text_free(&text);
     if (ret < 0)
         say(SAY_WARNINGS, "--remember: %s", error.text);

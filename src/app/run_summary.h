@@ -6,7 +6,7 @@
 #include "app/options/options.h"
 #include "media/input/source.h"
 #include "media/output/writer.h"
-#include "run/sink.h"
+#include "run/run.h"
 
 /* ---- figures of frames ---- */
 

@@ -8,7 +8,7 @@
 
 #include "lumeq/lumeq.h"
 #include "media/error.h"
-#include "run/sink.h"
+#include "run/run.h"
 
 typedef struct StatsFile StatsFile;
 

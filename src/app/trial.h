@@ -2,7 +2,7 @@
 #ifndef LUMEQ_APP_TRIAL_H
 #define LUMEQ_APP_TRIAL_H
 
-#include "run/sink.h"
+#include "run/run.h"
 
 /* Times of the video are in seconds from 0. Not thread-safe. */
 typedef struct Trial {

@@ -13,7 +13,7 @@
 #include "app/options/options.h"
 #include "media/error.h"
 #include "media/input/source.h"
-#include "run/sink.h"
+#include "run/run.h"
 
 /* Delays frames of a file to real time. Initialize with {0}. */
 typedef struct Pace {

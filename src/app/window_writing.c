@@ -15,7 +15,6 @@
 #include "app/options/option_arguments.h"
 #include "app/run_end.h"
 #include "app/terminal.h"
-#include "media/output/file_name.h"
 #include "media/output/temp_file.h"
 #include "media/printable.h"
 #include "media/text_list.h"
@@ -222,7 +221,6 @@ void window_writing_follow(WindowWriting *w, PlayerWriting *to)
 /* Removes the temporary file of the killed process by creating the next one. */
 void window_writing_cancel(WindowWriting *w)
 {
-    TempFile leftover = {0};
     char folder[PATH_MAX];
     if (!w->output)
         return;
@@ -230,8 +228,8 @@ void window_writing_cancel(WindowWriting *w)
     (void)process_wait(&w->process, -1);
     print_folder(w->output, folder, sizeof(folder));
     const size_t room = file_name_room(folder);
-    if (room >= TEMP_FILE_ROOM && temp_file_create(&leftover, w->output, NULL, room) >= 0)
-        temp_file_remove(&leftover);
+    if (room >= TEMP_FILE_ROOM)
+        temp_file_remove_leftovers(w->output, room);
     say(SAY_NORMAL, "%s was not finished and is removed", media_quote(w->output));
     forget_output(w);
 }

@@ -16,8 +16,8 @@
 /* Starting a process for a shorter part costs more than it gains. */
 #define SHORT_SECONDS 5.0
 
-/* True if one of the first video packets has a time. */
-static int has_times(Source *source)
+/* Reads the first video packets. Returns true if one of them has a time. */
+static bool find_times(Source *source)
 {
     AVPacket *packet = av_packet_alloc();
     int found = 0, ret = packet ? 0 : AVERROR(ENOMEM);
@@ -39,7 +39,7 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
     const double rate = average.num > 0 && average.den > 0 ? av_q2d(average) : USUAL_RATE;
     const int64_t start = source_start(source), from = FFMAX(o->from_us, 0);
     int64_t end = FFMAX(source->format->duration, from);
-    const int timed = has_times(source);
+    const int timed = find_times(source);
     if (o->timed && !timed)
         return media_fail(error, MEDIA_INPUT, "the video packets of %s have no timestamps",
                           source->name);

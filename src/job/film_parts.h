@@ -3,7 +3,7 @@
 #define LUMEQ_JOB_FILM_PARTS_H
 
 #include "job/job_plan.h"
-#include "job/record_file.h"
+#include "job/part_files.h"
 #include "media/input/source.h"
 
 /* The range, as in InputOptions, and the number of parts. `parts` 0: parts of `seconds`, or

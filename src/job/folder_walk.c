@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "media/natural_order.h"
+#include "media/picture_pattern.h"
 #include "media/text_list.h"
 
 /* Folders of jobs end in this: they hold no films. */

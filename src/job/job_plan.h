@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "media/decoded.h"
 #include "media/error.h"
 #include "media/text_list.h"
+#include "run/run_frame.h"
 
 #define JOB_PLAN_VERSION 11
 
@@ -114,5 +114,25 @@ int job_plan_write(JobPlan *plan, MediaError *error);
 JobPart *job_plan_add_part(JobPlan *plan);
 
 void job_plan_free(JobPlan *plan);
+
+/* ---- job folder ---- */
+
+/* The file that identifies the film that is about to become the output. */
+#define JOB_JOINING "joining"
+
+/* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it must not be used. */
+int job_folder_open(const char *folder, MediaError *error);
+
+/* Returns 0 if it may be used or does not exist; or MEDIA_OUTPUT. */
+int job_folder_check(const char *folder, MediaError *error);
+
+/* Makes it if it does not exist, with the permissions of the output that will be replaced.
+ * MEDIA_OUTPUT. */
+int job_folder_make(const char *folder, const char *output, MediaError *error);
+
+/* Removes the files of a job, the plan and JOB_JOINING last, so that a join that is killed
+ * meanwhile can be repeated: only regular files with exactly the names of a job's files. Then
+ * removes the folder if it is empty. */
+void job_folder_clear(const char *folder);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "media/convert.h"
 #include "media/input/track_choice.h"
-#include "media/output/file_name.h"
+#include "media/output/temp_file.h"
 #include "player/playlist.h"
 #include "player/status.h"
 

@@ -50,7 +50,7 @@ typedef struct PlaybackWork {
 /* Only the work starts and stops the source, the demuxer and the input. */
 struct Playback {
     PlaybackOptions options;
-    PlaybackState is;     /* owns its source */
+    PlaybackState state;  /* owns its source */
     Demuxer *demuxer;     /* the input's */
     EqualizeStage *stage; /* the caller's; NULL before playback_equalize() */
     Audio *audio;         /* NULL: no sound */
@@ -78,7 +78,7 @@ struct Playback {
 
 const PlaybackState *playback_state(const Playback *p)
 {
-    return &p->is;
+    return &p->state;
 }
 
 /* ---- the work beside the loop ---- */
@@ -89,20 +89,20 @@ static int choose(const Playback *p, enum AVMediaType type, int number, const AV
 {
     *stream = NULL;
     if (number == 0)
-        *stream = track_best(p->is.source, type);
+        *stream = track_best(p->state.source, type);
     else if (number > 0)
-        *stream = track_find(p->is.source, type, number - 1);
+        *stream = track_find(p->state.source, type, number - 1);
     if (number > 0 && !*stream)
         return media_fail(error, MEDIA_USAGE, "there is no %s track %d; the input has %d",
                           type == AVMEDIA_TYPE_AUDIO ? "audio" : "subtitle", number - 1,
-                          track_count(p->is.source, type));
+                          track_count(p->state.source, type));
     return 0;
 }
 
 static int has_file(const Playback *p, const char *path)
 {
-    for (int i = 0; i < p->is.file_count; i++)
-        if (strcmp(p->is.files[i]->source->format->url, path) == 0)
+    for (int i = 0; i < p->state.file_count; i++)
+        if (strcmp(p->state.files[i]->source->format->url, path) == 0)
             return 1;
     return 0;
 }
@@ -117,19 +117,19 @@ static int open_files(Playback *p)
     if (o->sub_file) {
         if (subtitle_file_open(&file, o->sub_file, &w->error) < 0)
             return w->error.fault;
-        p->is.files[p->is.file_count++] = file;
+        p->state.files[p->state.file_count++] = file;
     }
     const int count = o->path ? subtitle_file_find(o->path, paths, PLAYBACK_FILES - 1) : 0;
     for (int i = 0; i < count; i++) {
         MediaError why = {0};
         if (!has_file(p, paths[i]) && subtitle_file_open(&file, paths[i], &why) >= 0)
-            p->is.files[p->is.file_count++] = file;
+            p->state.files[p->state.file_count++] = file;
         else if (why.fault)
             snprintf(w->trouble, sizeof(w->trouble), "%.300s", why.text);
         free(paths[i]);
     }
-    if (p->is.file_count && (o->sub_file || o->sub_track == 0))
-        playback_select_file(p, p->is.files[0]);
+    if (p->state.file_count && (o->sub_file || o->sub_track == 0))
+        playback_select_file(p, p->state.files[0]);
     return 0;
 }
 
@@ -140,22 +140,22 @@ static int open_all(Playback *p)
     int ret =
         choose(p, AVMEDIA_TYPE_AUDIO, o->no_audio ? -1 : o->audio_track, &p->work.sound, error);
     if (ret >= 0)
-        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->is.subtitle, error);
+        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->state.subtitle, error);
     if (ret >= 0)
         ret = open_files(p);
     if (ret >= 0)
-        ret = input_open(&p->is.input, p->is.source, &o->video, error);
+        ret = input_open(&p->state.input, p->state.source, &o->video, error);
     if (ret < 0)
         return ret;
-    p->demuxer = input_demuxer(p->is.input);
+    p->demuxer = input_demuxer(p->state.input);
     demuxer_tap(p->demuxer, o->packet, o->opaque);
     return 0;
 }
 
 static void stop_threads(Playback *p, Audio *audio)
 {
-    if (p->is.input)
-        input_stop(p->is.input);
+    if (p->state.input)
+        input_stop(p->state.input);
     if (audio)
         audio_stop(audio);
 }
@@ -164,7 +164,7 @@ static int start_pictures(Playback *p)
 {
     PlaybackWork *w = &p->work;
     demuxer_select(p->demuxer, DEMUX_AUDIO, w->sound);
-    return input_start(p->is.input, &w->start, &w->error);
+    return input_start(p->state.input, &w->start, &w->error);
 }
 
 static int open_and_start_sound(Playback *p, MediaError *error)
@@ -181,7 +181,8 @@ static int open_and_start_sound(Playback *p, MediaError *error)
     }
     if (position != AV_NOPTS_VALUE)
         position -= w->sound_delay;
-    return audio_start(w->audio, p->demuxer, source_start(p->is.source), position, w->speed, error);
+    return audio_start(w->audio, p->demuxer, source_start(p->state.source), position, w->speed,
+                       error);
 }
 
 /* A machine without a sound device, or a track that cannot be decoded: the pictures are shown all
@@ -211,7 +212,7 @@ static void *work_main(void *arg)
     Playback *p = arg;
     PlaybackWork *w = &p->work;
     close_finished(w->finished);
-    int ret = p->is.input ? 0 : open_all(p);
+    int ret = p->state.input ? 0 : open_all(p);
     if (ret >= 0 && w->starts) {
         stop_threads(p, w->audio);
         if (!atomic_load(&w->overtaken))
@@ -236,10 +237,10 @@ static void begin_work(Playback *p)
     *w = (PlaybackWork){
         .starts = p->wants_start,
         .sounds = p->wants_start || p->wants_sound,
-        .start = p->is.start,
-        .asked = p->is.sound,
-        .sound = p->is.sound,
-        .speed = p->is.speed,
+        .start = p->state.start,
+        .asked = p->state.sound,
+        .sound = p->state.sound,
+        .speed = p->state.speed,
         .sound_delay = p->sound_delay,
         .audio = p->audio,
         .finished = p->finished,
@@ -264,18 +265,18 @@ static void end_work(Playback *p)
     pthread_join(w->thread, NULL);
     w->running = 0;
     p->audio = w->audio;
-    if (p->is.sound == w->asked)
-        p->is.sound = w->sound;
+    if (p->state.sound == w->asked)
+        p->state.sound = w->sound;
     if (w->trouble[0])
         memcpy(p->trouble, w->trouble, sizeof(p->trouble));
-    if (w->added && p->is.file_count < PLAYBACK_FILES)
-        p->is.files[p->is.file_count++] = p->added = w->added;
+    if (w->added && p->state.file_count < PLAYBACK_FILES)
+        p->state.files[p->state.file_count++] = p->added = w->added;
     else
         subtitle_file_close(&w->added);
     w->added = NULL;
     playback_set_volume(p, p->volume, p->muted);
     if (p->audio)
-        audio_set_speed(p->audio, p->is.speed);
+        audio_set_speed(p->audio, p->state.speed);
 }
 
 int playback_follow(Playback *p, MediaError *error)
@@ -290,9 +291,9 @@ int playback_follow(Playback *p, MediaError *error)
         return AVERROR(EAGAIN);
     if (w->error.fault)
         return media_fail(error, w->error.fault, "%s", w->error.text);
-    if (p->stage && !p->is.attached)
-        equalize_stage_attach(p->stage, p->is.input, p->is.source->live);
-    p->is.attached = p->stage != NULL;
+    if (p->stage && !p->state.attached)
+        equalize_stage_attach(p->stage, p->state.input, p->state.source->live);
+    p->state.attached = p->stage != NULL;
     return 0;
 }
 
@@ -314,21 +315,21 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const In
         free(p);
         return NULL;
     }
-    p->is.source = source;
+    p->state.source = source;
     p->options.video.decoder.lossless = playback_can_seek(p);
-    p->clock.speed = p->is.speed = options->speed;
+    p->clock.speed = p->state.speed = options->speed;
     p->volume = AUDIO_MAX_VOLUME;
-    p->is.start = *start;
-    p->is.pending = p->wants_start = 1;
+    p->state.start = *start;
+    p->state.pending = p->wants_start = 1;
     return p;
 }
 
 void playback_drop_ahead(Playback *p)
 {
-    for (int i = 0; i < p->is.ahead; i++)
+    for (int i = 0; i < p->state.ahead; i++)
         frame_free(&p->ahead[i]);
-    p->is.ahead = 0;
-    p->is.ended = 0;
+    p->state.ahead = 0;
+    p->state.ended = 0;
 }
 
 /* Silent, and without a frame from here on. */
@@ -336,7 +337,7 @@ static void detach(Playback *p)
 {
     if (p->stage)
         equalize_stage_detach(p->stage);
-    p->is.attached = 0;
+    p->state.attached = 0;
     if (p->audio)
         audio_queue_pause(audio_queue(p->audio), 1, clock_now());
     playback_drop_ahead(p);
@@ -348,8 +349,8 @@ void playback_start(Playback *p, const InputStart *start)
 {
     const InputStart wanted = *start; /* it may be the playback's own */
     detach(p);
-    p->is.start = wanted;
-    p->is.pending = p->wants_start = 1;
+    p->state.start = wanted;
+    p->state.pending = p->wants_start = 1;
     atomic_store(&p->work.overtaken, 1);
 }
 
@@ -375,7 +376,7 @@ void playback_finish(Playback *p, Playback **other)
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position)
 {
     const InputStart here = {.position = position};
-    p->is.sound = stream;
+    p->state.sound = stream;
     playback_start(p, &here);
 }
 
@@ -390,20 +391,20 @@ static void stop(Playback *p)
 
 int playback_fetch(Playback *p, int count, MediaError *error)
 {
-    while (p->is.ahead < count && !p->is.ended) {
+    while (p->state.ahead < count && !p->state.ended) {
         Frame *frame;
         const int ret = equalize_stage_receive(p->stage, &frame, error);
         if (ret == AVERROR(EAGAIN))
             return 0;
         if (ret < 0) {
-            p->is.ended = 1;
+            p->state.ended = 1;
             return ret == AVERROR_EOF ? 0 : ret;
         }
         if (ret > 0) {
             frame_free(&p->redone);
             p->redone = frame;
         } else {
-            p->ahead[p->is.ahead++] = frame;
+            p->ahead[p->state.ahead++] = frame;
         }
     }
     return 0;
@@ -412,7 +413,7 @@ int playback_fetch(Playback *p, int count, MediaError *error)
 int playback_fetch_newest(Playback *p, MediaError *error)
 {
     int ret = playback_fetch(p, 2, error);
-    while (ret >= 0 && p->is.ahead > 1) {
+    while (ret >= 0 && p->state.ahead > 1) {
         Frame *older = playback_take(p);
         frame_free(&older);
         p->sync.dropped++;
@@ -438,8 +439,8 @@ Frame *playback_take(Playback *p)
     Frame *first = p->ahead[0];
     p->skipped += first->decoded.skipped;
     equalize_stage_taken(p->stage, first);
-    p->is.ahead--;
-    for (int i = 0; i < p->is.ahead; i++)
+    p->state.ahead--;
+    for (int i = 0; i < p->state.ahead; i++)
         p->ahead[i] = p->ahead[i + 1];
     return first;
 }
@@ -459,7 +460,7 @@ int64_t playback_late(const Playback *p)
 int64_t playback_heard(const Playback *p, int64_t now)
 {
     int64_t position;
-    if (!p->audio || p->is.paused || p->is.pending ||
+    if (!p->audio || p->state.paused || p->state.pending ||
         !audio_queue_position(audio_queue(p->audio), now, &position))
         return AV_NOPTS_VALUE;
     return position + p->sound_delay;
@@ -470,34 +471,34 @@ int playback_is_silent(const Playback *p, int64_t now)
     return !p->audio || audio_queue_is_over(audio_queue(p->audio), now);
 }
 
-int playback_has_played_out(Playback *p, int64_t now)
+bool playback_update_end(Playback *p, int64_t now)
 {
-    if (p->is.paused || !p->is.ended) {
+    if (p->state.paused || !p->state.ended) {
         p->ended_at = 0; /* the sound waits, too */
         return 0;
     }
     if (!p->ended_at)
         p->ended_at = now;
-    return p->is.pending || playback_is_silent(p, now) || now - p->ended_at >= PLAY_OUT_US;
+    return p->state.pending || playback_is_silent(p, now) || now - p->ended_at >= PLAY_OUT_US;
 }
 
 static void run(Playback *p, int64_t now)
 {
     if (p->audio)
-        audio_queue_pause(audio_queue(p->audio), p->is.paused, clock_now());
-    clock_pause(&p->clock, now, p->is.paused);
+        audio_queue_pause(audio_queue(p->audio), p->state.paused, clock_now());
+    clock_pause(&p->clock, now, p->state.paused);
 }
 
 void playback_arrived(Playback *p, int64_t now)
 {
     const Decoded *first = &p->ahead[0]->decoded;
     const int64_t frame = first->position;
-    const int64_t asked = p->is.start.position;
+    const int64_t asked = p->state.start.position;
     /* The requested position, if it is inside this frame. */
-    const int inside = asked != AV_NOPTS_VALUE && !p->is.start.before && asked >= frame &&
+    const int inside = asked != AV_NOPTS_VALUE && !p->state.start.before && asked >= frame &&
                        asked < frame + first->duration;
     const int64_t position = inside ? asked : frame;
-    p->is.pending = 0;
+    p->state.pending = 0;
     p->stopped_at = position;
     if (p->audio && !inside && asked != AV_NOPTS_VALUE)
         audio_queue_skip(audio_queue(p->audio), position - p->sound_delay);
@@ -513,7 +514,7 @@ int64_t playback_time(Playback *p, int64_t now)
     return clock_position(&p->clock, now);
 }
 
-int playback_is_late(Playback *p, int64_t lead_us, int64_t now)
+bool playback_check_late(Playback *p, int64_t lead_us, int64_t now)
 {
     (void)playback_time(p, now);
     return clock_until(&p->clock, now, p->ahead[0]->decoded.position) < lead_us;
@@ -534,7 +535,7 @@ SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *w
     const SyncFrame frame = {
         .position = first->position,
         .duration = first->duration,
-        .next = p->is.ahead > 1 ? p->ahead[1]->decoded.position : SYNC_NO_FRAME,
+        .next = p->state.ahead > 1 ? p->ahead[1]->decoded.position : SYNC_NO_FRAME,
     };
     (void)playback_time(p, now);
     p->sync.lead_us = lead_us;
@@ -548,10 +549,10 @@ SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *w
 
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
 {
-    if (paused == p->is.paused)
+    if (paused == p->state.paused)
         return;
-    p->is.paused = paused;
-    if (p->is.pending)
+    p->state.paused = paused;
+    if (p->state.pending)
         return; /* it begins when the frame is there */
     if (paused) {
         p->stopped_at = shown;
@@ -565,7 +566,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
 
 void playback_set_speed(Playback *p, double speed, int64_t now)
 {
-    p->is.speed = speed;
+    p->state.speed = speed;
     clock_set_speed(&p->clock, now, speed);
     if (p->audio)
         audio_set_speed(p->audio, speed);
@@ -588,14 +589,14 @@ void playback_set_sound_delay(Playback *p, int64_t delay)
 
 void playback_select_subtitles(Playback *p, const AVStream *stream)
 {
-    p->is.subtitle = stream;
-    p->is.file = NULL;
+    p->state.subtitle = stream;
+    p->state.file = NULL;
 }
 
 void playback_select_file(Playback *p, const SubtitleFile *file)
 {
-    p->is.subtitle = file->track;
-    p->is.file = file;
+    p->state.subtitle = file->track;
+    p->state.file = file;
 }
 
 void playback_add_file(Playback *p, const char *path)
@@ -612,7 +613,7 @@ const SubtitleFile *playback_take_file(Playback *p)
 
 const PacketStore *playback_subtitles(const Playback *p)
 {
-    return p->is.file ? &p->is.file->packets : &p->subtitles;
+    return p->state.file ? &p->state.file->packets : &p->subtitles;
 }
 
 int playback_read_subtitle(Playback *p, AVPacket *packet)
@@ -637,8 +638,8 @@ int playback_take_trouble(Playback *p, char *text, size_t size)
 PlaybackCounts playback_counts(const Playback *p)
 {
     return (PlaybackCounts){
-        .decoded = input_waiting(p->is.input),
-        .room = input_room(p->is.input),
+        .decoded = input_waiting(p->state.input),
+        .room = input_room(p->state.input),
         .video = demuxer_waiting(p->demuxer, DEMUX_VIDEO),
         .sound = demuxer_waiting(p->demuxer, DEMUX_AUDIO),
         .has_sound = p->audio != NULL,
@@ -650,10 +651,10 @@ int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t si
 {
     stop(p);
     const int64_t sound = p->audio ? audio_damage(p->audio) : 0;
-    DamageReport report = input_report(p->is.input);
+    DamageReport report = input_report(p->state.input);
     report.part.to_end &= to_end;
     report.frames.lost_frames += lost;
-    if (damage_describe(p->is.source, &report, text, size))
+    if (damage_describe(p->state.source, &report, text, size))
         return 1;
     if (sound > 0)
         snprintf(text, size, "the input is damaged: %lld packets of sound", (long long)sound);
@@ -662,12 +663,12 @@ int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t si
 
 int playback_can_seek(const Playback *p)
 {
-    return !p->is.source->live && source_can_seek(p->is.source);
+    return !p->state.source->live && source_can_seek(p->state.source);
 }
 
 int64_t playback_duration(const Playback *p)
 {
-    return p->is.source ? source_duration(p->is.source) : 0;
+    return p->state.source ? source_duration(p->state.source) : 0;
 }
 
 void playback_close(Playback **playback)
@@ -678,13 +679,13 @@ void playback_close(Playback **playback)
     stop(p);
     close_finished(p->finished);
     audio_close(&p->audio);
-    input_close(&p->is.input);
+    input_close(&p->state.input);
     packet_store_clear(&p->subtitles);
-    for (int i = 0; i < p->is.file_count; i++) {
-        SubtitleFile *file = (SubtitleFile *)p->is.files[i]; /* owned here */
+    for (int i = 0; i < p->state.file_count; i++) {
+        SubtitleFile *file = (SubtitleFile *)p->state.files[i]; /* owned here */
         subtitle_file_close(&file);
     }
-    source_close(&p->is.source);
+    source_close(&p->state.source);
     free(p->path);
     free(p);
     *playback = NULL;
@@ -693,6 +694,6 @@ void playback_close(Playback **playback)
 void playback_give_back(Playback **playback)
 {
     if (*playback)
-        (*playback)->is.source = NULL;
+        (*playback)->state.source = NULL;
     playback_close(playback);
 }

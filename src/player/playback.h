@@ -111,8 +111,9 @@ int64_t playback_late(const Playback *p);
 /* Call when the requested frame, the first fetched one, is shown: starts the clock at it. */
 void playback_arrived(Playback *p, int64_t now);
 
-/* True if the first fetched frame is so late that the next one may replace it. */
-int playback_is_late(Playback *p, int64_t lead_us, int64_t now);
+/* Updates the clock. Returns true if the first fetched frame is so late that the next one may
+ * replace it. */
+bool playback_check_late(Playback *p, int64_t lead_us, int64_t now);
 
 /* Decides about the first fetched frame; see sync_decide(). *due: when to show it. */
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
@@ -127,8 +128,8 @@ int64_t playback_heard(const Playback *p, int64_t now);
 /* True if no sound is left to play. */
 int playback_is_silent(const Playback *p, int64_t now);
 
-/* True if a live source has ended and its last sound was played. */
-int playback_has_played_out(Playback *p, int64_t now);
+/* Call it once a turn. Returns true once a live source has ended and its last sound was played. */
+bool playback_update_end(Playback *p, int64_t now);
 
 /* `shown`: the position of the frame on the screen, where sound goes on. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);

@@ -678,7 +678,7 @@ static int upload_input(Screen *s, const Frame *f, MediaError *error)
 }
 
 /* True if CUDA can copy planes to OpenGL. After one failure CUDA stays off. */
-static int can_stay_on_device(Screen *s)
+static bool check_device(Screen *s)
 {
     if (s->cuda && view_cuda_failure(s->cuda)) {
         s->options.player->host.detail(view_cuda_failure(s->cuda));
@@ -695,13 +695,13 @@ int screen_upload(Screen *s, const Frame *frame, int lost, MediaError *error)
     s->state.upload_us = 0;
     if (s->cuda && lost)
         view_cuda_give_up(s->cuda, "the CPU has taken over");
-    const int can_stay = can_stay_on_device(s);
+    const int can_stay = check_device(s);
     if (frame->on_device && !can_stay)
         return 1;
     int ret = view_set_frame(s->view, VIEW_OUTPUT, frame->out, &failed);
     if (ret >= 0 && shows_input(s))
         ret = upload_input(s, frame, &failed);
-    if (ret < 0 && frame->on_device && !can_stay_on_device(s))
+    if (ret < 0 && frame->on_device && !check_device(s))
         return 1;
     if (ret < 0)
         return media_fail(error, failed.fault, "%s", failed.text);

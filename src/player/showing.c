@@ -200,7 +200,7 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
     int64_t until, due;
     SyncAction action;
     do {
-        const int ret = playback_fetch(b, playback_is_late(b, lead, now) ? 2 : 1, error);
+        const int ret = playback_fetch(b, playback_check_late(b, lead, now) ? 2 : 1, error);
         if (ret < 0)
             return ret;
         action = playback_decide(b, lead, now, &until, &due);
@@ -272,7 +272,7 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
         return ret;
     s->shown.came = is->ahead > 0;
     if (!is->ahead)
-        return playback_has_played_out(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
+        return playback_update_end(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
     if (is->pending)
         return show_first(s, b, now, error);
     if (!held)

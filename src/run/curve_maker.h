@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "lumeq/lumeq.h"
-#include "media/decoded.h"
 #include "media/error.h"
+#include "run/run_frame.h"
 
 /* Identifies a frame that was measured. Times are those of the input, not shifted to begin at 0. */
 typedef struct MeasuredFrame {
@@ -54,5 +54,28 @@ int curve_maker_judge(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasur
                       const LumeqMoment *moment, MediaError *error);
 
 void curve_maker_close(CurveMaker **maker);
+
+/* ---- live curves ---- */
+
+/* {0} is closed. */
+typedef struct LiveCurves {
+    LumeqContext *context;
+    LumeqParams params;
+    LumeqHistory *history;
+    LumeqMeasure *measure; /* of the last frame */
+} LiveCurves;
+
+/* The context must outlive it. MEDIA_INPUT, MEDIA_USAGE. */
+int live_curves_open(LiveCurves *curves, LumeqContext *context, const LumeqParams *params,
+                     MediaError *error);
+
+/* Settings of the frames that follow, without deflicker, which needs a lookahead. MEDIA_USAGE. */
+int live_curves_set(LiveCurves *curves, const LumeqParams *params, MediaError *error);
+
+/* Measures a frame against its `previous[0]`, and makes its curve. 0; EQUALIZER_LOST, which leaves
+ * the history as it was; or MEDIA_INPUT. */
+int live_curves_make(LiveCurves *curves, Frame *frame, MediaError *error);
+
+void live_curves_close(LiveCurves *curves);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "media/gpu_frame.h"
 #include "run/apply.h"
-#include "run/live_curves.h"
+#include "run/curve_maker.h"
 #include "run/queue.h"
 
 /* Number of frames to equalize after the shown one: the next one, and the one after it while the
@@ -44,7 +44,7 @@ typedef struct Orders {
 /* A decoded frame that may have to be equalized again. Its `previous[0]` is the frame before it. */
 typedef struct Kept {
     Frame *frame;
-    AVFrame *away;        /* the picture on the GPU, if it was copied to the host to be compared */
+    AVFrame *on_gpu;      /* the picture on the GPU, if it was copied to the host to be compared */
     int taken;            /* EqualizeStageOptions.take() has had it */
     LumeqHistory *before; /* a copy of the history before it, if it is done */
 } Kept;
@@ -78,7 +78,7 @@ struct EqualizeStage {
     int64_t number;  /* Frame.number of the last frame */
     int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
     double usual_us; /* average duration of a frame in the equalizer */
-    int apart;       /* true if the next frame does not continue the last one */
+    int is_cut;      /* true if the next frame does not continue the last one */
     int end;         /* how the input ended; 0: not yet */
     int end_sent;
     atomic_llong lost; /* number of frames lost with a GPU */
@@ -187,7 +187,7 @@ static void forget(EqualizeStage *s, int index)
 {
     LumeqHistory *before = s->kept[index].before;
     frame_free(&s->kept[index].frame);
-    gpu_frame_free(&s->kept[index].away);
+    gpu_frame_free(&s->kept[index].on_gpu);
     s->kept_count--;
     s->done -= index < s->done;
     memmove(&s->kept[index], &s->kept[index + 1],
@@ -196,7 +196,7 @@ static void forget(EqualizeStage *s, int index)
 }
 
 /* Drops a frame that is lost with the GPU. */
-static int lose(EqualizeStage *s, int index, MediaError *error)
+static int drop_lost(EqualizeStage *s, int index, MediaError *error)
 {
     if (s->now.lossless)
         return media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
@@ -227,14 +227,14 @@ static int equalize_next(EqualizeStage *s, MediaError *error)
         gpu_frame_mark_lost(f->decoded.frame);
     }
     frame_free(&f);
-    return ret == EQUALIZER_LOST ? lose(s, s->done, error) : ret;
+    return ret == EQUALIZER_LOST ? drop_lost(s, s->done, error) : ret;
 }
 
 /* Noise reference for the next frame. */
 static AVFrame *clone_picture(const Kept *kept)
 {
-    const int is_away = kept->away && !gpu_frame_is_lost(kept->away);
-    return av_frame_clone(is_away ? kept->away : kept->frame->decoded.frame);
+    const int has_gpu = kept->on_gpu && !gpu_frame_is_lost(kept->on_gpu);
+    return av_frame_clone(has_gpu ? kept->on_gpu : kept->frame->decoded.frame);
 }
 
 /* Copies the picture and the one before it into the same memory. 0: one is lost with the GPU. */
@@ -242,18 +242,18 @@ static int colocate(EqualizeStage *s, Kept *kept)
 {
     Frame *f = kept->frame;
     AVFrame *in = f->decoded.frame;
-    kept->away = gpu_frame_is(in) ? av_frame_clone(in) : NULL;
+    kept->on_gpu = gpu_frame_is(in) ? av_frame_clone(in) : NULL;
     if (equalizer_colocate(s->options.memory, f->previous[0], in) < 0)
         return 0;
     if (gpu_frame_is(in))
-        gpu_frame_free(&kept->away);
+        gpu_frame_free(&kept->on_gpu);
     return 1;
 }
 
 /* Takes ownership of the frame. */
 static int keep(EqualizeStage *s, Frame *frame, MediaError *error)
 {
-    frame->first = s->apart || frame->decoded.returned;
+    frame->first = s->is_cut || frame->decoded.returned;
     const Kept *last = s->kept_count && !frame->first ? &s->kept[s->kept_count - 1] : NULL;
     frame->previous[0] = last ? clone_picture(last) : NULL;
     frame->number = ++s->number;
@@ -269,10 +269,10 @@ static int keep(EqualizeStage *s, Frame *frame, MediaError *error)
         gpu_frame_mark_lost(frame->decoded.frame);
         gpu_frame_free(&frame->previous[0]);
     }
-    s->apart = frame->decoded.preview;
+    s->is_cut = frame->decoded.preview;
     return here || (!s->now.lossless && !gpu_frame_is(frame->decoded.frame))
                ? 0
-               : lose(s, s->kept_count - 1, error);
+               : drop_lost(s, s->kept_count - 1, error);
 }
 
 static int is_ahead(const EqualizeStage *s, const Kept *kept)
@@ -308,7 +308,7 @@ static int take_params(EqualizeStage *s, MediaError *error)
 }
 
 /* The settings have changed: starts again from the shown frame. */
-static int begin_again(EqualizeStage *s, MediaError *error)
+static int begin_redraw(EqualizeStage *s, MediaError *error)
 {
     const int first = first_to_redo(s);
     s->revision = s->now.revision;
@@ -372,8 +372,8 @@ static void fetch(EqualizeStage *s)
 }
 
 /* Makes room for the next live frame: drops the waiting frame if the window has not taken it and it
- * was equalized before the next frame was decoded. Returns 1, or 0 if it must stay. */
-static int give_way(EqualizeStage *s)
+ * was equalized before the next frame was decoded. Returns false if it must stay. */
+static bool replace_waiting(EqualizeStage *s)
 {
     Kept *last = &s->kept[s->kept_count - 1];
     Frame *result;
@@ -382,7 +382,7 @@ static int give_way(EqualizeStage *s)
     frame_free(&result);
     (void)lumeq_history_copy(s->curves.history, last->before);
     frame_note_skipped(s->next, last->frame);
-    s->apart = last->frame->first;
+    s->is_cut = last->frame->first;
     forget(s, s->kept_count - 1);
     return 1;
 }
@@ -399,7 +399,7 @@ static int take_next(EqualizeStage *s, MediaError *error)
         frame_free(&s->next);
         return 1;
     }
-    if (s->now.live && count_ahead(s) && !give_way(s))
+    if (s->now.live && count_ahead(s) && !replace_waiting(s))
         return 0;
     Frame *frame = s->next;
     s->next = NULL;
@@ -422,7 +422,7 @@ static void send_end(EqualizeStage *s)
 static void begin_generation(EqualizeStage *s)
 {
     s->generation = s->now.generation;
-    s->apart = 1;
+    s->is_cut = 1;
     s->end = s->end_sent = 0;
     frame_free(&s->next);
     for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
@@ -456,7 +456,7 @@ static int work(EqualizeStage *s, MediaError *error)
     int ret = 1;
     if (restarted || s->revision != s->now.revision) {
         if (s->revision != s->now.revision)
-            ret = begin_again(s, error);
+            ret = begin_redraw(s, error);
         if (restarted)
             begin_generation(s);
         return ret < 0 ? ret : 1;
@@ -481,7 +481,7 @@ static void *stage_main(void *arg)
         if (ret < 0 && error.fault) { /* does nothing until another input is attached */
             note_end(s, ret, &error);
             forget_all(s);
-            s->apart = 1;
+            s->is_cut = 1;
         }
     }
     return NULL;
@@ -562,14 +562,14 @@ int equalize_stage_receive(EqualizeStage *s, Frame **frame, MediaError *error)
     int ret;
     *frame = NULL;
     while ((ret = queue_take(s->results, &f, QUEUE_TRY)) >= 0) {
-        const int again = s->has_shown && !f->end && f->number == s->orders.shown &&
-                          f->revision > s->shown_revision;
-        if (again)
+        const int is_redraw = s->has_shown && !f->end && f->number == s->orders.shown &&
+                              f->revision > s->shown_revision;
+        if (is_redraw)
             s->shown_revision = f->revision;
-        if (again || (f->generation == s->orders.generation && f->revision == s->orders.revision &&
-                      !f->end)) {
+        if (is_redraw || (f->generation == s->orders.generation &&
+                          f->revision == s->orders.revision && !f->end)) {
             *frame = f;
-            return again;
+            return is_redraw;
         }
         const int is_end =
             f->end && f->generation == s->orders.generation && f->revision == s->orders.revision;

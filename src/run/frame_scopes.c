@@ -1,7 +1,7 @@
 #include "run/frame_scopes.h"
 
-#include "media/decoded.h"
 #include "media/picture_format.h"
+#include "run/run_frame.h"
 
 static int format_of(PictureFormat *f, const AVFrame *frame, int mirrored)
 {

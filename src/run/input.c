@@ -7,7 +7,7 @@
 
 #include "media/compat.h"
 #include "media/gpu_frame.h"
-#include "media/packet_bytes.h"
+#include "media/packet_set.h"
 #include "media/side_data.h"
 
 /* Frames that wait: enough to ride out an uneven decoder, few enough to keep memory small (a 4K

@@ -7,7 +7,7 @@
 
 #include "media/gpu_frame.h"
 #include "run/apply.h"
-#include "run/live_curves.h"
+#include "run/curve_maker.h"
 #include "run/queue.h"
 
 /* Frames that wait for the sinks; see input.c. */
@@ -19,8 +19,8 @@ struct Pipeline {
     LiveCurves live;
     int64_t number; /* of the next frame that has its curve from there */
     ApplyPool *pool;
-    Frame *flying[APPLY_MOST]; /* in work, the oldest first */
-    int flying_count, flying_most;
+    Frame *in_flight[APPLY_MOST]; /* in work, the oldest first */
+    int in_flight_count, in_flight_most;
     AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
     Frame *next;                     /* was taken, but is not handed in yet */
     Queue *equalized;                /* of Frame * */
@@ -65,7 +65,7 @@ static int send_packets(Pipeline *p, Frame **frame)
 }
 
 /* The frame is lost with the GPU. Takes ownership of it. */
-static int lose(Pipeline *p, Frame *frame, MediaError *error)
+static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
 {
     int ret = 0;
     gpu_frame_mark_lost(frame->decoded.frame);
@@ -103,18 +103,18 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 }
 
 /* True if the frame can be a reference. Without losses, a lost one ends the run. */
-static int is_there(const Pipeline *p, const AVFrame *frame)
+static bool is_reference(const Pipeline *p, const AVFrame *frame)
 {
     return frame && (input_decoding(p->parts.input)->lossless || !gpu_frame_is_lost(frame));
 }
 
 /* Waits for the oldest frame in work, which is the caller's then. */
-static Frame *pop_flying(Pipeline *p, MediaError *error)
+static Frame *wait_oldest(Pipeline *p, MediaError *error)
 {
-    Frame *frame = p->flying[0];
+    Frame *frame = p->in_flight[0];
     (void)apply_pool_wait(p->pool, frame, error);
-    p->flying_count--;
-    memmove(&p->flying[0], &p->flying[1], (size_t)p->flying_count * sizeof(frame));
+    p->in_flight_count--;
+    memmove(&p->in_flight[0], &p->in_flight[1], (size_t)p->in_flight_count * sizeof(frame));
     return frame;
 }
 
@@ -123,7 +123,7 @@ static int take_previous(Pipeline *p, Frame *f)
 {
     const int most = p->parts.planned ? FRAME_PREVIOUS : 1;
     int ret = 1;
-    for (int i = 0; i < most && is_there(p, p->before[i]); i++)
+    for (int i = 0; i < most && is_reference(p, p->before[i]); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
     for (int i = 2 * most - 1; i >= 0 && ret; i--) /* twice: one may bring it here */
         ret = colocate(p, f->previous[i % most], f->decoded.frame);
@@ -131,7 +131,7 @@ static int take_previous(Pipeline *p, Frame *f)
 }
 
 /* Starts to write a frame that has its curve. */
-static int take_off(Pipeline *p, Frame *f, MediaError *error)
+static int submit(Pipeline *p, Frame *f, MediaError *error)
 {
     if (frame_init_stats(f, p->parts.arrays) < 0)
         return media_no_memory(error, MEDIA_INPUT);
@@ -142,9 +142,9 @@ static int take_off(Pipeline *p, Frame *f, MediaError *error)
 }
 
 /* Waits for the oldest frame in flight and sends it. */
-static int land(Pipeline *p, MediaError *error)
+static int receive(Pipeline *p, MediaError *error)
 {
-    Frame *frame = pop_flying(p, error);
+    Frame *frame = wait_oldest(p, error);
     int ret = frame->result;
     if (ret == 0)
         ret = leave_source(p, frame, error);
@@ -153,7 +153,7 @@ static int land(Pipeline *p, MediaError *error)
         gpu_frame_abandon(frame->out); /* it may still be written to */
     }
     if (ret == EQUALIZER_LOST)
-        return lose(p, frame, error);
+        return drop_lost(p, frame, error);
     for (int i = 0; i < FRAME_PREVIOUS; i++)
         gpu_frame_free(&frame->previous[i]);
     lumeq_curve_unref(&frame->curve);
@@ -162,11 +162,11 @@ static int land(Pipeline *p, MediaError *error)
     return ret;
 }
 
-static int land_all(Pipeline *p, MediaError *error)
+static int receive_all(Pipeline *p, MediaError *error)
 {
     int ret = 0;
-    while (ret >= 0 && p->flying_count)
-        ret = land(p, error);
+    while (ret >= 0 && p->in_flight_count)
+        ret = receive(p, error);
     return ret;
 }
 
@@ -216,17 +216,17 @@ static int is_unwanted(const Pipeline *p, const Decoded *decoded)
 static int begin_next(Pipeline *p, MediaError *error)
 {
     if (is_unwanted(p, &p->next->decoded)) {
-        const int ret = land_all(p, error);
+        const int ret = receive_all(p, error);
         return ret < 0 ? ret : send_packets(p, &p->next);
     }
-    Frame *f = p->flying[p->flying_count++] = p->next;
+    Frame *f = p->in_flight[p->in_flight_count++] = p->next;
     p->next = NULL;
     f->result = EQUALIZER_LOST;
     f->is_done = 1;
     AVFrame *decoded = av_frame_clone(f->decoded.frame);
     int ret = decoded ? find_curve(p, f, error) : media_no_memory(error, MEDIA_INPUT);
     if (ret == 0)
-        ret = take_off(p, f, error);
+        ret = submit(p, f, error);
     if (ret >= 0)
         ret = keep_before(p, decoded, error);
     gpu_frame_free(&decoded);
@@ -238,17 +238,17 @@ static int run(Pipeline *p, MediaError *error)
     int ret = 0;
     while (ret >= 0) {
         ret = AVERROR(EAGAIN);
-        if (p->flying_count < p->flying_most)
-            ret = input_take(p->parts.input, &p->next, p->flying_count ? QUEUE_TRY : QUEUE_WAIT,
+        if (p->in_flight_count < p->in_flight_most)
+            ret = input_take(p->parts.input, &p->next, p->in_flight_count ? QUEUE_TRY : QUEUE_WAIT,
                              error);
-        if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->flying_count))
-            ret = land(p, error);
+        if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->in_flight_count))
+            ret = receive(p, error);
         else if (ret >= 0)
             ret = begin_next(p, error);
     }
-    while (p->flying_count) {
+    while (p->in_flight_count) {
         MediaError ignored = {0};
-        Frame *frame = pop_flying(p, &ignored);
+        Frame *frame = wait_oldest(p, &ignored);
         frame_free(&frame);
     }
     return ret;
@@ -269,7 +269,7 @@ static int start(Pipeline *p, MediaError *error)
                                 .free = frame_free_queued};
     const PipelineParts *parts = &p->parts;
     const int on_gpu = strcmp(lumeq_context_backend_name(parts->context), "cuda") == 0;
-    p->flying_most = on_gpu ? APPLY_MOST : 1; /* the CPU works on one, with all threads */
+    p->in_flight_most = on_gpu ? APPLY_MOST : 1; /* the CPU works on one, with all threads */
     p->pool = apply_pool_create(parts->context, on_gpu ? APPLY_MOST : 0, parts->memory != NULL);
     if (!p->pool || queue_open(&p->equalized, &queue) < 0)
         return media_no_memory(error, MEDIA_INPUT);

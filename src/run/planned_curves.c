@@ -24,7 +24,7 @@ static int note_other(PlannedCurves *p, MediaError *error)
 {
     const PlannedOptions *o = &p->options;
     p->differs = 1;
-    if (source_is_changed(o->source, o->path, error) < 0)
+    if (source_check_unchanged(o->source, o->path, error) < 0)
         return error->fault;
     return o->strict ? media_fail(error, MEDIA_INPUT,
                                   "the frames of %s differ from those that were measured: all "

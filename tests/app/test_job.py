@@ -19,7 +19,7 @@ from common import *
 
 LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
 PROGRAM = os.environ.get("FAKE_GPU_PROGRAM", "")
-NOT_YET = r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*"  # suffix of unfinished files
+NOT_YET = r"\.lumeq-.*"  # suffix of unfinished files
 KILLS = int(os.environ.get("JOB_KILLS", 2 if SHORT or SANITIZED else 12))
 
 # Open groups of pictures: three pictures in a row refer to earlier ones than their key frame.
@@ -494,7 +494,7 @@ class BadInput(JobCase):
         mine = ["plan.txt", "planning", "plan-2024", "curves", "curves.svg", "part-1.doc", "part-000001", "part-00001.bak",
                 "measured-00001.csv", "rows-1.csv", "rows-00001.txt", "report-2024.pdf", "report-00001.html", "report-0000x",
                 "lumeq-notes", "joining.txt", ".plan", ".plan-old.tmp", ".part-00001.lumeq-0123abcd"]
-        ours = [".plan-0123abcd-0123abcd.tmp", "part-00007", "measured-00007", "curves-00007",
+        ours = [".plan.lumeq-0123abcd.part", "part-00007", "measured-00007", "curves-00007",
                 "rows-00007.csv", "report-00007", ".rows-00007.csv.lumeq-0123abcd.part"]
         job = (self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "-q", "-y")
         for name in mine + ours:

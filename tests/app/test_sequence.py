@@ -124,7 +124,7 @@ class Sequence(Case):
         """The next run removes only the unfinished picture."""
         pattern = self.path("out%03d.png")
         process = start(long_clip(), "-o", pattern, "--sequence", "--two-pass", "off")
-        unfinished = re.compile(r"\.out\d+\.png-[0-9a-f]{8}-[0-9a-f]{8}\.tmp")
+        unfinished = re.compile(r"\.out%03d\.png\.lumeq-[0-9a-f]{8}\.part")
         for _ in range(1000):  # there is no such file between two pictures
             process.send_signal(signal.SIGSTOP)
             left = [name for name in self.files() if unfinished.fullmatch(name)]
@@ -133,20 +133,18 @@ class Sequence(Case):
             process.send_signal(signal.SIGCONT)
             time.sleep(0.003)
         self.assertTrue(left, "nothing is written")
-        name = ".out002.png-%08x-01234567.tmp"
-        foreign = [".out.png-%08x-01234567.tmp" % process.pid, ".out002.jpg-%08x-01234567.tmp" % process.pid,
-                   ".out002.png-%08x-0123456.tmp" % process.pid, name % os.getpid()]
+        foreign = [".out.png.lumeq-01234567.part", ".out%03d.jpg.lumeq-01234567.part", ".out%03d.png.lumeq-0123456.part"]
         for other in foreign:
             self.write(other, b"mine")
-        os.symlink(self.write("precious", b"mine"), self.path(name % process.pid))
-        foreign.append(name % process.pid)
+        foreign.append(".out%03d.png.lumeq-01234567.part")
+        os.symlink(self.write("precious", b"mine"), self.path(foreign[-1]))
         again = lambda: self.ok(simple(), "-o", pattern, "--sequence", "--frames", "1", "-y")
         again()
         self.assertTrue(set(left + foreign) <= set(self.files()), "removed while it is written")
         process.kill()
         process.wait()
         again()
-        self.assertEqual([name for name in self.files() if name.endswith(".tmp")], sorted(foreign))
+        self.assertEqual([name for name in self.files() if name.endswith(".part")], sorted(foreign))
 
     def test_contradictions(self):
         source, output = simple(), self.path("o.mkv")

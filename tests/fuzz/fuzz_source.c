@@ -4,8 +4,8 @@
 
 #include "fuzz.h"
 #include "media/convert.h"
+#include "media/input/cut_off.h"
 #include "media/input/decoder.h"
-#include "media/input/mp4_boxes.h"
 
 #define MOST_PIXELS (256 * 256)
 #define MOST_FRAMES 20

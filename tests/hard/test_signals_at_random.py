@@ -14,7 +14,7 @@ import seeds
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
 MOMENTS = 16  # per mode and signal
 # Files that an interrupted or killed run may leave (src/media/output/README.md).
-LEFT = re.compile(r"(.*/)?(.+\.partial(-\d+)?\.\w+|\..+\.lumeq-[0-9a-f]{8}\.part|\..+\.tmp|out\.mkv\.lumeq/.*)")
+LEFT = re.compile(r"(.*/)?(.+\.partial(-\d+)?\.\w+|\..+\.lumeq-[0-9a-f]{8}\.part|out\.mkv\.lumeq/.*)")
 
 
 def film():

@@ -9,7 +9,6 @@
 
 #include "check.h"
 #include "job/film_parts.h"
-#include "job/job_folder.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
 #include "media/checksum.h"

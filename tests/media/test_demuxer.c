@@ -6,7 +6,7 @@
 #include "../check.h"
 #include "../made_clip.h"
 #include "media/input/demuxer.h"
-#include "media/packet_bytes.h"
+#include "media/packet_set.h"
 
 #define SIDE 2048 /* a picture has 4 MB ... */
 #define FRAMES 24

@@ -3,7 +3,6 @@
 #include <libavutil/mem.h>
 
 #include "check.h"
-#include "media/natural_order.h"
 #include "media/picture_pattern.h"
 
 TEST(order_is_natural)

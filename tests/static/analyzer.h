@@ -1,7 +1,7 @@
 /* Included first in each file that clang-tidy reads: tells the analyzer, which sees one file at a
  * time, that functions which report an error return less than 0. */
 #include "equalizer/last_error.h"
-#include "job/record_file.h"
+#include "job/part_files.h"
 #include "media/error.h"
 
 #define media_fail(error, fault, ...) (media_fail(error, fault, __VA_ARGS__), (fault))

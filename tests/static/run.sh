@@ -69,7 +69,7 @@ new_findings() {
 tidy() {
     local include=(--extra-arg=-include "--extra-arg=$root/tests/static/analyzer.h")
     case $1 in
-    src/media/error.c | src/equalizer/last_error.c | src/job/record_file.c) include=() ;;
+    src/media/error.c | src/equalizer/last_error.c | src/job/part_files.c) include=() ;;
     esac
     clang-tidy -p "$build" --quiet "${include[@]}" "$1" 2>/dev/null || true
 }

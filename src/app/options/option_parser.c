@@ -3,14 +3,452 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "app/options/config.h"
 #include "app/options/option_profile.h"
-#include "app/options/option_rules.h"
 #include "app/options/option_value.h"
+#include "app/start.h"
+#include "app/stats.h"
 #include "media/error.h"
+#include "media/input/network.h"
+#include "media/input/url.h"
+#include "media/picture_pattern.h"
 #include "media/text_list.h"
+#include "report/report_file.h"
+
+/* ---- option rules ---- */
+
+/* Words of the command line that are not options; {0} is empty. */
+typedef struct OptionNames {
+    const char **all; /* the caller's array, as long as argv */
+    int count;
+    const char *last;
+} OptionNames;
+
+/*
+ * In all of these, `given` says by index in option_table whether an option is on the command line:
+ * a settings file may set options that this run has no use for. Functions that return int return 0,
+ * or -1 with one sentence in `refusal`.
+ */
+
+#define V4L2_MAJOR 81       /* device number of Video4Linux */
+#define MAX_DEVICE_DIGITS 4 /* of a GPU's number */
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
+
+/* ---- names ---- */
+
+/* Adds a name; the first one is INPUT. */
+static int take_name(OptionNames *names, Options *options, const char *name, const Refusal *refusal)
+{
+    if (!*name)
+        return refuse(refusal, "INPUT is empty; a file name is needed");
+    if (!names->count)
+        options->input = name;
+    names->last = name;
+    names->all[names->count++] = name;
+    return 0;
+}
+
+static int exists(const char *name)
+{
+    return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
+}
+
+/* True for a name, after --, that would be an option before it. */
+static int is_option(const char *name)
+{
+    if (exists(name) || name[0] != '-' || !name[1])
+        return 0;
+    return name[1] == '-' ? option_find(name + 2, strcspn(name + 2, "=")) != NULL
+                          : !name[2] && option_find_letter(name[1]);
+}
+
+/* Refuses several names if one INPUT is taken, and suggests -o. Call it after all options
+ * are parsed. */
+static int check_names(const OptionNames *names, const Options *o, const Refusal *refusal)
+{
+    char first[512];
+    if (names->count < 2)
+        return 0;
+    for (int i = 0; i < names->count; i++)
+        if (is_option(names->all[i]))
+            return refuse(refusal, "%s comes after --, which makes it a name: give options first",
+                          media_quote(names->all[i]));
+    /* A window plays a list of files; a last name that does not exist may be meant as the output.
+     */
+    const int is_input = exists(names->last) || options_opens_url(o, names->last);
+    if (options_many(o) || (!o->output && !o->null_output && !o->camera && is_input))
+        return 0;
+    snprintf(first, sizeof(first), "%s", media_quote(o->input));
+    return refuse(refusal, "%d names, %s to %s, but lumeq takes one INPUT at a time%s",
+                  names->count, first, media_quote(names->last),
+                  o->output        ? "; write many into a folder with -o DIR/"
+                  : o->null_output ? ""
+                                   : "; name the OUTPUT with -o");
+}
+
+/* ---- values that contradict each other ---- */
+
+typedef struct Rivals {
+    const char *a, *b; /* names in the table */
+    int both;          /* the contradiction is there */
+} Rivals;
+
+#define MAX_RIVALS 14
+
+static int list_rivals(const Options *o, Rivals *list)
+{
+    const int reference = o->reference, mode = o->mode;
+    const int is_textbook = mode == LUMEQ_MODE_GLOBAL || mode == LUMEQ_MODE_CLAHE;
+    const Rivals all[] = {
+        {"output", "null", o->output && o->null_output},
+        {"reference", "mode", reference && !is_textbook},
+        {"reference", "meter", reference && o->meter.width},
+        {"reference", "brightness", reference && o->brightness != 0},
+        {"reference", "gamma", reference && o->gamma != 1},
+        {"reference", "limit", reference && o->limit != LUMEQ_LIMIT_NONE},
+        {"reference", "deflicker", reference && o->deflicker > 0},
+        {"reference", "denoise", reference && o->denoise > 0},
+        {"deflicker", "lookahead", o->deflicker > 0 && o->lookahead == 0},
+        {"crf", "bitrate", o->crf >= 0 && o->bitrate >= 0},
+        {"no-subs", "sub-track", o->no_subs && o->sub_track >= 0},
+        {"acodec", "audio-track",
+         o->audio_track >= 0 && o->acodec && strcmp(o->acodec, "none") == 0},
+        {"quiet", "verbose", o->quiet && o->verbose},
+        {"config", "no-config", o->config && o->no_config},
+    };
+    _Static_assert(sizeof(all) / sizeof(all[0]) <= MAX_RIVALS, "MAX_RIVALS");
+    memcpy(list, all, sizeof(all));
+    return COUNT(all);
+}
+
+/* Refuses pairs of values that contradict each other. `file`: the settings file they are from, or
+ * NULL for the command line. */
+static int refuse_rivals(const Options *options, const char *file, const Refusal *refusal)
+{
+    Rivals rivals[MAX_RIVALS];
+    const int count = list_rivals(options, rivals);
+    for (int i = 0; i < count; i++)
+        if (rivals[i].both)
+            return refuse(refusal, "%s%s--%s and --%s contradict each other",
+                          file ? media_quote(file) : "", file ? ": " : "", rivals[i].a,
+                          rivals[i].b);
+    return 0;
+}
+
+/* If two values contradict each other, resets the one that is not on the command line. */
+static void let_command_line_win(Options *options, const unsigned char *given)
+{
+    const Options defaults = options_default();
+    Rivals rivals[MAX_RIVALS];
+    const int count = list_rivals(options, rivals);
+    for (int i = 0; i < count; i++) {
+        const Rivals *r = &rivals[i];
+        const int a = option_is_given(given, r->a), b = option_is_given(given, r->b);
+        const char *loser = a ? r->b : r->a;
+        if (r->both && a != b)
+            option_copy(option_find(loser, strlen(loser)), options, &defaults);
+    }
+}
+
+/* ---- options that do not suit the run ---- */
+
+#define IN_PARTS "has no effect in parts (--jobs, --resume, lumeq plan)"
+
+static int is_missing_url(const Options *o)
+{
+    int has_url = options_is_url(o);
+    for (int i = 0; i < o->input_count; i++)
+        has_url |= options_opens_url(o, o->inputs[i]);
+    return o->network && !o->no_network && !has_url;
+}
+
+/* Finds the first name of a list, separated by blanks, that is on the command line. Returns its
+ * length, or 0. */
+static int find_given(const char **list, const unsigned char *given)
+{
+    char name[32];
+    for (int n; **list; *list += n + ((*list)[n] == ' ')) {
+        n = (int)strcspn(*list, " ");
+        snprintf(name, sizeof(name), "%.*s", n, *list);
+        if (option_is_given(given, name))
+            return n;
+    }
+    return 0;
+}
+
+/* Refuses options on the command line that need another option, or have no effect. */
+static int check_given(const Options *o, const unsigned char *given, int is_plan,
+                       const Refusal *refusal)
+{
+    const int camera = o->camera != NULL, raw = camera && o->record_raw;
+    const int headless = options_headless(o), many = options_many(o), sample = o->sample != 0;
+    const int is_run = !is_plan && (o->jobs != 0 || o->resume),
+              parts = (is_plan || is_run) && !many;
+    const int no_url = is_missing_url(o), writes = o->output && !o->null_output;
+    const int limited = headless && !camera && !o->virtual_camera;
+    const int hears = camera && o->microphone && strcmp(o->microphone, "off") != 0;
+    const struct {
+        int refused;
+        const char *options, *text; /* the text follows an option's name */
+    } rules[] = {
+        {1, "json", "needs --doctor"},
+        {o->network && o->no_network, "network", "and --no-network contradict each other"},
+        {o->reconnect > 0 && o->no_reconnect, "reconnect",
+         "and --no-reconnect contradict each other"},
+        {o->parts, "part-seconds", "and --parts contradict each other"},
+        {no_url, "network-timeout password-file", "needs a URL: INPUT is not one"},
+        {no_url && !camera, "reconnect no-reconnect", "needs a URL: INPUT is not one"},
+        {headless && !o->virtual_camera, "mirror",
+         "is for the window and the virtual camera: written video is never mirrored"},
+        {headless, "idle", "is for the window, and -o or --null opens none"},
+        {headless, "sub-file", "is for the window: OUTPUT gets the subtitle tracks of INPUT alone"},
+        {!camera, "video-size framerate input-format record-raw microphone", "needs --camera"},
+        {sample, "camera sequence low-latency stats report segment-time virtual-camera jobs resume",
+         "has no effect with --sample"},
+        {camera,
+         "ss to loop loop-all shuffle keep-open speed sequence video-track audio-track sub-track "
+         "allow-playlists",
+         "has no effect with --camera"},
+        {hears && o->output && o->low_latency, "microphone",
+         "and --low-latency contradict each other: the place of sound is known a second later"},
+        {raw && headless, "stats report virtual-camera compare",
+         "has no effect with --record-raw and without a window"},
+        {raw, "null vcodec crf preset bitrate pix-fmt vopt overlay",
+         "has no effect with --record-raw"},
+        {many,
+         "sequence stats report virtual-camera segment-time sample parts part-seconds no-measure",
+         "is for one video, not for a folder of outputs"},
+        {!options_is_pictures(o, o->input), "sequence-rate",
+         "needs an INPUT of pictures: a folder or, with --sequence, a name like frame%04d.png"},
+        {!many && (headless || camera), "recursive",
+         "includes subfolders: writing them needs a folder, as in -o DIR/"},
+        {o->segment_time <= 0, "keep", "deletes old pieces: --segment-time is missing"},
+        {!writes, "segment-time", "splits output: -o is missing"},
+        {is_plan, "sample", "estimates one run, not lumeq plan"},
+        {!o->output, "sample", "estimates a film that is written: -o FILE is missing"},
+        {parts, "camera reconnect virtual-camera low-latency segment-time", IN_PARTS},
+        {parts && !writes, "jobs resume", "writes a film: -o FILE is missing"},
+        {parts && o->lookahead == 0, "lookahead", "off " IN_PARTS},
+        {is_plan, "jobs", "does all steps itself; each `lumeq segment PLAN K` writes one part"},
+        {is_plan, "devices", "is for --jobs: give --device to each `lumeq segment PLAN K`"},
+        {is_plan, "resume", "is not needed: each step keeps finished parts"},
+        {is_run, "no-measure", "is for `lumeq plan`, which leaves measuring to others"},
+        {!is_plan && !is_run, "parts part-seconds no-measure devices",
+         "needs --jobs or `lumeq plan`"},
+        {!headless, "report",
+         "needs a run without a window: -o FILE or --null, with --camera also --frames N"},
+        {o->from_us >= 0 && o->to_us <= o->from_us, "to",
+         "must be after --ss: both are positions in the input"},
+        {o->to_us == 0, "to", "0 leaves nothing; it must be after the start"},
+        {o->sandbox == OPTIONS_ON && !limited, "sandbox",
+         "on is for files and URLs without a window, with -o FILE or --null: windows and cameras "
+         "need more rights"},
+    };
+    for (int i = 0; i < COUNT(rules); i++) {
+        const char *name = rules[i].options;
+        const int n = rules[i].refused ? find_given(&name, given) : 0;
+        if (n)
+            return refuse(refusal, "--%.*s %s", n, name, rules[i].text);
+    }
+    for (int i = 0; parts && i < option_count; i++)
+        if (given[i] && (option_table[i].flags & OPTION_WINDOW))
+            return refuse(refusal, "--%s " IN_PARTS, option_table[i].name);
+    return 0;
+}
+
+/* ---- INPUT ---- */
+
+static int check_camera(const Options *o, const Refusal *refusal)
+{
+    if (!o->input)
+        return 0;
+    return refuse(refusal,
+                  "--camera and %s%s contradict each other; name a device with =, as in "
+                  "--camera=/dev/video0, and an OUTPUT with -o",
+                  strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
+}
+
+/* Refuses cameras that are opened like files, and real-time reading of files that nobody watches.
+ */
+static int check_file(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    struct stat file, output;
+    const int known = strcmp(o->input, "-") == 0 ? fstat(0, &file) : stat(o->input, &file);
+    if (known < 0)
+        return 0;
+    if (S_ISCHR(file.st_mode) && major(file.st_rdev) == V4L2_MAJOR)
+        return refuse(refusal, "%s is a camera, not a file: open it with --camera=%s",
+                      media_quote_input(o->input), o->input);
+    const int watched = o->output && (strcmp(o->output, "-") == 0 ||
+                                      (stat(o->output, &output) == 0 && !S_ISREG(output.st_mode)));
+    if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode) && !watched)
+        return refuse(refusal,
+                      "--low-latency needs live input, a pipe or a camera, or output into a pipe: "
+                      "%s is a file",
+                      media_quote_input(o->input));
+    return 0;
+}
+
+static int check_url(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    char known[256];
+    struct stat file;
+    if (options_is_url(o) || !url_scheme_length(o->input) || stat(o->input, &file) == 0)
+        return 0;
+    if (network_scheme(o->input)) {
+        const char *by = option_is_given(given, "network") ? "--network=no"
+                                                           : "network = off in the settings file";
+        return refuse(refusal, "%s is a URL, and %s forbids it", media_quote(o->input),
+                      o->no_network ? "--no-network" : by);
+    }
+    network_list_schemes(known, sizeof(known));
+    return refuse(refusal, "%s is neither a file nor a URL that lumeq opens: %s",
+                  media_quote(o->input), known);
+}
+
+static int check_input(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    if (o->camera)
+        return check_camera(o, refusal);
+    if (o->input && (check_url(o, given, refusal) < 0 || check_file(o, given, refusal) < 0))
+        return -1;
+    const int writes = o->output && picture_pattern_is(o->output);
+    if (o->sequence && !options_is_pictures(o, o->input) && !writes)
+        return refuse(refusal, "--sequence needs a name with a place for a number, such as "
+                               "frame%%04d.png: neither INPUT nor OUTPUT has one");
+    return 0;
+}
+
+/* Checks each INPUT as if it were alone; into a folder, each needs a name of its own. */
+static int check_inputs(const Options *options, const unsigned char *given,
+                        const OptionNames *names, const Refusal *refusal)
+{
+    Options one = *options;
+    const int many = options_many(&one);
+    if (check_input(&one, given, refusal) < 0)
+        return -1;
+    for (int i = 0; (many || (!options_headless(&one) && names->count > 1)) && i < names->count;
+         i++) {
+        one.input = names->all[i];
+        const int is_pipe = strcmp(one.input, "-") == 0;
+        if (many && (is_pipe || options_is_url(&one)))
+            return refuse(refusal, "%s has no file name to use in the folder %s",
+                          media_quote_input(one.input), media_quote(one.output));
+        if (is_pipe)
+            return refuse(refusal, "%s is not a file; several INPUTs must be files or URLs",
+                          media_quote_input(one.input));
+        if (check_input(&one, given, refusal) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- a film in parts; --sample; --lookahead; --stats and --report ---- */
+
+static int check_devices(const Options *o, const Refusal *refusal)
+{
+    const char *devices = o->devices && strcmp(o->devices, "all") != 0 ? o->devices : NULL;
+    size_t n = 0;
+    while (devices && (n = strspn(devices, "0123456789")) >= 1 && n <= MAX_DEVICE_DIGITS &&
+           devices[n] == ',')
+        devices += n + 1; /* numbers separated by single commas */
+    if (devices && (n < 1 || n > MAX_DEVICE_DIGITS || devices[n]))
+        return refuse(refusal, "--devices %s: it is all, or numbers of GPUs such as 0,1",
+                      media_quote(o->devices));
+    return 0;
+}
+
+/* Refuses inputs that cannot be read several times, from several places. The steps of a job refuse
+ * devices when they open them. */
+static int check_film(const Options *o, const char *option, const Refusal *refusal)
+{
+    struct stat file;
+    const int is_device = o->sample && stat(o->input, &file) == 0 && !S_ISREG(file.st_mode);
+    if (strcmp(o->input, "-") != 0 && !options_is_url(o) && !o->sequence &&
+        !options_is_pictures(o, o->input) && !is_device)
+        return 0;
+    return refuse(refusal,
+                  "%s needs a film in one file, not pictures, a pipe or a URL: %s is not a file",
+                  option, media_quote_input(o->input));
+}
+
+static int check_parts(const Options *o, int is_plan, const Refusal *refusal)
+{
+    if (options_many(o) && is_plan)
+        return refuse(refusal, "lumeq plan is for one film: -o %s is a folder of outputs",
+                      media_quote(o->output));
+    if (options_many(o) || !(is_plan || o->jobs != 0 || o->resume))
+        return 0;
+    if (o->hwdec == OPTIONS_HWDEC_NVDEC)
+        return refuse(refusal, "--hwdec nvdec " IN_PARTS ": they are decoded in software");
+    return check_film(o, is_plan ? "lumeq plan" : o->jobs != 0 ? "--jobs" : "--resume", refusal);
+}
+
+static int check_sample(const Options *o, const Refusal *refusal)
+{
+    struct stat file;
+    if (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)))
+        return refuse(refusal, "--sample needs a file to write, not %s",
+                      strcmp(o->output, "-") == 0 ? "standard output" : media_quote(o->output));
+    return check_film(o, "--sample", refusal);
+}
+
+static int check_lookahead(Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    o->lookahead_for = NULL;
+    if (option_is_given(given, "lookahead") && o->lookahead > 0)
+        o->lookahead_for = "--lookahead";
+    if (option_is_given(given, "deflicker") && o->deflicker > 0)
+        o->lookahead_for = "--deflicker";
+    if (!o->lookahead_for || options_headless(o))
+        return 0;
+    return refuse(refusal,
+                  "%s is for written video: the window shows each frame at once; add -o FILE",
+                  o->lookahead_for);
+}
+
+/* Checks a complete set of options. `is_plan`: for `lumeq plan`. Sets options->lookahead_for. */
+static int check_options(Options *o, const unsigned char *given, const OptionNames *names,
+                         int is_plan, const Refusal *refusal)
+{
+    if (check_devices(o, refusal) < 0 || check_given(o, given, is_plan, refusal) < 0 ||
+        check_inputs(o, given, names, refusal) < 0)
+        return -1;
+    const int waits = !is_plan && !options_headless(o) && !o->output && !o->sample &&
+                      (o->idle || start_has_desktop());
+    if (!o->input && !o->camera && !waits)
+        return refuse(refusal, "no INPUT given; see lumeq --help");
+    if (check_lookahead(o, given, refusal) < 0 || (o->sample && check_sample(o, refusal) < 0) ||
+        check_parts(o, is_plan, refusal) < 0)
+        return -1;
+    if (o->stats && !stats_known_name(o->stats))
+        return refuse(refusal, "--stats %s: its name must end in .csv or .jsonl",
+                      media_quote(o->stats));
+    if (o->report && !report_known_name(o->report))
+        return refuse(refusal, "--report %s: its name must end in .html or .json",
+                      media_quote(o->report));
+    return 0;
+}
+
+/* Checks options that print something instead of a run, such as --doctor. */
+static int check_question(const Options *o, const Refusal *refusal)
+{
+    if (o->json && !o->doctor)
+        return refuse(refusal, "--json needs --doctor");
+    if (o->doctor && o->input)
+        return refuse(refusal, "--doctor looks at this machine, not at %s; use -v for a video",
+                      media_quote_input(o->input));
+    if (o->camera && (o->list_devices || o->list_formats))
+        return refuse(refusal,
+                      "--camera and --list-%s contradict each other; name a camera with =, as in "
+                      "--list-formats=/dev/video0",
+                      o->list_devices ? "devices" : "formats");
+    return 0;
+}
 
 typedef struct Parser {
     Options *options;
@@ -178,7 +616,7 @@ static int take_arguments(Parser *p, int argc, char **argv)
             only_names = 1;
         else if (!only_names && argv[i][0] == '-' && argv[i][1])
             taken = take_option(p, argc, argv, i);
-        else if (option_rules_take_name(&p->names, p->options, argv[i], &p->refusal) < 0)
+        else if (take_name(&p->names, p->options, argv[i], &p->refusal) < 0)
             taken = -1;
         if (taken < 0)
             return -1;
@@ -217,7 +655,7 @@ static int put_over_file(Parser *p)
     o->color = given.color;
     o->profile = given.profile;
     if (!given.no_config && (config_read(o, given.config, p->refusal.text, p->refusal.size) < 0 ||
-                             option_rules_refuse_rivals(o, o->config_path, &p->refusal) < 0))
+                             refuse_rivals(o, o->config_path, &p->refusal) < 0))
         return -1;
     if (given.profile) {
         o->profile = given.profile;
@@ -234,7 +672,7 @@ static int put_over_file(Parser *p)
                           profiles[given.profile - 1].name, is_haze ? "haze" : "stretch");
         option_copy(option_find(reference, strlen(reference)), o, &defaults);
     }
-    option_rules_let_command_line_win(o, p->given);
+    let_command_line_win(o, p->given);
     memcpy(o->given, p->given, sizeof(o->given));
     return 0;
 }
@@ -257,9 +695,9 @@ static int parse(Parser *p, int argc, char **argv)
     if (take_arguments(p, argc, argv) < 0 || find_folder(p) < 0)
         return -1;
     if (options_ask(options))
-        return options->help ? 0 : option_rules_check_question(options, &p->refusal);
-    if (option_rules_check_names(&p->names, options, &p->refusal) < 0 ||
-        option_rules_refuse_rivals(options, NULL, &p->refusal) < 0 || put_over_file(p) < 0)
+        return options->help ? 0 : check_question(options, &p->refusal);
+    if (check_names(&p->names, options, &p->refusal) < 0 ||
+        refuse_rivals(options, NULL, &p->refusal) < 0 || put_over_file(p) < 0)
         return -1;
     if (options->sub_track == TRACK_NONE) {
         options->sub_track = -1;
@@ -270,7 +708,7 @@ static int parse(Parser *p, int argc, char **argv)
         options->compare = 0;
     options->inputs = p->names.all;
     options->input_count = p->names.count;
-    return option_rules_check(options, p->given, &p->names, p->is_plan, &p->refusal);
+    return check_options(options, p->given, &p->names, p->is_plan, &p->refusal);
 }
 
 static int parse_line(Options *options, int is_plan, int argc, char **argv, char *text,

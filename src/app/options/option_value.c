@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/options/nearest.h"
 #include "app/options/option_profile.h"
+#include "app/options/option_table.h"
 #include "media/error.h"
 
 /* A bit rate without a unit probably means megabits below this number, else kilobits. */

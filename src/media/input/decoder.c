@@ -704,7 +704,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
 }
 
 /* Gray that was deep before decoder_deepen(). */
-static int stretches(const Decoder *d)
+static bool stretches(const Decoder *d)
 {
     return atomic_load(&d->codes) != CODE_RANGE_FULL && code_range_suits(d->shape.format);
 }
@@ -723,7 +723,7 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
 }
 
 /* True if the frame has to be processed in host memory. */
-static int is_wanted_here(Decoder *d)
+static bool needs_host(const Decoder *d)
 {
     const int mode = atomic_load(&d->deinterlace);
     return !d->leaves || d->deinterlacer || stretches(d) || mode == DEINTERLACE_ON ||
@@ -747,10 +747,11 @@ static int bring_here(Decoder *d)
     return ret;
 }
 
-/* Frames that refer to packets before the joined stream are dropped and do not count as damage:
- * those of an open group that are shown before its key frame, and those before a recovery point.
- * Only FFmpeg's H.264 decoder outputs and flags them; other decoders drop them. */
-static int is_incomplete(Decoder *d)
+/* Returns true if the frame has to be dropped. Frames that refer to packets before the joined
+ * stream are dropped and do not count as damage: those of an open group that are shown before its
+ * key frame, and those before a recovery point. Only FFmpeg's H.264 decoder outputs and flags them;
+ * other decoders drop them. */
+static bool drop_incomplete(Decoder *d)
 {
     if (!d->joins)
         return 0;
@@ -764,8 +765,8 @@ static int is_incomplete(Decoder *d)
     return 1;
 }
 
-/* Checks the frame for errors. Returns 1 if it was dropped because of them. */
-static int hides(Decoder *d)
+/* Checks the frame for errors. Returns true if it was dropped because of them. */
+static bool drop_broken(Decoder *d)
 {
     d->is_broken = codec_log_has_damage(&d->log) || d->raw->decode_error_flags ||
                    (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
@@ -818,7 +819,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             return ret;
         if (ret < 0)
             note_undecodable(d, ret);
-    } while (ret < 0 || is_incomplete(d) || hides(d));
+    } while (ret < 0 || drop_incomplete(d) || drop_broken(d));
 
     if (gpu_frame_is(d->raw))
         gpu_frame_crop(d->raw);
@@ -835,7 +836,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     if (d->options.bars)
         video_shape_tell(&d->shape, d->raw,
                          (double)(d->raw->pts - d->start) * av_q2d(d->raw->time_base), &d->changes);
-    if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)))
+    if (gpu_frame_is(d->raw) && (differs || needs_host(d)))
         ret = bring_here(d);
     if (ret == AVERROR(ENOMEM))
         return media_no_memory(error, MEDIA_INPUT);

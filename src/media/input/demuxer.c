@@ -6,7 +6,6 @@
 #include <libavutil/fifo.h>
 
 #include "media/input/damage.h"
-#include "media/packet_bytes.h"
 #include "media/packet_set.h"
 
 /* It reads on until each queue of sound and pictures holds this much, or the queue of all tracks a

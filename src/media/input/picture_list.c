@@ -13,7 +13,6 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
-#include "media/natural_order.h"
 #include "media/picture_pattern.h"
 
 /* Takes ownership of the path. */

@@ -151,7 +151,7 @@ int source_fail_to_read(const Source *source, MediaError *error);
 
 /* Checks that its file has not changed since it was opened and is still at `path`. Returns 0, or
  * MEDIA_INPUT with a message. Any thread. */
-int source_is_changed(const Source *source, const char *path, MediaError *error);
+int source_check_unchanged(const Source *source, const char *path, MediaError *error);
 
 /* Reports frames larger than allowed or than FFmpeg supports. */
 int source_refuse_size(const Source *source, unsigned width, unsigned height, MediaError *error);

@@ -9,8 +9,8 @@
 #include <libavutil/avstring.h>
 #include <libavutil/parseutils.h>
 
-#include "media/input/mp4_boxes.h"
-#include "media/packet_bytes.h"
+#include "media/input/cut_off.h"
+#include "media/packet_set.h"
 
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
 #define MAX_READ_FAILURES 64
@@ -135,8 +135,8 @@ int64_t source_track_start(const Source *s, const AVStream *stream)
     return time < 0 && av_match_name("mov", s->format->iformat->name) ? 0 : time;
 }
 
-/* Whether the next keyframe of the video from here on is one to decode `target` from. */
-static int keyframe_fits(Source *s, int64_t target)
+/* Reads up to the next key frame of the video. Returns true if `target` can be decoded from it. */
+static bool read_to_keyframe(Source *s, int64_t target)
 {
     int fits = 0;
     AVPacket *packet = av_packet_alloc();
@@ -283,7 +283,7 @@ int source_seek(Source *s, int64_t position)
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
         if (seek_before(s, target - back) < 0 || source_is_stopped(s))
             break;
-        if (keyframe_fits(s, target)) {
+        if (read_to_keyframe(s, target)) {
             s->wants_key = seek_before(s, target - back) >= 0 ? INT_MAX : 0;
             return s->wants_key != 0;
         }
@@ -378,7 +378,7 @@ void source_note_logged(Source *s)
 }
 
 /* After the end. Playlists have ends of their own, and networks lose the end otherwise. */
-static int is_cut_off(Source *s)
+static bool find_cut_off(Source *s)
 {
     const char *name = s->format->iformat->name;
     if (s->network)
@@ -504,9 +504,9 @@ static void hold(Source *s, AVPacket *packet)
         av_packet_free(&held);
 }
 
-/* 0: a packet of another track, since some were queued before the tracks were chosen, or of the
- * video before its first key frame. */
-static int is_wanted(Source *s, AVPacket *packet)
+/* Returns false for a packet to drop: of another track, since some were queued before the tracks
+ * were chosen, or of the video before its first key frame. */
+static bool select_packet(Source *s, AVPacket *packet)
 {
     if ((unsigned)packet->stream_index >= s->stream_count ||
         s->format->streams[packet->stream_index]->discard == AVDISCARD_ALL)
@@ -550,7 +550,7 @@ static void hand_out(Source *s, AVPacket *packet)
 static int take_packet(Source *s, AVPacket *packet)
 {
     s->failures = 0;
-    if (!is_wanted(s, packet)) {
+    if (!select_packet(s, packet)) {
         av_packet_unref(packet);
         return 1;
     }
@@ -650,7 +650,7 @@ int source_read_own(Source *s, AVPacket *packet)
         return read_picture(s, packet);
     const int ret = read_packet(s, packet);
     if (ret == AVERROR_EOF)
-        s->damage.cut_off |= is_cut_off(s);
+        s->damage.cut_off |= find_cut_off(s);
     for (unsigned i = 0; ret == AVERROR_EOF && i < s->stream_count; i++) {
         if (s->clocks[i].corrupt) /* no later packet shows that nothing is missing */
             note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
@@ -762,7 +762,7 @@ static int is_other(const struct stat *before, const struct stat *now)
            before->st_mtim.tv_nsec != now->st_mtim.tv_nsec;
 }
 
-int source_is_changed(const Source *s, const char *path, MediaError *error)
+int source_check_unchanged(const Source *s, const char *path, MediaError *error)
 {
     struct stat now;
     const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "media/packet_bytes.h"
+#include "media/packet_set.h"
 
 /* Packets to read from one track before comparing, and the limit for all tracks. */
 #define COUNTED_PACKETS 50

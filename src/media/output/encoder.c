@@ -1,10 +1,14 @@
 #include "media/output/encoder.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
+#include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
+#include <libavutil/imgutils.h>
 #include <libavutil/intreadwrite.h>
 #include <libavutil/pixdesc.h>
 
@@ -12,12 +16,297 @@
 #include "media/convert.h"
 #include "media/gpu_frame.h"
 #include "media/log.h"
-#include "media/output/adapt.h"
 #include "media/output/encoder_choice.h"
-#include "media/output/user_data.h"
 #include "media/printable.h"
 #include "media/process.h"
 #include "media/side_data.h"
+
+/* ---- user data ---- */
+
+/* Start code and header of an SEI NAL unit, message types, and trailing bits. ITU-T H.264 and
+ * H.265, 7.3 and annex D. */
+static const uint8_t begin_h264[] = {0, 0, 0, 1, 6}, begin_hevc[] = {0, 0, 0, 1, 39 << 1, 1};
+#define REGISTERED 4
+#define UNREGISTERED 5
+#define END 0x80
+
+/* Framing of closed captions (ATSC A/53 part 4, 6.2.3); their count follows the first part. */
+static const uint8_t captions_begin[] = {0xb5, 0, 0x31, 'G', 'A', '9', '4', 3};
+#define CAPTIONS_FLAG 0x40
+#define CAPTION_BYTES 3
+#define MOST_CAPTIONS 31
+#define CAPTIONS_END 0xff
+
+/* User data to skip, by its UUID: signatures of x264, x265, FFmpeg's VA-API and Vulkan encoders,
+ * and VideoToolbox. */
+static const char *const signatures[] = {
+    "\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
+    "\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e"
+    "x265",
+    "\x59\x94\x8b\x28\x11\xec\x45\xaf\x96\x75\x19\xd4\x1f\xea\xa9\x4d",
+    "\x03\xfd\xf2\x0a\x5d\x4c\x05\x48\x20\x98\xca\x6b\x0c\x95\x30\x1c",
+    "\x47\x56\x4a\xdc\x5c\x4c\x43\x3f\x94\xef\xc5\x11\x3c\xd1\x43\xa8",
+};
+
+static int is_user_data(const AVFrameSideData *data)
+{
+    if (data->type != AV_FRAME_DATA_SEI_UNREGISTERED)
+        return 0;
+    for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
+        if (data->size >= strlen(signatures[i]) &&
+            memcmp(data->data, signatures[i], strlen(signatures[i])) == 0)
+            return 0;
+    return 1;
+}
+
+/* Writes a byte with emulation prevention; returns the position after it. */
+static uint8_t *put(uint8_t *to, int *zeros, uint8_t byte)
+{
+    if (*zeros == 2 && byte <= 3) {
+        *to++ = 3;
+        *zeros = 0;
+    }
+    *zeros = byte ? 0 : *zeros + 1;
+    *to++ = byte;
+    return to;
+}
+
+static size_t most_bytes(size_t size)
+{
+    return sizeof(begin_hevc) + 1 + (size + size / UINT8_MAX + 2) / 2 * 3 + 3;
+}
+
+/* Writes a NAL unit with one message; returns the position after it. */
+static uint8_t *put_unit(uint8_t *to, uint8_t type, const uint8_t *data, size_t size, int is_hevc)
+{
+    int zeros = 0;
+    size_t rest = size;
+    const size_t begin = is_hevc ? sizeof(begin_hevc) : sizeof(begin_h264);
+    memcpy(to, is_hevc ? begin_hevc : begin_h264, begin);
+    to += begin;
+    *to++ = type;
+    for (; rest >= UINT8_MAX; rest -= UINT8_MAX)
+        to = put(to, &zeros, UINT8_MAX);
+    to = put(to, &zeros, (uint8_t)rest);
+    for (size_t i = 0; i < size; i++)
+        to = put(to, &zeros, data[i]);
+    *to++ = END;
+    return to;
+}
+
+static uint8_t *put_captions(uint8_t *to, const AVFrameSideData *captions, int is_hevc)
+{
+    uint8_t data[sizeof(captions_begin) + 2 + MOST_CAPTIONS * CAPTION_BYTES + 1];
+    const size_t count = FFMIN(captions->size / CAPTION_BYTES, MOST_CAPTIONS);
+    uint8_t *at = data + sizeof(captions_begin);
+    memcpy(data, captions_begin, sizeof(captions_begin));
+    *at++ = (uint8_t)(CAPTIONS_FLAG | count);
+    *at++ = 0;
+    memcpy(at, captions->data, count * CAPTION_BYTES);
+    at += count * CAPTION_BYTES;
+    *at++ = CAPTIONS_END;
+    return put_unit(to, REGISTERED, data, (size_t)(at - data), is_hevc);
+}
+
+/* Writes the frame's user data as NAL units of this codec, without the old encoder's signature, and
+ * its closed captions if `captions` is not 0; NULL if it has neither. Returns 0, AVERROR(ENOSYS) if
+ * the codec has no user data, or AVERROR(ENOMEM). */
+static int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID codec,
+                           int captions)
+{
+    const AVFrameSideData *cc =
+        captions ? av_frame_get_side_data(frame, AV_FRAME_DATA_A53_CC) : NULL;
+    size_t most = cc ? most_bytes(sizeof(captions_begin) + 3 + MOST_CAPTIONS * CAPTION_BYTES) : 0;
+    *units = NULL;
+    for (int i = 0; i < frame->nb_side_data; i++)
+        most += is_user_data(frame->side_data[i]) ? most_bytes(frame->side_data[i]->size) : 0;
+    if (!most)
+        return 0;
+    if (codec != AV_CODEC_ID_H264 && codec != AV_CODEC_ID_HEVC)
+        return AVERROR(ENOSYS);
+    *units = av_buffer_alloc(most);
+    if (!*units)
+        return AVERROR(ENOMEM);
+    const int is_hevc = codec == AV_CODEC_ID_HEVC;
+    uint8_t *to = (*units)->data;
+    if (cc)
+        to = put_captions(to, cc, is_hevc);
+    for (int i = 0; i < frame->nb_side_data; i++)
+        if (is_user_data(frame->side_data[i]))
+            to = put_unit(to, UNREGISTERED, frame->side_data[i]->data, frame->side_data[i]->size,
+                          is_hevc);
+    (*units)->size = (size_t)(to - (*units)->data);
+    return 0;
+}
+
+/* Inserts the units before the first slice. Returns 0, AVERROR(ENOSYS) if the packet has no start
+ * codes, or AVERROR(ENOMEM). */
+static int user_data_insert(AVPacket *packet, const AVBufferRef *units, enum AVCodecID codec)
+{
+    const uint8_t *b = packet->data;
+    const int size = packet->size;
+    int at = 0, is_slice = 0;
+    for (; at + 3 < size && !is_slice; at++) {
+        const int type = codec == AV_CODEC_ID_HEVC ? b[at + 3] >> 1 & 63 : b[at + 3] & 31;
+        is_slice = b[at] == 0 && b[at + 1] == 0 && b[at + 2] == 1 &&
+                   (codec == AV_CODEC_ID_HEVC ? type < 32 : type >= 1 && type <= 5);
+    }
+    if (!is_slice)
+        return AVERROR(ENOSYS);
+    at -= at > 1 && b[at - 2] == 0 ? 2 : 1; /* a start code may have a zero more */
+    if (units->size > INT_MAX || av_grow_packet(packet, (int)units->size) < 0)
+        return AVERROR(ENOMEM);
+    memmove(packet->data + at + units->size, packet->data + at, (size_t)(size - at));
+    memcpy(packet->data + at, units->data, units->size);
+    return 0;
+}
+
+/* ---- adapt ---- */
+
+typedef struct Adapter {
+    Converter converter;
+    enum AVPixelFormat format;
+    enum AVColorRange range;
+    enum AVColorSpace space; /* AVCOL_SPC_UNSPECIFIED: any */
+    int width, height;
+    char description[160];
+} Adapter;
+
+static void describe(Adapter *a, const AVFrame *first)
+{
+    const size_t size = sizeof(a->description);
+    if (a->width != first->width || a->height != first->height)
+        snprintf(a->description, size, "padded from %dx%d to %dx%d", first->width, first->height,
+                 a->width, a->height);
+    if (a->format != first->format)
+        av_strlcatf(a->description, size, "%sconverted from %s to %s",
+                    a->description[0] ? ", " : "", av_get_pix_fmt_name(first->format),
+                    av_get_pix_fmt_name(a->format));
+    if (a->range != first->color_range)
+        av_strlcatf(a->description, size, "%sconverted to %s range", a->description[0] ? ", " : "",
+                    a->range == AVCOL_RANGE_JPEG ? "full" : "limited");
+}
+
+/* Creates an adapter for frames like `first` and an open encoder. NULL: out of memory. */
+static Adapter *adapter_create(const AVFrame *first, const AVCodecContext *encoder)
+{
+    Adapter *a = av_mallocz(sizeof(*a));
+    if (!a)
+        return NULL;
+    a->format = encoder->pix_fmt;
+    a->range = encoder->color_range;
+    a->space = AVCOL_SPC_UNSPECIFIED;
+    if (encoder->codec_id == AV_CODEC_ID_MJPEG || encoder->codec_id == AV_CODEC_ID_WEBP)
+        a->space = encoder->colorspace;
+    a->width = encoder->width;
+    a->height = encoder->height;
+    describe(a, first);
+    return a;
+}
+
+/* Describes the adaptation ("padded from 641x361 to 642x362"), or NULL if frames pass unchanged. */
+static const char *adapter_description(const Adapter *a)
+{
+    return a->description[0] ? a->description : NULL;
+}
+
+/* The samples of one colour component. */
+typedef struct Samples {
+    uint8_t *data;
+    ptrdiff_t stride;
+    int step, bytes; /* bytes from one sample to the next, and of each sample */
+    int width, height;
+} Samples;
+
+static Samples samples_of(const AVFrame *frame, int component)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    const AVComponentDescriptor *c = &desc->comp[component];
+    const int chroma = component == 1 || component == 2;
+    return (Samples){
+        .data = frame->data[c->plane] + c->offset,
+        .stride = frame->linesize[c->plane],
+        .step = c->step,
+        .bytes = c->depth + c->shift > 8 ? 2 : 1,
+        .width = AV_CEIL_RSHIFT(frame->width, chroma ? desc->log2_chroma_w : 0),
+        .height = AV_CEIL_RSHIFT(frame->height, chroma ? desc->log2_chroma_h : 0),
+    };
+}
+
+/* Repeats the last column and row into the padding. Only full-resolution planes grow: chroma of an
+ * odd size already covers the padded one. */
+static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    to->format = frame->format;
+    to->width = a->width;
+    to->height = a->height;
+    const int ret = av_frame_get_buffer(to, 0);
+    if (ret < 0)
+        return ret;
+    av_image_copy(to->data, to->linesize, (const uint8_t **)(uintptr_t)frame->data, frame->linesize,
+                  frame->format, frame->width, frame->height);
+    for (int i = 0; i < desc->nb_components && !(desc->flags & AV_PIX_FMT_FLAG_BITSTREAM); i++) {
+        const Samples from = samples_of(frame, i), s = samples_of(to, i);
+        for (int y = 0; y < s.height; y++)
+            for (int x = y < from.height ? from.width : 0; x < s.width; x++)
+                memcpy(s.data + y * s.stride + (ptrdiff_t)x * s.step,
+                       s.data + FFMIN(y, from.height - 1) * s.stride +
+                           (ptrdiff_t)FFMIN(x, from.width - 1) * s.step,
+                       (size_t)s.bytes);
+    }
+    return 0;
+}
+
+/* BT470BG and SMPTE170M are the same matrix. */
+static int changes_matrix(const Adapter *a, const AVFrame *frame)
+{
+    return a->space != AVCOL_SPC_UNSPECIFIED && frame->colorspace != AVCOL_SPC_UNSPECIFIED &&
+           frame->colorspace != AVCOL_SPC_BT470BG && frame->colorspace != a->space;
+}
+
+static int convert(Adapter *a, const AVFrame *frame, AVFrame *to)
+{
+    to->format = a->format;
+    to->width = frame->width;
+    to->height = frame->height;
+    to->color_range = a->range;
+    to->colorspace = changes_matrix(a, frame) ? a->space : frame->colorspace;
+    to->chroma_location = frame->chroma_location;
+    return convert_frame(&a->converter, frame, to);
+}
+
+/* Writes the adapted frame, with all its properties, to `to`, which is unreferenced first. Returns
+ * 0 or AVERROR. */
+static int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
+{
+    const int converts =
+        frame->format != a->format || frame->color_range != a->range || changes_matrix(a, frame);
+    const int pads = frame->width != a->width || frame->height != a->height;
+    AVFrame *converted = converts && pads ? av_frame_alloc() : to;
+    int ret = converted ? 0 : AVERROR(ENOMEM);
+    av_frame_unref(to);
+    if (ret >= 0 && converts)
+        ret = convert(a, frame, converted);
+    if (ret >= 0 && pads)
+        ret = pad(a, converts ? converted : frame, to);
+    if (ret >= 0)
+        ret = converts || pads ? av_frame_copy_props(to, frame) : av_frame_ref(to, frame);
+    to->color_range = a->range;
+    /* padding is part of the picture */
+    to->crop_left = to->crop_right = to->crop_top = to->crop_bottom = 0;
+    if (converted != to)
+        av_frame_free(&converted);
+    return ret;
+}
+
+static void adapter_close(Adapter **adapter)
+{
+    if (!*adapter)
+        return;
+    convert_close(&(*adapter)->converter);
+    av_freep(adapter);
+}
 
 /* Most frames an encoder may hold; with more, durations are left to the muxer. */
 #define SENT_FRAMES 1024

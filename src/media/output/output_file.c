@@ -17,7 +17,7 @@
 
 #include "media/compat.h"
 #include "media/log.h"
-#include "media/output/file_name.h"
+#include "media/output/temp_file.h"
 
 /* Most files with numbered names to try. */
 #define MAX_NUMBER 9999
@@ -32,7 +32,7 @@
 #define MAX_LINKS 40
 
 /* True if the reader empties the pipe: a write of at most its size then cannot block. */
-static int is_emptied(int fd)
+static bool wait_emptied(int fd)
 {
     int left = 1;
     for (int i = 0; i < PATIENCE_MS && ioctl(fd, FIONREAD, &left) == 0 && left; i++)
@@ -46,9 +46,9 @@ static int stopped(void *opaque)
     if (!file->stop || !atomic_load(file->stop))
         return 0;
     if (strcmp(file->path, "-") == 0)
-        return !is_emptied(STDOUT_FILENO);
+        return !wait_emptied(STDOUT_FILENO);
     const int fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    const int emptied = fd >= 0 && is_emptied(fd);
+    const int emptied = fd >= 0 && wait_emptied(fd);
     if (fd >= 0)
         close(fd);
     return !emptied;
@@ -199,6 +199,25 @@ int output_file_check_free(OutputFile *file, const char *path, MediaError *error
     return check_folder(file, path, error);
 }
 
+int output_file_replace(OutputFile *file, const char *path, MediaError *error)
+{
+    file->overwrite = 1;
+    const int ret = output_file_check_free(file, path, error);
+    return ret < 0 ? ret : output_file_open(file, error);
+}
+
+int output_file_save(const char *path, const void *bytes, size_t size, MediaError *error)
+{
+    OutputFile file = {0};
+    int ret = output_file_replace(&file, path, error);
+    if (ret >= 0)
+        ret = output_file_write(&file, bytes, size, error);
+    if (ret >= 0)
+        ret = output_file_commit(&file, OUTPUT_REPLACE, error);
+    output_file_close(&file);
+    return ret;
+}
+
 int output_file_is_terminal(const OutputFile *file)
 {
     struct stat there;
@@ -244,10 +263,13 @@ int output_file_open(OutputFile *file, MediaError *error)
         ret = AVERROR(EEXIST);
     else if (direct && stat(file->path, &there) == 0 && S_ISFIFO(there.st_mode))
         ret = open_fifo(file);
-    else if (!direct &&
-             temp_file_create(&file->temp, file->temp_like ? file->temp_like : file->path,
-                              replaced(file), file->room) < 0)
-        ret = AVERROR(errno);
+    else if (!direct) {
+        const char *like = file->temp_like ? file->temp_like : file->path;
+        if (!file->keeps_leftovers)
+            temp_file_remove_leftovers(like, file->room);
+        if (temp_file_create(&file->temp, like, replaced(file), file->room) < 0)
+            ret = AVERROR(errno);
+    }
     if (ret >= 0) {
         char *url = file->fifo ? av_asprintf("pipe:%d", file->fifo)
                     : strcmp(file->path, "-") == 0
@@ -325,6 +347,12 @@ int output_file_fail(const OutputFile *file, int averror, MediaError *error)
     const char *detail = media_log_error();
     return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s%s%s", media_quote(file->path),
                       media_av_text(averror), detail[0] ? "; " : "", detail);
+}
+
+int output_file_write(OutputFile *file, const void *bytes, size_t size, MediaError *error)
+{
+    avio_write(file->io, bytes, (int)size);
+    return file->io->error < 0 ? fail_write(file, file->io->error, error) : 0;
 }
 
 int output_file_refuses(int averror)
@@ -470,6 +498,13 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
         return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
     temp_file_take_mode(file->temp.fd, replaced(file));
     const int synced = closed < 0 ? closed : temp_file_sync(file->temp.fd) < 0 ? AVERROR(errno) : 0;
+    if (kind == OUTPUT_REPLACE) {
+        if (synced < 0 || rename(file->temp.name, file->path) < 0)
+            return fail_write(file, synced < 0 ? synced : AVERROR(errno), error);
+        temp_file_sync_folder(file->path);
+        temp_file_keep(&file->temp, 0);
+        return 0;
+    }
     if (synced < 0) {
         (void)fail_write(file, synced, error);
         kind = OUTPUT_PARTIAL;

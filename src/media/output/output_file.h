@@ -27,8 +27,9 @@ typedef struct OutputFile {
     TempFile temp;
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
-    int counts;  /* not 0: opened by output_file_open_counter() */
-    size_t room; /* longest name in its folder; 0: written directly */
+    int keeps_leftovers; /* not 0: does not look for files of killed runs */
+    int counts;          /* not 0: opened by output_file_open_counter() */
+    size_t room;         /* longest name in its folder; 0: written directly */
 } OutputFile;
 
 /* The final name of a file. */
@@ -36,6 +37,7 @@ typedef enum OutputName {
     OUTPUT_OWN_NAME, /* its path */
     OUTPUT_PARTIAL,  /* the first free one of NAME.partial.EXT, NAME.partial-2.EXT, ... */
     OUTPUT_FREE,     /* the first free one of NAME.EXT, NAME-2.EXT, ... */
+    OUTPUT_REPLACE,  /* its path; after a failure nothing has changed */
 } OutputName;
 
 /*
@@ -62,6 +64,15 @@ int output_file_open(OutputFile *file, MediaError *error);
 /* Instead of output_file_open(): opens a seekable null output that counts its bytes. MEDIA_OUTPUT:
  * out of memory. */
 int output_file_open_counter(OutputFile *file, MediaError *error);
+
+/* Opens a zeroed file that will replace whatever is at `path`, by OUTPUT_REPLACE. MEDIA_OUTPUT. */
+int output_file_replace(OutputFile *file, const char *path, MediaError *error);
+
+/* Writes such a file. MEDIA_OUTPUT: nothing has changed. */
+int output_file_save(const char *path, const void *bytes, size_t size, MediaError *error);
+
+/* Writes to an open file. MEDIA_OUTPUT, also after an earlier failure. */
+int output_file_write(OutputFile *file, const void *bytes, size_t size, MediaError *error);
 
 /* The size of an open file so far, even if the last write was in its header; 0: not open. */
 int64_t output_file_bytes(const OutputFile *file);

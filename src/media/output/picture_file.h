@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <libavcodec/packet.h>
+
 #include "media/error.h"
+#include "media/input/picture_list.h"
 
 /*
  * Writes RGBA pixels, `stride` bytes from row to row, without alpha, as BASE.png, or BASE-2.png and
@@ -19,5 +22,23 @@ int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride
  * MEDIA_USAGE without `overwrite`. */
 int picture_file_name(const char *path, int overwrite, const uint8_t *pixels, ptrdiff_t stride,
                       int width, int height, MediaError *error);
+
+/* ---- picture sequence ---- */
+
+typedef struct PictureSequence {
+    const char *pattern; /* such as "out%04d.png"; owned by the caller */
+    int64_t count, bytes;
+} PictureSequence;
+
+/* Checks that pictures with such names can be written and, without `overwrite`, that none exists.
+ * MEDIA_USAGE, MEDIA_OUTPUT. */
+int picture_sequence_check(const char *pattern, int overwrite, MediaError *error);
+
+/* Checks that no picture would overwrite an input. MEDIA_USAGE. */
+int picture_sequence_check_inputs(const char *pattern, const PictureList *inputs,
+                                  MediaError *error);
+
+/* Writes the next picture; numbers start at 1. MEDIA_OUTPUT. */
+int picture_sequence_write(PictureSequence *sequence, const AVPacket *packet, MediaError *error);
 
 #endif

@@ -4,21 +4,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/common.h>
 #include <libavutil/crc.h>
 #include <libavutil/mem.h>
 #include <libavutil/random_seed.h>
 
 #include "media/activity.h"
 #include "media/error.h"
-#include "media/output/file_name.h"
 
 #define NAME_TRIES 100
 #define MOST_FILES 64
@@ -110,7 +112,7 @@ static int has_name(int fd, const char *name, struct stat *file)
            file->st_ino == there.st_ino;
 }
 
-void temp_file_remove_leftover(const char *name)
+static void remove_leftover(const char *name)
 {
     struct stat there;
     if (lstat(name, &there) < 0 || !S_ISREG(there.st_mode))
@@ -124,38 +126,11 @@ void temp_file_remove_leftover(const char *name)
     close(fd);
 }
 
-static void remove_leftovers(const char *folder, const char *prefix)
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-    while (entries && (entry = readdir(entries))) {
-        const char *rest = entry->d_name;
-        const int is_leftover = av_strstart(rest, prefix, &rest) &&
-                                strspn(rest, "0123456789abcdef") == DIGITS &&
-                                strcmp(rest + DIGITS, ENDING) == 0;
-        char *name = is_leftover ? av_asprintf("%s/%s", folder, entry->d_name) : NULL;
-        if (name)
-            temp_file_remove_leftover(name);
-        av_free(name);
-    }
-    if (entries)
-        closedir(entries);
-}
-
 /* ---- permissions ---- */
 
 static int is_replaced(const char *path, struct stat *old)
 {
     return path && stat(path, old) == 0 && S_ISREG(old->st_mode);
-}
-
-/* The owner needs both bits because the muxer opens the file again by name. */
-int temp_file_open(const char *name, const char *replaces)
-{
-    struct stat old;
-    const mode_t mode =
-        is_replaced(replaces, &old) ? (old.st_mode & 0777) | S_IRUSR | S_IWUSR : 0666;
-    return open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
 }
 
 /* The file's creation mode respects the umask. */
@@ -183,7 +158,30 @@ static char *prefix_of(const char *base, size_t room)
                        sum);
 }
 
-int temp_file_lock(int fd, const char *name)
+void temp_file_remove_leftovers(const char *path, size_t room)
+{
+    char *folder = file_name_folder(path), *prefix = prefix_of(file_name_base(path), room);
+    DIR *entries = folder && prefix ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries))) {
+        const char *rest = entry->d_name;
+        const int is_leftover = av_strstart(rest, prefix, &rest) &&
+                                strspn(rest, "0123456789abcdef") == DIGITS &&
+                                strcmp(rest + DIGITS, ENDING) == 0;
+        char *name = is_leftover ? av_asprintf("%s/%s", folder, entry->d_name) : NULL;
+        if (name)
+            remove_leftover(name);
+        av_free(name);
+    }
+    if (entries)
+        closedir(entries);
+    av_free(prefix);
+    av_free(folder);
+}
+
+/* Locks a new file, if its file system can. Returns 0 if another run has removed it as a leftover.
+ */
+static int lock(int fd, const char *name)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno != EWOULDBLOCK; /* other errors mean that locks are not supported */
@@ -194,11 +192,15 @@ int temp_file_lock(int fd, const char *name)
 /* Returns 1 on success, 0 to try another name, -1 with errno. */
 static int create(TempFile *temp, const char *name, const char *path, const char *replaces)
 {
-    const int fd = temp_file_open(name, replaces);
+    struct stat old;
+    /* The owner needs both bits because the muxer opens the file again by name. */
+    const mode_t mode =
+        is_replaced(replaces, &old) ? (old.st_mode & 0777) | S_IRUSR | S_IWUSR : 0666;
+    const int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
     TempNote *note = register_file(fd, name, path);
-    if (note && temp_file_lock(fd, name)) {
+    if (note && lock(fd, name)) {
         *temp = (TempFile){.name = note->name, .fd = fd, .note = note};
         return 1;
     }
@@ -216,8 +218,6 @@ int temp_file_create(TempFile *temp, const char *path, const char *replaces, siz
     char *folder = file_name_folder(path);
     char *prefix = prefix_of(file_name_base(path), room);
     int ret = folder && prefix ? 0 : -1;
-    if (ret == 0)
-        remove_leftovers(folder, prefix);
     errno = ENOMEM;
     for (int i = 0; ret == 0 && i < NAME_TRIES; i++) {
         char *name = av_asprintf("%s/%s%08x" ENDING, folder, prefix, av_get_random_seed());
@@ -287,4 +287,64 @@ void temp_file_sync_folder(const char *path)
         return;
     (void)fsync(fd); /* not supported everywhere; the file itself is safe */
     close(fd);
+}
+
+/* ---- file name ---- */
+
+/* Longer extensions are parts of a name with a dot. */
+#define MAX_EXTENSION 32
+
+char *file_name_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return av_strdup(".");
+    return slash == path ? av_strdup("/") : av_strndup(path, (size_t)(slash - path));
+}
+
+const char *file_name_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+size_t file_name_room(const char *folder)
+{
+    const size_t before = strlen(folder) + 1; /* including the slash */
+    const long most = pathconf(folder, _PC_NAME_MAX);
+    const size_t name = most > 0 ? (size_t)most : NAME_MAX;
+    const size_t left = before < PATH_MAX - 1 ? PATH_MAX - 1 - before : 0;
+    return name < left ? name : left;
+}
+
+size_t file_name_cut(const char *name, size_t most)
+{
+    size_t end = strlen(name);
+    if (end <= most)
+        return end;
+    end = most;
+    for (int i = 0; i < 3 && end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80; i++)
+        end--;
+    return end;
+}
+
+/* Returns the extension, or the end of the name. A leading dot marks a hidden file. */
+static const char *extension_of(const char *base)
+{
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base && strlen(dot) <= MAX_EXTENSION ? dot : base + strlen(base);
+}
+
+char *file_name_with(const char *path, const char *word, size_t room)
+{
+    const char *base = file_name_base(path), *extension = extension_of(base);
+    const size_t added = strlen(word) + strlen(extension);
+    char *stem = av_strndup(base, (size_t)(extension - base));
+    if (!stem)
+        return NULL;
+    const size_t length = file_name_cut(stem, room > added ? room - added : 0);
+    char *name =
+        av_asprintf("%.*s%.*s%s%s", (int)(base - path), path, (int)length, stem, word, extension);
+    av_free(stem);
+    return name;
 }

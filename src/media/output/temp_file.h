@@ -5,7 +5,11 @@
 #ifndef LUMEQ_MEDIA_TEMP_FILE_H
 #define LUMEQ_MEDIA_TEMP_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "media/error.h"
 
 /* Shortest limit for names in a folder (file_name_room()) that suffices. */
 #define TEMP_FILE_ROOM 48
@@ -17,8 +21,15 @@ typedef struct TempFile {
     struct TempNote *note;
 } TempFile;
 
-/* Removes leftovers for this path and creates a new file. `replaces`: see temp_file_open(). `room`
- * is at least TEMP_FILE_ROOM. -1: see errno. */
+/* Removes unfinished files that killed runs left for this path: owned by this user and not locked
+ * by any process. Keeps them on a file system without locks. */
+void temp_file_remove_leftovers(const char *path, size_t room);
+
+/*
+ * Creates an empty file for this path. It will replace the regular file `replaces`, if that exists;
+ * until then it is no more accessible to group and others than the old one. NULL: it replaces
+ * nothing. `room` is at least TEMP_FILE_ROOM. -1: see errno.
+ */
 int temp_file_create(TempFile *temp, const char *path, const char *replaces, size_t room);
 
 /* Returns 1 if its name still refers to it. */
@@ -35,24 +46,9 @@ void temp_file_keep(TempFile *temp, int own);
 /* Closes and removes it, unless its name now belongs to another file. Does nothing to {0}. */
 void temp_file_remove(TempFile *temp);
 
-/*
- * Creates an empty file that will replace the regular file `replaces`, if that exists. Until then
- * it is no more accessible to group and others than the old one. NULL: it replaces nothing. -1: see
- * errno.
- */
-int temp_file_open(const char *name, const char *replaces);
-
 /* Call before renaming: copies the permissions of the replaced file without set-uid, set-gid and
  * the sticky bit. If owner or group differ, the umask applies too. */
 void temp_file_take_mode(int fd, const char *replaces);
-
-/* Locks a new file, if its file system can. Returns 0 if another run has removed it as a leftover.
- */
-int temp_file_lock(int fd, const char *name);
-
-/* Removes an unfinished file of a killed run: owned by this user and not locked by any process.
- * Keeps it on a file system without locks. */
-void temp_file_remove_leftover(const char *name);
 
 /* fsync() that notes activity for each chunk that has reached the disk. */
 int temp_file_sync(int fd);
@@ -63,5 +59,24 @@ void temp_file_sync_folder(const char *path);
 /* For a signal handler that ends the program: removes all temporary files. `removed`, if not NULL,
  * receives the quoted output path of each. Async-signal-safe, as `removed` must be. */
 void temp_file_remove_all(void (*removed)(const char *path));
+
+/* ---- file name ---- */
+
+/* The folder of a path, or "."; free with av_free(). NULL: out of memory. */
+char *file_name_folder(const char *path);
+
+/* The file name without the folder. */
+const char *file_name_base(const char *path);
+
+/* The longest file name in this folder, in bytes, also limited by PATH_MAX. */
+size_t file_name_room(const char *folder);
+
+/* The length of the longest prefix of a name that has at most `most` bytes and ends with a whole
+ * UTF-8 character. */
+size_t file_name_cut(const char *name, size_t most);
+
+/* Inserts `word` between NAME and .EXT; shortens NAME if the file name would exceed `room` bytes.
+ * Free with av_free(). NULL: out of memory. */
+char *file_name_with(const char *path, const char *word, size_t room);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <libavutil/mem.h>
 
-#include "media/packet_bytes.h"
+#include "media/packet_set.h"
 
 /* Rebuilds the set of known packets, so that dropped ones may come again. */
 static void drop_oldest(PacketStore *s)

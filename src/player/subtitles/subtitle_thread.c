@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "media/packet_bytes.h"
+#include "media/packet_set.h"
 #include "run/queue.h"
 
 /* Maximum packets in the queue; at most one reset follows each. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "player/view/view_planes.h"
 #include "player/view/view_shaders.h"
 #include "player/view/view_target.h"
 

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "media/decoded.h"
 #include "panel/canvas.h"
 #include "player/view/view_uploader.h"
+#include "run/run_frame.h"
 
 typedef struct View View;
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "media/decoded.h"
 #include "media/error.h"
+#include "run/run_frame.h"
 
 typedef enum ViewSide {
     VIEW_INPUT = 0, /* as decoded */
