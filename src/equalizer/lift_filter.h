@@ -133,7 +133,7 @@ LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
         dark + (none * (CURVE_GAIN_DARK - 2) * 4 * part >> 8),
         light + (none * (4 * 256 + (CURVE_GAIN_LIGHT - 10) * 4 * part) >> 8),
         LIFT_COLOUR,
-        hdr ? LIFT_COLOUR : (int32_t)CURVE_LOSS_SHARE,
+        (int32_t)(hdr ? LIFT_COLOUR : CURVE_LOSS_SHARE),
         10 * one,
         (uint32_t)(79 * one / 10),
     };

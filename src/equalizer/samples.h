@@ -77,9 +77,10 @@ CURVE_INLINE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part,
 /* The rule of pictures that are not lifted. */
 CURVE_INLINE CurveGainRule curve_gain_rule(int hdr)
 {
-    const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8,
-                                CURVE_GAIN_SHARE,     hdr ? CURVE_GAIN_SHARE : CURVE_LOSS_SHARE,
-                                4 * CURVE_GAIN_ONE,   CURVE_GAIN_MOST};
+    const CurveGainRule rule = {
+        CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8,
+        CURVE_GAIN_SHARE,     (int32_t)(hdr ? CURVE_GAIN_SHARE : CURVE_LOSS_SHARE),
+        4 * CURVE_GAIN_ONE,   CURVE_GAIN_MOST};
     return rule;
 }
 
