@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/cuda/device_memory.h"
 #include "equalizer/cuda/frame.h"
+#include "equalizer/cuda/memory.h"
 #include "equalizer/cuda/pictures.h"
-#include "equalizer/cuda/pinned_memory.h"
-#include "equalizer/cuda/waiting.h"
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 
