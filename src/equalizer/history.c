@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "equalizer/arguments.h"
-#include "equalizer/frame_stats.h"
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 #include "equalizer/tone_curve.h"
