@@ -255,15 +255,8 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *fr
         return lumeq_refuse("LumeqFrame.size is not the size of any known version");
     if (frame->number < 0)
         return lumeq_refuse("the frame's number %lld is negative", (long long)frame->number);
-    if (frame->sync) {
-        if (lumeq_take_struct(sync, sizeof(*sync), frame->sync) < 0)
-            return lumeq_refuse("LumeqSync.size is not the size of any known version");
-        if (!eq->backend->alloc_device)
-            return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s",
-                                eq->backend->name);
-        frame->sync = sync;
-    }
-    return lumeq_check_frame(frame, &eq->params, eq->backend);
+    const int ret = lumeq_take_sync(sync, &frame->sync, eq->backend);
+    return ret < 0 ? ret : lumeq_check_frame(frame, &eq->params, eq->backend);
 }
 
 /* The history before a frame. */
@@ -276,16 +269,8 @@ static const LumeqPast *past_before(const LumeqEqualizer *eq, const Flight *f)
 /* The job of measuring a frame. */
 static LumeqMeasureJob measure_job(const Flight *f)
 {
-    const LumeqImage *in = &f->frame.in;
-    LumeqMeasureJob job = {
-        .in = *in,
-        .previous = f->previous,
-        .curve = lumeq_curve_params(&f->past.params, in, &f->past.clock),
-        .bars = lumeq_bars_params(&f->past.params, in, 0),
-        .counts = f->measure.counts,
-        .sync = f->frame.sync,
-    };
-    job.clahe = lumeq_tiles_params(&job.grid, &f->past.params, in, &job.curve);
+    LumeqMeasureJob job = lumeq_measure_job(&f->measure, &f->past.params, &f->past.clock,
+                                            &f->frame.in, &f->previous, f->frame.sync);
     job.counts.cells = NULL;
     return job;
 }
