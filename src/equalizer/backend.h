@@ -91,27 +91,6 @@ static inline size_t lumeq_result_size(uint32_t bins)
     return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
 }
 
-/* The number of defined bytes: without mode CLAHE only the members that say so, in the reference
- * everything but the history. */
-static inline size_t lumeq_tiles_size(const TileResult *tiles)
-{
-    const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
-    return tiles->tiles_x ? offsetof(TileResult, smooth) + count * sizeof(tiles->smooth[0])
-                          : offsetof(TileResult, sums);
-}
-
-static inline void lumeq_copy_state(LumeqState *to, const LumeqState *from)
-{
-    memcpy(&to->curve, &from->curve, lumeq_result_size(from->curve.bins));
-    memcpy(&to->tiles, &from->tiles, lumeq_tiles_size(&from->tiles));
-}
-
-/* Marks a frame without tiles. */
-static inline void lumeq_no_tiles(TileResult *tiles)
-{
-    tiles->tiles_x = tiles->tiles_y = tiles->depth = 0;
-}
-
 /* Most frames that a GPU launches together. Live sources do not wait for others. */
 static inline int lumeq_batch(const LumeqConfig *config)
 {
@@ -153,6 +132,7 @@ typedef struct LumeqCounts {
 typedef struct LumeqMeasureJob {
     LumeqImage in, previous; /* previous: the frame before, for noise; plane[0] is NULL if it is
                               * not known */
+    MeasureShape shape;      /* of the counts */
     CurveParams curve;       /* sample format and bins */
     BarsParams bars;         /* format for the profile */
     int clahe;

@@ -137,17 +137,14 @@ static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *s
     return may ? lumeq_context_cpu(c) : NULL;
 }
 
-static int take_sync(LumeqSync *to, const LumeqSync *from, const LumeqContext *c,
-                     const LumeqSync **sync)
+int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *backend)
 {
-    *sync = NULL;
-    if (!from)
+    if (!*sync)
         return 0;
-    if (lumeq_take_struct(to, sizeof(*to), from) < 0)
+    if (lumeq_take_struct(to, sizeof(*to), *sync) < 0)
         return lumeq_refuse("LumeqSync.size is not the size of any known version");
-    if (!c->first.backend->alloc_device)
-        return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s",
-                            c->first.backend->name);
+    if (!backend->alloc_device)
+        return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s", backend->name);
     *sync = to;
     return 0;
 }
@@ -156,17 +153,8 @@ static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *par
                         const LumeqImage *in, const LumeqImage *previous, const LumeqSync *sync)
 {
     const LumeqClock clock = {0};
-    LumeqMeasureJob job = {
-        .in = *in,
-        .curve = lumeq_curve_params(params, in, &clock),
-        .bars = lumeq_bars_params(params, in, 0),
-        .sync = sync,
-    };
-    if (previous)
-        job.previous = *previous;
+    LumeqMeasureJob job = lumeq_measure_job(m, params, &clock, in, previous, sync);
     job.bars.ignore = 0;
-    job.clahe = lumeq_tiles_params(&job.grid, params, in, &job.curve);
-    job.counts = m->counts;
     m->pending = NULL;
     m->work = &c->first;
     int ret = c->first.backend->measure(c->first.priv, &job, &m->pending);
@@ -192,7 +180,7 @@ int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqPara
     if (ret == 0 && previous)
         ret = lumeq_check_previous(previous, in, context->first.backend);
     if (ret == 0)
-        ret = take_sync(&own, sync, context, &sync);
+        ret = lumeq_take_sync(&own, &sync, context->first.backend);
     if (ret < 0)
         return ret;
 
@@ -222,7 +210,7 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
     if (ret == 0)
         ret = lumeq_curve_fits(curve, in);
     if (ret == 0)
-        ret = take_sync(&own, sync, context, &sync);
+        ret = lumeq_take_sync(&own, &sync, context->first.backend);
     if (ret < 0)
         return ret;
     CurveTable table;

@@ -24,6 +24,9 @@ struct LumeqContext {
 int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int flights, char *why,
                        size_t why_size);
 
+/* Replaces the caller's sync, unless it is NULL, by a checked copy. */
+int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *backend);
+
 /* The CPU's backend, which is opened once. NULL: out of memory or threads. Any thread. */
 const LumeqWork *lumeq_context_cpu(LumeqContext *context);
 

@@ -8,7 +8,6 @@
 #include "equalizer/arguments.h"
 #include "equalizer/backend.h"
 #include "equalizer/context.h"
-#include "equalizer/frame_stats.h"
 #include "equalizer/history.h"
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
@@ -54,8 +53,6 @@ struct LumeqEqualizer {
     int flushing;
 
     LumeqFollowWork work;
-    CurveResult result; /* scratch memory, for the statistics of the reference; and so is `table` */
-    CurveTable table;
     int reset;        /* the next frame starts with an empty history */
     LumeqClock clock; /* after the last submitted frame */
 
@@ -258,15 +255,8 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *fr
         return lumeq_refuse("LumeqFrame.size is not the size of any known version");
     if (frame->number < 0)
         return lumeq_refuse("the frame's number %lld is negative", (long long)frame->number);
-    if (frame->sync) {
-        if (lumeq_take_struct(sync, sizeof(*sync), frame->sync) < 0)
-            return lumeq_refuse("LumeqSync.size is not the size of any known version");
-        if (!eq->backend->alloc_device)
-            return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s",
-                                eq->backend->name);
-        frame->sync = sync;
-    }
-    return lumeq_check_frame(frame, &eq->params, eq->backend);
+    const int ret = lumeq_take_sync(sync, &frame->sync, eq->backend);
+    return ret < 0 ? ret : lumeq_check_frame(frame, &eq->params, eq->backend);
 }
 
 /* The history before a frame. */
@@ -279,16 +269,8 @@ static const LumeqPast *past_before(const LumeqEqualizer *eq, const Flight *f)
 /* The job of measuring a frame. */
 static LumeqMeasureJob measure_job(const Flight *f)
 {
-    const LumeqImage *in = &f->frame.in;
-    LumeqMeasureJob job = {
-        .in = *in,
-        .previous = f->previous,
-        .curve = lumeq_curve_params(&f->past.params, in, &f->past.clock),
-        .bars = lumeq_bars_params(&f->past.params, in, 0),
-        .counts = f->measure.counts,
-        .sync = f->frame.sync,
-    };
-    job.clahe = lumeq_tiles_params(&job.grid, &f->past.params, in, &job.curve);
+    LumeqMeasureJob job = lumeq_measure_job(&f->measure, &f->past.params, &f->past.clock,
+                                            &f->frame.in, &f->previous, f->frame.sync);
     job.counts.cells = NULL;
     return job;
 }
@@ -659,34 +641,40 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
     return 0;
 }
 
-/* The GPU keeps only the histogram of a frame of the reference, and its sums over tiles. */
-static void fill_reference(LumeqEqualizer *eq, LumeqFrameStats *stats, const Flight *f)
+/* For statistics: the GPU keeps only the histogram of a frame of the reference, and its sums over
+ * tiles. */
+static int make_reference_curve(LumeqEqualizer *eq, Flight *f)
 {
     const LumeqMeasureJob job = measure_job(f);
-    const FrameSummary summary = {
-        .params = &job.curve,
-        .result = &eq->result,
-        .tiles = job.clahe ? (uint32_t)tile_count(&job.grid) : 0,
-        .sums = &f->sums,
-    };
     const CurveResult *history = &f->past.state.curve;
-    curve_compute(&job.curve, f->measure.counts.hist, history, &eq->result, &eq->table,
+    LumeqCurve *made = lumeq_curve_new(&f->measure.shape, &job.curve, job.clahe ? &job.grid : NULL);
+    if (!made)
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
+    curve_compute(&job.curve, f->measure.counts.hist, history, made->result, &made->table,
                   &eq->work.curve);
-    memcpy(&eq->result, history, offsetof(CurveResult, bin));
-    lumeq_fill_stats(stats, &summary);
+    memcpy(made->result, history, offsetof(CurveResult, bin));
+    if (made->sums)
+        *made->sums = f->sums;
+    f->curve = made;
+    return 0;
 }
 
-static void fill_stats(LumeqEqualizer *eq, LumeqFrameStats *stats, const Flight *f)
+/* Fills in the caller's struct, unless it is NULL. */
+static int give_stats(LumeqEqualizer *eq, LumeqFrameStats *stats, Flight *f)
 {
-    if (f->curve)
-        (void)lumeq_curve_stats(f->curve, stats);
-    else
-        fill_reference(eq, stats, f);
-    stats->upload_us = f->end_us[LUMEQ_STAGE_UPLOAD] - f->begin_us[LUMEQ_STAGE_UPLOAD];
-    stats->equalize_us = f->end_us[LUMEQ_STAGE_EQUALIZE] - f->begin_us[LUMEQ_STAGE_EQUALIZE];
-    stats->download_us = f->end_us[LUMEQ_STAGE_DOWNLOAD] - f->begin_us[LUMEQ_STAGE_DOWNLOAD];
-    memcpy(stats->stage_begin_us, f->begin_us, sizeof(stats->stage_begin_us));
-    memcpy(stats->stage_end_us, f->end_us, sizeof(stats->stage_end_us));
+    LumeqFrameStats filled;
+    const int ret = stats && !f->curve ? make_reference_curve(eq, f) : 0;
+    if (ret < 0 || !stats)
+        return ret;
+    (void)lumeq_curve_stats(f->curve, stats);
+    (void)lumeq_take_struct(&filled, sizeof(filled), stats);
+    filled.upload_us = f->end_us[LUMEQ_STAGE_UPLOAD] - f->begin_us[LUMEQ_STAGE_UPLOAD];
+    filled.equalize_us = f->end_us[LUMEQ_STAGE_EQUALIZE] - f->begin_us[LUMEQ_STAGE_EQUALIZE];
+    filled.download_us = f->end_us[LUMEQ_STAGE_DOWNLOAD] - f->begin_us[LUMEQ_STAGE_DOWNLOAD];
+    memcpy(filled.stage_begin_us, f->begin_us, sizeof(filled.stage_begin_us));
+    memcpy(filled.stage_end_us, f->end_us, sizeof(filled.stage_end_us));
+    (void)lumeq_give_struct(stats, &filled, sizeof(filled));
+    return 0;
 }
 
 /* Checks the output structs; NULL is allowed for both. */
@@ -707,11 +695,8 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return no_equalizer();
     if (!eq->in_flight)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
-    LumeqFrameStats filled;
     if (check_results(frame, stats) < 0)
         return failed(eq, LUMEQ_ERR_ARGUMENT);
-    if (stats)
-        (void)lumeq_take_struct(&filled, sizeof(filled), stats);
     Flight *f = flight_at(eq, 0);
     int ret = 0;
     if (!f->finished && eq->backend->place)
@@ -720,7 +705,9 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         ret = finish_here(eq);
     if (ret < 0 && ret != LUMEQ_ERR_AGAIN && !f->finished)
         ret = not_done(eq, ret, 1);
-    if (ret < 0 && !f->finished)
+    if (f->finished)
+        ret = f->error ? 0 : give_stats(eq, stats, f);
+    if (ret < 0)
         return failed(eq, ret);
     leave(eq, flight_at(eq, -1));
     eq->first = (eq->first + 1) % eq->size;
@@ -729,10 +716,6 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->written -= eq->written > 0;
     if (frame)
         (void)lumeq_give_struct(frame, &f->frame, sizeof(f->frame));
-    if (stats && !f->error) {
-        fill_stats(eq, &filled, f);
-        (void)lumeq_give_struct(stats, &filled, sizeof(filled));
-    }
     lumeq_curve_unref(&f->curve);
     return f->error;
 }

@@ -1,8 +1,9 @@
-#include "equalizer/frame_stats.h"
-
 #include <string.h>
 
+#include "equalizer/last_error.h"
 #include "equalizer/rule/curve.h"
+#include "equalizer/settings.h"
+#include "equalizer/tone_curve.h"
 
 /* A histogram with its running count and sum; it is stored only if requested. */
 typedef struct Tally {
@@ -59,59 +60,58 @@ static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, in
     }
 }
 
-static void count_out(Tally *out, const FrameSummary *from)
+static void count_out(Tally *out, const LumeqCurve *curve)
 {
-    const CurveParams *curve = from->params;
-    const CurveBin *bin = from->result->bin;
-    for (int i = 0; i < curve->bins; i++) {
+    const CurveParams *p = &curve->params;
+    const CurveBin *bin = curve->result->bin;
+    for (int i = 0; i < p->bins; i++) {
         if (!bin[i].hist)
             continue;
-        if (curve->fraction)
-            spread_bin(out, curve, &bin[i], i == curve->bins - 1);
+        if (p->fraction)
+            spread_bin(out, p, &bin[i], i == p->bins - 1);
         else
             tally(out, (bin[i].curve + CURVE_ONE / 2) >> 16, bin[i].hist);
     }
 }
 
 /* The tiles' histograms have 256 cells; the bins of a cell share its count. */
-static void count_tiles_out(Tally *out, const FrameSummary *from)
+static void count_tiles_out(Tally *out, const LumeqCurve *curve)
 {
-    const uint32_t width = (uint32_t)from->params->bins / TILE_CELLS;
+    const uint32_t width = (uint32_t)curve->params.bins / TILE_CELLS;
     for (uint32_t i = 0; i < TILE_CELLS; i++) {
-        const uint64_t count = from->sums->hist_out[i];
+        const uint64_t count = curve->sums->hist_out[i];
         for (uint32_t k = 0; k < width; k++)
             tally(out, i * width + k, (uint32_t)(count * (k + 1) / width - count * k / width));
     }
 }
 
 /* The tiles' curves are interpolated between the nodes of cells. */
-static uint32_t tiles_curve_at(const FrameSummary *from, uint32_t bin)
+static uint32_t tiles_curve_at(const LumeqCurve *curve, uint32_t bin)
 {
-    const CurveParams *curve = from->params;
-    const uint32_t width = (uint32_t)curve->bins / TILE_CELLS, i = bin / width, k = bin % width;
-    const uint64_t begin = from->sums->curve_sum[i];
-    const uint64_t end = i + 1 < TILE_CELLS ? from->sums->curve_sum[i + 1]
-                                            : (uint64_t)from->tiles << (curve->depth + 8);
+    const CurveParams *p = &curve->params;
+    const uint32_t width = (uint32_t)p->bins / TILE_CELLS, i = bin / width, k = bin % width;
+    const uint32_t tiles = (uint32_t)tile_count(curve->grid);
+    const uint64_t begin = curve->sums->curve_sum[i];
+    const uint64_t end =
+        i + 1 < TILE_CELLS ? curve->sums->curve_sum[i + 1] : (uint64_t)tiles << (p->depth + 8);
     const uint64_t sum = begin + (end > begin ? end - begin : 0) * k / width;
-    return (uint32_t)((sum << 8) / from->tiles);
+    return (uint32_t)((sum << 8) / tiles);
 }
 
-static uint32_t curve_at(const FrameSummary *from, int bin)
+static uint32_t curve_at(const LumeqCurve *curve, int bin)
 {
-    return from->tiles ? tiles_curve_at(from, (uint32_t)bin) : from->result->bin[bin].curve;
+    return curve->grid ? tiles_curve_at(curve, (uint32_t)bin) : curve->result->bin[bin].curve;
 }
 
-/* The steepest slope over one code of 8 bits in the darkest quarter of the range. `curve` is filled
- * in, or NULL. */
-static double noise_gain(const FrameSummary *from, const uint32_t *curve)
+/* The steepest slope over one code of 8 bits in the darkest quarter of the range. */
+static double noise_gain(const LumeqCurve *curve)
 {
-    const CurveParams *p = from->params;
+    const CurveParams *p = &curve->params;
     const int width = p->bins / CURVE_CELLS, black = p->black >> p->fraction;
     const int quarter = black + ((p->white - p->black) >> (p->fraction + 2));
     uint32_t most = 0;
     for (int i = black; i < quarter; i++) {
-        const uint32_t rise =
-            curve ? curve[i + width] - curve[i] : curve_at(from, i + width) - curve_at(from, i);
+        const uint32_t rise = curve_at(curve, i + width) - curve_at(curve, i);
         most = rise > most ? rise : most;
     }
     return (double)most / ((double)CURVE_ONE * (width << p->fraction));
@@ -131,51 +131,57 @@ uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
     return moved;
 }
 
-static int32_t filtered_noise(const FrameSummary *from)
+static int32_t filtered_noise(const LumeqCurve *curve)
 {
-    const LiftState *lift = &from->result->lift;
-    return lift_filtered(lift_noise(lift->dark, lift->noise >> 10), from->params->denoise);
+    const LiftState *lift = &curve->result->lift;
+    return lift_filtered(lift_noise(lift->dark, lift->noise >> 10), curve->params.denoise);
 }
 
-static int is_filtered(const FrameSummary *from)
+static int is_filtered(const LumeqCurve *curve)
 {
-    const CurveParams *p = from->params;
+    const CurveParams *p = &curve->params;
     const int width = p->bins / CURVE_CELLS, black = p->black >> (p->depth - 8);
     const int white = p->white >> (p->depth - 8);
-    const int32_t filtered = filtered_noise(from);
+    const int32_t filtered = filtered_noise(curve);
     uint32_t nodes[LIFT_CODES], any = 0;
     for (int i = 0; i < LIFT_CODES; i++)
-        nodes[i] = curve_code8(p, from->result->bin[i * width].curve);
+        nodes[i] = curve_code8(p, curve->result->bin[i * width].curve);
     for (int i = 0; i < LIFT_CODES; i++)
         any |= lift_tolerance(nodes, i, black, white, filtered, 0) & 0xffff;
     return any != 0;
 }
 
-void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
+int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 {
-    const CurveParams *p = from->params;
-    Tally in = tally_begin(stats->hist_in, p->bins), out = tally_begin(stats->hist_out, p->bins);
-    for (int i = 0; i < p->bins; i++)
-        tally(&in, (uint32_t)i, from->result->bin[i].hist);
-    if (from->tiles)
-        count_tiles_out(&out, from);
-    else
-        count_out(&out, from);
-    for (int i = 0; stats->curve && i < p->bins; i++)
-        stats->curve[i] = curve_at(from, i);
-    stats->bins = p->bins;
-    stats->active = from->result->bars.active;
-    stats->mean_in = tally_mean(&in, p);
-    stats->mean_out = tally_mean(&out, p);
-    stats->strength = (double)from->result->strength / CURVE_ONE;
-    stats->noise_gain = noise_gain(from, stats->curve);
-    stats->curve_speed = (double)from->moved / p->bins / CURVE_ONE;
-    stats->scene_cut = (int)from->result->scene_cut;
-    const LiftState *lift = &from->result->lift;
+    LumeqFrameStats filled, *const to = &filled;
+    if (!curve || !stats || lumeq_take_struct(to, sizeof(*to), stats) < 0)
+        return lumeq_refuse("`curve` or `stats` is NULL, or LumeqFrameStats.size is not the size "
+                            "of any known version");
+    const CurveParams *p = &curve->params;
+    const CurveResult *result = curve->result;
     const int lifted = p->lift && p->strength;
-    stats->lift = lifted ? 1 + (double)lift->more / CURVE_ONE : 1;
-    stats->dark = lifted ? (double)lift->dark / CURVE_ONE : 0;
-    stats->filtered = lifted && is_filtered(from);
-    stats->previous = stats->filtered && filtered_noise(from) > 0;
-    stats->noise = from->result->noise == NOISE_UNKNOWN ? -1 : from->result->noise / 256.0;
+    Tally in = tally_begin(to->hist_in, p->bins), out = tally_begin(to->hist_out, p->bins);
+    for (int i = 0; i < p->bins; i++)
+        tally(&in, (uint32_t)i, result->bin[i].hist);
+    if (curve->grid)
+        count_tiles_out(&out, curve);
+    else
+        count_out(&out, curve);
+    for (int i = 0; to->curve && i < p->bins; i++)
+        to->curve[i] = curve_at(curve, i);
+    to->bins = p->bins;
+    to->active = result->bars.active;
+    to->mean_in = tally_mean(&in, p);
+    to->mean_out = tally_mean(&out, p);
+    to->strength = (double)result->strength / CURVE_ONE;
+    to->noise_gain = noise_gain(curve);
+    to->curve_speed = (double)curve->moved / p->bins / CURVE_ONE;
+    to->scene_cut = (int)result->scene_cut;
+    to->lift = lifted ? 1 + (double)result->lift.more / CURVE_ONE : 1;
+    to->dark = lifted ? (double)result->lift.dark / CURVE_ONE : 0;
+    to->filtered = lifted && is_filtered(curve);
+    to->previous = lumeq_curve_previous(curve);
+    to->noise = result->noise == NOISE_UNKNOWN ? -1 : result->noise / 256.0;
+    (void)lumeq_give_struct(stats, to, sizeof(*to));
+    return 0;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "equalizer/arguments.h"
-#include "equalizer/frame_stats.h"
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 #include "equalizer/tone_curve.h"
@@ -59,6 +58,20 @@ int lumeq_history_set_params(LumeqHistory *h, const LumeqParams *params)
     return 0;
 }
 
+void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)
+{
+    /* Without mode CLAHE only some members of the tiles are defined, and no history in the
+     * reference. */
+    const TileResult *tiles = &from->state.tiles;
+    const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
+    memcpy(&to->state.curve, &from->state.curve, lumeq_result_size(from->state.curve.bins));
+    memcpy(&to->state.tiles, tiles,
+           tiles->tiles_x ? offsetof(TileResult, smooth) + count * sizeof(tiles->smooth[0])
+                          : offsetof(TileResult, sums));
+    to->clock = from->clock;
+    to->params = from->params;
+}
+
 int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from)
 {
     if (!to || !from)
@@ -74,6 +87,32 @@ int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from)
     return 0;
 }
 
+static int same_meter(const LumeqRect *a, const LumeqRect *b)
+{
+    return !memcmp(a, b, sizeof(*a));
+}
+
+/* True if both make the same curve from the same histogram. Strength and mode OFF do not affect the
+ * history. */
+static int same_target(const LumeqParams *a, const LumeqParams *b)
+{
+    const int same_mode =
+        a->mode == b->mode || a->mode == LUMEQ_MODE_OFF || b->mode == LUMEQ_MODE_OFF;
+    return same_mode && a->clip == b->clip && a->denoise == b->denoise &&
+           a->transfer == b->transfer && a->brightness == b->brightness && a->gamma == b->gamma;
+}
+
+/* After a change of parameters, replaces the curve at once instead of smoothing it: users expect to
+ * see their changes, even while paused. `before`: the parameters of the previous frame. */
+static void change_params(CurveParams *curve, const LumeqParams *before, const LumeqParams *now)
+{
+    const int counts = before->bars == now->bars && same_meter(&before->meter, &now->meter);
+    if (!counts || !same_target(before, now))
+        curve->alpha = CURVE_ONE;
+    if (!counts)
+        curve->slow = CURVE_ONE;
+}
+
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now,
                  LumeqFollowWork *work, LumeqCurve **curve)
 {
@@ -83,10 +122,10 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
     LumeqState *state = &now->state;
     const LumeqImage image = lumeq_shape_image(&m->shape);
     CurveParams params = lumeq_curve_params(&now->params, &image, &now->clock);
-    params.first = lumeq_is_first(&now->params, &before->clock);
+    params.first = now->params.await_noise && !before->clock.started;
     params.past = frame->past;
     if (before->clock.started && !frame->afresh)
-        lumeq_change_params(&params, &before->params, &now->params);
+        change_params(&params, &before->params, &now->params);
     const BarsParams bars = lumeq_bars_params(&now->params, &image, now->clock.step);
     TileGrid grid;
     const int tiles = lumeq_tiles_params(&grid, &now->params, &image, &params);
@@ -101,7 +140,7 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
     state->curve.bars = bars_update(&bars, &old->curve.bars, &work->profile);
     state->curve.noise = params.reference ? NOISE_UNKNOWN : noise_of(m->counts.noise);
     curve_compute(&params, m->counts.hist, &old->curve, &state->curve, &made->table, &work->curve);
-    lumeq_no_tiles(&state->tiles);
+    state->tiles.tiles_x = state->tiles.tiles_y = state->tiles.depth = 0;
     if (tiles)
         lumeq_tile_curves(&grid, m->counts.tiles, m->counts.padding, &state->curve, &old->tiles,
                           &state->tiles, made->tables);
@@ -130,7 +169,7 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
     curve->lift.ignored = 1; /* its noise */
     curve->noise = NOISE_UNKNOWN;
     curve->bars = bars_update(&bars, &old->bars, NULL);
-    lumeq_no_tiles(&now->state.tiles);
+    now->state.tiles.tiles_x = now->state.tiles.tiles_y = now->state.tiles.depth = 0;
 }
 
 /* The next curve of a history without lookahead. */
@@ -163,7 +202,7 @@ static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
          m->shape.reference != wanted.reference))
         return lumeq_refuse("the measure has %dx%d tiles, but the parameters ask for %dx%d",
                             m->shape.tiles_x, m->shape.tiles_y, wanted.tiles_x, wanted.tiles_y);
-    if (!lumeq_same_meter(&m->shape.meter, &wanted.meter))
+    if (!same_meter(&m->shape.meter, &wanted.meter))
         return lumeq_refuse("the measure is of another part of the picture than the parameters "
                             "meter");
     if (h->params.reference && h->params.mode != LUMEQ_MODE_OFF && m->shape.depth != 8)

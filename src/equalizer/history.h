@@ -25,12 +25,8 @@ typedef struct LumeqFollowWork {
     CurveWork curve;
 } LumeqFollowWork;
 
-static inline void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)
-{
-    lumeq_copy_state(&to->state, &from->state);
-    to->clock = from->clock;
-    to->params = from->params;
-}
+/* Copies what is defined. */
+void lumeq_copy_past(LumeqPast *to, const LumeqPast *from);
 
 /* A frame whose curve is to be made. */
 typedef struct LumeqFollow {

@@ -12,15 +12,6 @@ char *lumeq_error_text(void)
     return error_text;
 }
 
-int lumeq_refuse(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error_text, sizeof(error_text), format, args);
-    va_end(args);
-    return LUMEQ_ERR_ARGUMENT;
-}
-
 int lumeq_refuse_with(int error, const char *format, ...)
 {
     va_list args;

@@ -4,10 +4,10 @@
 
 #define LUMEQ_ERROR_SIZE 256
 
-/* Stores the sentence for this thread. lumeq_refuse() returns ARGUMENT, lumeq_refuse_with() the
- * error. */
-__attribute__((format(printf, 1, 2))) int lumeq_refuse(const char *format, ...);
+/* Stores the sentence for this thread, and returns the error. */
 __attribute__((format(printf, 2, 3))) int lumeq_refuse_with(int error, const char *format, ...);
+
+#define lumeq_refuse(...) lumeq_refuse_with(LUMEQ_ERR_ARGUMENT, __VA_ARGS__)
 
 /* The buffer of that sentence: LUMEQ_ERROR_SIZE bytes of this thread. */
 char *lumeq_error_text(void);

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/bytes.h"
 #include "equalizer/last_error.h"
-#include "equalizer/settings.h"
 
 #define LETTERS "LQms"
 #define FORMAT 3
@@ -53,7 +51,8 @@ static void *place(uint8_t *memory, size_t *used, size_t size)
     return at;
 }
 
-size_t lumeq_place_counts(LumeqCounts *counts, const MeasureShape *shape, void *memory)
+/* Returns the size of the counts, and sets their places in `memory`, which may be NULL. */
+static size_t place_counts(LumeqCounts *counts, const MeasureShape *shape, void *memory)
 {
     const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
     size_t used = 0;
@@ -74,7 +73,7 @@ size_t lumeq_place_counts(LumeqCounts *counts, const MeasureShape *shape, void *
 int lumeq_measure_prepare(LumeqMeasure *measure, const MeasureShape *shape)
 {
     LumeqCounts counts;
-    const size_t size = lumeq_place_counts(&counts, shape, NULL);
+    const size_t size = place_counts(&counts, shape, NULL);
     if (size > measure->room) {
         void *memory = aligned_alloc(ALIGNMENT, size);
         if (!memory)
@@ -83,10 +82,28 @@ int lumeq_measure_prepare(LumeqMeasure *measure, const MeasureShape *shape)
         measure->memory = memory;
         measure->room = size;
     }
-    lumeq_place_counts(&measure->counts, shape, measure->memory);
+    place_counts(&measure->counts, shape, measure->memory);
     measure->shape = *shape;
     measure->valid = 0;
     return 0;
+}
+
+LumeqMeasureJob lumeq_measure_job(const LumeqMeasure *m, const LumeqParams *params,
+                                  const LumeqClock *clock, const LumeqImage *in,
+                                  const LumeqImage *previous, const LumeqSync *sync)
+{
+    LumeqMeasureJob job = {
+        .in = *in,
+        .shape = m->shape,
+        .curve = lumeq_curve_params(params, in, clock),
+        .bars = lumeq_bars_params(params, in, 0),
+        .counts = m->counts,
+        .sync = sync,
+    };
+    if (previous)
+        job.previous = *previous;
+    job.clahe = lumeq_tiles_params(&job.grid, params, in, &job.curve);
+    return job;
 }
 
 void lumeq_measure_free(LumeqMeasure **measure)

@@ -7,6 +7,7 @@
 
 #include "equalizer/backend.h"
 #include "equalizer/bytes.h"
+#include "equalizer/settings.h"
 #include "lumeq/lumeq.h"
 
 struct LumeqMeasure {
@@ -26,15 +27,17 @@ MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *im
 /* An image of that format, without planes. */
 LumeqImage lumeq_shape_image(const MeasureShape *shape);
 
-/* Returns the size of the counts, and sets their places in `memory`, which may be NULL. */
-size_t lumeq_place_counts(LumeqCounts *counts, const MeasureShape *shape, void *memory);
-
 /* Copies the profile for bars_update(). */
 void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
 
 /* Write and read a shape without its meter; reading sets `bad` if it is invalid. */
 void lumeq_put_shape(ByteWriter *w, const MeasureShape *shape);
 MeasureShape lumeq_take_shape(ByteReader *r);
+
+/* The job of measuring a frame for these parameters; `clock` is the frame's. */
+LumeqMeasureJob lumeq_measure_job(const LumeqMeasure *measure, const LumeqParams *params,
+                                  const LumeqClock *clock, const LumeqImage *in,
+                                  const LumeqImage *previous, const LumeqSync *sync);
 
 /* Allocates the counts of this shape; the measure is invalid until they are filled. On MEMORY it
  * stays unchanged. */

@@ -73,35 +73,6 @@ LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t tim
     };
 }
 
-int lumeq_is_first(const LumeqParams *params, const LumeqClock *before)
-{
-    return params->await_noise && !before->started;
-}
-
-int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b)
-{
-    return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
-}
-
-/* True if both make the same curve from the same histogram. Strength and mode OFF do not affect the
- * history. */
-static int same_target(const LumeqParams *a, const LumeqParams *b)
-{
-    const int same_mode =
-        a->mode == b->mode || a->mode == LUMEQ_MODE_OFF || b->mode == LUMEQ_MODE_OFF;
-    return same_mode && a->clip == b->clip && a->denoise == b->denoise &&
-           a->transfer == b->transfer && a->brightness == b->brightness && a->gamma == b->gamma;
-}
-
-void lumeq_change_params(CurveParams *curve, const LumeqParams *before, const LumeqParams *now)
-{
-    const int counts = before->bars == now->bars && lumeq_same_meter(&before->meter, &now->meter);
-    if (!counts || !same_target(before, now))
-        curve->alpha = CURVE_ONE;
-    if (!counts)
-        curve->slow = CURVE_ONE;
-}
-
 static uint32_t to_q16(double value)
 {
     return (uint32_t)lrint(value * CURVE_ONE);

@@ -34,15 +34,6 @@ typedef struct LumeqClock {
 LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t time,
                             int64_t duration);
 
-/* True if the next frame is the first of a video that waits for a noise measurement. */
-int lumeq_is_first(const LumeqParams *params, const LumeqClock *before);
-
-int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b);
-
-/* After a change of parameters, replaces the curve at once instead of smoothing it: users expect to
- * see their changes, even while paused. `before`: the parameters of the previous frame. */
-void lumeq_change_params(CurveParams *curve, const LumeqParams *before, const LumeqParams *now);
-
 /* Black, white and bins of an image's format; all other members are 0. */
 CurveParams lumeq_sample_params(const LumeqImage *image);
 

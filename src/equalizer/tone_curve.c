@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "equalizer/bytes.h"
-#include "equalizer/frame_stats.h"
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 #include "equalizer/rule/curve.h"
@@ -110,25 +109,6 @@ LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, con
         .grid = curve->grid,
         .tables = curve->tables,
     };
-}
-
-int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
-{
-    LumeqFrameStats filled;
-    if (!curve || !stats || lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
-        return lumeq_refuse("`curve` or `stats` is NULL, or LumeqFrameStats.size is not the size "
-                            "of any known version");
-    const FrameSummary summary = {
-        .params = &curve->params,
-        .result = curve->result,
-        .tiles = curve->grid ? (uint32_t)tile_count(curve->grid) : 0,
-        .sums = curve->sums,
-        .moved = curve->moved,
-    };
-    lumeq_fill_stats(&filled, &summary);
-    filled.previous = lumeq_curve_previous(curve);
-    (void)lumeq_give_struct(stats, &filled, sizeof(filled));
-    return 0;
 }
 
 static void put_tiles(ByteWriter *w, const LumeqCurve *curve, int bare)

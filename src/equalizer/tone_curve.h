@@ -32,6 +32,11 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
 /* Copies a frame's result, and that of its tiles if it has a grid; the tables are filled in. */
 void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const TileResult *tiles);
 
+/* The change of the smoothed curve, summed over bins; 0 without a history and with the reference.
+ */
+uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
+                           const CurveResult *result);
+
 /* Checks that a curve fits an image. Returns 0, or LUMEQ_ERR_ARGUMENT with a sentence in
  * lumeq_error_text(). */
 int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in);

@@ -23,6 +23,16 @@ static int in_flight_then;                       /* at that time */
 static int deep;                                 /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
+static int no_memory; /* for the CPU to write a frame */
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return no_memory ? NULL : __real_malloc(size);
+}
+
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
     return fake_open(priv, config, text, size);
@@ -390,21 +400,21 @@ static void lose_in_any_mode(int on_device)
     mode = GLOBAL;
 }
 
-static void loss_at_any_call(void)
+TEST(loss_at_any_call)
 {
     if (!check_without_threads())
         lose_in_any_mode(0);
 }
 
 /* The CPU cannot write device memory: frames in flight come back measured. */
-static void loss_with_outputs_on_the_device(void)
+TEST(loss_with_outputs_on_the_device)
 {
     if (!check_without_threads())
         lose_in_any_mode(1);
 }
 
 /* A GPU that cannot take a frame, for any reason: the CPU continues. */
-static void refusal_at_any_call(void)
+TEST(refusal_at_any_call)
 {
     static const int refusals[] = {LUMEQ_ERR_MEMORY, LUMEQ_ERR_UNAVAILABLE};
     if (check_without_threads())
@@ -447,7 +457,7 @@ static void step(LumeqBackendId id, Run *run)
 }
 
 /* A context continues on the CPU, with the same bits, and logs it once. */
-static void loss_step_by_step(void)
+TEST(loss_step_by_step)
 {
     static const int errors[] = {0, LUMEQ_ERR_MEMORY};
     static Run expected, run;
@@ -470,7 +480,7 @@ static void loss_step_by_step(void)
 }
 
 /* With LUMEQ_BACKEND_CUDA, a call that the GPU cannot do fails. */
-static void refusal_step_by_step(void)
+TEST(refusal_step_by_step)
 {
     static Run run;
     Log log = {0};
@@ -491,7 +501,7 @@ static void refusal_step_by_step(void)
 }
 
 /* An invalid frame is refused, and nothing else changes. */
-static void an_argument_is_no_loss(void)
+TEST(an_argument_is_no_loss)
 {
     LumeqEqualizer *eq = NULL;
     static Run expected, run;
@@ -521,7 +531,7 @@ static void an_argument_is_no_loss(void)
 }
 
 /* A frame whose output was on the lost GPU comes back measured. */
-static void unwritten_frame_is_measured(void)
+TEST(unwritten_frame_is_measured)
 {
     LumeqEqualizer *eq = NULL;
     static Run expected, run;
@@ -549,7 +559,7 @@ static void unwritten_frame_is_measured(void)
 }
 
 /* receive() waits for an unfinished frame only if no more can be submitted, or after a flush. */
-static void receive_waits_only_when_it_must(void)
+TEST(receive_waits_only_when_it_must)
 {
     LumeqEqualizer *eq = NULL;
     static Run run;
@@ -573,7 +583,7 @@ static void receive_waits_only_when_it_must(void)
 }
 
 /* A GPU without memory for the frames: the CPU takes over, unless the GPU was insisted on. */
-static void no_memory_on_the_gpu(void)
+TEST(no_memory_on_the_gpu)
 {
     for (int insisted = 0; insisted < 2; insisted++) {
         LumeqEqualizer *eq = NULL;
@@ -600,9 +610,40 @@ static void no_memory_on_the_gpu(void)
     }
 }
 
+/* The frames of a lost GPU are kept until the CPU has memory for them. */
+TEST(frames_wait_for_memory)
+{
+    static Run run;
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .threads = 1};
+    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
+    LumeqParams params = DEFAULT_PARAMS;
+    LumeqFrame back = {.size = sizeof(back)};
+    params.lift = 0; /* the filter needs no such memory */
+    memset(run.in, 100, sizeof(run.in));
+    lost = 0;
+    calls_until_loss = 2;
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &params) == 0, "create");
+    for (int n = 1; n < 3; n++) {
+        LumeqFrame frame = frame_of(&run, n);
+        frame.out.stride[1] = frame.out.stride[2] = WIDTH / 2;
+        frame.out.plane[2] = run.out[n] + CHROMA + WIDTH / 2 * ((HEIGHT + 1) / 2);
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    }
+    lumeq_flush(eq);
+    no_memory = 1;
+    for (int i = 0; i < 2; i++)
+        CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_MEMORY, "a frame comes back");
+    no_memory = 0;
+    for (int n = 1; n < 3; n++) {
+        CHECK(lumeq_receive(eq, &back, NULL) == 0, "%s", lumeq_last_error(eq));
+        CHECK(back.out.plane[0] == run.out[n] && run.out[n][0], "frame %d is not written", n);
+    }
+    CHECK(lost && lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_END, "there are more");
+}
+
 /* A frame whose input only the GPU has is lost with it, and the others are as if it had not been.
  */
-static void input_on_the_device_is_lost(void)
+TEST(input_on_the_device_is_lost)
 {
     static Run run;
     LumeqEqualizer *eq = NULL, *cpu = NULL;
@@ -636,7 +677,7 @@ static void input_on_the_device_is_lost(void)
 }
 
 /* The caller's event is recorded when submit returns. */
-static void sync_is_queued_at_once(void)
+TEST(sync_is_queued_at_once)
 {
     LumeqEqualizer *eq = NULL;
     static Run run;
@@ -654,7 +695,7 @@ static void sync_is_queued_at_once(void)
     lumeq_destroy(&eq);
 }
 
-static void memory_outlives_the_loss(void)
+TEST(memory_outlives_the_loss)
 {
     LumeqEqualizer *eq = NULL;
     static Run run;
@@ -675,19 +716,4 @@ static void memory_outlives_the_loss(void)
     lumeq_destroy(&eq);
 }
 
-static const CheckTest tests[] = {
-    {"loss_at_any_call", loss_at_any_call},
-    {"loss_with_outputs_on_the_device", loss_with_outputs_on_the_device},
-    {"refusal_at_any_call", refusal_at_any_call},
-    {"loss_step_by_step", loss_step_by_step},
-    {"refusal_step_by_step", refusal_step_by_step},
-    {"an_argument_is_no_loss", an_argument_is_no_loss},
-    {"unwritten_frame_is_measured", unwritten_frame_is_measured},
-    {"input_on_the_device_is_lost", input_on_the_device_is_lost},
-    {"sync_is_queued_at_once", sync_is_queued_at_once},
-    {"memory_outlives_the_loss", memory_outlives_the_loss},
-    {"receive_waits_only_when_it_must", receive_waits_only_when_it_must},
-    {"no_memory_on_the_gpu", no_memory_on_the_gpu},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

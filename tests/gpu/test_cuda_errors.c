@@ -197,7 +197,7 @@ static void compare(const Run *run, const char *what, long call)
 }
 
 /* Everything works without errors, and nothing is leaked. */
-static void no_error(void)
+static void play_without_error(void)
 {
     static Run run;
     for (way = 0; way < WAYS; way++) {
@@ -212,6 +212,11 @@ static void no_error(void)
               fake_cuda.on_device, fake_cuda.events, fake_cuda.streams);
     }
     way = STEPS;
+}
+
+TEST(no_error)
+{
+    play_without_error();
 }
 
 /* Fails at every call (or every n-th) after the equalizer was created. */
@@ -261,23 +266,6 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
     way = STEPS;
 }
 
-static void lost_at_any_call(void)
-{
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorIllegalAddress, 1, 7);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1,
-                     5); /* also fatal, but not listed */
-}
-
-/* The same with frames that wait for others. */
-static void batches(void)
-{
-    batch = 4;
-    no_error();
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
-    batch = 0;
-}
-
 /* Plays on a GPU that has `room` bytes for pictures. Returns the bytes that they take. */
 static size_t play_in(size_t room, const char *what)
 {
@@ -294,7 +282,7 @@ static size_t play_in(size_t room, const char *what)
 }
 
 /* Without memory for whole batches they are smaller. */
-static void no_memory_for_batches(void)
+TEST(no_memory_for_batches)
 {
     way = REFERENCE;
     const size_t alone = play_in(SIZE_MAX / 2, "alone");
@@ -312,46 +300,8 @@ static void no_memory_for_batches(void)
     way = STEPS;
 }
 
-/* With batches, a failing frame that starts at once is refused as well. */
-static void refused_in_batches(void)
-{
-    static Run run;
-    batch = 4;
-    way = REFERENCE;
-    for (int k = 1, failed = 1; failed; k++) {
-        LumeqEqualizer *eq =
-            start(&run, (FakeCuda){.error = cudaErrorInvalidValue}, LUMEQ_BACKEND_CUDA);
-        const LumeqSync sync = {.size = sizeof(sync)};
-        set_mode(eq, 0);
-        LumeqFrame frame = frame_of(&run, 0);
-        frame.sync = &sync;
-        fake_cuda.fail_at = fake_cuda.calls + k;
-        const int ret = lumeq_submit(eq, &frame);
-        failed = fake_cuda.failed;
-        CHECK(ret == 0 || (failed && ret == LUMEQ_ERR_UNAVAILABLE), "call %d: %d", k, ret);
-        if (ret == LUMEQ_ERR_UNAVAILABLE)
-            hand_in(eq, &run, 0);
-        lumeq_flush(eq);
-        CHECK(take(eq, &run) == 0, "call %d: %s", k, lumeq_last_error(eq));
-        CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "call %d: %s", k, lumeq_last_error(eq));
-        lumeq_destroy(&eq);
-        CHECK(failed || k > 5, "it only failed at %d calls", k);
-    }
-    batch = 0;
-    way = STEPS;
-}
-
-/* With --backend cuda a failing frame is refused and can be submitted again; nothing is lost. */
-static void refused_at_any_call(void)
-{
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorMemoryAllocation, 0, 3);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
-    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorMemoryAllocation, 0, 5);
-    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorLaunchOutOfResources, 0, 1);
-}
-
 /* Frames that are too large for the GPU's memory are refused; smaller ones continue. */
-static void no_memory_for_larger(void)
+TEST(no_memory_for_larger)
 {
     enum { SIDE = 1024 };
     static Run run;
@@ -380,76 +330,8 @@ static void no_memory_for_larger(void)
     lumeq_destroy(&eq);
 }
 
-/* Hangs from frame 5 on. `live`: the test polls instead of waiting. `wakes`: the GPU makes its
- * pending copies in the end, which must not hit later frames. */
-static void hang(int live, int pageable, int wakes)
-{
-    static Run run;
-    LumeqEqualizer *eq = start(&run, (FakeCuda){.late = wakes}, LUMEQ_BACKEND_AUTO);
-    run.pinned = pageable ? NULL : lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE);
-    play(eq, &run, 0, 5);
-    while (run.received < 5 && !wakes)
-        take(eq, &run);
-    fake_cuda.hangs = 1;
-    const double begin = fake_cuda.now;
-    for (int n = 5; n < FRAMES; n++) {
-        play(eq, &run, n, n + 1);
-        for (int polls = 0; live && run.received <= n && polls < 10000; polls++) {
-            take(eq, &run);
-            fake_cuda.now += 0.03;
-        }
-        if (live && n == 5) {
-            const double waited = fake_cuda.now - begin;
-            CHECK(run.received == 6, "no frame comes back");
-            CHECK(waited > 9.9 && waited < 11, "it is lost after %.1f s", waited);
-        }
-    }
-    take_all(eq, &run);
-    const double waited = fake_cuda.now - begin;
-    CHECK(live || (waited > 9.9 && waited < 11), "it is lost after %.1f s", waited);
-    if (wakes)
-        fake_cuda_wake();
-    for (int n = 0; n < FRAMES && wakes; n++)
-        copy_out(&run, n);
-    compare(&run, "a hang", wakes);
-    CHECK(run.calls_when_lost && strstr(lumeq_last_error(eq), "no progress") != NULL,
-          "the error is %s", lumeq_last_error(eq));
-    lumeq_free_host(lumeq_get_context(eq), run.pinned);
-    lumeq_destroy(&eq);
-    CHECK(fake_cuda.calls == run.calls_when_lost, "%ld calls after the GPU was lost",
-          fake_cuda.calls - run.calls_when_lost);
-}
-
-static void hangs(void)
-{
-    for (way = 0; way < WAYS; way++) {
-        hang(0, 0, 0);
-        hang(0, 1, 0);
-        hang(1, 0, 0);
-        hang(0, 0, 1);
-    }
-    way = STEPS;
-}
-
-/* The GPU hangs before it gets any work. */
-static void hangs_at_the_start(void)
-{
-    LumeqEqualizer *eq = NULL;
-    char why[256] = "";
-    LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO, .threads = 1};
-    fake_cuda_start((FakeCuda){.hangs = 1});
-    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "create: %s", why);
-    CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "the backend is %s", lumeq_backend_name(eq));
-    CHECK(strstr(why, "no progress") != NULL, "it says '%s'", why);
-    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11, "it is lost after %.1f s", fake_cuda.now);
-    lumeq_destroy(&eq);
-    fake_cuda_start((FakeCuda){.hangs = 1});
-    config.backend = LUMEQ_BACKEND_CUDA;
-    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_GPU, "it is there: %s", why);
-}
-
 /* A GPU that takes 0.3 s for each copy and kernel is slow, not lost. */
-static void slow(void)
+TEST(slow)
 {
     static Run run;
     for (int pinned = 0; pinned < 2; pinned++) {
@@ -465,20 +347,8 @@ static void slow(void)
     }
 }
 
-/* A frame that hangs while the equalizer is destroyed. */
-static void destroyed_while_it_hangs(void)
-{
-    static Run run;
-    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
-    run.pinned = lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE);
-    fake_cuda.hangs = 1;
-    hand_in(eq, &run, 0);
-    lumeq_destroy(&eq);
-    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 12, "%.1f s", fake_cuda.now);
-}
-
 /* Outputs must be in the primary context, inputs in host memory. */
-static void places(void)
+TEST(places)
 {
     static Run run;
     LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_AUTO);
@@ -512,7 +382,7 @@ static void places(void)
 }
 
 /* The limit on pinned memory is for the process, not per equalizer. */
-static void one_cap_on_pinned_memory(void)
+TEST(one_cap_on_pinned_memory)
 {
     enum { PIECES = 64, EQUALIZERS = 3 };
     const size_t piece = (size_t)64 << 20, most = (size_t)2 << 30;
@@ -558,7 +428,7 @@ static void finish(LumeqEqualizer *eq, Run *run, const char *what)
 
 /* Equalizers share streams if they ask for it, in any order of closing; decoder streams are
  * separate. */
-static void shared_streams(void)
+TEST(shared_streams)
 {
     enum { COUNT = 3, EACH = LUMEQ_CUDA_STREAMS };
     static Run runs[COUNT];
@@ -591,7 +461,7 @@ static void shared_streams(void)
 }
 
 /* An equalizer waits only for its own and earlier work, even if another one never stops. */
-static void others_go_on(void)
+TEST(others_go_on)
 {
     static Run runs[2];
     LumeqEqualizer *eq[2];
@@ -611,45 +481,6 @@ static void others_go_on(void)
     CHECK(!fake_cuda.streams, "%d streams are left", fake_cuda.streams);
 }
 
-/* One equalizer with shared streams loses the GPU. The others notice it later, without losing
- * frames; equalizers that open afterwards are not affected. */
-static void lost_for_one(void)
-{
-    static Run runs[3];
-    LumeqEqualizer *eq[3];
-    memset(runs, 0, sizeof(runs));
-    fake_cuda_start((FakeCuda){0});
-    sharing = 1;
-    for (int i = 0; i < 2; i++)
-        eq[i] = open_fake(LUMEQ_BACKEND_AUTO);
-    play_all(eq, runs, 2, 0, 5);
-    while (runs[0].received < 5)
-        take(eq[0], &runs[0]);
-    fake_cuda.hangs = 1;
-    play_all(eq, runs, 1, 5, FRAMES);
-    finish(eq[0], &runs[0], "the one that is lost first");
-    CHECK(runs[0].calls_when_lost && !runs[1].calls_when_lost, "both are lost, or none");
-    lumeq_destroy(&eq[0]);
-    fake_cuda.hangs = 0;
-    const int streams = fake_cuda.streams;
-    eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
-    sharing = 0;
-    CHECK(fake_cuda.streams == streams + LUMEQ_CUDA_STREAMS + 1,
-          "%d streams more: an equalizer joined a lost one", fake_cuda.streams - streams);
-    play_all(eq + 2, runs + 2, 1, 0, FRAMES);
-    finish(eq[2], &runs[2], "one that comes later");
-    CHECK(!runs[2].calls_when_lost, "it is lost, too");
-    play_all(eq + 1, runs + 1, 1, 5, FRAMES);
-    finish(eq[1], &runs[1], "the other one");
-    lumeq_destroy(&eq[2]);
-    const long calls = fake_cuda.calls;
-    lumeq_destroy(&eq[1]);
-    CHECK(runs[1].calls_when_lost == 0 || fake_cuda.calls == calls,
-          "%ld calls after the GPU was lost", fake_cuda.calls - calls);
-    CHECK(fake_cuda.streams >= LUMEQ_CUDA_STREAMS && fake_cuda.streams <= streams,
-          "%d streams: those that are lost stay, the others do not", fake_cuda.streams);
-}
-
 static void *open_and_close(void *seed)
 {
     const LumeqCudaHome homes[2] = {{0, NULL}, {1, NULL}};
@@ -667,7 +498,7 @@ static void *open_and_close(void *seed)
     return NULL;
 }
 
-static void shared_by_threads(void)
+TEST(shared_by_threads)
 {
     pthread_t threads[6];
     uint64_t seeds[6];
@@ -689,7 +520,7 @@ static LumeqMemoryUse memory_use(void)
 }
 
 /* Half of the GPU's memory: optional allocations fail beyond it; necessary ones are counted. */
-static void a_limit_on_device_memory(void)
+TEST(a_limit_on_device_memory)
 {
     const size_t piece = (size_t)64 << 20;
     static Run run;
@@ -731,26 +562,180 @@ static void a_limit_on_device_memory(void)
     CHECK(lumeq_memory_use(-1, NULL) == LUMEQ_ERR_ARGUMENT, "of no GPU");
 }
 
-static const CheckTest tests[] = {
-    {"no_error", no_error},
-    {"shared_streams", shared_streams},
-    {"others_go_on", others_go_on},
-    {"shared_by_threads", shared_by_threads},
-    {"a_limit_on_device_memory", a_limit_on_device_memory},
-    {"refused_at_any_call", refused_at_any_call},
-    {"no_memory_for_larger", no_memory_for_larger},
-    {"no_memory_for_batches", no_memory_for_batches},
-    {"one_cap_on_pinned_memory", one_cap_on_pinned_memory},
-    {"places", places},
-    {"slow", slow},
-    /* These come last: memory that a lost GPU has pinned is never freed. */
-    {"hangs", hangs},
-    {"hangs_at_the_start", hangs_at_the_start},
-    {"destroyed_while_it_hangs", destroyed_while_it_hangs},
-    {"lost_for_one", lost_for_one},
-    {"lost_at_any_call", lost_at_any_call},
-    {"batches", batches},
-    {"refused_in_batches", refused_in_batches},
-};
+/* Last: memory of a lost GPU is never freed. */
 
-CHECK_MAIN(tests)
+/* With --backend cuda a failing frame is refused and can be submitted again; nothing is lost. */
+TEST(refused_at_any_call)
+{
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorMemoryAllocation, 0, 3);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
+    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorMemoryAllocation, 0, 5);
+    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorLaunchOutOfResources, 0, 1);
+}
+
+/* Hangs from frame 5 on. `live`: the test polls instead of waiting. `wakes`: the GPU makes its
+ * pending copies in the end, which must not hit later frames. */
+static void hang(int live, int pageable, int wakes)
+{
+    static Run run;
+    LumeqEqualizer *eq = start(&run, (FakeCuda){.late = wakes}, LUMEQ_BACKEND_AUTO);
+    run.pinned = pageable ? NULL : lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE);
+    play(eq, &run, 0, 5);
+    while (run.received < 5 && !wakes)
+        take(eq, &run);
+    fake_cuda.hangs = 1;
+    const double begin = fake_cuda.now;
+    for (int n = 5; n < FRAMES; n++) {
+        play(eq, &run, n, n + 1);
+        for (int polls = 0; live && run.received <= n && polls < 10000; polls++) {
+            take(eq, &run);
+            fake_cuda.now += 0.03;
+        }
+        if (live && n == 5) {
+            const double waited = fake_cuda.now - begin;
+            CHECK(run.received == 6, "no frame comes back");
+            CHECK(waited > 9.9 && waited < 11, "it is lost after %.1f s", waited);
+        }
+    }
+    take_all(eq, &run);
+    const double waited = fake_cuda.now - begin;
+    CHECK(live || (waited > 9.9 && waited < 11), "it is lost after %.1f s", waited);
+    if (wakes)
+        fake_cuda_wake();
+    for (int n = 0; n < FRAMES && wakes; n++)
+        copy_out(&run, n);
+    compare(&run, "a hang", wakes);
+    CHECK(run.calls_when_lost && strstr(lumeq_last_error(eq), "no progress") != NULL,
+          "the error is %s", lumeq_last_error(eq));
+    lumeq_free_host(lumeq_get_context(eq), run.pinned);
+    lumeq_destroy(&eq);
+    CHECK(fake_cuda.calls == run.calls_when_lost, "%ld calls after the GPU was lost",
+          fake_cuda.calls - run.calls_when_lost);
+}
+
+TEST(hangs)
+{
+    for (way = 0; way < WAYS; way++) {
+        hang(0, 0, 0);
+        hang(0, 1, 0);
+        hang(1, 0, 0);
+        hang(0, 0, 1);
+    }
+    way = STEPS;
+}
+
+/* The GPU hangs before it gets any work. */
+TEST(hangs_at_the_start)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO, .threads = 1};
+    fake_cuda_start((FakeCuda){.hangs = 1});
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "create: %s", why);
+    CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "the backend is %s", lumeq_backend_name(eq));
+    CHECK(strstr(why, "no progress") != NULL, "it says '%s'", why);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11, "it is lost after %.1f s", fake_cuda.now);
+    lumeq_destroy(&eq);
+    fake_cuda_start((FakeCuda){.hangs = 1});
+    config.backend = LUMEQ_BACKEND_CUDA;
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_GPU, "it is there: %s", why);
+}
+
+/* A frame that hangs while the equalizer is destroyed. */
+TEST(destroyed_while_it_hangs)
+{
+    static Run run;
+    LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
+    run.pinned = lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE);
+    fake_cuda.hangs = 1;
+    hand_in(eq, &run, 0);
+    lumeq_destroy(&eq);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 12, "%.1f s", fake_cuda.now);
+}
+
+/* One equalizer with shared streams loses the GPU. The others notice it later, without losing
+ * frames; equalizers that open afterwards are not affected. */
+TEST(lost_for_one)
+{
+    static Run runs[3];
+    LumeqEqualizer *eq[3];
+    memset(runs, 0, sizeof(runs));
+    fake_cuda_start((FakeCuda){0});
+    sharing = 1;
+    for (int i = 0; i < 2; i++)
+        eq[i] = open_fake(LUMEQ_BACKEND_AUTO);
+    play_all(eq, runs, 2, 0, 5);
+    while (runs[0].received < 5)
+        take(eq[0], &runs[0]);
+    fake_cuda.hangs = 1;
+    play_all(eq, runs, 1, 5, FRAMES);
+    finish(eq[0], &runs[0], "the one that is lost first");
+    CHECK(runs[0].calls_when_lost && !runs[1].calls_when_lost, "both are lost, or none");
+    lumeq_destroy(&eq[0]);
+    fake_cuda.hangs = 0;
+    const int streams = fake_cuda.streams;
+    eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
+    sharing = 0;
+    CHECK(fake_cuda.streams == streams + LUMEQ_CUDA_STREAMS + 1,
+          "%d streams more: an equalizer joined a lost one", fake_cuda.streams - streams);
+    play_all(eq + 2, runs + 2, 1, 0, FRAMES);
+    finish(eq[2], &runs[2], "one that comes later");
+    CHECK(!runs[2].calls_when_lost, "it is lost, too");
+    play_all(eq + 1, runs + 1, 1, 5, FRAMES);
+    finish(eq[1], &runs[1], "the other one");
+    lumeq_destroy(&eq[2]);
+    const long calls = fake_cuda.calls;
+    lumeq_destroy(&eq[1]);
+    CHECK(runs[1].calls_when_lost == 0 || fake_cuda.calls == calls,
+          "%ld calls after the GPU was lost", fake_cuda.calls - calls);
+    CHECK(fake_cuda.streams >= LUMEQ_CUDA_STREAMS && fake_cuda.streams <= streams,
+          "%d streams: those that are lost stay, the others do not", fake_cuda.streams);
+}
+
+TEST(lost_at_any_call)
+{
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorIllegalAddress, 1, 7);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1,
+                     5); /* also fatal, but not listed */
+}
+
+/* The same with frames that wait for others. */
+TEST(batches)
+{
+    batch = 4;
+    play_without_error();
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
+    batch = 0;
+}
+
+/* With batches, a failing frame that starts at once is refused as well. */
+TEST(refused_in_batches)
+{
+    static Run run;
+    batch = 4;
+    way = REFERENCE;
+    for (int k = 1, failed = 1; failed; k++) {
+        LumeqEqualizer *eq =
+            start(&run, (FakeCuda){.error = cudaErrorInvalidValue}, LUMEQ_BACKEND_CUDA);
+        const LumeqSync sync = {.size = sizeof(sync)};
+        set_mode(eq, 0);
+        LumeqFrame frame = frame_of(&run, 0);
+        frame.sync = &sync;
+        fake_cuda.fail_at = fake_cuda.calls + k;
+        const int ret = lumeq_submit(eq, &frame);
+        failed = fake_cuda.failed;
+        CHECK(ret == 0 || (failed && ret == LUMEQ_ERR_UNAVAILABLE), "call %d: %d", k, ret);
+        if (ret == LUMEQ_ERR_UNAVAILABLE)
+            hand_in(eq, &run, 0);
+        lumeq_flush(eq);
+        CHECK(take(eq, &run) == 0, "call %d: %s", k, lumeq_last_error(eq));
+        CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "call %d: %s", k, lumeq_last_error(eq));
+        lumeq_destroy(&eq);
+        CHECK(failed || k > 5, "it only failed at %d calls", k);
+    }
+    batch = 0;
+    way = STEPS;
+}
+
+TEST_MAIN

@@ -6,14 +6,12 @@
 
 #include "equalizer/backend.h"
 #include "equalizer/cuda/cuda_context.h"
-#include "equalizer/cuda/device_memory.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/loss.h"
-#include "equalizer/cuda/pinned_memory.h"
+#include "equalizer/cuda/memory.h"
 #include "equalizer/cuda/shared_streams.h"
 #include "equalizer/cuda/steps.h"
-#include "equalizer/cuda/waiting.h"
 #include "equalizer/last_error.h"
 
 typedef struct CudaBackend {
@@ -123,7 +121,7 @@ static void close_cuda(void *priv)
     memset(cuda, 0, sizeof(*cuda));
 }
 
-/* Any thread may call it. After success, lumeq_cuda_leave() must follow. */
+/* Any thread may call it. After success, leave() must follow. */
 static int enter(CudaBackend *cuda)
 {
     if (is_lost(cuda))
@@ -136,27 +134,26 @@ static int enter(CudaBackend *cuda)
     return error ? lose(cuda, error, "selecting the device") : 0;
 }
 
+static int leave(const CudaBackend *cuda, int ret)
+{
+    lumeq_cuda_leave(&cuda->home);
+    return ret;
+}
+
 static int measure_cuda(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     CudaBackend *cuda = priv;
     *pending = NULL;
-    int ret = enter(cuda);
-    if (ret < 0)
-        return ret;
-    ret = lumeq_cuda_steps_measure(&cuda->steps, job, pending);
-    lumeq_cuda_leave(&cuda->home);
-    return ret;
+    const int ret = enter(cuda);
+    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_measure(&cuda->steps, job, pending));
 }
 
 static int measure_finish_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda);
-    if (ret < 0)
-        return ret;
-    ret = lumeq_cuda_steps_finish(&cuda->steps, pending, counts, wait);
-    lumeq_cuda_leave(&cuda->home);
-    return ret;
+    const int ret = enter(cuda);
+    return ret < 0 ? ret
+                   : leave(cuda, lumeq_cuda_steps_finish(&cuda->steps, pending, counts, wait));
 }
 
 static int place_cuda(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
@@ -164,46 +161,33 @@ static int place_cuda(void *priv, const LumeqMeasureJob *job, const LumeqFlight 
 {
     CudaBackend *cuda = priv;
     *pending = NULL;
-    int ret = enter(cuda);
-    if (ret < 0)
-        return ret;
-    ret = lumeq_cuda_steps_place(&cuda->steps, job, flight, pending);
-    lumeq_cuda_leave(&cuda->home);
-    return ret;
+    const int ret = enter(cuda);
+    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_place(&cuda->steps, job, flight, pending));
 }
 
 static int begin_cuda(void *priv, void *const *pendings, int count, int may_refuse)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda);
-    if (ret < 0)
-        return ret;
-    ret = lumeq_cuda_steps_begin(&cuda->steps, pendings, count, may_refuse);
-    lumeq_cuda_leave(&cuda->home);
-    return ret;
+    const int ret = enter(cuda);
+    return ret < 0 ? ret
+                   : leave(cuda, lumeq_cuda_steps_begin(&cuda->steps, pendings, count, may_refuse));
 }
 
 static int write_cuda(void *priv, const LumeqApplyJob *jobs, int count)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda);
-    if (ret < 0)
-        return ret;
-    ret = lumeq_cuda_steps_write(&cuda->steps, jobs, count);
-    lumeq_cuda_leave(&cuda->home);
-    return ret;
+    const int ret = enter(cuda);
+    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_write(&cuda->steps, jobs, count));
 }
 
 static int land_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait,
                      double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda);
-    if (ret < 0)
-        return ret;
-    ret = lumeq_cuda_steps_land(&cuda->steps, pending, counts, wait, begin_us, end_us);
-    lumeq_cuda_leave(&cuda->home);
-    return ret;
+    const int ret = enter(cuda);
+    return ret < 0 ? ret
+                   : leave(cuda, lumeq_cuda_steps_land(&cuda->steps, pending, counts, wait,
+                                                       begin_us, end_us));
 }
 
 static void leave_cuda(void *priv, void *pending)
@@ -214,12 +198,8 @@ static void leave_cuda(void *priv, void *pending)
 static int apply_cuda(void *priv, const LumeqApplyJob *job)
 {
     CudaBackend *cuda = priv;
-    int ret = enter(cuda);
-    if (ret < 0)
-        return ret;
-    ret = lumeq_cuda_steps_apply(&cuda->steps, job);
-    lumeq_cuda_leave(&cuda->home);
-    return ret;
+    const int ret = enter(cuda);
+    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_apply(&cuda->steps, job));
 }
 
 static void memory_use_cuda(int device, LumeqMemoryUse *use)
@@ -271,9 +251,8 @@ static int get_cuda(void *priv, void **context, void **stream)
         lumeq_refuse_with(ret, "making a stream for a decoder failed on GPU %d: %s",
                           cuda->home.number, cudaGetErrorString(error));
     }
-    lumeq_cuda_leave(&cuda->home);
     *stream = cuda->decoder;
-    return ret;
+    return leave(cuda, ret);
 }
 
 const LumeqBackend lumeq_backend_cuda = {

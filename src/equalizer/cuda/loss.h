@@ -1,5 +1,6 @@
-/* A device that failed while it was working. Further calls would fail, and copies may still be in
- * progress: after a loss nothing is called, freed or reused. Thread-safe. */
+/* A device that failed while it was working, or made no progress for 10 seconds. Further calls
+ * would fail, and copies may still be in progress: after a loss nothing is called, freed or reused.
+ * Thread-safe. */
 #ifndef LUMEQ_CUDA_LOSS_H
 #define LUMEQ_CUDA_LOSS_H
 
@@ -26,5 +27,26 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what);
  * state according to CUDA's documentation, and a missing device. Other fatal errors show when the
  * streams are waited for. */
 int lumeq_cuda_is_loss(cudaError_t error);
+
+/* Monotonic clock, in seconds. */
+double lumeq_cuda_now(void);
+
+/* How to wait: not at all; by polling; or by polling with sleeps in between. */
+typedef enum LumeqCudaWait {
+    LUMEQ_CUDA_LOOK,
+    LUMEQ_CUDA_SPIN,
+    LUMEQ_CUDA_NAP,
+} LumeqCudaWait;
+
+/* Waits for an event. Returns cudaSuccess, cudaErrorNotReady (if this waits: not finished 10 s
+ * after `since`) or another error. cudaErrorNotReady does not remain in cudaGetLastError(). */
+cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait);
+
+/* True if the time limit for work that began at `since` is over. */
+int lumeq_cuda_overdue(double since);
+
+/* For a loop that waits since `begin`, of this way of waiting: sleeps if it should, and returns 0
+ * if it should not go on. */
+int lumeq_cuda_keep_waiting(double since, double begin, LumeqCudaWait wait);
 
 #endif

@@ -22,19 +22,6 @@ size_t lumeq_pictures_size(const LumeqImage *image, int planes)
     return size;
 }
 
-/* The row at the lowest address. */
-static uint8_t *lowest_row(const LumeqImage *image, int plane)
-{
-    uint8_t *const first = image->plane[plane];
-    const ptrdiff_t stride = image->stride[plane];
-    return stride < 0 ? first + (lumeq_height(image, plane) - 1) * stride : first;
-}
-
-static size_t distance_of_rows(const LumeqImage *image, int plane)
-{
-    return (size_t)(image->stride[plane] < 0 ? -image->stride[plane] : image->stride[plane]);
-}
-
 LumeqImage lumeq_pictures_on_device(uint8_t *memory, const LumeqImage *image, int planes)
 {
     LumeqImage device = *image;
@@ -119,12 +106,19 @@ static cudaError_t copy_plane(const LumeqImage *to, const LumeqImage *from, int 
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const size_t row = (size_t)lumeq_row_size(from, plane);
-    const size_t height = (size_t)lumeq_height(from, plane);
-    const size_t to_pitch = distance_of_rows(to, plane), pitch = distance_of_rows(from, plane);
-    uint8_t *const first = lowest_row(to, plane), *const source = lowest_row(from, plane);
-    if (to_pitch == row && pitch == row)
-        return cudaMemcpyAsync(first, source, row * height, kind, stream);
-    return cudaMemcpy2DAsync(first, to_pitch, source, pitch, row, height, kind, stream);
+    const int height = lumeq_height(from, plane);
+    const LumeqImage *const images[] = {to, from};
+    uint8_t *lowest[2];
+    size_t pitch[2];
+    for (int i = 0; i < 2; i++) {
+        const ptrdiff_t stride = images[i]->stride[plane];
+        lowest[i] = (uint8_t *)images[i]->plane[plane] + (stride < 0 ? (height - 1) * stride : 0);
+        pitch[i] = (size_t)(stride < 0 ? -stride : stride);
+    }
+    if (pitch[0] == row && pitch[1] == row)
+        return cudaMemcpyAsync(lowest[0], lowest[1], row * (size_t)height, kind, stream);
+    return cudaMemcpy2DAsync(lowest[0], pitch[0], lowest[1], pitch[1], row, (size_t)height, kind,
+                             stream);
 }
 
 cudaError_t lumeq_pictures_copy(const LumeqImage *to, const LumeqImage *from, int planes,

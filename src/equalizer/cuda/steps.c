@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/cuda/device_memory.h"
 #include "equalizer/cuda/frame.h"
+#include "equalizer/cuda/memory.h"
 #include "equalizer/cuda/pictures.h"
-#include "equalizer/cuda/pinned_memory.h"
-#include "equalizer/cuda/waiting.h"
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 
@@ -52,9 +50,9 @@ struct LumeqCudaStep {
     int waited_for;             /* the input is there only after `uploaded` */
     size_t counts, counts_size; /* in device and host memory; the tally comes before */
     size_t curve;               /* the curve's parts, after the counts */
-    MeasureShape shape;
-    LumeqCounts counted; /* only cells and tiles, on the host */
-    double asked;        /* time of the first call that waited for it; 0: none yet */
+    size_t past;                /* previous frames, after the pictures */
+    LumeqCounts counted;        /* only cells and tiles, on the host */
+    double asked;               /* time of the first call that waited for it; 0: none yet */
 };
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -416,27 +414,9 @@ static size_t tiles_size(size_t tiles)
 
 /* ---- measure ------------------------------------------------------------------------------- */
 
-static MeasureShape shape_of(const LumeqMeasureJob *job)
-{
-    MeasureShape shape = {
-        .width = job->in.width,
-        .height = job->in.height,
-        .depth = job->in.depth,
-        .shift = job->in.shift,
-        .range = job->in.range,
-        .bins = job->curve.bins,
-    };
-    if (job->clahe) {
-        shape.tiles_x = job->grid.x.tiles;
-        shape.tiles_y = job->grid.y.tiles;
-        shape.reference = job->grid.curve.reference;
-    }
-    return shape;
-}
-
 static void copy_counts(const LumeqCounts *to, const LumeqCudaStep *step)
 {
-    const MeasureShape *shape = &step->shape;
+    const MeasureShape *shape = &step->job.shape;
     const LumeqCudaTally *tally = (const LumeqCudaTally *)(const void *)step->host;
     const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
     memcpy(to->hist, tally->hist, (size_t)shape->bins * sizeof(*to->hist));
@@ -511,9 +491,9 @@ static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
     return ret;
 }
 
-/* Checks a frame, and takes memory for all of its work. */
+/* Checks a frame, and takes memory for all of its work, and `more` bytes on the device. */
 static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqFlight *flight,
-                 int in_flight, LumeqCudaStep **placed)
+                 int in_flight, size_t more, LumeqCudaStep **placed)
 {
     const LumeqCudaStep *before = flight->before;
     const LumeqImage *previous = &job->previous;
@@ -523,18 +503,17 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     const int on_host = previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST;
     const int missed = on_host && !(before && same_luma(previous, &before->job.in));
     const int tiles = flight->reference && job->clahe;
-    const MeasureShape shape = shape_of(job);
     LumeqCounts counts;
     const size_t counts_size =
-        flight->reference ? 0 : place_counts(&counts, &shape, job->counts.cells != NULL, NULL);
+        flight->reference ? 0 : place_counts(&counts, &job->shape, job->counts.cells != NULL, NULL);
     size_t size = 0;
     part_of(&size, sizeof(LumeqCudaTally));
     const size_t at = part_of(&size, tiles ? sizeof(TileCounters) : counts_size);
-    const size_t curve = part_of(&size, in_flight ? curve_size(job) : 0);
+    const size_t curve = part_of(&size, flight->write || flight->reference ? curve_size(job) : 0);
     const size_t host_size = flight->reference ? at + tiles * sizeof(TileSums) : size;
     const size_t pictures =
         part_of(&size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
-    const size_t past = part_of(&size, missed ? lumeq_pictures_size(previous, 1) : 0);
+    const size_t past = part_of(&size, missed ? lumeq_pictures_size(previous, 1) : more);
     LumeqCudaStep *step;
     const cudaError_t error = take_step(steps, size, host_size, tiles, &step);
     if (error)
@@ -553,7 +532,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     step->counts = at;
     step->counts_size = counts_size;
     step->curve = curve;
-    step->shape = shape;
+    step->past = past;
     step->asked = 0;
     *placed = step;
     return 0;
@@ -616,12 +595,12 @@ static cudaError_t count_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < count && !error; i++) {
         LumeqCudaStep *step = run[i];
-        place_counts(&step->counted, &step->shape, cells, step->host + step->counts);
+        place_counts(&step->counted, &step->job.shape, cells, step->host + step->counts);
         error = zero_counters(step, 0, stream);
         if (!error && step->counts_size)
             error = cudaMemsetAsync(step->device + step->counts, 0, step->counts_size, stream);
     }
-    place_counts(&job.counts, &run[0]->shape, cells, run[0]->device + run[0]->counts);
+    place_counts(&job.counts, &job.shape, cells, run[0]->device + run[0]->counts);
     if (!error)
         error = lumeq_cuda_measure(&steps->device, &job, tally_of(run[0]->device),
                                    tally_of(run[0]->host), &batch, stream);
@@ -765,7 +744,7 @@ int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
                            const LumeqFlight *flight, void **pending)
 {
     LumeqCudaStep *step = NULL;
-    const int ret = place(steps, job, flight, 1, &step);
+    const int ret = place(steps, job, flight, 1, 0, &step);
     *pending = step;
     return ret;
 }
@@ -794,7 +773,7 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     static const LumeqFlight none;
     *pending = NULL;
     LumeqCudaStep *step;
-    const int ret = place(steps, job, &none, 0, &step);
+    const int ret = place(steps, job, &none, 0, 0, &step);
     if (ret < 0)
         return ret;
     const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
@@ -807,31 +786,31 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     return 0;
 }
 
-/* Returns the time from which the time limit counts. Polling calls share one limit. */
-static double waiting_since(LumeqCudaSteps *steps, LumeqCudaStep *step, int wait)
+/* Waits for the last work on a step. Polling calls share one time limit. */
+static int await(LumeqCudaSteps *steps, LumeqCudaStep *step, LumeqCudaWait wait, const char *what)
 {
-    const double now = lumeq_cuda_now();
-    if (wait)
-        return now;
-    if (step->asked <= 0)
-        step->asked = now;
-    pthread_mutex_lock(&steps->lock);
-    const double since = steps->progress > step->asked ? steps->progress : step->asked;
-    pthread_mutex_unlock(&steps->lock);
-    return since;
+    double since = lumeq_cuda_now();
+    if (!wait) {
+        if (step->asked <= 0)
+            step->asked = since;
+        pthread_mutex_lock(&steps->lock);
+        since = steps->progress > step->asked ? steps->progress : step->asked;
+        pthread_mutex_unlock(&steps->lock);
+    }
+    const cudaError_t error = await_done(steps, step, since, wait);
+    if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
+        return LUMEQ_ERR_AGAIN;
+    return error ? lose(steps, error, what) : 0;
 }
 
 int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts,
                             int wait)
 {
     LumeqCudaStep *step = pending;
-    const double since = waiting_since(steps, step, wait);
     const LumeqCudaWait awake = step->in_flight ? steps->waits : LUMEQ_CUDA_SPIN;
-    const cudaError_t error = await_done(steps, step, since, wait ? awake : LUMEQ_CUDA_LOOK);
-    if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
-        return LUMEQ_ERR_AGAIN;
-    if (error)
-        return lose(steps, error, "a measure");
+    const int ret = await(steps, step, wait ? awake : LUMEQ_CUDA_LOOK, "a measure");
+    if (ret < 0)
+        return ret;
     copy_counts(counts, step);
     if (!step->in_flight)
         give_step(steps, step, 1);
@@ -942,48 +921,38 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
     return 0;
 }
 
-static cudaError_t time_of(const LumeqCudaSteps *steps, cudaEvent_t event, double *us)
-{
-    float ms = 0;
-    const cudaError_t error = cudaEventElapsedTime(&ms, steps->anchor, event);
-    *us = steps->anchor_us + 1e3 * (double)ms;
-    return error;
-}
-
 static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
                               double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     const LumeqCudaStep *leader = step->leader;
-    cudaError_t error = time_of(steps, leader->begun, &begin_us[LUMEQ_STAGE_UPLOAD]);
-    if (!error)
-        error = time_of(steps, leader->uploaded, &end_us[LUMEQ_STAGE_UPLOAD]);
-    if (!error)
-        error = time_of(steps, leader->written, &end_us[LUMEQ_STAGE_EQUALIZE]);
-    if (!error)
-        error = time_of(steps, leader->done, &end_us[LUMEQ_STAGE_DOWNLOAD]);
-    begin_us[LUMEQ_STAGE_EQUALIZE] = end_us[LUMEQ_STAGE_UPLOAD];
-    begin_us[LUMEQ_STAGE_DOWNLOAD] = end_us[LUMEQ_STAGE_EQUALIZE];
-    /* The last one of those that were launched together is the last one to ask. */
-    if (!error && step == step->leader &&
-        begin_us[LUMEQ_STAGE_UPLOAD] - steps->anchor_us > ANCHOR_MAX_US) {
-        const cudaEvent_t old = steps->anchor;
-        steps->anchor = step->begun;
-        steps->anchor_us = begin_us[LUMEQ_STAGE_UPLOAD];
-        step->begun = old;
+    const cudaEvent_t events[] = {leader->begun, leader->uploaded, leader->written, leader->done};
+    double us[LUMEQ_STAGES + 1];
+    for (int i = 0; i <= LUMEQ_STAGES; i++) {
+        float ms = 0;
+        const cudaError_t error = cudaEventElapsedTime(&ms, steps->anchor, events[i]);
+        if (error)
+            return error;
+        us[i] = steps->anchor_us + 1e3 * (double)ms;
     }
-    return error;
+    memcpy(begin_us, us, LUMEQ_STAGES * sizeof(*us));
+    memcpy(end_us, us + 1, LUMEQ_STAGES * sizeof(*us));
+    /* The last one of those that were launched together is the last one to ask. */
+    if (step == leader && us[0] - steps->anchor_us > ANCHOR_MAX_US) {
+        step->begun = steps->anchor;
+        steps->anchor = events[0];
+        steps->anchor_us = us[0];
+    }
+    return cudaSuccess;
 }
 
 int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
                           double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     LumeqCudaStep *step = pending;
-    const double since = waiting_since(steps, step, wait);
-    cudaError_t error = await_done(steps, step, since, wait ? steps->waits : LUMEQ_CUDA_LOOK);
-    if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
-        return LUMEQ_ERR_AGAIN;
-    if (!error && steps->timed)
-        error = read_times(steps, step, begin_us, end_us);
+    const int ret = await(steps, step, wait ? steps->waits : LUMEQ_CUDA_LOOK, "a frame");
+    if (ret < 0)
+        return ret;
+    cudaError_t error = steps->timed ? read_times(steps, step, begin_us, end_us) : cudaSuccess;
     if (may_repeat(error))
         error = read_times(steps, step, begin_us, end_us);
     if (!error && counts)
@@ -998,8 +967,9 @@ void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
 
 /* Uploads the luma of previous frames that are not on the device: behind the step's own picture. */
 static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                                   LumeqApplyJob *job, size_t at, cudaStream_t stream)
+                                   LumeqApplyJob *job, cudaStream_t stream)
 {
+    size_t at = step->past;
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < count_previous(job) && !error; i++) {
         const LumeqImage from = job->previous[i];
@@ -1013,7 +983,7 @@ static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaS
 }
 
 static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
-                               const LumeqApplyJob *job, size_t past, cudaStream_t stream)
+                               const LumeqApplyJob *job, cudaStream_t stream)
 {
     const LumeqCudaPictures *pictures = &step->pictures;
     LumeqApplyJob own = *job;
@@ -1021,7 +991,7 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
     if (!error)
         error = upload(steps, step, &pictures->in, &job->in, pictures->planes, stream);
     if (!error)
-        error = upload_previous(steps, step, &own, past, stream);
+        error = upload_previous(steps, step, &own, stream);
     if (!error)
         error = write_all(steps, &step, &own, 1, stream);
     if (!error)
@@ -1031,39 +1001,26 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
 
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job)
 {
-    const LumeqMeasureJob as_measured = {.in = job->in};
+    LumeqMeasureJob measured = {.in = job->in, .curve = job->curve, .clahe = job->clahe};
     const LumeqFlight flight = {.out = job->out, .write = job->write};
-    int ret = check_places(steps, &as_measured, &flight);
-    for (int i = 0; i < count_previous(job) && ret == 0; i++)
+    LumeqCudaStep *step = NULL;
+    size_t past = 0;
+    int ret = 0;
+    if (job->clahe)
+        measured.grid = *job->grid;
+    for (int i = 0; i < count_previous(job) && ret == 0; i++) {
         ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before");
+        part_of(&past, lumeq_pictures_size(&job->previous[i], 1));
+    }
+    if (ret == 0)
+        ret = place(steps, &measured, &flight, 0, past, &step);
     if (ret < 0)
         return ret;
-    size_t size = 0;
-    part_of(&size, sizeof(LumeqCudaTally)); /* which stays zeroed */
-    const size_t curve = size;
-    part_of(&size, table_size(&job->curve));
-    part_of(&size, tiles_size(tiles_of(job)));
-    part_of(&size, sizeof(*job->bars));
-    const size_t host_size = size;
-    const size_t pictures =
-        part_of(&size, lumeq_pictures_place(NULL, &job->in, &job->out, job->write).size);
-    const size_t past = size;
-    for (int i = 0; i < count_previous(job); i++)
-        part_of(&size, lumeq_pictures_size(&job->previous[i], 1));
-    LumeqCudaStep *step;
-    cudaError_t error = take_step(steps, size, host_size, 0, &step);
-    if (error)
-        return refuse(steps, NULL, NULL, error, "allocating memory");
-    step->flight = flight;
-    step->in_flight = 0;
-    step->leader = step;
-    step->curve = curve;
-    step->pictures = lumeq_pictures_place(step->device + pictures, &job->in, &job->out, job->write);
     const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
-    error = start_apply(steps, step, job, past, stream);
+    const int wait = waits(job->sync);
+    cudaError_t error = start_apply(steps, step, job, stream);
     if (error)
         return refuse(steps, step, stream, error, "a frame");
-    const int wait = waits(job->sync);
     if (wait)
         error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     if (error)

@@ -11,7 +11,6 @@
 #include "equalizer/cuda/cuda_context.h"
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/loss.h"
-#include "equalizer/cuda/waiting.h"
 
 typedef struct LumeqCudaStep LumeqCudaStep;
 

@@ -1,6 +1,7 @@
-/* GPU memory, with a limit for the process, and checks of where memory lies. Thread-safe. */
-#ifndef LUMEQ_CUDA_DEVICE_MEMORY_H
-#define LUMEQ_CUDA_DEVICE_MEMORY_H
+/* GPU memory and pinned host memory, each with a limit for the process, and checks of where memory
+ * lies. Thread-safe. */
+#ifndef LUMEQ_CUDA_MEMORY_H
+#define LUMEQ_CUDA_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,18 @@ void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size);
 
 /* May wait for the GPU. */
 void lumeq_device_free(const LumeqCudaHome *home, void *memory);
+
+/* Returns pinned memory aligned to 64 bytes, or NULL if no more can be pinned. */
+void *lumeq_pinned_alloc(const LumeqCudaHome *home, size_t size);
+
+/* The same for memory that the library cannot do without: it is counted, but the limit does not
+ * apply. */
+void *lumeq_pinned_alloc_needed(const LumeqCudaHome *home, size_t size);
+
+/* Stores the use and limit of pinned memory. */
+void lumeq_pinned_use(LumeqMemoryUse *use);
+
+void lumeq_pinned_free(const LumeqCudaHome *home, void *memory);
 
 /* Returns how many of the first planes lie in ordinary host memory, which CUDA does not copy
  * asynchronously. Call it in the context. */
