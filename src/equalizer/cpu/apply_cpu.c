@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "equalizer/cpu/bands.h"
-#include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/lift_cpu.h"
+#include "equalizer/cpu/tile_rows.h"
 
 /* Smaller bands cost more overhead than they save. */
 #define MIN_BAND_PIXELS (64 * 1024)

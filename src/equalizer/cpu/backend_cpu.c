@@ -7,7 +7,6 @@
 
 #include "equalizer/backend.h"
 #include "equalizer/cpu/bands.h"
-#include "equalizer/cpu/clahe.h"
 
 #define MAX_THREADS 256
 #define ALIGNMENT 64

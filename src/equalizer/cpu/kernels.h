@@ -99,7 +99,6 @@ void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
 void lumeq_kernels_neon(LumeqKernels *kernels);
 
-LumeqBoundKernel lumeq_bound8, lumeq_bound16;         /* the reference */
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 
 /* Like histogram16 with at most 256 bins: 1, or 0 without counting anything if it would be slow. */
