@@ -3,8 +3,8 @@
 #define LUMEQ_TESTS_CLAHE_FRAME_H
 
 #include "check.h"
-#include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/tile_rows.h"
 #include "equalizer/pictures.h"
 #include "equalizer/rule/curve.h"
 

@@ -7,7 +7,6 @@
 
 #include "equalizer/backend.h"
 #include "equalizer/cpu/bands.h"
-#include "equalizer/cpu/clahe.h"
 #include "equalizer/last_error.h"
 
 #define MAX_THREADS 256

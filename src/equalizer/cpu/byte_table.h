@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 
-#include "equalizer/cpu/byte_range.h"
 #include "equalizer/cpu/vector.h"
 
 #define PARTS 16

@@ -1,7 +1,6 @@
 /* The histogram of samples of more than 8 bits in vectors. */
 #include <limits.h>
 
-#include "equalizer/cpu/codes16.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/vector.h"
@@ -145,7 +144,7 @@ static inline __attribute__((always_inline)) void count_row(uint32_t *counters, 
         __builtin_prefetch((const void *)((uintptr_t)(row + x) + (uintptr_t)ahead));
         __builtin_prefetch((const void *)((uintptr_t)(row + x + 32) + (uintptr_t)ahead));
         for (int v = 0; v < DEEP_VECTORS; v++)
-            vectors[v] = codes_of(row + x + 16 * v, shift, most);
+            vectors[v] = deep_codes(row + x + 16 * v, shift, most);
         if (all_equal(vectors)) {
             counters[_mm_extract_epi16(_mm256_castsi256_si128(vectors[0]), 0)] += DEEP_STEP;
             continue;
@@ -157,7 +156,7 @@ static inline __attribute__((always_inline)) void count_row(uint32_t *counters, 
         count_each(counters, tables, room, codes, DEEP_STEP);
     }
     for (; x + 16 <= width; x += 16) {
-        _mm256_store_si256((void *)codes, codes_of(row + x, shift, most));
+        _mm256_store_si256((void *)codes, deep_codes(row + x, shift, most));
         count_each(counters, tables, room, codes, 16);
     }
     for (; x < width; x++) {

@@ -26,14 +26,10 @@ typedef struct CodeRange {
     int first, last;
 } CodeRange;
 
-static inline int least_of(__m512i bytes)
+static inline int least_of_64(__m512i bytes)
 {
-    const __m256i half =
-        _mm256_min_epu8(_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64(bytes, 1));
-    const __m128i quarter =
-        _mm_min_epu8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    const __m128i in_two = _mm_min_epu8(quarter, _mm_srli_epi16(quarter, 8));
-    return _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(in_two, _mm_set1_epi16(255))), 0);
+    return least_of(
+        _mm256_min_epu8(_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64(bytes, 1)));
 }
 
 static inline CodeRange code_range(const Block *block, int rows)
@@ -48,7 +44,7 @@ static inline CodeRange code_range(const Block *block, int rows)
             most = _mm512_max_epu8(most, samples);
         }
     const __m512i inverted = _mm512_xor_si512(most, _mm512_set1_epi8(-1));
-    return (CodeRange){least_of(least), 255 - least_of(inverted)};
+    return (CodeRange){least_of_64(least), 255 - least_of_64(inverted)};
 }
 
 static inline int groups_in(CodeRange range)

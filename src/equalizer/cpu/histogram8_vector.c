@@ -1,8 +1,6 @@
 /* The histogram of 8-bit samples, and in 256 cells of deeper ones, in vectors. */
 #include <limits.h>
 
-#include "equalizer/cpu/byte_range.h"
-#include "equalizer/cpu/codes16.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/pairs8.h"
 #include "equalizer/cpu/vector.h"
@@ -219,8 +217,8 @@ static void find_cells(uint8_t *cells, const CellsOf *of, int x, int y, int widt
     for (; i + 32 <= width; i += 32) {
         __builtin_prefetch((const void *)((uintptr_t)(in + i) + next));
         _mm256_storeu_si256((void *)(cells + i),
-                            _mm256_packus_epi16(codes_of(in + i, of->shift, most),
-                                                codes_of(in + i + 16, of->shift, most)));
+                            _mm256_packus_epi16(deep_codes(in + i, of->shift, most),
+                                                deep_codes(in + i + 16, of->shift, most)));
     }
     for (; i < width; i++)
         cells[i] = (uint8_t)(in[i] >> of->shift < of->last ? in[i] >> of->shift : of->last);

@@ -40,10 +40,10 @@ typedef struct LumeqChromaRows {
     ptrdiff_t dst_stride[2], src_stride[2], luma_stride;
     int luma_width, luma_height; /* size of the luma from there on */
     int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
-    int step;                    /* distance between samples of a component: 1 or 2 */
-    int height;                  /* number of rows */
-    int y;                       /* number of the first row in the active picture */
-    const TileGrid *grid;        /* both NULL except in mode CLAHE */
+    int step, out_step;   /* distance between samples of a component in src, in dst: 1 or 2 */
+    int height;           /* number of rows */
+    int y;                /* number of the first row in the active picture */
+    const TileGrid *grid; /* both NULL except in mode CLAHE */
     const TileTables *tables;
 } LumeqChromaRows;
 
@@ -99,7 +99,6 @@ void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
 void lumeq_kernels_neon(LumeqKernels *kernels);
 
-LumeqBoundKernel lumeq_bound8, lumeq_bound16;         /* the reference */
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 
 /* Like histogram16 with at most 256 bins: 1, or 0 without counting anything if it would be slow. */

@@ -17,35 +17,24 @@ static inline void fetch_ahead(const void *samples)
 /* Deep samples that are converted to codes together. */
 #define DEEP_STEP 64
 
-typedef void FindCodes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last);
-
-/* The same for the last step, which may have fewer. */
-static inline void find_some_codes(uint16_t *codes, const uint16_t *samples, int count, int shift,
-                                   uint16_t last, FindCodes *find_codes)
-{
-    uint16_t some[DEEP_STEP] = {0};
-    if (count < DEEP_STEP)
-        memcpy(some, samples, (size_t)count * sizeof(*samples));
-    find_codes(codes, count < DEEP_STEP ? some : samples, shift, last);
-}
-
-/* The kernel sum16, to be vectorized by the compiler. */
-static inline uint64_t add_codes16(const void *src, ptrdiff_t stride, int width, int height,
-                                   const CurveParams *params)
-{
-    const uint32_t last = (1u << params->depth) - 1;
-    uint64_t sum = 0;
-    for (int y = 0; y < height; y++) {
-        const uint16_t *row = (const void *)((const uint8_t *)src + y * stride);
-        uint32_t row_sum = 0; /* of at most 65535 samples */
-        for (int x = 0; x < width; x++) {
-            const uint32_t code = (uint32_t)row[x] >> params->shift;
-            row_sum += code < last ? code : last;
-        }
-        sum += row_sum;
+/* A kernel for sums, to be vectorized by the compiler. A row has at most 65535 samples. */
+#define DEFINE_SUM(bits)                                                                           \
+    static uint64_t sum##bits(const void *src, ptrdiff_t stride, int width, int height,            \
+                              const CurveParams *params)                                           \
+    {                                                                                              \
+        const uint32_t last = (1u << params->depth) - 1;                                           \
+        uint64_t sum = 0;                                                                          \
+        for (int y = 0; y < height; y++) {                                                         \
+            const uint##bits##_t *row = (const void *)((const uint8_t *)src + y * stride);         \
+            uint32_t row_sum = 0;                                                                  \
+            for (int x = 0; x < width; x++) {                                                      \
+                const uint32_t code = (uint32_t)row[x] >> params->shift;                           \
+                row_sum += code < last ? code : last;                                              \
+            }                                                                                      \
+            sum += row_sum;                                                                        \
+        }                                                                                          \
+        return sum;                                                                                \
     }
-    return sum;
-}
 
 /* Splits nodes of whole codes: adding to their 8 fraction bits carries into the code or not. The
  * sentinel past the last code becomes the last code with a fraction whose carry saturates. */

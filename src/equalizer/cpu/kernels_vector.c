@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "equalizer/cpu/bound_loops.h"
-#include "equalizer/cpu/byte_range.h"
 #include "equalizer/cpu/byte_table.h"
-#include "equalizer/cpu/codes16.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_blocks.h"
@@ -34,11 +32,7 @@ static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
     return lane[0] + lane[1] + lane[2] + lane[3] + rest;
 }
 
-static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
-                      const CurveParams *params)
-{
-    return add_codes16(src, stride, width, height, params);
-}
+DEFINE_SUM(16)
 
 /* The sum of a block, from two of four 64-bit lanes. */
 static inline uint32_t pair_sum(__m256i sums, int block)
@@ -90,12 +84,6 @@ static inline __m256i sum_of_16(__m256i numbers)
     return _mm256_add_epi64(low, _mm256_slli_epi64(high, 8));
 }
 
-static inline __m256i codes_of_16(const uint8_t *samples, int shift, __m256i last)
-{
-    const __m256i loaded = _mm256_loadu_si256((const void *)samples);
-    return _mm256_min_epu16(_mm256_srli_epi16(loaded, shift), last);
-}
-
 static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
                     ptrdiff_t before_stride, int columns, const CurveParams *params)
 {
@@ -106,7 +94,8 @@ static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, cons
         const uint8_t *b = (const uint8_t *)before + (ptrdiff_t)i * NOISE_BLOCK * 2;
         __m256i sum = _mm256_setzero_si256(), old = sum, apart = sum;
         for (int y = 0; y < NOISE_BLOCK; y++, a += now_stride, b += before_stride) {
-            const __m256i x = codes_of_16(a, shift, last), z = codes_of_16(b, shift, last);
+            const __m256i x = deep_codes((const void *)a, shift, last);
+            const __m256i z = deep_codes((const void *)b, shift, last);
             const __m256i most = _mm256_max_epu16(x, z), least = _mm256_min_epu16(x, z);
             sum = _mm256_add_epi64(sum, sum_of_16(x));
             old = _mm256_add_epi64(old, sum_of_16(z));
@@ -261,14 +250,6 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
     }
 }
 
-/* The codes of DEEP_STEP samples, each at most `last`. */
-static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last)
-{
-    const __m256i most = _mm256_set1_epi16((short)last);
-    for (int i = 0; i < DEEP_STEP; i += 16)
-        _mm256_storeu_si256((void *)(codes + i), codes_of(samples + i, shift, most));
-}
-
 /* Loads and stores many samples at a time: loading or storing each would take longer than packing
  * them. */
 static inline __m128i look_up_eight(const uint16_t *table, const uint64_t codes[2])
@@ -293,7 +274,7 @@ static inline void apply16_step(uint16_t *dst, const uint16_t *src, const uint16
         fetch_ahead(dst + i);
     }
     for (int i = 0; i < DEEP_STEP; i += 16)
-        _mm256_store_si256((void *)(codes + i / 4), codes_of(src + i, shift, most));
+        _mm256_store_si256((void *)(codes + i / 4), deep_codes(src + i, shift, most));
 #pragma GCC unroll 8
     for (int i = 0; i < DEEP_STEP; i += 8)
         _mm_storeu_si128((void *)(dst + i), look_up_eight(table, codes + i / 4));
@@ -361,7 +342,7 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
                     int width, int height, int first, const CurveTable *table,
                     const CurveParams *params)
 {
-    const uint16_t last = (uint16_t)((1u << params->depth) - 1);
+    const __m256i most = _mm256_set1_epi16((short)((1u << params->depth) - 1));
     for (int y = 0; y < height; y++) {
         const uint16_t *from = (const void *)((const uint8_t *)src + y * src_stride);
         uint16_t *to = (void *)((uint8_t *)dst + y * dst_stride);
@@ -371,8 +352,13 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
             added[i] = eight >> (8 * (i % 8)) & 255;
         for (int x = 0; x < width; x += DEEP_STEP) {
             const int count = width - x < DEEP_STEP ? width - x : DEEP_STEP;
-            uint16_t codes[DEEP_STEP], out[DEEP_STEP];
-            find_some_codes(codes, from + x, count, params->shift, last, find_codes);
+            uint16_t some[DEEP_STEP] = {0}, codes[DEEP_STEP], out[DEEP_STEP];
+            if (count < DEEP_STEP)
+                memcpy(some, from + x, (size_t)count * sizeof(*some));
+            for (int i = 0; i < DEEP_STEP; i += 16)
+                _mm256_storeu_si256(
+                    (void *)(codes + i),
+                    deep_codes((count < DEEP_STEP ? some : from + x) + i, params->shift, most));
             (params->fraction ? between_step : node_step)(out, codes, table, params, added);
             memcpy(to + x, out, (size_t)count * sizeof(*to));
         }

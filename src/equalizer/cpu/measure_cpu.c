@@ -3,7 +3,7 @@
 
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/bars_profile.h"
-#include "equalizer/cpu/clahe.h"
+#include "equalizer/cpu/tile_rows.h"
 
 typedef struct Measuring {
     const CpuTeam *team;

@@ -1,7 +1,8 @@
-/* Rows in mode CLAHE: pieces, and the output of each column of tiles for a row. */
+/* Mode CLAHE: counts of tiles; rows, their pieces and the output of each column of tiles. */
 #ifndef LUMEQ_TILE_ROWS_H
 #define LUMEQ_TILE_ROWS_H
 
+#include "equalizer/cpu/kernels.h"
 #include "equalizer/tiles.h"
 
 /* Tables of a row: for each column of tiles, interpolated between the tiles above and below. */
@@ -63,5 +64,17 @@ static inline void tile_added(uint32_t *added, int count, const CurveParams *p, 
     for (int i = 0; i < count; i++)
         added[i] = p->dither ? curve_dither((uint32_t)i, (uint32_t)y, p->frame) : CURVE_ROUND;
 }
+
+/* Counts tile number `tile` of the frame that starts at `src`: the part inside the frame in `hist`,
+ * and the reference's padding in `padding`, unless that is NULL. */
+void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
+                       ptrdiff_t stride, uint32_t *hist, uint32_t *padding);
+
+/* Writes `height` rows of the frame, from row number `y` on, where src and dst start: the samples
+ * in [left, right), or all of them with the reference. The frame is as wide as the grid. src and
+ * dst must not overlap. Threads may work on different rows. */
+void lumeq_clahe_apply(const TileGrid *grid, const LumeqKernels *kernels, void *dst,
+                       ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, int left,
+                       int right, int height, int y, const TileTables *tables);
 
 #endif

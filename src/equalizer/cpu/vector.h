@@ -7,6 +7,8 @@
 #ifndef LUMEQ_VECTOR_H
 #define LUMEQ_VECTOR_H
 
+#include <stdint.h>
+
 #ifdef __AVX2__
 
 #include <immintrin.h>
@@ -27,8 +29,6 @@ static inline __m256i alternate_halves(__m256i vector)
 }
 
 #else
-
-#include <stdint.h>
 
 #ifdef __SSE4_2__
 #include <nmmintrin.h>
@@ -272,6 +272,45 @@ static inline int least_byte(__m128i bytes)
     const __m128i in_two = _mm_min_epu8(bytes, _mm_srli_epi16(bytes, 8));
     return _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(in_two, _mm_set1_epi16(255))), 0);
 #endif
+}
+
+/* The codes of 16 samples of more than 8 bits, each at most `most`. */
+static inline __m256i deep_codes(const uint16_t *samples, int shift, __m256i most)
+{
+    const __m256i sample = _mm256_loadu_si256((const void *)samples);
+    return _mm256_min_epu16(_mm256_srli_epi16(sample, shift), most);
+}
+
+/* The range of codes of 8 bits. */
+typedef struct ByteRange {
+    __m256i least, most;
+} ByteRange;
+
+static inline ByteRange empty_range(void)
+{
+    return (ByteRange){_mm256_set1_epi8(-1), _mm256_setzero_si256()};
+}
+
+static inline void add_to_range(ByteRange *range, __m256i bytes)
+{
+    range->least = _mm256_min_epu8(range->least, bytes);
+    range->most = _mm256_max_epu8(range->most, bytes);
+}
+
+static inline int least_of(__m256i bytes)
+{
+    return least_byte(
+        _mm_min_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
+}
+
+static inline int range_first(const ByteRange *range)
+{
+    return least_of(range->least);
+}
+
+static inline int range_last(const ByteRange *range)
+{
+    return 255 - least_of(_mm256_xor_si256(range->most, _mm256_set1_epi8(-1)));
 }
 
 #endif

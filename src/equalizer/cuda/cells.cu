@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "equalizer/backend.h"
-#include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/launch.cuh"
 
 /* A warp sums up a row of a block's share of a cell. */
 #define LANES 32
@@ -39,9 +39,7 @@ static __global__ void __launch_bounds__(LANES *WARPS)
 
 extern "C" cudaError_t lumeq_cuda_load_cells(void)
 {
-    cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, sum_cells<uint8_t>);
-    return error ? error : cudaFuncGetAttributes(&attributes, sum_cells<uint16_t>);
+    return load(sum_cells<uint8_t>, sum_cells<uint16_t>);
 }
 
 extern "C" cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift,
@@ -53,11 +51,9 @@ extern "C" cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, i
         starts.x[i] = measure_cell_start(luma->width, i, MEASURE_COLUMNS);
     for (int i = 0; i <= MEASURE_ROWS; i++)
         starts.y[i] = measure_cell_start(luma->height, i, MEASURE_ROWS);
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(MEASURE_COLUMNS, MEASURE_ROWS, BLOCKS_A_CELL);
-    config.blockDim = dim3(LANES, WARPS);
-    config.stream = stream;
-    return cudaLaunchKernelEx(&config, depth > 8 ? sum_cells<uint16_t> : sum_cells<uint8_t>,
-                              (const uint8_t *)luma->data, (int64_t)luma->stride, starts, shift,
-                              (1u << depth) - 1, (unsigned long long *)cells);
+    const Launch how = {dim3(MEASURE_COLUMNS, MEASURE_ROWS, BLOCKS_A_CELL), dim3(LANES, WARPS), 0,
+                        0, stream};
+    return launch(how, depth > 8 ? sum_cells<uint16_t> : sum_cells<uint8_t>, luma->data,
+                  (int64_t)luma->stride, starts, shift, (1u << depth) - 1,
+                  (unsigned long long *)cells);
 }

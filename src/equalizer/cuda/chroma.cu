@@ -4,6 +4,7 @@
 #define THREADS 256
 #include "equalizer/cuda/bound.cuh"
 #include "equalizer/cuda/chroma_scale.cuh"
+#include "equalizer/cuda/launch.cuh"
 
 /* Blocks per multiprocessor. */
 #define BLOCKS_A_PROCESSOR (2048 / THREADS)
@@ -43,9 +44,7 @@ static __global__ void __launch_bounds__(THREADS)
                              batch.of[frame].frame};
     scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, (int)gridDim.x,
                                                    walk.aligned);
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
+    wait_for_kernel_before();
     if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table->gain)))
         bound_plane<Sample>(c, params);
 }
@@ -53,57 +52,24 @@ static __global__ void __launch_bounds__(THREADS)
 typedef void ChromaKernel(const ChromaWalk, const CurveTable *, const CurveParams,
                           const LumeqCudaBatch);
 
-/* Returns the kernel for a layout. Other layouts get a kernel without vectors, and *known is 0. */
-template <typename Sample, bool tiles>
-static ChromaKernel *choose_shape(const LumeqCudaChroma *c, int *known)
+template <typename Sample> static ChromaKernel *choose(int layout, bool tiles)
 {
-    const int shape = c->sub_x << 8 | c->sub_y << 4 | c->step;
-    *known = 1;
-    switch (shape) {
-    case 0x111: return scale_chroma<Sample, tiles, 1, 1, 1>;
-    case 0x112: return scale_chroma<Sample, tiles, 1, 1, 2>;
-    case 0x101: return scale_chroma<Sample, tiles, 1, 0, 1>;
-    case 0x102: return scale_chroma<Sample, tiles, 1, 0, 2>;
-    case 0x001: return scale_chroma<Sample, tiles, 0, 0, 1>;
-    default: *known = 0; return scale_chroma<Sample, tiles, 0, 0, 1>;
-    }
-}
-
-static ChromaKernel *choose(const LumeqCudaChroma *c, int depth, int *known)
-{
-    if (depth > 8)
-        return c->grid ? choose_shape<uint16_t, true>(c, known)
-                       : choose_shape<uint16_t, false>(c, known);
-    return c->grid ? choose_shape<uint8_t, true>(c, known) : choose_shape<uint8_t, false>(c, known);
-}
-
-static cudaError_t load(int depth, const TileGrid *grid)
-{
-    static const int shapes[][3] = {{1, 1, 1}, {1, 1, 2}, {1, 0, 1}, {1, 0, 2}, {0, 0, 1}};
-    cudaError_t error = cudaSuccess;
-    for (const int *shape : shapes) {
-        LumeqCudaChroma chroma = {};
-        cudaFuncAttributes attributes;
-        int known;
-        chroma.sub_x = shape[0];
-        chroma.sub_y = shape[1];
-        chroma.step = shape[2];
-        chroma.grid = grid;
-        if (!error)
-            error = cudaFuncGetAttributes(&attributes, choose(&chroma, depth, &known));
-    }
-    return error;
+    return tiles ? choose_layout(
+                       layout,
+                       [](auto l) { return scale_chroma<Sample, true, l.sub_x, l.sub_y, l.step>; })
+                 : choose_layout(layout, [](auto l) {
+                       return scale_chroma<Sample, false, l.sub_x, l.sub_y, l.step>;
+                   });
 }
 
 extern "C" cudaError_t lumeq_cuda_load_chroma(void)
 {
-    const TileGrid grid = {};
-    cudaError_t error = load(8, NULL);
-    if (!error)
-        error = load(8, &grid);
-    if (!error)
-        error = load(16, NULL);
-    return error ? error : load(16, &grid);
+    cudaError_t error = cudaSuccess;
+    for (int layout = 0; layout < CHROMA_LAYOUTS; layout++)
+        for (int tiles = 0; tiles < 2; tiles++)
+            error = error ? error
+                          : load(choose<uint8_t>(layout, tiles), choose<uint16_t>(layout, tiles));
+    return error;
 }
 
 extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
@@ -111,27 +77,21 @@ extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
                                          const CurveParams *params, const LumeqCudaBatch *batch,
                                          cudaStream_t stream)
 {
-    int known;
-    ChromaKernel *const kernel = choose(chroma, params->depth, &known);
+    const int layout = layout_of(chroma), tiles = chroma->grid != NULL;
+    ChromaKernel *const kernel =
+        params->depth > 8 ? choose<uint16_t>(layout, tiles) : choose<uint8_t>(layout, tiles);
     ChromaWalk walk = {};
     walk.chroma = *chroma;
     if (chroma->grid)
         walk.grid = *chroma->grid;
     walk.groups = (chroma->width + GROUP - 1) / GROUP;
-    walk.aligned = known && all_aligned(chroma, params->depth);
+    walk.aligned = layout < CHROMA_LAYOUTS && all_aligned(chroma, params->depth);
     walk.legal = curve_legal(params->depth, params->black != 0);
 
     const int64_t wanted = ((int64_t)walk.groups * chroma->height + THREADS - 1) / THREADS;
     const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
     const int64_t most = all > batch->count ? all / batch->count : 1;
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(wanted < most ? wanted : most), (unsigned)batch->count);
-    config.blockDim = THREADS;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, walk, table, *params, *batch);
+    const Launch how = {dim3((unsigned)(wanted < most ? wanted : most), (unsigned)batch->count),
+                        THREADS, 0, device->early_launches, stream};
+    return launch(how, kernel, walk, table, *params, *batch);
 }

@@ -171,6 +171,34 @@ static __device__ __forceinline__ Active active_chroma(const Active &luma, int s
     return active;
 }
 
+/* Layouts with kernels for groups that are vectors; CHROMA_LAYOUTS is any other. */
+#define CHROMA_LAYOUTS 5
+
+template <int x, int y, int step_> struct ChromaLayout {
+    static constexpr int sub_x = x, sub_y = y, step = step_;
+};
+
+static inline int layout_of(const LumeqCudaChroma *c)
+{
+    const int is_420 = c->sub_x == 1 && c->sub_y == 1, is_422 = c->sub_x == 1 && c->sub_y == 0;
+    return is_420                                           ? c->step - 1
+           : is_422                                         ? c->step + 1
+           : c->sub_x == 0 && c->sub_y == 0 && c->step == 1 ? 4
+                                                            : CHROMA_LAYOUTS;
+}
+
+/* Returns the kernel for a layout: the result of kernel_of(a ChromaLayout). */
+template <typename KernelOf> static auto choose_layout(int layout, KernelOf kernel_of)
+{
+    switch (layout) {
+    case 0: return kernel_of(ChromaLayout<1, 1, 1>());
+    case 1: return kernel_of(ChromaLayout<1, 1, 2>());
+    case 2: return kernel_of(ChromaLayout<1, 0, 1>());
+    case 3: return kernel_of(ChromaLayout<1, 0, 2>());
+    default: return kernel_of(ChromaLayout<0, 0, 1>());
+    }
+}
+
 /* True if each group of `samples` samples is an aligned vector. */
 static inline int is_aligned(const LumeqCudaPlane *plane, int samples, int depth)
 {

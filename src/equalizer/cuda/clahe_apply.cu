@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #define THREADS 256
-#define CHUNKS_AT_ONCE 1
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/clahe_kernels.h"
+#include "equalizer/cuda/launch.cuh"
 #include "equalizer/cuda/parts.cuh"
 
 /* Blocks per multiprocessor: more than it holds at once, since blocks at the picture's edges have
@@ -154,13 +154,6 @@ static __device__ __forceinline__ uint32_t value_of(const Reference &w, const uc
 
 /* ---- the kernel --------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ void wait_for_histogram(void)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 /* Loads the tables of the four tiles, entry by entry. */
 template <typename Kind>
 static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const TileGrid &grid,
@@ -253,7 +246,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     uint4 values = make_uint4(0, 0, 0, 0);
     if (part_has(part, next))
         values = part_load<Sample>(src, part, next);
-    wait_for_histogram();
+    wait_for_kernel_before(); /* it may make the tables */
     if (threadIdx.x == 0)
         find_active(&active, in_batch(bars, batch, frame));
     fill<Kind>(entries, grid, in_batch(tables, batch, frame)); /* synchronizes the block */
@@ -269,26 +262,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     }
 }
 
-template <typename Kind, bool dithered> static cudaError_t load(void)
-{
-    cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, clahe_apply<Kind, dithered>);
-    return error ? error
-                 : cudaFuncSetAttribute(clahe_apply<Kind, dithered>,
-                                        cudaFuncAttributePreferredSharedMemoryCarveout,
-                                        cudaSharedmemCarveoutMaxShared);
-}
-
 extern "C" cudaError_t lumeq_cuda_load_clahe_apply(void)
 {
-    cudaError_t error = load<Video8, false>();
-    if (!error)
-        error = load<Video8, true>();
-    if (!error)
-        error = load<Video16, false>();
-    if (!error)
-        error = load<Video16, true>();
-    return error ? error : load<Reference, false>();
+    return load_with_shared(clahe_apply<Video8, false>, clahe_apply<Video8, true>,
+                            clahe_apply<Video16, false>, clahe_apply<Video16, true>,
+                            clahe_apply<Reference, false>);
 }
 
 static int longest_piece(const TileAxis *axis)
@@ -301,28 +279,19 @@ static int longest_piece(const TileAxis *axis)
 }
 
 template <typename Kind, bool dithered>
-static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
-                          const LumeqCudaPlane *src, const TileGrid *grid, const TileTables *tables,
-                          const BarsState *bars, const LumeqCudaBatch *batch, cudaStream_t stream)
+static cudaError_t start(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
+                         const LumeqCudaPlane *src, const TileGrid *grid, const TileTables *tables,
+                         const BarsState *bars, const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const int size = (int)sizeof(typename Kind::Sample);
     const int columns = grid->x.tiles + 1, blocks = device->processors * BLOCKS_A_PROCESSOR;
     const int rows = (int)(((int64_t)grid->y.size * columns * batch->count + blocks - 1) / blocks);
     const int groups = (longest_piece(&grid->y) + rows - 1) / rows;
-
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)columns, (unsigned)grid->y.tiles + 1,
-                          (unsigned)groups * (unsigned)batch->count);
-    config.blockDim = THREADS;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, clahe_apply<Kind, dithered>, part_plane(dst, src, size),
-                              part_plane(src, dst, size), *grid, rows, bars, tables, *batch);
+    const Launch how = {dim3((unsigned)columns, (unsigned)grid->y.tiles + 1,
+                             (unsigned)groups * (unsigned)batch->count),
+                        THREADS, 0, device->early_launches, stream};
+    return launch(how, clahe_apply<Kind, dithered>, part_plane(dst, src, size),
+                  part_plane(src, dst, size), *grid, rows, bars, tables, *batch);
 }
 
 extern "C" cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device,
@@ -332,9 +301,9 @@ extern "C" cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device,
                                               cudaStream_t stream)
 {
     const CurveParams *p = &grid->curve;
-    const auto start = p->reference    ? launch<Reference, false>
-                       : p->depth == 8 ? p->dither ? launch<Video8, true> : launch<Video8, false>
-                       : p->dither ? launch<Video16, true>
-                                       : launch<Video16, false>;
-    return start(device, dst, src, grid, tables, p->reference ? NULL : bars, batch, stream);
+    const auto kind = p->reference    ? start<Reference, false>
+                      : p->depth == 8 ? p->dither ? start<Video8, true> : start<Video8, false>
+                      : p->dither ? start<Video16, true>
+                                      : start<Video16, false>;
+    return kind(device, dst, src, grid, tables, p->reference ? NULL : bars, batch, stream);
 }

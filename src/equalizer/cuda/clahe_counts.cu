@@ -8,10 +8,9 @@
 #include "equalizer/cuda/group.cuh"
 
 #define THREADS 512
-#define CHUNKS_AT_ONCE 1
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/clahe_kernels.h"
-#include "equalizer/cuda/last_block.cuh"
+#include "equalizer/cuda/count.cuh"
 #include "equalizer/cuda/parts.cuh"
 
 static_assert(GROUP_THREADS == TILE_CELLS, "a thread for each cell");
@@ -36,13 +35,6 @@ static __device__ __forceinline__ uint32_t take(uint32_t *counter)
     const uint32_t value = __ldcg(counter);
     *counter = 0;
     return value;
-}
-
-/* The addend is constant and the result unused, so the hardware merges lanes with equal addresses.
- */
-static __device__ __forceinline__ void count(uint32_t *tables, uint32_t offset)
-{
-    atomicAdd((uint32_t *)((char *)tables + offset), 1u);
 }
 
 template <typename Sample>
@@ -190,10 +182,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     const Slice slice = {(int)blockIdx.z / batch.count, (int)gridDim.z / batch.count};
     PartPlane src = first;
     src.data += batch.of[number].in[0];
-#if __CUDA_ARCH__ >= 900
-    /* The next kernel may start now: it loads its samples, then waits for the end of this one. */
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+    let_next_kernel_start();
     const int tile = count_tile<uint8_t>(counts, src, grid, slice);
     if (threadIdx.x >= GROUP_THREADS)
         return;
@@ -224,15 +213,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
 
 extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
 {
-    cudaFuncAttributes attributes;
-    cudaError_t error = cudaFuncGetAttributes(&attributes, clahe_reference);
-    if (!error)
-        error =
-            cudaFuncSetAttribute(clahe_reference, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                 cudaSharedmemCarveoutMaxShared);
-    if (!error)
-        error = cudaFuncGetAttributes(&attributes, clahe_counts<uint8_t>);
-    return error ? error : cudaFuncGetAttributes(&attributes, clahe_counts<uint16_t>);
+    const cudaError_t error = load_with_shared(clahe_reference);
+    return error ? error : load(clahe_counts<uint8_t>, clahe_counts<uint16_t>);
 }
 
 /* As many blocks as run at once, but each has at least a row, and each thread at least a chunk. */
@@ -256,19 +238,12 @@ extern "C" cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device,
                                                   TileTables *tables, TileCounters *counters,
                                                   const LumeqCudaBatch *batch, cudaStream_t stream)
 {
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
-                          parts_of_tile(device, grid, 1, batch->count) * (unsigned)batch->count);
-    config.blockDim = THREADS;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, clahe_reference, part_plane(src, src, 1), *grid, *inside,
-                              sums, tables, counters, *batch);
+    const unsigned parts = parts_of_tile(device, grid, 1, batch->count);
+    const Launch how = {
+        dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles, parts * (unsigned)batch->count),
+        THREADS, 0, device->early_launches, stream};
+    return launch(how, clahe_reference, part_plane(src, src, 1), *grid, *inside, sums, tables,
+                  counters, *batch);
 }
 
 template <typename Sample>
@@ -276,13 +251,11 @@ static cudaError_t launch_counts(const LumeqCudaDevice *device, const LumeqCudaP
                                  const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
                                  uint32_t (*padding)[TILE_CELLS], cudaStream_t stream)
 {
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
-                          parts_of_tile(device, grid, (int)sizeof(Sample), 1));
-    config.blockDim = THREADS;
-    config.stream = stream;
-    return cudaLaunchKernelEx(&config, clahe_counts<Sample>,
-                              part_plane(src, src, (int)sizeof(Sample)), *grid, hist, padding);
+    const Launch how = {dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
+                             parts_of_tile(device, grid, (int)sizeof(Sample), 1)),
+                        THREADS, 0, 0, stream};
+    return launch(how, clahe_counts<Sample>, part_plane(src, src, (int)sizeof(Sample)), *grid, hist,
+                  padding);
 }
 
 extern "C" cudaError_t lumeq_cuda_clahe_counts(const LumeqCudaDevice *device,

@@ -1,7 +1,7 @@
 /* Converts a component's samples to another layout. */
 #include <stdint.h>
 
-#include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/launch.cuh"
 
 #define THREADS 256
 #define MOST_ROWS 65535 /* limit of gridDim.y */
@@ -24,20 +24,16 @@ static __global__ void __launch_bounds__(THREADS)
 
 extern "C" cudaError_t lumeq_cuda_load_convert(void)
 {
-    cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, convert<uint8_t>);
-    return error ? error : cudaFuncGetAttributes(&attributes, convert<uint16_t>);
+    return load(convert<uint8_t>, convert<uint16_t>);
 }
 
 extern "C" cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from,
                                           int width, int height, int sample_size, int down, int up,
                                           cudaStream_t stream)
 {
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(width + THREADS - 1) / THREADS,
-                          (unsigned)(height < MOST_ROWS ? height : MOST_ROWS));
-    config.blockDim = THREADS;
-    config.stream = stream;
-    return cudaLaunchKernelEx(&config, sample_size == 2 ? convert<uint16_t> : convert<uint8_t>, *to,
-                              *from, width, height, down, up);
+    const Launch how = {dim3((unsigned)(width + THREADS - 1) / THREADS,
+                             (unsigned)(height < MOST_ROWS ? height : MOST_ROWS)),
+                        THREADS, 0, 0, stream};
+    return launch(how, sample_size == 2 ? convert<uint16_t> : convert<uint8_t>, *to, *from, width,
+                  height, down, up);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "equalizer/cuda/last_block.cuh"
+#include "equalizer/cuda/launch.cuh"
 
 /*
  * A block's tables. With one table per lane, each lane's table is in a bank of its own, so that
@@ -126,45 +127,9 @@ static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunk
     __syncthreads();
 }
 
-/* Lets the next kernel start when all blocks have come here. It loads or counts its samples, then
- * waits for the end of this kernel. */
-static __device__ __forceinline__ void let_next_kernel_start(void)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
 static __device__ __forceinline__ void block_barrier(void)
 {
     __syncthreads();
-}
-
-/* Loads a kernel, which CUDA otherwise does at its first launch. */
-template <typename Kernel> static cudaError_t load(Kernel kernel)
-{
-    cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
-    return error ? error
-                 : cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                        cudaSharedmemCarveoutMaxShared);
-}
-
-/* Launches a kernel that may start before the previous one on the stream has ended. */
-template <typename... Arguments>
-static cudaError_t launch(void (*kernel)(Arguments...), const LumeqCudaDevice *device, dim3 grid,
-                          unsigned threads, cudaStream_t stream, Arguments... arguments)
-{
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = threads;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 /* Launches a kernel over the planes of a batch, with `arguments` after the chunks, and with `more`
@@ -177,8 +142,9 @@ static cudaError_t launch_over(void (*kernel)(const Chunks, Arguments...),
     Chunks chunks;
     const unsigned blocks =
         chunks_share(&chunks, src, src, sizeof(Sample), chunks_blocks(device->processors, count));
-    return launch<Chunks, Arguments...>(kernel, device, dim3(blocks + more, (unsigned)count),
-                                        THREADS, stream, chunks, arguments...);
+    const Launch how = {dim3(blocks + more, (unsigned)count), THREADS, 0, device->early_launches,
+                        stream};
+    return launch(how, kernel, chunks, arguments...);
 }
 
 #endif

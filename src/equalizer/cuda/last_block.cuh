@@ -1,5 +1,4 @@
-/* Finds which block of a kernel finishes last, to continue with the results of all; and waits for
- * the kernel before. */
+/* Finds which block of a kernel finishes last, to continue with the results of all. */
 #ifndef LUMEQ_CUDA_LAST_BLOCK_CUH
 #define LUMEQ_CUDA_LAST_BLOCK_CUH
 
@@ -28,14 +27,6 @@ static __device__ __forceinline__ bool is_last_block(uint32_t *done, uint32_t al
         last = count_block_done(done, all);
     barrier();
     return last;
-}
-
-/* Waits for the previous kernel on the stream, if this one started early. */
-static __device__ __forceinline__ void wait_for_kernel_before(void)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
 }
 
 #endif

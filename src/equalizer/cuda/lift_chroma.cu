@@ -5,6 +5,7 @@
 #define THREADS 256
 #include "equalizer/cuda/bound.cuh"
 #include "equalizer/cuda/chroma_scale.cuh"
+#include "equalizer/cuda/launch.cuh"
 #include "equalizer/cuda/lift_tile.cuh"
 
 /* Steps of a_trous. */
@@ -307,41 +308,29 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     const LumeqCudaChroma chroma = chroma_in_batch(work.chroma, batch, frame);
     const CurveTable &table = *in_batch(work.table, batch, frame);
     filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
-    lift_wait_for_kernel_before();
+    wait_for_kernel_before();
     if (chroma.luma_out.data && work.params.chroma && is_raised(table.gain))
         bound_plane<Sample>(chroma, work.params);
 }
 
 typedef void ChromaKernel(const ChromaWork, const LumeqCudaBatch);
 
-/* Returns the kernel for a layout. Other layouts get a kernel without vectors, and *known is 0. */
-template <typename Sample> static ChromaKernel *choose_shape(int shape, int *known)
+template <typename Sample> static ChromaKernel *choose(int layout)
 {
-    *known = 1;
-    switch (shape) {
-    case 0x111: return lift_chroma<Sample, 1, 1, 1>;
-    case 0x112: return lift_chroma<Sample, 1, 1, 2>;
-    case 0x101: return lift_chroma<Sample, 1, 0, 1>;
-    case 0x102: return lift_chroma<Sample, 1, 0, 2>;
-    case 0x001: return lift_chroma<Sample, 0, 0, 1>;
-    default: *known = 0; return lift_chroma<Sample, 0, 0, 1>;
-    }
-}
-
-static ChromaKernel *choose(int shape, int depth, int *known)
-{
-    return depth > 8 ? choose_shape<uint16_t>(shape, known) : choose_shape<uint8_t>(shape, known);
+    return choose_layout(layout,
+                         [](auto l) { return lift_chroma<Sample, l.sub_x, l.sub_y, l.step>; });
 }
 
 #define MEMORY (TILES * Shape::size * sizeof(uint32_t))
 
 extern "C" cudaError_t lumeq_cuda_load_lift_chroma(void)
 {
-    static const int shapes[] = {0x111, 0x112, 0x101, 0x102, 0x001};
     cudaError_t error = cudaSuccess;
-    int known;
-    for (int i = 0; i < 2 * 5 && !error; i++)
-        error = lift_allow(choose(shapes[i / 2], i % 2 ? 16 : 8, &known), MEMORY);
+    for (int layout = 0; layout < CHROMA_LAYOUTS && !error; layout++) {
+        error = lift_allow(choose<uint8_t>(layout), MEMORY);
+        if (!error)
+            error = lift_allow(choose<uint16_t>(layout), MEMORY);
+    }
     return error;
 }
 
@@ -350,16 +339,16 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
                                               const CurveTable *table, const CurveParams *params,
                                               const LumeqCudaBatch *batch, cudaStream_t stream)
 {
-    int known;
+    const int layout = layout_of(chroma);
     ChromaKernel *const kernel =
-        choose(chroma->sub_x << 8 | chroma->sub_y << 4 | chroma->step, params->depth, &known);
+        params->depth > 8 ? choose<uint16_t>(layout) : choose<uint8_t>(layout);
     ChromaWork work = {};
     work.chroma = *chroma;
     for (int i = 0; i < chroma->planes; i++) {
         work.chroma.in[i].width = work.chroma.out[i].width = chroma->width;
         work.chroma.in[i].height = work.chroma.out[i].height = chroma->height;
     }
-    work.aligned = known && all_aligned(chroma, params->depth);
+    work.aligned = layout < CHROMA_LAYOUTS && all_aligned(chroma, params->depth);
     work.fields = fields;
     work.depth = params->depth;
     work.shift = params->shift;
@@ -373,15 +362,7 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
                           ((chroma->height + Shape::height - 1) / Shape::height + 1);
     const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
     const int64_t most = all > batch->count ? all / batch->count : 1;
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)(tiles < most ? tiles : most), (unsigned)batch->count);
-    config.blockDim = THREADS;
-    config.dynamicSmemBytes = MEMORY;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, work, *batch);
+    const Launch how = {dim3((unsigned)(tiles < most ? tiles : most), (unsigned)batch->count),
+                        THREADS, MEMORY, device->early_launches, stream};
+    return launch(how, kernel, work, *batch);
 }

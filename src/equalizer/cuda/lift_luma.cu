@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #define THREADS 768
-#include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/launch.cuh"
 #include "equalizer/cuda/lift_tile.cuh"
 #include "equalizer/samples.h"
 
@@ -678,10 +678,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
     const int frame = (int)blockIdx.y;
-    /* The kernel for chroma may start: it needs only the table. */
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+    let_next_kernel_start(); /* for chroma, which needs only the table */
     const LumaRule rule = prepare(work, batch, frame, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
     if (rows >= 900)
@@ -796,10 +793,8 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.ceiling = lift_ceiling(params->white, params->depth);
     work.tables = &table->lift;
     work.bars = bars;
-    cudaLaunchConfig_t config = {};
-    config.dynamicSmemBytes = memory_of(&kernel, luma->previous_count);
-    config.gridDim = dim3(tile_blocks(device, &kernel, luma, batch->count), (unsigned)batch->count);
-    config.blockDim = THREADS;
-    config.stream = stream;
-    return cudaLaunchKernelEx(&config, kernel.start, work, *batch);
+    const Launch how = {
+        dim3(tile_blocks(device, &kernel, luma, batch->count), (unsigned)batch->count), THREADS,
+        memory_of(&kernel, luma->previous_count), 0, stream};
+    return launch(how, kernel.start, work, *batch);
 }

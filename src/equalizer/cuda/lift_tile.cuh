@@ -26,14 +26,6 @@ LIFT_FN uint32_t lift_both(int32_t value)
     return (uint32_t)value * 0x10001u;
 }
 
-/* Waits for the previous kernel, which may make the tables, if this one started early. */
-LIFT_FN void lift_wait_for_kernel_before(void)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 /* Allows a kernel this much shared memory per block, with as many blocks as fit. */
 template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, size_t memory)
 {

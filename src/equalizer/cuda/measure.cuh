@@ -61,8 +61,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 
 template <typename Sample, int bins, int tables> static cudaError_t load_measure(void)
 {
-    const cudaError_t error = load(measure<Sample, bins, tables, LumeqCudaAlone>);
-    return error ? error : load(measure<Sample, bins, tables, LumeqCudaBatch>);
+    return load_with_shared(measure<Sample, bins, tables, LumeqCudaAlone>,
+                            measure<Sample, bins, tables, LumeqCudaBatch>);
 }
 
 template <typename Sample, int bins, int tables>

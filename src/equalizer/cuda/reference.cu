@@ -68,8 +68,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 
 extern "C" cudaError_t lumeq_cuda_load_reference(void)
 {
-    const cudaError_t error = load(reference<LumeqCudaAlone>);
-    return error ? error : load(reference<LumeqCudaBatch>);
+    return load_with_shared(reference<LumeqCudaAlone>, reference<LumeqCudaBatch>);
 }
 
 extern "C" cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device,

@@ -1,6 +1,7 @@
-/* Selects the kernels on x86-64. */
+/* Selects the kernels for this CPU. */
 #include "equalizer/cpu/kernels.h"
 
+#if defined(__x86_64__) && defined(__LP64__)
 unsigned lumeq_cpu_flags(void)
 {
     unsigned flags = 0;
@@ -26,3 +27,23 @@ void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags)
     if (flags & LUMEQ_CPU_AVX512)
         lumeq_kernels_avx512(kernels);
 }
+#else
+unsigned lumeq_cpu_flags(void)
+{
+#ifdef LUMEQ_NEON
+    return LUMEQ_CPU_NEON;
+#else
+    return 0;
+#endif
+}
+
+void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags)
+{
+    lumeq_kernels_c(kernels);
+    (void)flags;
+#ifdef LUMEQ_NEON
+    if (flags & LUMEQ_CPU_NEON)
+        lumeq_kernels_neon(kernels);
+#endif
+}
+#endif

@@ -1,3 +1,4 @@
+#include "equalizer/cpu/bound_loops.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_row_reference.h"
@@ -143,45 +144,11 @@ static inline CurveGain gain_over(const LumeqChromaRows *r, const CurveTable *ta
                 const uint32_t gain = curve_pixel_gain(gain_over(r, table, params, x, y, luma),    \
                                                        codes[0], codes[1], params->depth, &legal); \
                 for (int i = 0; i < 2; i++)                                                        \
-                    to[i][at] = (uint##bits##_t)(curve_chroma(codes[i], gain, add, &legal)         \
-                                                 << params->shift);                                \
+                    to[i][x * r->out_step] = (uint##bits##_t)(                                     \
+                        curve_chroma(codes[i], gain, add, &legal) << params->shift);               \
             }                                                                                      \
         }                                                                                          \
     }
-
-/* Adds eight samples at a time, in four lanes of 16 bits, until these could overflow. */
-#define LANE_STEPS (UINT16_MAX / (2 * UINT8_MAX))
-
-static uint64_t sum_row8(const uint8_t *samples, int count)
-{
-    const uint64_t every_other = UINT64_C(0x00ff00ff00ff00ff);
-    uint64_t sum = 0;
-    int x = 0;
-    while (x + 8 <= count) {
-        const int steps = (count - x) / 8 < LANE_STEPS ? (count - x) / 8 : LANE_STEPS;
-        uint64_t lanes = 0;
-        for (int i = 0; i < steps; i++, x += 8) {
-            uint64_t eight;
-            memcpy(&eight, samples + x, sizeof(eight));
-            lanes += (eight & every_other) + (eight >> 8 & every_other);
-        }
-        for (; lanes; lanes >>= 16)
-            sum += lanes & UINT16_MAX;
-    }
-    for (; x < count; x++)
-        sum += samples[x];
-    return sum;
-}
-
-static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
-                     const CurveParams *params)
-{
-    (void)params;
-    uint64_t sum = 0;
-    for (int y = 0; y < height; y++)
-        sum += sum_row8((const uint8_t *)src + y * stride, width);
-    return sum;
-}
 
 #define CODE_8(sample) (sample)
 #define CODE_16(sample) at_most((uint32_t)(sample) >> params->shift, last)
@@ -210,12 +177,8 @@ static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
 DEFINE_APART(8)
 DEFINE_APART(16)
 
-static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
-                      const CurveParams *params)
-{
-    return add_codes16(src, stride, width, height, params);
-}
-
+DEFINE_SUM(8)
+DEFINE_SUM(16)
 DEFINE_HISTOGRAM(8, 256, BIN_8)
 DEFINE_HISTOGRAM(16, LUMEQ_MAX_BINS, BIN_16)
 DEFINE_APPLY(apply8, 8, LOOK_UP_8)
@@ -239,8 +202,8 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .nodes16 = nodes16,
                               .chroma8 = chroma8,
                               .chroma16 = chroma16,
-                              .bound8 = lumeq_bound8,
-                              .bound16 = lumeq_bound16,
+                              .bound8 = bound8,
+                              .bound16 = bound16,
                               .tile_row8 = lumeq_tile_row8,
                               .tile_row16 = lumeq_tile_row16,
                               .tile_row_reference = tile_row_reference,
