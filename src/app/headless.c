@@ -11,7 +11,6 @@
 #include "app/drawing.h"
 #include "app/engine.h"
 #include "app/progress.h"
-#include "app/run_choices.h"
 #include "app/run_report.h"
 #include "app/run_summary.h"
 #include "app/sandbox.h"
@@ -22,8 +21,8 @@
 #include "media/gpu_frame.h"
 #include "media/input/shared_pipe.h"
 #include "media/output/writer.h"
+#include "run/curve_maker.h"
 #include "run/lookahead.h"
-#include "run/planned_curves.h"
 #include "run/run.h"
 
 /* Memory that a pipe with two decoders should use at most, and the shortest lookahead in it, in

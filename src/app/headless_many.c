@@ -15,7 +15,6 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_run.h"
-#include "app/made.h"
 #include "app/sandbox.h"
 #include "app/terminal.h"
 #include "job/folder_walk.h"

@@ -8,15 +8,14 @@
 #include <unistd.h>
 
 #include "app/decision.h"
+#include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_film.h"
 #include "app/options/option_arguments.h"
-#include "app/run_choices.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
-#include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/process.h"

@@ -10,20 +10,20 @@
 #include <unistd.h>
 
 #include "app/drawing.h"
-#include "app/made.h"
+#include "app/job_run.h"
 #include "app/run_end.h"
 #include "app/run_report.h"
 #include "app/run_summary.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
+#include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
-#include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
-#include "run/planned_curves.h"
+#include "run/curve_maker.h"
 #include "run/run.h"
 
 static int is_stopped(const JobFilm *f)

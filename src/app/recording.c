@@ -13,7 +13,6 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/progress.h"
-#include "app/run_choices.h"
 #include "app/run_summary.h"
 #include "app/terminal.h"
 #include "media/compat.h"
