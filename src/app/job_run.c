@@ -263,12 +263,6 @@ static int start_next(void *run, int slot, Process *process)
                   : 1;
 }
 
-static int read_answer(void *run, int slot, Process *process)
-{
-    Answer *answer = &((JobRun *)run)->slots[slot].answer;
-    return process_read(process, answer, sizeof(*answer), 0) != 0;
-}
-
 /* If the process failed because its GPU is lost or missing, stops using that GPU. Returns 0 for
  * other failures. */
 static int is_forgiven(JobRun *r, const Worker *w)
@@ -375,7 +369,9 @@ static int run_step(JobRun *r, int step)
     const ProcessPool pool = {
         .jobs = jobs,
         .start = start_next,
-        .read = read_answer,
+        .answers = has_memory ? &r->slots[0].answer : NULL,
+        .size = sizeof(Answer),
+        .stride = sizeof(*r->slots),
         .end = end_step_of,
         .look = look_at_workers,
         .opaque = r,

@@ -71,11 +71,6 @@ struct Recorder {
     RecorderState state; /* under the lock */
 };
 
-static void free_queued(void *frame)
-{
-    frame_free(frame);
-}
-
 /* ---- end ---- */
 
 /* Ends the input. The thread completes the file, as NAME.partial.EXT if `partial`. */
@@ -316,8 +311,10 @@ static int start_recorder(Recorder *w, const Source *source, MediaError *error)
     if (ret < 0)
         return ret;
     camera_sound_use(w->sound, source, w->writer);
-    const QueueOptions options = {
-        .item = sizeof(Frame *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
+    const QueueOptions options = {.item = sizeof(Frame *),
+                                  .count = QUEUE_LENGTH,
+                                  .bytes = QUEUE_BYTES,
+                                  .free = frame_free_queued};
     if (queue_open(&w->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
