@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "app/job_run.h"
-#include "app/options/option_profile.h"
 #include "app/options/option_table.h"
 #include "media/output/codec_list.h"
 

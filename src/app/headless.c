@@ -11,7 +11,6 @@
 #include "app/drawing.h"
 #include "app/engine.h"
 #include "app/progress.h"
-#include "app/run_choices.h"
 #include "app/run_report.h"
 #include "app/run_summary.h"
 #include "app/sandbox.h"
@@ -22,8 +21,8 @@
 #include "media/gpu_frame.h"
 #include "media/input/shared_pipe.h"
 #include "media/output/writer.h"
+#include "run/curve_maker.h"
 #include "run/lookahead.h"
-#include "run/planned_curves.h"
 #include "run/run.h"
 
 /* Memory that a pipe with two decoders should use at most, and the shortest lookahead in it, in
@@ -179,38 +178,32 @@ static int open_input(Run *run)
     const Options *o = run->options;
     run->video_options = engine_video(o, run->writer);
     run->video_options.decoder.marks_bars = !run->engine.encodes; /* else they are encoded, too */
-    int ret = open_source(run);
-    if (ret >= 0)
-        engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
+    if (open_source(run) < 0)
+        return run->error.fault;
+    engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
         run->video_options.decoder.gpu = NULL;
-    run->video_options.decoder.lossless = ret >= 0 && can_begin_again(run);
-    if (ret >= 0)
-        ret = engine_survey_codes(&run->video_options.decoder.codes, o, run->source, run->stop,
-                                  &run->error);
-    if (ret >= 0 && run->writer)
-        ret = writer_map(run->writer, run->source, &run->error);
-    if (ret >= 0)
-        camera_sound_use(run->sound, run->source, run->writer);
-    if (ret >= 0)
-        ret = input_open(&run->video, run->source, &run->video_options, &run->error);
-    if (ret >= 0)
-        ret = virtual_camera_start(run->virtual, run->source, 1, &run->error);
-    run->paced = ret >= 0 && engine_is_paced(o, run->source);
-    return ret;
+    run->video_options.decoder.lossless = can_begin_again(run);
+    if (engine_survey_codes(&run->video_options.decoder.codes, o, run->source, run->stop,
+                            &run->error) < 0 ||
+        (run->writer && writer_map(run->writer, run->source, &run->error) < 0))
+        return run->error.fault;
+    camera_sound_use(run->sound, run->source, run->writer);
+    run->paced = engine_is_paced(o, run->source);
+    const int ret = input_open(&run->video, run->source, &run->video_options, &run->error);
+    return ret < 0 ? ret : virtual_camera_start(run->virtual, run->source, 1, &run->error);
 }
 
 /* Decides --pix-fmt auto10. */
-static int choose_depth(Run *run, FramesSeen seen)
+static void choose_depth(Run *run, FramesSeen seen)
 {
     const Options *o = run->options;
     run->depth = choose_output_depth(o, &run->params, run->writer, run->source, seen);
     if (!run->depth)
-        return 0;
+        return;
     decoder_deepen(input_decoder(run->video), run->depth);
     run->input.fine = 1;
     run->params = options_params(o, run->input);
-    return 0;
 }
 
 ProgressStyle headless_progress(const Options *options)
@@ -258,15 +251,13 @@ static int look_ahead(Run *run)
         .path = o->input,
     };
     FramesSeen seen = {0};
-    int ret = lookahead_open(&run->lookahead, &options, &run->error);
-    if (ret >= 0 && is_auto10(o))
-        ret = lookahead_survey(run->lookahead, &run->params, &seen.frames, &seen.filtered,
-                               &run->error);
-    if (ret >= 0)
-        ret = choose_depth(run, seen);
-    if (ret >= 0)
-        ret = lookahead_start(run->lookahead, &run->params, run->depth, &run->error);
+    if (lookahead_open(&run->lookahead, &options, &run->error) < 0 ||
+        (is_auto10(o) && lookahead_survey(run->lookahead, &run->params, &seen.frames,
+                                          &seen.filtered, &run->error) < 0))
+        return run->error.fault;
+    choose_depth(run, seen);
     planned.depth = run->depth;
+    const int ret = lookahead_start(run->lookahead, &run->params, run->depth, &run->error);
     return ret < 0 ? ret : planned_open(&run->planned, &planned, &run->error);
 }
 
@@ -356,9 +347,8 @@ static int only_watched(const Run *run)
 /* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
-    const FramesSeen none = {0};
-    if (!run->planned && choose_depth(run, none) < 0)
-        return run->error.fault;
+    if (!run->planned)
+        choose_depth(run, (FramesSeen){0});
     /* True if frames that the GPU decodes are needed on the host. */
     const int needs_host_frames =
         run->video_options.decoder.gpu &&
@@ -543,34 +533,26 @@ static int finish(Run *run)
 
 static int run_all(Run *run, ProgressShare *share)
 {
-    int ret = check_output(run);
-    if (ret >= 0)
-        ret = virtual_camera_open(&run->virtual, run->options, run->stop, &run->error);
-    if (ret >= 0)
-        ret = choose_lookahead(run->options, run->writer, &run->ahead, &run->error);
-    if (ret >= 0 && run->writer)
-        ret = camera_sound_open(&run->sound, run->options, run->writer, &run->writer_options.tracks,
-                                &run->error);
-    run->engine.real_time = run->options->camera || run->options->virtual_camera;
-    if (ret >= 0)
-        ret = engine_open(&run->engine, run->options, 0, &run->error);
-    const int only_encoder_reads = run->writer && writer_takes_gpu_frames(run->writer) &&
-                                   !reads_source(run) && !run->options->overlay && !run->virtual;
-    if (ret >= 0 && only_encoder_reads)
+    const Options *o = run->options;
+    MediaError *error = &run->error;
+    int ret = 0;
+    run->engine.real_time = o->camera || o->virtual_camera;
+    if (check_output(run) < 0 || virtual_camera_open(&run->virtual, o, run->stop, error) < 0 ||
+        choose_lookahead(o, run->writer, &run->ahead, error) < 0 ||
+        (run->writer &&
+         camera_sound_open(&run->sound, o, run->writer, &run->writer_options.tracks, error) < 0) ||
+        engine_open(&run->engine, o, 0, error) < 0)
+        return -error->fault;
+    if (run->writer && writer_takes_gpu_frames(run->writer) && !reads_source(run) && !o->overlay &&
+        !run->virtual) /* only the encoder reads the frames */
         engine_encode_on_gpu(&run->engine);
-    if (ret >= 0)
-        ret = open_input(run);
-    if (ret >= 0) {
-        run->input = engine_input(run->options, run->source, run->writer);
-        run->input.ahead = run->ahead > 0;
-        ret = engine_params(&run->params, run->options, run->input, run->source, &run->error);
-    }
-    if (ret >= 0)
-        ret = open_reports(run);
-    if (ret >= 0)
-        ret = drawing_open(&run->drawing, run->options, &run->error);
-    if (ret < 0)
-        return -ret;
+    if (open_input(run) < 0)
+        return -error->fault;
+    run->input = engine_input(o, run->source, run->writer);
+    run->input.ahead = run->ahead > 0;
+    if (engine_params(&run->params, o, run->input, run->source, error) < 0 ||
+        open_reports(run) < 0 || drawing_open(&run->drawing, o, error) < 0)
+        return -error->fault;
     run->progress.style = run->trial ? PROGRESS_NONE : headless_progress(run->options);
     run->progress.duration = input_duration(run->video);
     run->progress.frames = input_frames(run->video);

@@ -15,7 +15,6 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_run.h"
-#include "app/made.h"
 #include "app/sandbox.h"
 #include "app/terminal.h"
 #include "job/folder_walk.h"
@@ -234,12 +233,6 @@ static int start_next(void *many, int slot, Process *process)
     return started;
 }
 
-static int take_result(void *many, int slot, Process *process)
-{
-    Answer *answer = &((Many *)many)->slots[slot].answer;
-    return process_read(process, answer, sizeof(*answer), 0) != 0;
-}
-
 /* Prints one line about a file that has ended: its summary, and notes that no other file had. Among
  * many, good files without such notes get none. */
 static void say_file(Many *m, const ListedFile *file, Answer *answer)
@@ -422,7 +415,9 @@ static int run_files(Many *m)
     const ProcessPool pool = {
         .jobs = m->most,
         .start = start_next,
-        .read = take_result,
+        .answers = &m->slots[0].answer,
+        .size = sizeof(Answer),
+        .stride = sizeof(*m->slots),
         .end = end_file,
         .look = show_progress,
         .opaque = m,

@@ -200,8 +200,7 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
         ret = input_open(&video, source, &f->video, &f->error);
     if (ret >= 0 && f->plan.depth)
         decoder_deepen(input_decoder(video), f->plan.depth);
-    if (ret >= 0)
-        ret = input_start(video, NULL, &f->error);
+    ret = ret < 0 ? ret : input_start(video, NULL, &f->error);
     while (ret >= 0 && !*first) {
         Frame *frame = NULL;
         ret = input_take(video, &frame, QUEUE_WAIT, &f->error);

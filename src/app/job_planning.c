@@ -8,15 +8,14 @@
 #include <unistd.h>
 
 #include "app/decision.h"
+#include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_film.h"
 #include "app/options/option_arguments.h"
-#include "app/run_choices.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
-#include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/process.h"
@@ -219,13 +218,11 @@ static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
                         .opaque = &m};
     pass.input.copy = 0;
     pass.input.span = &span; /* the last part may end earlier, by --frames */
-    if (ret >= 0)
-        ret = record_writer_open(&m.out.out, &f->plan, RECORDS_MEASURES, number, &f->error);
-    if (ret >= 0)
-        ret = job_film_source(f, &pass.source, &f->error);
-    if (ret >= 0)
-        ret = measure_pass_run(&pass, &f->error);
-    if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
+    if (ret < 0 ||
+        record_writer_open(&m.out.out, &f->plan, RECORDS_MEASURES, number, &f->error) < 0 ||
+        job_film_source(f, &pass.source, &f->error) < 0 || measure_pass_run(&pass, &f->error) < 0)
+        ret = f->error.fault;
+    else if (atomic_load(f->stop) != RUN_ON)
         ret = media_fail(&f->error, MEDIA_INPUT, "interrupted");
     *frames = m.out.out.end.count;
     const PartMeasures measures = {{pass.before[0], pass.before[1]}, pass.report};

@@ -6,17 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "app/headless.h"
 #include "app/job_film.h"
-#include "app/made.h"
+#include "app/options/option_arguments.h"
 #include "app/sandbox.h"
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
 #include "job/job_plan.h"
+#include "media/checksum.h"
 #include "media/log.h"
 #include "media/process.h"
 
@@ -260,12 +263,6 @@ static int start_next(void *run, int slot, Process *process)
                   : 1;
 }
 
-static int read_answer(void *run, int slot, Process *process)
-{
-    Answer *answer = &((JobRun *)run)->slots[slot].answer;
-    return process_read(process, answer, sizeof(*answer), 0) != 0;
-}
-
 /* If the process failed because its GPU is lost or missing, stops using that GPU. Returns 0 for
  * other failures. */
 static int is_forgiven(JobRun *r, const Worker *w)
@@ -372,7 +369,9 @@ static int run_step(JobRun *r, int step)
     const ProcessPool pool = {
         .jobs = jobs,
         .start = start_next,
-        .read = read_answer,
+        .answers = has_memory ? &r->slots[0].answer : NULL,
+        .size = sizeof(Answer),
+        .stride = sizeof(*r->slots),
         .end = end_step_of,
         .look = look_at_workers,
         .opaque = r,
@@ -632,4 +631,58 @@ int job_command(int argc, char **argv, atomic_int *stop)
     }
     job_film_close(&film);
     return code;
+}
+
+/* ---- made ---- */
+
+#define ATTRIBUTE "user.lumeq.made"
+#define ROOM 128
+
+static int add(void *sum, const char *text)
+{
+    *(uint32_t *)sum = checksum(*(uint32_t *)sum, text, strlen(text) + 1);
+    return 0;
+}
+
+uint32_t made_how(const Options *o, const char *input)
+{
+    struct stat in = {0};
+    char path[PATH_MAX] = "";
+    if (stat(input, &in) < 0 || !realpath(input, path))
+        in = (struct stat){0};
+    const int64_t id[] = {in.st_size, in.st_mtim.tv_sec, in.st_mtim.tv_nsec};
+    uint32_t sum = checksum(0, id, sizeof(id));
+    sum = checksum(sum, &o->lookahead, sizeof(o->lookahead)); /* it is not among the arguments */
+    (void)add(&sum, path);
+    (void)option_arguments(o, add, &sum);
+    return sum;
+}
+
+/* The note, without the exit code that ends it. Returns 0 or -1. */
+static int print(char text[ROOM], const char *output, uint32_t how)
+{
+    struct stat out;
+    if (lstat(output, &out) < 0)
+        return -1;
+    snprintf(text, ROOM, "%08x %lld bytes %lld.%09ld s, code ", how, (long long)out.st_size,
+             (long long)out.st_mtim.tv_sec, out.st_mtim.tv_nsec);
+    return 0;
+}
+
+int made_note(const char *output, uint32_t how, int code)
+{
+    char text[ROOM];
+    if (print(text, output, how) < 0)
+        return -1;
+    snprintf(text + strlen(text), ROOM - strlen(text), "%d", code);
+    return lsetxattr(output, ATTRIBUTE, text, strlen(text), 0);
+}
+
+int made_code(const char *output, uint32_t how)
+{
+    char text[ROOM], there[ROOM] = "";
+    if (print(text, output, how) < 0 || lgetxattr(output, ATTRIBUTE, there, ROOM - 1) < 0 ||
+        strncmp(there, text, strlen(text)) != 0)
+        return -1;
+    return atoi(there + strlen(text));
 }

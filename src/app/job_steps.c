@@ -10,20 +10,20 @@
 #include <unistd.h>
 
 #include "app/drawing.h"
-#include "app/made.h"
+#include "app/job_run.h"
 #include "app/run_end.h"
 #include "app/run_report.h"
 #include "app/run_summary.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
+#include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
-#include "job/part_reader.h"
 #include "media/compat.h"
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
-#include "run/planned_curves.h"
+#include "run/curve_maker.h"
 #include "run/run.h"
 
 static int is_stopped(const JobFilm *f)
@@ -168,16 +168,18 @@ static int open_segment(Segment *s)
     JobFilm *f = s->film;
     AVFrame *first = NULL;
     int64_t zero;
-    int ret = job_film_first(f, &first, &zero);
-    if (ret >= 0)
-        ret = record_writer_open(&s->writer, &f->plan, RECORDS_PACKETS, s->number, &f->error);
-    if (ret >= 0)
-        ret = job_film_open_encoder(f, first);
-    if (ret >= 0)
-        ret = record_file_open(&s->curves.file, &f->plan, RECORDS_CURVES, s->number, &f->error);
-    if (ret == -ENOENT && !f->error.fault)
-        ret = media_fail(&f->error, MEDIA_INPUT, "%s, the curves of the part, is missing",
+    const int opened =
+        job_film_first(f, &first, &zero) >= 0 &&
+        record_writer_open(&s->writer, &f->plan, RECORDS_PACKETS, s->number, &f->error) >= 0 &&
+        job_film_open_encoder(f, first) >= 0;
+    av_frame_free(&first);
+    if (!opened)
+        return f->error.fault;
+    if (record_file_open(&s->curves.file, &f->plan, RECORDS_CURVES, s->number, &f->error) < 0) {
+        (void)media_fail(&f->error, MEDIA_INPUT, "%s, the curves of the part, is missing",
                          media_quote(s->curves.file.path));
+        return f->error.fault;
+    }
     s->place.open = job_film_source;
     s->place.opaque = f;
     s->place.options = f->video;
@@ -185,8 +187,8 @@ static int open_segment(Segment *s)
     s->place.options.frames = -1; /* the part's end is the limit */
     s->place.context = f->engine.context;
     s->place.params = &f->params;
-    if (ret >= 0)
-        ret = part_reader_open(&s->place, &f->plan, s->part, &f->error);
+    if (part_reader_open(&s->place, &f->plan, s->part, &f->error) < 0)
+        return f->error.fault;
     const PlannedOptions planned = {
         .next = part_curves_next,
         .opaque = &s->curves,
@@ -196,14 +198,10 @@ static int open_segment(Segment *s)
         .source = s->place.source,
         .path = f->plan.input,
     };
-    if (ret >= 0)
-        ret = planned_open(&s->planned, &planned, &f->error);
-    if (ret >= 0)
-        ret = open_beside(s);
-    if (ret >= 0)
-        ret = drawing_open(&s->drawing, &f->options, &f->error);
-    av_frame_free(&first);
-    return ret;
+    return planned_open(&s->planned, &planned, &f->error) < 0 || open_beside(s) < 0 ||
+                   drawing_open(&s->drawing, &f->options, &f->error) < 0
+               ? f->error.fault
+               : 0;
 }
 
 static int end_frame(void *segment, Frame *frame)
@@ -260,19 +258,13 @@ static int write_segment(Segment *s)
 {
     JobFilm *f = s->film;
     int size = 0;
-    int ret = open_segment(s);
+    if (open_segment(s) < 0)
+        return f->error.fault;
     f->writer_options.tracks.note = say_error; /* of changes: --jobs shows only errors of parts */
-    if (ret >= 0) {
-        f->progress.frames = s->part->frames;
-        job_film_begin(f);
-        ret = write_frames(s);
-    }
-    if (ret >= 0)
-        ret = writer_end_frames(f->writer, &f->error);
-    if (ret >= 0)
-        ret = commit_beside(s);
-    if (ret < 0)
-        return ret;
+    f->progress.frames = s->part->frames;
+    job_film_begin(f);
+    if (write_frames(s) < 0 || writer_end_frames(f->writer, &f->error) < 0 || commit_beside(s) < 0)
+        return f->error.fault;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
     return packets_commit(&s->writer, extradata, size, &f->error);
 }
@@ -458,47 +450,49 @@ int job_step_join(JobFilm *f, int *code)
     const int own = job_is_own(f->plan.output);
     f->writer_options.whole = write_marker;
     f->writer_options.whole_opaque = f;
-    int ret = j.packet ? 0 : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
-    if (ret >= 0 && !f->plan.ready)
-        ret = media_fail(&f->error, MEDIA_USAGE,
+    int ret = -1;
+    if (!j.packet) {
+        (void)media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        goto end;
+    }
+    if (!f->plan.ready) {
+        (void)media_fail(&f->error, MEDIA_USAGE,
                          "the plan is not finished: lumeq measure PLAN K and lumeq plan PLAN come "
                          "first, then lumeq segment PLAN K");
-    if (ret >= 0 && f->options.overwrite && !f->local && !own &&
+        goto end;
+    }
+    if (f->options.overwrite && !f->local && !own &&
         (check_beside(f, "--stats", f->plan.rows) < 0 ||
          check_beside(f, "--report", f->plan.report) < 0))
-        ret = f->error.fault;
+        goto end;
     f->options.overwrite |= own;
-    if (ret >= 0)
-        ret = film_joiner_open(&j.joiner, &f->plan, &f->error);
-    if (ret >= 0)
-        ret = job_film_open(f);
+    if (film_joiner_open(&j.joiner, &f->plan, &f->error) < 0 || job_film_open(f) < 0)
+        goto end;
     f->video.packets_only = 1;
     f->video.film_end = f->plan.film_end;
-    if (ret >= 0)
-        ret = input_open(&j.video, f->source, &f->video, &f->error);
-    if (ret >= 0 && f->plan.depth)
+    if (input_open(&j.video, f->source, &f->video, &f->error) < 0)
+        goto end;
+    if (f->plan.depth)
         decoder_deepen(input_decoder(j.video), f->plan.depth);
-    if (ret >= 0 && f->plan.rows)
-        ret = stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file, f->stop,
-                         &f->error);
-    if (ret >= 0)
-        ret = run_report_open(&j.report, &f->options, NULL, &f->source->file, f->stop, &f->error);
-    if (ret >= 0) {
-        f->progress.frames = f->plan.frames;
-        job_film_begin(f);
-        ret = join_all(&j);
-    }
+    if ((f->plan.rows && stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file,
+                                    f->stop, &f->error) < 0) ||
+        run_report_open(&j.report, &f->options, NULL, &f->source->file, f->stop, &f->error) < 0)
+        goto end;
+    f->progress.frames = f->plan.frames;
+    job_film_begin(f);
+    ret = join_all(&j);
     if (ret >= 0)
         ret = finish_join(&j, code);
-    if (ret < 0 && f->progress.frames)
+    if (ret < 0)
         job_film_end(f, "failed");
-    else if (ret >= 0 && !f->local)
+    else if (!f->local)
         job_folder_clear(f->plan.folder);
+end:
     stats_close(&j.stats);
     run_report_close(&j.report);
     writer_close(&f->writer);
     input_close(&j.video);
     film_joiner_close(&j.joiner);
     av_packet_free(&j.packet);
-    return ret;
+    return ret < 0 ? f->error.fault : 0;
 }

@@ -11,7 +11,7 @@
 #include "app/headless.h"
 #include "app/headless_many.h"
 #include "app/job_run.h"
-#include "app/options/option_profile.h"
+#include "app/options/option_table.h"
 #include "app/options/options.h"
 #include "app/play.h"
 #include "app/recording.h"

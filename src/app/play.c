@@ -489,46 +489,32 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
     p->stop = stop;
     p->start = start;
     p->begin = clock_now();
-    int ret = check_screenshot_dir(options->screenshot_dir, error);
-    if (ret >= 0)
-        ret = window_recording_open(&p->recording, options, stop, error);
-    if (ret >= 0)
-        ret = virtual_camera_open(&p->virtual, options, stop, error);
-    if (ret >= 0)
-        ret = list_inputs(p, error);
-    if (ret >= 0)
-        ret = open_source(p, &source, error);
-    if (ret >= 0)
-        ret = virtual_camera_start(p->virtual, source, 0, error);
-    if (ret >= 0)
-        atomic_store(&p->live, source->live);
-    if (ret >= 0)
-        ret = window_recording_start(&p->recording, source, error);
-    if (ret >= 0) {
-        const OptionsInput input = engine_input(options, source, NULL);
-        ret = engine_params(&params, options, input, source, error);
-        window_settings_open(&p->settings, options, input);
-    }
-    if (ret >= 0) {
-        p->remembered = options->remember ? remembered_open() : NULL;
-        if (p->remembered)
-            remembered_apply(p->remembered, &p->settings);
-        params = params_of(p);
-    }
-    if (ret >= 0 && options->stats)
-        ret = stats_open(&p->rows, options->stats, options->overwrite, &source->file, source->stop,
-                         error);
     p->engine.real_time = 1;
-    if (ret >= 0)
-        ret = engine_open(&p->engine, options, 1, error);
-    if (ret >= 0)
-        ret = open_playable(p, &source, error);
-    if (ret < 0) {
-        window_recording_close(&p->recording); /* its thread reads the source */
-        source_close(&source);
-        play_close(play);
-    }
-    return ret;
+    if (check_screenshot_dir(options->screenshot_dir, error) < 0 ||
+        window_recording_open(&p->recording, options, stop, error) < 0 ||
+        virtual_camera_open(&p->virtual, options, stop, error) < 0 || list_inputs(p, error) < 0 ||
+        open_source(p, &source, error) < 0 ||
+        virtual_camera_start(p->virtual, source, 0, error) < 0)
+        goto fail;
+    atomic_store(&p->live, source->live);
+    const OptionsInput input = engine_input(options, source, NULL);
+    if (window_recording_start(&p->recording, source, error) < 0 ||
+        engine_params(&params, options, input, source, error) < 0)
+        goto fail;
+    window_settings_open(&p->settings, options, input);
+    p->remembered = options->remember ? remembered_open() : NULL;
+    if (p->remembered)
+        remembered_apply(p->remembered, &p->settings);
+    if (options->stats && stats_open(&p->rows, options->stats, options->overwrite, &source->file,
+                                     source->stop, error) < 0)
+        goto fail;
+    if (engine_open(&p->engine, options, 1, error) >= 0 && open_playable(p, &source, error) >= 0)
+        return 0;
+fail:
+    window_recording_close(&p->recording); /* its thread reads the source */
+    source_close(&source);
+    play_close(play);
+    return error->fault;
 }
 
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)

@@ -176,18 +176,14 @@ static void show_json(const Progress *p, const char *state)
     funlockfile(stderr);
 }
 
-static void share(const Progress *p)
-{
-    const double done = overall(p);
-    atomic_store(&p->share->frames, p->measuring ? 0 : frames_done(p));
-    atomic_store(&p->share->time_us, p->measuring ? 0 : (long long)(time_done(p) * 1e6));
-    atomic_store(&p->share->done, isnan(done) ? 0 : (int)(done * PROGRESS_WHOLE));
-}
-
 void progress_update(Progress *p)
 {
-    if (p->share)
-        share(p);
+    if (p->share) {
+        const double done = overall(p);
+        atomic_store(&p->share->frames, p->measuring ? 0 : frames_done(p));
+        atomic_store(&p->share->time_us, p->measuring ? 0 : (long long)(time_done(p) * 1e6));
+        atomic_store(&p->share->done, isnan(done) ? 0 : (int)(done * PROGRESS_WHOLE));
+    }
     const double interval = p->style == PROGRESS_BAR ? BAR_INTERVAL : JSON_INTERVAL;
     if (p->style == PROGRESS_NONE || now() - p->shown < interval)
         return;

@@ -13,7 +13,6 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/progress.h"
-#include "app/run_choices.h"
 #include "app/run_summary.h"
 #include "app/terminal.h"
 #include "media/compat.h"
@@ -71,11 +70,6 @@ struct Recorder {
     pthread_mutex_t lock;
     RecorderState state; /* under the lock */
 };
-
-static void free_queued(void *frame)
-{
-    frame_free(frame);
-}
 
 /* ---- end ---- */
 
@@ -317,8 +311,10 @@ static int start_recorder(Recorder *w, const Source *source, MediaError *error)
     if (ret < 0)
         return ret;
     camera_sound_use(w->sound, source, w->writer);
-    const QueueOptions options = {
-        .item = sizeof(Frame *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
+    const QueueOptions options = {.item = sizeof(Frame *),
+                                  .count = QUEUE_LENGTH,
+                                  .bytes = QUEUE_BYTES,
+                                  .free = frame_free_queued};
     if (queue_open(&w->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)

@@ -9,7 +9,7 @@
 
 #include "app/options/config.h"
 #include "app/options/option_arguments.h"
-#include "app/options/option_profile.h"
+#include "app/options/option_table.h"
 #include "app/options/option_value.h"
 #include "app/terminal.h"
 #include "job/key_text.h"

@@ -6,7 +6,7 @@
 
 #include "app/engine.h"
 #include "app/options/option_arguments.h"
-#include "app/options/option_profile.h"
+#include "app/options/option_table.h"
 
 /* Steps of settings. Clip limits and gamma change by a ratio, as they are perceived. */
 #define STRENGTH_STEP 0.05

@@ -4,7 +4,9 @@
 
 #include "job/job_plan.h"
 #include "job/part_files.h"
+#include "lumeq/lumeq.h"
 #include "media/input/source.h"
+#include "run/input.h"
 
 /* The range, as in InputOptions, and the number of parts. `parts` 0: parts of `seconds`, or
  * `at_a_time` of them if those are not too short. */
@@ -38,5 +40,30 @@ int film_frames_cut(const FilmFrames *frames, JobPlan *plan, int64_t wanted, int
                     int64_t (*number)(int64_t time_us), MediaError *error);
 
 void film_frames_free(FilmFrames *frames);
+
+/* ---- part reader ---- */
+
+typedef struct PartPlace {
+    /* Opens the film, whose tracks are those of one run. */
+    int (*open)(void *opaque, Source **source, MediaError *error);
+    void *opaque;
+    InputOptions options; /* as in one run, but without copies; the span is set here */
+    LumeqContext *context;
+    const LumeqParams *params;
+
+    /* Results, for part_reader_close(). */
+    Source *source;
+    Input *input;       /* has started; the part's first frame comes next */
+    AVFrame *before[3]; /* the frames before that, the nearest first, or NULL */
+    InputSpan span;
+} PartPlace;
+
+/* Where to begin after a number of failed tries; see InputSpan.seek_us. */
+int64_t part_seek_again(const JobPart *part, int tries);
+
+/* Close the place in any case. MEDIA_INPUT, also if the source was stopped. */
+int part_reader_open(PartPlace *place, const JobPlan *plan, const JobPart *part, MediaError *error);
+
+void part_reader_close(PartPlace *place);
 
 #endif

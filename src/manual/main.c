@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/options/option_help.h"
-#include "app/options/option_profile.h"
+#include "app/options/option_table.h"
 #include "bench/bench.h"
 #include "lumeq/lumeq.h"
 

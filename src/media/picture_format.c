@@ -56,17 +56,6 @@ static void set_siting(PictureFormat *f, enum AVChromaLocation location)
     }
 }
 
-static void set_matrix(PictureFormat *f, enum AVColorSpace space)
-{
-    if (space != AVCOL_SPC_BT709 && space != AVCOL_SPC_FCC && space != AVCOL_SPC_BT470BG &&
-        space != AVCOL_SPC_SMPTE170M && space != AVCOL_SPC_SMPTE240M &&
-        space != AVCOL_SPC_BT2020_NCL && space != AVCOL_SPC_BT2020_CL)
-        space = f->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
-    const AVLumaCoefficients *luma = av_csp_luma_coeffs_from_avcsp(space);
-    f->kr = av_q2d(luma->cr);
-    f->kb = av_q2d(luma->cb);
-}
-
 /* The stream's MaxCLL, or else the mastering display's peak. */
 static double peak_of(const AVFrame *frame)
 {
@@ -86,8 +75,29 @@ static double peak_of(const AVFrame *frame)
     return av_clipd(peak, LOWEST_PEAK, HIGHEST_PEAK);
 }
 
-static void set_light(PictureFormat *f, const AVFrame *frame)
+int picture_format(PictureFormat *f, const AVFrame *frame, char *why, size_t size)
 {
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    if (!convert_is_direct(frame->format)) {
+        snprintf(why, size, "the pixel format %s cannot be shown as it is",
+                 desc ? desc->name : "of this frame");
+        return -1;
+    }
+    *f = (PictureFormat){.width = frame->width, .height = frame->height};
+    set_planes(f, desc);
+    set_siting(f, frame->chroma_location);
+    enum AVColorSpace space = frame->colorspace;
+    if (space != AVCOL_SPC_BT709 && space != AVCOL_SPC_FCC && space != AVCOL_SPC_BT470BG &&
+        space != AVCOL_SPC_SMPTE170M && space != AVCOL_SPC_SMPTE240M &&
+        space != AVCOL_SPC_BT2020_NCL && space != AVCOL_SPC_BT2020_CL)
+        space = f->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    const AVLumaCoefficients *luma = av_csp_luma_coeffs_from_avcsp(space);
+    f->kr = av_q2d(luma->cr);
+    f->kb = av_q2d(luma->cb);
+    f->full_range = frame->color_range == AVCOL_RANGE_JPEG;
+    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
+        f->full_range = desc->nb_components == 1 || !strncmp(desc->name, "yuvj", 4);
+
     f->transfer = frame->color_trc == AVCOL_TRC_SMPTE2084      ? PICTURE_PQ
                   : frame->color_trc == AVCOL_TRC_ARIB_STD_B67 ? PICTURE_HLG
                                                                : PICTURE_SDR;
@@ -96,10 +106,7 @@ static void set_light(PictureFormat *f, const AVFrame *frame)
         (f->transfer != PICTURE_SDR && (frame->color_primaries == AVCOL_PRI_UNSPECIFIED ||
                                         frame->color_primaries == AVCOL_PRI_RESERVED0));
     f->peak = f->transfer == PICTURE_PQ ? peak_of(frame) : USUAL_PEAK;
-}
 
-static void set_shape(PictureFormat *f, const AVFrame *frame)
-{
     const AVRational pixel = frame->sample_aspect_ratio;
     f->aspect = pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
     if (f->aspect > MOST_OBLONG || f->aspect < 1 / MOST_OBLONG)
@@ -107,25 +114,6 @@ static void set_shape(PictureFormat *f, const AVFrame *frame)
     int32_t matrix[9];
     f->has_turn = side_data_frame_matrix(frame, matrix);
     f->turn = f->has_turn ? picture_turn(matrix) : picture_upright();
-}
-
-int picture_format(PictureFormat *format, const AVFrame *frame, char *why, size_t size)
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    if (!convert_is_direct(frame->format)) {
-        snprintf(why, size, "the pixel format %s cannot be shown as it is",
-                 desc ? desc->name : "of this frame");
-        return -1;
-    }
-    *format = (PictureFormat){.width = frame->width, .height = frame->height};
-    set_planes(format, desc);
-    set_siting(format, frame->chroma_location);
-    set_matrix(format, frame->colorspace);
-    format->full_range = frame->color_range == AVCOL_RANGE_JPEG;
-    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
-        format->full_range = desc->nb_components == 1 || !strncmp(desc->name, "yuvj", 4);
-    set_light(format, frame);
-    set_shape(format, frame);
     return 0;
 }
 

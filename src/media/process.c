@@ -37,13 +37,6 @@ static int add_child(void)
     return i;
 }
 
-static void remove_child(pid_t pid)
-{
-    for (int i = 0; i < MOST_CHILDREN; i++)
-        if (atomic_load(&children[i].pid) == pid)
-            atomic_store(&children[i].pid, 0);
-}
-
 void process_signal_all(int number)
 {
     const int before = errno;
@@ -53,14 +46,6 @@ void process_signal_all(int number)
             (void)kill(-pid, number);
     }
     errno = before;
-}
-
-/* A child cannot read the output of its parent's other children, or signal them. */
-static void forget_children(void)
-{
-    for (int i = 0; i < MOST_CHILDREN; i++)
-        if (atomic_exchange(&children[i].pid, 0) > 0)
-            close(children[i].output);
 }
 
 /* Returns an errno: the program was not started. */
@@ -86,7 +71,10 @@ static void become(const ProcessOptions *o, pid_t parent, int output, int failed
     /* The terminal's signals come through the parent, and nothing typed into it is for a child. */
     (void)setpgid(0, 0);
     (void)signal(SIGTTOU, SIG_IGN);
-    forget_children();
+    /* A child cannot read the output of its parent's other children, or signal them. */
+    for (int i = 0; i < MOST_CHILDREN; i++)
+        if (atomic_exchange(&children[i].pid, 0) > 0)
+            close(children[i].output);
     if (!o->argv) {
         close(failed);
         exit(o->body(o->opaque, output));
@@ -192,7 +180,9 @@ int process_wait(Process *p, int ms)
             (void)nanosleep(&nap, NULL);
         ms -= ms < 0 ? 0 : NAP_MS;
     } while ((gone == 0 && ms > 0) || (gone < 0 && errno == EINTR));
-    remove_child(p->pid);
+    for (int i = 0; i < MOST_CHILDREN; i++)
+        if (atomic_load(&children[i].pid) == p->pid)
+            atomic_store(&children[i].pid, 0);
     close(p->output);
     status = gone == p->pid ? status : -1;
     *p = (Process){0};
@@ -222,7 +212,9 @@ static int listen(const ProcessPool *pool, Process *processes, struct pollfd *en
     const int some = poll(ends, (nfds_t)pool->jobs, LOOK_MS);
     activity_note(); /* each process has a watchdog of its own */
     for (int i = 0; i < pool->jobs && some > 0; i++) {
-        if (ends[i].fd < 0 || !ends[i].revents || pool->read(pool->opaque, i, &processes[i]))
+        void *answer = (char *)pool->answers + (size_t)i * pool->stride;
+        if (ends[i].fd < 0 || !ends[i].revents ||
+            process_read(&processes[i], answer, pool->size, 0) != 0)
             continue;
         --*running;
         if (pool->end(pool->opaque, i, process_wait(&processes[i], -1)) < 0)

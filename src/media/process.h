@@ -63,8 +63,10 @@ typedef struct ProcessPool {
     /* Starts the next one in a free slot, 0..jobs - 1. Returns 1, 0 if nothing is left to start, or
      * less than 0: nothing more is started, and the others get SIGTERM. */
     int (*start)(void *opaque, int slot, Process *process);
-    /* Reads from the process. Returns 0 if that has closed its end. */
-    int (*read)(void *opaque, int slot, Process *process);
+    /* What each process writes: up to `size` bytes, for the first slot at `answers`, for others
+     * `stride` bytes after the one before. */
+    void *answers;
+    size_t size, stride;
     /* Less than 0: as of start(). */
     int (*end)(void *opaque, int slot, int status);
     /* Several times a second. */

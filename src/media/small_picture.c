@@ -8,16 +8,6 @@
 /* The encoder's scale is 2 (best) to 31. No artefacts are visible, at a tenth of a PNG's size. */
 #define JPEG_QUALITY 3
 
-/* Copies the stored picture upright. */
-static void turn(const AVFrame *from, PictureTurn by, const SmallPicture *to)
-{
-    const PictureSteps steps = picture_steps(by, from->width, from->height, 4, from->linesize[0]);
-    uint8_t *pixel = to->pixels;
-    for (int y = 0; y < to->height; y++)
-        for (int x = 0; x < to->width; x++, pixel += 4)
-            memcpy(pixel, from->data[0] + steps.first + x * steps.column + y * steps.row, 4);
-}
-
 int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn by, double aspect,
                        int width, int height, SmallPicture *picture)
 {
@@ -39,8 +29,14 @@ int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn b
         picture->pixels = malloc((size_t)picture->width * (size_t)picture->height * 4);
         ret = picture->pixels ? 0 : AVERROR(ENOMEM);
     }
-    if (ret >= 0)
-        turn(small, by, picture);
+    if (ret >= 0) { /* copy the stored picture upright */
+        const PictureSteps steps =
+            picture_steps(by, small->width, small->height, 4, small->linesize[0]);
+        uint8_t *pixel = picture->pixels;
+        for (int y = 0; y < picture->height; y++)
+            for (int x = 0; x < picture->width; x++, pixel += 4)
+                memcpy(pixel, small->data[0] + steps.first + x * steps.column + y * steps.row, 4);
+    }
     av_frame_free(&small);
     return ret;
 }

@@ -137,16 +137,11 @@ static int open_all(Playback *p)
 {
     const PlaybackOptions *o = &p->options;
     MediaError *error = &p->work.error;
-    int ret =
-        choose(p, AVMEDIA_TYPE_AUDIO, o->no_audio ? -1 : o->audio_track, &p->work.sound, error);
-    if (ret >= 0)
-        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->state.subtitle, error);
-    if (ret >= 0)
-        ret = open_files(p);
-    if (ret >= 0)
-        ret = input_open(&p->state.input, p->state.source, &o->video, error);
-    if (ret < 0)
-        return ret;
+    const int track = o->no_audio ? -1 : o->audio_track;
+    if (choose(p, AVMEDIA_TYPE_AUDIO, track, &p->work.sound, error) < 0 ||
+        choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->state.subtitle, error) < 0 ||
+        open_files(p) < 0 || input_open(&p->state.input, p->state.source, &o->video, error) < 0)
+        return error->fault;
     p->demuxer = input_demuxer(p->state.input);
     demuxer_tap(p->demuxer, o->packet, o->opaque);
     return 0;

@@ -181,15 +181,6 @@ static void add_live(const Player *p, StatusRows *r)
             (long long)p->recording.dropped);
 }
 
-static void add_stages(const Player *p, StatusRows *r)
-{
-    const Timings *t = &p->shown->measured.timings;
-    add(r, "decode", "%.2f ms", t->decode * 1e-3);
-    add(r, "equalize", "%.2f ms%s", t->equalize * 1e-3,
-        screen_takes_device(p->screen) ? " (the picture stays on the GPU)" : "");
-    add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
-}
-
 void status_rows(const Player *p, StatusRows *r)
 {
     char text[128], noise[32] = "";
@@ -209,7 +200,11 @@ void status_rows(const Player *p, StatusRows *r)
         snprintf(noise, sizeof(noise), ", noise %.1f", stats->noise);
     add(r, "strength", "%.2f%s", stats->strength, noise);
     add(r, "dark parts", "at most %.1f times the contrast and grain", stats->noise_gain);
-    add_stages(p, r);
+    const Timings *t = &p->shown->measured.timings;
+    add(r, "decode", "%.2f ms", t->decode * 1e-3);
+    add(r, "equalize", "%.2f ms%s", t->equalize * 1e-3,
+        screen_takes_device(p->screen) ? " (the picture stays on the GPU)" : "");
+    add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
     if (frame > 0)
         add(r, "latency", "%.0f ms from decoder to screen, %.1f frames", latency * 1e-3,
             latency / frame);

@@ -230,13 +230,6 @@ static int equalize_next(EqualizeStage *s, MediaError *error)
     return ret == EQUALIZER_LOST ? drop_lost(s, s->done, error) : ret;
 }
 
-/* Noise reference for the next frame. */
-static AVFrame *clone_picture(const Kept *kept)
-{
-    const int has_gpu = kept->on_gpu && !gpu_frame_is_lost(kept->on_gpu);
-    return av_frame_clone(has_gpu ? kept->on_gpu : kept->frame->decoded.frame);
-}
-
 /* Copies the picture and the one before it into the same memory. 0: one is lost with the GPU. */
 static int colocate(EqualizeStage *s, Kept *kept)
 {
@@ -255,7 +248,10 @@ static int keep(EqualizeStage *s, Frame *frame, MediaError *error)
 {
     frame->first = s->is_cut || frame->decoded.returned;
     const Kept *last = s->kept_count && !frame->first ? &s->kept[s->kept_count - 1] : NULL;
-    frame->previous[0] = last ? clone_picture(last) : NULL;
+    if (last && last->on_gpu && !gpu_frame_is_lost(last->on_gpu))
+        frame->previous[0] = av_frame_clone(last->on_gpu);
+    else if (last)
+        frame->previous[0] = av_frame_clone(last->frame->decoded.frame);
     frame->number = ++s->number;
     frame->generation = s->generation;
     if (s->kept_count == KEPT)
@@ -341,17 +337,6 @@ static void note_end(EqualizeStage *s, int code, const MediaError *error)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The window may detach the input at any time, hence the lock. */
-static int take_decoded(EqualizeStage *s, Frame **frame, MediaError *error)
-{
-    int ret = AVERROR(EAGAIN);
-    pthread_mutex_lock(&s->lock);
-    if (s->orders.input && s->orders.generation == s->generation)
-        ret = input_take(s->orders.input, frame, QUEUE_TRY, error);
-    pthread_mutex_unlock(&s->lock);
-    return ret;
-}
-
 /* Fetches the next frame. A newer one replaces it if the input is live, or if it is late. */
 static void fetch(EqualizeStage *s)
 {
@@ -359,7 +344,11 @@ static void fetch(EqualizeStage *s)
     while (!s->end && ret >= 0 && (!s->next || s->now.live || is_late(s, &s->next->decoded))) {
         MediaError error = {0};
         Frame *newer = NULL;
-        ret = take_decoded(s, &newer, &error);
+        ret = AVERROR(EAGAIN);
+        pthread_mutex_lock(&s->lock); /* the window may detach the input at any time */
+        if (s->orders.input && s->orders.generation == s->generation)
+            ret = input_take(s->orders.input, &newer, QUEUE_TRY, &error);
+        pthread_mutex_unlock(&s->lock);
         if (ret >= 0 && s->next)
             frame_note_skipped(newer, s->next);
         if (ret >= 0) {
@@ -419,17 +408,6 @@ static void send_end(EqualizeStage *s)
     s->end_sent = send(s, frame) >= 0;
 }
 
-static void begin_generation(EqualizeStage *s)
-{
-    s->generation = s->now.generation;
-    s->is_cut = 1;
-    s->end = s->end_sent = 0;
-    frame_free(&s->next);
-    for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
-        if (s->kept[i].frame->number != s->now.shown)
-            forget(s, i);
-}
-
 /* Returns 0 if the thread has to end. */
 static int take_orders(EqualizeStage *s, int wait)
 {
@@ -457,8 +435,15 @@ static int work(EqualizeStage *s, MediaError *error)
     if (restarted || s->revision != s->now.revision) {
         if (s->revision != s->now.revision)
             ret = begin_redraw(s, error);
-        if (restarted)
-            begin_generation(s);
+        if (!restarted)
+            return ret < 0 ? ret : 1;
+        s->generation = s->now.generation;
+        s->is_cut = 1;
+        s->end = s->end_sent = 0;
+        frame_free(&s->next);
+        for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
+            if (s->kept[i].frame->number != s->now.shown)
+                forget(s, i);
         return ret < 0 ? ret : 1;
     }
     if (s->done < s->kept_count) {

@@ -186,16 +186,6 @@ static int64_t frame_time(const Input *in, const AVFrame *frame, int64_t plus)
     return av_rescale_q(frame->pts + plus, in->source->video->time_base, AV_TIME_BASE_Q);
 }
 
-static int is_of_video(const Input *in)
-{
-    return in->packet->stream_index == in->source->video->index;
-}
-
-static int has_room(const Input *in)
-{
-    return in->pending_count < MAX_PENDING_PACKETS && in->pending_bytes < MAX_PENDING_BYTES;
-}
-
 static int64_t packet_end(const Input *in, const AVPacket *packet)
 {
     const int64_t time = packet_time(in, packet);
@@ -323,7 +313,7 @@ static int read_one(Input *in)
         time > in->end + SOURCE_INTERLEAVE_US)
         in->tail_ended = 1;
     in->tail_ended |= ends_tail(in);
-    if (!is_of_video(in))
+    if (in->packet->stream_index != in->source->video->index)
         return keep_packet(in);
     if (!in->frames_ended)
         return send_packet(in);
@@ -381,16 +371,6 @@ static void find_zero(Input *in)
         in->zero = in->origin;
 }
 
-static void shift_packet(const Input *in, AVPacket *packet)
-{
-    const int64_t by =
-        av_rescale_q(in->zero, AV_TIME_BASE_Q, in->tracks[packet->stream_index].stream->time_base);
-    if (packet->pts != AV_NOPTS_VALUE)
-        packet->pts -= by;
-    if (packet->dts != AV_NOPTS_VALUE)
-        packet->dts -= by;
-}
-
 /* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`; those
  * due at or after the end of the part are dropped. Video stays in decode order, even if some of its
  * packets have no dts: none overtakes one that is held. */
@@ -419,7 +399,12 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
             av_packet_free(&packet);
             continue;
         }
-        shift_packet(in, packet);
+        const AVRational base = in->tracks[packet->stream_index].stream->time_base;
+        const int64_t shift = av_rescale_q(in->zero, AV_TIME_BASE_Q, base);
+        if (packet->pts != AV_NOPTS_VALUE)
+            packet->pts -= shift;
+        if (packet->dts != AV_NOPTS_VALUE)
+            packet->dts -= shift;
         decoded->packets[decoded->packet_count++] = packet;
     }
     in->pending_count = left;
@@ -534,12 +519,6 @@ static void lengthen_last(const Input *in, AVFrame *frame)
         FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), end - frame->pts);
 }
 
-static int is_before_from(const Input *in, const AVFrame *frame)
-{
-    return in->from != AV_NOPTS_VALUE && frame_time(in, frame, 0) < in->from &&
-           av_compare_ts(frame->pts, in->source->video->time_base, in->from, AV_TIME_BASE_Q) < 0;
-}
-
 /* Takes ownership of the frame, unless it is left out. */
 static void take_frame(Input *in, Decoded *d)
 {
@@ -566,7 +545,8 @@ static void take_frame(Input *in, Decoded *d)
         show(in, d);
         return;
     }
-    if (is_before_from(in, frame))
+    if (in->from != AV_NOPTS_VALUE && time < in->from &&
+        av_compare_ts(frame->pts, in->source->video->time_base, in->from, AV_TIME_BASE_Q) < 0)
         return;
     const int is_first = in->from != AV_NOPTS_VALUE && !in->frames;
     if (is_first || frame->pts >= in->begin_pts) { /* earlier damage does not count */
@@ -602,7 +582,7 @@ static int decode_one(Input *in)
 static int advance(Input *in)
 {
     while (!in->ready.frame && !(in->frames_ended && (in->input_ended || in->tail_ended)) &&
-           has_room(in)) {
+           in->pending_count < MAX_PENDING_PACKETS && in->pending_bytes < MAX_PENDING_BYTES) {
         int ret = AVERROR(EAGAIN);
         if (atomic_load(in->source->stop))
             return AVERROR_EOF;
@@ -697,26 +677,20 @@ static void *decode_main(void *arg)
 
 /* ---- for the caller ---- */
 
-/* A window begins again. */
-static void begin_again(Input *in, const InputStart *start)
-{
-    in->start = *start;
-    in->frames = 0;
-    in->input_ended = in->frames_ended = in->tail_ended = in->is_part = 0;
-    in->previewed = in->hurried = in->returned = 0;
-    in->end = in->to;
-    in->video_end = AV_NOPTS_VALUE;
-    in->busy_us = 0;
-    atomic_store(&in->hurry, 0);
-}
-
 int input_start(Input *in, const InputStart *start, MediaError *error)
 {
     int64_t position = AV_NOPTS_VALUE; /* where a pipe is, too */
     if (in->running)
         return 0;
-    if (start) {
-        begin_again(in, start);
+    if (start) { /* a window begins again */
+        in->start = *start;
+        in->frames = 0;
+        in->input_ended = in->frames_ended = in->tail_ended = in->is_part = 0;
+        in->previewed = in->hurried = in->returned = 0;
+        in->end = in->to;
+        in->video_end = AV_NOPTS_VALUE;
+        in->busy_us = 0;
+        atomic_store(&in->hurry, 0);
         if (start->position != AV_NOPTS_VALUE)
             position = FFMAX(start->position - (start->before ? 1 : 0), 0);
     }

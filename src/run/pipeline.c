@@ -79,12 +79,6 @@ static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
     return ret;
 }
 
-/* Brings both frames to the host if one of them is there. 0: lost with the GPU. */
-static int colocate(const Pipeline *p, AVFrame *before, AVFrame *in)
-{
-    return equalizer_colocate(input_decoding(p->parts.input)->memory, before, in) >= 0;
-}
-
 /* Frees a decoded frame that no sink needs, or else brings it to the host. EQUALIZER_LOST: lost
  * with the GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
@@ -102,12 +96,6 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     return 0;
 }
 
-/* True if the frame can be a reference. Without losses, a lost one ends the run. */
-static bool is_reference(const Pipeline *p, const AVFrame *frame)
-{
-    return frame && (input_decoding(p->parts.input)->lossless || !gpu_frame_is_lost(frame));
-}
-
 /* Waits for the oldest frame in work, which is the caller's then. */
 static Frame *wait_oldest(Pipeline *p, MediaError *error)
 {
@@ -118,16 +106,20 @@ static Frame *wait_oldest(Pipeline *p, MediaError *error)
     return frame;
 }
 
-/* Gives the frame those before it, all in the same memory. 0: it is lost with the GPU. */
-static int take_previous(Pipeline *p, Frame *f)
+/* Gives the frame those before it, all in the same memory: that of the host if one of them is
+ * there. Returns false if it is lost with the GPU. */
+static bool take_previous(Pipeline *p, Frame *f)
 {
+    const DecoderOptions *decoding = input_decoding(p->parts.input);
     const int most = p->parts.planned ? FRAME_PREVIOUS : 1;
-    int ret = 1;
-    for (int i = 0; i < most && is_reference(p, p->before[i]); i++)
+    int ret = 0;
+    /* A lost frame is no reference; without losses it ends the run. */
+    for (int i = 0;
+         i < most && p->before[i] && (decoding->lossless || !gpu_frame_is_lost(p->before[i])); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * most - 1; i >= 0 && ret; i--) /* twice: one may bring it here */
-        ret = colocate(p, f->previous[i % most], f->decoded.frame);
-    return ret;
+    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: one may bring it here */
+        ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
+    return ret >= 0;
 }
 
 /* Starts to write a frame that has its curve. */
@@ -159,14 +151,6 @@ static int receive(Pipeline *p, MediaError *error)
     lumeq_curve_unref(&frame->curve);
     ret = error->fault ? error->fault : send(p, &frame);
     frame_free(&frame);
-    return ret;
-}
-
-static int receive_all(Pipeline *p, MediaError *error)
-{
-    int ret = 0;
-    while (ret >= 0 && p->in_flight_count)
-        ret = receive(p, error);
     return ret;
 }
 
@@ -205,18 +189,15 @@ static int find_curve(Pipeline *p, Frame *f, MediaError *error)
     return live_curves_make(&p->live, f, error);
 }
 
-/* True if nobody needs this picture. */
-static int is_unwanted(const Pipeline *p, const Decoded *decoded)
-{
-    return !decoded->frame ||
-           (p->parts.is_unwanted && !decoded->returned && p->parts.is_unwanted(p->parts.opaque));
-}
-
 /* Starts to equalize p->next. Packets keep their place among the frames. */
 static int begin_next(Pipeline *p, MediaError *error)
 {
-    if (is_unwanted(p, &p->next->decoded)) {
-        const int ret = receive_all(p, error);
+    const Decoded *next = &p->next->decoded;
+    int ret = 0;
+    if (!next->frame ||
+        (p->parts.is_unwanted && !next->returned && p->parts.is_unwanted(p->parts.opaque))) {
+        while (ret >= 0 && p->in_flight_count)
+            ret = receive(p, error);
         return ret < 0 ? ret : send_packets(p, &p->next);
     }
     Frame *f = p->in_flight[p->in_flight_count++] = p->next;
@@ -224,7 +205,7 @@ static int begin_next(Pipeline *p, MediaError *error)
     f->result = EQUALIZER_LOST;
     f->is_done = 1;
     AVFrame *decoded = av_frame_clone(f->decoded.frame);
-    int ret = decoded ? find_curve(p, f, error) : media_no_memory(error, MEDIA_INPUT);
+    ret = decoded ? find_curve(p, f, error) : media_no_memory(error, MEDIA_INPUT);
     if (ret == 0)
         ret = submit(p, f, error);
     if (ret >= 0)

@@ -7,8 +7,8 @@
 #ifndef LUMEQ_RUN_PIPELINE_H
 #define LUMEQ_RUN_PIPELINE_H
 
+#include "run/curve_maker.h"
 #include "run/input.h"
-#include "run/planned_curves.h"
 #include "run/run_frame.h"
 
 typedef struct Pipeline Pipeline;

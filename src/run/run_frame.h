@@ -2,9 +2,7 @@
 #ifndef LUMEQ_RUN_RUN_FRAME_H
 #define LUMEQ_RUN_RUN_FRAME_H
 
-#include <libavcodec/packet.h>
 #include <libavutil/error.h>
-#include <libavutil/frame.h>
 
 #include "run/equalizer_frame.h"
 

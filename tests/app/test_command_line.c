@@ -7,7 +7,6 @@
 #include "app/engine.h"
 #include "app/job_run.h"
 #include "app/options/option_arguments.h"
-#include "app/options/option_profile.h"
 #include "app/options/option_table.h"
 #include "check.h"
 

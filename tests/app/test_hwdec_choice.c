@@ -1,5 +1,5 @@
 /* The decoder that --hwdec chooses by job, codec and cores; the table is in src/app/README.md. */
-#include "app/run_choices.h"
+#include "app/engine.h"
 #include "check.h"
 
 static Options options_of(int hwdec, int headless, int cores)

@@ -5,7 +5,6 @@
 #include "check.h"
 #include "media/compat.h"
 #include "run/curve_maker.h"
-#include "run/planned_curves.h"
 
 #define SIDE 64
 

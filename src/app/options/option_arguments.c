@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/options/option_profile.h"
+#include "app/options/option_table.h"
 #include "app/options/option_value.h"
 
 int option_arguments_may_differ(const char *name, size_t n)

@@ -96,28 +96,6 @@ static void print_option(const Option *o, int width)
     print_pair(left, o->help, INDENT, width);
 }
 
-static void print_usage(int width)
-{
-    for (const HelpPair *p = option_usage; p->left; p++) {
-        char left[64];
-        snprintf(left, sizeof(left), "%s %s", p == option_usage ? "Usage:" : "      ", p->left);
-        print_pair(left, p->text, USAGE_INDENT, width);
-    }
-    putchar('\n');
-    say_wrapped(option_summary, 0, 0, width);
-}
-
-static void print_short(int width)
-{
-    fputs("\nMost common options\n", stdout);
-    for (int i = 0; i < option_count; i++)
-        if (option_table[i].flags & OPTION_COMMON)
-            print_option(&option_table[i], width);
-    putchar('\n');
-    say_wrapped("lumeq --help=full lists all options, the settings file and the exit codes.", 0, 0,
-                width);
-}
-
 static void print_full(int width)
 {
     for (int i = 0; i < option_count; i++) {
@@ -141,9 +119,33 @@ void options_print_help(OptionsHelp help)
         width = MIN_WIDTH;
     if (width > MAX_WIDTH)
         width = MAX_WIDTH;
-    print_usage(width);
-    if (help == OPTIONS_HELP_FULL)
+    for (const HelpPair *p = option_usage; p->left; p++) {
+        char left[64];
+        snprintf(left, sizeof(left), "%s %s", p == option_usage ? "Usage:" : "      ", p->left);
+        print_pair(left, p->text, USAGE_INDENT, width);
+    }
+    putchar('\n');
+    say_wrapped(option_summary, 0, 0, width);
+    if (help == OPTIONS_HELP_FULL) {
         print_full(width);
-    else
-        print_short(width);
+        return;
+    }
+    fputs("\nMost common options\n", stdout);
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].flags & OPTION_COMMON)
+            print_option(&option_table[i], width);
+    putchar('\n');
+    say_wrapped("lumeq --help=full lists all options, the settings file and the exit codes.", 0, 0,
+                width);
+}
+
+void profile_print_all(void)
+{
+    for (int i = 0; i < profile_count; i++) {
+        const Profile *p = &profiles[i];
+        printf("%-14s%s\n%14s", p->name, p->purpose, "");
+        for (const ProfileSetting *s = p->settings; s->option; s++)
+            printf("%s--%s %s", s == p->settings ? "" : " ", s->option, s->value);
+        putchar('\n');
+    }
 }

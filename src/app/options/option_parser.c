@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "app/options/config.h"
-#include "app/options/option_profile.h"
+#include "app/options/option_table.h"
 #include "app/options/option_value.h"
 #include "app/start.h"
 #include "app/stats.h"

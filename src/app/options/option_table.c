@@ -1,6 +1,7 @@
 #include "app/options/option_table.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -379,3 +380,42 @@ void nearest_try(Nearest *nearest, const char *name, size_t n, int index)
     nearest->distance = distance;
     nearest->index = index;
 }
+
+/* ---- option profile ---- */
+
+const Profile profiles[] = {
+    {"fog",
+     "fog, haze, smoke: removes the veil, near and far, and brings out some grain",
+     {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
+    {"medical-gray",
+     "X-ray, ultrasound and the like: mild local contrast, little smoothing over time",
+     {{"mode", "clahe"},
+      {"strength", "1"},
+      {"clip", "2"},
+      {"tiles", "4x4"},
+      {"smooth", "0.1"},
+      {"chroma", "keep"},
+      {"bars", "ignore"}}},
+    {"night",
+     "rooms, roads and faces in the dark: lighter than the default",
+     {{"brightness", "0.12"}}},
+    {"screen",
+     "screen recordings: more contrast, and flat colours stay flat",
+     {{"mode", "stretch"}, {"strength", "0.8"}, {"dither", "off"}}},
+    {"surveillance",
+     "fixed cameras: makes every part of the picture readable, with slow changes",
+     {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "2.8"}, {"tiles", "4x3"}, {"smooth", "2"}}},
+    {"thermal",
+     "thermal cameras: stretches the used codes and adds local contrast, with slow changes",
+     {{"code-range", "used"},
+      {"mode", "clahe"},
+      {"strength", "0.8"},
+      {"clip", "4"},
+      {"tiles", "4x3"},
+      {"smooth", "2"}}},
+    {"water",
+     "under water: removes the veil of the water, like fog",
+     {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
+};
+
+const int profile_count = sizeof(profiles) / sizeof(profiles[0]);

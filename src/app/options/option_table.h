@@ -84,4 +84,23 @@ void nearest_start(Nearest *nearest, const char *typed, size_t n);
 /* Stores `index` if this name is similar enough, and more so than earlier ones. */
 void nearest_try(Nearest *nearest, const char *name, size_t n, int index);
 
+/* ---- option profile ---- */
+
+/* An option without dashes, and its value. */
+typedef struct ProfileSetting {
+    const char *option, *value;
+} ProfileSetting;
+
+typedef struct Profile {
+    const char *name, *purpose;
+    ProfileSetting settings[8]; /* the last one has no option */
+} Profile;
+
+/* Profile number 1 is at index 0. */
+extern const Profile profiles[];
+extern const int profile_count;
+
+/* Prints names, purposes and settings to standard output. */
+void profile_print_all(void);
+
 #endif

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/options/option_profile.h"
 #include "app/options/option_table.h"
 #include "media/error.h"
 

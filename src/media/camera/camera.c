@@ -133,15 +133,6 @@ static void set_there(Camera *c, int ret)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void set_changed(Camera *c)
-{
-    note(c, "the camera is back after %.1f s with another size, format or rate",
-         (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
-    pthread_mutex_lock(&c->lock);
-    c->status.state = CAMERA_CHANGED;
-    pthread_mutex_unlock(&c->lock);
-}
-
 /* Decoders and files need the same format as before. */
 static int is_same(const Camera *c)
 {
@@ -176,7 +167,11 @@ static void reopen(Camera *c)
             ret = 1;
         }
         if (c->ends_changed && (ret == 1 || ret == AVERROR(EINVAL))) {
-            set_changed(c);
+            note(c, "the camera is back after %.1f s with another size, format or rate",
+                 (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
+            pthread_mutex_lock(&c->lock);
+            c->status.state = CAMERA_CHANGED;
+            pthread_mutex_unlock(&c->lock);
             return;
         }
         if (ret != 0)
@@ -328,13 +323,9 @@ static int learn_from_jpeg(AVCodecParameters *par, const AVPacket *packet)
     int ret = codec && frame ? 0 : AVERROR(ENOMEM);
     if (ret >= 0)
         codec->thread_count = 1; /* avoids frame delay */
-    if (ret >= 0)
-        ret = avcodec_open2(codec, decoder, NULL);
-    if (ret >= 0)
-        ret = avcodec_send_packet(codec, packet);
-    if (ret >= 0)
-        ret = avcodec_receive_frame(codec, frame);
-    if (ret >= 0) {
+    if (ret >= 0 && (ret = avcodec_open2(codec, decoder, NULL)) >= 0 &&
+        (ret = avcodec_send_packet(codec, packet)) >= 0 &&
+        (ret = avcodec_receive_frame(codec, frame)) >= 0) {
         par->format = frame->format;
         par->width = frame->width;
         par->height = frame->height;

@@ -939,11 +939,6 @@ void decoder_forget_damage(Decoder *d)
     d->damage = d->is_broken ? last : (Damage){0};
 }
 
-int decoder_frame_threads(const Decoder *d)
-{
-    return d->codec->active_thread_type & FF_THREAD_FRAME ? d->codec->thread_count : 1;
-}
-
 void decoder_hurry(Decoder *d, int hurry)
 {
     d->hurry = hurry;

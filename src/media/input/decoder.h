@@ -81,9 +81,6 @@ int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 const Damage *decoder_damage(const Decoder *decoder);
 void decoder_forget_damage(Decoder *decoder);
 
-/* Number of frames that it decodes in parallel. */
-int decoder_frame_threads(const Decoder *decoder);
-
 /* True: skips frames that no other frame refers to. */
 void decoder_hurry(Decoder *decoder, int hurry);
 

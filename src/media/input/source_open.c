@@ -346,16 +346,11 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
 
 static int open_one_file(Source *s, const SourceOptions *options, MediaError *error)
 {
-    int ret = open_file(s, options->path, error);
-    if (ret >= 0)
-        ret = open_context(s, "none", error);
-    if (ret >= 0)
-        ret = open_io(s, error);
-    if (ret >= 0)
-        ret = open_format(s, options, error);
-    if (ret >= 0 && !options->video_track && video_count_packets(s) < 0)
-        return media_no_memory(error, MEDIA_INPUT);
-    return ret;
+    if (open_file(s, options->path, error) < 0 || open_context(s, "none", error) < 0 ||
+        open_io(s, error) < 0 || open_format(s, options, error) < 0)
+        return error->fault;
+    return !options->video_track && video_count_packets(s) < 0 ? media_no_memory(error, MEDIA_INPUT)
+                                                               : 0;
 }
 
 /* Largest term for rates such as 30000/1001. */

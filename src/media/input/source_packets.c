@@ -546,18 +546,6 @@ static void hand_out(Source *s, AVPacket *packet)
     clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
 }
 
-/* 0: returns this packet to the caller; 1: reads on. */
-static int take_packet(Source *s, AVPacket *packet)
-{
-    s->failures = 0;
-    if (!select_packet(s, packet)) {
-        av_packet_unref(packet);
-        return 1;
-    }
-    hand_out(s, packet);
-    return 0;
-}
-
 /* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
 static int read_frame(Source *s, AVPacket *packet)
 {
@@ -621,8 +609,14 @@ static int read_packet(Source *s, AVPacket *packet)
         } else if (goes_on && had_no_memory && !is_logged) { /* the demuxer skipped a packet */
             note_damage(s, &s->damage.read_errors, AVERROR(ENOMEM));
         }
-        if (ret == 0 && take_packet(s, packet) == 0)
-            return 0;
+        if (ret == 0) {
+            s->failures = 0;
+            if (select_packet(s, packet)) {
+                hand_out(s, packet);
+                return 0;
+            }
+            av_packet_unref(packet);
+        }
         if (source_is_stopped(s)) {
             av_packet_unref(packet);
             return AVERROR_EXIT;

@@ -200,16 +200,6 @@ static void begin(ChangedSound *c, const AVPacket *packet, unsigned shape)
     c->began = 1;
 }
 
-static void look_for_codec(ChangedSound *c, const AVPacket *packet)
-{
-    const enum AVCodecID first = c->first->codec_id;
-    c->is_unknown = !is_own(c, packet);
-    if (!c->is_unknown)
-        c->now->codec_id = first;
-    else if (c->now->codec_id == first)
-        c->now->codec_id = find_other(packet, first);
-}
-
 /* Returns 1 if the packet is of another kind than the one before it, or AVERROR. */
 static int look(ChangedSound *c, const AVPacket *packet)
 {
@@ -220,8 +210,14 @@ static int look(ChangedSound *c, const AVPacket *packet)
     const uint8_t *extra = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
     if (!c->began)
         begin(c, packet, shape);
-    if (c->describes_itself)
-        look_for_codec(c, packet);
+    if (c->describes_itself) {
+        const enum AVCodecID first = c->first->codec_id;
+        c->is_unknown = !is_own(c, packet);
+        if (!c->is_unknown)
+            now->codec_id = first;
+        else if (now->codec_id == first)
+            now->codec_id = find_other(packet, first);
+    }
     int differs = codec != now->codec_id;
     if (extra && (now->extradata_size != (int)size || memcmp(now->extradata, extra, size) != 0)) {
         av_freep(&now->extradata);

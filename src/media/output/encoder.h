@@ -2,6 +2,9 @@
 #ifndef LUMEQ_MEDIA_ENCODER_H
 #define LUMEQ_MEDIA_ENCODER_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
@@ -56,5 +59,11 @@ int encoder_receive(Encoder *encoder, AVPacket *packet, MediaError *error);
 int64_t encoder_held(const Encoder *encoder);
 
 void encoder_close(Encoder **encoder);
+
+/* ---- video about ---- */
+
+/* Writes codec, profile and pixel format ("HEVC Main 10, yuv420p10le"), from the encoder and its
+ * first packet: x264 and x265 store their profile only there. */
+void video_about(const AVCodecContext *encoder, const AVPacket *first, char *text, size_t size);
 
 #endif

@@ -108,15 +108,6 @@ static double peak_of(const float *samples, size_t count)
     return fminf(peak, 1);
 }
 
-static void drop_oldest(LiveSound *s)
-{
-    Block block;
-    while (av_fifo_peek(s->blocks, &block, 1, 0) >= 0 && s->added - block.first > MOST_SAMPLES) {
-        av_freep(&block.samples);
-        av_fifo_drain2(s->blocks, 1);
-    }
-}
-
 void live_sound_add(LiveSound *s, const float *samples, int count, int64_t time_us)
 {
     const size_t all = (size_t)count * (size_t)s->channels;
@@ -128,7 +119,11 @@ void live_sound_add(LiveSound *s, const float *samples, int count, int64_t time_
     s->added += count;
     s->time = time_us;
     s->level = fmax(peak, s->level * fade);
-    drop_oldest(s);
+    Block oldest;
+    while (av_fifo_peek(s->blocks, &oldest, 1, 0) >= 0 && s->added - oldest.first > MOST_SAMPLES) {
+        av_freep(&oldest.samples);
+        av_fifo_drain2(s->blocks, 1);
+    }
     if (block.samples && av_fifo_write(s->blocks, &block, 1) < 0)
         av_freep(&block.samples); /* becomes silence */
     pthread_mutex_unlock(&s->lock);

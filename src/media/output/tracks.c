@@ -762,10 +762,13 @@ typedef struct Taker {
     MediaError *error;
 } Taker;
 
-static int take_converted(void *opaque, AVPacket *packet)
+static int take_sound(void *opaque, AVPacket *packet)
 {
     const Taker *taker = opaque;
-    return write_packet(taker->tracks, taker->track, packet, taker->track->own_base, taker->error);
+    const Track *track = taker->track;
+    return write_packet(taker->tracks, taker->track, packet,
+                        track->changed ? changed_sound_base(track->changed) : track->own_base,
+                        taker->error);
 }
 
 static int failed(int ret, MediaError *error)
@@ -774,27 +777,14 @@ static int failed(int ret, MediaError *error)
     return error->fault;
 }
 
-/* A NULL `packet` marks the end. */
-static int convert_audio(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+/* Converts a packet of sound, or writes the part of it that cannot be copied. Returns 1 if the
+ * packet can be copied. A NULL `packet` marks the end. */
+static int run_sound(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
 {
     Taker taker = {t, track, error};
-    const int ret = audio_transcoder_run(track->audio, packet, take_converted, &taker);
-    return ret < 0 ? failed(ret, error) : 0;
-}
-
-static int take_changed(void *opaque, AVPacket *packet)
-{
-    const Taker *taker = opaque;
-    const AVRational base = changed_sound_base(taker->track->changed);
-    return write_packet(taker->tracks, taker->track, packet, base, taker->error);
-}
-
-/* Returns 1 if the packet can be copied. A NULL `packet` marks the end. */
-static int check_sound(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
-{
-    Taker taker = {t, track, error};
-    const int ret = changed_sound_run(track->changed, packet, take_changed, &taker);
-    return ret < 0 ? failed(ret, error) : ret;
+    const int ret = track->audio ? audio_transcoder_run(track->audio, packet, take_sound, &taker)
+                                 : changed_sound_run(track->changed, packet, take_sound, &taker);
+    return ret < 0 ? failed(ret, error) : !track->audio && ret;
 }
 
 /* Cuts a subtitle or data packet that begins before time 0, because muxers would shift the whole
@@ -823,7 +813,7 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
         return 0;
     }
     if (!track->audio && !track->text) {
-        const int copies = track->changed ? check_sound(t, track, packet, error) : 1;
+        const int copies = track->changed ? run_sound(t, track, packet, error) : 1;
         if (copies > 0)
             return write_packet(t, track, packet, track->in_base, error);
         av_packet_unref(packet);
@@ -831,7 +821,7 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
     }
     if (packet->stream_index == tracks_live(t))
         packet->pts += t->live_delay;
-    int ret = track->audio ? convert_audio(t, track, packet, error)
+    int ret = track->audio ? run_sound(t, track, packet, error)
                            : text_transcoder_run(track->text, packet, t->packet);
     av_packet_unref(packet);
     if (!track->audio && ret < 0)
@@ -845,10 +835,8 @@ int tracks_finish(Tracks *t, MediaError *error)
 {
     int ret = 0;
     for (int i = 0; i < t->all && ret >= 0; i++) {
-        if (t->tracks[i].audio)
-            ret = convert_audio(t, &t->tracks[i], NULL, error);
-        else if (t->tracks[i].changed)
-            ret = check_sound(t, &t->tracks[i], NULL, error);
+        if (t->tracks[i].audio || t->tracks[i].changed)
+            ret = run_sound(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
             tracks_note(t->options, "%s is left out: it has no key frame in the part",
                         t->tracks[i].name);

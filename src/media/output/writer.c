@@ -19,12 +19,12 @@
 #include "media/compat.h"
 #include "media/log.h"
 #include "media/output/container.h"
+#include "media/output/encoder.h"
 #include "media/output/output_file.h"
 #include "media/output/picture_file.h"
 #include "media/output/segments.h"
 #include "media/output/tags.h"
 #include "media/output/turner.h"
-#include "media/output/video_about.h"
 #include "media/packet_set.h"
 #include "media/picture_pattern.h"
 #include "media/side_data.h"
@@ -120,29 +120,28 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     if (options->sequence) /* the muxer of single pictures */
         name = "image2pipe";
     w->pictures.pattern = options->path;
-    int ret =
-        options->sequence ? picture_sequence_check(options->path, options->overwrite, error) : 0;
-    if (ret >= 0)
-        ret = container_find(&w->muxer, name, options->path, error);
-    if (ret >= 0 && !options->copy_video)
-        ret = encoder_find(&w->codec, &options->video, w->muxer, options->path, error);
-    if (ret >= 0)
-        ret = tracks_check(&options->tracks, w->muxer, error);
-    if (ret >= 0 && !options->sequence)
-        ret = output_file_check(&w->file, options->path, options->overwrite, input, error);
-    if (ret >= 0 && !options->sequence && output_file_is_terminal(&w->file))
+    w->packet = av_packet_alloc();
+    int ret = w->packet ? 0 : media_no_memory(error, MEDIA_OUTPUT);
+    if (ret < 0 ||
+        (options->sequence &&
+         picture_sequence_check(options->path, options->overwrite, error) < 0) ||
+        container_find(&w->muxer, name, options->path, error) < 0 ||
+        (!options->copy_video &&
+         encoder_find(&w->codec, &options->video, w->muxer, options->path, error) < 0) ||
+        tracks_check(&options->tracks, w->muxer, error) < 0 ||
+        (!options->sequence &&
+         output_file_check(&w->file, options->path, options->overwrite, input, error) < 0))
+        ret = error->fault;
+    else if (!options->sequence && output_file_is_terminal(&w->file))
         ret = media_fail(error, MEDIA_USAGE,
                          "-o %s would write video to the terminal; send it to a program, as in "
                          "lumeq in.mkv -o - | mpv -, or to a file",
                          strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
-    if (ret >= 0 && options->segments.seconds > 0 && (writer_is_direct(w) || writer_is_picture(w)))
+    else if (options->segments.seconds > 0 && (writer_is_direct(w) || writer_is_picture(w)))
         ret = media_fail(error, MEDIA_USAGE, "--segment-time is for files of video: %s is %s",
                          media_quote(options->path), writer_is_picture(w) ? "a picture" : "none");
-    else if (ret >= 0 && options->segments.seconds > 0)
+    else if (options->segments.seconds > 0)
         ret = segments_create(&w->segments, &options->segments, error);
-    w->packet = av_packet_alloc();
-    if (ret >= 0 && !w->packet)
-        ret = media_no_memory(error, MEDIA_OUTPUT);
     if (ret < 0)
         writer_close(&w);
     *writer = w;

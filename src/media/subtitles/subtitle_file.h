@@ -4,7 +4,23 @@
 
 #include "media/error.h"
 #include "media/input/source.h"
-#include "media/subtitles/packet_store.h"
+#include "media/packet_set.h"
+
+/* {0} is empty. For one thread. */
+typedef struct PacketStore {
+    AVPacket **packets; /* in order of arrival */
+    int count;
+    size_t bytes;
+    PacketSet known; /* the stored packets */
+} PacketStore;
+
+/* Maximum size; the oldest quarter is dropped when full. */
+#define PACKET_STORE_BYTES (32 << 20)
+
+/* Stores a reference unless the packet is already there or memory runs out. */
+void packet_store_add(PacketStore *store, const AVPacket *packet);
+
+void packet_store_clear(PacketStore *store);
 
 /* A file of text subtitles, read as a whole. Fields are read-only for callers. */
 typedef struct SubtitleFile {

@@ -166,18 +166,6 @@ void subtitle_text_add(SubtitleText *t, const SubtitleEvent *event)
     }
 }
 
-static void draw_images(SubtitleText *t, const ASS_Image *images, Rect picture)
-{
-    const Rect box = ass_images_ink(images);
-    Canvas *canvas = &t->overlay.canvas;
-    free(canvas->pixels);
-    *canvas = canvas_alloc(box.width, box.height);
-    t->overlay.x = picture.x + box.x;
-    t->overlay.y = picture.y + box.y;
-    if (canvas->pixels)
-        ass_images_blend(canvas, box.x, box.y, images);
-}
-
 static long long processor_ms(void)
 {
     struct timespec t;
@@ -344,8 +332,16 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
     /* libass does not notice that a track was empty. */
     const int was_empty = t->overlay.canvas.width <= 0;
     changed = changed || ((laid_out || moved || was_empty) && images);
-    if (changed)
-        draw_images(t, images, place->picture);
+    if (changed) {
+        const Rect box = ass_images_ink(images);
+        Canvas *canvas = &t->overlay.canvas;
+        free(canvas->pixels);
+        *canvas = canvas_alloc(box.width, box.height);
+        t->overlay.x = place->picture.x + box.x;
+        t->overlay.y = place->picture.y + box.y;
+        if (canvas->pixels)
+            ass_images_blend(canvas, box.x, box.y, images);
+    }
     lighten(t);
     *overlay = t->overlay;
     return changed;
