@@ -42,7 +42,7 @@ static int open_clip(Clip *clip, const char *name)
     int pictures = 0;
     av_log_set_level(AV_LOG_FATAL); /* damage is made on purpose */
     *clip = (Clip){0};
-    if (avformat_open_input(&clip->format, beep_path(name), NULL, NULL) < 0 ||
+    if (avformat_open_input(&clip->format, in_folder(name), NULL, NULL) < 0 ||
         avformat_find_stream_info(clip->format, NULL) < 0)
         return CHECK(0, "%s cannot be opened", name);
     const int best = av_find_best_stream(clip->format, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
@@ -153,7 +153,7 @@ static int make(int rate, int channels, const char *arguments)
     char line[512];
     snprintf(line, sizeof(line), "-f lavfi -i color=s=32x32:r=25:d=%d -i beeps.wav %s", SECONDS,
              arguments);
-    beep_write_wav(beep_path("beeps.wav"), rate, channels, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), rate, channels, SECONDS);
     if (beep_ffmpeg(line))
         return 1;
     check_skip("the ffmpeg program cannot run: %s", line);
@@ -218,7 +218,7 @@ TEST(rates_and_channels)
         const How how = {cases[i].to_rate, cases[i].to_channels, AV_NOPTS_VALUE, 1, 0};
         snprintf(name, sizeof(name), "%d Hz of %d to %d of %d", cases[i].rate, cases[i].channels,
                  how.rate, how.channels);
-        beep_write_wav(beep_path("beeps.wav"), cases[i].rate, cases[i].channels, SECONDS);
+        beep_write_wav(in_folder("beeps.wav"), cases[i].rate, cases[i].channels, SECONDS);
         if (open_clip(&clip, "beeps.wav"))
             CHECK(play(&clip, &how, &played) == 0, "%s: damage", name);
         check_beeps(name, &played, ALL_BEEPS, 0.002);
@@ -231,7 +231,7 @@ TEST(speeds)
 {
     static const double list[] = {0.25, 0.5, 0.9, 1.1, 1.5, 2, 3, 4};
     Clip clip;
-    beep_write_wav(beep_path("beeps.wav"), 44100, 2, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 44100, 2, SECONDS);
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && open_clip(&clip, "beeps.wav"); i++) {
         char name[64];
         Played played = {0};
@@ -249,7 +249,7 @@ TEST(speed_changes_while_playing)
 {
     FREED_BY(close_clip) Clip clip = {0};
     Played played = {0};
-    beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 48000, 2, SECONDS);
     if (!open_clip(&clip, "beeps.wav"))
         return;
     const How how = {48000, 2, AV_NOPTS_VALUE, 1, 11};
@@ -264,7 +264,7 @@ TEST(starts_to_the_sample)
 {
     static const int64_t starts[] = {0, 1, 20000, 1234567, 2999999, 4990000};
     Clip clip;
-    beep_write_wav(beep_path("beeps.wav"), 48000, 1, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 48000, 1, SECONDS);
     for (int i = 0; i < 6 && open_clip(&clip, "beeps.wav"); i++) {
         const How how = {48000, 1, starts[i], 1, 0};
         Played played = {.samples = calloc(SECONDS * 48000, sizeof(float)),
@@ -500,7 +500,7 @@ TEST(no_decoder)
     FREED_BY(close_clip) Clip clip = {0};
     MediaError error = {0};
     Sound *sound = NULL;
-    beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 48000, 2, SECONDS);
     if (!open_clip(&clip, "beeps.wav"))
         return;
     clip.stream->codecpar->codec_id = AV_CODEC_ID_PROBE;
