@@ -322,107 +322,96 @@ static void edit(Clip *clip, double from, double to, double move)
     clip->count = left;
 }
 
-static int flac(Clip *clip)
+/* A test of a clip in FLAC, in packets of 20 ms. */
+#define FLAC_TEST(name)                                                                            \
+    static void name##_of(Clip *clip, Played *played);                                             \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        FREED_BY(close_clip) Clip clip = {0};                                                      \
+        Played played = {0};                                                                       \
+        if (make(48000, 2, "-c:a flac -frame_size 960 -c:v mpeg4 flac.mkv") &&                     \
+            open_clip(&clip, "flac.mkv"))                                                          \
+            name##_of(&clip, &played);                                                             \
+    }                                                                                              \
+    static void name##_of(Clip *clip, Played *played)
+
+FLAC_TEST(holes_are_silent)
 {
-    return make(48000, 2, "-c:a flac -frame_size 960 -c:v mpeg4 flac.mkv") &&
-           open_clip(clip, "flac.mkv");
+    edit(clip, 1.25, 2.2, 0); /* 1.0-1.2 and 2.4-2.6 are beeps, 1.7-1.9 is lost */
+    play(clip, &usual, played);
+    check_beeps("a hole", played, ALL_BEEPS - 1, 0.002);
+    CHECK(played->beeps.count == ALL_BEEPS - 1, "%d beeps", played->beeps.count);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
+    CHECK(played->worst_step < 1e-4, "a step of %g s", played->worst_step);
 }
 
-TEST(holes_are_silent)
+FLAC_TEST(starts_in_a_hole)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
-    if (!flac(&clip))
-        return;
-    edit(&clip, 1.25, 2.2, 0); /* 1.0-1.2 and 2.4-2.6 are beeps, 1.7-1.9 is lost */
-    play(&clip, &usual, &played);
-    check_beeps("a hole", &played, ALL_BEEPS - 1, 0.002);
-    CHECK(played.beeps.count == ALL_BEEPS - 1, "%d beeps", played.beeps.count);
-    CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
-    CHECK(played.worst_step < 1e-4, "a step of %g s", played.worst_step);
-}
-
-TEST(starts_in_a_hole)
-{
-    FREED_BY(close_clip) Clip clip = {0};
-    if (!flac(&clip))
-        return;
-    edit(&clip, 0, 2.2, 0);
+    edit(clip, 0, 2.2, 0);
     const How how = {48000, 2, 1500000, 1, 0};
-    Played played = {0};
-    play(&clip, &how, &played);
-    CHECK(played.first == how.from, "first at %lld", (long long)played.first);
-    CHECK(fabs(played.length - 3.5) < 0.001, "%.4f s", played.length);
-    check_beeps("a start in a hole", &played, ALL_BEEPS - 3, 0.002);
+    play(clip, &how, played);
+    CHECK(played->first == how.from, "first at %lld", (long long)played->first);
+    CHECK(fabs(played->length - 3.5) < 0.001, "%.4f s", played->length);
+    check_beeps("a start in a hole", played, ALL_BEEPS - 3, 0.002);
 }
 
-TEST(overlaps_are_cut)
+FLAC_TEST(overlaps_are_cut)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
-    if (!flac(&clip))
-        return;
-    edit(&clip, 9, 9, 0);
-    edit(&clip, 2.1, 2.1, -0.15); /* in the pause from 1.9 to 2.4 */
-    play(&clip, &usual, &played);
-    CHECK(played.worst_step < 1e-4, "a step of %g s", played.worst_step);
-    CHECK(fabs(played.length - (SECONDS - 0.15)) < 0.001, "%.4f s", played.length);
-    CHECK(played.beeps.count == ALL_BEEPS, "%d beeps", played.beeps.count);
-    for (int i = 3; i < played.beeps.count; i++) {
-        const double rise = played.beeps.rises[i] + 0.15;
+    edit(clip, 2.1, 2.1, -0.15); /* in the pause from 1.9 to 2.4 */
+    play(clip, &usual, played);
+    CHECK(played->worst_step < 1e-4, "a step of %g s", played->worst_step);
+    CHECK(fabs(played->length - (SECONDS - 0.15)) < 0.001, "%.4f s", played->length);
+    CHECK(played->beeps.count == ALL_BEEPS, "%d beeps", played->beeps.count);
+    for (int i = 3; i < played->beeps.count; i++) {
+        const double rise = played->beeps.rises[i] + 0.15;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise - 0.15);
     }
 }
 
-TEST(jumps_are_followed)
+static void check_jump(Clip *clip, Played *played, double jump)
 {
-    static const double jumps[] = {7200, -1.5};
-    for (int i = 0; i < 2; i++) {
-        FREED_BY(close_clip) Clip clip = {0};
-        Played played = {0};
-        if (!flac(&clip))
-            return;
-        edit(&clip, 2.1, 2.1, jumps[i]);
-        play(&clip, &usual, &played);
-        CHECK(fabs(played.worst_step - fabs(jumps[i])) < 0.03, "a step of %g s", played.worst_step);
-        CHECK(fabs(played.length - SECONDS) < 0.03, "%.4f s", played.length);
-        for (int n = 3; n < played.beeps.count; n++) {
-            const double rise = played.beeps.rises[n] - jumps[i];
-            CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise);
-        }
+    edit(clip, 2.1, 2.1, jump);
+    play(clip, &usual, played);
+    CHECK(fabs(played->worst_step - fabs(jump)) < 0.03, "a step of %g s", played->worst_step);
+    CHECK(fabs(played->length - SECONDS) < 0.03, "%.4f s", played->length);
+    for (int n = 3; n < played->beeps.count; n++) {
+        const double rise = played->beeps.rises[n] - jump;
+        CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise);
     }
 }
 
-TEST(jitter_is_smoothed)
+FLAC_TEST(a_jump_ahead_is_followed)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
+    check_jump(clip, played, 7200);
+}
+
+FLAC_TEST(a_jump_back_is_followed)
+{
+    check_jump(clip, played, -1.5);
+}
+
+FLAC_TEST(jitter_is_smoothed)
+{
     CheckRandom random = check_random(1);
-    if (!flac(&clip))
-        return;
-    for (int i = 0; i < clip.count; i++)
-        clip.packets[i]->pts += check_below(&random, 21) - 10; /* milliseconds */
-    play(&clip, &usual, &played);
-    check_beeps("jitter", &played, ALL_BEEPS, 0.012);
-    CHECK(played.worst_step < 0.001, "a step of %g s", played.worst_step);
-    CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
+    for (int i = 0; i < clip->count; i++)
+        clip->packets[i]->pts += check_below(&random, 21) - 10; /* milliseconds */
+    play(clip, &usual, played);
+    check_beeps("jitter", played, ALL_BEEPS, 0.012);
+    CHECK(played->worst_step < 0.001, "a step of %g s", played->worst_step);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
 }
 
 /* Samples slightly faster than their timestamps, for long: no hole, and no growing delay. */
-TEST(drift_is_smoothed)
+FLAC_TEST(drift_is_smoothed)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
-    if (!flac(&clip))
-        return;
-    for (int i = 0; i < clip.count; i++)
-        clip.packets[i]->pts += clip.packets[i]->pts / 100;
-    play(&clip, &usual, &played);
-    for (int n = 0; n < played.beeps.count; n++) {
-        const double rise = played.beeps.rises[n] / 1.01;
+    for (int i = 0; i < clip->count; i++)
+        clip->packets[i]->pts += clip->packets[i]->pts / 100;
+    play(clip, &usual, played);
+    for (int n = 0; n < played->beeps.count; n++) {
+        const double rise = played->beeps.rises[n] / 1.01;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.016, "a beep at %.4f", rise);
     }
-    CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
 }
 
 /* Another rate and another number of channels in one track. */
