@@ -346,7 +346,6 @@ def histogram(luma):
 # ---- models of the arithmetic -------------------------------------------------------------------
 
 def float32(x):
-    import struct
     return struct.unpack("f", struct.pack("f", x))[0]
 
 

@@ -1,18 +1,10 @@
 """A camera, which is fake (tests/camera): choice of mode, messages, window and recordings."""
 
 import glob
-import os
-import re
 import resource
 import select
-import signal
-import struct
-import subprocess
-import time
-import unittest
 
-from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
-                    TRIALS, USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw, video, wait_for, warm)
+from common import *
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")

@@ -1,17 +1,9 @@
 """Recording a camera without a window: into pipes, a number of frames, raw; lists and refusals."""
 
-import json
-import os
-import re
 import select
-import signal
-import subprocess
 import threading
-import time
-import unittest
 
-from common import (DONE, FILM, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, SLOWER, TRIALS, USAGE, Case, frame_times,
-                    packets, wait_for, warm)
+from common import *
 from test_camera import FAKE, RATE, CameraCase, camera_environment
 from window import MISSING, WindowCase
 

@@ -1,24 +1,12 @@
 """--network: URLs as INPUT, over the loopback interface."""
 
 import base64
-import functools
-import hashlib
 import http.server
-import math
-import os
-import re
-import shutil
 import socket
 import ssl
-import struct
-import subprocess
 import threading
-import time
-import unittest
 
-from common import (DAMAGED, DONE, INPUT, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SLOWER, SMALL, SOON, TRIALS, USAGE, X264,
-                    Case, clip, ffmpeg, finish, frame_times, lumeq, packets, read_bytes, simple, start, streams,
-                    wait_for)
+from common import *
 from window import MISSING, WindowCase
 
 SILENCE = 2  # seconds of silence that tests of timeouts allow

@@ -1,16 +1,9 @@
 """--reconnect: a URL that ends, fails, goes silent, or is not there yet, over the loopback interface."""
 
-import os
-import re
 import socket
-import subprocess
 import threading
-import time
-import unittest
 
-from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SANITIZED, SHORT, SIGINT, SOON, USAGE,
-                    X264, clip, environment, ffmpeg, frame_times, lumeq, packets, read_bytes, simple, streams, wait_for,
-                    warm)
+from common import *
 from test_network import NetworkCase
 from window import MISSING, WindowCase
 

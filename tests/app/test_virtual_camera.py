@@ -1,15 +1,9 @@
 """--virtual-camera: the pictures that other programs get, recorded by a fake device."""
 
-import functools
 import http.server
-import os
-import signal
 import threading
-import time
-import unittest
 
-from common import (DONE, INTERRUPTED, LIVENESS, OUTPUT, SANITIZED, TRIALS, USAGE, Case, ffmpeg, some, make, raw,
-                    wait_for)
+from common import *
 from test_camera import BITS, FAKE, IS_CROWDED, RATE, SMALL, CameraCase, camera_environment, numbers
 from test_upright import turned_by
 from window import MISSING, WindowCase
