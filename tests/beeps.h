@@ -4,9 +4,8 @@
 #define LUMEQ_TESTS_BEEPS_H
 
 #include <math.h>
-#include <unistd.h>
 
-#include "check.h"
+#include "folder.h"
 
 /* One beep each BEEP_EVERY seconds, the first one after BEEP_FIRST. */
 #define BEEP_FIRST 0.3
@@ -61,40 +60,12 @@ static inline void beep_write_wav(const char *path, int rate, int channels, doub
     fclose(f);
 }
 
-static char beep_folder[64];
-
-static inline void beep_remove_folder(void)
-{
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf '%s'", beep_folder);
-    if (system(command) != 0)
-        fprintf(stderr, "cannot remove %s\n", beep_folder);
-}
-
-/* A path in a folder that is removed at the end; valid until the fourth call after. */
-static inline const char *beep_path(const char *name)
-{
-    static char paths[4][128];
-    static int turn;
-    if (!beep_folder[0]) {
-        snprintf(beep_folder, sizeof(beep_folder), "/tmp/lumeq-beeps-XXXXXX");
-        if (!mkdtemp(beep_folder)) {
-            perror(beep_folder);
-            exit(1);
-        }
-        atexit(beep_remove_folder);
-    }
-    char *path = paths[turn = (turn + 1) % 4];
-    snprintf(path, sizeof(paths[0]), "%s/%s", beep_folder, name);
-    return path;
-}
-
-/* Runs the ffmpeg program in that folder: 1, or 0 when it fails or is not there. */
+/* Runs the ffmpeg program in the folder: 1, or 0 when it fails or is not there. */
 static inline int beep_ffmpeg(const char *arguments)
 {
     char command[1024];
-    beep_path("");
-    snprintf(command, sizeof(command), "cd '%s' && ffmpeg -nostdin -v error -y %s", beep_folder,
+    in_folder("");
+    snprintf(command, sizeof(command), "cd '%s' && ffmpeg -nostdin -v error -y %s", folder,
              arguments);
     return system(command) == 0;
 }

@@ -1,10 +1,6 @@
 """Input that is missing, no video, truncated or damaged: one message and the documented exit code."""
 
 import itertools
-import os
-import re
-import struct
-import unittest
 
 from common import *
 

@@ -1,25 +1,16 @@
 """A camera, which is fake (tests/camera): choice of mode, messages, window and recordings."""
 
 import glob
-import os
-import re
 import resource
 import select
-import signal
-import struct
-import subprocess
-import time
-import unittest
 
-from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
-                    TRIALS, USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw, video, wait_for, warm)
+from common import *
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")
 SMALL = "MJPG 320x240@30,15;YUYV 320x240@15"
 RATE = 30
 BITS = 16
-IS_CROWDED = os.getloadavg()[0] > 2.5 * os.cpu_count()
 
 
 def camera_environment(folder, modes=SMALL, state="", **more):
@@ -114,10 +105,6 @@ class Headless(CameraCase, Case):
         result = self.run_camera("--camera=0", "--null", "--frames", "2", "--input-format", "yuyv422", "--video-size",
                                  "1280x720", modes=modes)
         self.assertIn("yuyv422 1280x720 at 10 fps", result.err)
-
-    def test_the_real_rate_is_reported(self):
-        result = self.run_camera("--camera=/dev/video0", "--null", "--frames", "2", "--framerate", "30", state="rate=15")
-        self.assertRegex(result.err, r"at 15 fps.*30 fps was requested")
 
     def test_lists(self):
         result = self.output("--list-devices")
@@ -263,13 +250,18 @@ class Headless(CameraCase, Case):
         self.refused(result, INPUT, "8-bit Bayer RGRG/GBGB", "libcamera")
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
+    def recorded(self, *args, name="x.mkv", frames=1000):
+        """A recording that has its first frames."""
+        self.control("")
+        process = self.start("--camera", "-o", name, "--frames", frames, "-y", "--progress", "json", *args,
+                             env=camera_environment(self.folder))
+        self.has_done(10)
+        return process
+
     def test_gone_in_the_middle(self):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too):
-                self.control("")
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "-y", "--progress", "json",
-                                     "--reconnect", "off", *raw_too, env=camera_environment(self.folder))
-                self.has_done(10)
+                process = self.recorded("--reconnect", "off", *raw_too)
                 self.control("gone")
                 result = self.finished(process, DAMAGED)
                 self.assertRegex(result.lines[-1], r"the camera was gone after \d+ of 1000 frames: unplugged")
@@ -277,16 +269,19 @@ class Headless(CameraCase, Case):
                                  int(re.search(r"after (\d+) of", result.err).group(1)))
 
     def test_signal(self):
+        """Also while the camera is gone."""
         for raw_too in ((), ("--record-raw",)):
-            with self.subTest(raw_too):
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "--progress", "json",
-                                     *raw_too, env=camera_environment(self.folder))
-                self.has_done(10)
-                process.send_signal(signal.SIGINT)
-                self.finished(process, INTERRUPTED)
-                self.assertFalse(os.path.exists(self.path("x.mkv")))
-                self.has_capture_times(self.path("x.partial.mkv"))
-                os.unlink(self.path("x.partial.mkv"))
+            for gone in (False, True):
+                with self.subTest(raw_too, gone=gone):
+                    process = self.recorded(*raw_too)
+                    if gone:
+                        self.control("gone")
+                        self.waits_for("waiting for it")
+                    process.send_signal(signal.SIGINT)
+                    self.finished(process, INTERRUPTED)
+                    self.assertFalse(os.path.exists(self.path("x.mkv")))
+                    self.has_capture_times(self.path("x.partial.mkv"))
+                    os.unlink(self.path("x.partial.mkv"))
 
     def test_stalled(self):
         process = self.start("--camera", "--null", "--no-reconnect", env=camera_environment(self.folder))
@@ -298,10 +293,7 @@ class Headless(CameraCase, Case):
         """The outage stays as time, and frames around it are whole."""
         for name, *more in (("x.mkv",), ("x.mkv", "--record-raw"), ("x.mp4",), ("x.avi",), ("x.ts",)):
             with self.subTest(name + str(more)):
-                self.control("")
-                process = self.start("--camera", "-o", name, "--frames", "50", "-y", "--progress", "json", *more,
-                                     env=camera_environment(self.folder))
-                self.has_done(10)
+                process = self.recorded(*more, name=name, frames=50)
                 self.control("gone")
                 self.waits_for("lumeq: the camera is gone: unplugged (No such device); waiting for it")
                 time.sleep(1)
@@ -322,10 +314,7 @@ class Headless(CameraCase, Case):
                                   ("refuse=MJPG", (320, 240), ("--stats", "x.csv")),
                                   ("size=160x120", (160, 120), ("--record-raw",))):
             with self.subTest(words + str(more)):
-                self.control("")
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "50", "-y", "--progress", "json", *more,
-                                     env=camera_environment(self.folder))
-                self.has_done(10)
+                process = self.recorded(*more, frames=50)
                 self.control("gone")
                 self.waits_for("the camera is gone: unplugged")
                 self.control(words)
@@ -354,21 +343,6 @@ class Headless(CameraCase, Case):
         self.control("")
         self.finished(process)
 
-    def test_signal_while_it_is_gone(self):
-        for more in ((), ("--record-raw",)):
-            with self.subTest(more):
-                self.control("")
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "--progress", "json", *more,
-                                     env=camera_environment(self.folder))
-                self.has_done(10)
-                self.control("gone")
-                self.waits_for("waiting for it")
-                process.send_signal(signal.SIGINT)
-                self.finished(process, INTERRUPTED)
-                self.assertFalse(os.path.exists(self.path("x.mkv")))
-                self.has_capture_times(self.path("x.partial.mkv"))
-                os.unlink(self.path("x.partial.mkv"))
-
     def test_frames_lost_by_the_camera_are_counted(self):
         """Every fourth frame is lost; a busy machine may lose more."""
         for more in ((), ("--record-raw",)):
@@ -391,7 +365,6 @@ class Headless(CameraCase, Case):
         self.assertEqual(p.returncode, DONE)
         self.assertTrue(p.stdout.startswith(b"YUV4MPEG2 W320 H240"))
         self.assertEqual(p.stdout.count(b"FRAME\n"), 3)
-
 
     def test_missed_frames_are_counted(self):
         """The output's reader sleeps, so frames are missed."""
@@ -481,17 +454,13 @@ class Window(CameraCase, WindowCase):
         self.assertEqual(self.quits(process).err.count("pictures are damaged"), 1, self.said())
 
     def test_quits_while_it_is_gone(self):
-        for how in ("gone", "stall"):
+        """Even before that is noticed."""
+        for how, says in (("gone", "the camera is gone"), ("stall", "the camera is gone"), ("stall", "")):
             self.control("")
             process = self.preview()
             self.control(how)
-            self.waits_for("the camera is gone")
+            self.waits_for(says)
             self.quits(process)
-
-    def test_quits_before_anybody_has_noticed(self):
-        process = self.preview()
-        self.control("stall")
-        self.quits(process)
 
     def test_keys_without_a_meaning_do_nothing(self):
         process = self.preview()
@@ -554,19 +523,14 @@ class Window(CameraCase, WindowCase):
             self.assertEqual(self.has_capture_times(path)[0][0], 0)  # and not mirrored
 
     def test_records_from_the_start(self):
-        process = self.preview("-o", "x.mkv")
-        time.sleep(1.5 * FILM)
-        result = self.quits(process)
-        count = int(re.search(r"recorded 'x.mkv': (\d+) frame.*; H.264 .*, yuv420p$", result.err, re.M).group(1))
-        self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
-
-    def test_records_raw(self):
-        process = self.preview("-o", "x.mkv", "--record-raw")
-        time.sleep(1.5 * FILM)
-        result = self.quits(process)
-        self.assertEqual(video(self.path("x.mkv"))["codec_name"], "mjpeg")
-        count = int(re.search(r"recorded 'x.mkv': (\d+) frame", result.err).group(1))
-        self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
+        for codec, about, *more in (("h264", "; H.264 .*, yuv420p$"), ("mjpeg", "", "--record-raw")):
+            with self.subTest(codec):
+                process = self.preview("-o", "x.mkv", "-y", *more)
+                time.sleep(1.5 * FILM)
+                result = self.quits(process)
+                self.assertEqual(video(self.path("x.mkv"))["codec_name"], codec)
+                count = int(re.search(r"recorded 'x.mkv': (\d+) frame.*" + about, result.err, re.M).group(1))
+                self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
 
     def test_a_recording_goes_on_when_the_camera_returns(self):
         for more in ((), ("--record-raw",)):
@@ -669,20 +633,14 @@ class Window(CameraCase, WindowCase):
 
     def test_delay(self):
         """Two frames at most on an idle machine of two cores; five times that on a busy one."""
-        delays = []
-        for _ in range(TRIALS):
+        def delay():
             process = self.preview("-v", modes="YUYV 1280x720@10;MJPG 1280x720@30")
             time.sleep(3)
             result = self.quits(process)
             found = re.search(r"latency from capture to screen: ([\d.]+) ms, 95 % of frames within (\d+) ms", result.err)
             print("capture to screen: mean %s ms, 95 %% within %s ms" % found.groups())
-            delays.append(float(found.group(1)))
-            if delays[-1] < 5 * 2000 / RATE or SANITIZED or IS_CROWDED:
-                break
-        if SANITIZED or IS_CROWDED:  # every frame is decoded and drawn many times slower
-            print("a sanitizer's build, or a crowded machine: the delay has no limit")
-        else:
-            self.assertLess(min(delays), 5 * 2000 / RATE)
+            return float(found.group(1))
+        self.soon(delay, 5 * 2000 / RATE)
 
     def live_pipe(self, *args, rate=()):
         make_it = ["ffmpeg", "-v", "error", *rate, "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30", "-t", "3",
@@ -698,19 +656,13 @@ class Window(CameraCase, WindowCase):
         return int(shown), int(dropped), frames
 
     def test_low_latency_of_a_pipe(self):
-        waits = []
-        for _ in range(TRIALS):  # a window that opens late has the end of the stream only
+        def delay():  # a window that opens late has the end of the stream only
             shown, dropped, frames = self.live_pipe("--low-latency", rate=["-re"])
             print("with --low-latency, frames were seen %.1f frames after decoding" % frames)
             self.assertGreater(shown, 0)
             self.assertLessEqual(shown + dropped, 90)
-            waits.append(frames)
-            if frames < 10 or SANITIZED or IS_CROWDED:
-                break
-        if SANITIZED or IS_CROWDED:
-            print("a sanitizer's build, or a crowded machine: the delay has no limit")
-        else:
-            self.assertLess(min(waits), 10)
+            return frames
+        self.soon(delay, 10)
 
     def test_the_newest_of_many_is_shown(self):
         start = time.monotonic()

@@ -1,17 +1,9 @@
 """Recording a camera without a window: into pipes, a number of frames, raw; lists and refusals."""
 
-import json
-import os
-import re
 import select
-import signal
-import subprocess
 import threading
-import time
-import unittest
 
-from common import (DONE, FILM, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, SLOWER, TRIALS, USAGE, Case, frame_times,
-                    packets, wait_for, warm)
+from common import *
 from test_camera import FAKE, RATE, CameraCase, camera_environment
 from window import MISSING, WindowCase
 
@@ -53,13 +45,6 @@ class PipeCase(CameraCase):
 class Headless(PipeCase, Case):
     def run_camera(self, *args, code=DONE, **more):
         return self.finished(self.start(*args, env=camera_environment(self.folder, **more)), code)
-
-    def test_raw_into_a_pipe(self):
-        process = self.piped("--record-raw", "--frames", "30")
-        reader = self.read_all(process)
-        result = self.finished(process)
-        reader.join()
-        self.assertEqual(self.is_whole(result), 30)
 
     def test_signal_and_a_pipe(self):
         for raw_too in ((), ("--record-raw",)):
@@ -160,16 +145,12 @@ class Headless(PipeCase, Case):
 
     def test_ends_with_the_last_frame(self):
         """The run ends with the last frame; it does not wait for other tracks."""
-        shortest = LIVENESS
-        for _ in range(TRIALS):
+        def took():
             begin = time.monotonic()
             result = self.run_camera("--camera", "-o", "x.mkv", "-y", "--preset", "ultrafast", "--frames", "3")
-            shortest = min(shortest, time.monotonic() - begin)
             self.assertIn("3 frames, 0.10 s of video", result.err)
-            if shortest < 1.9 * SLOWER:
-                break
-        print("3 frames took %.2f s" % shortest)
-        self.assertLess(shortest, 1.9 * SLOWER)
+            return time.monotonic() - begin
+        self.soon(took, 1.9)
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))

@@ -1,6 +1,5 @@
 """Videos whose properties change midway: range, shape, size, fields."""
 
-
 from common import *
 
 OFF = ("--mode", "off")

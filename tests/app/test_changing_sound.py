@@ -1,7 +1,5 @@
 """Copied sound that changes in mid-stream, in containers that describe a track once."""
 
-import subprocess
-
 from common import *
 
 QUICK = ("--preset", "ultrafast")

@@ -1,11 +1,6 @@
 """The scripts of samples/cluster make the film of one run. tests/hosts runs a real Slurm."""
 
-import os
-import re
-import shutil
 import stat
-import subprocess
-import unittest
 
 from common import *
 

@@ -1,10 +1,7 @@
 """--code-range: deep gray video that uses few of its codes is stretched first."""
 
 import array
-import math
-import os
 import random
-import subprocess
 
 from common import *
 

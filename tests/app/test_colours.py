@@ -1,6 +1,5 @@
 """Colour tags, chroma location and aspect ratio are carried into the output."""
 
-
 from common import *
 
 KEYS = ("color_range", "color_space", "color_transfer", "color_primaries")

@@ -1,14 +1,12 @@
 /* Answers of the command line to wrong names and options. */
-#include <fcntl.h>
 #include <sched.h>
 #include <stddef.h>
-#include <unistd.h>
 
 #include "app/engine.h"
 #include "app/job_run.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
-#include "check.h"
+#include "folder.h"
 
 #define MAX_WORDS 8
 
@@ -42,12 +40,6 @@ static void check_lines(const Line *lines, size_t count)
 }
 
 #define CHECK_LINES(lines) check_lines(lines, sizeof(lines) / sizeof((lines)[0]))
-
-static void touch(const char *name)
-{
-    const int fd = open(name, O_CREAT | O_WRONLY, 0600);
-    CHECK(fd >= 0 && close(fd) == 0, "%s cannot be made", name);
-}
 
 TEST(several_names)
 {
@@ -89,15 +81,10 @@ TEST(several_names)
         {{"in.mp4", "-o", "out.mp4"}, NULL},
         {{"in.mp4", "out.mp4", "--help"}, NULL},
     };
-    char folder[] = "/tmp/lumeq-test-XXXXXX";
-    if (!CHECK(mkdtemp(folder) && chdir(folder) == 0, "no folder"))
-        return;
     for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
-        touch(there[i]);
+        write_file(there[i], "", 0);
+    CHECK(chdir(folder) == 0, "no folder");
     CHECK_LINES(lines);
-    for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
-        CHECK(unlink(there[i]) == 0, "%s stays", there[i]);
-    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "the folder stays");
 }
 
 TEST(habits)

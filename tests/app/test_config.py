@@ -1,6 +1,5 @@
 """The settings file, which the command line overrides; and colours on terminals."""
 
-import os
 from unittest import mock
 
 import common

@@ -1,9 +1,6 @@
 """Interlaced frames: deinterlaced in the window, kept in files unless requested. The result equals FFmpeg's bwdif bit
 for bit."""
 
-import os
-import unittest
-
 from common import *
 from window import MISSING, WindowCase
 

@@ -1,12 +1,6 @@
 """Every YUV and gray pixel format keeps its depth, from the decoder to the written file."""
 
 import array
-import functools
-import hashlib
-import json
-import os
-import re
-import sys
 
 from common import *
 

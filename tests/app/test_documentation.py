@@ -4,15 +4,8 @@ reason why it is not run."""
 import contextlib
 import fnmatch
 import glob
-import os
-import re
-import shutil
-import signal
-import subprocess
-import unittest
 
-from common import (DONE, INPUT, LIVENESS, LUMEQ, SLOWER, USAGE, Store, clip, ffmpeg, some, lumeq,
-                    make, wait_for)
+from common import *
 from window import MISSING, WindowCase
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))

@@ -1,10 +1,6 @@
 """Everything beside the video: tracks, tags, chapters, covers; copied, converted or left out."""
 
-import os
-import struct
 import random
-import re
-import shutil
 
 from common import *
 

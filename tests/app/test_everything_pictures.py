@@ -1,8 +1,5 @@
 """Data of frames (fields, captions, light levels, stereo), alpha, and single pictures."""
 
-import os
-import struct
-
 from common import *
 
 QUICK = ("--preset", "ultrafast")

@@ -1,6 +1,5 @@
 """Files as cameras, phones and archives make them."""
 
-
 from common import *
 
 QUICK = ("--preset", "ultrafast")

@@ -1,13 +1,5 @@
 """A disk that fails (faulty_disk.c): written data stays, and a message says where."""
 
-import os
-import re
-import shutil
-import signal
-import subprocess
-import time
-import unittest
-
 from common import *
 
 LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")

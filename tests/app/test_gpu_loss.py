@@ -1,15 +1,7 @@
 """A GPU decodes and is lost: a fake driver gives the pictures (fake_nvidia.c), and a fake GPU equalizes them and fails
 after some frames."""
 
-import json
-import os
-import re
-import subprocess
-import time
-import unittest
-
-from common import (DAMAGED, DONE, LIVENESS, Case, clip, environment, ffmpeg, finish, frame_times, has_encoder, raw,
-                    read_bytes, write_bytes)
+from common import *
 
 PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_DRIVER_FOLDER")
 DECODING = os.environ.get("TEST_GPU_DECODING")

@@ -1,8 +1,7 @@
 /* A GPU that works on several frames at a time gives the CPU's frames in the same order, also when
  * it is lost. */
-#include <unistd.h>
-
 #include "../fake_gpu.h"
+#include "../folder.h"
 #include "../made_clip.h"
 
 #include "app/engine.h"
@@ -146,20 +145,14 @@ static int make_clip(const char *path)
 TEST(packets_keep_their_place)
 {
     static Items on_cpu, on_gpu;
-    char path[] = "/tmp/lumeq-packets-XXXXXX";
-    const int file = mkstemp(path);
-    if (!CHECK(file >= 0, "no temporary file"))
-        return;
-    close(file);
     fake_gpu_lose_after(NEVER);
-    if (make_clip(path)) {
-        run(path, "cpu", &on_cpu);
-        run(path, "cuda", &on_gpu);
+    if (make_clip(in_folder("clip"))) {
+        run(in_folder("clip"), "cpu", &on_cpu);
+        run(in_folder("clip"), "cuda", &on_gpu);
         CHECK(!fake_gpu_is_lost(), "the GPU was lost");
         CHECK(on_cpu.count > 3 * FRAMES / 2, "%d items, all with a frame", on_cpu.count);
         compare(&on_cpu, &on_gpu);
     }
-    unlink(path);
     fake_gpu_free();
 }
 

@@ -3,17 +3,7 @@
 import contextlib
 import csv
 import glob
-import json
-import os
 import random
-import re
-import shutil
-import signal
-import struct
-import subprocess
-import time
-import unittest
-import zlib
 
 from common import *
 

@@ -1,10 +1,5 @@
 """Options that change the look: profiles, modes, strength, chroma, dither, bars, HDR."""
 
-import re
-import shutil
-import struct
-import unittest
-
 from common import *
 
 RAMP = "color=black:size=256x64,format=gray,geq=lum='80+X/8',format=yuv420p"

@@ -1,9 +1,6 @@
 """--lookahead and --deflicker: a second decoder measures ahead, so that curves know later frames."""
 
 import itertools
-import json
-import os
-import signal
 
 from common import *
 

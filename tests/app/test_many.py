@@ -1,11 +1,5 @@
 """Many files into a folder: names of outputs, refusals, and independence of files from each other."""
 
-import json
-import os
-import re
-import shutil
-import signal
-
 from common import *
 
 FAST = ("--two-pass", "off", "--preset", "ultrafast")

@@ -1,10 +1,5 @@
 """Data that cameras store beside the pictures (place, speed, sensors) is kept, or a message says that it is not."""
 
-import os
-import re
-import struct
-import subprocess
-
 from common import *
 
 UUID = bytes.fromhex("00000102030405060708090a0b0c0d0e")

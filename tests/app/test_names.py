@@ -1,9 +1,5 @@
 """INPUT and OUTPUT are plain file names, whatever characters they have."""
 
-import os
-import re
-import shutil
-
 from common import *
 
 

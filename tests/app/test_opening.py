@@ -1,10 +1,6 @@
 """Opening an input: ended by a signal or a timeout, and refused with the limit or failure, which do not count as
 damage."""
 
-import struct
-import time
-import unittest
-import zlib
 from unittest import mock
 
 import common

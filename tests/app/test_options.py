@@ -1,8 +1,5 @@
 """Unknown, out-of-range and contradictory options are refused before anything is opened."""
 
-import os
-import re
-
 from common import *
 
 

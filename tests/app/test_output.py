@@ -1,10 +1,6 @@
 """OUTPUT does not exist, or is what it was before, or is complete."""
 
-import os
-import signal
 import stat
-import subprocess
-import unittest
 
 from common import *
 
@@ -268,7 +264,6 @@ class Unwritable(Case):
 
     def test_file_size_limit(self):
         import resource
-        import signal
 
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

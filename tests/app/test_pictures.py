@@ -1,6 +1,5 @@
 """The pictures: nothing is lost with --mode off, and the documented curve is applied otherwise."""
 
-
 from common import *
 
 # Colours that reach below black and above white, and brighten over time.

@@ -1,14 +1,9 @@
 """Output that other programs read while it is written: -o - with --format mpegts and --low-latency."""
 
-import os
-import re
 import shlex
-import subprocess
 import threading
-import time
 
-from common import (LIVENESS, LUMEQ, OUTPUT, USAGE, X264, clip, finish, lumeq, packets, probe, read_bytes, simple,
-                    start, streams, wait_for)
+from common import *
 from test_network import NetworkCase
 
 README = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/app/README.md")

@@ -1,9 +1,5 @@
 """Default output plays on phones, TVs and browsers: codec, profile, pixel format, tag, order of boxes, sound."""
 
-import os
-import struct
-import unittest
-
 from common import *
 
 SIZE = "64x48"

@@ -1,12 +1,6 @@
 """Progress: a bar on a terminal, JSON lines for programs, nothing in a pipe."""
 
-import json
-import os
-import re
 import select
-import subprocess
-import time
-import unittest
 
 from common import *
 

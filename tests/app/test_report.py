@@ -4,11 +4,6 @@ import base64
 import csv
 import html.parser
 import itertools
-import json
-import math
-import os
-import re
-import signal
 
 from common import *
 

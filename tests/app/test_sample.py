@@ -1,9 +1,6 @@
 """--sample: predicts the size of a film within 15 %, and makes the sheet beside OUTPUT, nothing else. The predicted
 time is checked by hand: src/app/README.md."""
 
-import os
-import re
-
 from common import *
 
 UNITS = {"bytes": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}

@@ -1,10 +1,6 @@
 """The scripts and programs of samples/ that make tables and pictures, on small clips."""
 
 import importlib.util
-import os
-import subprocess
-import sys
-import unittest
 
 from common import *
 

@@ -4,13 +4,10 @@ else."""
 import collections
 import ctypes
 import errno
-import functools
 import glob
 import http.server
-import re
 import socket
 import threading
-import unittest
 
 from common import *
 

@@ -1,11 +1,6 @@
 """--segment-time: output in pieces, named by the time."""
 
-import os
-import re
-import time
-
-from common import (LIVENESS, OUTPUT, USAGE, X264, Case, clip, environment, ffmpeg, frame_times, has_encoder, lumeq, packets,
-                    payloads, probe, simple, some, start, streams, trickle, wait_for)
+from common import *
 
 PATTERN = "cam-%Y%m%d-%H%M%S"
 SECONDS = r"\d{8}-\d{6}"

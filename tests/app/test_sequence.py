@@ -1,9 +1,5 @@
 """Numbered pictures, and folders of pictures, as video: reading and writing."""
 
-import os
-import shutil
-import signal
-
 from common import *
 
 

@@ -1,12 +1,5 @@
 """SIGINT and SIGTERM: the finished part is kept under another name; the run ends at once."""
 
-import os
-import re
-import signal
-import subprocess
-import time
-import unittest
-
 from common import *
 
 FAULTS, FAKE_GPU = os.environ.get("FAULTS_LIBRARY"), os.environ.get("FAKE_GPU_PROGRAM")

@@ -1,9 +1,6 @@
 """--stats: the documented columns, and figures that agree with the pictures."""
 
 import csv
-import os
-import json
-import math
 
 from common import *
 

@@ -1,7 +1,6 @@
 """Output begins at 0, and the offset between tracks is kept; clocks that wrap are continued."""
 
 import csv
-import json
 
 from common import *
 

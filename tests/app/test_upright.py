@@ -1,7 +1,5 @@
 """Rotated video is written upright: by the container's rotation, or by turning the pixels."""
 
-import struct
-
 from common import *
 
 # By EXIF orientation: the directions on screen of a step right and a step down, as (xx, xy, yx, yy).

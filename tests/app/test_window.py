@@ -1,18 +1,10 @@
 """A real window on a headless X server: its contents, keys and end."""
 
 import csv
-import os
-import pty
-import re
-import signal
-import subprocess
-import time
-import unittest
 
 import test_code_range as code_range
 import test_upright as upright
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, clip,
-                    ffmpeg, finish, make, read_bytes, video, wait_for)
+from common import *
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAULTS = os.environ.get("FAULTS_LIBRARY")

@@ -1,16 +1,9 @@
 """The window beside playing: writing what it shows, keys and mouse on a real X server, and remembered state."""
 
 import errno
-import os
-import re
 import shlex
-import shutil
-import subprocess
-import time
-import unittest
 
-from common import (DONE, LUMEQ, SANITIZED, SMALL, X264, clip, ffmpeg, make, probe, raw, some, wait_for,
-                    write_bytes)
+from common import *
 from window import MISSING, WIDTH, WindowCase
 
 BAR = 338  # the bar's row in a window of 360 rows

@@ -1,10 +1,5 @@
 """Disks of several sizes that are too small, or just large enough."""
 
-import os
-import re
-import subprocess
-import unittest
-
 from trial import *
 import modes
 import seeds

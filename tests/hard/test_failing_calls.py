@@ -1,12 +1,5 @@
 """One call fails, of all that a run makes: an allocation, the start of a thread, or a call for a file."""
 
-import functools
-import os
-import re
-import shutil
-import signal
-import unittest
-
 from trial import *
 import modes
 import seeds

@@ -1,9 +1,6 @@
 """Damaged copies of 49 small videos through every mode, each run with a random option."""
 
 import itertools
-import os
-import shutil
-import unittest
 
 from trial import *
 import modes

@@ -1,11 +1,5 @@
 """Playlists, and files that refer to others, may open nothing: every run is traced with strace."""
 
-import os
-import re
-import shutil
-import subprocess
-import unittest
-
 from trial import *
 import modes
 import seeds

@@ -1,12 +1,5 @@
 """SIGINT, SIGTERM, SIGHUP and SIGKILL at random moments of every mode; then the next run."""
 
-import os
-import re
-import shutil
-import signal
-import time
-import unittest
-
 from trial import *
 import modes
 import seeds

@@ -1,9 +1,6 @@
 """One damage per file: a run that ends with 0 has all frames, or FFmpeg noticed no damage either."""
 
-import collections
 import itertools
-import os
-import unittest
 
 from trial import *
 import seeds

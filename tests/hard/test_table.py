@@ -1,7 +1,6 @@
 """The table of options that the trials use has every option of the program, and all its commands work."""
 
 import itertools
-import unittest
 
 from trial import *
 import modes

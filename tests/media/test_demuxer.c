@@ -1,9 +1,7 @@
 /* The player's demuxer: bounds on waiting packets, the end, live sources, and subtitles. */
-#include <unistd.h>
-
 #include <libavutil/time.h>
 
-#include "../check.h"
+#include "../folder.h"
 #include "../made_clip.h"
 #include "media/input/demuxer.h"
 #include "media/packet_set.h"
@@ -60,30 +58,32 @@ static void check_bytes(Demuxer *demuxer)
     CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "there are more");
 }
 
+/* A demuxer of the file's pictures. */
+static int open_demuxer(Source **source, Demuxer **demuxer, const char *path, DemuxOrder order)
+{
+    static const atomic_int never;
+    const SourceOptions options = {.path = path, .max_pixels = 8192 * 8192, .stop = &never};
+    MediaError error = {0};
+    if (!CHECK(source_open(source, &options, &error) == 0 &&
+                   demuxer_create(demuxer, *source, order, &error) == 0,
+               "%s", error.text))
+        return 0;
+    demuxer_select(*demuxer, DEMUX_VIDEO, (*source)->video);
+    return 1;
+}
+
 /* Runs `check` with a demuxer of a clip with pictures and sound. */
 static void with_clip(DemuxOrder order, int (*make)(const char *path),
                       void (*check)(Demuxer *demuxer))
 {
-    static const atomic_int never;
-    char path[] = "/tmp/lumeq-demuxer-XXXXXX";
-    const SourceOptions options = {.path = path, .max_pixels = 8192 * 8192, .stop = &never};
-    Source *source = NULL;
-    Demuxer *demuxer = NULL;
+    FREED_BY(source_close) Source *source = NULL;
+    FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
     MediaError error = {0};
-    const int file = mkstemp(path);
-    if (!CHECK(file >= 0, "no temporary file"))
-        return;
-    close(file);
-    if (make(path) && CHECK(source_open(&source, &options, &error) == 0, "%s", error.text) &&
-        CHECK(demuxer_create(&demuxer, source, order, &error) == 0, "%s", error.text)) {
-        demuxer_select(demuxer, DEMUX_VIDEO, source->format->streams[0]);
+    if (make(in_folder("clip")) && open_demuxer(&source, &demuxer, in_folder("clip"), order)) {
         demuxer_select(demuxer, DEMUX_AUDIO, source->format->streams[1]);
         if (CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text))
             check(demuxer);
     }
-    demuxer_free(&demuxer);
-    source_close(&source);
-    unlink(path);
 }
 
 TEST(bytes_that_wait_are_bounded)
@@ -156,20 +156,15 @@ static void check_starved(Demuxer *demuxer)
           demuxer_waiting(demuxer, DEMUX_AUDIO));
 }
 
-TEST(pictures_come_before_sound_is_taken)
+/* Pictures come before the sound is taken, and the overhead of tiny packets counts. */
+TEST(tiny_packets)
 {
-    if (CHECK_SLOWER > 1)
+    if (CHECK_SLOWER > 1) {
         check_skip("a sanitizer takes minutes for so many packets");
-    else
-        with_clip(DEMUX_BY_KIND, make_tiny_sound, check_starved);
-}
-
-TEST(overhead_of_tiny_packets_counts)
-{
-    if (CHECK_SLOWER > 1)
-        check_skip("a sanitizer takes minutes for so many packets");
-    else
-        with_clip(DEMUX_BY_KIND, make_tiny_sound, check_tiny);
+        return;
+    }
+    with_clip(DEMUX_BY_KIND, make_tiny_sound, check_starved);
+    with_clip(DEMUX_BY_KIND, make_tiny_sound, check_tiny);
 }
 
 /* The sound comes first, and is longer than the video. */
@@ -205,16 +200,12 @@ TEST(end_is_the_longest_tracks)
 /* For a live source, a keyframe drops the packets that wait; other packets do not. */
 TEST(live_keyframe_drops_older_packets)
 {
-    static const atomic_int never;
-    const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 8192 * 8192, .stop = &never};
     FREED_BY(source_close) Source *source = NULL;
     FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
     MediaError error = {0};
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
-    if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
-        CHECK(demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error) == 0, "%s", error.text)) {
+    if (open_demuxer(&source, &demuxer, LUMEQ_CLIP, DEMUX_BY_KIND)) {
         source->live = 1;
-        demuxer_select(demuxer, DEMUX_VIDEO, source->video);
         CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text);
         const int64_t end = av_gettime_relative() + LIVENESS_US;
         while (demuxer_dropped(demuxer) + demuxer_waiting(demuxer, DEMUX_VIDEO) < CLIP_FRAMES &&
@@ -232,16 +223,12 @@ TEST(live_keyframe_drops_older_packets)
 TEST(earlier_subtitles_come_after_a_seek)
 {
     static const int64_t times[] = {200, 4200, 8200}; /* ms */
-    static const atomic_int never;
-    const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 8192 * 8192, .stop = &never};
     FREED_BY(source_close) Source *source = NULL;
     FREED_BY(demuxer_free) Demuxer *demuxer = NULL;
     MediaError error = {0};
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     int count = 0, pictures = 0;
-    if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
-        CHECK(demuxer_create(&demuxer, source, DEMUX_BY_KIND, &error) == 0, "%s", error.text)) {
-        demuxer_select(demuxer, DEMUX_VIDEO, source->video);
+    if (open_demuxer(&source, &demuxer, LUMEQ_CLIP, DEMUX_BY_KIND)) {
         CHECK(demuxer_start(demuxer, 3 * INT64_C(1000000), &error) == 0, "%s", error.text);
         while (demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0) {
             CHECK(pictures++ || (packet->flags & AV_PKT_FLAG_KEY), "no keyframe is the first");

@@ -135,7 +135,7 @@ TEST(flashes_and_beeps)
         {"a.webm", "-c:v libvpx -deadline realtime -g 60 -c:a libopus"},
     };
     atomic_int stop = 0;
-    beep_write_wav(beep_path("beeps.wav"), RATE, 2, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), RATE, 2, SECONDS);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char output[256];
         snprintf(output, sizeof(output), "%s %s", kinds[i].options, kinds[i].name);
@@ -146,7 +146,7 @@ TEST(flashes_and_beeps)
         FREED_BY(source_close) Source *source = NULL;
         MediaError error = {0};
         const SourceOptions options = {
-            .path = beep_path(kinds[i].name), .max_pixels = 1 << 20, .stop = &stop};
+            .path = in_folder(kinds[i].name), .max_pixels = 1 << 20, .stop = &stop};
         if (!CHECK(source_open(&source, &options, &error) >= 0, "%s", error.text))
             continue;
         const int best = av_find_best_stream(source->format, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);

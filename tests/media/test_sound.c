@@ -42,7 +42,7 @@ static int open_clip(Clip *clip, const char *name)
     int pictures = 0;
     av_log_set_level(AV_LOG_FATAL); /* damage is made on purpose */
     *clip = (Clip){0};
-    if (avformat_open_input(&clip->format, beep_path(name), NULL, NULL) < 0 ||
+    if (avformat_open_input(&clip->format, in_folder(name), NULL, NULL) < 0 ||
         avformat_find_stream_info(clip->format, NULL) < 0)
         return CHECK(0, "%s cannot be opened", name);
     const int best = av_find_best_stream(clip->format, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
@@ -153,7 +153,7 @@ static int make(int rate, int channels, const char *arguments)
     char line[512];
     snprintf(line, sizeof(line), "-f lavfi -i color=s=32x32:r=25:d=%d -i beeps.wav %s", SECONDS,
              arguments);
-    beep_write_wav(beep_path("beeps.wav"), rate, channels, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), rate, channels, SECONDS);
     if (beep_ffmpeg(line))
         return 1;
     check_skip("the ffmpeg program cannot run: %s", line);
@@ -218,7 +218,7 @@ TEST(rates_and_channels)
         const How how = {cases[i].to_rate, cases[i].to_channels, AV_NOPTS_VALUE, 1, 0};
         snprintf(name, sizeof(name), "%d Hz of %d to %d of %d", cases[i].rate, cases[i].channels,
                  how.rate, how.channels);
-        beep_write_wav(beep_path("beeps.wav"), cases[i].rate, cases[i].channels, SECONDS);
+        beep_write_wav(in_folder("beeps.wav"), cases[i].rate, cases[i].channels, SECONDS);
         if (open_clip(&clip, "beeps.wav"))
             CHECK(play(&clip, &how, &played) == 0, "%s: damage", name);
         check_beeps(name, &played, ALL_BEEPS, 0.002);
@@ -231,7 +231,7 @@ TEST(speeds)
 {
     static const double list[] = {0.25, 0.5, 0.9, 1.1, 1.5, 2, 3, 4};
     Clip clip;
-    beep_write_wav(beep_path("beeps.wav"), 44100, 2, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 44100, 2, SECONDS);
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && open_clip(&clip, "beeps.wav"); i++) {
         char name[64];
         Played played = {0};
@@ -249,7 +249,7 @@ TEST(speed_changes_while_playing)
 {
     FREED_BY(close_clip) Clip clip = {0};
     Played played = {0};
-    beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 48000, 2, SECONDS);
     if (!open_clip(&clip, "beeps.wav"))
         return;
     const How how = {48000, 2, AV_NOPTS_VALUE, 1, 11};
@@ -264,7 +264,7 @@ TEST(starts_to_the_sample)
 {
     static const int64_t starts[] = {0, 1, 20000, 1234567, 2999999, 4990000};
     Clip clip;
-    beep_write_wav(beep_path("beeps.wav"), 48000, 1, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 48000, 1, SECONDS);
     for (int i = 0; i < 6 && open_clip(&clip, "beeps.wav"); i++) {
         const How how = {48000, 1, starts[i], 1, 0};
         Played played = {.samples = calloc(SECONDS * 48000, sizeof(float)),
@@ -322,107 +322,96 @@ static void edit(Clip *clip, double from, double to, double move)
     clip->count = left;
 }
 
-static int flac(Clip *clip)
+/* A test of a clip in FLAC, in packets of 20 ms. */
+#define FLAC_TEST(name)                                                                            \
+    static void name##_of(Clip *clip, Played *played);                                             \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        FREED_BY(close_clip) Clip clip = {0};                                                      \
+        Played played = {0};                                                                       \
+        if (make(48000, 2, "-c:a flac -frame_size 960 -c:v mpeg4 flac.mkv") &&                     \
+            open_clip(&clip, "flac.mkv"))                                                          \
+            name##_of(&clip, &played);                                                             \
+    }                                                                                              \
+    static void name##_of(Clip *clip, Played *played)
+
+FLAC_TEST(holes_are_silent)
 {
-    return make(48000, 2, "-c:a flac -frame_size 960 -c:v mpeg4 flac.mkv") &&
-           open_clip(clip, "flac.mkv");
+    edit(clip, 1.25, 2.2, 0); /* 1.0-1.2 and 2.4-2.6 are beeps, 1.7-1.9 is lost */
+    play(clip, &usual, played);
+    check_beeps("a hole", played, ALL_BEEPS - 1, 0.002);
+    CHECK(played->beeps.count == ALL_BEEPS - 1, "%d beeps", played->beeps.count);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
+    CHECK(played->worst_step < 1e-4, "a step of %g s", played->worst_step);
 }
 
-TEST(holes_are_silent)
+FLAC_TEST(starts_in_a_hole)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
-    if (!flac(&clip))
-        return;
-    edit(&clip, 1.25, 2.2, 0); /* 1.0-1.2 and 2.4-2.6 are beeps, 1.7-1.9 is lost */
-    play(&clip, &usual, &played);
-    check_beeps("a hole", &played, ALL_BEEPS - 1, 0.002);
-    CHECK(played.beeps.count == ALL_BEEPS - 1, "%d beeps", played.beeps.count);
-    CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
-    CHECK(played.worst_step < 1e-4, "a step of %g s", played.worst_step);
-}
-
-TEST(starts_in_a_hole)
-{
-    FREED_BY(close_clip) Clip clip = {0};
-    if (!flac(&clip))
-        return;
-    edit(&clip, 0, 2.2, 0);
+    edit(clip, 0, 2.2, 0);
     const How how = {48000, 2, 1500000, 1, 0};
-    Played played = {0};
-    play(&clip, &how, &played);
-    CHECK(played.first == how.from, "first at %lld", (long long)played.first);
-    CHECK(fabs(played.length - 3.5) < 0.001, "%.4f s", played.length);
-    check_beeps("a start in a hole", &played, ALL_BEEPS - 3, 0.002);
+    play(clip, &how, played);
+    CHECK(played->first == how.from, "first at %lld", (long long)played->first);
+    CHECK(fabs(played->length - 3.5) < 0.001, "%.4f s", played->length);
+    check_beeps("a start in a hole", played, ALL_BEEPS - 3, 0.002);
 }
 
-TEST(overlaps_are_cut)
+FLAC_TEST(overlaps_are_cut)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
-    if (!flac(&clip))
-        return;
-    edit(&clip, 9, 9, 0);
-    edit(&clip, 2.1, 2.1, -0.15); /* in the pause from 1.9 to 2.4 */
-    play(&clip, &usual, &played);
-    CHECK(played.worst_step < 1e-4, "a step of %g s", played.worst_step);
-    CHECK(fabs(played.length - (SECONDS - 0.15)) < 0.001, "%.4f s", played.length);
-    CHECK(played.beeps.count == ALL_BEEPS, "%d beeps", played.beeps.count);
-    for (int i = 3; i < played.beeps.count; i++) {
-        const double rise = played.beeps.rises[i] + 0.15;
+    edit(clip, 2.1, 2.1, -0.15); /* in the pause from 1.9 to 2.4 */
+    play(clip, &usual, played);
+    CHECK(played->worst_step < 1e-4, "a step of %g s", played->worst_step);
+    CHECK(fabs(played->length - (SECONDS - 0.15)) < 0.001, "%.4f s", played->length);
+    CHECK(played->beeps.count == ALL_BEEPS, "%d beeps", played->beeps.count);
+    for (int i = 3; i < played->beeps.count; i++) {
+        const double rise = played->beeps.rises[i] + 0.15;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise - 0.15);
     }
 }
 
-TEST(jumps_are_followed)
+static void check_jump(Clip *clip, Played *played, double jump)
 {
-    static const double jumps[] = {7200, -1.5};
-    for (int i = 0; i < 2; i++) {
-        FREED_BY(close_clip) Clip clip = {0};
-        Played played = {0};
-        if (!flac(&clip))
-            return;
-        edit(&clip, 2.1, 2.1, jumps[i]);
-        play(&clip, &usual, &played);
-        CHECK(fabs(played.worst_step - fabs(jumps[i])) < 0.03, "a step of %g s", played.worst_step);
-        CHECK(fabs(played.length - SECONDS) < 0.03, "%.4f s", played.length);
-        for (int n = 3; n < played.beeps.count; n++) {
-            const double rise = played.beeps.rises[n] - jumps[i];
-            CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise);
-        }
+    edit(clip, 2.1, 2.1, jump);
+    play(clip, &usual, played);
+    CHECK(fabs(played->worst_step - fabs(jump)) < 0.03, "a step of %g s", played->worst_step);
+    CHECK(fabs(played->length - SECONDS) < 0.03, "%.4f s", played->length);
+    for (int n = 3; n < played->beeps.count; n++) {
+        const double rise = played->beeps.rises[n] - jump;
+        CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise);
     }
 }
 
-TEST(jitter_is_smoothed)
+FLAC_TEST(a_jump_ahead_is_followed)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
+    check_jump(clip, played, 7200);
+}
+
+FLAC_TEST(a_jump_back_is_followed)
+{
+    check_jump(clip, played, -1.5);
+}
+
+FLAC_TEST(jitter_is_smoothed)
+{
     CheckRandom random = check_random(1);
-    if (!flac(&clip))
-        return;
-    for (int i = 0; i < clip.count; i++)
-        clip.packets[i]->pts += check_below(&random, 21) - 10; /* milliseconds */
-    play(&clip, &usual, &played);
-    check_beeps("jitter", &played, ALL_BEEPS, 0.012);
-    CHECK(played.worst_step < 0.001, "a step of %g s", played.worst_step);
-    CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
+    for (int i = 0; i < clip->count; i++)
+        clip->packets[i]->pts += check_below(&random, 21) - 10; /* milliseconds */
+    play(clip, &usual, played);
+    check_beeps("jitter", played, ALL_BEEPS, 0.012);
+    CHECK(played->worst_step < 0.001, "a step of %g s", played->worst_step);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
 }
 
 /* Samples slightly faster than their timestamps, for long: no hole, and no growing delay. */
-TEST(drift_is_smoothed)
+FLAC_TEST(drift_is_smoothed)
 {
-    FREED_BY(close_clip) Clip clip = {0};
-    Played played = {0};
-    if (!flac(&clip))
-        return;
-    for (int i = 0; i < clip.count; i++)
-        clip.packets[i]->pts += clip.packets[i]->pts / 100;
-    play(&clip, &usual, &played);
-    for (int n = 0; n < played.beeps.count; n++) {
-        const double rise = played.beeps.rises[n] / 1.01;
+    for (int i = 0; i < clip->count; i++)
+        clip->packets[i]->pts += clip->packets[i]->pts / 100;
+    play(clip, &usual, played);
+    for (int n = 0; n < played->beeps.count; n++) {
+        const double rise = played->beeps.rises[n] / 1.01;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.016, "a beep at %.4f", rise);
     }
-    CHECK(fabs(played.length - SECONDS) < 0.001, "%.4f s", played.length);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
 }
 
 /* Another rate and another number of channels in one track. */
@@ -500,7 +489,7 @@ TEST(no_decoder)
     FREED_BY(close_clip) Clip clip = {0};
     MediaError error = {0};
     Sound *sound = NULL;
-    beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
+    beep_write_wav(in_folder("beeps.wav"), 48000, 2, SECONDS);
     if (!open_clip(&clip, "beeps.wav"))
         return;
     clip.stream->codecpar->codec_id = AV_CODEC_ID_PROBE;

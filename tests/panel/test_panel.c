@@ -78,38 +78,26 @@ static void check_heights(const double *share, const char *name)
     }
 }
 
-TEST(panel_linear_heights)
+/* A triangle; an exponential with gaps, on a logarithmic scale; and a spike, which is cut off. */
+TEST(panel_heights)
 {
-    double share[BINS];
-    open_picture(1400, 900, 0, BINS);
-    for (int code = 0; code < BINS; code++) {
-        picture.hist_out[code] = (uint32_t)(1000 * (BINS - abs(code - 100)));
-        share[code] = (BINS - abs(code - 100)) / (double)BINS;
+    static const char *const names[] = {"triangle", "exponential", "spike"};
+    for (int i = 0; i < 3; i++) {
+        double share[BINS];
+        open_picture(1400, 900, 0, BINS);
+        picture.data.scale = i == 1 ? PANEL_LOG : PANEL_LINEAR;
+        for (int code = 0; code < BINS; code++) {
+            const uint32_t rise = (uint32_t)(code % 7 ? exp(code / 16.0) : 0);
+            const uint32_t counts[] = {(uint32_t)(1000 * (BINS - abs(code - 100))), rise,
+                                       code == 16 ? 1000000 : 400};
+            const double shares[] = {(BINS - abs(code - 100)) / (double)BINS,
+                                     log1p(rise) / log1p((uint32_t)exp(255 / 16.0)),
+                                     code == 16 ? 1 : 400 / (1.25 * 400)};
+            picture.hist_out[code] = counts[i];
+            share[code] = shares[i];
+        }
+        check_heights(share, names[i]);
     }
-    check_heights(share, "triangle");
-}
-
-TEST(panel_log_heights)
-{
-    double share[BINS];
-    open_picture(1400, 900, 0, BINS);
-    picture.data.scale = PANEL_LOG;
-    for (int code = 0; code < BINS; code++) {
-        picture.hist_out[code] = (uint32_t)(code % 7 ? exp(code / 16.0) : 0);
-        share[code] = log1p(picture.hist_out[code]) / log1p((uint32_t)exp(255 / 16.0));
-    }
-    check_heights(share, "exponential");
-}
-
-TEST(panel_spike)
-{
-    double share[BINS];
-    open_picture(1400, 900, 0, BINS);
-    for (int code = 0; code < BINS; code++) {
-        picture.hist_out[code] = code == 16 ? 1000000 : 400;
-        share[code] = code == 16 ? 1 : 400 / (1.25 * 400);
-    }
-    check_heights(share, "spike");
 }
 
 /* More bins than columns: a bar is the mean of the bins under it. */
@@ -272,9 +260,7 @@ TEST(panel_layout)
                     width, height, digits, &(PanelData){.words = (width + height) % 2 ? "" : NULL});
                 const Rect plots[] = {l.input, l.output, l.curve, l.words};
                 for (int i = 0; i < 4; i++)
-                    CHECK(plots[i].x >= 0 && plots[i].y >= 0 &&
-                              plots[i].x + plots[i].width <= width &&
-                              plots[i].y + plots[i].height <= height,
+                    CHECK(is_inside(plots[i], (Rect){0, 0, width, height}),
                           "%dx%d: plot %d lies outside", width, height, i);
                 if (l.input.width && l.output.width)
                     CHECK(l.input.y + l.input.height + l.marks + l.text <= l.output.y,
@@ -286,12 +272,6 @@ TEST(panel_layout)
                         CHECK(plots[i].y + plots[i].height + l.text <= l.words.y,
                               "%dx%d: plot %d over the words", width, height, i);
             }
-}
-
-static int apart(Rect a, Rect b)
-{
-    return a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y ||
-           b.y + b.height <= a.y;
 }
 
 /* With any scope, plots lie inside and apart; at common sizes there is room for all of them. */
@@ -311,11 +291,10 @@ TEST(scope_layout)
                       height, lower);
                 for (int i = 0; i < 6; i++) {
                     const Rect a = plots[i];
-                    CHECK(a.x >= 0 && a.y >= 0 && a.x + a.width <= width &&
-                              a.y + a.height <= height,
+                    CHECK(is_inside(a, (Rect){0, 0, width, height}),
                           "%dx%d, scope %d: plot %d lies outside", width, height, scope, i);
                     for (int k = 0; k < i; k++)
-                        CHECK(!a.width || !plots[k].width || apart(a, plots[k]),
+                        CHECK(!a.width || !plots[k].width || !overlap(a, plots[k]),
                               "%dx%d, scope %d: plots %d and %d", width, height, scope, i, k);
                 }
                 CHECK(l.vectors.width == l.vectors.height, "not square");
@@ -360,16 +339,14 @@ static int is_lit(int x, int y)
 /* Levels appear at their lines, and a colour in its box. */
 TEST(scope_plots)
 {
-    const struct {
-        int width, height;
-    } of[] = {{480, 520}, {300, 320}, {900, 960}};
+    static const int of[][2] = {{480, 520}, {300, 320}, {900, 960}};
     fill_scopes();
     for (int i = 0; i < 3; i++) {
-        open_picture(of[i].width, of[i].height, 0, BINS);
+        open_picture(of[i][0], of[i][1], 0, BINS);
         picture.data.scope = PANEL_WAVEFORM;
         picture.data.scopes = &scopes;
         panel_draw(&picture.data, &picture.canvas, NULL);
-        PanelLayout l = panel_layout(of[i].width, of[i].height, 0, &picture.data);
+        PanelLayout l = panel_layout(of[i][0], of[i][1], 0, &picture.data);
         const Rect w = l.waveform;
         const int levels[] = {16, 235, 128};
         for (int k = 0; k < 3; k++) {
@@ -379,7 +356,7 @@ TEST(scope_plots)
         }
         picture.data.scope = PANEL_VECTORSCOPE;
         panel_draw(&picture.data, &picture.canvas, NULL);
-        l = panel_layout(of[i].width, of[i].height, 0, &picture.data);
+        l = panel_layout(of[i][0], of[i][1], 0, &picture.data);
         const Rect v = l.vectors;
         const int x = v.x + (int)(109.5 * v.width / 256);
         const int y = v.y + (int)((255 - 212 + 0.5) * v.height / 256);

@@ -1,9 +1,8 @@
 /* Text of the panel: any bytes are shown as themselves, and a machine without fonts does no harm.
  */
 #include <stddef.h>
-#include <unistd.h>
 
-#include "check.h"
+#include "folder.h"
 #include "panel/panel.h"
 
 #define WIDTH 640
@@ -45,13 +44,18 @@ static Rect ink_of(Text *text, int room, const char *line)
     return where;
 }
 
-static int open_or_skip(Text **text)
-{
-    if (text_open(text) == 0)
-        return 1;
-    check_skip("no font on this machine");
-    return 0;
-}
+/* A test with a font in `text`. */
+#define FONT_TEST(name)                                                                            \
+    static void name##_with(Text *text);                                                           \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        FREED_BY(text_close) Text *text = NULL;                                                    \
+        if (text_open(&text) == 0)                                                                 \
+            name##_with(text);                                                                     \
+        else                                                                                       \
+            check_skip("no font on this machine");                                                 \
+    }                                                                                              \
+    static void name##_with(Text *text)
 
 /* A line that ASS would take for something else stays one line, in its place, in its size. */
 static void check_plain(Text *text, const char *line)
@@ -63,7 +67,7 @@ static void check_plain(Text *text, const char *line)
           "'%s' is not on one line: %d to %d", line, where.y, where.y + where.height);
 }
 
-TEST(text_escapes)
+FONT_TEST(text_escapes)
 {
     static const char *const lines[] = {
         "{\\pos(300,10)}",  "{\\fs60}large?",   "first\\Nsecond", "first\nsecond",
@@ -71,18 +75,12 @@ TEST(text_escapes)
         "\\{\\b1\\}",       "tab\tand\x1b[31m", "\xff\xfe\xc3(",  "{comment}",
         "%s %n %d percent",
     };
-    FREED_BY(text_close) Text *text = NULL;
-    if (!open_or_skip(&text))
-        return;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         check_plain(text, lines[i]);
 }
 
-TEST(text_room)
+FONT_TEST(text_room)
 {
-    FREED_BY(text_close) Text *text = NULL;
-    if (!open_or_skip(&text))
-        return;
     const Rect whole = ink_of(text, WIDTH, "a long line of text"),
                cut = ink_of(text, 50, "a long line");
     CHECK(whole.width > 100, "only %d wide", whole.width);
@@ -92,12 +90,9 @@ TEST(text_room)
 }
 
 /* Measured widths equal drawn ones, for any text and canvas size. */
-TEST(text_width)
+FONT_TEST(text_width)
 {
     static const char *const lines[] = {"0", "a long line of text", "{\\fs60}", "\xC3\xA4\\n"};
-    FREED_BY(text_close) Text *text = NULL;
-    if (!open_or_skip(&text))
-        return;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         const int width = text_width(text, SIZE, lines[i]);
         const Rect where = ink_of(text, WIDTH, lines[i]);
@@ -109,11 +104,8 @@ TEST(text_width)
 }
 
 /* Whatever was added is drawn once. */
-TEST(text_forgets)
+FONT_TEST(text_forgets)
 {
-    FREED_BY(text_close) Text *text = NULL;
-    if (!open_or_skip(&text))
-        return;
     CheckRect rect = draw(text, WIDTH, "once");
     check_rect_free(&rect);
     CHECK(ink_of(text, WIDTH, "").width <= 0, "drawn again");
@@ -123,19 +115,13 @@ TEST(text_forgets)
 TEST(text_without_fonts)
 {
     static const char config[] = "<fontconfig></fontconfig>\n";
-    char name[] = "/tmp/lumeq-fonts-XXXXXX";
-    const int fd = mkstemp(name);
-    if (!CHECK(fd >= 0 && write(fd, config, sizeof(config) - 1) > 0, "cannot write %s", name))
-        return;
-    close(fd);
-    setenv("FONTCONFIG_FILE", name, 1);
+    setenv("FONTCONFIG_FILE", write_file("fonts", config, sizeof(config) - 1), 1);
     Text *text;
     CHECK(text_open(&text) < 0, "opened without a font");
     CHECK(text == NULL, "not NULL");
     CHECK(ink_of(text, WIDTH, "nothing").width <= 0, "drew something");
     text_close(&text);
     unsetenv("FONTCONFIG_FILE");
-    unlink(name);
 }
 
 TEST_MAIN

@@ -51,7 +51,7 @@ static int prepare(Playing *p, const char *driver)
     MediaError error = {0};
     *p = (Playing){0};
     if (!made) {
-        beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
+        beep_write_wav(in_folder("beeps.wav"), 48000, 2, SECONDS);
         made = beep_ffmpeg("-f lavfi -i color=s=32x32:r=25:d=4 -i beeps.wav -c:v mpeg4 "
                            "-c:a flac clip.mkv");
     }
@@ -60,9 +60,9 @@ static int prepare(Playing *p, const char *driver)
         return 0;
     }
     setenv("SDL_AUDIODRIVER", driver, 1);
-    setenv("SDL_DISKAUDIOFILE", beep_path("heard.raw"), 1);
+    setenv("SDL_DISKAUDIOFILE", in_folder("heard.raw"), 1);
     const SourceOptions options = {
-        .path = beep_path("clip.mkv"), .max_pixels = 1 << 26, .stop = &never};
+        .path = in_folder("clip.mkv"), .max_pixels = 1 << 26, .stop = &never};
     if (!CHECK(source_open(&p->source, &options, &error) == 0 &&
                    demuxer_create(&p->demuxer, p->source, DEMUX_BY_KIND, &error) == 0,
                "%s", error.text))
@@ -113,7 +113,7 @@ TEST(plays_to_the_end)
 static float *heard(int *count)
 {
     struct stat info;
-    const char *path = beep_path("heard.raw");
+    const char *path = in_folder("heard.raw");
     FILE *f = fopen(path, "rb");
     if (!CHECK(f && stat(path, &info) == 0, "nothing was written"))
         exit(1);

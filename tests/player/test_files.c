@@ -3,16 +3,13 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <libavformat/avformat.h>
 
-#include "session.h"
-
+#include "folder.h"
 #include "player/file_list.h"
+#include "session.h"
 
 /* ---- how many files were opened ---- */
 
@@ -85,47 +82,19 @@ TEST(shuffles_what_is_not_played_yet)
 
 /* ---- in the window ---- */
 
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-    static char paths[4][128];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
-    return path;
-}
-
 /* "a 9", "a 10" and "b" are the clip; "broken.mp4" and "notes.txt" are no videos. */
-static int make_folder(void)
+static void make_folder(void)
 {
     static const char *const names[] = {"a 9.mkv", "a 10.mkv", "b.mkv"};
-    static const char *const others[] = {"broken.mp4", "notes.txt"};
-    if (folder[0])
-        return 1;
-    snprintf(folder, sizeof(folder), "/tmp/lumeq-files-XXXXXX");
-    if (!CHECK(mkdtemp(folder) != NULL, "no folder"))
-        return 0;
     for (int i = 0; i < 3; i++)
         CHECK(symlink(LUMEQ_CLIP, in_folder(names[i])) == 0, "no link");
-    for (int i = 0; i < 2; i++) {
-        const int fd = open(in_folder(others[i]), O_CREAT | O_WRONLY, 0600);
-        CHECK(fd >= 0 && write(fd, "no film\n", 8) == 8 && close(fd) == 0, "no file");
-    }
-    return 1;
-}
-
-static void remove_folder(void)
-{
-    static const char *const names[] = {"a 9.mkv", "a 10.mkv", "b.mkv", "broken.mp4", "notes.txt"};
-    for (int i = 0; folder[0] && i < 5; i++)
-        (void)unlink(in_folder(names[i]));
-    (void)rmdir(folder);
+    write_file("broken.mp4", "no film\n", 8);
+    write_file("notes.txt", "no film\n", 8);
 }
 
 static int open_files(Session *s, const char *const *arguments)
 {
-    if (!make_folder() || session_open(s, arguments) < 0)
+    if (session_open(s, arguments) < 0)
         return -1;
     SESSION_UNTIL(s, state.shown > 0);
     return s->ended;
@@ -144,20 +113,16 @@ SESSION_TEST(plays_files_in_order,
     CHECK(session_state(s).position < 400000, "at %lld", (long long)session_state(s).position);
 }
 
-TEST(opens_the_next_one_ahead)
+SESSION_TEST(opens_the_next_one_ahead,
+             (atomic_store(&opened, 0),
+              session_open(s, ARGUMENTS("--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP))))
 {
-    const char *const arguments[] = {"--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
-    Session s;
-    atomic_store(&opened, 0);
-    if (!make_folder() || session_open(&s, arguments) < 0)
-        return;
     session_type(" "); /* so that it does not end before */
-    SESSION_UNTIL(&s, atomic_load(&opened) == 2);
-    CHECK(session_state(&s).file == 1, "it is played already");
+    SESSION_UNTIL(s, atomic_load(&opened) == 2);
+    CHECK(session_state(s).file == 1, "it is played already");
     session_type(" ");
-    SESSION_UNTIL(&s, state.file == 2);
+    SESSION_UNTIL(s, state.file == 2);
     CHECK(atomic_load(&opened) == 2, "it was opened %d times", atomic_load(&opened) - 1);
-    session_close(&s);
 }
 
 SESSION_TEST(keys_choose, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
@@ -210,8 +175,8 @@ SESSION_TEST(stays_open_at_the_last_end_only,
 }
 
 SESSION_TEST(skips_files_that_cannot_be_played,
-             !make_folder() || open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP,
-                                                       in_folder("notes.txt"), LUMEQ_CLIP)))
+             open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, in_folder("notes.txt"),
+                                     LUMEQ_CLIP)))
 {
     session_type(">");
     SESSION_UNTIL(s, strstr(state.message, "notes.txt") != NULL);
@@ -221,50 +186,12 @@ SESSION_TEST(skips_files_that_cannot_be_played,
 }
 
 SESSION_TEST(begins_with_what_can_be_played,
-             !make_folder() ||
-                 open_files(s, ARGUMENTS("--no-config", "--loop", in_folder("broken.mp4"),
-                                         "/nonexistent/a.mkv", LUMEQ_CLIP)))
+             open_files(s, ARGUMENTS("--no-config", "--loop", in_folder("broken.mp4"),
+                                     "/nonexistent/a.mkv", LUMEQ_CLIP)))
 {
     CHECK(session_state(s).file == 3, "file %d is played", session_state(s).file);
     CHECK(strstr(session_state(s).message, "a.mkv") != NULL, "it says %s",
           session_state(s).message);
-}
-
-/* Makes a sequence of two gray pictures; the second is smaller, which is an error. */
-static int make_pictures(void)
-{
-    static const int sizes[] = {64, 1024};
-    static const uint8_t samples[1024 * 1024];
-    if (!CHECK(mkdir(in_folder("shots"), 0700) == 0, "no folder"))
-        return 0;
-    for (int i = 0; i < 2; i++) {
-        FILE *file = fopen(in_folder(i ? "shots/2.pgm" : "shots/1.pgm"), "wb");
-        if (!CHECK(file != NULL, "no file"))
-            return 0;
-        fprintf(file, "P5\n%d %d\n255\n", sizes[i], sizes[i]);
-        fwrite(samples, 1, (size_t)(sizes[i] * sizes[i]), file);
-        CHECK(fclose(file) == 0, "not written");
-    }
-    return 1;
-}
-
-/* A file whose error shows only during playback is skipped. */
-TEST(skips_files_that_break_off)
-{
-    const char *arguments[] = {"--no-config", "--loop", "--max-pixels", "1000000", "",
-                               LUMEQ_CLIP,    NULL};
-    Session s;
-    if (!make_folder() || !make_pictures())
-        return;
-    arguments[4] = in_folder("shots");
-    if (session_open(&s, arguments) >= 0) {
-        SESSION_UNTIL(&s, strstr(state.message, "--max-pixels") != NULL);
-        SESSION_UNTIL(&s, state.file == 2 && state.position >= 200000);
-        session_close(&s);
-    }
-    (void)unlink(in_folder("shots/1.pgm"));
-    (void)unlink(in_folder("shots/2.pgm"));
-    (void)rmdir(in_folder("shots"));
 }
 
 TEST(ends_where_none_can_be_played)
@@ -274,7 +201,6 @@ TEST(ends_where_none_can_be_played)
     Play *play = NULL;
     MediaError error = {0};
     atomic_int stop = 0;
-    make_folder();
     char *argv[] = {(char *)"lumeq", (char *)"--no-config", (char *)in_folder("broken.mp4"),
                     (char *)in_folder("notes.txt")};
     if (!CHECK(options_parse(&options, 4, argv, text, sizeof(text)) == 0, "%s", text))
@@ -285,8 +211,7 @@ TEST(ends_where_none_can_be_played)
 }
 
 /* In natural order, without files whose names say that they are no videos. */
-SESSION_TEST(plays_a_folder,
-             !make_folder() || open_files(s, ARGUMENTS("--no-config", "--loop", folder)))
+SESSION_TEST(plays_a_folder, open_files(s, ARGUMENTS("--no-config", "--loop", folder)))
 {
     CHECK(session_state(s).files == 4, "%d files", session_state(s).files);
     session_type(">");
@@ -328,9 +253,30 @@ SESSION_TEST(unplayable_drop_keeps_the_list,
     SESSION_UNTIL(s, state.file == 2 && state.files == 2);
 }
 
+/* Makes a sequence of two gray pictures; the second is smaller, which is an error. */
+static void make_pictures(void)
+{
+    static char picture[16 + 1024 * 1024];
+    CHECK(mkdir(in_folder("shots"), 0700) == 0, "no folder");
+    for (int side = 64; side <= 1024; side += 960) {
+        const int head = snprintf(picture, sizeof(picture), "P5\n%d %d\n255\n", side, side);
+        write_file(side == 64 ? "shots/1.pgm" : "shots/2.pgm", picture,
+                   (size_t)(head + side * side));
+    }
+}
+
+/* A file whose error shows only during playback is skipped. */
+SESSION_TEST(skips_files_that_break_off,
+             (make_pictures(),
+              session_open(s, ARGUMENTS("--no-config", "--loop", "--max-pixels", "1000000",
+                                        in_folder("shots"), LUMEQ_CLIP))))
+{
+    SESSION_UNTIL(s, strstr(state.message, "--max-pixels") != NULL);
+    SESSION_UNTIL(s, state.file == 2 && state.position >= 200000);
+}
+
 int main(int argc, char **argv)
 {
-    const int code = check_file(argc, argv);
-    remove_folder();
-    return code;
+    make_folder();
+    return check_file(argc, argv);
 }

@@ -307,24 +307,25 @@ static void play(const Case *how)
     audio_queue_free(&w->queue);
 }
 
-#define HOURS 7200
-#define MINUTES 1200
+static const Case usual = {.seconds = 1200,
+                           .fps = 24000 / 1001.0,
+                           .drift = -1e-3,
+                           .speed = 1,
+                           .jitter_us = 8000,
+                           .decode_us = 12000,
+                           .slow_decode_us = 25000};
 
 TEST(two_hours)
 {
-    static const double rates[] = {24000 / 1001.0, 30000 / 1001.0, 60},
-                        drifts[] = {-1e-3, 1e-3, 1e-3};
+    static const double rates[] = {24000 / 1001.0, 30000 / 1001.0, 60};
     for (int i = 0; i < 3; i++) {
         char name[64];
-        snprintf(name, sizeof(name), "%.3f frames/s, device %+.1f %%", rates[i], drifts[i] * 100);
-        const Case c = {.name = name,
-                        .seconds = HOURS,
-                        .fps = rates[i],
-                        .drift = drifts[i],
-                        .speed = 1,
-                        .jitter_us = 8000,
-                        .decode_us = 12000,
-                        .slow_decode_us = 25000};
+        Case c = usual;
+        c.name = name;
+        c.seconds = 7200;
+        c.fps = rates[i];
+        c.drift = i ? 1e-3 : -1e-3;
+        snprintf(name, sizeof(name), "%.3f frames/s, device %+.1f %%", c.fps, c.drift * 100);
         play(&c);
         CHECK(world.sync.dropped < world.sync.shown / 100, "%s: %lld frames dropped", name,
               (long long)world.sync.dropped);
@@ -336,46 +337,32 @@ TEST(other_speeds)
     static const double list[] = {0.25, 0.5, 2, 4};
     for (int i = 0; i < 4; i++) {
         char name[64];
+        Case c = usual;
+        c.name = name;
+        c.fps = 30000 / 1001.0;
+        c.drift = 1e-3;
+        c.speed = list[i];
+        c.decode_us = 5000;
+        c.slow_decode_us = 20000;
         snprintf(name, sizeof(name), "speed %g", list[i]);
-        const Case c = {.name = name,
-                        .seconds = MINUTES,
-                        .fps = 30000 / 1001.0,
-                        .drift = 1e-3,
-                        .speed = list[i],
-                        .jitter_us = 8000,
-                        .decode_us = 5000,
-                        .slow_decode_us = 20000};
         play(&c);
     }
 }
 
 TEST(interrupted)
 {
-    const Case usual = {.seconds = MINUTES,
-                        .fps = 24000 / 1001.0,
-                        .drift = -1e-3,
-                        .speed = 1,
-                        .jitter_us = 8000,
-                        .decode_us = 12000,
-                        .slow_decode_us = 25000};
-    Case c = usual;
-    c.name = "pauses", c.pauses = 1;
-    play(&c);
-    c = usual;
-    c.name = "running dry", c.underruns = 1;
-    play(&c);
-    c = usual;
-    c.name = "seeks", c.seeks = 1;
-    play(&c);
-    c = usual;
-    c.name = "a device that stalls", c.stalls = 1;
-    play(&c);
-    c = usual;
-    c.name = "changing speed", c.speeds = 1;
-    play(&c);
-    c.name = "all of it";
-    c.pauses = c.underruns = c.seeks = c.stalls = 1;
-    play(&c);
+    static const char *const names[] = {
+        "pauses", "running dry", "seeks", "a device that stalls", "changing speed", "all of it"};
+    for (int i = 0; i < 6; i++) {
+        Case c = usual;
+        c.name = names[i];
+        c.pauses = i == 0 || i == 5;
+        c.underruns = i == 1 || i == 5;
+        c.seeks = i == 2 || i == 5;
+        c.stalls = i == 3 || i == 5;
+        c.speeds = i >= 4;
+        play(&c);
+    }
 }
 
 TEST_MAIN

@@ -1,38 +1,24 @@
 /* Mouse, bar, settings panel and related keys, checked by what the player's window then shows. */
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "app/window_writing.h"
+#include "folder.h"
 #include "player/osd/osd_bar.h"
 #include "session.h"
 
 #define LENGTH (11 * SECOND)
 
-static Session session;
-
-static int open_at(int64_t position)
+static int open_at(Session *s, int64_t position)
 {
-    return session_open_at(&session, position, "off");
+    return session_open_at(s, position, "off");
 }
 
-/* A test in `session`, which the expression `fails` opens; not 0 if the test cannot run. */
-#define OPEN_TEST(name, fails)                                                                     \
-    static void name##_opened(void);                                                               \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        if (fails)                                                                                 \
-            return;                                                                                \
-        name##_opened();                                                                           \
-        session_close(&session);                                                                   \
-    }                                                                                              \
-    static void name##_opened(void)
-
 /* Positions of the bar's parts, by the sizes that its page documents. */
-static OsdBarPlaces bar_places(void)
+static OsdBarPlaces bar_places(Session *s)
 {
     OsdBar bar = {.duration = LENGTH, .from = -1, .to = -1, .most = 100};
-    AUTO_GRAB g = grab(&session);
+    AUTO_GRAB g = grab(s);
     const int shorter = g.width < g.height ? g.width : g.height;
     const int margin = (int)fmax(shorter / 45.0, 10), message = (int)fmax(shorter / 26.0, 16);
     const int size = (int)fmax(0.7 * message, 11);
@@ -46,69 +32,69 @@ static int row_differs(const Grab *a, const Grab *b, int y)
 }
 
 /* Moves the mouse, which shows the bar. `first`: nothing else changes, so check for it. */
-static OsdBarPlaces show_bar(int first)
+static OsdBarPlaces show_bar(Session *s, int first)
 {
-    const OsdBarPlaces at = bar_places();
-    AUTO_GRAB before = grab(&session);
+    const OsdBarPlaces at = bar_places(s);
+    AUTO_GRAB before = grab(s);
     send_mouse(SDL_MOUSEMOTION, 100, 100);
-    session_turns(&session, 3);
-    AUTO_GRAB now = grab(&session);
+    session_turns(s, 3);
+    AUTO_GRAB now = grab(s);
     CHECK(!first || row_differs(&before, &now, at.all.y + at.all.height / 2),
           "the bar is not visible");
     return at;
 }
 
-static int64_t off(int64_t position)
+static int64_t off(const Session *s, int64_t position)
 {
-    return llabs(session_state(&session).position - position);
+    return llabs(session_state(s).position - position);
 }
 
 /* A drag on the track seeks exactly to its end; the bar's button and volume work. */
-OPEN_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(1 * SECOND))
+SESSION_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(s, 1 * SECOND))
 {
-    wait_for_text(&session);
-    const OsdBarPlaces at = show_bar(1);
+    wait_for_text(s);
+    const OsdBarPlaces at = show_bar(s, 1);
     const int y = at.track.y + at.track.height / 2, quarter = at.track.width / 4;
     send_mouse(SDL_MOUSEBUTTONDOWN, at.track.x + quarter, y);
-    SESSION_UNTIL(&session, !state.seeking && off(LENGTH / 4) < SECOND / 10);
+    SESSION_UNTIL(s, !state.seeking && off(s, LENGTH / 4) < SECOND / 10);
     send_mouse(SDL_MOUSEMOTION, at.track.x + 2 * quarter, y + 200); /* off the track, still held */
-    SESSION_UNTIL(&session, !state.seeking && off(LENGTH / 2) < SECOND / 10);
+    SESSION_UNTIL(s, !state.seeking && off(s, LENGTH / 2) < SECOND / 10);
     send_mouse(SDL_MOUSEBUTTONUP, at.track.x + 3 * quarter, y);
-    SESSION_UNTIL(&session, !state.seeking && off(LENGTH / 4 * 3) < SECOND / 10);
-    const int64_t there = session_state(&session).position;
+    SESSION_UNTIL(s, !state.seeking && off(s, LENGTH / 4 * 3) < SECOND / 10);
+    const int64_t there = session_state(s).position;
     send_mouse(SDL_MOUSEMOTION, at.track.x + quarter, y);
-    session_turns(&session, 3);
-    CHECK(session_state(&session).position == there, "it follows a mouse that does not hold it");
-    CHECK(session_state(&session).paused, "it plays");
-    (void)show_bar(0);
+    session_turns(s, 3);
+    CHECK(session_state(s).position == there, "it follows a mouse that does not hold it");
+    CHECK(session_state(s).paused, "it plays");
+    (void)show_bar(s, 0);
     send_mouse(SDL_MOUSEBUTTONDOWN, at.volume.x + at.volume.width / 2, y);
     send_mouse(SDL_MOUSEBUTTONUP, at.volume.x + at.volume.width / 2, y);
-    SESSION_UNTIL(&session, abs(state.volume - 50) <= 2);
-    (void)show_bar(0);
+    SESSION_UNTIL(s, abs(state.volume - 50) <= 2);
+    (void)show_bar(s, 0);
     send_mouse(SDL_MOUSEBUTTONDOWN, at.button.x + at.button.width / 2, y);
     send_mouse(SDL_MOUSEBUTTONUP, at.button.x + at.button.width / 2, y);
-    SESSION_UNTIL(&session, !state.paused);
+    SESSION_UNTIL(s, !state.paused);
     for (int opened = 1; opened >= 0; opened--) {
-        (void)show_bar(0);
+        (void)show_bar(s, 0);
         send_mouse(SDL_MOUSEBUTTONDOWN, at.settings.x + at.settings.width / 2, y);
         send_mouse(SDL_MOUSEBUTTONUP, at.settings.x + at.settings.width / 2, y);
-        SESSION_UNTIL(&session, state.look.settings == opened);
+        SESSION_UNTIL(s, state.look.settings == opened);
     }
-    (void)show_bar(0);
+    (void)show_bar(s, 0);
     send_mouse(SDL_MOUSEBUTTONDOWN, at.fullscreen.x + at.fullscreen.width / 2, y);
     send_mouse(SDL_MOUSEBUTTONUP, at.fullscreen.x + at.fullscreen.width / 2, y);
-    SESSION_UNTIL(&session, state.fullscreen);
+    SESSION_UNTIL(s, state.fullscreen);
 }
 
 /* A drawn part is named in words. */
-OPEN_TEST(the_metered_part_is_told, open_at(1 * SECOND))
+SESSION_TEST(the_metered_part_is_told, open_at(s, 1 * SECOND))
 {
     session_type("z");
     send_mouse(SDL_MOUSEBUTTONDOWN, 100, 60);
     send_mouse(SDL_MOUSEBUTTONUP, 200, 120);
-    SESSION_UNTIL(&session, strncmp(state.message, "Metering: only the marked part, ", 32) == 0);
+    SESSION_UNTIL(s, strncmp(state.message, "Metering: only the marked part, ", 32) == 0);
     int width = 0, height = 0;
-    const char *size = session_state(&session).message + 32;
+    const char *size = session_state(s).message + 32;
     CHECK(sscanf(size, "%dx%d pixels", &width, &height) == 2 && width > 0 && height > 0,
           "it says %s", size);
 }
@@ -134,27 +120,27 @@ static int differ_in_rows(const Grab *a, const Grab *b, Rect rows)
 }
 
 /* Hides the subtitles, which would appear at any time. */
-static int open_without_subtitles(int64_t position)
+static int open_without_subtitles(Session *s, int64_t position)
 {
-    if (!has_text() || open_at(position))
+    if (!has_text() || open_at(s, position))
         return -1;
-    wait_for_text(&session);
+    wait_for_text(s);
     session_type("v");
-    session_turns(&session, 4);
+    session_turns(s, 4);
     return 0;
 }
 
 /* Subtitles move up above the bar. */
-OPEN_TEST(subtitles_above_the_bar, open_without_subtitles(9 * SECOND / 2))
+SESSION_TEST(subtitles_above_the_bar, open_without_subtitles(s, 9 * SECOND / 2))
 {
-    const OsdBarPlaces at = show_bar(1);
-    AUTO_GRAB without = grab(&session);
+    const OsdBarPlaces at = show_bar(s, 1);
+    AUTO_GRAB without = grab(s);
     const int64_t end = session_now() + LIVENESS_US;
     session_type("v");
     for (int there = 0; !there && session_now() < end;) {
         send_mouse(SDL_MOUSEMOTION, 100 + (int)(session_now() % 2), 100);
-        session_turns(&session, 1);
-        AUTO_GRAB now = grab(&session);
+        session_turns(s, 1);
+        AUTO_GRAB now = grab(s);
         there = differ_above(&without, &now, &at, without.width / 2) > 0;
         CHECK(differ_in_rows(&without, &now, at.all) == 0, "they are behind the bar");
     }
@@ -162,7 +148,7 @@ OPEN_TEST(subtitles_above_the_bar, open_without_subtitles(9 * SECOND / 2))
 }
 
 /* Waits for the preview above the bar, recognized by its height, and returns a grab with it. */
-static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
+static Grab point_to_track(Session *s, const OsdBarPlaces *at, const Grab *before)
 {
     const int x = at->track.x + at->track.width / 2, y = at->track.y + at->track.height / 2;
     const int64_t end = session_now() + LIVENESS_US;
@@ -170,8 +156,8 @@ static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
     for (int count = 0; count < 80 * before->height / 8 && session_now() < end;) {
         free(now.pixels);
         send_mouse(SDL_MOUSEMOTION, x + (int)(session_now() % 2), y);
-        session_turns(&session, 1);
-        now = grab(&session);
+        session_turns(s, 1);
+        now = grab(s);
         count = differ_above(before, &now, at, x);
     }
     CHECK(session_now() < end, "there is no small picture");
@@ -179,10 +165,10 @@ static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
 }
 
 /* Subtitles also move up above the preview, over the window's whole width. */
-OPEN_TEST(subtitles_above_the_preview, open_without_subtitles(9 * SECOND / 2))
+SESSION_TEST(subtitles_above_the_preview, open_without_subtitles(s, 9 * SECOND / 2))
 {
-    const OsdBarPlaces at = show_bar(1);
-    AUTO_GRAB before = grab(&session), without = point_to_track(&at, &before);
+    const OsdBarPlaces at = show_bar(s, 1);
+    AUTO_GRAB before = grab(s), without = point_to_track(s, &at, &before);
     const int lower = before.height / 3; /* no message stands there */
     int top = lower, above = 0;
     while (top < at.all.y && !row_differs(&before, &without, top))
@@ -192,8 +178,8 @@ OPEN_TEST(subtitles_above_the_preview, open_without_subtitles(9 * SECOND / 2))
     while (!above && session_now() < end) {
         send_mouse(SDL_MOUSEMOTION, at.track.x + at.track.width / 2 + (int)(session_now() % 2),
                    at.track.y + at.track.height / 2);
-        session_turns(&session, 1);
-        AUTO_GRAB now = grab(&session);
+        session_turns(s, 1);
+        AUTO_GRAB now = grab(s);
         above = differ_in_rows(&without, &now, (Rect){0, lower, 0, top - lower});
         CHECK(differ_in_rows(&without, &now, (Rect){0, top, 0, at.all.y - top}) == 0,
               "they are beside it");
@@ -202,24 +188,24 @@ OPEN_TEST(subtitles_above_the_preview, open_without_subtitles(9 * SECOND / 2))
 }
 
 /* Pointing at the track shows a preview of that position. */
-OPEN_TEST(preview, open_without_subtitles(1 * SECOND))
+SESSION_TEST(preview, open_without_subtitles(s, 1 * SECOND))
 {
-    const OsdBarPlaces at = show_bar(1);
-    AUTO_GRAB before = grab(&session);
+    const OsdBarPlaces at = show_bar(s, 1);
+    AUTO_GRAB before = grab(s);
     const int x = at.track.x + at.track.width / 2;
-    AUTO_GRAB with = point_to_track(&at, &before);
+    AUTO_GRAB with = point_to_track(s, &at, &before);
     const int64_t end = session_now() + LIVENESS_US;
     for (int differs = 1; differs && session_now() < end;) {
         send_mouse(SDL_MOUSEMOTION, x + (int)(session_now() % 2), 100);
-        session_turns(&session, 1);
-        AUTO_GRAB now = grab(&session);
+        session_turns(s, 1);
+        AUTO_GRAB now = grab(s);
         differs = differ_above(&before, &now, &at, x);
     }
     CHECK(session_now() < end, "it stays");
-    CHECK(session_state(&session).position < 2 * SECOND, "pointing to it seeks");
+    CHECK(session_state(s).position < 2 * SECOND, "pointing to it seeks");
 }
 
-OPEN_TEST(chapters_and_edges, open_at(1 * SECOND))
+SESSION_TEST(chapters_and_edges, open_at(s, 1 * SECOND))
 {
     static const struct {
         SDL_Keycode key;
@@ -236,50 +222,50 @@ OPEN_TEST(chapters_and_edges, open_at(1 * SECOND))
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         session_press(steps[i].key);
-        SESSION_UNTIL(&session, !state.seeking && strcmp(state.message, steps[i].says) == 0 &&
-                                    off(steps[i].position) < FRAME_US);
+        SESSION_UNTIL(s, !state.seeking && strcmp(state.message, steps[i].says) == 0 &&
+                             off(s, steps[i].position) < FRAME_US);
     }
     session_press(SDLK_PAGEUP);
-    SESSION_UNTIL(&session, !state.seeking && off(4 * SECOND) < FRAME_US);
-    session_turns(&session, 2);
+    SESSION_UNTIL(s, !state.seeking && off(s, 4 * SECOND) < FRAME_US);
+    session_turns(s, 2);
     CHECK(strstr(session_title(), " (0:04 / 0:11) - lumeq"), "the title is %s", session_title());
     if (has_text()) {
-        wait_for_text(&session);
-        const OsdBarPlaces at = bar_places();
-        AUTO_GRAB without = grab(&session);
+        wait_for_text(s);
+        const OsdBarPlaces at = bar_places(s);
+        AUTO_GRAB without = grab(s);
         session_type("o");
-        session_turns(&session, 3);
-        AUTO_GRAB with = grab(&session);
+        session_turns(s, 3);
+        AUTO_GRAB with = grab(s);
         CHECK(differ_in_rows(&without, &with, at.all) > 0, "o shows no position");
     }
 }
 
 /* L sets both ends of a section that repeats. */
-OPEN_TEST(repeats, open_at(2 * SECOND))
+SESSION_TEST(repeats, open_at(s, 2 * SECOND))
 {
     session_type("L");
-    SESSION_UNTIL(&session, strncmp(state.message, "Repeat from 0:02.0", 18) == 0);
+    SESSION_UNTIL(s, strncmp(state.message, "Repeat from 0:02.0", 18) == 0);
     for (int i = 1; i <= 10; i++) {
         session_type(".");
-        SESSION_UNTIL(&session, state.position >= 2 * SECOND + i * FRAME_US);
+        SESSION_UNTIL(s, state.position >= 2 * SECOND + i * FRAME_US);
     }
     session_type("L");
-    SESSION_UNTIL(&session, strncmp(state.message, "Repeat to 0:02.4", 16) == 0);
+    SESSION_UNTIL(s, strncmp(state.message, "Repeat to 0:02.4", 16) == 0);
     session_type("p");
     int64_t most = 0;
     for (int rounds = 0; rounds < 2; rounds++) {
-        SESSION_UNTIL(&session, state.position >= 2 * SECOND + 8 * FRAME_US);
-        SESSION_UNTIL(&session, (most = FFMAX(most, state.position),
-                                 state.position <= 2 * SECOND + 2 * FRAME_US));
+        SESSION_UNTIL(s, state.position >= 2 * SECOND + 8 * FRAME_US);
+        SESSION_UNTIL(
+            s, (most = FFMAX(most, state.position), state.position <= 2 * SECOND + 2 * FRAME_US));
     }
     CHECK(most <= 2 * SECOND + 11 * FRAME_US, "it goes on to %lld", (long long)most);
     session_type("L");
-    SESSION_UNTIL(&session, strcmp(state.message, "Repeat: off") == 0);
-    SESSION_UNTIL(&session, state.position > 3 * SECOND);
+    SESSION_UNTIL(s, strcmp(state.message, "Repeat: off") == 0);
+    SESSION_UNTIL(s, state.position > 3 * SECOND);
 }
 
 /* Each setting changes the picture at once, and its default restores it. */
-TEST(settings_by_keys)
+SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
 {
     /* In the panel's order: the message after a step, whether the picture changes, and the message
      * with the default. */
@@ -302,117 +288,93 @@ TEST(settings_by_keys)
         {"Metering: the centre", "Metering: the whole picture", 1},
         {"Deinterlace: all frames", "Deinterlace: interlaced frames", 0},
     };
-    if (open_at(1 * SECOND))
-        return;
-    AUTO_GRAB before = grab(&session);
+    AUTO_GRAB before = grab(s);
     session_press(SDLK_TAB);
     for (int i = 0; i < PLAYER_SETTINGS; i++) {
-        SESSION_UNTIL(&session, state.look.settings && state.look.chosen == i);
+        SESSION_UNTIL(s, state.look.settings && state.look.chosen == i);
         session_press(SDLK_RIGHT);
-        SESSION_UNTIL(&session, strncmp(state.message, rows[i].says, strlen(rows[i].says)) == 0 &&
-                                    !state.changing && !state.seeking);
-        session_turns(&session, 3);
-        AUTO_GRAB now = grab(&session);
+        SESSION_UNTIL(s, strncmp(state.message, rows[i].says, strlen(rows[i].says)) == 0 &&
+                             !state.changing && !state.seeking);
+        session_turns(s, 3);
+        AUTO_GRAB now = grab(s);
         CHECK(!rows[i].seen || difference(&before, &now, 0.6, 1) > 0.05, "%s is not seen: %.3f",
               rows[i].says, difference(&before, &now, 0.6, 1));
         session_press(i % 2 ? SDLK_BACKSPACE : SDLK_DELETE);
-        SESSION_UNTIL(&session, strncmp(state.message, rows[i].back, strlen(rows[i].back)) == 0 &&
-                                    !state.changing && !state.seeking);
-        session_turns(&session, 3);
-        AUTO_GRAB back = grab(&session);
+        SESSION_UNTIL(s, strncmp(state.message, rows[i].back, strlen(rows[i].back)) == 0 &&
+                             !state.changing && !state.seeking);
+        session_turns(s, 3);
+        AUTO_GRAB back = grab(s);
         CHECK(difference(&before, &back, 0.6, 1) == 0, "%s does not bring it back: %.3f",
               rows[i].back, difference(&before, &back, 0.6, 1));
         session_press(SDLK_DOWN);
     }
-    SESSION_UNTIL(&session, state.look.chosen == 0);
+    SESSION_UNTIL(s, state.look.chosen == 0);
     session_press(SDLK_UP);
-    SESSION_UNTIL(&session, state.look.chosen == PLAYER_SETTINGS - 1);
-    CHECK(session_state(&session).position == 1 * SECOND, "arrows seek");
+    SESSION_UNTIL(s, state.look.chosen == PLAYER_SETTINGS - 1);
+    CHECK(session_state(s).position == 1 * SECOND, "arrows seek");
     session_press(SDLK_ESCAPE);
-    SESSION_UNTIL(&session, !state.look.settings && !session.ended);
+    SESSION_UNTIL(s, !state.look.settings && !s->ended);
     session_press(SDLK_RIGHT);
-    SESSION_UNTIL(&session, state.position == 6 * SECOND && !state.seeking);
-    session_close(&session);
+    SESSION_UNTIL(s, state.position == 6 * SECOND && !state.seeking);
 }
 
 /* W prints the command and copies it to the clipboard. Standard input has no command. */
-TEST(w_prints_and_copies_the_command)
+SESSION_TEST(w_prints_and_copies_the_command, open_at(s, 1 * SECOND))
 {
     const Source none = {0};
     WindowWriting writing = {.output = NULL};
     char text[256];
-    if (open_at(1 * SECOND))
-        return;
     session_press(SDLK_TAB);
     session_press(SDLK_RIGHT);
     session_type("W");
-    SESSION_UNTIL(&session, strncmp(state.message, "Printed and copied: lumeq ", 26) == 0);
+    SESSION_UNTIL(s, strncmp(state.message, "Printed and copied: lumeq ", 26) == 0);
     char *copied = SDL_GetClipboardText();
     CHECK(strncmp(copied, "lumeq ", 6) == 0 && strstr(copied, "-lumeq.mkv") &&
               strstr(copied, " --mode=clahe"),
           "it is %s", copied);
     SDL_free(copied);
-    window_writing_start(&writing, &session.options, "-", &none, text, sizeof(text));
+    window_writing_start(&writing, &s->options, "-", &none, text, sizeof(text));
     CHECK(!writing.output && strncmp(text, "Only files", 10) == 0, "it says %s", text);
-    CHECK(!window_writing_command(&session.options, "-", &none, text, sizeof(text)), "a command");
-    session_close(&session);
+    CHECK(!window_writing_command(&s->options, "-", &none, text, sizeof(text)), "a command");
 }
 
 /* Makes a script with this line, which takes the place of the desktop's dialog. */
 static void make_dialog(const char *name, const char *line)
 {
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", getenv("PATH"), name);
-    FILE *file = fopen(path, "w");
-    CHECK(file && fprintf(file, "#!/bin/sh\n%s\n", line) > 0 && fclose(file) == 0 &&
-              chmod(path, 0755) == 0,
-          "cannot write %s", path);
-}
-
-static void press_ctrl_o(void)
-{
-    SDL_Event event = {.type = SDL_KEYDOWN};
-    event.key.keysym.sym = SDLK_o;
-    event.key.keysym.mod = KMOD_LCTRL;
-    SDL_PushEvent(&event);
+    char script[600];
+    const int size = snprintf(script, sizeof(script), "#!/bin/sh\n%s\n", line);
+    CHECK(chmod(write_file(name, script, (size_t)size), 0755) == 0, "no script");
 }
 
 /* A file chosen in a dialog is played; a cancelled dialog changes nothing. */
-TEST(opens_by_a_dialog)
+SESSION_TEST(opens_by_a_dialog, open_at(s, 8 * SECOND))
 {
-    char folder[] = "/tmp/lumeq-dialog-XXXXXX", line[600], path[64];
+    char line[512];
     char *before = SDL_strdup(getenv("PATH"));
-    if (!CHECK(mkdtemp(folder) != NULL, "no folder") || open_at(8 * SECOND))
-        return;
-    setenv("PATH", folder, 1);
-    press_ctrl_o();
-    SESSION_UNTIL(&session, strstr(state.message, "drop a file here"));
+    setenv("PATH", in_folder(""), 1);
+    session_press_with(SDLK_o, KMOD_LCTRL);
+    SESSION_UNTIL(s, strstr(state.message, "drop a file here"));
     make_dialog("zenity", "echo /chosen/but/left; exit 1");
-    press_ctrl_o();
-    session_turns(&session, 5);
-    CHECK(strstr(session_state(&session).message, "drop"), "it says %s",
-          session_state(&session).message);
+    session_press_with(SDLK_o, KMOD_LCTRL);
+    session_turns(s, 5);
+    CHECK(strstr(session_state(s).message, "drop"), "it says %s", session_state(s).message);
     snprintf(line, sizeof(line), "echo '%s'", clip());
-    snprintf(path, sizeof(path), "%s/zenity", folder);
-    unlink(path);
+    unlink(in_folder("zenity"));
     make_dialog("kdialog", line);
     /* No second dialog opens while one is open; a second choice replaces the first. */
-    for (int tries = 0; session_state(&session).position >= 8 * SECOND && tries < 5; tries++) {
+    for (int tries = 0; session_state(s).position >= 8 * SECOND && tries < 5; tries++) {
         const int64_t end = session_now() + LIVENESS_US / 5;
-        press_ctrl_o();
-        while (session_state(&session).position >= 8 * SECOND && session_now() < end)
-            session_turns(&session, 1);
+        session_press_with(SDLK_o, KMOD_LCTRL);
+        while (session_state(s).position >= 8 * SECOND && session_now() < end)
+            session_turns(s, 1);
     }
-    CHECK(session_state(&session).position < 8 * SECOND, "the other file is not played");
+    CHECK(session_state(s).position < 8 * SECOND, "the other file is not played");
     make_dialog("kdialog", "while :; do :; done"); /* is closed with the player */
-    press_ctrl_o();
-    session_turns(&session, 2);
-    session_close(&session);
+    session_press_with(SDLK_o, KMOD_LCTRL);
+    session_turns(s, 2);
+    session_close(s);
     setenv("PATH", before, 1);
     SDL_free(before);
-    snprintf(path, sizeof(path), "%s/kdialog", folder);
-    unlink(path);
-    rmdir(folder);
 }
 
 TEST_MAIN

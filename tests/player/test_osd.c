@@ -1,5 +1,6 @@
 /* The on-screen display: its parts lie inside the window, do not overlap, and disappear in time. */
 #include "check.h"
+#include "player/controls.h"
 #include "player/osd/osd.h"
 #include "rects.h"
 
@@ -28,34 +29,9 @@ static const OsdRow statistics[] = {
 };
 #define STATISTICS (int)(sizeof(statistics) / sizeof(statistics[0]))
 
-static const OsdRow keys[] = {
-    {"Space  p", "pause"},
-    {"q", "quit"},
-    {"Esc", "leave fullscreen, then quit"},
-    {"f", "fullscreen (or double click)"},
-    {"Left  Right", "5 seconds back, forward"},
-    {"Up  Down", "60 seconds forward, back"},
-    {".  ,", "one frame forward, back"},
-    {"[  ]", "slower, faster"},
-    {"Backspace", "normal speed"},
-    {"m", "mute"},
-    {"9  0", "volume"},
-    {"#", "next audio track"},
-    {"j  v", "next subtitles; show them"},
-    {"e", "equalizer on, off"},
-    {"c", "compare: split, side by side, off"},
-    {"h  H", "histogram panel; linear, log"},
-    {"1  2", "strength"},
-    {"3  4", "clip limit"},
-    {"5  6", "smoothing"},
-    {"r", "reset all settings"},
-    {"s", "screenshot"},
-    {"i", "statistics"},
-    {"M", "mirror"},
-    {"l", "loop"},
-    {"?", "this page"},
-};
-#define KEYS (int)(sizeof(keys) / sizeof(keys[0]))
+/* The first rows of the help. */
+static OsdRow keys[OSD_MAX_ROWS];
+static int key_count;
 
 typedef struct Fixture {
     Text *text;
@@ -82,6 +58,7 @@ static int start(Fixture *f)
     if (osd_open(&f->osd) < 0)
         exit(1);
     osd_set_text(f->osd, f->text);
+    key_count = controls_help(keys, 25);
     return 1;
 }
 
@@ -151,7 +128,7 @@ static void check_layout(Fixture *f)
     osd_set_rows(f->osd, OSD_STATISTICS, statistics, STATISTICS);
     const Rect page = draw(f, OSD_STATISTICS, 1);
     check_ink(f, "statistics");
-    osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+    osd_set_rows(f->osd, OSD_HELP, keys, key_count);
     CHECK(!draw(f, OSD_STATISTICS, 1).width, "statistics together with the help page");
     const Rect help = draw(f, OSD_HELP, 1);
     check_ink(f, "help");
@@ -213,7 +190,7 @@ OSD_TEST(osd_scale)
                   "%dx%d: %d and %d high", width, height, before[0], message.height);
             before[0] = message.height;
             before[1] = bar.height;
-            osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+            osd_set_rows(f->osd, OSD_HELP, keys, key_count);
             const Rect beside = draw(f, OSD_MESSAGE, 1), help = draw(f, OSD_HELP, 1);
             osd_set_rows(f->osd, OSD_HELP, NULL, 0);
             CHECK(is_inside(message, window) && is_inside(help, window) && !overlap(beside, help),
@@ -292,7 +269,7 @@ OSD_TEST(osd_labels)
     CHECK(!draw(f, OSD_AFTER, 1000000 + OSD_FADE_US).width && f->changed, "still there");
     CHECK(osd_wait(f->osd, 1000000 + OSD_FADE_US) == INT64_MAX, "waits for ever");
     osd_show_labels(f->osd, 9000000);
-    osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+    osd_set_rows(f->osd, OSD_HELP, keys, key_count);
     osd_label(f->osd, OSD_AFTER, draw(f, OSD_HELP, 2000000));
     CHECK(draw(f, OSD_AFTER, 2000000).width && f->layer.opacity == 0, "seen below the help");
     osd_set_rows(f->osd, OSD_HELP, NULL, 0);
@@ -408,7 +385,7 @@ TEST(osd_without_text)
     const OsdPlace place = whole_window(1280, 720);
     osd_message(osd, 0, "message", 0.5);
     osd_set_rows(osd, OSD_STATISTICS, statistics, STATISTICS);
-    osd_set_rows(osd, OSD_HELP, keys, KEYS);
+    osd_set_rows(osd, OSD_HELP, keys, key_count);
     for (int part = 0; part < OSD_PARTS; part++) {
         OsdLayer layer;
         CHECK(!osd_draw(osd, (OsdPart)part, &place, 1, &layer) && !layer.overlay.canvas.width,
@@ -430,7 +407,7 @@ OSD_TEST(osd_tiny_windows)
             draw(f, OSD_RECORDING, 1);
             draw(f, OSD_MESSAGE, 1);
             draw(f, OSD_STATISTICS, 1);
-            osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+            osd_set_rows(f->osd, OSD_HELP, keys, key_count);
             const Rect help = draw(f, OSD_HELP, 1);
             CHECK(!help.width || is_inside(help, (Rect){0, 0, width, height}), "%dx%d: outside",
                   width, height);
@@ -546,7 +523,7 @@ OSD_TEST(osd_help_parts)
     static const int all[][3] = {{1280, 720, 1}, {640, 360, 1}, {480, 270, 1},
                                  {300, 400, 1},  {300, 170, 2}, {200, 200, 2}};
     CHECK(osd_help_parts(f->osd, &f->place) == 1, "in parts without rows");
-    osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+    osd_set_rows(f->osd, OSD_HELP, keys, key_count);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         const Rect window = {0, 0, all[i][0], all[i][1]};
         uint64_t before = 0;
@@ -639,7 +616,7 @@ TEST(osd_settings)
     osd_set_settings(f.osd, &settings);
     draw(&f, OSD_SETTINGS, 3);
     CHECK(f.changed, "it does not follow");
-    osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
+    osd_set_rows(f.osd, OSD_HELP, keys, key_count);
     CHECK(!draw(&f, OSD_SETTINGS, 4).width && !osd_settings_place(f.osd, &f.place).all.width,
           "it is there beside the help");
     osd_set_rows(f.osd, OSD_HELP, keys, 0);

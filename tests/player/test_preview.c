@@ -1,42 +1,18 @@
 /* The preview of a fake camera: keys that do not apply to cameras, files dropped on it, and closing
  * it at any moment, also while it records. */
-#include <dirent.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "folder.h"
 #include "media/fake_camera.h"
 #include "session.h"
 
 #define MODES "MJPG 320x240@30,15;YUYV 320x240@15"
 
-static char folder[64];
-
 /* An empty folder, which recordings go to. */
 static int enter_folder(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/lumeq-preview-XXXXXX");
-    return CHECK(mkdtemp(folder) && chdir(folder) == 0, "no folder can be made");
-}
-
-/* Files in it that do not begin with a dot; removes all. */
-static int empty_folder(void)
-{
-    int count = 0;
-    DIR *dir = opendir(folder);
-    if (!CHECK(dir != NULL, "cannot read %s", folder))
-        return -1;
-    for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-        count += e->d_name[0] != '.';
-        unlink(e->d_name);
-    }
-    closedir(dir);
-    return count;
-}
-
-static void leave_folder(void)
-{
-    empty_folder();
-    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "%s cannot be removed", folder);
+    remove_folder();
+    return CHECK(chdir(in_folder("")) == 0, "no folder");
 }
 
 /* `more`: further arguments, NULL at the end, up to three. */
@@ -152,7 +128,6 @@ TEST(a_file_that_cannot_be_played_changes_nothing)
         session_close(&s);
         CHECK(access("x.mkv", R_OK) == 0, "there is no recording");
     }
-    leave_folder();
 }
 
 TEST(a_file_takes_its_place)
@@ -172,7 +147,6 @@ TEST(a_file_takes_its_place)
         SESSION_UNTIL(&s, state.position > 3000000);
         session_close(&s);
     }
-    leave_folder();
 }
 
 /* Closing does not wait for the camera. */
@@ -181,10 +155,10 @@ TEST(closes_at_any_moment)
     static const char *const ways[][3] = {
         {NULL}, {"-o", "x.mkv", NULL}, {"-o", "x.mkv", "--record-raw"}};
     Session s;
-    if (!fake_camera_ready() || !enter_folder())
+    if (!fake_camera_ready())
         return;
     for (int way = 0; way < 3; way++)
-        for (int turns = 0; turns < 12; turns += 3) {
+        for (int turns = 0; turns < 12 && enter_folder(); turns += 3) {
             const int opened = open_camera(&s, ways[way]) == 0;
             if (opened && turns % 2)
                 fake_camera_is("gone");
@@ -192,9 +166,7 @@ TEST(closes_at_any_moment)
                 session_type("R");
             session_turns(&s, opened ? turns : 0);
             session_close(&s);
-            empty_folder();
         }
-    leave_folder();
 }
 
 TEST_MAIN

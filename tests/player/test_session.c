@@ -2,17 +2,14 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
-#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <ass/ass.h>
 
-#include "panel/text.h"
+#include "folder.h"
 #include "player/osd/osd.h"
 #include "player/view/view.h"
 #include "session.h"
@@ -282,28 +279,23 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
 }
 
 /* By default the window stays open after a dropped file, and closes if a program started it. */
-TEST(keeps_what_was_dropped)
+SESSION_TEST(keeps_what_was_dropped, open_clip(s))
 {
-    Session s;
-    const char *const no[] = {clip(), "--no-config", "--keep-open", "no", NULL};
-    if (open_clip(&s))
-        return;
-    SESSION_UNTIL(&s, state.position >= 200000); /* so that 0 is the dropped one's */
-    for (int i = 0; i < 2; i++) {
+    SESSION_UNTIL(s, state.position >= 200000); /* so that 0 is the dropped one's */
+    for (int i = 0; i < 3; i++) {
+        if (i == 2) {
+            session_close(s);
+            if (session_open(s, ARGUMENTS(clip(), "--no-config", "--keep-open", "no")) < 0)
+                return;
+            SESSION_UNTIL(s, state.position >= 200000);
+        }
         session_drop(clip());
-        SESSION_UNTIL(&s, state.position == 0);
+        SESSION_UNTIL(s, state.position == 0);
         session_press(SDLK_UP);
-        stays_at_its_end(&s);
+        if (i < 2)
+            stays_at_its_end(s);
     }
-    session_close(&s);
-    if (session_open(&s, no) < 0)
-        return;
-    SESSION_UNTIL(&s, state.position >= 200000);
-    session_drop(clip());
-    SESSION_UNTIL(&s, state.position == 0);
-    session_press(SDLK_UP);
-    SESSION_UNTIL(&s, s.ended);
-    session_close(&s);
+    SESSION_UNTIL(s, s->ended);
 }
 
 SESSION_TEST(changes_speed, open_clip(s))
@@ -430,12 +422,10 @@ static void *feed_pipe(void *path)
 
 TEST(live_video_cannot_seek)
 {
-    char folder[] = "/tmp/lumeq-XXXXXX", pipe[64];
+    char pipe[400];
     pthread_t writer;
     Session session, *s = &session;
-    if (!CHECK(mkdtemp(folder), "no folder"))
-        return;
-    snprintf(pipe, sizeof(pipe), "%s/pipe.mkv", folder);
+    strcpy(pipe, in_folder("pipe.mkv"));
     CHECK(mkfifo(pipe, 0600) == 0 && pthread_create(&writer, NULL, feed_pipe, pipe) == 0,
           "no pipe");
     if (session_open(s, ARGUMENTS(pipe, "--no-config", "--low-latency", "--no-audio")) >= 0) {
@@ -456,8 +446,7 @@ TEST(live_video_cannot_seek)
     session_close(s);
     if (opened) /* else it still waits for a reader */
         pthread_join(writer, NULL);
-    unlink(pipe);
-    rmdir(folder);
+    remove_folder();
 }
 
 SESSION_TEST(f1_is_help, open_at(s, 1 * SECOND))
@@ -467,45 +456,34 @@ SESSION_TEST(f1_is_help, open_at(s, 1 * SECOND))
 }
 
 /* Writes two seconds of a picture with all tones. */
-static int write_good_clip(int file)
+static const char *write_good_clip(void)
 {
-    enum { SIZE = 64 };
-    FILE *f = fdopen(file, "wb");
-    if (!f)
-        return -1;
-    fprintf(f, "YUV4MPEG2 W%d H%d F25:1 C420jpeg\n", SIZE, SIZE);
-    for (int frame = 0; frame < 50; frame++) {
-        fputs("FRAME\n", f);
+    enum { SIZE = 64, FRAME = 6 + SIZE * SIZE * 3 / 2 };
+    static char clip[100 + 50 * FRAME];
+    char *at = clip + sprintf(clip, "YUV4MPEG2 W%d H%d F25:1 C420jpeg\n", SIZE, SIZE);
+    for (int frame = 0; frame < 50; frame++, at += FRAME) {
+        memcpy(at, "FRAME\n", 6);
         for (int i = 0; i < SIZE * SIZE; i++)
-            fputc(16 + i % SIZE * 219 / (SIZE - 1), f);
-        for (int i = 0; i < SIZE * SIZE / 2; i++)
-            fputc(128, f);
+            at[6 + i] = (char)(16 + i % SIZE * 219 / (SIZE - 1));
+        memset(at + 6 + SIZE * SIZE, 128, SIZE * SIZE / 2);
     }
-    return fclose(f);
+    return write_file("good.y4m", clip, (size_t)(at - clip));
 }
 
 /* The first step away from automatic strength is a visible one; further steps are even. */
-TEST(more_of_a_good_picture)
+SESSION_TEST(more_of_a_good_picture,
+             session_open(s, ARGUMENTS(write_good_clip(), "--no-config", "--strength", "auto")))
 {
-    char path[] = "/tmp/lumeq-session-XXXXXX.y4m";
-    Session s;
-    const int file = mkstemps(path, 4);
-    const char *const arguments[] = {path, "--no-config", "--strength", "auto", NULL};
-    if (!CHECK(file >= 0 && write_good_clip(file) == 0, "no clip") ||
-        session_open(&s, arguments) < 0)
-        return;
     session_type("p");
-    SESSION_UNTIL(&s, state.paused && state.shown > 0);
+    SESSION_UNTIL(s, state.paused && state.shown > 0);
     static const char *const says[][2] = {{"2", "Strength: 0.25"},   {"2", "Strength: 0.30"},
                                           {"1", "Strength: 0.25"},   {"4", "Clip limit: 3.38"},
                                           {"3", "Clip limit: 3.00"}, {"6", "Smoothing: 0.6 s"},
                                           {"5", "Smoothing: 0.5 s"}, {"5", "Smoothing: 0.4 s"}};
     for (int i = 0; i < 8; i++) {
         session_type(says[i][0]);
-        SESSION_UNTIL(&s, strcmp(state.message, says[i][1]) == 0 && !state.changing);
+        SESSION_UNTIL(s, strcmp(state.message, says[i][1]) == 0 && !state.changing);
     }
-    session_close(&s);
-    unlink(path);
 }
 
 /* Messages cover the middle of a small window. */
@@ -761,78 +739,53 @@ SESSION_TEST(picture_and_sound_go_together, open_clip(s))
 
 /* ---- files ---- */
 
-static int count_files(const char *folder, const char *ending)
-{
-    int count = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
-        const size_t length = strlen(e->d_name), end = strlen(ending);
-        count += length > end && strcmp(e->d_name + length - end, ending) == 0;
-    }
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
-/* Takes two screenshots of a video of this name, and checks the names of their files. */
+/* Takes two screenshots of a video of this name, and checks the names of their files, which go
+ * beside the video, and never replace a file. */
 static void screenshots_of(const char *video, const char *picture)
 {
-    char folder[] = "/tmp/lumeq-session-XXXXXX", link[320], target[4096], name[320];
+    char link[400], target[4096], name[320];
     Session s;
-    if (!CHECK(mkdtemp(folder) && realpath(clip(), target), "no folder"))
-        return;
-    snprintf(link, sizeof(link), "%s/%s.mkv", folder, video);
-    CHECK(symlink(target, link) == 0, "no link");
-    const char *const arguments[] = {link, "--no-config", "--ss", "1", NULL};
-    if (session_open(&s, arguments) == 0) {
+    remove_folder();
+    snprintf(name, sizeof(name), "%s.mkv", video);
+    strcpy(link, in_folder(name));
+    CHECK(realpath(clip(), target) && symlink(target, link) == 0, "no link");
+    if (session_open(&s, ARGUMENTS(link, "--no-config", "--ss", "1")) == 0) {
         session_type("p");
         SESSION_UNTIL(&s, state.paused && state.shown > 0 && !state.seeking);
         for (int i = 1; i <= 2; i++) {
             session_type("s");
             SESSION_UNTIL(&s, state.screenshots == i);
         }
-        CHECK(count_files(folder, ".png") == 2, "%d pictures", count_files(folder, ".png"));
         session_close(&s);
     }
-    snprintf(name, sizeof(name), "%s/%s-0.00.01.000.png", folder, picture);
-    CHECK(unlink(name) == 0, "there is no %s", name);
-    snprintf(name, sizeof(name), "%s/%s-0.00.01.000-2.png", folder, picture);
-    CHECK(unlink(name) == 0, "there is no %s", name);
-    unlink(link);
-    CHECK(rmdir(folder) == 0, "something is left");
-}
-
-/* Screenshots go beside the video, and never replace a file. */
-TEST(screenshots)
-{
-    screenshots_of("video", "video");
+    for (int i = 1; i <= 2; i++) {
+        snprintf(name, sizeof(name), "%s-0.00.01.000%s.png", picture, i == 1 ? "" : "-2");
+        CHECK(unlink(in_folder(name)) == 0, "there is no %s", name);
+    }
+    CHECK(unlink(link) == 0 && rmdir(folder) == 0, "something else is there");
+    remove_folder();
 }
 
 /* A name too long for the position to follow is cut between two characters. */
-TEST(screenshots_of_a_long_name)
+TEST(screenshots)
 {
     char video[252] = "x", picture[252] = "x";
     for (int i = 0; i < 125; i++)
         strcat(video, "\u00e4");
     memcpy(picture, video, 1 + 111 * 2); /* 255 bytes, without 32 */
+    screenshots_of("video", "video");
     screenshots_of(video, picture);
 }
 
 SESSION_TEST(dropped_files_are_played, open_clip(s))
 {
-    char folder[] = "/tmp/lumeq-XXXXXX", pipe[64];
     SESSION_UNTIL(s, state.position >= 400000);
     session_drop("/nonexistent/film.mkv");
     SESSION_UNTIL(s, strstr(state.message, "film.mkv") != NULL);
     SESSION_UNTIL(s, state.position >= 800000); /* goes on */
-    if (CHECK(mkdtemp(folder), "no folder")) {
-        snprintf(pipe, sizeof(pipe), "%s/pipe.mkv", folder);
-        CHECK(mkfifo(pipe, 0600) == 0, "no pipe");
-        session_drop(pipe); /* nothing is ever written to it */
-        SESSION_UNTIL(s, state.position >= 1200000);
-        unlink(pipe);
-        rmdir(folder);
-    }
+    CHECK(mkfifo(in_folder("pipe.mkv"), 0600) == 0, "no pipe");
+    session_drop(in_folder("pipe.mkv")); /* nothing is ever written to it */
+    SESSION_UNTIL(s, state.position >= 1200000);
     session_drop(clip());
     SESSION_UNTIL(s, state.position == 0);
     SESSION_UNTIL(s, state.position >= 200000);
@@ -887,31 +840,26 @@ SESSION_TEST(panels_suit_the_screen, open_at(s, 1 * SECOND))
 /* ---- subtitles ---- */
 
 /* While a subtitle is being drawn, frames, keys, seeks and other files go on. */
-TEST(subtitles_hold_up_nothing)
+SESSION_TEST(subtitles_hold_up_nothing,
+             (shows_subtitles = 0, loop = pthread_self(), !has_text()) ||
+                 session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1")))
 {
-    Session s;
-    const char *const arguments[] = {clip(), "--no-config", "--ss", "1", NULL};
-    loop = pthread_self();
-    shows_subtitles = 0;
-    if (!has_text() || session_open(&s, arguments) < 0)
-        return;
-    SESSION_UNTIL(&s, state.shown > 0 && shows_subtitles);
+    SESSION_UNTIL(s, state.shown > 0 && shows_subtitles);
     atomic_store(&held, 1);
-    SESSION_UNTIL(&s, atomic_load(&is_waiting));
-    const int64_t shown = session_state(&s).shown;
-    SESSION_UNTIL(&s, state.shown >= shown + 10);
+    SESSION_UNTIL(s, atomic_load(&is_waiting));
+    const int64_t shown = session_state(s).shown;
+    SESSION_UNTIL(s, state.shown >= shown + 10);
     session_type("2");
-    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
+    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
     session_press(SDLK_RIGHT);
-    SESSION_UNTIL(&s, !state.seeking && state.position > 5 * SECOND);
+    SESSION_UNTIL(s, !state.seeking && state.position > 5 * SECOND);
     session_drop(clip());
-    SESSION_UNTIL(&s, !state.seeking && state.position < 2 * SECOND);
+    SESSION_UNTIL(s, !state.seeking && state.position < 2 * SECOND);
     CHECK(!shows_subtitles, "a line of the file before is there");
     CHECK(atomic_load(&is_waiting), "the thread has drawn while it was held");
     atomic_store(&held, 0);
-    SESSION_UNTIL(&s, shows_subtitles);
+    SESSION_UNTIL(s, shows_subtitles);
     CHECK(!atomic_load(&gave_up), "the loop has waited for a line");
-    session_close(&s);
 }
 
 /* The first subtitle begins at 0.2 s; no subtitle is shown at 8 s. */
@@ -947,8 +895,7 @@ TEST(closes_at_any_moment)
 {
     for (int i = 0; i < 12; i++) {
         Session s;
-        const char *const arguments[] = {clip(), "--no-config", NULL};
-        if (session_open(&s, arguments) < 0)
+        if (session_open(&s, ARGUMENTS(clip(), "--no-config")) < 0)
             return;
         session_turns(&s, 2 * i);
         if (i % 3 == 1)

@@ -40,15 +40,17 @@ static int count_bright(StartWindow *w)
     return count;
 }
 
-/* Waits until more text than this is visible; returns how much. */
-static int wait_for_more(StartWindow *w, int than)
+/* Waits until more text than this is visible, or less; returns how much. */
+static int wait_for(StartWindow *w, int more, int than)
 {
-    int count = 0;
-    for (const int64_t end = session_now() + LIVENESS_US; session_now() < end && count <= than;) {
+    int count = than;
+    const int64_t end = session_now() + LIVENESS_US;
+    while (session_now() < end && (more ? count <= than : count >= than)) {
         turns(w, 1);
         count = count_bright(w);
     }
-    CHECK(count > than, "no text appears");
+    CHECK(more ? count > than : count < than, "%d bright pixels, not %s than %d", count,
+          more ? "more" : "fewer", than);
     return count;
 }
 
@@ -56,22 +58,11 @@ TEST(prompts_and_says)
 {
     StartWindow *w;
     if (has_text() && open_it(&w) == 0) {
-        const int prompt = wait_for_more(w, 200);
+        const int prompt = wait_for(w, 1, 200);
         start_window_say(w, "cannot open 'film.mkv': No such file or directory");
-        wait_for_more(w, prompt + 200);
+        wait_for(w, 1, prompt + 200);
         start_window_close(&w);
     }
-}
-
-/* Waits until less text than this is visible. */
-static void wait_for_less(StartWindow *w, int than)
-{
-    int count = than;
-    for (const int64_t end = session_now() + LIVENESS_US; session_now() < end && count >= than;) {
-        turns(w, 1);
-        count = count_bright(w);
-    }
-    CHECK(count < than, "the text stays");
 }
 
 /* The keys have more text than the prompt, which follows their last page. */
@@ -80,18 +71,18 @@ TEST(shows_keys_and_explains_tab)
     StartWindow *w;
     if (!has_text() || open_it(&w) < 0)
         return;
-    const int prompt = wait_for_more(w, 200);
+    const int prompt = wait_for(w, 1, 200);
     for (int way = 0; way < 2; way++) {
         way ? session_press(SDLK_F1) : session_type("?");
-        const int keys = wait_for_more(w, 2 * prompt);
+        const int keys = wait_for(w, 1, 2 * prompt);
         for (int page = 0; page < 4 && count_bright(w) > 2 * prompt; page++) {
             way ? session_press(SDLK_F1) : session_type("?");
             turns(w, 3);
         }
-        wait_for_less(w, keys / 2);
+        wait_for(w, 0, keys / 2);
     }
     session_press(SDLK_TAB);
-    wait_for_more(w, prompt + 200);
+    wait_for(w, 1, prompt + 200);
     CHECK(turns(w, 1) == 0, "Tab ends it");
     start_window_close(&w);
 }

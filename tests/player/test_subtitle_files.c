@@ -1,31 +1,13 @@
 /* Subtitle files beside a video, on the command line or dropped; delays of subtitles and sound. */
 #include <limits.h>
-#include <unistd.h>
 
+#include "folder.h"
 #include "media/subtitles/subtitle_file.h"
 #include "session.h"
 
 /* In the middle of the picture, where difference() looks. */
 #define LINES "1\n00:00:00,000 --> 00:00:08,000\n{\\an5}SUBTITLES\n"
 #define LATER "1\n00:00:01,500 --> 00:00:08,000\n{\\an5}SUBTITLES\n"
-
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-    static char paths[4][PATH_MAX];
-    static int at;
-    char *path = paths[at++ % 4];
-    snprintf(path, PATH_MAX, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *name, const void *bytes, size_t size)
-{
-    FILE *file = fopen(in_folder(name), "wb");
-    CHECK(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "cannot write %s",
-          name);
-}
 
 static void write_text(const char *name, const char *text)
 {
@@ -36,20 +18,7 @@ static void write_text(const char *name, const char *text)
 static void make_folder(void)
 {
     char target[PATH_MAX];
-    snprintf(folder, sizeof(folder), "/tmp/lumeq-subtitles-XXXXXX");
-    CHECK(mkdtemp(folder) && realpath(clip(), target) &&
-              symlink(target, in_folder("film.mkv")) == 0,
-          "no folder");
-}
-
-static void remove_folder(void)
-{
-    static const char *const names[] = {"film.mkv",    "film.srt",   "film.de.srt", "film.2.srt",
-                                        "film.en.ass", "other.srt",  "film.txt",    "bad.srt",
-                                        "utf16.srt",   "latin1.srt", "film2.srt"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        unlink(in_folder(names[i]));
-    rmdir(folder);
+    CHECK(realpath(clip(), target) && symlink(target, in_folder("film.mkv")) == 0, "no link");
 }
 
 /* ---- files ---- */
@@ -83,7 +52,7 @@ static void check_text(const char *name, const char *wanted)
     MediaError error = {0};
     if (CHECK(subtitle_file_open(&file, in_folder(name), &error) == 0, "%s", error.text)) {
         const AVPacket *first = file->packets.packets[0];
-CHECK((size_t)first->size == strlen(wanted) && !memcmp(first->data, wanted, strlen(wanted)),
+        CHECK((size_t)first->size == strlen(wanted) && !memcmp(first->data, wanted, strlen(wanted)),
               "%s: %.*s", name, first->size, (const char *)first->data);
     }
     subtitle_file_close(&file);

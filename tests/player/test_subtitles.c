@@ -1,14 +1,15 @@
 /* Subtitles: when and where they appear, from packets made here, and bounds on hostile ones. */
 #include <math.h>
-#include <unistd.h>
 
 #include <ass/ass.h>
 #include <libavcodec/avcodec.h>
+#include <libavutil/file.h>
 #include <libavutil/intreadwrite.h>
 
-#include "check.h"
+#include "folder.h"
 #include "media/subtitles/subtitle_decoder.h"
 #include "player/subtitles/subtitle_thread.h"
+#include "rects.h"
 #include "resident.h"
 
 #define WIDTH 1280
@@ -107,11 +108,12 @@ static void put_text(Fixture *f, int64_t at_ms, int64_t duration_ms, const char 
     put(f, at_ms, duration_ms, text, strlen(text));
 }
 
-static int is_inside(Rect inner, Rect outer)
+/* With an ordinary line for nine seconds. */
+static Fixture start_with_line(void)
 {
-    return inner.x >= outer.x && inner.y >= outer.y &&
-           inner.x + inner.width <= outer.x + outer.width &&
-           inner.y + inner.height <= outer.y + outer.height;
+    Fixture f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    return f;
 }
 
 /* Draws the subtitles of a time and returns their rectangle; width 0: none. */
@@ -381,21 +383,6 @@ TEST(other_text_formats)
 
 /* ---- fonts ---- */
 
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    char *data = NULL;
-    *size = 0;
-    if (file && fseek(file, 0, SEEK_END) == 0 && (data = malloc((size_t)ftell(file)))) {
-        const size_t length = (size_t)ftell(file);
-        rewind(file);
-        *size = fread(data, 1, length, file);
-    }
-    if (file)
-        fclose(file);
-    return data;
-}
-
 static void attach(Fixture *f, const char *name, const char *type, const void *data, size_t size)
 {
     AVStream *stream = avformat_new_stream(f->source.format, NULL);
@@ -413,15 +400,11 @@ TEST(attached_fonts_are_used)
                                         "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
                                         "/usr/share/fonts/TTF/DejaVuSans.ttf"};
     static const char line[] = "0,0,Default,,0,0,0,,Attached";
-    char name[] = "/tmp/lumeq-fonts-XXXXXX", *font = NULL;
+    uint8_t *font = NULL;
     size_t size = 0;
-    for (int i = 0; i < 3 && !font; i++)
-        font = read_file(paths[i], &size);
-    const int fd = mkstemp(name);
-    if (!CHECK(fd >= 0 && write(fd, config, sizeof(config) - 1) > 0, "cannot write %s", name))
-        return;
-    close(fd);
-    setenv("FONTCONFIG_FILE", name, 1);
+    for (int i = 0; i < 3 && av_file_map(paths[i], &font, &size, 0, NULL) < 0; i++)
+        font = NULL;
+    setenv("FONTCONFIG_FILE", write_file("fonts", config, sizeof(config) - 1), 1);
 
     Fixture f = prepare(AV_CODEC_ID_ASS);
     attach(&f, "notes.txt", "text/plain", line, sizeof(line));
@@ -441,17 +424,17 @@ TEST(attached_fonts_are_used)
         CHECK(wait_for_text(&f, 500), "the attached font is not used");
         CHECK(!subtitles_trouble(f.subtitles), "%s", subtitles_trouble(f.subtitles));
         stop(&f);
+        av_file_unmap(font, size);
     }
     unsetenv("FONTCONFIG_FILE");
-    unlink(name);
-    free(font);
 }
 
 /* ---- bitmaps ---- */
 
-/* Encodes a picture of four colours, 16 x 8 pixels at (30, 40) of 640x360: a DVD's subtitle. */
-static int make_dvd(uint8_t *out, int room)
+/* A DVD's subtitle: four colours, 16 x 8 pixels at (30, 40) of 640x360. */
+static int put_dvd(Fixture *f, int64_t at_ms)
 {
+    uint8_t data[4096];
     static uint32_t palette[256] = {0xFFFF0000, 0xFF00FF00, 0xFF0000FF, 0xFF123456};
     static uint8_t indices[16 * 8];
     for (int i = 0; i < 16 * 8; i++)
@@ -471,10 +454,14 @@ static int make_dvd(uint8_t *out, int room)
         encoder->height = 360;
         encoder->time_base = (AVRational){1, 1000};
         if (avcodec_open2(encoder, codec, NULL) >= 0)
-            size = avcodec_encode_subtitle(encoder, out, room, &subtitle);
+            size = avcodec_encode_subtitle(encoder, data, sizeof(data), &subtitle);
     }
     avcodec_free_context(&encoder);
-    return size;
+    if (size > 0)
+        put(f, at_ms, 0, data, (size_t)size);
+    else
+        check_skip("no encoder for DVD subtitles");
+    return size > 0;
 }
 
 /* The track's header has the palette that the encoder uses. */
@@ -491,15 +478,10 @@ static Fixture start_dvd(void)
 
 TEST(dvd_bitmaps_appear_at_their_time)
 {
-    uint8_t data[4096];
-    const int size = make_dvd(data, sizeof(data));
-    if (size <= 0) {
-        check_skip("no encoder for DVD subtitles");
-        return;
-    }
     FREED_BY(stop) Fixture f = start_dvd();
     f.place.picture = (Rect){5, 3, 640, 360};
-    put(&f, 1000, 0, data, (size_t)size);
+    if (!put_dvd(&f, 1000))
+        return;
     CHECK(!draw(&f, 999).width, "there before its time");
     const Rect where = draw(&f, 1000);
     CHECK(f.changed && where.x == 35 && where.y == 43 && where.width == 16 && where.height == 8,
@@ -516,7 +498,7 @@ TEST(dvd_bitmaps_appear_at_their_time)
     CHECK(!draw(&f, 2100).width && f.changed, "still there");
     subtitles_reset(f.subtitles);
     CHECK(!draw(&f, 1500).width, "there after a seek");
-    put(&f, 1000, 0, data, (size_t)size);
+    put_dvd(&f, 1000);
     CHECK(draw(&f, 1500).width, "not there again");
 }
 
@@ -524,14 +506,9 @@ TEST(dvd_bitmaps_appear_at_their_time)
 TEST(bitmaps_scale_with_the_picture)
 {
     static const double scales[] = {2, 3.7, 0.5, 0.31, 1.25, 12};
-    uint8_t data[4096];
-    const int size = make_dvd(data, sizeof(data));
-    if (size <= 0) {
-        check_skip("no encoder for DVD subtitles");
-        return;
-    }
     FREED_BY(stop) Fixture f = start_dvd();
-    put(&f, 0, 0, data, (size_t)size);
+    if (!put_dvd(&f, 0))
+        return;
     for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
         const double s = scales[i];
         f.place.picture = (Rect){11, 13, (int)(640 * s), (int)(360 * s)};
@@ -586,7 +563,7 @@ static int draw_object(uint8_t *object, int width, int height)
 }
 
 /* A white rectangle on a canvas of 1920x1080; of width 0: a subtitle that clears it. */
-static Pgs make_pgs_of(Rect where)
+static Pgs make_pgs(Rect where)
 {
     const int with_object = where.width > 0;
     Pgs pgs = {0};
@@ -605,17 +582,12 @@ static Pgs make_pgs_of(Rect where)
     return pgs;
 }
 
-static Pgs make_pgs(int with_object, int x, int y)
-{
-    return make_pgs_of((Rect){x, y, with_object ? 8 : 0, with_object ? 2 : 0});
-}
-
 /* A PGS bitmap stays until the next one. Over a cropped picture it keeps its shape and stays
  * inside. */
 TEST(pgs_stays_until_the_next)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
-    const Pgs low = make_pgs(1, 960, 1000), clear = make_pgs(0, 0, 0);
+    const Pgs low = make_pgs((Rect){960, 1000, 8, 2}), clear = make_pgs((Rect){0});
     f.place.picture = (Rect){0, 0, 1920, 1080};
     put(&f, 1000, 0, low.data, low.size);
     Rect where = draw(&f, 1500);
@@ -639,7 +611,7 @@ TEST(last_of_many_bitmaps_are_kept)
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
     f.place.picture = (Rect){0, 0, 1920, 1080};
     for (int i = 0; i < 1000; i++) {
-        const Pgs pgs = make_pgs(1, i, 500);
+        const Pgs pgs = make_pgs((Rect){i, 500, 8, 2});
         put(&f, i * 10, 0, pgs.data, pgs.size);
         if (i % 100 == 50)
             CHECK(draw(&f, i * 10).x == i, "number %d is not shown", i);
@@ -659,7 +631,7 @@ static int says_left_out(const Fixture *f)
 TEST(memory_for_large_bitmaps_is_bounded)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
-    const Pgs full = make_pgs_of((Rect){0, 0, 1920, 1080});
+    const Pgs full = make_pgs((Rect){0, 0, 1920, 1080});
     f.place.picture = (Rect){0, 0, 192, 108};
     for (int i = 0; i < 20; i++) {
         put(&f, 1000 * i, 0, full.data, full.size);
@@ -699,21 +671,19 @@ static void random_place(Fixture *f, CheckRandom *random)
 
 TEST(random_packets_do_no_harm)
 {
-    static const enum AVCodecID codecs[] = {
-        AV_CODEC_ID_HDMV_PGS_SUBTITLE,
-        AV_CODEC_ID_DVD_SUBTITLE,
-        AV_CODEC_ID_DVB_SUBTITLE,
-        AV_CODEC_ID_XSUB,
-        AV_CODEC_ID_SUBRIP,
-        AV_CODEC_ID_ASS,
-        AV_CODEC_ID_MOV_TEXT,
-        AV_CODEC_ID_WEBVTT,
-        AV_CODEC_ID_MICRODVD,
-    };
+    static const enum AVCodecID codecs[] = {AV_CODEC_ID_HDMV_PGS_SUBTITLE,
+                                            AV_CODEC_ID_DVD_SUBTITLE,
+                                            AV_CODEC_ID_DVB_SUBTITLE,
+                                            AV_CODEC_ID_XSUB,
+                                            AV_CODEC_ID_SUBRIP,
+                                            AV_CODEC_ID_ASS,
+                                            AV_CODEC_ID_MOV_TEXT,
+                                            AV_CODEC_ID_WEBVTT,
+                                            AV_CODEC_ID_MICRODVD};
     CheckRandom random = check_random(1);
     for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++) {
         FREED_BY(stop) Fixture f = start(codecs[i]);
-        const Pgs pgs = make_pgs(1, 100, 100);
+        const Pgs pgs = make_pgs((Rect){100, 100, 8, 2});
         for (int turn = 0; turn < 300; turn++) {
             uint8_t data[600];
             size_t size = random_bytes(&random, data, sizeof(data));
@@ -735,26 +705,24 @@ TEST(random_packets_do_no_harm)
 
 static void random_line(CheckRandom *random, char *line, size_t room)
 {
-    static const char *const parts[] = {
-        "{\\pos(%d,%d)}",
-        "{\\fs%d}",
-        "{\\blur%d}",
-        "{\\bord%d}",
-        "{\\frx%d\\fry%d}",
-        "{\\p1}m %d %d",
-        "{\\clip(%d,%d,%d,9)}",
-        "{\\move(%d,%d,%d,0)}",
-        "{\\t(\\fscx%d)}",
-        "{\\fscy%d}",
-        "\\N",
-        "x",
-        "{\\fad(%d,%d)}",
-        "{\\iclip(m %d %d l 5 5)}",
-        "{\\k%d}",
-        "{\\org(%d,%d)}",
-        "{",
-        "}",
-    };
+    static const char *const parts[] = {"{\\pos(%d,%d)}",
+                                        "{\\fs%d}",
+                                        "{\\blur%d}",
+                                        "{\\bord%d}",
+                                        "{\\frx%d\\fry%d}",
+                                        "{\\p1}m %d %d",
+                                        "{\\clip(%d,%d,%d,9)}",
+                                        "{\\move(%d,%d,%d,0)}",
+                                        "{\\t(\\fscx%d)}",
+                                        "{\\fscy%d}",
+                                        "\\N",
+                                        "x",
+                                        "{\\fad(%d,%d)}",
+                                        "{\\iclip(m %d %d l 5 5)}",
+                                        "{\\k%d}",
+                                        "{\\org(%d,%d)}",
+                                        "{",
+                                        "}"};
     const int count = (int)(sizeof(parts) / sizeof(parts[0]));
     size_t end = (size_t)snprintf(line, room, "%d,%d,Default,,%d,%d,%d,,",
                                   check_below(random, 1000) - 500, check_below(random, 3) - 1,
@@ -773,8 +741,7 @@ static void random_line(CheckRandom *random, char *line, size_t room)
 TEST(random_ass_does_no_harm)
 {
     CheckRandom random = check_random(2);
-    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
-    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    FREED_BY(stop) Fixture f = start_with_line();
     if (wait_for_text(&f, 0))
         for (int turn = 0; turn < 200; turn++) {
             char line[1024];
@@ -790,8 +757,7 @@ TEST(random_ass_does_no_harm)
  * in time; an ordinary line stays, and so do later ones. */
 TEST(memory_for_growing_lines_is_bounded)
 {
-    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
-    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    FREED_BY(stop) Fixture f = start_with_line();
     if (wait_for_text(&f, 0)) {
         const long before = resident_mb();
         long most = 0;
@@ -833,8 +799,7 @@ static void put_shapes(Fixture *f, int count, int size, int moves)
 /* Changing lines are dropped if drawing takes too long; an ordinary one stays. */
 TEST(time_for_changing_lines_is_bounded)
 {
-    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
-    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    FREED_BY(stop) Fixture f = start_with_line();
     if (wait_for_text(&f, 0)) {
         const Rect usual = draw(&f, 0);
         put_shapes(&f, 8, 40, 1);
@@ -859,8 +824,7 @@ TEST(time_for_changing_lines_is_bounded)
 TEST(memory_after_enlarging_is_bounded)
 {
     for (int moves = 0; moves < 2; moves++) {
-        FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
-        put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+        FREED_BY(stop) Fixture f = start_with_line();
         if (wait_for_text(&f, 0)) {
             f.place.picture = (Rect){0, 0, 640, 360};
             put_shapes(&f, 500, 300, moves); /* 26 MB */
@@ -885,8 +849,7 @@ TEST(memory_after_enlarging_is_bounded)
 TEST(memory_for_long_scripts_is_bounded)
 {
     static char line[60000];
-    FREED_BY(stop) Fixture f = start(AV_CODEC_ID_ASS);
-    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    FREED_BY(stop) Fixture f = start_with_line();
     if (wait_for_text(&f, 0)) {
         const long before = resident_mb();
         for (int i = 1; i <= 1000; i++) {
@@ -918,9 +881,9 @@ typedef struct Threaded {
     atomic_int wakes;
 } Threaded;
 
-static void start_thread(Threaded *t)
+static void start_thread(Threaded *t, Fixture fixture)
 {
-    t->f = start(AV_CODEC_ID_ASS);
+    t->f = fixture;
     atomic_store(&t->wakes, 0);
     t->thread = subtitle_thread_create(count_wake, &t->wakes);
     if (!t->thread)
@@ -980,9 +943,9 @@ static void hold(Threaded *t, int64_t at_ms)
 /* The thread draws each frame's subtitles before the frame is shown. */
 TEST(thread_draws_ahead)
 {
-    Threaded t;
+    FREED_BY(stop_thread) Threaded t;
     uint64_t pictures[FRAMES + 1];
-    start_thread(&t);
+    start_thread(&t, start(AV_CODEC_ID_ASS));
     put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,{\\move(100,100,500,300,0,600)}moves");
     if (wait_for_text(&t.f, 0)) {
         for (int i = 0; i <= FRAMES; i++)
@@ -1002,15 +965,14 @@ TEST(thread_draws_ahead)
             atomic_store(&held, 0);
         }
     }
-    stop_thread(&t);
 }
 
 /* While drawing takes long, the last subtitles stay and move with the picture, but not after a
  * jump, in another size, or of another track. */
 TEST(late_drawing_keeps_the_last_picture)
 {
-    Threaded t;
-    start_thread(&t);
+    FREED_BY(stop_thread) Threaded t;
+    start_thread(&t, start(AV_CODEC_ID_ASS));
     put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,stays");
     if (wait_for_text(&t.f, 0)) {
         const uint64_t first = expected(&t, 0);
@@ -1047,15 +1009,14 @@ TEST(late_drawing_keeps_the_last_picture)
         CHECK(!ask(&t, 2120, 2120) && t.f.changed, "that of another track is there");
         CHECK(!atomic_load(&gave_up), "something has waited");
     }
-    stop_thread(&t);
 }
 
 /* Lines that take too long for one picture appear one by one, even on a paused frame. */
 TEST(slow_lines_appear_one_by_one)
 {
-    Threaded t;
+    FREED_BY(stop_thread) Threaded t;
     char line[64];
-    start_thread(&t);
+    start_thread(&t, start(AV_CODEC_ID_ASS));
     put_both(&t, 0, 500, "0,0,Default,,0,0,0,,first");
     for (int i = 1; i <= 40; i++) {
         snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,{\\pos(300,%d)}line %d", i, 8 * i, i);
@@ -1068,16 +1029,15 @@ TEST(slow_lines_appear_one_by_one)
         CHECK(comes(&t, 1000, 1000 + FRAME_MS, all), "some lines are missing");
         atomic_store(&slow_ms, 0);
     }
-    stop_thread(&t);
 }
 
 /* Packets that come while the thread is busy wait, up to a bound, in order. */
 TEST(packets_wait_for_the_thread)
 {
-    Threaded t;
+    FREED_BY(stop_thread) Threaded t;
     char line[64];
     int count = 0;
-    start_thread(&t);
+    start_thread(&t, start(AV_CODEC_ID_ASS));
     put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,stays");
     if (wait_for_text(&t.f, 0)) {
         const uint64_t first = expected(&t, 0);
@@ -1098,17 +1058,13 @@ TEST(packets_wait_for_the_thread)
         CHECK(!subtitle_thread_is_full(t.thread), "it stays full");
         CHECK(expected(&t, 9250) && comes(&t, 9250, 9250, 0), "one more is taken than has room");
     }
-    stop_thread(&t);
 }
 
 /* Trouble is reported for the chosen track only. */
 TEST(trouble_is_the_chosen_tracks)
 {
-    FREED_BY(stop_thread) Threaded t = {.f = prepare(AV_CODEC_ID_H264)};
-    t.thread = subtitle_thread_create(count_wake, &t.wakes);
-    if (!t.thread)
-        exit(1);
-    subtitle_thread_select(t.thread, &t.f.source, t.f.stream);
+    FREED_BY(stop_thread) Threaded t;
+    start_thread(&t, prepare(AV_CODEC_ID_H264));
     for (int i = 0; i < LOAD_MS && !subtitle_thread_trouble(t.thread); i++)
         usleep(1000);
     CHECK(subtitle_thread_trouble(t.thread) && atomic_load(&t.wakes), "there is no warning");

@@ -24,6 +24,19 @@ static int is_all(Rect rect, int level, int tolerance)
     return 1;
 }
 
+/* True if the scene has this rectangle in the gray of 8-bit `luma`. */
+static int shows(const ViewScene *scene, Rect rect, int luma)
+{
+    return draw(scene) && is_all(rect, shown_level(luma), 1);
+}
+
+/* Shows an even gray. */
+static void show_gray(ViewSide side, int luma)
+{
+    FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, luma);
+    show(side, frame);
+}
+
 /* Shows the frame with this display matrix. */
 static void turn_frame(AVFrame *frame, const int32_t matrix[9])
 {
@@ -163,8 +176,7 @@ VIEW_TEST(shows_a_part)
     show(VIEW_INPUT, frame);
     show(VIEW_OUTPUT, frame);
     scene.zoom = view_zoom(view, &scene, 4, 639, 359, &pixels);
-    if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 640, 360}, shown_level(180), 1), "another part is seen");
+    CHECK(shows(&scene, (Rect){0, 0, 640, 360}, 180), "another part is seen");
     scene.zoom = view_zoom(view, &scene, 0, 0, 0, &pixels);
     scene.compare = VIEW_COMPARE_SIDE;
     for (int i = 0; i < 2; i++) /* to its own size, and on */
@@ -186,6 +198,13 @@ VIEW_TEST(shows_a_part)
     }
 }
 
+static void check_samples(const ViewScene *scene, Rect window, Rect samples)
+{
+    const Rect at = view_to_samples(view, scene, window);
+    CHECK(memcmp(&at, &samples, sizeof(at)) == 0, "%d,%d %dx%d instead of %d,%d %dx%d", at.x, at.y,
+          at.width, at.height, samples.x, samples.y, samples.width, samples.height);
+}
+
 /* Converts a rectangle of the window to samples of the picture: zoomed, mirrored and turned. */
 VIEW_TEST(finds_a_part)
 {
@@ -194,26 +213,19 @@ VIEW_TEST(finds_a_part)
     FREED_BY(av_frame_free) AVFrame *frame = gray_frame(1280, 720, 60);
     ViewScene scene = whole_scene(640, 400); /* 20 rows are free above and below */
     show(VIEW_OUTPUT, frame);
-    Rect at = view_to_samples(view, &scene, (Rect){100, 70, 50, 60});
-    CHECK(is_rect(at, 200, 100, 100, 120), "%d,%d %dx%d", at.x, at.y, at.width, at.height);
-    at = view_to_samples(view, &scene, (Rect){600, 0, 100, 50});
-    CHECK(is_rect(at, 1200, 0, 80, 60), "outside: %d,%d %dx%d", at.x, at.y, at.width, at.height);
+    check_samples(&scene, (Rect){100, 70, 50, 60}, (Rect){200, 100, 100, 120});
+    check_samples(&scene, (Rect){600, 0, 100, 50}, (Rect){1200, 0, 80, 60}); /* partly outside */
     CHECK(!view_to_samples(view, &scene, (Rect){0, 0, 640, 10}).width, "nothing but the border");
     view_set_mirror(view, 1);
-    at = view_to_samples(view, &scene, (Rect){100, 70, 50, 60});
-    CHECK(is_rect(at, 980, 100, 100, 120), "mirrored: %d,%d %dx%d", at.x, at.y, at.width,
-          at.height);
+    check_samples(&scene, (Rect){100, 70, 50, 60}, (Rect){980, 100, 100, 120});
     view_set_mirror(view, 0);
     scene = whole_scene(1280, 720);
     scene.zoom = view_zoom(view, &scene, 2, 1279, 719, &pixels);
-    at = view_to_samples(view, &scene, (Rect){640, 360, 640, 360});
-    CHECK(is_rect(at, 960, 540, 320, 180), "zoomed: %d,%d %dx%d", at.x, at.y, at.width, at.height);
+    check_samples(&scene, (Rect){640, 360, 640, 360}, (Rect){960, 540, 320, 180});
     av_display_rotation_set(matrix, 90); /* its top is at the right */
     turn_frame(frame, matrix);
-    scene = whole_scene(360, 640);
-    at = view_to_samples(view, &scene,
-                         (Rect){360 - 10, 0, 10, 20}); /* the stored upper left corner */
-    CHECK(is_rect(at, 0, 0, 40, 20), "turned: %d,%d %dx%d", at.x, at.y, at.width, at.height);
+    scene = whole_scene(360, 640); /* the stored upper left corner is at the right */
+    check_samples(&scene, (Rect){360 - 10, 0, 10, 20}, (Rect){0, 0, 40, 20});
 }
 
 /* From three times its size on samples are squares. */
@@ -351,9 +363,8 @@ VIEW_TEST(turned_pixels)
 
 VIEW_TEST(split)
 {
-    AVFrame *in = gray_frame(64, 36, 60), *out = gray_frame(64, 36, 190);
-    show(VIEW_INPUT, in);
-    show(VIEW_OUTPUT, out);
+    show_gray(VIEW_INPUT, 60);
+    show_gray(VIEW_OUTPUT, 190);
     ViewScene scene = whole_scene(640, 400);
     scene.compare = VIEW_COMPARE_SPLIT;
     for (int i = 0; i <= 4; i++) {
@@ -375,23 +386,17 @@ VIEW_TEST(split)
                   "split %d: the line cannot be seen", i);
     }
     scene.split = -3;
-    if (draw(&scene))
-        CHECK(is_all((Rect){40, 20, 600, 360}, shown_level(190), 1), "a split outside");
-    av_frame_free(&in);
-    av_frame_free(&out);
+    CHECK(shows(&scene, (Rect){40, 20, 600, 360}, 190), "a split outside");
 }
 
 VIEW_TEST(shown_sides)
 {
-    AVFrame *in = gray_frame(64, 36, 60), *out = gray_frame(64, 36, 190);
-    show(VIEW_INPUT, in);
-    show(VIEW_OUTPUT, out);
+    show_gray(VIEW_INPUT, 60);
+    show_gray(VIEW_OUTPUT, 190);
     ViewScene scene = whole_scene(320, 180);
-    if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 320, 180}, shown_level(190), 1), "not the output");
+    CHECK(shows(&scene, (Rect){0, 0, 320, 180}, 190), "not the output");
     scene.shown = VIEW_INPUT;
-    if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 320, 180}, shown_level(60), 1), "not the input");
+    CHECK(shows(&scene, (Rect){0, 0, 320, 180}, 60), "not the input");
     scene.compare = VIEW_COMPARE_SIDE;
     if (draw(&scene)) {
         const ViewPlaces at = view_layout(view, &scene);
@@ -401,13 +406,10 @@ VIEW_TEST(shown_sides)
     show(VIEW_INPUT, NULL);
     scene.compare = VIEW_COMPARE_SPLIT;
     scene.split = 0.5;
-    if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 320, 180}, shown_level(190), 1), "the output alone is not whole");
+    CHECK(shows(&scene, (Rect){0, 0, 320, 180}, 190), "the output alone is not whole");
     show(VIEW_OUTPUT, NULL);
     if (draw(&scene))
         CHECK(is_all((Rect){0, 0, 320, 180}, 0, 0), "not black without frames");
-    av_frame_free(&in);
-    av_frame_free(&out);
 }
 
 /* ---- layers ---- */
@@ -747,7 +749,8 @@ static AVFrame *with_chroma_of(const AVFrame *frame, int luma)
 /* Changing the chroma of one side does not change the other. */
 VIEW_TEST(chroma_of_each_side)
 {
-    AVFrame *in = gray_frame(64, 36, 120), *out = with_chroma_of(in, 120);
+    FREED_BY(av_frame_free) AVFrame *in = gray_frame(64, 36, 120);
+    FREED_BY(av_frame_free) AVFrame *out = with_chroma_of(in, 120);
     ViewScene scene = whole_scene(64, 36);
     show(VIEW_INPUT, in);
     show(VIEW_OUTPUT, out);
@@ -755,15 +758,11 @@ VIEW_TEST(chroma_of_each_side)
     fill_component(coloured, 2, 200);
     show(VIEW_OUTPUT, coloured);
     scene.shown = VIEW_INPUT;
-    if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the input has changed");
+    CHECK(shows(&scene, (Rect){0, 0, 64, 36}, 120), "the input has changed");
     show(VIEW_OUTPUT, out);
     show(VIEW_INPUT, coloured);
     scene.shown = VIEW_OUTPUT;
-    if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the output has changed");
-    av_frame_free(&in);
-    av_frame_free(&out);
+    CHECK(shows(&scene, (Rect){0, 0, 64, 36}, 120), "the output has changed");
 }
 
 VIEW_TEST(refusing_uploader)
@@ -819,9 +818,9 @@ VIEW_TEST(window_is_what_is_read)
     window_size(fixture_window, &width, &height);
     if (!CHECK(width == 640 && height == 360, "%d x %d", width, height))
         return;
-    AVFrame *in = quarter_frame(), *out = gray_frame(48, 32, 120);
+    FREED_BY(av_frame_free) AVFrame *in = quarter_frame();
     show(VIEW_INPUT, in);
-    show(VIEW_OUTPUT, out);
+    show_gray(VIEW_OUTPUT, 120);
     ViewScene scene = whole_scene(640, 360);
     scene.area = (Rect){10, 0, 600, 340};
     scene.compare = VIEW_COMPARE_SPLIT;
@@ -836,8 +835,6 @@ VIEW_TEST(window_is_what_is_read)
                 wrong += abs(pixel_at(x, y)[c] - pixels[((359 - y) * 640 + x) * 4 + c]) > 1;
     CHECK(!wrong, "%d components differ", wrong);
     window_swap(fixture_window);
-    av_frame_free(&in);
-    av_frame_free(&out);
 }
 
 VIEW_TEST(window_state)

@@ -200,48 +200,68 @@ static struct obs_source_frame *new_frame(const Format *f, int width, int height
     return frame;
 }
 
+/* A frame to send, the filter, and the library with the same parameters. */
+typedef struct Rig {
+    const Format *f;
+    struct obs_source_frame *frame;
+    Model model;
+    HostSource *source;
+} Rig;
+
+/* `params` NULL: the usual ones. `settings` as for host_source(). */
+static Rig new_rig(const Format *f, int width, int height, const LumeqParams *params,
+                   obs_data_t *settings)
+{
+    const LumeqParams all = params ? *params : usual();
+    return (Rig){f, new_frame(f, width, height), new_model(f, &all, width, height),
+                 host_source(settings)};
+}
+
+static void free_rig(Rig *r)
+{
+    host_source_free(&r->source);
+    free_model(&r->model);
+    obs_source_frame_destroy(r->frame);
+}
+
+/* Sends the frame through OBS, and moves its time on. */
+static const struct obs_source_frame *send(Rig *r)
+{
+    const struct obs_source_frame *got = host_filtered(r->source, r->frame);
+    r->frame->timestamp += INTERVAL;
+    return got;
+}
+
 /* Sends frames through OBS and compares them. */
-static int run(HostSource *source, Model *model, const Format *f, struct obs_source_frame *frame,
-               int count, int light)
+static int run(Rig *r, int count, int light)
 {
     for (int i = 0; i < count; i++) {
-        draw(f, frame, i, light);
-        const struct obs_source_frame *got = host_filtered(source, frame);
-        if (!got || !CHECK(is_same(model, f, frame, got), "%s %ux%u: frame %d differs",
-                           get_video_format_name(f->format), frame->width, frame->height, i))
+        draw(r->f, r->frame, i, light);
+        const struct obs_source_frame *got = host_filtered(r->source, r->frame);
+        if (!got ||
+            !CHECK(is_same(&r->model, r->f, r->frame, got), "%s %ux%u: frame %d differs",
+                   get_video_format_name(r->f->format), r->frame->width, r->frame->height, i))
             return 0;
-        frame->timestamp += INTERVAL;
+        r->frame->timestamp += INTERVAL;
     }
     return 1;
 }
 
-TEST(every_format_has_the_bits_of_the_library)
+TEST_IF(every_format_has_the_bits_of_the_library, start())
 {
     static const int sizes[][2] = {{160, 90}, {161, 91}, {2, 2}, {1, 1}, {67, 33}};
-    if (!start())
-        return;
     for (int i = 0; i < FORMATS; i++)
         for (int k = 0; k < 5; k++) {
-            const Format *f = &formats[i];
-            const int width = sizes[k][0], height = sizes[k][1];
-            const LumeqParams params = usual();
-            struct obs_source_frame *frame = new_frame(f, width, height);
-            Model model = new_model(f, &params, width, height);
-            HostSource *source = host_source(NULL);
-            frame->full_range = f->format == VIDEO_FORMAT_Y800 || k == 4;
-            run(source, &model, f, frame, 6, k % 2 ? 30 : 220);
-            host_source_free(&source);
-            free_model(&model);
-            obs_source_frame_destroy(frame);
+            FREED_BY(free_rig) Rig r = new_rig(&formats[i], sizes[k][0], sizes[k][1], NULL, NULL);
+            r.frame->full_range = formats[i].format == VIDEO_FORMAT_Y800 || k == 4;
+            run(&r, 6, k % 2 ? 30 : 220);
         }
 }
 
-TEST(other_formats_pass_unchanged)
+TEST_IF(other_formats_pass_unchanged, start())
 {
     static const enum video_format others[] = {VIDEO_FORMAT_BGRA, VIDEO_FORMAT_RGBA,
                                                VIDEO_FORMAT_BGR3, VIDEO_FORMAT_AYUV};
-    if (!start())
-        return;
     for (int i = 0; i < 4; i++) {
         int before, after;
         HostSource *source = host_source(NULL);
@@ -265,83 +285,45 @@ TEST(other_formats_pass_unchanged)
 }
 
 /* Settings of the filter and the parameters they stand for. */
-static obs_data_t *settings_of(int i, LumeqParams *params)
+static obs_data_t *settings_of(int i, LumeqParams *p)
 {
-    obs_data_t *s = obs_data_create();
-    *params = usual();
+    const char *json = "{}";
+    *p = usual();
     switch (i) {
-    case 0:
-        obs_data_set_bool(s, "automatic", false);
-        obs_data_set_int(s, "strength", 60);
-        params->strength = 0.6;
-        break;
-    case 1:
-        obs_data_set_int(s, "brightness", -30);
-        params->brightness = -0.3;
-        break;
-    case 2:
-        obs_data_set_int(s, "mode", LUMEQ_MODE_CLAHE);
-        params->mode = LUMEQ_MODE_CLAHE;
-        break;
+    case 0: json = "{\"automatic\": false, \"strength\": 60}", p->strength = 0.6; break;
+    case 1: json = "{\"brightness\": -30}", p->brightness = -0.3; break;
+    case 2: json = "{\"mode\": 2}", p->mode = LUMEQ_MODE_CLAHE; break;
     case 3:
-        obs_data_set_int(s, "mode", LUMEQ_MODE_HAZE);
-        params->mode = LUMEQ_MODE_HAZE;
-        params->strength = 1;
-        params->clip = 4;
-        params->tiles_x = params->tiles_y = 16;
+        json = "{\"mode\": 4}", p->mode = LUMEQ_MODE_HAZE, p->strength = 1, p->clip = 4;
+        p->tiles_x = p->tiles_y = 16;
         break;
-    case 4:
-        obs_data_set_int(s, "mode", LUMEQ_MODE_STRETCH);
-        params->mode = LUMEQ_MODE_STRETCH;
-        break;
-    case 5:
-        obs_data_set_double(s, "smooth", 2);
-        params->smooth = 2;
-        break;
-    case 6:
-        obs_data_set_bool(s, "colour", false);
-        params->chroma = LUMEQ_CHROMA_KEEP;
-        break;
-    case 7:
-        obs_data_set_int(s, "denoise", 25);
-        params->denoise = 0.25;
-        break;
-    case 8:
-        obs_data_set_bool(s, "middle", true);
-        params->meter = (LumeqRect){0, 0, -1, -1};
-        break;
+    case 4: json = "{\"mode\": 3}", p->mode = LUMEQ_MODE_STRETCH; break;
+    case 5: json = "{\"smooth\": 2.0}", p->smooth = 2; break;
+    case 6: json = "{\"colour\": false}", p->chroma = LUMEQ_CHROMA_KEEP; break;
+    case 7: json = "{\"denoise\": 25}", p->denoise = 0.25; break;
+    case 8: json = "{\"middle\": true}", p->meter = (LumeqRect){0, 0, -1, -1}; break;
     case 9:
-        obs_data_set_string(s, "profile", "surveillance");
-        CHECK(lumeq_params_profile(params, "surveillance") == 0, "%s", lumeq_last_error(NULL));
+        json = "{\"profile\": \"surveillance\"}";
+        CHECK(lumeq_params_profile(p, "surveillance") == 0, "%s", lumeq_last_error(NULL));
         break;
     case 10: /* a changed setting overrides the profile */
-        obs_data_set_string(s, "profile", "night");
-        obs_data_set_int(s, "brightness", 30);
-        obs_data_set_int(s, "mode", LUMEQ_MODE_STRETCH);
-        CHECK(lumeq_params_profile(params, "night") == 0, "%s", lumeq_last_error(NULL));
-        params->brightness = 0.3;
+        json = "{\"profile\": \"night\", \"brightness\": 30, \"mode\": 3}";
+        CHECK(lumeq_params_profile(p, "night") == 0, "%s", lumeq_last_error(NULL));
+        p->brightness = 0.3;
         break;
-    case 11: obs_data_set_string(s, "profile", "of a later version"); break;
+    case 11: json = "{\"profile\": \"of a later version\"}"; break;
     }
-    return s;
+    return obs_data_create_from_json(json);
 }
 #define SETTINGS 12
 
-TEST(every_setting_reaches_the_library)
+TEST_IF(every_setting_reaches_the_library, start())
 {
-    if (!start())
-        return;
     for (int i = 0; i < SETTINGS; i++) {
-        const Format *f = &formats[1];
         LumeqParams params;
         obs_data_t *settings = settings_of(i, &params);
-        struct obs_source_frame *frame = new_frame(f, 160, 90);
-        Model model = new_model(f, &params, 160, 90);
-        HostSource *source = host_source(settings);
-        CHECK(run(source, &model, f, frame, 5, 40), "setting %d", i);
-        host_source_free(&source);
-        free_model(&model);
-        obs_source_frame_destroy(frame);
+        FREED_BY(free_rig) Rig r = new_rig(&formats[1], 160, 90, &params, settings);
+        CHECK(run(&r, 5, 40), "setting %d", i);
     }
 }
 
@@ -362,51 +344,40 @@ static void decision(HostSource *source, char *text, size_t size)
 
 /* OBS applies settings between two frames. Which ones is not known here, so a still picture is
  * sent until it comes out as the new settings have it. */
-TEST(settings_change_while_it_runs)
+TEST_IF(settings_change_while_it_runs, start())
 {
-    if (!start())
-        return;
-    const Format *f = &formats[1];
-    struct obs_source_frame *frame = new_frame(f, 160, 90);
-    HostSource *source = host_source(NULL);
+    FREED_BY(free_rig) Rig r = new_rig(&formats[1], 160, 90, NULL, NULL);
     obs_data_t *settings = obs_data_create();
-    draw(f, frame, 1, 40);
-    const struct obs_source_frame *got = host_filtered(source, frame);
-    const size_t size = (size_t)frame->linesize[0] * frame->height;
-    CHECK(got && memcmp(got->data[0], frame->data[0], size) != 0, "a dark picture stays dark");
+    draw(r.f, r.frame, 1, 40);
+    const struct obs_source_frame *got = send(&r);
+    const size_t size = (size_t)r.frame->linesize[0] * r.frame->height;
+    CHECK(got && memcmp(got->data[0], r.frame->data[0], size) != 0, "a dark picture stays dark");
     obs_data_set_bool(settings, "automatic", false);
     obs_data_set_int(settings, "strength", 0);
-    obs_source_update(host_filter(source), settings);
+    obs_source_update(host_filter(r.source), settings);
     int is_original = 0;
     for (int i = 0; i < 100 && !is_original; i++) {
-        frame->timestamp += INTERVAL;
-        got = host_filtered(source, frame);
-        is_original = got && memcmp(got->data[0], frame->data[0], size) == 0;
+        got = send(&r);
+        is_original = got && memcmp(got->data[0], r.frame->data[0], size) == 0;
     }
     CHECK(is_original, "strength 0 still changes the picture");
     /* A broken scene file: the last good settings stay. */
     obs_data_set_int(settings, "mode", 77);
     obs_data_set_int(settings, "strength", 500);
-    obs_source_update(host_filter(source), settings);
-    for (int i = 0; i < 3; i++) {
-        frame->timestamp += INTERVAL;
-        got = host_filtered(source, frame);
-    }
-    CHECK(got && memcmp(got->data[0], frame->data[0], size) == 0, "wrong settings take effect");
+    obs_source_update(host_filter(r.source), settings);
+    for (int i = 0; i < 3; i++)
+        got = send(&r);
+    CHECK(got && memcmp(got->data[0], r.frame->data[0], size) == 0, "wrong settings take effect");
     char text[256];
-    decision(source, text, sizeof(text));
+    decision(r.source, text, sizeof(text));
     CHECK(strncmp(text, "Whole picture: ", 15) == 0, "'%s'", text);
     obs_data_release(settings);
-    obs_source_frame_destroy(frame);
-    host_source_free(&source);
 }
 
 /* A change has no previous frame and, after a jump in time, no history. Only a new filter awaits
  * the noise. */
-TEST(size_format_range_and_time_change)
+TEST_IF(size_format_range_and_time_change, start())
 {
-    if (!start())
-        return;
     HostSource *source = host_source(NULL);
     for (int i = 0; i < check_rounds(20) + 4; i++) {
         CheckRandom random = check_random((uint64_t)i);
@@ -414,32 +385,23 @@ TEST(size_format_range_and_time_change)
         const int width = 1 + check_below(&random, 200), height = 1 + check_below(&random, 120);
         LumeqParams params = usual();
         params.await_noise = i == 0;
-        struct obs_source_frame *frame = new_frame(f, width, height);
-        Model model = new_model(f, &params, width, height);
-        frame->full_range = f->format == VIDEO_FORMAT_Y800 || check_below(&random, 2);
-        frame->timestamp = i % 2 ? BEGIN : 50 * BEGIN;
-        run(source, &model, f, frame, 3, 60);
-        free_model(&model);
-        obs_source_frame_destroy(frame);
+        Rig r = {f, new_frame(f, width, height), new_model(f, &params, width, height), source};
+        r.frame->full_range = f->format == VIDEO_FORMAT_Y800 || check_below(&random, 2);
+        r.frame->timestamp = i % 2 ? BEGIN : 50 * BEGIN;
+        run(&r, 3, 60);
+        free_model(&r.model);
+        obs_source_frame_destroy(r.frame);
     }
     host_source_free(&source);
 }
 
-TEST(hdr_has_its_transfer)
+TEST_IF(hdr_has_its_transfer, start())
 {
-    if (!start())
-        return;
-    const Format *f = &formats[6];
     LumeqParams params = usual();
     params.transfer = LUMEQ_TRANSFER_PQ;
-    struct obs_source_frame *frame = new_frame(f, 96, 54);
-    frame->trc = VIDEO_TRC_PQ;
-    Model model = new_model(f, &params, 96, 54);
-    HostSource *source = host_source(NULL);
-    run(source, &model, f, frame, 5, 40);
-    host_source_free(&source);
-    free_model(&model);
-    obs_source_frame_destroy(frame);
+    FREED_BY(free_rig) Rig r = new_rig(&formats[6], 96, 54, &params, NULL);
+    r.frame->trc = VIDEO_TRC_PQ;
+    run(&r, 5, 40);
 }
 
 static void count_redraws(void *count, calldata_t *unused)
@@ -448,7 +410,7 @@ static void count_redraws(void *count, calldata_t *unused)
     ++*(atomic_int *)count;
 }
 
-TEST(the_settings_show_the_decision)
+TEST_IF(the_settings_show_the_decision, start())
 {
     static const struct {
         int light, from; /* codes above black */
@@ -456,51 +418,35 @@ TEST(the_settings_show_the_decision)
     } cases[] = {{45, 0, "dark: lifted "},
                  {0, 0, "black: left alone"},
                  {60, 90, "low contrast: contrast raised"}};
-    if (!start())
-        return;
-    const Format *f = &formats[0];
     char text[256];
     for (int i = 0; i < 3; i++) {
         atomic_int redraws = 0;
-        HostSource *source = host_source(NULL);
-        decision(source, text, sizeof(text));
+        FREED_BY(free_rig) Rig r = new_rig(&formats[0], 320, 180, NULL, NULL);
+        decision(r.source, text, sizeof(text));
         CHECK(strcmp(text, "no picture yet") == 0, "'%s'", text);
-        signal_handler_connect(obs_source_get_signal_handler(host_filter(source)),
+        signal_handler_connect(obs_source_get_signal_handler(host_filter(r.source)),
                                "update_properties", count_redraws, &redraws);
-        struct obs_source_frame *frame = new_frame(f, 320, 180);
         for (int n = 0; n < 30; n++) {
-            draw(f, frame, n, cases[i].light);
+            uint8_t *luma = r.frame->data[0];
+            draw(r.f, r.frame, n, cases[i].light);
             for (uint32_t k = 0; k < 320 * 180; k++)
-                frame->data[0][k] =
-                    (uint8_t)(cases[i].light ? frame->data[0][k] + cases[i].from : 16);
-            host_filtered(source, frame);
-            frame->timestamp += INTERVAL;
+                luma[k] = (uint8_t)(cases[i].light ? luma[k] + cases[i].from : 16);
+            send(&r);
         }
-        decision(source, text, sizeof(text));
+        decision(r.source, text, sizeof(text));
         CHECK(strncmp(text, cases[i].says, strlen(cases[i].says)) == 0, "'%s' is not '%s'", text,
               cases[i].says);
         CHECK(redraws >= 1 && redraws <= 2, "the settings were redrawn %d times", (int)redraws);
-        obs_source_frame_destroy(frame);
-        host_source_free(&source);
     }
 }
 
 /* With deinterlacing, OBS says that the rows of a frame belong to two fields. */
-TEST(fields_are_filtered_separately)
+TEST_IF(fields_are_filtered_separately, start())
 {
-    if (!start())
-        return;
-    const Format *f = &formats[0];
-    const LumeqParams params = usual();
-    struct obs_source_frame *frame = new_frame(f, 160, 90);
-    Model model = new_model(f, &params, 160, 90);
-    HostSource *source = host_source(NULL);
-    obs_source_set_deinterlace_mode(host_input(source), OBS_DEINTERLACE_MODE_YADIF);
-    model.is_interlaced = 1;
-    run(source, &model, f, frame, 10, 45);
-    host_source_free(&source);
-    free_model(&model);
-    obs_source_frame_destroy(frame);
+    FREED_BY(free_rig) Rig r = new_rig(&formats[0], 160, 90, NULL, NULL);
+    obs_source_set_deinterlace_mode(host_input(r.source), OBS_DEINTERLACE_MODE_YADIF);
+    r.model.is_interlaced = 1;
+    run(&r, 10, 45);
 }
 
 /* The settings window works in another thread than the filter. */
@@ -519,67 +465,45 @@ static void *use_settings(void *data)
     return NULL;
 }
 
-TEST(settings_are_used_while_frames_come)
+TEST_IF(settings_are_used_while_frames_come, start())
 {
     pthread_t thread;
-    if (!start())
-        return;
-    HostSource *source = host_source(NULL);
-    struct obs_source_frame *frame = new_frame(&formats[1], 160, 90);
-    if (!CHECK(pthread_create(&thread, NULL, use_settings, source) == 0, "no thread"))
+    FREED_BY(free_rig) Rig r = new_rig(&formats[1], 160, 90, NULL, NULL);
+    if (!CHECK(pthread_create(&thread, NULL, use_settings, r.source) == 0, "no thread"))
         return;
     for (int i = 0; i < 60; i++) {
-        draw(&formats[1], frame, i, 40);
-        CHECK(host_filtered(source, frame), "frame %d is missing", i);
-        frame->timestamp += INTERVAL;
+        draw(r.f, r.frame, i, 40);
+        CHECK(send(&r), "frame %d is missing", i);
     }
     pthread_join(thread, NULL);
-    obs_source_frame_destroy(frame);
-    host_source_free(&source);
 }
 
-TEST(the_canvas_shows_the_filtered_picture)
+TEST_IF(the_canvas_shows_the_filtered_picture, start())
 {
-    if (!start())
-        return;
-    const Format *f = &formats[1];
-    HostSource *source = host_source(NULL);
-    struct obs_source_frame *frame = new_frame(f, 64, 64);
+    FREED_BY(free_rig) Rig r = new_rig(&formats[1], 64, 64, NULL, NULL);
     double mean[2];
-    host_show(source);
+    host_show(r.source);
     for (int i = 0; i < 2; i++) {
-        obs_source_set_enabled(host_filter(source), i == 0);
+        obs_source_set_enabled(host_filter(r.source), i == 0);
         for (int n = 0; n < 10; n++) {
-            draw(f, frame, n, 30);
-            memset(frame->data[1], 128, (size_t)frame->linesize[1] * 32);
-            host_filtered(source, frame);
-            frame->timestamp += INTERVAL;
+            draw(r.f, r.frame, n, 30);
+            memset(r.frame->data[1], 128, (size_t)r.frame->linesize[1] * 32);
+            send(&r);
         }
         mean[i] = host_canvas();
     }
     CHECK(mean[0] > mean[1] * 1.3, "the mean is %.1f with the filter, %.1f without", mean[0],
           mean[1]);
-    obs_source_frame_destroy(frame);
-    host_source_free(&source);
 }
 
-TEST(many_frames_need_no_more_memory)
+TEST_IF(many_frames_need_no_more_memory, start())
 {
-    if (!start())
-        return;
-    const Format *f = &formats[1];
-    const LumeqParams params = usual();
-    HostSource *source = host_source(NULL);
-    struct obs_source_frame *frame = new_frame(f, 160, 90);
-    Model model = new_model(f, &params, 160, 90);
-    host_show(source);
-    run(source, &model, f, frame, 20, 40);
+    FREED_BY(free_rig) Rig r = new_rig(&formats[1], 160, 90, NULL, NULL);
+    host_show(r.source);
+    run(&r, 20, 40);
     const long before = bnum_allocs();
-    run(source, &model, f, frame, check_rounds(1500), 80);
+    run(&r, check_rounds(1500), 80);
     CHECK(bnum_allocs() <= before + 8, "%ld more blocks", bnum_allocs() - before);
-    free_model(&model);
-    obs_source_frame_destroy(frame);
-    host_source_free(&source);
 }
 
 static int compare_costs(const void *a, const void *b)
@@ -615,11 +539,9 @@ static void print_cost(const Format *f, const char *what, int light, int denoise
     host_source_free(&source);
 }
 
-TEST(cost)
+TEST_IF(cost, start())
 {
     static const int measured[] = {1, 13, 6}; /* NV12, YUY2, P010 */
-    if (!start())
-        return;
     for (int i = 0; i < (check_share() > 1 ? 1 : 3); i++) {
         const Format *f = &formats[measured[i]];
         print_cost(f, "well exposed", 210, 100);

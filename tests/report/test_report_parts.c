@@ -4,15 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "check.h"
+#include "folder.h"
 #include "report/report_log.h"
 #include "report/report_samples.h"
 #include "report/report_summary.h"
 #include "report/report_text.h"
-
-static char folder[] = "/tmp/lumeq-report-XXXXXX";
 
 /* ---- choice of pictures ---- */
 
@@ -332,10 +329,9 @@ static char *read_all(const char *path, char *text, size_t size)
 /* Returns the text that `print` writes into a file. */
 static char *written(void (*print)(OutputFile *file), char *text, size_t size)
 {
-    char path[256];
+    const char *path = in_folder("text");
     OutputFile file = {0};
     MediaError error = {0};
-    snprintf(path, sizeof(path), "%s/text", folder);
     if (output_file_check(&file, path, 1, NULL, &error) < 0 || output_file_open(&file, &error) < 0)
         abort();
     print(&file);
@@ -471,21 +467,10 @@ TEST(texts)
     const char *json = "\"a<b>&\\\"\\\\\\u0001\xC3\xA4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\"";
     CHECK(strcmp(written(print_html, text, sizeof(text)), html) == 0, "%s", text);
     CHECK(strcmp(written(print_json, text, sizeof(text)), json) == 0, "%s", text);
-    CHECK(strcmp(report_time(3723456000).text, "1:02:03.5") == 0, "%s",
-          report_time(3723456000).text);
-    CHECK(strcmp(report_time(59960000).text, "1:00.0") == 0, "%s", report_time(59960000).text);
-    CHECK(strcmp(report_count(1234567).text, "1,234,567") == 0, "%s", report_count(1234567).text);
-    CHECK(strcmp(report_count(100).text, "100") == 0, "%s", report_count(100).text);
+    CHECK(strcmp(report_time(3723456000).text, "1:02:03.5") == 0, "an hour");
+    CHECK(strcmp(report_time(59960000).text, "1:00.0") == 0, "a minute");
+    CHECK(strcmp(report_count(1234567).text, "1,234,567") == 0, "a million");
+    CHECK(strcmp(report_count(100).text, "100") == 0, "a hundred");
 }
 
-int main(int argc, char **argv)
-{
-    char path[256];
-    if (!mkdtemp(folder))
-        return 1;
-    const int ret = check_file(argc, argv);
-    snprintf(path, sizeof(path), "%s/text", folder);
-    (void)remove(path);
-    (void)rmdir(folder);
-    return ret;
-}
+TEST_MAIN
