@@ -145,16 +145,22 @@ static void deepen_counts(LumeqMeasure *to, const LumeqMeasure *from)
         memcpy(to->counts.tiles, c->tiles, tile_cells(&from->shape) * sizeof(uint32_t));
 }
 
+static int check_finished(const LumeqMeasure *m)
+{
+    if (m->pending)
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
+                                 "the measure is not finished: call lumeq_measure_finish() first");
+    return m->valid ? 0 : lumeq_refuse("the measure is empty: lumeq_measure() failed");
+}
+
 int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
 {
     LumeqMeasure deeper = {0};
     if (!measure)
         return lumeq_refuse("`measure` is NULL");
-    if (measure->pending)
-        return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
-                                 "the measure is not finished: call lumeq_measure_finish() first");
-    if (!measure->valid)
-        return lumeq_refuse("the measure is empty: lumeq_measure() failed");
+    const int finished = check_finished(measure);
+    if (finished < 0)
+        return finished;
     if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
         return lumeq_refuse(
             "a measure of %d bits%s cannot be converted to %d bits; only 8 to 9..16 can",
@@ -172,13 +178,6 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     return 0;
 }
 
-static void put_meter(ByteWriter *w, const LumeqRect *meter)
-{
-    const uint32_t fields[] = {(uint32_t)meter->x, (uint32_t)meter->y, (uint32_t)meter->width,
-                               (uint32_t)meter->height};
-    lumeq_put32s(w, fields, 4);
-}
-
 static LumeqRect take_meter(ByteReader *r, const MeasureShape *s)
 {
     LumeqRect m = {.x = lumeq_take_range(r, 0, s->width - 1)};
@@ -193,16 +192,16 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
 {
     if (!measure || !size)
         return lumeq_refuse("`measure` or `size` is NULL");
-    if (measure->pending)
-        return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
-                                 "the measure is not finished: call lumeq_measure_finish() first");
-    if (!measure->valid)
-        return lumeq_refuse("the measure is empty: lumeq_measure() failed");
+    const int finished = check_finished(measure);
+    if (finished < 0)
+        return finished;
     const MeasureShape *s = &measure->shape;
     const LumeqCounts *c = &measure->counts;
     ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
     lumeq_put_shape(&w, s);
-    put_meter(&w, &s->meter);
+    const uint32_t meter[] = {(uint32_t)s->meter.x, (uint32_t)s->meter.y, (uint32_t)s->meter.width,
+                              (uint32_t)s->meter.height};
+    lumeq_put32s(&w, meter, 4);
     lumeq_put32s(&w, c->hist, (size_t)s->bins);
     for (int i = 0; i < MEASURE_CELLS; i++)
         lumeq_put64(&w, c->cells[i]);

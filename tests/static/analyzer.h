@@ -7,4 +7,4 @@
 #define media_fail(error, fault, ...) (media_fail(error, fault, __VA_ARGS__), (fault))
 #define media_no_memory(error, fault) (media_no_memory(error, fault), (fault))
 #define record_file_fail(file, why, error) (record_file_fail(file, why, error), MEDIA_INPUT)
-#define lumeq_refuse(...) (lumeq_refuse(__VA_ARGS__), LUMEQ_ERR_ARGUMENT)
+#define lumeq_refuse_with(error, ...) (lumeq_refuse_with(error, __VA_ARGS__), (error))

@@ -14,6 +14,7 @@ static void destroy(LumeqCudaStreams *s)
     free(s);
 }
 
+/* Adds streams to the list. */
 static cudaError_t create(LumeqCudaStreams **streams, const LumeqCudaHome *home)
 {
     cudaError_t error = cudaSuccess;
@@ -23,58 +24,44 @@ static cudaError_t create(LumeqCudaStreams **streams, const LumeqCudaHome *home)
     s->home = *home;
     for (int i = 0; i < LUMEQ_CUDA_STREAMS && !error; i++)
         error = cudaStreamCreateWithFlags(&s->stream[i], cudaStreamNonBlocking);
-    if (error)
+    if (error) {
         destroy(s);
-    else
-        *streams = s;
-    return error;
-}
-
-static LumeqCudaStreams *find(const LumeqCudaHome *home)
-{
-    LumeqCudaStreams *s = shared;
-    while (s && (s->home.number != home->number || s->home.context != home->context))
-        s = s->next;
-    return s;
-}
-
-static void take_out(const LumeqCudaStreams *s)
-{
-    LumeqCudaStreams **at = &shared;
-    while (*at && *at != s)
-        at = &(*at)->next;
-    if (*at)
-        *at = s->next;
+        return error;
+    }
+    s->next = shared;
+    *streams = shared = s;
+    return cudaSuccess;
 }
 
 cudaError_t lumeq_cuda_streams_open(LumeqCudaStreams **streams, const LumeqCudaHome *home)
 {
     cudaError_t error = cudaSuccess;
     pthread_mutex_lock(&lock);
-    *streams = find(home);
-    if (!*streams)
-        error = create(streams, home);
-    if (!error && !(*streams)->users) {
-        (*streams)->next = shared;
-        shared = *streams;
-    }
-    if (!error)
-        (*streams)->users++;
+    LumeqCudaStreams *s = shared;
+    while (s && (s->home.number != home->number || s->home.context != home->context))
+        s = s->next;
+    if (!s)
+        error = create(&s, home);
+    if (s)
+        s->users++;
+    *streams = s;
     pthread_mutex_unlock(&lock);
     return error;
 }
 
 void lumeq_cuda_streams_close(LumeqCudaStreams **streams, int lost)
 {
-    LumeqCudaStreams *s = *streams;
+    LumeqCudaStreams *s = *streams, **at = &shared;
     *streams = NULL;
     if (!s)
         return;
     pthread_mutex_lock(&lock);
     s->lost |= lost;
     s->users--;
-    if (s->lost || !s->users)
-        take_out(s);
+    while (*at && *at != s)
+        at = &(*at)->next;
+    if (*at && (s->lost || !s->users))
+        *at = s->next;
     if (!s->users)
         destroy(s);
     pthread_mutex_unlock(&lock);

@@ -77,23 +77,19 @@ static void destroy(const LumeqCudaSteps *steps, LumeqCudaStep *step)
     free(step);
 }
 
-static cudaError_t finish_all(const LumeqCudaSteps *steps)
-{
-    cudaError_t error = cudaSuccess;
-    for (LumeqCudaStep *step = steps->first; step && !error; step = step->next)
-        if (step->used || step->busy)
-            error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
-    return error;
-}
-
 void lumeq_cuda_steps_close(LumeqCudaSteps *steps)
 {
     if (!steps->opened)
         return;
-    const cudaError_t error = lumeq_cuda_is_lost(steps->loss) ? cudaSuccess : finish_all(steps);
-    if (error)
-        lose(steps, error, "the end");
-    const int lost = lumeq_cuda_is_lost(steps->loss);
+    int lost = lumeq_cuda_is_lost(steps->loss);
+    for (LumeqCudaStep *step = steps->first; step && !lost; step = step->next) {
+        cudaError_t error = cudaSuccess;
+        if (step->used || step->busy)
+            error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
+        if (error)
+            lose(steps, error, "the end");
+        lost = error != cudaSuccess;
+    }
     while (steps->first) {
         LumeqCudaStep *step = steps->first;
         steps->first = step->next;
