@@ -52,6 +52,7 @@ static inline LumeqChromaRows chroma_rows(ChromaShape shape, const CheckRect *in
                             .sub_x = shape.x,
                             .sub_y = shape.y,
                             .step = chroma_step(shape),
+                            .out_step = chroma_step(shape),
                             .height = end - y,
                             .y = y};
     for (int i = 0; i < 2; i++) {

@@ -9,9 +9,6 @@
 /* Smaller bands cost more overhead than they save. */
 #define MIN_BAND_PIXELS (64 * 1024)
 
-/* Rows of chroma to buffer if the output has another layout. */
-#define CONVERTED_ROWS 16
-
 /* Alignment that keeps the bands' memory in separate cache lines. */
 #define ALIGNMENT 64
 
@@ -26,9 +23,6 @@ typedef struct Apply {
     LiftedPicture lifted; /* if one of them is lifted */
     size_t lift_size;     /* size of each band's memory for the filter */
     int bands;
-    size_t converted_size; /* size of each band's chroma buffer in the input's layout; 0: not
-                            * needed */
-    uint8_t *converted;
 } Apply;
 
 int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image)
@@ -63,33 +57,18 @@ static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int
 DEFINE_TAKE(8)
 DEFINE_TAKE(16)
 
-/* A row of one component, and the distance of its samples. */
-typedef struct Component {
-    uint8_t *row;
-    int step;
-} Component;
-
-static Component component(const LumeqImage *image, int i, int y)
-{
-    const int step = lumeq_step(image, 1), sample = image->depth > 8 ? 2 : 1;
-    uint8_t *row = lumeq_row(image, step == 2 ? 1 : i + 1, y);
-    return (Component){step == 2 ? row + i * sample : row, step};
-}
-
 /* Copies rows of chroma between layouts; both images have as many columns. */
-static void copy_chroma(const LumeqImage *to, int to_row, const LumeqImage *from, int from_row,
-                        int rows)
+static void copy_chroma(const LumeqImage *to, const LumeqImage *from, int rows)
 {
-    const int width = lumeq_width(from, 1);
+    const int width = lumeq_width(from, 1), to_step = lumeq_step(to, 1), step = lumeq_step(from, 1);
     for (int y = 0; y < rows; y++)
         for (int i = 0; i < 2; i++) {
-            const Component dst = component(to, i, to_row + y);
-            const Component src = component(from, i, from_row + y);
+            void *const dst = lumeq_component(to, i, y);
+            const void *const src = lumeq_component(from, i, y);
             if (from->depth > 8)
-                take16((uint16_t *)(void *)dst.row, dst.step,
-                       (const uint16_t *)(const void *)src.row, src.step, width);
+                take16(dst, to_step, src, step, width);
             else
-                take8(dst.row, dst.step, src.row, src.step, width);
+                take8(dst, to_step, src, step, width);
         }
 }
 
@@ -125,11 +104,11 @@ static void apply_luma(const Apply *a, int band)
     shift_rows(out, 0, y, rows, in->shift);
 }
 
-/* Scales rows of chroma, starting at row `y` of the picture, into `to`, starting at `to_row`. */
-static void scale_chroma(const Apply *a, const LumeqImage *to, int to_row, int y, int rows)
+/* Scales rows of chroma, starting at row `y` of the picture. */
+static void scale_chroma(const Apply *a, int y, int rows)
 {
     const LumeqApplyJob *job = a->job;
-    const LumeqImage *in = &a->in;
+    const LumeqImage *in = &a->in, *out = &a->out;
     const int luma_y = y << in->chroma_y;
     LumeqChromaRows work = {
         .luma = lumeq_row(in, 0, luma_y),
@@ -139,37 +118,20 @@ static void scale_chroma(const Apply *a, const LumeqImage *to, int to_row, int y
         .sub_x = in->chroma_x,
         .sub_y = in->chroma_y,
         .step = lumeq_step(in, 1),
+        .out_step = lumeq_step(out, 1),
         .height = rows,
         .y = y,
         .grid = job->clahe ? job->grid : NULL,
         .tables = job->clahe ? job->tables : NULL,
     };
     for (int i = 0; i < 2; i++) {
-        const int plane = lumeq_step(in, 1) == 2 ? 1 : i + 1;
-        work.dst[i] = component(to, i, to_row).row;
-        work.src[i] = component(in, i, y).row;
-        work.dst_stride[i] = to->stride[plane];
-        work.src_stride[i] = in->stride[plane];
+        work.dst[i] = lumeq_component(out, i, y);
+        work.src[i] = lumeq_component(in, i, y);
+        work.dst_stride[i] = out->stride[work.out_step == 2 ? 1 : i + 1];
+        work.src_stride[i] = in->stride[work.step == 2 ? 1 : i + 1];
     }
     (in->depth > 8 ? a->team->kernels.chroma16 : a->team->kernels.chroma8)(&work, job->table,
                                                                            &job->curve);
-}
-
-/* Scales chroma in a buffer of a few rows in the input's layout, and copies it to the output's. */
-static void convert_chroma(const Apply *a, int band, int y, int end)
-{
-    LumeqImage some = a->in;
-    uint8_t *memory = a->converted + (size_t)band * a->converted_size;
-    for (int i = 1; i < lumeq_planes(&a->in); i++) {
-        some.plane[i] = memory;
-        some.stride[i] = lumeq_row_size(&a->in, i);
-        memory += CONVERTED_ROWS * some.stride[i];
-    }
-    for (; y < end; y += CONVERTED_ROWS) {
-        const int rows = y + CONVERTED_ROWS < end ? CONVERTED_ROWS : end - y;
-        scale_chroma(a, &some, 0, y, rows);
-        copy_chroma(&a->out, y, &some, 0, rows);
-    }
 }
 
 static void apply_chroma(const Apply *a, int band)
@@ -180,10 +142,7 @@ static void apply_chroma(const Apply *a, int band)
         lumeq_lift_chroma(&a->lifted, a->team->lift_memory + (size_t)band * a->lift_size, y, end);
         return;
     }
-    if (a->converted_size)
-        convert_chroma(a, band, y, end);
-    else
-        scale_chroma(a, &a->out, y, y, end - y);
+    scale_chroma(a, y, end - y);
     for (int plane = 1; plane < lumeq_planes(&a->out); plane++)
         shift_rows(&a->out, plane, y, end - y, a->in.shift);
 }
@@ -206,7 +165,7 @@ static void copy_part(const LumeqApplyJob *job, LumeqRect part)
             memcpy(lumeq_row(&out, plane, y), lumeq_row(&in, plane, y),
                    (size_t)lumeq_row_size(&in, plane));
     if (planes < job->write)
-        copy_chroma(&out, 0, &in, 0, lumeq_height(&in, 1));
+        copy_chroma(&out, &in, lumeq_height(&in, 1));
     for (int plane = 0; plane < job->write; plane++)
         shift_rows(&out, plane, 0, lumeq_height(&out, plane), in.shift);
 }
@@ -267,15 +226,8 @@ static int apply_picture(Apply *a)
         a->lifted.frame_rows = a->active.height;
         ret = open_lift(a);
     }
-    if (ret == 0 && a->chroma && !a->lift_chroma && !same_layout(&a->in, &a->out)) {
-        for (int i = 1; i < lumeq_planes(&a->in); i++)
-            a->converted_size += (size_t)(CONVERTED_ROWS * lumeq_row_size(&a->in, i));
-        a->converted = malloc((size_t)a->bands * a->converted_size);
-        ret = a->converted ? 0 : LUMEQ_ERR_MEMORY;
-    }
     if (ret == 0)
         lumeq_workers_run(a->team->workers, apply_band, a, a->bands);
-    free(a->converted);
     return ret;
 }
 
@@ -318,7 +270,6 @@ static void bound_band(void *priv, int band)
     const LumeqKernels *kernels = &a->team->kernels;
     const LumeqImage *in = &a->in;
     const int end = lumeq_band_start(in->height, band + 1, a->bands), black = a->job->curve.black;
-    const int planar = lumeq_step(in, 1) == 1, sample = in->depth > 8 ? 2 : 1;
     LumeqBoundRow row = {
         .step = lumeq_step(in, 1),
         .sub_x = in->chroma_x,
@@ -330,11 +281,10 @@ static void bound_band(void *priv, int band)
     };
     for (int y = lumeq_band_start(in->height, band, a->bands); y < end; y++) {
         const int chroma_y = y >> in->chroma_y;
-        const uint8_t *chroma = lumeq_row(in, 1, chroma_y);
         row.in = lumeq_row(in, 0, y);
         row.out = lumeq_row(&a->out, 0, y);
-        row.chroma[0] = chroma;
-        row.chroma[1] = planar ? lumeq_row(in, 2, chroma_y) : chroma + sample;
+        for (int i = 0; i < 2; i++)
+            row.chroma[i] = lumeq_component(in, i, chroma_y);
         (in->depth > 8 ? kernels->bound16 : kernels->bound8)(&row, in->width);
     }
 }

@@ -41,6 +41,14 @@ static inline void *lumeq_row(const LumeqImage *image, int plane, int y)
     return (uint8_t *)image->plane[plane] + y * image->stride[plane];
 }
 
+/* A row of chroma component i, planar or interleaved: lumeq_step() tells. */
+static inline void *lumeq_component(const LumeqImage *image, int i, int y)
+{
+    if (lumeq_step(image, 1) == 1)
+        return lumeq_row(image, 1 + i, y);
+    return (uint8_t *)lumeq_row(image, 1, y) + i * (image->depth > 8 ? 2 : 1);
+}
+
 /* Histograms the metered part of some rows. */
 static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const LumeqImage *in,
                                     const CurveParams *params, int from, int to)
@@ -65,8 +73,7 @@ void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const
 /* Converts pixels to planes, or back; in the calling thread if the team has no others. */
 void lumeq_cpu_convert(const CpuTeam *team, const LumeqPixelsJob *job);
 
-/* Writes the job's output. Returns 0 or LUMEQ_ERR_MEMORY; the latter only if the output has another
- * layout or the picture is lifted. */
+/* Writes the job's output. Returns 0 or, only if the picture is lifted, LUMEQ_ERR_MEMORY. */
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job);
 
 #endif

@@ -296,7 +296,7 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
         chroma_block(codes, mean, row, x);                                                         \
         for (int i = 0; i < 2; i++)                                                                \
             for (int k = 0; k < count; k++)                                                        \
-                to[i][k * r->step] = (uint##bits##_t)(codes[i][k] << row->shift);                  \
+                to[i][k * r->out_step] = (uint##bits##_t)(codes[i][k] << row->shift);              \
     }                                                                                              \
     static inline void chroma_row##bits(                                                           \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
@@ -305,7 +305,7 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
         const int width = (r->luma_width + r->sub_x) >> r->sub_x;                                  \
         for (int x = 0; x < width; x += CHROMA_BLOCK) {                                            \
             const int at = x * r->step, over = x << r->sub_x, columns = r->luma_width - over;      \
-            uint##bits##_t *const dst[2] = {to[0] + at, to[1] + at};                               \
+            uint##bits##_t *const dst[2] = {to[0] + x * r->out_step, to[1] + x * r->out_step};     \
             const uint##bits##_t *const src[2] = {from[0] + at, from[1] + at};                     \
             const uint##bits##_t *const under[2] = {luma[0] + over, luma[1] + over};               \
             uint16_t mean[CHROMA_BLOCK];                                                           \
@@ -317,7 +317,7 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
             chroma_means##bits(mean, under[0], under[1], r->sub_x, row);                           \
             chroma_load##bits(codes, src, r->step, row);                                           \
             chroma_block(codes, mean, row, x);                                                     \
-            chroma_store##bits(dst, codes, r->step, row);                                          \
+            chroma_store##bits(dst, codes, r->out_step, row);                                      \
         }                                                                                          \
     }                                                                                              \
     static void chroma##bits##_in_blocks(const LumeqChromaRows *r, const CurveTable *table,        \

@@ -79,16 +79,17 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
-/* Returns whether no gain is limited; otherwise it writes nothing. `step` is a constant. */
+/* Returns whether no gain is limited; otherwise it writes nothing. `step`: of input and output,
+ * constants where it matters. */
 static inline __attribute__((always_inline)) int
-scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step, const ChromaMeans *means,
-             int block, const ChromaGains *gains, const ChromaRow *row)
+scale_block8(uint8_t *const to[2], const uint8_t *const from[2], const int step[2],
+             const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)
 {
     const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
     const Window window = means->windows[block];
     const __m256i zero = _mm256_setzero_si256();
     __m256i gain[VECTORS], code[2][HALVES];
-    load_codes8(code, from, step);
+    load_codes8(code, from, step[0]);
     if (look_up_gains8(gain, code, mean, window, &gains->bytes))
         return 0;
     for (int k = 0; k < 2; k++)
@@ -97,7 +98,7 @@ scale_block8(uint8_t *const to[2], const uint8_t *const from[2], int step, const
                                                          gain[2 * i], gains, &row->legal),
                                              scale_bytes(_mm256_unpackhi_epi8(code[k][i], zero),
                                                          gain[2 * i + 1], gains, &row->legal));
-    store_codes8(to, code, step);
+    store_codes8(to, code, step[1]);
     return 1;
 }
 
@@ -155,43 +156,28 @@ static inline void store_offs(uint16_t *const to[2], const __m256i off[2][VECTOR
     }
 }
 
-/* Looks up the gains of a block's pixels; returns whether any gain is limited. */
-static inline int look_up_gains16(__m256i gain[VECTORS], __m256i off[2][VECTORS],
-                                  const uint8_t *mean, Window window, const GainBytes *gains,
-                                  int depth)
-{
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i cell[HALVES], found[3][HALVES], none[HALVES] = {zero, zero}, most[VECTORS];
-    __m256i beyond = zero;
-    for (int i = 0; i < HALVES; i++)
-        cell[i] = swap_middle(load_vector(mean + 32 * i));
-    look_up_bytes(found, gains->gain, 3, window, cell);
-    join_bytes(gain, found[0], found[1]);
-    join_bytes(most, none, found[2]);
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < VECTORS; i++) {
-            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off[k][i]), 16 - depth);
-            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
-        }
-    return !_mm256_testz_si256(beyond, beyond);
-}
-
 static inline __attribute__((always_inline)) int
-scale_block16(uint16_t *const to[2], const uint16_t *const from[2], int step,
+scale_block16(uint16_t *const to[2], const uint16_t *const from[2], const int step[2],
               const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)
 {
     const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
     const Window window = means->windows[block];
     const __m256i one = _mm256_set1_epi16(1);
-    __m256i gain[VECTORS], off[2][VECTORS];
-    load_offs(off, from, step, row);
-    if (look_up_gains16(gain, off, mean, window, &gains->bytes, row->down + 8))
+    __m256i gain[VECTORS], most[VECTORS], off[2][VECTORS], beyond = _mm256_setzero_si256();
+    load_offs(off, from, step[0], row);
+    look_up_gains(gain, most, mean, window, &gains->bytes);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < VECTORS; i++) {
+            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off[k][i]), 8 - row->down);
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
+        }
+    if (!_mm256_testz_si256(beyond, beyond))
         return 0;
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < VECTORS; i++)
             off[k][i] =
                 scale_within(off[k][i], off[k][i], gain[i], gains->add, one, 12, &row->legal);
-    store_offs(to, (const __m256i(*)[VECTORS])off, step, row);
+    store_offs(to, (const __m256i(*)[VECTORS])off, step[1], row);
     return 1;
 }
 
@@ -223,16 +209,16 @@ static inline void find_means16(ChromaMeans *means, const uint16_t *a, const uin
 /* A block with limited gains. */
 #define DEFINE_SCALE_ENDED(bits)                                                                   \
     static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
-                                  const uint##bits##_t *const from[2], int step,                   \
+                                  const uint##bits##_t *const from[2], const int step[2],          \
                                   const uint8_t *mean, const ChromaRow *row, int x)                \
     {                                                                                              \
         uint16_t means[CHROMA_BLOCK];                                                              \
         ChromaCodes codes;                                                                         \
         for (int i = 0; i < CHROMA_BLOCK; i++)                                                     \
             means[i] = mean[i];                                                                    \
-        chroma_load##bits(codes, from, step, row);                                                 \
+        chroma_load##bits(codes, from, step[0], row);                                              \
         chroma_block(codes, means, row, x);                                                        \
-        chroma_store##bits(to, codes, step, row);                                                  \
+        chroma_store##bits(to, codes, step[1], row);                                               \
     }
 
 DEFINE_SCALE_ENDED(8)
@@ -240,11 +226,12 @@ DEFINE_SCALE_ENDED(16)
 
 #define DEFINE_CHROMA(bits, name)                                                                  \
     /* Scales the whole blocks of a row and returns their number of pixels. */                     \
-    static inline int scale_blocks##bits(                                                          \
+    static inline __attribute__((always_inline)) int scale_blocks##bits(                           \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
-        const uint##bits##_t *const luma[2], int step, const LumeqChromaRows *r,                   \
+        const uint##bits##_t *const luma[2], int in, int out, const LumeqChromaRows *r,            \
         const ChromaGains *gains, const ChromaRow *row)                                            \
     {                                                                                              \
+        const int step[2] = {in, out};                                                             \
         const int sub_x = r->sub_x, whole = (r->luma_width >> sub_x) / CHROMA_BLOCK;               \
         int x = 0;                                                                                 \
         for (int first = 0; first < whole; first += SOME_BLOCKS) {                                 \
@@ -252,8 +239,8 @@ DEFINE_SCALE_ENDED(16)
             ChromaMeans means;                                                                     \
             find_means##bits(&means, luma[0] + over, luma[1] + over, sub_x, blocks, row);          \
             for (int i = 0; i < blocks; i++, x += CHROMA_BLOCK) {                                  \
-                uint##bits##_t *const dst[2] = {to[0] + x * step, to[1] + x * step};               \
-                const uint##bits##_t *const src[2] = {from[0] + x * step, from[1] + x * step};     \
+                uint##bits##_t *const dst[2] = {to[0] + x * out, to[1] + x * out};                 \
+                const uint##bits##_t *const src[2] = {from[0] + x * in, from[1] + x * in};         \
                 if (!scale_block##bits(dst, src, step, &means, i, gains, row))                     \
                     scale_ended##bits(dst, src, step, means.mean + i * CHROMA_BLOCK, row, x);      \
             }                                                                                      \
@@ -275,11 +262,14 @@ DEFINE_SCALE_ENDED(16)
             chroma_add(&row, params, r->y + y);                                                    \
             gains.add =                                                                            \
                 swap_middle(_mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)));   \
-            const int x = r->step == 1 ? scale_blocks##bits(to, from, luma, 1, r, &gains, &row)    \
-                                       : scale_blocks##bits(to, from, luma, 2, r, &gains, &row);   \
+            const int x =                                                                          \
+                r->step != r->out_step                                                             \
+                    ? scale_blocks##bits(to, from, luma, r->step, r->out_step, r, &gains, &row)    \
+                : r->step == 1 ? scale_blocks##bits(to, from, luma, 1, 1, r, &gains, &row)         \
+                               : scale_blocks##bits(to, from, luma, 2, 2, r, &gains, &row);        \
             if (x < width)                                                                         \
                 chroma_last##bits(                                                                 \
-                    (uint##bits##_t *[2]){to[0] + x * r->step, to[1] + x * r->step},               \
+                    (uint##bits##_t *[2]){to[0] + x * r->out_step, to[1] + x * r->out_step},       \
                     (const uint##bits##_t *[2]){from[0] + x * r->step, from[1] + x * r->step},     \
                     (const uint##bits##_t *[2]){luma[0] + (x << sub_x), luma[1] + (x << sub_x)},   \
                     r->luma_width - (x << sub_x), x, width - x, r, &row);                          \

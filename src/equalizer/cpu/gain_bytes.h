@@ -23,6 +23,22 @@ static inline void make_gain_bytes(GainBytes *bytes, const CurveGain gain[CURVE_
     bytes->free = byte_table(codes);
 }
 
+/* Looks up the gains of a block's cells, and the distances from gray up to which they have no
+ * limit, in 256ths of codes of 8 bits. */
+static inline __attribute__((always_inline)) void look_up_gains(__m256i gain[2 * HALVES],
+                                                                __m256i free[2 * HALVES],
+                                                                const uint8_t *cells, Window window,
+                                                                const GainBytes *gains)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i cell[HALVES], found[3][HALVES], none[HALVES] = {zero, zero};
+    for (int i = 0; i < HALVES; i++)
+        cell[i] = swap_middle(load_vector(cells + 32 * i));
+    look_up_bytes(found, gains->gain, 3, window, cell);
+    join_bytes(gain, found[0], found[1]);
+    join_bytes(free, none, found[2]);
+}
+
 /* Rounded means of 2x2 samples, or of two samples given twice. */
 static inline __m256i means_of_4(const uint8_t *a, const uint8_t *b)
 {

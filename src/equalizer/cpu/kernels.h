@@ -40,10 +40,10 @@ typedef struct LumeqChromaRows {
     ptrdiff_t dst_stride[2], src_stride[2], luma_stride;
     int luma_width, luma_height; /* size of the luma from there on */
     int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
-    int step;                    /* distance between samples of a component: 1 or 2 */
-    int height;                  /* number of rows */
-    int y;                       /* number of the first row in the active picture */
-    const TileGrid *grid;        /* both NULL except in mode CLAHE */
+    int step, out_step;   /* distance between samples of a component in src, in dst: 1 or 2 */
+    int height;           /* number of rows */
+    int y;                /* number of the first row in the active picture */
+    const TileGrid *grid; /* both NULL except in mode CLAHE */
     const TileTables *tables;
 } LumeqChromaRows;
 

@@ -1,5 +1,5 @@
-#include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/bound_loops.h"
+#include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_row_reference.h"
 
@@ -144,8 +144,8 @@ static inline CurveGain gain_over(const LumeqChromaRows *r, const CurveTable *ta
                 const uint32_t gain = curve_pixel_gain(gain_over(r, table, params, x, y, luma),    \
                                                        codes[0], codes[1], params->depth, &legal); \
                 for (int i = 0; i < 2; i++)                                                        \
-                    to[i][at] = (uint##bits##_t)(curve_chroma(codes[i], gain, add, &legal)         \
-                                                 << params->shift);                                \
+                    to[i][x * r->out_step] = (uint##bits##_t)(                                     \
+                        curve_chroma(codes[i], gain, add, &legal) << params->shift);               \
             }                                                                                      \
         }                                                                                          \
     }

@@ -284,14 +284,6 @@ static Chroma open_chroma(const LiftedPicture *picture, void *memory, int y, int
     return c;
 }
 
-/* The row of a component, planar or interleaved. */
-static uint8_t *component_row(const LumeqImage *image, int i, int y)
-{
-    if (lumeq_step(image, 1) == 1)
-        return lumeq_row(image, 1 + i, y);
-    return (uint8_t *)lumeq_row(image, 1, y) + i * (image->depth > 8 ? 2 : 1);
-}
-
 static void load_chroma(Chroma *c, int y)
 {
     const LumeqImage *in = &c->picture->in;
@@ -306,7 +298,7 @@ static void load_chroma(Chroma *c, int y)
         ring_row(&c->quarter, y), (uint8_t *)ring_row(&c->cells, y), &under, &c->band.row);
     for (int i = 0; i < 2; i++)
         (deep ? kernels->load16 : kernels->load8)(ring_row(&c->source[i], y),
-                                                  component_row(in, i, y), lumeq_step(in, 1),
+                                                  lumeq_component(in, i, y), lumeq_step(in, 1),
                                                   c->passes[i].steps[0], &c->band.row);
 }
 
@@ -333,7 +325,7 @@ static void finish_chroma(const Chroma *c, const int16_t *const done[2], int y)
                          .y = y,
                          .shift = out->shift};
     for (int i = 0; i < 2; i++) {
-        chroma.dst[i] = turns ? c->out[i] : component_row(out, i, y);
+        chroma.dst[i] = turns ? c->out[i] : lumeq_component(out, i, y);
         chroma.from[i] = done[i];
         chroma.source[i] = ring_row(&c->source[i], y);
     }

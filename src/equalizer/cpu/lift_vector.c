@@ -394,32 +394,21 @@ static int own_cells16(uint8_t *cells, const LiftUnder *u, const LiftRow *row)
 DEFINE_OWN_UNDER(8)
 DEFINE_OWN_UNDER(16)
 
-/* Looks up the gains of a block; returns whether any gain is limited. */
-static inline int look_up_block_gains(__m256i gain[VECTORS], const LiftChroma *chroma, int x,
-                                      Window window, const Prepared *prepared)
-{
-    const __m256i zero = _mm256_setzero_si256(), middle = _mm256_set1_epi16(8192);
-    __m256i code[HALVES], found[3][HALVES], none[HALVES] = {zero, zero}, most[VECTORS];
-    for (int i = 0; i < HALVES; i++)
-        code[i] = swap_middle(load_vector(chroma->cells + x + 32 * i));
-    look_up_bytes(found, prepared->gains.gain, 3, window, code);
-    join_bytes(gain, found[0], found[1]);
-    join_bytes(most, none, found[2]);
-    __m256i beyond = zero;
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < VECTORS; i++) {
-            const __m256i off = _mm256_sub_epi16(load_vector(chroma->from[k] + x + 16 * i), middle);
-            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off), 2); /* like `most`, Q8 */
-            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
-        }
-    return !_mm256_testz_si256(beyond, beyond);
-}
-
 static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chroma, int x,
                                     Window window, const LiftRow *row, uint32_t range)
 {
+    const __m256i middle = _mm256_set1_epi16(8192);
+    const Prepared *const prepared = row->prepared;
     ScaleBlock block;
-    if (!look_up_block_gains(gain, chroma, x, window, row->prepared))
+    __m256i most[VECTORS], beyond = _mm256_setzero_si256();
+    look_up_gains(gain, most, chroma->cells + x, window, &prepared->gains);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < VECTORS; i++) {
+            const __m256i off = _mm256_sub_epi16(load_vector(chroma->from[k] + x + 16 * i), middle);
+            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off), 2);
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
+        }
+    if (_mm256_testz_si256(beyond, beyond))
         return;
     find_gains(&block, chroma, x, range);
     for (int k = 0; k < 2; k++)
