@@ -399,7 +399,7 @@ static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chr
 {
     const __m256i middle = _mm256_set1_epi16(8192);
     const Prepared *const prepared = row->prepared;
-    ScaleBlock block;
+    GainBlock block;
     __m256i most[VECTORS], beyond = _mm256_setzero_si256();
     look_up_gains(gain, most, chroma->cells + x, window, &prepared->gains);
     for (int k = 0; k < 2; k++)
@@ -412,7 +412,7 @@ static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chr
         return;
     find_gains(&block, chroma, x, range);
     for (int k = 0; k < 2; k++)
-        end_gains(&block, range, chroma->from[k] + x);
+        end_gains(&block, range, chroma->from[k] + x, 8192, 1, 2);
     for (int i = 0; i < VECTORS; i++)
         gain[i] = swap_middle(_mm256_packus_epi32(load_vector(block.gain + 16 * i),
                                                   load_vector(block.gain + 16 * i + 8)));
