@@ -7,10 +7,11 @@
 
 #include <string.h>
 
+#include "equalizer/cpu/gain_blocks.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/tile_rows.h"
 
-#define CHROMA_BLOCK 64 /* pixels; a multiple of the dither's period of 8 */
+#define CHROMA_BLOCK GAIN_BLOCK
 
 /* The tiles of a row in mode CLAHE. */
 typedef struct ChromaTiles {
@@ -31,12 +32,6 @@ typedef struct ChromaRow {
 
 typedef uint16_t ChromaCodes[2][CHROMA_BLOCK];
 
-/* In lanes of 32 bits. */
-typedef struct ChromaBlock {
-    uint32_t gain[CHROMA_BLOCK], from[CHROMA_BLOCK], to[CHROMA_BLOCK]; /* as CurveGain */
-    uint32_t ends[CHROMA_BLOCK]; /* all ones if curve_within() may limit the gain */
-} ChromaBlock;
-
 static inline int32_t chroma_min(int32_t a, int32_t b)
 {
     return a < b ? a : b;
@@ -47,7 +42,7 @@ static inline int32_t chroma_max(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-static inline void chroma_look_up(ChromaBlock *restrict block, const ChromaRow *row,
+static inline void chroma_look_up(GainBlock *restrict block, const ChromaRow *row,
                                   const uint16_t *mean)
 {
     uint32_t over[CHROMA_BLOCK][2]; /* gain, with `from` in the upper half; `to` */
@@ -57,15 +52,6 @@ static inline void chroma_look_up(ChromaBlock *restrict block, const ChromaRow *
         block->gain[i] = over[i][0] & 0xffff;
         block->from[i] = over[i][0] >> 16;
         block->to[i] = over[i][1] & 0xffff;
-    }
-}
-
-static inline void chroma_find_ends(ChromaBlock *restrict block, const ChromaRow *row)
-{
-    const uint32_t range = row->legal.range;
-    for (int i = 0; i < CHROMA_BLOCK; i++) {
-        block->to[i] = block->to[i] < range ? block->to[i] : range;
-        block->ends[i] = -(uint32_t)((block->gain[i] > CURVE_GAIN_ONE) & (block->from[i] <= range));
     }
 }
 
@@ -116,7 +102,7 @@ static inline uint32_t chroma_gain(int32_t in, int32_t out, CurveGainRule rule)
     return (uint32_t)chroma_min(gain, (int32_t)rule.most);
 }
 
-static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTiles *tiles,
+static inline void chroma_tile_gains(GainBlock *restrict block, const ChromaTiles *tiles,
                                      const uint16_t *mean, int x)
 {
     const CurveParams *p = &tiles->grid->curve;
@@ -135,52 +121,10 @@ static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTi
     }
 }
 
-typedef struct ChromaLimit {
-    uint32_t used, most;
-} ChromaLimit;
+/* Gains are at most CURVE_GAIN_MOST, so products fit. */
+DEFINE_END_GAINS(chroma_end_gains, uint16_t)
 
-static inline ChromaLimit chroma_limit(const ChromaBlock *block, const ChromaRow *row,
-                                       const uint16_t *codes, int i)
-{
-    const int32_t chroma = codes[i] - row->legal.middle;
-    const uint32_t from = block->from[i], to = block->to[i], range = row->legal.range;
-    const uint32_t reach = 15 * row->unit * (uint32_t)(chroma < 0 ? -chroma : chroma);
-    const uint32_t room = 8 * (chroma > 0 ? range - from : from);
-    return (ChromaLimit){reach < room ? reach : room, (chroma > 0 ? range - to : to) << 15};
-}
-
-/* most / used, rounded down, and at least CURVE_GAIN_KEPT. Both are exact in float32, and the
- * quotient, below 2^16 where it matters, is at most rounded up to the next integer. */
-static inline uint32_t chroma_quotient(ChromaLimit limit)
-{
-    const float used = (float)chroma_max((int32_t)limit.used, 1);
-    const uint32_t q = (uint32_t)(int32_t)((float)(int32_t)limit.most / used);
-    const uint32_t end = q - (q * limit.used > limit.most);
-    return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
-}
-
-/* Limits gains so that colours stay within R'G'B'. Divides only in the few blocks that need it.
- * Gains are at most CURVE_GAIN_MOST, so the product fits. */
-static inline void chroma_end_gains(ChromaBlock *restrict block, const ChromaRow *row,
-                                    const uint16_t *codes)
-{
-    uint32_t beyond = 0;
-    for (int i = 0; i < CHROMA_BLOCK; i++) {
-        const ChromaLimit limit = chroma_limit(block, row, codes, i);
-        beyond |= -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
-    }
-    if (!beyond)
-        return;
-    for (int i = 0; i < CHROMA_BLOCK; i++) {
-        const ChromaLimit limit = chroma_limit(block, row, codes, i);
-        const uint32_t end = chroma_quotient(limit);
-        const uint32_t taken =
-            -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
-        block->gain[i] = (end & taken) | (block->gain[i] & ~taken);
-    }
-}
-
-static inline void chroma_scale(uint16_t *restrict codes, const ChromaBlock *block,
+static inline void chroma_scale(uint16_t *restrict codes, const GainBlock *block,
                                 const ChromaRow *row)
 {
     const int32_t middle = row->legal.middle;
@@ -198,14 +142,14 @@ static inline void chroma_scale(uint16_t *restrict codes, const ChromaBlock *blo
 static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const ChromaRow *row,
                                 int x)
 {
-    ChromaBlock block;
+    GainBlock block;
     if (row->tiles)
         chroma_tile_gains(&block, row->tiles, mean, x);
     else
         chroma_look_up(&block, row, mean);
-    chroma_find_ends(&block, row);
+    gain_find_ends(&block, row->legal.range);
     for (int i = 0; i < 2; i++)
-        chroma_end_gains(&block, row, codes[i]);
+        chroma_end_gains(&block, row->legal.range, codes[i], row->legal.middle, row->unit, 0);
     for (int i = 0; i < 2; i++)
         chroma_scale(codes[i], &block, row);
 }

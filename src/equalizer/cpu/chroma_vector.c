@@ -79,10 +79,11 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
-/* Returns whether no gain is limited; otherwise it writes nothing. `step`: of input and output. */
-static inline int scale_block8(uint8_t *const to[2], const uint8_t *const from[2],
-                               const int step[2], const ChromaMeans *means, int block,
-                               const ChromaGains *gains, const ChromaRow *row)
+/* Returns whether no gain is limited; otherwise it writes nothing. `step`: of input and output,
+ * constants where it matters. */
+static inline __attribute__((always_inline)) int
+scale_block8(uint8_t *const to[2], const uint8_t *const from[2], const int step[2],
+             const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)
 {
     const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
     const Window window = means->windows[block];
@@ -155,17 +156,22 @@ static inline void store_offs(uint16_t *const to[2], const __m256i off[2][VECTOR
     }
 }
 
-static inline int scale_block16(uint16_t *const to[2], const uint16_t *const from[2],
-                                const int step[2], const ChromaMeans *means, int block,
-                                const ChromaGains *gains, const ChromaRow *row)
+static inline __attribute__((always_inline)) int
+scale_block16(uint16_t *const to[2], const uint16_t *const from[2], const int step[2],
+              const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)
 {
     const uint8_t *const mean = means->mean + block * CHROMA_BLOCK;
     const Window window = means->windows[block];
     const __m256i one = _mm256_set1_epi16(1);
-    __m256i gain[VECTORS], off[2][VECTORS];
+    __m256i gain[VECTORS], most[VECTORS], off[2][VECTORS], beyond = _mm256_setzero_si256();
     load_offs(off, from, step[0], row);
-    if (look_up_gains(gain, (const __m256i(*)[VECTORS])off, mean, window, &gains->bytes,
-                      8 - row->down))
+    look_up_gains(gain, most, mean, window, &gains->bytes);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < VECTORS; i++) {
+            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off[k][i]), 8 - row->down);
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
+        }
+    if (!_mm256_testz_si256(beyond, beyond))
         return 0;
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < VECTORS; i++)
@@ -220,12 +226,12 @@ DEFINE_SCALE_ENDED(16)
 
 #define DEFINE_CHROMA(bits, name)                                                                  \
     /* Scales the whole blocks of a row and returns their number of pixels. */                     \
-    static inline int scale_blocks##bits(                                                          \
+    static inline __attribute__((always_inline)) int scale_blocks##bits(                           \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
-        const uint##bits##_t *const luma[2], const LumeqChromaRows *r, const ChromaGains *gains,   \
-        const ChromaRow *row)                                                                      \
+        const uint##bits##_t *const luma[2], int in, int out, const LumeqChromaRows *r,            \
+        const ChromaGains *gains, const ChromaRow *row)                                            \
     {                                                                                              \
-        const int in = r->step, out = r->out_step, step[2] = {in, out};                            \
+        const int step[2] = {in, out};                                                             \
         const int sub_x = r->sub_x, whole = (r->luma_width >> sub_x) / CHROMA_BLOCK;               \
         int x = 0;                                                                                 \
         for (int first = 0; first < whole; first += SOME_BLOCKS) {                                 \
@@ -256,7 +262,11 @@ DEFINE_SCALE_ENDED(16)
             chroma_add(&row, params, r->y + y);                                                    \
             gains.add =                                                                            \
                 swap_middle(_mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)));   \
-            const int x = scale_blocks##bits(to, from, luma, r, &gains, &row);                     \
+            const int x =                                                                          \
+                r->step != r->out_step                                                             \
+                    ? scale_blocks##bits(to, from, luma, r->step, r->out_step, r, &gains, &row)    \
+                : r->step == 1 ? scale_blocks##bits(to, from, luma, 1, 1, r, &gains, &row)         \
+                               : scale_blocks##bits(to, from, luma, 2, 2, r, &gains, &row);        \
             if (x < width)                                                                         \
                 chroma_last##bits(                                                                 \
                     (uint##bits##_t *[2]){to[0] + x * r->out_step, to[1] + x * r->out_step},       \

@@ -23,25 +23,20 @@ static inline void make_gain_bytes(GainBytes *bytes, const CurveGain gain[CURVE_
     bytes->free = byte_table(codes);
 }
 
-/* Looks up the gains of a block's cells; returns whether any of the two components' distances from
- * gray is beyond its limit. `up`: from their unit to 256ths of codes of 8 bits. */
-static inline int look_up_gains(__m256i gain[2 * HALVES], const __m256i off[2][2 * HALVES],
-                                const uint8_t *cells, Window window, const GainBytes *gains, int up)
+/* Looks up the gains of a block's cells, and the distances from gray up to which they have no
+ * limit, in 256ths of codes of 8 bits. */
+static inline __attribute__((always_inline)) void look_up_gains(__m256i gain[2 * HALVES],
+                                                                __m256i free[2 * HALVES],
+                                                                const uint8_t *cells, Window window,
+                                                                const GainBytes *gains)
 {
     const __m256i zero = _mm256_setzero_si256();
-    __m256i cell[HALVES], found[3][HALVES], none[HALVES] = {zero, zero}, most[2 * HALVES];
-    __m256i beyond = zero;
+    __m256i cell[HALVES], found[3][HALVES], none[HALVES] = {zero, zero};
     for (int i = 0; i < HALVES; i++)
         cell[i] = swap_middle(load_vector(cells + 32 * i));
     look_up_bytes(found, gains->gain, 3, window, cell);
     join_bytes(gain, found[0], found[1]);
-    join_bytes(most, none, found[2]);
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < 2 * HALVES; i++) {
-            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off[k][i]), up);
-            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
-        }
-    return !_mm256_testz_si256(beyond, beyond);
+    join_bytes(free, none, found[2]);
 }
 
 /* Rounded means of 2x2 samples, or of two samples given twice. */

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "equalizer/cpu/gain_blocks.h"
 #include "equalizer/cpu/lift_kernels.h"
 
 static inline int16_t least(int16_t a, int16_t b)
@@ -377,12 +378,6 @@ DEFINE_UNDER(8)
 DEFINE_UNDER(16)
 #endif
 
-/* Gains of a block as in CurveGain, `to` limited to the range. */
-typedef struct ScaleBlock {
-    uint32_t gain[LIFT_BLOCK], from[LIFT_BLOCK], to[LIFT_BLOCK];
-    uint32_t ends[LIFT_BLOCK]; /* all ones if curve_within() may limit the gain */
-} ScaleBlock;
-
 /* Looks up CurveGain: gain, with `from` in the upper half; `to`. */
 static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restrict to,
                                       const CurveGain *table, const uint8_t *cells)
@@ -395,65 +390,27 @@ static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restric
     }
 }
 
-static inline void find_gains(ScaleBlock *restrict block, const LiftChroma *chroma, int x,
+static inline void find_gains(GainBlock *restrict block, const LiftChroma *chroma, int x,
                               uint32_t range)
 {
     uint32_t gain[LIFT_BLOCK], end[LIFT_BLOCK];
     lift_look_up_gains(gain, end, chroma->gain, chroma->cells + x);
     for (int i = 0; i < LIFT_BLOCK; i++) {
-        const uint32_t to = end[i] & 0xffff;
         block->gain[i] = gain[i] & 0xffff;
         block->from[i] = gain[i] >> 16;
-        block->to[i] = to < range ? to : range;
-        block->ends[i] = -(uint32_t)((block->gain[i] > CURVE_GAIN_ONE) & (block->from[i] <= range));
+        block->to[i] = end[i] & 0xffff;
     }
+    gain_find_ends(block, range);
 }
 
-/* The terms of curve_within() for Q6, divided by four, so that a product with a gain fits. */
-typedef struct ScaleLimit {
-    uint32_t used, most;
-} ScaleLimit;
+_Static_assert(LIFT_BLOCK == GAIN_BLOCK, "rows are filtered and scaled in the same blocks");
 
-static inline ScaleLimit find_limit(const ScaleBlock *block, uint32_t range, int32_t off, int i)
-{
-    const uint32_t from = block->from[i], to = block->to[i];
-    const uint32_t reach = 15 * (uint32_t)(off < 0 ? -off : off);
-    const uint32_t room = 2 * (off > 0 ? range - from : from);
-    return (ScaleLimit){reach < room ? reach : room, (off > 0 ? range - to : to) << 13};
-}
-
-/* most / used, rounded down, and at least CURVE_GAIN_KEPT. Both are exact in float32, and the
- * quotient, below 2^16 where it matters, is at most rounded up to the next integer. */
-static inline uint32_t find_quotient(ScaleLimit limit)
-{
-    const float used = (float)(int32_t)(limit.used | (limit.used == 0));
-    const uint32_t q = (uint32_t)(int32_t)((float)(int32_t)limit.most / used);
-    const uint32_t end = q - (q * limit.used > limit.most);
-    return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
-}
-
-/* Limits gains so that colours stay within R'G'B'. Divides only in the few blocks that need it. */
-static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const int16_t *samples)
-{
-    uint32_t beyond = 0;
-    for (int i = 0; i < LIFT_BLOCK; i++) {
-        const ScaleLimit limit = find_limit(block, range, samples[i] - 8192, i);
-        beyond |= -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
-    }
-    if (!beyond)
-        return;
-    for (int i = 0; i < LIFT_BLOCK; i++) {
-        const ScaleLimit limit = find_limit(block, range, samples[i] - 8192, i);
-        const uint32_t end = find_quotient(limit);
-        const uint32_t taken =
-            -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
-        block->gain[i] = (end & taken) | (block->gain[i] & ~taken);
-    }
-}
+/* For samples in Q6. */
+DEFINE_END_GAINS(end_gains, int16_t)
 
 #define DEFINE_SCALE(bits)                                                                         \
     static inline void scale_block##bits(uint##bits##_t *restrict out, const int16_t *from,        \
-                                         const int16_t *source, const ScaleBlock *block,           \
+                                         const int16_t *source, const GainBlock *block,            \
                                          const uint16_t *add, int shift, const CurveParams *p)     \
     {                                                                                              \
         const CurveLegal legal = curve_legal(p->depth, p->black != 0);                             \
@@ -479,10 +436,10 @@ static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const i
             add[i] = (uint16_t)(64 + (add[i] >> 1));                                               \
         for (int x = 0; x < row->width; x += LIFT_BLOCK) {                                         \
             const int left = row->width - x, count = left < LIFT_BLOCK ? left : LIFT_BLOCK;        \
-            ScaleBlock block;                                                                      \
+            GainBlock block;                                                                       \
             find_gains(&block, chroma, x, range);                                                  \
             for (int i = 0; i < 2; i++)                                                            \
-                end_gains(&block, range, chroma->from[i] + x);                                     \
+                end_gains(&block, range, chroma->from[i] + x, 8192, 1, 2);                         \
             for (int i = 0; i < 2; i++) {                                                          \
                 uint##bits##_t out[LIFT_BLOCK];                                                    \
                 scale_block##bits(out, chroma->from[i] + x, chroma->source[i] + x, &block, add,    \

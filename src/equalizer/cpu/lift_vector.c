@@ -397,19 +397,22 @@ DEFINE_OWN_UNDER(16)
 static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chroma, int x,
                                     Window window, const LiftRow *row, uint32_t range)
 {
+    const __m256i middle = _mm256_set1_epi16(8192);
     const Prepared *const prepared = row->prepared;
-    ScaleBlock block;
-    __m256i off[2][VECTORS];
+    GainBlock block;
+    __m256i most[VECTORS], beyond = _mm256_setzero_si256();
+    look_up_gains(gain, most, chroma->cells + x, window, &prepared->gains);
     for (int k = 0; k < 2; k++)
-        for (int i = 0; i < VECTORS; i++)
-            off[k][i] = _mm256_sub_epi16(load_vector(chroma->from[k] + x + 16 * i),
-                                         _mm256_set1_epi16(8192));
-    if (!look_up_gains(gain, (const __m256i(*)[VECTORS])off, chroma->cells + x, window,
-                       &prepared->gains, 2))
+        for (int i = 0; i < VECTORS; i++) {
+            const __m256i off = _mm256_sub_epi16(load_vector(chroma->from[k] + x + 16 * i), middle);
+            const __m256i far = _mm256_slli_epi16(_mm256_abs_epi16(off), 2);
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(far, most[i]));
+        }
+    if (_mm256_testz_si256(beyond, beyond))
         return;
     find_gains(&block, chroma, x, range);
     for (int k = 0; k < 2; k++)
-        end_gains(&block, range, chroma->from[k] + x);
+        end_gains(&block, range, chroma->from[k] + x, 8192, 1, 2);
     for (int i = 0; i < VECTORS; i++)
         gain[i] = swap_middle(_mm256_packus_epi32(load_vector(block.gain + 16 * i),
                                                   load_vector(block.gain + 16 * i + 8)));

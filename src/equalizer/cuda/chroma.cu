@@ -2,7 +2,6 @@
 #include <stdint.h>
 
 #define THREADS 256
-#include "equalizer/cuda/bound.cuh"
 #include "equalizer/cuda/chroma_scale.cuh"
 #include "equalizer/cuda/launch.cuh"
 

@@ -1,5 +1,5 @@
 /*
- * Scales chroma by the gain of its luma, and copies bars.
+ * Scales chroma by the gain of its luma, and copies bars; bounds luma over saturated colours.
  *
  * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
@@ -293,6 +293,55 @@ static __device__ __forceinline__ void scale_plane(const ChromaRule &rule, const
             y++;
         }
     }
+}
+
+/* ---- luma over saturated colours, after all luma is written --------------------------------- */
+
+/* True if the frame's luma rises enough to need bounds. All threads of a block call it. */
+static __device__ __forceinline__ bool is_raised(const CurveGain *gain)
+{
+    int raised = 0;
+    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
+        raised |= curve_is_raised(gain[i]);
+    return __syncthreads_or(raised);
+}
+
+/* Bounds the luma of one chroma pixel. */
+template <typename Sample>
+static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, int depth, int shift,
+                                                   uint32_t black, uint32_t range, int x, int y)
+{
+    const uint32_t chroma =
+        max(*component<Sample>(c.in, c, 0, x, y), *component<Sample>(c.in, c, 1, x, y)) >> shift;
+    if (chroma <= 1u << (depth - 1))
+        return;
+    const int right = min((x + 1) << c.sub_x, c.luma.width);
+    const int bottom = min((y + 1) << c.sub_y, c.luma.height);
+    for (int row = y << c.sub_y; row < bottom; row++) {
+        const Sample *const in = (const Sample *)plane_row(c.luma, row);
+        Sample *const out = (Sample *)plane_row(c.luma_out, row);
+        for (int at = x << c.sub_x; at < right; at++) {
+            const uint32_t was = (uint32_t)out[at] >> shift;
+            const uint32_t code =
+                curve_bounded_code((uint32_t)in[at] >> shift, was, chroma, depth, black, range);
+            if (code != was)
+                out[at] = (Sample)(code << shift);
+        }
+    }
+}
+
+/* Bounds this thread's share of the picture. Bars stay unchanged. */
+template <typename Sample>
+static __device__ __forceinline__ void bound_plane(const LumeqCudaChroma &c,
+                                                   const CurveParams &params)
+{
+    const uint32_t black = (uint32_t)params.black << (16 - params.depth);
+    const uint32_t range = curve_legal(params.depth, params.black != 0).range;
+    const int depth = sizeof(Sample) == 1 ? 8 : params.depth;
+    const int shift = sizeof(Sample) == 1 ? 0 : params.shift;
+    const int64_t all = (int64_t)c.width * c.height, step = (int64_t)gridDim.x * THREADS;
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < all; i += step)
+        bound_pixel<Sample>(c, depth, shift, black, range, (int)(i % c.width), (int)(i / c.width));
 }
 
 #endif

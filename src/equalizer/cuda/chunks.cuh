@@ -13,11 +13,8 @@
 
 #define CHUNK_BYTES 16
 
-/*
- * Before including it, a .cu file defines
- * THREADS          the size of its blocks; there is one block per multiprocessor
- * CHUNKS_AT_ONCE   number of chunks that chunks_load() loads at once; optional
- */
+/* Before including it, a .cu file defines THREADS, the size of its blocks; there is one block per
+ * multiprocessor. */
 
 #define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
 
@@ -120,26 +117,6 @@ static __device__ __forceinline__ uint4 chunk_at(const Chunks &chunks, ChunkPosi
 {
     return *(const uint4 *)chunk_in(chunks, chunks.data, chunks.stride, at);
 }
-
-#ifdef CHUNKS_AT_ONCE
-/*
- * Loads the chunk at `at` and the thread's next ones. `at` becomes opaque, to keep the compiler
- * from holding addresses of all chunks in registers, which the samples need.
- */
-static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPosition *at,
-                                                   uint4 values[CHUNKS_AT_ONCE])
-{
-    ChunkPosition next = *at;
-#pragma unroll
-    for (int i = 0; i < CHUNKS_AT_ONCE; i++) {
-        if (!chunk_is_there(chunks, next))
-            next = *at; /* any valid chunk; it is not used */
-        values[i] = chunk_at(chunks, next);
-        chunk_next(chunks, &next);
-    }
-    asm volatile("" : "+r"(at->row), "+r"(at->col));
-}
-#endif
 
 /* Position of codes, or bins, in 16-bit samples: sample >> shift, limited to the last one. 8-bit
  * samples are codes. */

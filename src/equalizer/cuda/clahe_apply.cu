@@ -6,7 +6,6 @@
 
 #define THREADS 256
 #include "equalizer/cuda/chunks.cuh"
-#include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/launch.cuh"
 #include "equalizer/cuda/parts.cuh"
 
@@ -51,11 +50,6 @@ static __device__ __forceinline__ void set_weights(Video8 *w, const TileGrid &gr
     w->rows = (255 - weight) | weight << 8;
 }
 
-static __device__ __forceinline__ void next_weights(Video8 *w)
-{
-    w->phase += w->step;
-}
-
 /* tile_lerp() of both halves. 8-bit weights do not reach 256, so the upper value is added once
  * more. */
 static __device__ __forceinline__ uint32_t lerp_halves(uint32_t halves, uint32_t weights)
@@ -94,7 +88,8 @@ static __device__ __forceinline__ void set_weights(Video16 *w, const TileGrid &g
     w->weight = tile_weight(tile_phase(&grid.y, at.y));
 }
 
-static __device__ __forceinline__ void next_weights(Video16 *w)
+/* For both kinds of video. */
+template <typename Video> static __device__ __forceinline__ void next_weights(Video *w)
 {
     w->phase += w->step;
 }

@@ -5,11 +5,10 @@
  */
 #include <stdint.h>
 
-#include "equalizer/cuda/group.cuh"
+#include "equalizer/cuda/block.cuh"
 
 #define THREADS 512
 #include "equalizer/cuda/chunks.cuh"
-#include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/count.cuh"
 #include "equalizer/cuda/parts.cuh"
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "equalizer/cuda/last_block.cuh"
+#include "equalizer/cuda/block.cuh"
 #include "equalizer/cuda/launch.cuh"
 
 /*

@@ -4,7 +4,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/last_error.h"
 

@@ -3,7 +3,6 @@
 #define LUMEQ_CUDA_FRAME_H
 
 #include "equalizer/backend.h"
-#include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
 
 /* Memory for the kernels of a frame of the reference, besides its pictures. */

@@ -3,7 +3,6 @@
 #include <stdint.h>
 
 #define THREADS 256
-#include "equalizer/cuda/bound.cuh"
 #include "equalizer/cuda/chroma_scale.cuh"
 #include "equalizer/cuda/launch.cuh"
 #include "equalizer/cuda/lift_tile.cuh"

@@ -2,7 +2,7 @@
  * finish counting makes its curve. */
 #include <stdint.h>
 
-#include "equalizer/cuda/group.cuh"
+#include "equalizer/cuda/block.cuh"
 
 #define THREADS 512
 #include "equalizer/cuda/chunks.cuh"

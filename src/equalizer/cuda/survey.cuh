@@ -1,8 +1,348 @@
-/* The part of a kernel that counts for bars and noise, in blocks of their own. */
+/*
+ * Counts for the survey: how much of each row and column is lit, for the bars, and how blocks of
+ * samples differ from the previous frame, for the noise.
+ *
+ * Before including it, a .cu file defines THREADS.
+ */
 #ifndef LUMEQ_CUDA_SURVEY_CUH
 #define LUMEQ_CUDA_SURVEY_CUH
 
-#include "equalizer/cuda/survey_counts.cuh"
+#include <stdint.h>
+
+#include "equalizer/cuda/block.cuh"
+#include "equalizer/cuda/kernels.h"
+
+#define WARPS (THREADS / 32)
+
+static_assert(NOISE_BINS == 32, "each lane has a bin");
+
+#define NOISE_COUNTS ((int)(sizeof(NoiseProfile) / sizeof(uint32_t)))
+
+/*
+ * A block spends most of its time waiting for its first samples, and signalling that it is done. So
+ * each does much at once: several rows per warp, columns per lane, and noise blocks per warp, with
+ * all loads before the first use. Blocks that do not fit beside those of the histogram would run
+ * later.
+ */
+#define ROWS_AT_ONCE 2
+#define COLUMNS_AT_ONCE 2
+#define COLUMN_ROWS_AT_ONCE 8
+#define NOISE_AT_ONCE 2
+
+/* Limit for blocks that count noise, because all add to the same counters. */
+#define MOST_NOISE_BLOCKS (1024 / WARPS)
+
+typedef struct Luma {
+    const uint8_t *data;
+    int64_t stride;
+} Luma;
+
+static inline Luma luma_of(const LumeqCudaPlane *plane)
+{
+    const Luma luma = {plane->data, plane->stride};
+    return luma;
+}
+
+/* ---- bars ---------------------------------------------------------------------------------- */
+
+/* Loads a sample without a test whether it exists: branches would serialize the loads. */
+template <typename Sample>
+static __device__ __forceinline__ uint32_t sample_at(const Luma &luma, const BarsParams &params,
+                                                     int x, int y)
+{
+    const uint8_t *const row = luma.data + min(y, params.height - 1) * luma.stride;
+    return __ldg((const Sample *)row + min(x, params.width - 1));
+}
+
+/* Counts a warp's rows, beginning with this one. */
+template <typename Sample>
+static __device__ __forceinline__ void count_rows(const Luma &luma, const BarsParams &params, int y,
+                                                  uint32_t lit, uint8_t *lit_rows)
+{
+    constexpr int turns = (BARS_ROW_SAMPLES + 31) / 32;
+    const int lane = (int)threadIdx.x % 32, samples = min(params.width, BARS_ROW_SAMPLES);
+    uint32_t sample[turns][ROWS_AT_ONCE];
+    int count[ROWS_AT_ONCE] = {};
+#pragma unroll
+    for (int i = 0; i < turns; i++) {
+        const int k = i * 32 + lane;
+        const int x = bars_block(params.width, k / BARS_BLOCK) + k % BARS_BLOCK;
+#pragma unroll
+        for (int row = 0; row < ROWS_AT_ONCE; row++)
+            sample[i][row] = sample_at<Sample>(luma, params, x, y + row);
+    }
+#pragma unroll
+    for (int i = 0; i < turns; i++)
+#pragma unroll
+        for (int row = 0; row < ROWS_AT_ONCE; row++)
+            count[row] +=
+                __popc(__ballot_sync(~0u, i * 32 + lane < samples && sample[i][row] >= lit));
+#pragma unroll
+    for (int row = 0; row < ROWS_AT_ONCE; row++)
+        if (lane == row && y + row < params.height)
+            lit_rows[y + row] = (uint8_t)count[row];
+}
+
+/* Columns of a block; each warp counts all of them in a part of the rows. */
+#define COLUMNS (32 * COLUMNS_AT_ONCE)
+
+template <typename Sample>
+static __device__ __forceinline__ void count_columns(const Luma &luma, const BarsParams &params,
+                                                     int first, uint32_t lit, uint8_t *lit_columns)
+{
+    __shared__ uint8_t counts[WARPS][COLUMNS];
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    const int step = bars_row_step(params.height), far = WARPS * step;
+    uint32_t count[COLUMNS_AT_ONCE] = {};
+    for (int y = bars_first_row(params.height) + warp * step; y < params.height;
+         y += COLUMN_ROWS_AT_ONCE * far) {
+        uint32_t sample[COLUMN_ROWS_AT_ONCE][COLUMNS_AT_ONCE];
+#pragma unroll
+        for (int row = 0; row < COLUMN_ROWS_AT_ONCE; row++)
+#pragma unroll
+            for (int i = 0; i < COLUMNS_AT_ONCE; i++)
+                sample[row][i] =
+                    sample_at<Sample>(luma, params, first + i * 32 + lane, y + row * far);
+#pragma unroll
+        for (int row = 0; row < COLUMN_ROWS_AT_ONCE; row++)
+#pragma unroll
+            for (int i = 0; i < COLUMNS_AT_ONCE; i++)
+                count[i] += y + row * far < params.height && sample[row][i] >= lit;
+    }
+#pragma unroll
+    for (int i = 0; i < COLUMNS_AT_ONCE; i++)
+        counts[warp][i * 32 + lane] = (uint8_t)count[i];
+    __syncthreads();
+    const int x = (int)threadIdx.x;
+    if (x < COLUMNS && first + x < params.width) {
+        uint32_t sum = 0;
+        for (int i = 0; i < WARPS; i++)
+            sum += counts[i][x];
+        lit_columns[first + x] = (uint8_t)sum;
+    }
+}
+
+/* Numbers of blocks for columns, and for rows. */
+typedef struct Lines {
+    int column_blocks, row_blocks;
+} Lines;
+
+static inline Lines lines_of(const BarsParams *p)
+{
+    const int rows = WARPS * ROWS_AT_ONCE;
+    const Lines lines = {(p->width + COLUMNS - 1) / COLUMNS, (p->height + rows - 1) / rows};
+    return lines;
+}
+
+template <typename Sample>
+static __device__ __forceinline__ void count_lines(const Luma &luma, const BarsParams &params,
+                                                   const Lines &lines, int block, uint8_t *columns,
+                                                   uint8_t *rows)
+{
+    const uint32_t lit = bars_lit(&params);
+    const int warp = (block - lines.column_blocks) * WARPS + (int)threadIdx.x / 32;
+    if (block < lines.column_blocks)
+        count_columns<Sample>(luma, params, block * COLUMNS, lit, columns);
+    else if (warp * ROWS_AT_ONCE < params.height)
+        count_rows<Sample>(luma, params, warp * ROWS_AT_ONCE, lit, rows);
+}
+
+/* ---- noise --------------------------------------------------------------------------------- */
+
+typedef struct NoiseCodes {
+    NoiseRows rows;
+    int depth, shift, black; /* black: as an 8-bit code */
+    int vectors;             /* half a row of a block is an aligned vector */
+} NoiseCodes;
+
+template <typename Sample>
+static __device__ __forceinline__ int code_at(const Luma &luma, const NoiseCodes &codes, int x,
+                                              int y)
+{
+    const int code = ((const Sample *)(luma.data + y * luma.stride))[x];
+    return sizeof(Sample) == 1 ? code : min(code >> codes.shift, (1 << codes.depth) - 1);
+}
+
+/* Four 8-bit samples, or two deeper ones. */
+template <typename Sample>
+static __device__ __forceinline__ void add_word(NoiseSums *s, uint32_t now, uint32_t before,
+                                                const NoiseCodes &codes)
+{
+    if (sizeof(Sample) == 1) {
+        s->now = __dp4a(now, 0x01010101u, s->now);
+        s->before = __dp4a(before, 0x01010101u, s->before);
+        s->apart += __vsadu4(now, before);
+    } else {
+#pragma unroll
+        for (int bits = 0; bits < 32; bits += 16) {
+            const int most = (1 << codes.depth) - 1;
+            const int a = min((int)(now >> bits & 0xffff) >> codes.shift, most);
+            const int b = min((int)(before >> bits & 0xffff) >> codes.shift, most);
+            s->now += (uint32_t)a;
+            s->before += (uint32_t)b;
+            s->apart += (uint32_t)abs(a - b);
+        }
+    }
+}
+
+/* The lane's half row of a block, now and in the previous frame. */
+template <typename Vector> struct NoiseLine {
+    Vector now, before;
+};
+
+template <typename Vector>
+static __device__ __forceinline__ void load_line(NoiseLine<Vector> *line, const Luma &now,
+                                                 const Luma &before, int left, int top)
+{
+    const int lane = (int)threadIdx.x % 32;
+    const int64_t y = top + lane / 2, at = left + lane % 2 * (int64_t)sizeof(Vector);
+    line->now = __ldg((const Vector *)(now.data + y * now.stride + at));
+    line->before = __ldg((const Vector *)(before.data + y * before.stride + at));
+}
+
+static __device__ __forceinline__ void add_line(NoiseSums *s, const NoiseLine<uint2> &line,
+                                                const NoiseCodes &codes)
+{
+    add_word<uint8_t>(s, line.now.x, line.before.x, codes);
+    add_word<uint8_t>(s, line.now.y, line.before.y, codes);
+}
+
+static __device__ __forceinline__ void add_line(NoiseSums *s, const NoiseLine<uint4> &line,
+                                                const NoiseCodes &codes)
+{
+    add_word<uint16_t>(s, line.now.x, line.before.x, codes);
+    add_word<uint16_t>(s, line.now.y, line.before.y, codes);
+    add_word<uint16_t>(s, line.now.z, line.before.z, codes);
+    add_word<uint16_t>(s, line.now.w, line.before.w, codes);
+}
+
+template <typename Sample> struct NoiseVectorOf {
+    typedef uint2 Type;
+};
+template <> struct NoiseVectorOf<uint16_t> {
+    typedef uint4 Type;
+};
+
+/* Loads samples one by one. */
+template <typename Sample>
+static __device__ __forceinline__ NoiseSums sum_samples(const Luma &now, const Luma &before,
+                                                        const NoiseCodes &codes, int left, int top)
+{
+    NoiseSums s = {0, 0, 0};
+#pragma unroll
+    for (int i = (int)threadIdx.x % 32; i < NOISE_BLOCK * NOISE_BLOCK; i += 32) {
+        const int x = left + i % NOISE_BLOCK, y = top + i / NOISE_BLOCK;
+        const int a = code_at<Sample>(now, codes, x, y);
+        const int b = code_at<Sample>(before, codes, x, y);
+        s.now += (uint32_t)a;
+        s.before += (uint32_t)b;
+        s.apart += (uint32_t)abs(a - b);
+    }
+    return s;
+}
+
+/* `s`: the lane's sums. */
+static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSums s,
+                                                   const NoiseCodes &codes)
+{
+    s.now = warp_sum(s.now);
+    s.before = warp_sum(s.before);
+    s.apart = warp_sum(s.apart);
+    if (threadIdx.x % 32)
+        return;
+    const uint32_t level = noise_level(&s, codes.depth, codes.black);
+    atomicAdd(&counts->blocks[level], 1);
+    if (!s.apart)
+        atomicAdd(&counts->repeated, 1);
+    if (noise_is_still(&s, codes.depth))
+        atomicAdd(&counts->still[level][noise_bin(&s, codes.depth)], 1);
+}
+
+static __device__ __forceinline__ int noise_left(const NoiseCodes &codes, int i)
+{
+    return i % codes.rows.columns * NOISE_BLOCK;
+}
+
+static __device__ __forceinline__ int noise_top(const NoiseCodes &codes, int i)
+{
+    return noise_line(&codes.rows, i / codes.rows.columns);
+}
+
+/* Counts a warp's next blocks, of `all`: number i, i + step and so on. */
+template <typename Sample>
+static __device__ __forceinline__ void count_blocks(const Luma &now, const Luma &before,
+                                                    const NoiseCodes &codes, int i, int step,
+                                                    int all, NoiseProfile *counts)
+{
+    NoiseLine<typename NoiseVectorOf<Sample>::Type> lines[NOISE_AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < NOISE_AT_ONCE; k++) {
+        const int at = min(i + k * step, all - 1);
+        load_line(&lines[k], now, before, noise_left(codes, at) * (int)sizeof(Sample),
+                  noise_top(codes, at));
+    }
+#pragma unroll
+    for (int k = 0; k < NOISE_AT_ONCE; k++) {
+        NoiseSums s = {0, 0, 0};
+        add_line(&s, lines[k], codes);
+        if (i + k * step < all)
+            count_block(counts, s, codes);
+    }
+}
+
+/* Counts the share of block `block` of `blocks` that count noise. */
+template <typename Sample>
+static __device__ __forceinline__ void count_noise(const Luma &now, const Luma &before,
+                                                   const NoiseCodes &codes, int block, int blocks,
+                                                   NoiseProfile *counts)
+{
+    __shared__ union {
+        NoiseProfile profile;
+        uint32_t counts[NOISE_COUNTS];
+    } own;
+    for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
+        own.counts[i] = 0;
+    __syncthreads();
+    const int all = codes.rows.rows * codes.rows.columns, step = blocks * WARPS;
+    const int first = block * WARPS + (int)threadIdx.x / 32;
+    if (codes.vectors)
+        for (int i = first; i < all; i += NOISE_AT_ONCE * step)
+            count_blocks<Sample>(now, before, codes, i, step, all, &own.profile);
+    else
+        for (int i = first; i < all; i += step)
+            count_block(
+                &own.profile,
+                sum_samples<Sample>(now, before, codes, noise_left(codes, i), noise_top(codes, i)),
+                codes);
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
+        if (own.counts[i])
+            atomicAdd((uint32_t *)counts + i, own.counts[i]);
+}
+
+static inline int has_vectors(const LumeqCudaPlane *plane, int depth)
+{
+    const uintptr_t bytes = NOISE_BLOCK / 2 * (depth > 8 ? sizeof(uint16_t) : 1);
+    return (uintptr_t)plane->data % bytes == 0 && (uintptr_t)plane->stride % bytes == 0;
+}
+
+/* Without a previous frame nothing is counted. */
+static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
+                                     const CurveParams *params)
+{
+    NoiseCodes codes = {noise_rows(luma->width, luma->height), params->depth, params->shift,
+                        params->black >> (params->depth - 8),
+                        has_vectors(luma, params->depth) && has_vectors(before, params->depth)};
+    if (!before->data)
+        codes.rows.rows = 0;
+    return codes;
+}
+
+static inline int noise_blocks(const NoiseCodes *codes)
+{
+    const int blocks = codes->rows.rows * codes->rows.columns / (WARPS * NOISE_AT_ONCE);
+    return blocks < MOST_NOISE_BLOCKS ? blocks + 1 : MOST_NOISE_BLOCKS;
+}
 
 /* Without luma there is no survey. */
 typedef struct SurveyWork {
