@@ -121,15 +121,19 @@ TEST(curves_move_back)
 
 /* ---- whole frames ---- */
 
-/* Codes of 10 bits, limited range. */
+/* Codes of 10 bits. */
 static const struct Scene {
     LumeqTransfer transfer;
     int dark, paper, lamp; /* the scene around its dark code; 203 and 1,000 nits */
     int low, high;         /* the scene's mean code afterwards: 14 and 20 nits */
+    int wide;              /* columns of the lamp; two of the paper follow */
+    LumeqRange range;
 } scenes[] = {
-    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384},   /* 1 nit */
-    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 361},  /* 1 nit */
-    {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 361}, /* a lamp above white */
+    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384, 2, 0},   /* 1 nit */
+    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 361, 2, 0},  /* 1 nit */
+    {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 361, 2, 0}, /* a lamp above white */
+    {LUMEQ_TRANSFER_HLG, 102, 767, 1023, 299, 347, 2, LUMEQ_RANGE_FULL},
+    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 336, 384, 36, 0}, /* a window, 13 nits */
 };
 
 static void draw(uint16_t *codes, const struct Scene *s, uint64_t seed)
@@ -138,17 +142,19 @@ static void draw(uint16_t *codes, const struct Scene *s, uint64_t seed)
         for (int x = 0; x < WIDTH; x++) {
             const int noise = (int)(check_hash(seed, (uint64_t)(y * WIDTH + x)) % 3);
             const int code = s->dark - 30 + (x * 7 + y * 3) % 61 + noise - 1;
-            codes[y * WIDTH + x] = (uint16_t)(x < 2 ? s->lamp : x < 4 ? s->paper : code);
+            codes[y * WIDTH + x] = (uint16_t)(x < s->wide       ? s->lamp
+                                              : x < s->wide + 2 ? s->paper
+                                                                : code);
         }
 }
 
-static double mean_of(const uint16_t *codes)
+static double mean_of(const uint16_t *codes, int from)
 {
     double sum = 0;
     for (int y = 0; y < HEIGHT; y++)
-        for (int x = 4; x < WIDTH; x++)
+        for (int x = from; x < WIDTH; x++)
             sum += codes[y * WIDTH + x];
-    return sum / (HEIGHT * (WIDTH - 4));
+    return sum / (HEIGHT * (WIDTH - from));
 }
 
 TEST(dark_scenes_keep_highlights)
@@ -164,8 +170,11 @@ TEST(dark_scenes_keep_highlights)
               lumeq_last_error(eq));
         for (int n = 0; n < 30; n++) {
             draw(in[n % 2], s, (uint64_t)n);
-            const LumeqImage image = {
-                .stride = {2 * WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 10};
+            const LumeqImage image = {.stride = {2 * WIDTH},
+                                      .width = WIDTH,
+                                      .height = HEIGHT,
+                                      .depth = 10,
+                                      .range = s->range};
             LumeqImage previous = image;
             LumeqFrame frame = {.in = image, .out = image, .time = n * INT64_C(40000000)};
             frame.in.plane[0] = in[n % 2];
@@ -175,10 +184,10 @@ TEST(dark_scenes_keep_highlights)
             CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
         }
         for (int y = 0; y < HEIGHT; y++)
-            CHECK(out[y * WIDTH] == s->lamp && abs(out[y * WIDTH + 2] - s->paper) <= 1,
-                  "the lamp becomes %d, the paper %d", out[y * WIDTH], out[y * WIDTH + 2]);
-        CHECK(mean_of(out) > s->low && mean_of(out) < s->high, "transfer %d: the mean becomes %.1f",
-              s->transfer, mean_of(out));
+            CHECK(out[y * WIDTH] == s->lamp && abs(out[y * WIDTH + s->wide] - s->paper) <= 1,
+                  "the lamp becomes %d, the paper %d", out[y * WIDTH], out[y * WIDTH + s->wide]);
+        const double mean = mean_of(out, s->wide + 2);
+        CHECK(mean > s->low && mean < s->high, "scene %d: the mean becomes %.1f", (int)i, mean);
         lumeq_destroy(&eq);
     }
 }

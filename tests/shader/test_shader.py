@@ -187,20 +187,25 @@ class InFfmpeg(Case):
             with self.subTest(transfer):
                 source, shaded, written = (self.path(name) for name in ("hdr.mkv", "shaded.mkv", "program.mkv"))
                 ffmpeg("-f", "lavfi", "-t", 1.5, "-i", "color=black:size=192x112,format=gray10le,geq=lum='if(lt(X,8),%d,if("
-                       "lt(X,16),%d,%d+mod(X*7+Y*3,60)))',format=yuv420p10le" % (lamp, paper, scene), "-c:v", "ffv1",
-                       "-color_range", "tv", "-color_trc", transfer, "-color_primaries", "bt2020", "-colorspace", "bt2020nc",
+                       "lt(X,16),%d,%d+mod(X*7+Y*3,60)))',format=yuv420p10le,"
+                       "geq=lum='lum(X,Y)':cb='512+if(lt(X,16),0,20*sin(Y/9))':cr='512+if(lt(X,16),0,12*cos(Y/7))'"
+                       % (lamp, paper, scene), "-c:v", "ffv1", "-color_range", "tv", "-color_trc", transfer, "-color_primaries", "bt2020", "-colorspace", "bt2020nc",
                        source)
                 hook = setting("denoise", "0.0").replace("const float transfer = 0.0", "const float transfer = " + number)
+                hook = hook.replace("const float matrix = 0.0", "const float matrix = 2020.0")
                 write_bytes(self.path("hdr.hook"), hook.encode())
                 shade(source, shaded, self.path("hdr.hook"), pix_fmt="yuv420p10le")
                 result = lumeq(source, "-o", written, "-y", "--vcodec", "ffv1", "--pix-fmt", "source", "--lookahead", "off",
                                "--dither", "off", "--denoise", "off")
                 self.assertEqual(result.code, 0, result.err)
-                before, shade_row, program = (memoryview(raw(path))[-192 * 112 * 3:].cast("H")[:192 * 112]
-                                              for path in (source, shaded, written))
+                planes = [memoryview(raw(path))[-192 * 112 * 3:].cast("H") for path in (source, shaded, written)]
+                before, shade_row, program = (plane[:192 * 112] for plane in planes)
                 self.assertLessEqual(max(abs(a - b) for a, b in zip(shade_row[:16], program[:16])), 2)
-                self.assertLess(abs(mean(shade_row[16:192]) - mean(program[16:192])), 12)
-                self.assertGreater(mean(program[16:192]), 1.2 * mean(before[16:192]))
+                was, shown, made = (mean(row[16:192]) for row in (before, shade_row, program))
+                self.assertLess(abs(shown - made), 0.1 * (made - was))
+                colours = [mean([abs(code - 512) for code in plane[192 * 112:]]) for plane in planes]
+                self.assertLess(abs(colours[1] / colours[2] - 1), 0.1, colours)
+                self.assertGreater(made, 1.2 * was)
 
     @unittest.skipIf(SHORT, "long")
     def test_ten_bits(self):

@@ -573,6 +573,8 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
         luma |= t->tolerance[i];
         chroma |= t->chroma[i];
     }
+    if (p->transfer != LUMEQ_TRANSFER_SDR)
+        t->node[CURVE_CELLS - 1] |= 256u << 16; /* deeper codes up to white stay, too */
     t->luma_on = luma != 0;
     t->chroma_on = chroma != 0;
 }

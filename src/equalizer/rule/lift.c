@@ -158,10 +158,10 @@ static uint32_t weighted(const Picture *v, const uint32_t *values)
     return (uint32_t)(sum / v->total);
 }
 
-static void find_statistics(Picture *v)
+static void find_statistics(Picture *v, int hdr)
 {
     const uint32_t three_quarters = v->total - v->total / 4;
-    uint64_t darker = 0;
+    uint64_t darker = 0, light = 0, all = 0;
     v->peak = v->gloom = 0;
     for (int i = 0; i <= v->last; i++) {
         const uint32_t room = three_quarters - least_of(v->sums[i] - v->count[i], three_quarters);
@@ -172,7 +172,14 @@ static void find_statistics(Picture *v)
     for (int i = 0; i < LIFT_GLOOM; i++)
         v->gloom = most_of(v->gloom, v->count[i] + v->count[i + 1] + v->count[i + 2]);
     v->darker = most_of(LIFT_PERCENT(1) * 2 / 5, (uint32_t)(darker / three_quarters));
-    v->mean = most_of(LIFT_PERCENT(1) * 2 / 5, weighted(v, v->at));
+    /* HDR's highlights, which stay, count an eighth in the mean. */
+    for (int i = 0; i <= v->last; i++) {
+        const uint64_t still = hdr ? (1 << 24) - transfer_kept(v->at[i] << 8) : 0;
+        const uint64_t count = v->count[i] - (7 * v->count[i] * still >> 27);
+        light += count * v->at[i];
+        all += count;
+    }
+    v->mean = most_of(LIFT_PERCENT(1) * 2 / 5, (uint32_t)(light / (all ? all : 1)));
     v->floor = percentile(v, 10);
     v->p10 = percentile(v, 100);
     v->middle = percentile(v, 500);
@@ -412,7 +419,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     const uint32_t inverse = UINT32_MAX / (uint32_t)v.last + 1;
     for (uint32_t i = 0; i < CURVE_CELLS; i++)
         v.at[i] = (uint32_t)((uint64_t)(i << 16) * inverse >> 32);
-    find_statistics(&v);
+    find_statistics(&v, wanted.hdr);
     v.voids = voids_of(&v, wanted.noise, hidden);
     c = choose(&v, wanted.hdr);
     raise_places(&v, c.lift, light);

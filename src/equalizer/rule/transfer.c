@@ -124,14 +124,12 @@ static int64_t place_of(const CurveParams *p, int64_t code)
     return above <= 0 ? 0 : above >= range << 16 ? ONE : (above << (ONE_BITS - 16)) / range;
 }
 
-/* The share of the curve that is kept at a place, Q24: all of it up to the middle of the axis, then
- * ever less, and 0 at its white. */
-static int64_t kept_at(int64_t place)
+uint64_t transfer_kept(uint32_t place)
 {
-    const int64_t t = 2 * place - ONE;
+    const int64_t t = 2 * (int64_t)place - ONE;
     if (t <= 0)
         return ONE;
-    return ONE - ((t * t >> ONE_BITS) * (3 * (int64_t)ONE - 2 * t) >> ONE_BITS);
+    return (uint64_t)(ONE - ((t * t >> ONE_BITS) * (3 * (int64_t)ONE - 2 * t) >> ONE_BITS));
 }
 
 void transfer_map(const CurveParams *p, TransferMap *map)
@@ -149,7 +147,7 @@ void transfer_map(const CurveParams *p, TransferMap *map)
         const int64_t place = read_at(axis->light, place_of(p, code));
         map->begin[i] = (uint32_t)((begin * range >> (ONE_BITS - 16 + p->fraction)) + half);
         map->light[i] = (uint32_t)place;
-        map->kept[i] = (uint32_t)kept_at(place);
+        map->kept[i] = (uint32_t)transfer_kept((uint32_t)place);
     }
 }
 

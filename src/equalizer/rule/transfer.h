@@ -22,6 +22,10 @@ typedef struct TransferMap {
     uint32_t kept[LUMEQ_MAX_BINS + 1];  /* the share of the curve that applies there, Q24 */
 } TransferMap;
 
+/* The share of a curve that applies at a place on the axis, both Q24: all of it up to the middle,
+ * then ever less, and none at white. */
+uint64_t transfer_kept(uint32_t place);
+
 /* Makes the map of a format, unless it is that already; nothing for SDR. The functions below need
  * it. */
 void transfer_map(const CurveParams *p, TransferMap *map);
