@@ -135,8 +135,7 @@ class ToMatroska(Case):
     def test_bitmap_subtitles(self):
         """Bitmap subtitles are copied, or left out of other containers; they cannot become text."""
         source = self.path("in.mkv")
-        ffmpeg("-i", simple(), "-i", self.dvd_subtitles(), "-map", 0, "-map", "1:s", "-c", "copy",
-               source)
+        ffmpeg("-i", simple(), "-i", self.dvd_subtitles(), "-map", 0, "-map", "1:s", "-c", "copy", source)
         output = self.lossless(source)
         self.assertEqual(len(payloads(source, "s:0")), 1)
         self.assertEqual(payloads(source, "s:0"), payloads(output, "s:0"))
@@ -153,8 +152,7 @@ class ToMatroska(Case):
         unit = bytes([0, 12, 0, 6, 0, 0, 0, 0, 0, 6, 1, 255])
         stamp = b"\x21\0\1\x8c\xa1"
         body = b"\x81\x80\5" + stamp + b"\x20" + unit
-        pack = b"\0\0\1\xba\x44\0\4\0\4\1\0\0\3\xf8" + \
-               b"\0\0\1\xbd" + len(body).to_bytes(2, "big") + body
+        pack = b"\0\0\1\xba\x44\0\4\0\4\1\0\0\3\xf8" + b"\0\0\1\xbd" + len(body).to_bytes(2, "big") + body
         rest = 2048 - len(pack) - 6
         self.write("s.sub", pack + b"\0\0\1\xbe" + rest.to_bytes(2, "big") + b"\xff" * rest)
         return index
@@ -328,8 +326,7 @@ class ToOthers(Case):
         self.assertIn("the tag COM.APPLE.QUICKTIME.MAKE is left out: mp4 can hold either such tags or a cover picture",
                       result.err)
         self.assertEqual(tags(self.path("out.mp4"))["title"], "A title")
-        self.assertEqual([s["disposition"]["attached_pic"]
-                          for s in streams(self.path("out.mp4"), "video")], [0, 1])
+        self.assertEqual([s["disposition"]["attached_pic"] for s in streams(self.path("out.mp4"), "video")], [0, 1])
 
     def test_timecode_track(self):
         source = self.path("in.mov")
@@ -487,8 +484,7 @@ class Converted(Case):
     def test_damage_becomes_silence(self):
         """Even a single damaged packet, shorter than a rounded timestamp, and packets that the decoder takes for the
         end (ALAC of all ones)."""
-        for codec, size, *choices in (("alac", 4096, (2, 5)),
-                                      ("aac", 1024, (20,), (8, 17, 26, 35), range(12, 35))):
+        for codec, size, *choices in (("alac", 4096, (2, 5)), ("aac", 1024, (20,), (8, 17, 26, 35), range(12, 35))):
             for spoilt in choices:
                 with self.subTest(codec, spoilt=spoilt):
                     source = self.burst("in.mp4", "-c:a", codec)
@@ -584,8 +580,7 @@ class Part(Case):
             zero = 0.52 - frame_times(output)[0]  # of the input: its first frame in the part is there
             self.assertTrue(0.5 <= zero <= 0.52, zero)
             self.assertEqual([c[2] for c in chapters(output)], ["One", "Two"], name)
-            self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero],
-                      0.0015, name)
+            self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero], 0.0015, name)
         self.assertEqual(chapters(self.converted(everything(), "late.mkv", *QUICK, "--ss", "1.2")), [(0, 1.8, "Two")])
         output = self.converted(everything(), "second.mkv", *QUICK, "--ss", "1")  # where the first one ends
         self.assertEqual(chapters(output), [(0, 2, "Two")])
@@ -594,8 +589,7 @@ class Part(Case):
     def test_cover_survives_a_seek(self):
         for name in some(("out.mkv", "out.mp4")):
             output = self.converted(everything(), name, *QUICK, "--ss", "1", "--to", "2")
-            self.assertEqual([s["disposition"]["attached_pic"] for s in streams(output, "video")],
-                             [0, 1])
+            self.assertEqual([s["disposition"]["attached_pic"] for s in streams(output, "video")], [0, 1])
 
     def test_subtitles_are_shifted(self):
         output = self.converted(everything(), "out.mkv", *QUICK, "--ss", "1")
@@ -626,8 +620,7 @@ class Chosen(Case):
         output = self.converted(everything(), "a.mkv", *QUICK, "--acodec", "copy")
         self.assertEqual(payloads(everything()), payloads(output))
         self.assertEqual(streams(self.converted(everything(), "b.mkv", *QUICK, "--acodec", "none"), "audio"), [])
-        self.refused(lumeq(simple(), "-o", self.path("o.mp4"), "--acodec", "nonsense"), USAGE,
-                     "--acodec", "nonsense")
+        self.refused(lumeq(simple(), "-o", self.path("o.mp4"), "--acodec", "nonsense"), USAGE, "--acodec", "nonsense")
         self.refused(lumeq(simple(), "-o", self.path("o.webm"), "--acodec", "aac"), USAGE, "webm")
 
     def test_playlists(self):

@@ -164,8 +164,7 @@ class Times(Case):
             self.assertGreater(len(steps), 10)
             for output in some(("out.mkv", "out.mp4", "out.mov")):
                 with self.subTest(source=name, output=output):
-                    self.same_times(source, self.converted(source, output, "-y", "--preset",
-                                                           "ultrafast"))
+                    self.same_times(source, self.converted(source, output, "-y", "--preset", "ultrafast"))
 
     def test_variable_frame_rate_to_exact_ticks(self):
         """From mp4 to mp4 nothing is rounded, not even below a millisecond."""
@@ -416,8 +415,7 @@ class Interleaving(Case):
 
     def test_late_sound(self):
         source = self.path("late-sound.mkv")
-        ffmpeg("-i", simple(), "-itsoffset", "3", "-i", simple(), "-map", "0:v", "-map", "1:a",
-               "-c", "copy", source)
+        ffmpeg("-i", simple(), "-itsoffset", "3", "-i", simple(), "-map", "0:v", "-map", "1:a", "-c", "copy", source)
         output = self.lossless(source)
         self.assertEqual(payloads(source), payloads(output))
         self.near([p[0] for p in packets(source)], [p[0] for p in packets(output)], 0.0015)

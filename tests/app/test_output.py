@@ -8,8 +8,7 @@ from common import *
 
 def noise():
     """A clip whose lossless copy has about 1 MB."""
-    return clip("noise.mkv", *FFV1, source="nullsrc=size=320x180:rate=25,geq=random(1)*255:128:128",
-                seconds=0.8)
+    return clip("noise.mkv", *FFV1, source="nullsrc=size=320x180:rate=25,geq=random(1)*255:128:128", seconds=0.8)
 
 
 class Existing(Case):
@@ -180,8 +179,7 @@ class Unwritable(Case):
         os.mkdir(self.path("locked"), 0o555)
         if os.access(self.path("locked"), os.W_OK):
             self.skipTest("root may write everywhere")
-        self.refused(lumeq(simple(), "-o", self.path("locked/out.mkv")), OUTPUT, "locked",
-                     "Permission denied")
+        self.refused(lumeq(simple(), "-o", self.path("locked/out.mkv")), OUTPUT, "locked", "Permission denied")
 
     def test_file_system_without_new_files(self):
         self.refused(lumeq(simple(), "-o", "/proc/out.mkv"), OUTPUT, "/proc")
@@ -260,8 +258,7 @@ class Unwritable(Case):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
-        result = lumeq(noise(), "-o", self.path("out.mkv"),
-                       "--vcodec", "ffv1", preexec_fn=limit)
+        result = lumeq(noise(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", preexec_fn=limit)
         self.refused(result, OUTPUT, "out.mkv", "File too large")
         self.assertEqual(self.files(), [])
 

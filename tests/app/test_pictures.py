@@ -96,8 +96,7 @@ class VideoMode(Case):
         a = Picture(source)
         if "--strength" not in options:
             options += ("--strength", model.get("strength", 0.8))
-        b = Picture(self.lossless(source, "--dither", "off", "--chroma", "keep", "--two-pass", "off",
-                                  *options))
+        b = Picture(self.lossless(source, "--dither", "off", "--chroma", "keep", "--two-pass", "off", *options))
         self.assertEqual(len(a.luma), len(b.luma))
         times = frame_times(source)
         m = VideoModel(black=black, white=white, **model)
@@ -119,8 +118,7 @@ class VideoMode(Case):
         return clip("dull.mkv", *FFV1, "-pix_fmt", "yuv420p", *LIMITED, seconds=0.4)
 
     def wide(self, colour=LIMITED):
-        return clip("wide-yuv420p-%s.mkv" % colour[1], *FFV1, "-pix_fmt", "yuv420p", *colour,
-                    source=WIDE, seconds=0.2)
+        return clip("wide-yuv420p-%s.mkv" % colour[1], *FFV1, "-pix_fmt", "yuv420p", *colour, source=WIDE, seconds=0.2)
 
     SINGLE = ("--smooth", "0", "--scene-cut", "off")
 
@@ -166,8 +164,7 @@ class VideoMode(Case):
             curve = alone.step(histogram(a.luma[i]), 0.04)
             for x, y in set(zip(a.luma[i], b.luma[i])):
                 self.assertLessEqual(abs(curve[x] - y), 1.6, "frame %d" % i)
-        kept = Picture(self.lossless(source, "--smooth", 100, "--scene-cut", "off", "--two-pass", "off",
-                                      *LITERAL))
+        kept = Picture(self.lossless(source, "--smooth", 100, "--scene-cut", "off", "--two-pass", "off", *LITERAL))
         self.assertNotEqual(b.luma[10], kept.luma[10])
         self.assertEqual(b.luma[9], kept.luma[9])
 
@@ -194,8 +191,7 @@ class Sizes(Case):
             with self.subTest(size):
                 source = self.scaled(size)
                 output = self.path("out.mp4")
-                result = self.ok(source, "-o", output, "-y", "--crf", 0, "--mode", "off", "--preset",
-                                 "ultrafast")
+                result = self.ok(source, "-o", output, "-y", "--crf", 0, "--mode", "off", "--preset", "ultrafast")
                 width, height = (int(n) for n in size.split("x"))
                 a, b = Picture(source), Picture(output)
                 self.assertEqual((b.width, b.height), (width + width % 2, height + height % 2))
@@ -213,8 +209,7 @@ class Sizes(Case):
     def test_odd_sizes_with_422_and_440(self):
         for pix_fmt in some(("yuv422p", "yuv444p", "yuv440p", "yuv411p", "yuv410p")):
             with self.subTest(pix_fmt):
-                source = clip("odd-%s.mkv" % pix_fmt, *FFV1, "-pix_fmt", pix_fmt, seconds=0.2,
-                              size="161x91")
+                source = clip("odd-%s.mkv" % pix_fmt, *FFV1, "-pix_fmt", pix_fmt, seconds=0.2, size="161x91")
                 self.assertEqual(raw(source), raw(self.lossless(source, "--mode", "off")))
                 output = self.converted(source, "out.mp4", "-y", "--preset", "ultrafast")
                 self.assertEqual(len(frame_times(output)), 5)
@@ -245,8 +240,7 @@ class Conversions(Case):
 
     def check(self, pix_fmt, *codec, said, within, name):
         source = make(self.path(name), *codec, "-pix_fmt", pix_fmt, seconds=0.2)
-        result = self.ok(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y", "-v", "--mode",
-                         "off")
+        result = self.ok(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y", "-v", "--mode", "off")
         self.assertTrue(any(said in line and "converted" in line for line in result.lines), str(result))
         a, b = raw(source, "rgb24"), raw(self.path("out.mkv"), "rgb24")
         self.assertEqual(len(a), len(b))
@@ -309,7 +303,6 @@ class MidStream(Case):
         b = make(self.path("b.h264"), *X264, *tags, "-color_range", "pc", "-f", "h264", seconds=0.2,
                  source=gray % ("if(lt(X,80),0,255)", "pc"))
         output = self.path("out.mkv")
-        self.exits(DONE, self.write("ab.h264", self.join(a, b)), "-o", output, "--vcodec", "ffv1",
-                   "--mode", "off")
+        self.exits(DONE, self.write("ab.h264", self.join(a, b)), "-o", output, "--vcodec", "ffv1", "--mode", "off")
         last = Picture(output).luma[-1]
         self.assertEqual((min(last), max(last)), (16, 235))

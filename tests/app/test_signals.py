@@ -32,8 +32,7 @@ class Signals(Case):
                 self.assertGreater(frames, 0)
                 self.assertLess(frames, 3600)
                 self.assertIn("%d frame" % frames, result.err)
-                tool("ffmpeg", "-v", "error", "-xerror", "-i", self.path("out.partial.mkv"), "-f", "null",
-                     "-")
+                tool("ffmpeg", "-v", "error", "-xerror", "-i", self.path("out.partial.mkv"), "-f", "null", "-")
                 os.unlink(self.path("out.partial.mkv"))
 
     def test_partial_mp4_is_playable(self):
