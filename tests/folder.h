@@ -8,12 +8,12 @@
 
 #include "check.h"
 
-static char folder[64];
+static char folder[128];
 
 /* Removes the folder with all its files; the next use makes another one. */
 static inline void remove_folder(void)
 {
-    char command[128];
+    char command[160];
     snprintf(command, sizeof(command), "rm -rf '%s'", folder);
     if (folder[0] && system(command) != 0)
         fprintf(stderr, "cannot remove %s\n", folder);
@@ -23,10 +23,11 @@ static inline void remove_folder(void)
 /* A path in the folder; valid until the fourth call after. */
 static inline const char *in_folder(const char *name)
 {
-    static char paths[4][400];
+    static char paths[4][480];
     static int turn, registered;
+    const char *temporary = getenv("TMPDIR");
     if (!folder[0]) {
-        snprintf(folder, sizeof(folder), "/tmp/lumeq-test-XXXXXX");
+        snprintf(folder, sizeof(folder), "%s/lumeq-test-XXXXXX", temporary ? temporary : "/tmp");
         if (!mkdtemp(folder) || (!registered++ && atexit(remove_folder) != 0)) {
             perror(folder);
             exit(1);

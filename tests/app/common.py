@@ -1,6 +1,7 @@
 """Shared by the tests of the whole program: running it, making clips, and reading files."""
 
 import atexit
+import csv
 import fcntl
 import functools
 import hashlib
@@ -170,6 +171,18 @@ def write_bytes(path, data):
         f.write(data)
 
 
+def joined(path, parts):
+    """Writes one file of the contents of several."""
+    write_bytes(path, b"".join(map(read_bytes, parts)))
+    return path
+
+
+def read_rows(path):
+    """The rows of statistics, of CSV or of JSON lines."""
+    with open(path, newline="", encoding="utf-8") as f:
+        return [json.loads(line) for line in f] if path.endswith("l") else list(csv.DictReader(f))
+
+
 def has_encoder(name):
     listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-encoders").decode()
     return re.search(r"^ \S+ %s " % re.escape(name), listing, re.M) is not None
@@ -248,6 +261,21 @@ def trickle(case):
     case.addCleanup(process.wait)
     case.addCleanup(process.kill)
     return process.stdout
+
+
+def box(kind, data):
+    """A box of an mp4."""
+    return struct.pack(">I4s", len(data) + 8, kind) + data
+
+
+def crc32_mpeg(data):
+    """The checksum of a transport stream's tables."""
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = crc << 1 ^ (0x104c11db7 if crc & 0x80000000 else 0)
+    return crc.to_bytes(4, "big")
 
 
 # ---- a look into files --------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Input that is missing, no video, truncated or damaged: one message and the documented exit code."""
 
 import itertools
+import random
+import zipfile
 
 from common import *
 
@@ -21,40 +23,22 @@ class Refused(Case):
     def test_directory(self):
         self.refuse(self.folder, self.folder, "folder", "no pictures")
 
-    def test_empty(self):
-        self.refuse(self.write("empty.mp4", b""), "empty.mp4", "empty")
-        self.refuse("/dev/null", "/dev/null")
-
-    def test_empty_standard_input(self):
-        self.refuse("-", "standard input", stdin=b"")
-        self.refuse("-", "standard input")
-
-    def test_text(self):
+    def test_no_video_inside(self):
         text = b"".join(b"This is line %d of a letter, and no video.\n" % i for i in range(200))
-        for name in ("letter.txt", "letter.mp4", "letter.mkv", "letter", "letter.avi", "letter.ts",
-                     "letter.h264", "letter.yuv", "letter.y4m", "letter.nfo"):
-            with self.subTest(name):
-                self.refuse(self.write(name, text), name)
-                os.remove(self.path(name))
-
-    def test_short_text(self):
-        self.refuse(self.write("a.mp4", b"a"), "a.mp4")
-        self.refuse(self.write("b.txt", b"hello\n"), "b.txt")
-
-    def test_noise(self):
-        import random
-        noise = random.Random(1).randbytes(100000)
-        for name in ("noise.mp4", "noise.bin"):
-            self.refuse(self.write(name, noise), name)
-
-    def test_zeros(self):
-        self.refuse(self.write("zeros.mp4", bytes(300000)), "zeros.mp4")
-
-    def test_archive(self):
-        import zipfile
+        cases = [(name, text) for name in ("letter.txt", "letter.mp4", "letter.mkv", "letter", "letter.avi", "letter.ts",
+                                           "letter.h264", "letter.yuv", "letter.y4m", "letter.nfo")]
+        cases += [("a.mp4", b"a"), ("b.txt", b"hello\n"), ("zeros.mp4", bytes(300000))]
+        cases += [(name, random.Random(1).randbytes(100000)) for name in ("noise.mp4", "noise.bin")]
         with zipfile.ZipFile(self.path("a.zip"), "w") as z:
             z.writestr("a.txt", "hello" * 1000)
-        self.refuse(self.path("a.zip"), "a.zip")
+        for name, data in [*cases, ("a.zip", self.read("a.zip"))]:
+            with self.subTest(name):
+                self.refuse(self.write(name, data), name)
+                os.remove(self.path(name))
+        self.refuse(self.write("empty.mp4", b""), "empty.mp4", "empty")
+        self.refuse("/dev/null", "/dev/null")
+        self.refuse("-", "standard input", stdin=b"")
+        self.refuse("-", "standard input")
 
     def renamed(self, name, *options, codec, other):
         """A short clip whose container names an unknown codec."""
@@ -147,12 +131,8 @@ class Refused(Case):
         for name, text in playlists.items():
             with self.subTest(name):
                 path = self.write(name, (text % simple()).encode())
-                self.refuse(path, name)
+                self.refuse(path, name, *(("playlist",) if name == "list.m3u8" else ()))
                 os.remove(path)
-
-    def test_playlists_are_called_by_their_name(self):
-        path = self.write("list.m3u8", b"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\nhttp://localhost/a.ts\n")
-        self.refuse(path, "playlist")
 
     def test_nothing_decodable(self):
         """A container declares a video whose packets are all noise."""
@@ -208,26 +188,16 @@ class Damaged(Case):
         self.assertIn("of sound is missing where the track changes", result.lines[-1])
         self.assertEqual(len(frame_times(self.path("out.mkv"))), 50)
 
-    def test_the_last_line_reports_losses(self):
-        result = self.damaged(self.cut(0.5))
-        self.assertIn("of 100 frames", result.lines[-1], str(result))
-        self.assertNotIn("NULL", result.err)
-
     def test_cut_off_mp4(self):
         for share in (0.4, 0.7, 0.95):
             with self.subTest(share):
                 path = self.cut(share)
                 result = self.damaged(path, "of 100 frames")
-                counted = int(re.search(r"(\d+) of 100 frames", result.err).group(1))
+                self.assertNotIn("NULL", result.err)
+                counted = int(re.search(r"(\d+) of 100 frames", result.lines[-1]).group(1))
                 self.assertEqual(counted, len(frame_times(self.path("out.mkv"))))
                 decodable = len(raw(path)) // frame_size("yuv420p", 160, 90)[1]
                 self.assertGreaterEqual(counted, decodable)
-
-    def test_cut_off_mp4_with_null_and_quiet(self):
-        result = lumeq(self.cut(0.5), "--null", "-q")
-        self.assertEqual(result.code, DAMAGED)
-        self.assertEqual(len(result.lines), 1, str(result))
-        self.assertIn("of 100 frames", result.err)
 
     def test_moov_missing(self):
         data = read_bytes(simple())
@@ -235,20 +205,17 @@ class Damaged(Case):
         self.refused(lumeq(path, "-o", self.path("out.mkv")), INPUT, "no-moov.mp4")
         self.assertEqual(self.files(), ["no-moov.mp4"])
 
-    def test_cut_off_matroska(self):
-        data = read_bytes(clip("cut.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=5, sound=5))
-        self.damaged(self.write("cut.mkv", data[:len(data) // 2]), "damaged")
-
     def test_matroska_whose_index_is_cut(self):
         source = self.write("index.mkv", read_bytes(clip("index.mkv", "-c:v", "rawvideo", "-r", 8, seconds=1))[:-20])
         result = self.exits(DAMAGED, source, "--null")
         self.assertIn("it ends inside an element", result.lines[-1])
 
+    def in_clusters(self):
+        return read_bytes(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5))
+
     def test_a_little_less_than_was_declared(self):
         """Declared durations are seldom exact: up to a second missing is no damage, if no element is cut."""
-        with open(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5),
-                  "rb") as f:
-            data = f.read()
+        data = self.in_clusters()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
         segment = data.index(b"\x18\x53\x80\x67") + 4
         data = data[:segment] + b"\x01" + b"\xff" * 7 + data[segment + 8:]  # of unknown size
@@ -260,9 +227,7 @@ class Damaged(Case):
     def test_damage_between_the_packets_of_matroska(self):
         """The demuxer skips the damage and reports it only in its log; at the front, and at the end where nothing
         follows."""
-        with open(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5),
-                  "rb") as f:
-            data = f.read()
+        data = self.in_clusters()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
         for count in (2, len(clusters) // 2, len(clusters) - 1):
             with self.subTest(count):
@@ -283,23 +248,13 @@ class Damaged(Case):
             self.assertEqual(result.code, code, "%g: %s" % (start, result))
 
     def test_whole_files_are_not_called_damaged(self):
-        for name, more in (("short-sound.mkv", dict(seconds=4, sound=1)),
-                           ("long-sound.mkv", dict(seconds=1, sound=4)),
-                           ("long-sound.mp4", dict(seconds=1, sound=4)),
-                           ("short-sound.mp4", dict(seconds=4, sound=1)),
-                           ("long-sound.mov", dict(seconds=1, sound=4)),
-                           ("long-sound.flv", dict(seconds=1, sound=4)),
-                           ("long-sound.avi", dict(seconds=1, sound=4)),
-                           ("long-sound.ts", dict(seconds=1, sound=4))):
-            with self.subTest(name):
-                self.ok(clip(name, *X264, "-c:a", "libmp3lame", **more), "--null")
-
-    def test_one_frame_a_minute(self):
-        source = clip("slow.mp4", *X264, "-fps_mode", "passthrough", rate=1, seconds=4,
-                      filters="settb=1/1000,setpts=N*60000")
-        self.ok(source, "--null")
-        self.ok(clip("slow.mkv", *X264, "-fps_mode", "passthrough", rate=1, seconds=4,
-                     filters="settb=1/1000,setpts=N*60000"), "--null")
+        for seconds, sound, *kinds in ((4, 1, "mkv", "mp4"), (1, 4, "mkv", "mp4", "mov", "flv", "avi", "ts")):
+            for kind in kinds:
+                with self.subTest(kind, seconds=seconds):
+                    self.ok(clip("sound." + kind, *X264, "-c:a", "libmp3lame", seconds=seconds, sound=sound), "--null")
+        for name in ("slow.mp4", "slow.mkv"):  # a frame each minute
+            self.ok(clip(name, *X264, "-fps_mode", "passthrough", rate=1, seconds=4,
+                         filters="settb=1/1000,setpts=N*60000"), "--null")
 
     def test_overflowing_durations(self):
         """A Matroska block of 2^63 - 1 ticks, and other absurd durations, count as unknown."""
@@ -453,35 +408,24 @@ class Damaged(Case):
                 result = lumeq(path, "-o", self.path(name), "-y", "--preset", "ultrafast")
                 self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
-    def test_transport_stream_cut_between_packets(self):
-        data = read_bytes(clip("cut.ts", *X264, "-g", "10", seconds=2))
-        result = lumeq(self.write("cut.ts", data[:len(data) // 2 // 188 * 188]), "--null")
-        self.assertIn(result.code, (DONE, DAMAGED), str(result))
-
     def test_transport_streams_end_to_end(self):
         """Packet counters restart at the joint: that alone is no damage."""
         encoder = ("-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac")
         first, second = clip("one.ts", *encoder, seconds=2, sound=2), clip("two.ts", *encoder, seconds=3, sound=3)
         later = self.path("later.ts")
         ffmpeg("-i", second, "-c", "copy", "-output_ts_offset", "2", later)
-        def whole(path):
-            return read_bytes(path)
         for name, parts in (("restart", (first, second)), ("same", (first, first, first)), ("later", (first, later))):
-            data = b"".join(map(whole, parts))
+            data = b"".join(map(read_bytes, parts))
             for more in ((), ("--ss", 1)):
                 with self.subTest(name, more=more):
                     self.ok(self.write("joined.ts", data), "--null", *more)
             self.assertEqual(lumeq("-", "--null", "-q", stdin=data).code, DONE)
-        data = whole(first) + whole(second)
+        data = read_bytes(first) + read_bytes(second)
         for at in (len(data) // 5, len(data) // 2, len(data) * 4 // 5):
             at = at // 188 * 188
             with self.subTest(lost=at):
                 path = self.write("lost.ts", data[:at] + data[at + 20 * 188:])
                 self.assertEqual(lumeq(path, "--null", "-q").code, DAMAGED)
-
-    def test_truncated_standard_input(self):
-        data = read_bytes(clip("flip.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=3, sound=3))
-        self.exits(DAMAGED, "-", "--null", stdin=data[:len(data) // 2])
 
     def test_keyframe_missing(self):
         """A stream that starts in the middle: everything decodable is written."""
@@ -530,8 +474,7 @@ class CutOff(Case):
                 with self.subTest(name, at=at):
                     for args, more in (((self.write("cut" + os.path.splitext(name)[1], data[:at]),), {}),
                                        (("-",), {"stdin": data[:at]})):
-                        result = lumeq(*args, "--null", "-q", **more)
-                        self.assertEqual(result.code, DAMAGED, str(result))
+                        result = self.exits(DAMAGED, *args, "--null", "-q", **more)
                         self.assertIn("it ends inside " + element, result.err)
 
     def test_a_cut_index_loses_no_packet(self):

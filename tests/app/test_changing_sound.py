@@ -5,11 +5,6 @@ from common import *
 QUICK = ("--preset", "ultrafast")
 
 
-def joined(path, parts):
-    write_bytes(path, b"".join(read_bytes(part) for part in parts))
-    return path
-
-
 class ChangingSound(Case):
     def part(self, channels, tone=880, rate=48000, codec="aac"):
         pan = "pan=%s|%s" % ({1: "mono", 2: "stereo", 6: "5.1", 8: "7.1(wide)"}[channels],

@@ -75,8 +75,7 @@ class Colours(Case):
     def test_rotation(self):
         """A phone's upright video stays upright."""
         source = self.path("phone.mp4")
-        ffmpeg("-i", clip("upright.mp4", *X264, seconds=0.2), "-c", "copy", "-metadata:s:v:0",
-               "rotate=90", source)
+        ffmpeg("-i", clip("upright.mp4", *X264, seconds=0.2), "-c", "copy", "-metadata:s:v:0", "rotate=90", source)
         side = lambda path: [s.get("rotation") for s in video(path).get("side_data_list", [])]
         if side(source) in ([], [None]):
             self.skipTest("this ffmpeg writes no rotation that way")

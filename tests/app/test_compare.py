@@ -1,6 +1,5 @@
 """--compare in written video: before and after, exact to the sample, with a line between and labels."""
 
-import csv
 from unittest import mock
 
 from common import *
@@ -159,8 +158,7 @@ class Compare(Case):
         for options in ((), ("--compare", "side"), ("--compare", "split", "--null")):
             out = () if "--null" in options else ("-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y")
             self.ok(self.source(), *out, *options, "--stats", self.path("s.csv"), "-y")
-            with open(self.path("s.csv"), newline="", encoding="utf-8") as f:
-                rows.append([list(row)[:11] for row in csv.reader(f)])
+            rows.append([list(row.items())[:11] for row in read_rows(self.path("s.csv"))])
         self.assertEqual(rows[0], rows[1])
         self.assertEqual([len(r) for r in rows[0]], [len(r) for r in rows[2]])
 

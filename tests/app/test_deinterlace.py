@@ -130,8 +130,7 @@ class InTheWindow(WindowCase):
 
     def test_combs_and_key(self):
         os.link(interlaced(frames=FRAMES), self.path("fields.mkv"))
-        process = self.play(self.path("fields.mkv"), "--loop", "--mode", "off")
-        self.window(process)
+        process = self.shown(self.path("fields.mkv"), "--loop", "--mode", "off")
         self.key("space")
         without = combs(self.shot())
         self.key("D")  # on
@@ -139,5 +138,4 @@ class InTheWindow(WindowCase):
         self.assertTrue(wait_for(lambda: combs(self.shot()) > 5 * without + 2), "the fields are not to be seen")
         self.key("D")  # auto
         self.assertTrue(wait_for(lambda: combs(self.shot()) <= without + 1), "the combs stay")
-        self.key("q")
-        self.ends(process)
+        self.quits(process)

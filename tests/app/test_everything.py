@@ -102,8 +102,7 @@ class ToMatroska(Case):
             self.assertEqual(payloads(source, track), payloads(output, track))
         self.assertEqual(languages(output, "audio"), ["ita", "fra"])
         self.assertEqual(video(output)["tags"]["title"], "The picture")
-        self.assertEqual([s["disposition"] for s in streams(source)],
-                         [s["disposition"] for s in streams(output)])
+        self.assertEqual([s["disposition"] for s in streams(source)], [s["disposition"] for s in streams(output)])
         self.assertEqual(chapters(output), [(0, 1, "One"), (1, 3, "Two")])
         self.assertEqual(tags(output)["title"], "A title")
         self.assertEqual(tags(output)["artist"], "Someone")
@@ -111,10 +110,8 @@ class ToMatroska(Case):
     def test_the_files_inside(self):
         output = self.converted(everything(), "out.mkv", *QUICK)
         cover = read_bytes(picture("cover.jpg"))
-        self.assertEqual(ffmpeg("-i", output, "-map", "0:v:1", "-c", "copy", "-f", "image2pipe", "-"),
-                         cover)
-        tool("ffmpeg", "-v", "quiet", "-y", "-dump_attachment:t:0", self.path("n.txt"), "-i", output,
-             "-f", "null", "-t", "0", "-")
+        self.assertEqual(ffmpeg("-i", output, "-map", "0:v:1", "-c", "copy", "-f", "image2pipe", "-"), cover)
+        tool("ffmpeg", "-v", "quiet", "-y", "-dump_attachment:t:0", self.path("n.txt"), "-i", output, "-f", "null", "-t", "0", "-")
         self.assertEqual(self.read("n.txt"), b"a note")
 
     def test_there_and_back(self):
@@ -138,8 +135,7 @@ class ToMatroska(Case):
     def test_bitmap_subtitles(self):
         """Bitmap subtitles are copied, or left out of other containers; they cannot become text."""
         source = self.path("in.mkv")
-        ffmpeg("-i", simple(), "-i", self.dvd_subtitles(), "-map", 0, "-map", "1:s", "-c", "copy",
-               source)
+        ffmpeg("-i", simple(), "-i", self.dvd_subtitles(), "-map", 0, "-map", "1:s", "-c", "copy", source)
         output = self.lossless(source)
         self.assertEqual(len(payloads(source, "s:0")), 1)
         self.assertEqual(payloads(source, "s:0"), payloads(output, "s:0"))
@@ -156,8 +152,7 @@ class ToMatroska(Case):
         unit = bytes([0, 12, 0, 6, 0, 0, 0, 0, 0, 6, 1, 255])
         stamp = b"\x21\0\1\x8c\xa1"
         body = b"\x81\x80\5" + stamp + b"\x20" + unit
-        pack = b"\0\0\1\xba\x44\0\4\0\4\1\0\0\3\xf8" + \
-               b"\0\0\1\xbd" + len(body).to_bytes(2, "big") + body
+        pack = b"\0\0\1\xba\x44\0\4\0\4\1\0\0\3\xf8" + b"\0\0\1\xbd" + len(body).to_bytes(2, "big") + body
         rest = 2048 - len(pack) - 6
         self.write("s.sub", pack + b"\0\0\1\xbe" + rest.to_bytes(2, "big") + b"\xff" * rest)
         return index
@@ -193,17 +188,13 @@ class ToOthers(Case):
                          [("video", "vp9"), ("audio", "opus"), ("audio", "opus"),
                           ("subtitle", "webvtt")])
 
-    def test_transport_stream(self):
-        result = self.ok(everything(), "-o", self.path("out.ts"), *QUICK)
-        self.assertEqual(kinds(self.path("out.ts")),
-                         [("video", "h264"), ("audio", "mp2"), ("audio", "mp2")])
-        self.assertEqual(languages(self.path("out.ts"), "audio"), ["ita", "fra"])
-        self.assertIn("the chapters are left out", result.err)
-
-    def test_avi(self):
-        self.ok(everything(), "-o", self.path("out.avi"), *QUICK)
-        self.assertEqual(kinds(self.path("out.avi")),
-                         [("video", "h264"), ("audio", "flac"), ("audio", "pcm_s24le")])
+    def test_transport_stream_and_avi(self):
+        for name, codecs in (("out.ts", ("mp2", "mp2")), ("out.avi", ("flac", "pcm_s24le"))):
+            result = self.ok(everything(), "-o", self.path(name), *QUICK)
+            self.assertEqual(kinds(self.path(name)), [("video", "h264")] + [("audio", codec) for codec in codecs])
+            if name == "out.ts":
+                self.assertEqual(languages(self.path(name), "audio"), ["ita", "fra"])
+                self.assertIn("the chapters are left out", result.err)
 
     def test_flags_of_tracks(self):
         """Flags of copied and converted tracks are kept, or a message names them."""
@@ -234,6 +225,7 @@ class ToOthers(Case):
              "com.apple.quicktime.location.iso6709": "+48.1374+011.5755+519.000/",
              "com.android.version": "14", "com.android.capture.fps": "30.0",
              "location": "+48.1374+011.5755/"}
+    KEYS = ("-movflags", "use_metadata_tags")
 
     def recorded(self, tags, name="in.mov", *options):
         source = self.path(name)
@@ -243,7 +235,7 @@ class ToOthers(Case):
         return source
 
     def test_tags_of_phones(self):
-        source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
+        source = self.recorded(self.PHONE, "in.mov", *self.KEYS)
         for name in ("out.mov", "out.mp4", "out.m4v", "out.mkv", "out.nut"):
             with self.subTest(name):
                 result = self.ok(source, "-o", self.path(name))
@@ -253,11 +245,8 @@ class ToOthers(Case):
                 self.assertEqual(found["title"], "A title")
                 self.assertTrue(found["creation_time"].startswith("2024-05-06T05:08:09"))
         self.assertEqual(tags(self.path("out.mp4"))["com.apple.quicktime.title"], "A title")
-
-    def test_a_key_wins_over_the_tag_of_its_name(self):
-        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}
-        source = self.recorded(keys, "in.mov", "-movflags", "use_metadata_tags")
-        found = tags(self.converted(source, "out.mp4", *QUICK))
+        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}  # it wins over the tag of its name
+        found = tags(self.converted(self.recorded(keys, "in.mov", *self.KEYS), "out.mp4", "-y", *QUICK))
         self.assertEqual((found["title"], found["com.apple.quicktime.title"]), ("A title", "Another title"))
 
     def test_tags_of_cameras(self):
@@ -296,14 +285,14 @@ class ToOthers(Case):
     def test_keys_of_phones_through_matroska(self):
         keys = dict(self.PHONE)
         keys["com.apple.quicktime.location.ISO6709"] = keys.pop("com.apple.quicktime.location.iso6709")
-        source = self.recorded(keys, "in.mov", "-movflags", "use_metadata_tags")
+        source = self.recorded(keys, "in.mov", *self.KEYS)
         between = self.converted(source, "between.mkv", *QUICK)
         found = probe(self.converted(between, "out.mov", *QUICK), "-show_format")["format"]["tags"]
         self.assertEqual({k: found.get(k) for k in keys}, keys)
 
     def test_many_tags(self):
         source = self.recorded({"com.example.a-tag-with-a-long-name-%d" % i: "x" for i in range(20)},
-                               "in.mov", "-movflags", "use_metadata_tags")
+                               "in.mov", *self.KEYS)
         found = [l for l in lines_about(self.ok(source, "-o", self.path("out.ts"), *QUICK)) if "tags" in l]
         names, more = re.search("the tags (.*) and ([0-9]+) more are left out: ", found[0]).groups()
         names = names.split(", ")
@@ -318,7 +307,7 @@ class ToOthers(Case):
             self.assertNotIn("date", line)
 
     def test_tags_without_a_place(self):
-        source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
+        source = self.recorded(self.PHONE, "in.mov", *self.KEYS)
         for name in some(("out.ts", "out.avi", "out.3gp")):
             result = self.ok(source, "-o", self.path(name), *QUICK)
             found = [l for l in lines_about(result) if "com.apple.quicktime.make, " in l]
@@ -337,8 +326,7 @@ class ToOthers(Case):
         self.assertIn("the tag COM.APPLE.QUICKTIME.MAKE is left out: mp4 can hold either such tags or a cover picture",
                       result.err)
         self.assertEqual(tags(self.path("out.mp4"))["title"], "A title")
-        self.assertEqual([s["disposition"]["attached_pic"]
-                          for s in streams(self.path("out.mp4"), "video")], [0, 1])
+        self.assertEqual([s["disposition"]["attached_pic"] for s in streams(self.path("out.mp4"), "video")], [0, 1])
 
     def test_timecode_track(self):
         source = self.path("in.mov")
@@ -461,23 +449,15 @@ class Converted(Case):
         self.assertLess(max(map(abs, samples[int(1.2 * 8000):int(1.8 * 8000)])), 10)
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
 
-    def spoil(self, source, numbers, half=False):
-        """Overwrites these packets of sound, or the second half of each."""
+    def spoil(self, source, numbers, half=False, header=b""):
+        """Overwrites these packets of sound, or the second half of each, or with this header."""
         found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
         noise = random.Random(1)
         with open(source, "r+b") as f:
             for packet in (found[i] for i in numbers):
                 size = int(packet["size"])
                 f.seek(int(packet["pos"]) + (size // 2 if half else 0))
-                f.write(noise.randbytes(size - size // 2) if half else b"\xff" * size)
-
-    def header(self, source, numbers):
-        """Overwrites these packets of sound with the start of a Vorbis header."""
-        found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
-        with open(source, "r+b") as f:
-            for packet in (found[i] for i in numbers):
-                f.seek(int(packet["pos"]))
-                f.write((b"\x01vorbis" + bytes(99))[:int(packet["size"])])
+                f.write(header[:size] or (noise.randbytes(size - size // 2) if half else b"\xff" * size))
 
     def tone(self, name, *output):
         """Two seconds of a loud tone."""
@@ -504,8 +484,7 @@ class Converted(Case):
     def test_damage_becomes_silence(self):
         """Even a single damaged packet, shorter than a rounded timestamp, and packets that the decoder takes for the
         end (ALAC of all ones)."""
-        for codec, size, *choices in (("alac", 4096, (2, 5)),
-                                      ("aac", 1024, (20,), (8, 17, 26, 35), range(12, 35))):
+        for codec, size, *choices in (("alac", 4096, (2, 5)), ("aac", 1024, (20,), (8, 17, 26, 35), range(12, 35))):
             for spoilt in choices:
                 with self.subTest(codec, spoilt=spoilt):
                     source = self.burst("in.mp4", "-c:a", codec)
@@ -551,10 +530,7 @@ class Converted(Case):
             with self.subTest(codec):
                 source = self.tone("in.mp4", "-c:a", codec)
                 spoilt = [i for i, p in enumerate(packets(source)) if 0.5 <= p[0] < 1.4]
-                if codec == "libvorbis":
-                    self.header(source, spoilt)
-                else:
-                    self.spoil(source, spoilt)
+                self.spoil(source, spoilt, header=b"\x01vorbis" + bytes(99) if codec == "libvorbis" else b"")
                 self.assertAlmostEqual(self.damaged(source), 0.9, delta=0.06)
                 self.assertRegex(self.loud(self.path("out.mkv")), r"^#{4}[.#!]{2}\.{6}[.#!]{3}#{4}")
 
@@ -604,8 +580,7 @@ class Part(Case):
             zero = 0.52 - frame_times(output)[0]  # of the input: its first frame in the part is there
             self.assertTrue(0.5 <= zero <= 0.52, zero)
             self.assertEqual([c[2] for c in chapters(output)], ["One", "Two"], name)
-            self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero],
-                      0.0015, name)
+            self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero], 0.0015, name)
         self.assertEqual(chapters(self.converted(everything(), "late.mkv", *QUICK, "--ss", "1.2")), [(0, 1.8, "Two")])
         output = self.converted(everything(), "second.mkv", *QUICK, "--ss", "1")  # where the first one ends
         self.assertEqual(chapters(output), [(0, 2, "Two")])
@@ -614,8 +589,7 @@ class Part(Case):
     def test_cover_survives_a_seek(self):
         for name in some(("out.mkv", "out.mp4")):
             output = self.converted(everything(), name, *QUICK, "--ss", "1", "--to", "2")
-            self.assertEqual([s["disposition"]["attached_pic"] for s in streams(output, "video")],
-                             [0, 1])
+            self.assertEqual([s["disposition"]["attached_pic"] for s in streams(output, "video")], [0, 1])
 
     def test_subtitles_are_shifted(self):
         output = self.converted(everything(), "out.mkv", *QUICK, "--ss", "1")
@@ -646,8 +620,7 @@ class Chosen(Case):
         output = self.converted(everything(), "a.mkv", *QUICK, "--acodec", "copy")
         self.assertEqual(payloads(everything()), payloads(output))
         self.assertEqual(streams(self.converted(everything(), "b.mkv", *QUICK, "--acodec", "none"), "audio"), [])
-        self.refused(lumeq(simple(), "-o", self.path("o.mp4"), "--acodec", "nonsense"), USAGE,
-                     "--acodec", "nonsense")
+        self.refused(lumeq(simple(), "-o", self.path("o.mp4"), "--acodec", "nonsense"), USAGE, "--acodec", "nonsense")
         self.refused(lumeq(simple(), "-o", self.path("o.webm"), "--acodec", "aac"), USAGE, "webm")
 
     def test_playlists(self):

@@ -5,14 +5,6 @@ from common import *
 QUICK = ("--preset", "ultrafast")
 
 
-def joined(path, parts):
-    with open(path, "wb") as out:
-        for part in parts:
-            with open(part, "rb") as f:
-                out.write(f.read())
-    return path
-
-
 class Times(Case):
     def test_edit_list(self):
         """Cut without encoding: hidden frames precede the cut."""
@@ -43,8 +35,7 @@ class Times(Case):
     def test_edit_list_with_a_late_start(self):
         """An empty edit makes the video begin after the sound."""
         source = self.path("late.mp4")
-        ffmpeg("-i", simple(), "-itsoffset", "0.6", "-i", simple(), "-map", "1:v", "-map", "0:a",
-               "-c", "copy", source)
+        ffmpeg("-i", simple(), "-itsoffset", "0.6", "-i", simple(), "-map", "1:v", "-map", "0:a", "-c", "copy", source)
         for name in ("out.mp4", "out.mkv"):
             self.same_times(source, self.converted(source, name, *QUICK), 0.0015, shifted=True)
 
@@ -61,8 +52,7 @@ class Times(Case):
     def test_negative_times(self):
         """A broadcast whose clock wraps: earlier times are negative."""
         source = self.path("negative.ts")
-        ffmpeg("-i", simple(), "-c", "copy", "-output_ts_offset", "95443.2", "-muxdelay", 0,
-               "-muxpreload", 0, source)
+        ffmpeg("-i", simple(), "-c", "copy", "-output_ts_offset", "95443.2", "-muxdelay", 0, "-muxpreload", 0, source)
         self.assertLess(frame_times(source)[0], -0.4)
         for name in ("out.mkv", "out.mp4", "out.ts"):
             with self.subTest(name):
@@ -113,18 +103,6 @@ class Changes(Case):
         result = lumeq(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
         self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
-
-    def test_changing_sound(self):
-        """Rate and channels change midway; converted, it remains one track."""
-        parts = [clip("a%d.ts" % i, *X264, "-c:a", "mp2", "-ar", rate, "-ac", channels, sound=1)
-                 for i, (rate, channels) in enumerate(((44100, 1), (48000, 2)))]
-        source = joined(self.path("sound.ts"), parts)
-        result = lumeq(source, "-o", self.path("out.mkv"), "--acodec", "flac", *QUICK)
-        self.assertIn(result.code, (DONE, DAMAGED), str(result))
-        about = streams(self.path("out.mkv"), "audio")[0]
-        self.assertEqual((about["sample_rate"], about["channels"]), ("44100", 1))
-        samples = ffmpeg("-i", self.path("out.mkv"), "-map", "0:a", "-f", "s16le", "-")
-        self.assertAlmostEqual(len(samples) / 2 / 44100, 2, delta=0.15)
 
 
 class CutInTheMiddle(Case):
@@ -193,8 +171,7 @@ class CutInTheMiddle(Case):
         self.complete(whole, source, "--jobs", 2, frames=(count,))
         self.complete(whole, source, "--ss", 0.08, frames=(count,))
         self.assertIn(" %d frames" % count, self.ok(source, "--null").err)
-        with open(source, "rb") as f:
-            self.assertIn(" %d frames" % count, self.ok("-", "--null", stdin=f.read()).err)
+        self.assertIn(" %d frames" % count, self.ok("-", "--null", stdin=read_bytes(source)).err)
 
     def test_damage_later_is_damage(self):
         whole, source = self.cut("closed.ts", *X264, "-g", 25, "-c:a", "aac", at=0.1)
@@ -206,15 +183,6 @@ class CutInTheMiddle(Case):
         for name, options in (("refreshed.ts", X264 + self.REFRESHED), ("open.ts", X264 + ("-g", 25) + self.OPEN)):
             whole, _ = self.cut(name, *options)
             self.complete(whole, whole, frames=(100,))
-
-
-def crc32_mpeg(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte << 24
-        for _ in range(8):
-            crc = crc << 1 ^ (0x104c11db7 if crc & 0x80000000 else 0)
-    return crc.to_bytes(4, "big")
 
 
 class Programs(Case):
@@ -268,8 +236,7 @@ class Programs(Case):
         whole = raw(self.lossless(source, "--video-track", 0))
         self.assertEqual(raw(self.lossless(source, "--video-track", 0, "--jobs", 2, name="jobs.mkv")), whole)
         self.ok(source, "--null", "--stats", self.path("stats.csv"), "--report", self.path("report.html"))
-        with open(self.path("stats.csv"), encoding="utf-8") as f:
-            self.assertEqual(len(f.readlines()), 51)
+        self.assertEqual(len(read_rows(self.path("stats.csv"))), 50)
 
     def test_tracks_are_counted_in_the_program(self):
         source = self.multiplex(self.program(1, 0, "64x48"), self.program(2, 40000, "160x90"))
@@ -326,8 +293,7 @@ class BestTrack(Case):
                 source = self.tracks(name, still, film, options=options)
                 self.chosen(source, 1, "it is the longest")
                 if name not in ("a.mp4", "d.mov"):
-                    with open(source, "rb") as f:
-                        self.chosen(source, 1, stdin=f.read())
+                    self.chosen(source, 1, stdin=read_bytes(source))
 
     def test_a_still_beside_a_short_film(self):
         """The still lasts longer than the four frames."""
@@ -359,18 +325,7 @@ class Shapes(Case):
             options = QUICK if name == "out.mp4" else ()
             output = self.converted(source, name, *options)
             self.assertEqual(len(frame_times(output)), 1)
-            self.assertAlmostEqual(float(contents(output)["format"]["duration"]), 30,
-                                   delta=0.1)
-
-    def test_cover_before_the_sound(self):
-        cover = self.path("c.png")
-        ffmpeg("-f", "lavfi", "-i", "color=red:size=64x64", "-frames:v", 1, cover)
-        for name in ("a.m4a", "b.mp3", "c.flac"):
-            with self.subTest(name):
-                source = self.path(name)
-                ffmpeg("-i", cover, "-i", simple(), "-map", "0:v", "-map", "1:a", "-c:v", "copy",
-                       "-disposition:v", "attached_pic", source)
-                self.refused(lumeq(source, "--null"), INPUT, "cover picture")
+            self.assertAlmostEqual(float(contents(output)["format"]["duration"]), 30, delta=0.1)
 
     def test_everything_through_a_pipe(self):
         for name, more in some((("a.mp4", ("-movflags", "faststart")), ("b.mkv", ()), ("c.ts", ()),
@@ -379,7 +334,6 @@ class Shapes(Case):
             with self.subTest(name):
                 options = more if name == "d.webm" else X264 + ("-c:a", "aac") + more
                 source = clip(name, *options, sound=1)
-                with open(source, "rb") as f:
-                    self.ok("-", "-o", self.path("out.mkv"), "-y", "-q", *QUICK, stdin=f.read())
+                self.ok("-", "-o", self.path("out.mkv"), "-y", "-q", *QUICK, stdin=read_bytes(source))
                 self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
                 self.assertEqual(len(payloads(source)), len(payloads(self.path("out.mkv"))))

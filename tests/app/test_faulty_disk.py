@@ -20,8 +20,7 @@ class FaultyDisk(Case):
         return env
 
     def run_with(self, faults, *args, **more):
-        return finish(start(simple(), *args, "--vcodec", "ffv1", "-q",
-                            env=self.environment(faults, **more)))
+        return finish(start(simple(), *args, "--vcodec", "ffv1", "-q", env=self.environment(faults, **more)))
 
     def interrupted(self, faults, name="out.mkv", *args, begun=False):
         """The result of a run interrupted while it writes; faults begin at that moment. `begun`: wait until data has
@@ -138,8 +137,7 @@ class FaultyDisk(Case):
                 result = self.interrupted(faults, begun=faults == "write")
                 left = self.named(result)
                 self.assertRegex(left, "^%s$" % name)
-                self.assertIn("No space left" if faults == "write" else "Input/output error",
-                              result.err)
+                self.assertIn("No space left" if faults == "write" else "Input/output error", result.err)
                 self.assertGreater(len(packets(self.path(left), "v:0")), 0)
                 os.unlink(self.path(left))
 

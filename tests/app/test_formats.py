@@ -44,30 +44,24 @@ class Formats(Case):
 
     def test_every_output(self):
         source = self.source("h264.mp4")
-        for name, codec in some((("out.mp4", "h264"), ("out.mkv", "h264"), ("out.mov", "h264"),
-                                 ("out.ts", "h264"), ("out.avi", "h264"), ("out.flv", "h264"),
-                                 ("out.m4v", "h264"), ("out.3gp", "h264"))):
-            with self.subTest(name):
+        for kind in some(("mp4", "mkv", "mov", "ts", "avi", "flv", "m4v", "3gp")):
+            with self.subTest(kind):
+                name = "out." + kind
                 self.ok(source, "-o", self.path(name), "--preset", "ultrafast")
-                self.assertEqual(video(self.path(name))["codec_name"], codec)
+                self.assertEqual(video(self.path(name))["codec_name"], "h264")
                 self.assertEqual(len(frame_times(self.path(name))), 25)
                 self.assertEqual(len(payloads(source)), len(payloads(self.path(name))))
                 if name != "out.ts":  # which puts a header before each packet
                     self.assertEqual(payloads(source), payloads(self.path(name)))
 
-    def test_containers_without_sound(self):
-        source = self.source("h264.mp4")
-        for name in some(("out.gif", "out.h264", "out.ivf", "out.y4m")):
-            with self.subTest(name):
-                self.assertIn("left out", self.ok(source, "-o", self.path(name), "--frames", 5).err)
-                self.assertEqual(len(frame_times(self.path(name))), 5)
-
-    def test_containers_with_a_codec_of_their_own(self):
-        source = self.source("h264.mkv")
-        for name in some(("out.nut", "out.wmv", "out.asf", "out.ogv", "out.mpg")):
-            with self.subTest(name):
-                self.converted(source, name, "--frames", 5)
-                self.assertEqual(len(frame_times(self.path(name))), 5)
+    def test_other_outputs(self):
+        """Without sound, or with codecs of their own."""
+        for kind in some(("gif", "h264", "ivf", "y4m", "nut", "wmv", "asf", "ogv", "mpg")):
+            with self.subTest(kind):
+                output = self.path("out." + kind)
+                result = self.ok(self.source("h264.mkv"), "-o", output, "--frames", 5)
+                self.assertEqual("left out" in result.err, kind in ("gif", "h264", "ivf", "y4m"), str(result))
+                self.assertEqual(len(frame_times(output)), 5)
 
     def test_flv_takes_only_what_plays(self):
         """FFmpeg writes MPEG-4 into FLV if its strictness is low, but nothing can read it back."""
@@ -83,8 +77,7 @@ class Formats(Case):
         self.assertEqual(payloads(source), payloads(output))
 
     def test_quality_defaults(self):
-        settings = read_bytes(self.converted(simple(), "out.mp4"))
-        self.assertIn(b"crf=18.0", settings)
+        self.assertIn(b"crf=18.0", read_bytes(self.converted(simple(), "out.mp4")))
 
     def test_names_that_muxers_look_at(self):
         """A .m2ts has packets of 192 bytes: the muxer sees the final name, not the temporary one."""
@@ -160,10 +153,6 @@ class Formats(Case):
         self.assertEqual(video(self.lossless(source))["pix_fmt"], "yuv444p")
         self.assertEqual(video(self.lossless(source, "--mode", "off", "--pix-fmt", "yuv420p"))["pix_fmt"], "yuv420p")
 
-    def test_null_writes_nothing(self):
-        self.assertIn("25 frames", self.ok(simple(), "--null", cwd=self.folder).err)
-        self.assertEqual(self.files(), [])
-
 
 class Times(Case):
     def test_variable_frame_rate(self):
@@ -175,8 +164,7 @@ class Times(Case):
             self.assertGreater(len(steps), 10)
             for output in some(("out.mkv", "out.mp4", "out.mov")):
                 with self.subTest(source=name, output=output):
-                    self.same_times(source, self.converted(source, output, "-y", "--preset",
-                                                           "ultrafast"))
+                    self.same_times(source, self.converted(source, output, "-y", "--preset", "ultrafast"))
 
     def test_variable_frame_rate_to_exact_ticks(self):
         """From mp4 to mp4 nothing is rounded, not even below a millisecond."""
@@ -190,16 +178,14 @@ class Times(Case):
         for name in some(("out.mp4", "out.mkv")):
             with self.subTest(name):
                 self.same_times(source, self.converted(source, name))
+        source = clip("b.ts", "-c:v", "libx264", "-preset", "fast", "-bf", "3", sound=1)
+        self.same_times(source, self.lossless(source))
 
     def test_sound_before_zero(self):
         """Matroska has no negative times: priming samples shift the whole file, as with ffmpeg."""
         source = clip("b.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3", "-c:a", "aac", sound=1)
         self.same_times(source, self.converted(source, "out.mkv"), shifted=True)
         self.same_times(source, self.converted(source, "out.mp4"), 0.000002)
-
-    def test_b_frames_in_a_transport_stream(self):
-        source = clip("b.ts", "-c:v", "libx264", "-preset", "fast", "-bf", "3", sound=1)
-        self.same_times(source, self.lossless(source))
 
     def test_start_after_zero(self):
         source = clip("late.mkv", *X264, "-c:a", "libmp3lame", "-output_ts_offset", "5", sound=1)
@@ -313,9 +299,7 @@ class Times(Case):
 
     def test_no_timestamps_with_b_frames_in_avi(self):
         times = frame_times(self.lossless(clip("b.avi", "-c:v", "mpeg4", "-bf", "2")))
-        self.assertEqual(len(times), 25)
-        for a, b in zip(times, times[1:]):
-            self.assertGreater(b, a)
+        self.assertEqual((len(times), times), (25, sorted(set(times))))
 
     def test_timestamps_going_back(self):
         """Concatenated files: every frame and sound packet is written, and frames with rising times."""
@@ -324,14 +308,12 @@ class Times(Case):
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
         times = frame_times(self.path("out.mkv"))
         self.assertGreaterEqual(len(times), 49)
-        for a, b in zip(times, times[1:]):
-            self.assertGreater(b, a)
+        self.assertEqual(times, sorted(set(times)))
         self.near([b - a for a, b in zip(times, times[1:])], [0.04] * (len(times) - 1), 0.0411)
         self.assertGreaterEqual(len(packets(self.path("out.mkv"))), 2 * len(packets(part)) - 2)
 
 
 class Tracks(Case):
-
     def test_cover_picture_beside_a_video(self):
         """The video is used, not the picture."""
         picture = self.path("p.png")
@@ -342,7 +324,6 @@ class Tracks(Case):
         output = self.lossless(source)
         self.assertEqual(video(output)["width"], 160)
         self.assertEqual(len(frame_times(output)), 25)
-
 
     def test_program_streams_keep_fields_and_colours(self):
         source = clip("fields.ts", "-c:v", "mpeg2video", "-flags", "+ildct+ilme", "-top", "1", "-color_primaries",
@@ -434,8 +415,7 @@ class Interleaving(Case):
 
     def test_late_sound(self):
         source = self.path("late-sound.mkv")
-        ffmpeg("-i", simple(), "-itsoffset", "3", "-i", simple(), "-map", "0:v", "-map", "1:a",
-               "-c", "copy", source)
+        ffmpeg("-i", simple(), "-itsoffset", "3", "-i", simple(), "-map", "0:v", "-map", "1:a", "-c", "copy", source)
         output = self.lossless(source)
         self.assertEqual(payloads(source), payloads(output))
         self.near([p[0] for p in packets(source)], [p[0] for p in packets(output)], 0.0015)

@@ -1,7 +1,6 @@
 """A film in parts: plan, measure, segment, join; --jobs and --resume. The film equals that of one run."""
 
 import contextlib
-import csv
 import glob
 import random
 
@@ -27,41 +26,37 @@ def whole_film():
     """The film with subtitles, tags, chapters and an attachment."""
     path = Store.path("whole.mkv")
     if not os.path.exists(path):
-        with open(Store.path("words.srt"), "w", encoding="utf-8") as f:
-            f.write("1\n00:00:00,500 --> 00:00:01,500\nHello\n\n2\n00:00:02,000 --> 00:00:03,000\nThere\n")
-        with open(Store.path("tags.txt"), "w", encoding="utf-8") as f:
-            f.write(";FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=2000\ntitle=One\n"
-                    "[CHAPTER]\nTIMEBASE=1/1000\nSTART=2000\nEND=4000\ntitle=Two\n")
+        write_bytes(Store.path("words.srt"), b"1\n00:00:00,500 --> 00:00:01,500\nHello\n\n"
+                    b"2\n00:00:02,000 --> 00:00:03,000\nThere\n")
+        write_bytes(Store.path("tags.txt"), b";FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=2000\n"
+                    b"title=One\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=2000\nEND=4000\ntitle=Two\n")
         ffmpeg("-i", film(), "-i", Store.path("words.srt"), "-i", Store.path("tags.txt"), "-map", "0", "-map", "1",
                "-map_metadata", "2", "-map_chapters", "2", "-c", "copy", "-c:s", "srt", "-metadata:s:s:0", "language=eng",
                "-attach", Store.path("words.srt"), "-metadata:s:t", "mimetype=text/plain", path)
     return path
 
 
-def damaged_film():
-    path = Store.path("damaged.ts")
+def damaged(name, source, *shares):
+    """A copy in MPEG-TS without the eight packets at each of these shares of it."""
+    path = Store.path(name)
     if not os.path.exists(path):
-        ffmpeg("-i", film(), "-c", "copy", Store.path("sound.ts"))
-        data = read_bytes(Store.path("sound.ts"))
-        cut = len(data) // 188 // 2 * 188
-        write_bytes(path, data[:cut] + data[cut + 188 * 8:])
+        ffmpeg("-i", source, "-c", "copy", path)
+        data = read_bytes(path)
+        for share in shares:
+            at = int(share * len(data)) // 188 * 188
+            data = data[:at] + data[at + 188 * 8:]
+        write_bytes(path, data)
     return path
+
+
+def damaged_film():
+    return damaged("damaged.ts", film(), 0.5)
 
 
 def film_damaged_twice():
-    """Damaged in two distant places; the last second is missing."""
-    path = Store.path("twice.ts")
-    if not os.path.exists(path):
-        # MPEG-2's threads share a frame; FFmpeg's H.264 conceals damage with frames that are not complete yet.
-        sound = clip("twice-sound.ts", "-c:v", "mpeg2video", "-bf", "2", "-g", "20", "-q:v", "4", "-c:a", "aac", seconds=8,
-                     sound=8)
-        with open(sound, "rb") as f:
-            packets_ = [f.read(188) for _ in range(os.path.getsize(sound) // 188)]
-        for share in (0.2, 0.8):
-            at = int(share * len(packets_))
-            del packets_[at:at + 8]
-        write_bytes(path, b"".join(packets_))
-    return path
+    # MPEG-2's threads share a frame; FFmpeg's H.264 conceals damage with frames that are not complete yet.
+    return damaged("twice.ts", clip("twice-sound.ts", "-c:v", "mpeg2video", "-bf", "2", "-g", "20", "-q:v", "4",
+                                    "-c:a", "aac", seconds=8, sound=8), 0.2, 0.8)
 
 
 def cut_off_film():
@@ -90,26 +85,30 @@ def frames(path):
     return [pix_fmt] + [hashed for _, hashed in found]
 
 
+def overwrite(path, at, data):
+    """`at`: from the end if it is negative"""
+    with open(path, "r+b") as f:
+        f.seek(at, os.SEEK_END if at < 0 else os.SEEK_SET)
+        f.write(data)
+
+
 class JobCase(Case):
     of_one_run = None
 
     def plan(self, source, *options, name="out.mkv", parts=3):
         """Makes a plan, and returns its path."""
-        self.ok("plan", source, "-o", self.path(name), "--vcodec", "ffv1", "--parts", parts, "-q", *options)
+        self.ok("plan", *self.job_of(source, "--parts", parts, "-q", *options, name=name))
         return self.path(name + ".lumeq/plan")
 
     def parts(self, plan):
         return int(re.search(r"^wanted-parts (\d+)", self.text(plan), re.M)[1])
 
     def text(self, plan):
-        with open(plan, encoding="utf-8") as f:
-            return f.read()
+        return read_bytes(plan).decode()
 
     def measure(self, plan, parts):
-        """Measures all parts, and finishes the plan."""
-        for part in range(parts):
+        for part in parts:
             self.ok("measure", plan, part, "-q")
-        self.ok("plan", plan, "-q")
 
     def segments(self, plan, *options):
         for part in range(self.parts(plan)):
@@ -121,6 +120,17 @@ class JobCase(Case):
         self.assertFalse(os.path.exists(os.path.dirname(plan)), "the folder is left")
         return os.path.dirname(plan)[:-len(".lumeq")]
 
+    def is_film(self):
+        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+
+    def makes(self, plan, of_one_run):
+        """Makes all parts and joins them: a film with these frames."""
+        self.segments(plan)
+        self.assertEqual(frames(self.joined(plan)), of_one_run)
+
+    def job_of(self, source, *options, name="out.mkv"):
+        return (source, "-o", self.path(name), "--vcodec", "ffv1", *options)
+
     def faulty(self, **more):
         """An environment in which files of the test's folder may fail, see faulty_disk.c."""
         env = dict(environment(), LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, **more)
@@ -128,7 +138,7 @@ class JobCase(Case):
         return env
 
     def one_run(self, source, *options, code=DONE, name="one.mkv"):
-        self.exits(code, source, "-o", self.path(name), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *options)
+        self.exits(code, *self.job_of(source, "--two-pass", "on", "-q", "-y", *options, name=name))
         return self.path(name)
 
     def film_frames(self):
@@ -148,7 +158,8 @@ class Equal(JobCase):
         for more in ((), ("--no-measure",)) if measured else ((),):
             plan = self.plan(source, *options, *more, parts=parts)
             if more:
-                self.measure(plan, parts)
+                self.measure(plan, range(parts))
+                self.ok("plan", plan, "-q")
             self.segments(plan, "--threads", 3)
             result = self.exits(code, "join", plan, "-q")
             self.assertEqual(damage_lines(result), damage_lines(one))
@@ -189,9 +200,7 @@ class Equal(JobCase):
 
     def rows(self, name):
         """The rows of statistics, without times."""
-        with open(self.path(name), newline="", encoding="utf-8") as f:
-            rows = [json.loads(line) for line in f] if name.endswith("l") else list(csv.DictReader(f))
-        return [{k: v for k, v in row.items() if k not in TIMES} for row in rows]
+        return [{k: v for k, v in row.items() if k not in TIMES} for row in read_rows(self.path(name))]
 
     def test_everything_else_of_a_film(self):
         """Other tracks, chapters, tags, statistics and the report; histograms of 10 bits come with the plan's curves."""
@@ -222,8 +231,7 @@ class Equal(JobCase):
         self.assertNotIn("too small", one.err)
         plan = self.plan(source, "--overlay", parts=3)
         self.assertEqual(re.findall(r"^part (\d+)", self.text(plan), re.M), ["0", "13", "19"])
-        self.segments(plan)
-        self.assertEqual(frames(self.joined(plan)), frames(self.path("one.mkv")))
+        self.makes(plan, frames(self.path("one.mkv")))
 
     def lossy(self, ending, *options):
         """The outputs of a job and of one run."""
@@ -285,29 +293,22 @@ class Steps(JobCase):
                 plan = self.plan(source, "--no-measure", parts=4)
                 self.refused(lumeq("segment", plan, "0"), USAGE, "not finished", "lumeq measure")
                 self.refused(lumeq("plan", plan), INPUT, "part 0 is not measured", "lumeq measure PLAN 0")
-                for part in (3, 1, 0, 2):
-                    self.ok("measure", plan, part, "-q")
+                self.measure(plan, (3, 1, 0, 2))
                 self.ok("plan", plan, "-q")
-                self.segments(plan)
-                out = self.joined(plan)
-                self.assertEqual(frames(out), frames(one))
-                os.unlink(out)
+                self.makes(plan, frames(one))
+                os.unlink(self.path("out.mkv"))
 
     def test_damaged_measures(self):
         """The plan names the command that measures them again."""
         plan = self.plan(film(), "--no-measure", parts=3)
-        for part in range(3):
-            self.ok("measure", plan, part, "-q")
+        self.measure(plan, range(3))
         for at in (40, -40):
-            with open(plan[:-4] + "measured-00001", "r+b") as f:
-                f.seek(at, os.SEEK_END if at < 0 else os.SEEK_SET)
-                f.write(b"xxxx")
+            overwrite(plan[:-4] + "measured-00001", at, b"xxxx")
             self.refused(lumeq("plan", plan), INPUT, "measured-00001", "lumeq measure PLAN 1 -y measures it again")
             self.ok("measure", plan, 1, "-y", "-q")
             self.assertIn("measured already", self.ok("measure", plan, 1).err)
         self.ok("plan", plan, "-q")
-        self.segments(plan)
-        self.assertEqual(frames(self.joined(plan)), self.film_frames())
+        self.makes(plan, self.film_frames())
 
     def test_packets_without_times(self):
         """Parts cannot be planned ahead, but the film can be measured as a whole."""
@@ -389,8 +390,7 @@ class Steps(JobCase):
         self.assertIn("argument --gamma=1.5", self.text(plan))
         one = self.one_run(film(), "--config", settings, "--gamma", "1.5")
         os.unlink(settings)
-        self.segments(plan)
-        self.assertEqual(frames(self.joined(plan)), frames(one))
+        self.makes(plan, frames(one))
 
 
 class BadInput(JobCase):
@@ -406,9 +406,7 @@ class BadInput(JobCase):
         self.assertFalse(os.path.exists(self.path("out.mkv")))
 
     def change(self, name, at, data):
-        with open(os.path.join(self.job, name), "r+b") as f:
-            f.seek(at, os.SEEK_END if at < 0 else os.SEEK_SET)
-            f.write(data)
+        overwrite(os.path.join(self.job, name), at, data)
 
     def test_missing_parts_are_named(self):
         self.ok("segment", self.made, 1, "-q")
@@ -460,7 +458,7 @@ class BadInput(JobCase):
                 self.rewrite(new)
                 self.refused(lumeq("segment", self.made, "0"), INPUT, *words)
                 self.join_refused(*words)
-                job = (self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
+                job = self.job_of(self.source)
                 for again in (("plan", *job, "--parts", "3"), (*job, "--jobs", "1"), (*job, "--jobs", "1", "--resume")):
                     self.refused(lumeq(*again), USAGE, "has a plan already", *words)
                 self.assertEqual(self.text(self.made), new)
@@ -475,7 +473,7 @@ class BadInput(JobCase):
         self.change("part-00001", 100, b"xxxx")
         self.join_refused("part-00001", "checksum")
         self.assertNotIn("part-00001", os.listdir(self.job))
-        result = self.ok(self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 1, "--resume")
+        result = self.ok(*self.job_of(self.source, "--jobs", 1, "--resume"))
         self.assertIn("2 of 3 parts are there already", result.err)
         self.assertEqual(self.files(), ["in.mkv", "out.mkv"])
 
@@ -486,7 +484,7 @@ class BadInput(JobCase):
                 "lumeq-notes", "joining.txt", ".plan", ".plan-old.tmp", ".part-00001.lumeq-0123abcd"]
         ours = [".plan.lumeq-0123abcd.part", "part-00007", "measured-00007", "curves-00007",
                 "rows-00007.csv", "report-00007", ".rows-00007.csv.lumeq-0123abcd.part"]
-        job = (self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "-q", "-y")
+        job = self.job_of(self.source, "--parts", 2, "-q", "-y")
         for name in mine + ours:
             self.write("out.mkv.lumeq/" + name, b"text")
         os.mkdir(os.path.join(self.job, "part-00002"))
@@ -638,14 +636,13 @@ class BadInput(JobCase):
     def test_another_input(self):
         os.utime(self.source, ns=(1, 1))
         self.refused(lumeq("segment", self.made, "0"), INPUT, "in.mkv", "time differs")
-        with open(self.source, "ab") as f:
-            f.write(b"x")
+        os.truncate(self.source, os.path.getsize(self.source) + 1)
         self.refused(lumeq("segment", self.made, "0"), INPUT, "in.mkv", "size differs")
         os.unlink(self.source)
         self.refused(lumeq("segment", self.made, "0"), INPUT, "in.mkv", "No such file")
 
     def test_other_options(self):
-        again = ("plan", self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
+        again = ("plan", *self.job_of(self.source, "--parts", 3))
         self.refused(lumeq(*again, "--gamma", 2), USAGE, "--gamma=2", "-y replaces it")
         self.refused(lumeq("segment", self.made, "0", "--gamma", "2"), USAGE, "--gamma", "in the plan")
         self.refused(lumeq("segment", self.made, "3"), USAGE, "no part 3", "0 to 2")
@@ -695,16 +692,15 @@ class Run(JobCase):
     a_job = None
 
     def job(self, *options, source=None, parts=3, env=None):
-        return start(source or film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2, "--parts", parts,
-                     *options, env=env)
+        return start(*self.job_of(source or film(), "--jobs", 2, "--parts", parts, *options), env=env)
 
     def test_auto(self):
-        self.ok(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", "auto", "--devices", "all", "-q")
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.ok(*self.job_of(film(), "--jobs", "auto", "--devices", "all", "-q"))
+        self.is_film()
 
     def test_equal_and_its_progress(self):
         result = self.ends(self.job("--progress", "json", "-q", parts=5))
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.is_film()
         self.assertEqual(self.files(), ["out.mkv"])
         shown = [json.loads(line) for line in result.lines]
         self.assertEqual((shown[-1]["state"], shown[-1]["frame"], shown[-1]["frames"]), ("done", 100, 100))
@@ -764,7 +760,7 @@ class Run(JobCase):
         self.refused(finish(self.job("-q")), USAGE, "out.mkv.lumeq", "--resume", "-y")
         self.refused(finish(self.job("-q", "--resume", "--gamma", "2")), USAGE, "--gamma=2", "-y")
         self.ends(self.job("-q", "--resume"))
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.is_film()
 
     def children(self, process):
         found = glob.glob("/proc/%d/task/*/children" % process.pid)
@@ -780,7 +776,7 @@ class Run(JobCase):
         result = finish(process)
         self.assertTrue(killed, "no part was made by a process of its own")
         self.assertEqual(result.code, DONE, str(result))
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.is_film()
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_synced_before_it_has_a_name(self):
@@ -788,13 +784,12 @@ class Run(JobCase):
         log = self.path("log")
         self.ends(self.job("-q", "--stats", self.path("s.csv"), env=self.faulty(FAULTY_DISK_LOG=log)))
         synced, names = set(), []
-        with open(log, encoding="utf-8") as f:
-            for line in f:
-                call, path = line.split()
-                if call == "rename":
-                    self.assertIn(path, synced)
-                    names.append(re.sub(NOT_YET, "", os.path.basename(path)))
-                synced.add(path)
+        for line in read_or_nothing(log).splitlines():
+            call, path = line.split()
+            if call == "rename":
+                self.assertIn(path, synced)
+                names.append(re.sub(NOT_YET, "", os.path.basename(path)))
+            synced.add(path)
         for name in (".curves-00000", ".plan", ".part-00000", ".part-00002", ".joining", ".out.mkv", ".s.csv"):
             self.assertIn(name, names)
         self.assertIn(self.path("out.mkv.lumeq"), synced)
@@ -815,7 +810,7 @@ class Run(JobCase):
             self.refused(result, OUTPUT, words, "No space left", "--resume")
             self.assertEqual(self.files(), ["out.mkv.lumeq"])
         self.ends(self.job("-q", "--resume"))
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.is_film()
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_measured_in_parts(self):
@@ -901,16 +896,16 @@ class Run(JobCase):
         self.write("out.mkv.lumeq/joining", b"film 1 2 3\nfilm 4 5 6\n")
         shutil.copy(simple(), self.path("out.mkv"))
         before = self.read("out.mkv")
-        for args in (("join", plan), (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3, "--resume"),
+        for args in (("join", plan), self.job_of(film(), "--parts", 3, "--resume"),
                      ("plan", film(), "-o", self.path("out.mkv"), "--gamma", 3)):
             self.refused(lumeq(*args), USAGE, "out.mkv")
         self.assertEqual(self.read("out.mkv"), before)
         self.ok("join", plan, "-y", "-q")
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.is_film()
 
     def test_lost_plan(self):
         """Left parts show that the job never ended; a folder with only other files does not."""
-        job = (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
+        job = self.job_of(film(), "--parts", 3)
         plan = self.plan(film())
         self.segments(plan)
         os.unlink(plan)
@@ -918,7 +913,7 @@ class Run(JobCase):
         self.refused(lumeq(*job, "--resume"), USAGE, "out.mkv", "exists", "-y")
         self.write("out.mkv.lumeq/letter", b"")
         self.ok(*job, "--resume", "-y", "-q")
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.is_film()
         self.assertEqual(self.files(self.path("out.mkv.lumeq")), ["letter"])
         self.assertIn("is done", self.ok(*job, "--resume").err)
 
@@ -935,10 +930,10 @@ class Devices(JobCase):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
         return finish(process)
 
-    def job(self, *options, only=None):
-        result = self.run_with(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3, *options, only=only)
+    def job(self, *options, **lost):
+        result = self.run_with(*self.job_of(film(), "--parts", 3, *options), **lost)
         self.assertEqual(result.code, DONE, str(result))
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
+        self.is_film()
         return result
 
     def log(self):
@@ -985,16 +980,12 @@ class Devices(JobCase):
             self.assertEqual(result.code, DONE, str(result))
             self.assertIn("the CPU goes on without the GPU", result.err)
         self.ok("plan", plan, "-q")
-        self.segments(plan)
-        self.assertEqual(frames(self.joined(plan)), self.film_frames())
+        self.makes(plan, self.film_frames())
 
     def test_the_film_is_measured_by_one_of_those_named(self):
         """That GPU is lost: the CPU continues, as in one run."""
-        result = self.run_with(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2, "--devices", "2,1",
-                               only=2, when="FAKE_GPU_LOST_MEASURES")
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.job("--jobs", 2, "--devices", "2,1", only=2, when="FAKE_GPU_LOST_MEASURES")
         self.assertEqual(result.err.count("the CPU goes on without the GPU"), 1, result.err)
-        self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
 
 def read_or_nothing(name):

@@ -3,24 +3,31 @@
 from common import *
 
 FAST = ("--two-pass", "off", "--preset", "ultrafast")
+LOSSLESS = ("--two-pass", "off", "--vcodec", "ffv1")
 
 
 class ManyCase(Case):
-    def put(self, name, source=None):
+    def put(self, *names, source=None):
         """Copies a clip into the test's folder."""
-        path = self.path(name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        shutil.copyfile(source or clip("tiny.mkv", seconds=0.2), path)
-        return path
+        for name in names:
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            shutil.copyfile(source or clip("tiny.mkv", seconds=0.2), self.path(name))
+
+    def half(self, name):
+        """Writes a video whose second half is missing."""
+        data = read_bytes(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4))
+        self.write(name, data[:len(data) // 2])
 
     def below(self, name):
         """Lists the files in a folder and its subfolders."""
         top = self.path(name)
-        return sorted(os.path.relpath(os.path.join(folder, f), top)
-                      for folder, _, files in os.walk(top) for f in files)
+        return sorted(os.path.relpath(os.path.join(folder, f), top) for folder, _, files in os.walk(top) for f in files)
 
-    def many(self, *args, **more):
-        return lumeq(*FAST, *args, cwd=self.folder, **more)
+    def many(self, *args):
+        return lumeq(*FAST, *args, cwd=self.folder)
+
+    def done(self, *args, code=DONE):
+        return self.exits(code, *FAST, *args, cwd=self.folder)
 
 
 class Names(ManyCase):
@@ -28,8 +35,7 @@ class Names(ManyCase):
         """Each output equals that of a single run."""
         for name in ("a.mkv", "b two.mp4", "-c.mov"):
             ffmpeg("-i", simple(), "-c", "copy", os.path.join(self.folder, "./" + name))
-        result = self.many("a.mkv", "b two.mp4", "-o", "out/", "--", "-c.mov")
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.done("a.mkv", "b two.mp4", "-o", "out/", "--", "-c.mov")
         self.assertEqual(self.below("out"), ["-c.mov", "a.mkv", "b two.mp4"])
         self.assertEqual([re.search(": (.*? frames)", l)[1] for l in result.lines if " frames" in l],
                          ["'out/a.mkv': 25 frames", "'out/b two.mp4': 25 frames", "'out/-c.mov': 25 frames",
@@ -40,25 +46,21 @@ class Names(ManyCase):
 
     def test_one_file(self):
         self.put("a.mkv")
-        result = self.many("a.mkv", "-o", "out/")
-        self.assertEqual(result.code, DONE, str(result))
-        self.assertEqual(len(result.lines), 1, str(result))
-        self.assertEqual(self.below("out"), ["a.mkv"])
+        for options in ((), ("--jobs", "auto", "-y")):
+            self.assertEqual(len(self.done("a.mkv", "-o", "out/", *options).lines), 1)
+            self.assertEqual(self.below("out"), ["a.mkv"])
 
     def test_container_by_option(self):
         """Names get the ending of the container, unless they have it already."""
-        for name in ("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d"):
-            self.put(name)
-        self.assertEqual(self.many("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d", "-o", "out/", "--format",
-                                   "mkv").code, DONE)
+        self.put("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d")
+        self.done("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d", "-o", "out/", "--format", "mkv")
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "c.mka.mkv", "d.mkv", "e.mkv"])
-        self.assertEqual(self.many("a.mkv", "-o", "mp4/", "--format", "mp4").code, DONE)
+        self.done("a.mkv", "-o", "mp4/", "--format", "mp4")
         self.assertIn("mp4", probe(self.path("mp4/a.mp4"), "-show_format")["format"]["format_name"])
 
     def folder_of_all(self):
         """Makes the folder "in": two videos, a picture, a video in a subfolder, and other files."""
-        for name in ("in/b.mkv", "in/a.webm", "in/sub/c.mkv", "in/.hidden.mkv", "in/.folder/d.mkv", "in/o.mkv.lumeq/0.mkv"):
-            self.put(name)
+        self.put("in/b.mkv", "in/a.webm", "in/sub/c.mkv", "in/.hidden.mkv", "in/.folder/d.mkv", "in/o.mkv.lumeq/0.mkv")
         os.rename(self.path("in/a.webm"), self.path("in/a"))  # told by what is in it
         make(self.path("in/p.png"), "-frames:v", 1, seconds=0.04)
         ffmpeg("-f", "lavfi", "-t", 0.2, "-i", "sine", self.path("in/sound.mp4"))
@@ -71,8 +73,7 @@ class Names(ManyCase):
     def test_folder(self):
         """Its videos are found by opening files; one message counts the others."""
         self.folder_of_all()
-        result = self.many("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.done("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv"])
         self.assertEqual(len(result.lines), 1 + 3 + 1, str(result))
         self.assertIn("5 files without video are left alone", result.lines[0])
@@ -80,8 +81,7 @@ class Names(ManyCase):
     def test_folders_within(self):
         self.folder_of_all()
         self.put("other/sub/e.mkv")
-        result = self.many("in/", "other", "-o", "out/", "--format", "mkv", "--frames", "1", "--recursive")
-        self.assertEqual(result.code, DONE, str(result))
+        self.done("in/", "other", "-o", "out/", "--format", "mkv", "--frames", "1", "--recursive")
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv", "sub/c.mkv", "sub/e.mkv"])
 
     def test_no_video_in_a_folder(self):
@@ -94,8 +94,7 @@ class Names(ManyCase):
         self.put("in/a.mkv")
         self.write("in/b.mp4", b"")
         self.write("in/c.mkv", bytes(range(7, 256)) * 9)
-        result = self.many("in", "-o", "out/")
-        self.assertEqual(result.code, INPUT, str(result))
+        result = self.done("in", "-o", "out/", code=INPUT)
         self.assertIn("3 files: 1 done, 2 failed", result.err)
         self.assertEqual(self.below("out"), ["a.mkv"])
 
@@ -111,17 +110,14 @@ class Names(ManyCase):
         self.assertIn("cannot read the folder 'in/closed'", result.err)
         self.assertEqual(self.below("out"), ["a.mkv"])
 
-
     def test_an_existing_folder_needs_no_slash(self):
         """As with cp; a name that does not exist is a file."""
-        self.put("a.mkv")
-        self.put("b.mkv")
+        self.put("a.mkv", "b.mkv")
         os.mkdir(self.path("out"))
         os.mkdir(self.path("film.mkv"))
         os.symlink("out", self.path("link"))
         for folder, names in (("out", ["a.mkv"]), ("film.mkv", ["a.mkv", "b.mkv"]), ("link", ["b.mkv"])):
-            result = self.many(*names, "-o", folder)
-            self.assertEqual(result.code, DONE, str(result))
+            self.done(*names, "-o", folder)
         self.assertEqual(self.below("."), ["a.mkv", "b.mkv", "film.mkv/a.mkv", "film.mkv/b.mkv", "out/a.mkv", "out/b.mkv"])
         self.refused(self.many("a.mkv", "-o", "."), USAGE, "'a.mkv' lies in the folder './'")
         self.refused(self.many("a.mkv", "-o", "new"), USAGE, "'new' does not say which container")
@@ -136,8 +132,7 @@ class Refused(ManyCase):
         self.assertFalse(os.path.exists(self.path("out")))
 
     def test_two_inputs_with_one_output(self):
-        for name in ("a/x.mkv", "b/x.mkv", "a/y.mkv", "a/y.mp4"):
-            self.put(name)
+        self.put("a/x.mkv", "b/x.mkv", "a/y.mkv", "a/y.mp4")
         for args, words in ((("a/x.mkv", "b/x.mkv"), ("'a/x.mkv' and 'b/x.mkv'", "'out/x.mkv'")),
                             (("a", "b"), ("'a/x.mkv' and 'b/x.mkv'", "'out/x.mkv'")),
                             (("a/x.mkv", "a/../a/x.mkv"), ("'a/x.mkv' and 'a/../a/x.mkv'", )),
@@ -173,8 +168,7 @@ class Refused(ManyCase):
 
     def test_output_is_an_input(self):
         """Also the input of another file, and by another path."""
-        self.put("a.mkv")
-        self.put("in/b.mkv")
+        self.put("a.mkv", "in/b.mkv")
         before = self.read("a.mkv")
         os.mkdir(self.path("there"))
         os.link(self.path("a.mkv"), self.path("there/b.mkv"))
@@ -185,21 +179,19 @@ class Refused(ManyCase):
         self.assertEqual(self.read("a.mkv"), before)
 
     def test_existing_outputs_are_kept(self):
-        for name in ("a.mkv", "b.mkv", "c.mkv", "there/a.mkv", "there/c.mkv"):
-            self.put(name)
+        self.put("a.mkv", "b.mkv", "c.mkv", "there/a.mkv", "there/c.mkv")
         self.refused(self.many("a.mkv", "b.mkv", "c.mkv", "-o", "there/"), USAGE, "2 of 3 outputs exist",
                      "'there/a.mkv'", "--resume", "-y")
         self.assertEqual(self.below("there"), ["a.mkv", "c.mkv"])
-        self.assertEqual(self.many("a.mkv", "b.mkv", "-y", "-o", "there/").code, DONE)
+        self.done("a.mkv", "b.mkv", "-y", "-o", "there/")
         self.assertEqual(video(self.path("there/a.mkv"))["codec_name"], "h264")
 
     def test_folder_of_outputs_in_an_input(self):
         """The folder of outputs is skipped: they must not be processed again."""
         self.put("in/a.mkv")
-        self.assertEqual(self.many("in", "-o", "in/out/", "--recursive").code, DONE)
+        self.done("in", "-o", "in/out/", "--recursive")
         self.put("in/b.mkv")
-        result = self.many("in", "-o", "in/out/", "--recursive", "--resume")
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.done("in", "-o", "in/out/", "--recursive", "--resume")
         self.assertIn("'in/out' is for outputs", result.lines[0])
         self.assertEqual(self.below("in"), ["a.mkv", "b.mkv", "out/a.mkv", "out/b.mkv"])
 
@@ -207,8 +199,7 @@ class Refused(ManyCase):
 class Failures(ManyCase):
     def test_one_does_not_stop_the_rest(self):
         """Each failure gets one line, and the exit code is that of the first one."""
-        self.put("a.mkv")
-        self.put("b.mkv")
+        self.put("a.mkv", "b.mkv")
         self.write("text.mkv", b"no video\n" * 100)
         self.put("c.xyz")
         for order, code in ((("text.mkv", "a.mkv", "c.xyz", "b.mkv"), INPUT),
@@ -225,11 +216,9 @@ class Failures(ManyCase):
 
     def test_damaged(self):
         """It is processed, and reported."""
-        data = read_bytes(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4))
-        self.write("a.mp4", data[:len(data) // 2])
+        self.half("a.mp4")
         self.put("b.mkv")
-        result = self.many("a.mp4", "b.mkv", "-o", "out/")
-        self.assertEqual(result.code, DAMAGED, str(result))
+        result = self.done("a.mp4", "b.mkv", "-o", "out/", code=DAMAGED)
         self.assertIn("2 files: 1 done, 1 done, but damaged", result.err)
         self.assertRegex(result.lines[0], "damaged: 'a.mp4': .* frames, .*; the input is damaged: ")
         self.assertEqual(self.below("out"), ["a.mp4", "b.mkv"])
@@ -238,16 +227,13 @@ class Failures(ManyCase):
         self.write("text.mkv", b"no video\n" * 100)
         os.makedirs(self.path("in/sub"))
         self.write("in/sub/text.mkv", b"")
-        result = self.many("text.mkv", "in", "-o", "out/", "--recursive")
-        self.assertEqual(result.code, INPUT, str(result))
+        self.done("text.mkv", "in", "-o", "out/", "--recursive", code=INPUT)
         self.assertEqual(self.files(), ["in", "text.mkv"])
 
     def test_notes_are_told_once(self):
         """Each file has one line; what concerns several is in the first of theirs."""
-        for name in ("a.mkv", "b.mkv", "c.mkv"):
-            self.put("in/" + name, clip("444.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv444p", seconds=0.2))
-        result = self.many("in", "-o", "out/")
-        self.assertEqual(result.code, DONE, str(result))
+        self.put("in/a.mkv", "in/b.mkv", "in/c.mkv", source=clip("444.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv444p", seconds=0.2))
+        result = self.done("in", "-o", "out/")
         self.assertEqual(["converted from yuv444p" in line for line in result.lines], [True, False, False, False])
         for name, line in zip("abc", result.lines):
             self.assertRegex(line, "'out/%s.mkv': 5 frames, .* s of video in " % name)
@@ -257,8 +243,7 @@ class Failures(ManyCase):
         os.makedirs(self.path("in"))
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=32x32:r=10:d=3", self.path("in/p%02d.png"))
         self.write("in/p07.png", b"no picture")
-        result = lumeq("in", "-o", "out/", cwd=self.folder)
-        self.assertEqual(result.code, INPUT, str(result))
+        result = self.exits(INPUT, "in", "-o", "out/", cwd=self.folder)
         self.assertEqual(len(self.below("out")), 29)
         self.assertEqual(len(result.lines), 3, str(result))
         self.assertRegex(result.lines[0], "'out/p01.png': 1 frame, .*; frames are converted ")
@@ -285,10 +270,8 @@ class AtATime(ManyCase):
         return [f for f in self.below("out") if f.endswith(".part")]
 
     def test_so_many_run(self):
-        for i in range(5):
-            self.put("%d.mkv" % i, long_clip())
-        process = self.start("0.mkv", "1.mkv", "2.mkv", "3.mkv", "4.mkv", "-o", "out/", "--jobs", 3, "--two-pass", "off",
-                        "--vcodec", "ffv1", cwd=self.folder)
+        self.put(*("%d.mkv" % i for i in range(5)), source=long_clip())
+        process = self.start("0.mkv", "1.mkv", "2.mkv", "3.mkv", "4.mkv", "-o", "out/", "--jobs", 3, *LOSSLESS, cwd=self.folder)
         self.assertTrue(wait_for(lambda: len(self.hidden()) == 3), self.hidden())
         process.send_signal(SIGTERM)
         result = self.ends(process, INTERRUPTED, SOON)
@@ -297,11 +280,9 @@ class AtATime(ManyCase):
 
     def test_all_are_done_and_told_in_whole_lines(self):
         names = ["%d.mkv" % i for i in range(12)]
-        for name in names:
-            self.put(name)
+        self.put(*names)
         self.write("5.mkv", b"no video\n" * 100)
-        result = self.many(*names, "-o", "out/", "--jobs", "4")
-        self.assertEqual(result.code, INPUT, str(result))
+        result = self.done(*names, "-o", "out/", "--jobs", "4", code=INPUT)
         self.assertEqual(self.below("out"), sorted(n for n in names if n != "5.mkv"))
         self.assertEqual(len(result.lines), 12 + 1, str(result))
         for line in result.lines:
@@ -310,11 +291,9 @@ class AtATime(ManyCase):
     def test_progress(self):
         """There is one progress for all files."""
         names = ["%d.mkv" % i for i in range(6)]
-        for name in names:
-            self.put(name)
+        self.put(*names)
         self.write("0.mkv", b"no video\n" * 100)
-        result = self.many(*names, "-o", "out/", "--jobs", "3", "--progress", "json", "-q")
-        self.assertEqual(result.code, INPUT, str(result))
+        result = self.done(*names, "-o", "out/", "--jobs", "3", "--progress", "json", "-q", code=INPUT)
         shown = [json.loads(line) for line in result.lines if line.startswith("{")]
         self.assertTrue(all(s["files"] == 6 for s in shown))
         for key in ("files_done", "frame", "percent"):
@@ -325,8 +304,7 @@ class AtATime(ManyCase):
     def test_progress_on_a_terminal(self):
         """The bar stays at the bottom, and messages never share its line."""
         names = ["%d.mkv" % i for i in range(4)]
-        for name in names:
-            self.put(name, long_clip())
+        self.put(*names, source=long_clip())
         shown = self.on_terminal(*names, "-o", "out/", "--jobs", "2", *FAST, "--frames", 100, code=DONE,
                                  cwd=self.folder)
         bars = re.findall(r"([0-4])/4 files .*?frame \d+ .*? fps .*?ETA", shown)
@@ -336,11 +314,6 @@ class AtATime(ManyCase):
         self.assertEqual(len(said), 4 + 1)
         for line in said:
             self.assertRegex(line, r"^(\x1b\[K)?lumeq: ")
-
-    def test_auto(self):
-        self.put("a.mkv")
-        self.assertEqual(self.many("a.mkv", "-o", "out/", "--jobs", "auto").code, DONE)
-        self.assertEqual(self.below("out"), ["a.mkv"])
 
 
 class Resume(ManyCase):
@@ -352,13 +325,11 @@ class Resume(ManyCase):
             self.skipTest("the folder for tests has no extended attributes: %s" % error)
 
     def test_finished_outputs_are_left_alone(self):
-        for name in ("a.mkv", "b.mkv"):
-            self.put(name)
-        self.assertEqual(self.many("a.mkv", "-o", "out/", "--resume").code, DONE)
+        self.put("a.mkv", "b.mkv")
+        self.done("a.mkv", "-o", "out/", "--resume")
         before = os.stat(self.path("out/a.mkv"))
         for more in ((), ("-y", )):
-            result = self.many("a.mkv", "b.mkv", "-o", "out/", "--resume", *more)
-            self.assertEqual(result.code, DONE, str(result))
+            result = self.done("a.mkv", "b.mkv", "-o", "out/", "--resume", *more)
             self.assertIn("'out/a.mkv' is done", result.lines[0])
             self.assertIn("done before", result.lines[-1])
             self.assertEqual(os.stat(self.path("out/a.mkv")).st_ino, before.st_ino)
@@ -378,7 +349,7 @@ class Resume(ManyCase):
         names = ["a.mkv", "b.mkv", "sub/c.mkv"]
         for name in names:
             self.put("in/" + name)
-        self.assertEqual(self.many("in", "-o", "out/", "--recursive").code, DONE)
+        self.done("in", "-o", "out/", "--recursive")
         same = ("in", "--recursive")
         self.assertEqual(self.resumed(*same, code=DONE, count=3), [])
         self.assertEqual(self.resumed(*same, "-y", "--progress", "none", "--threads", 1, code=DONE, count=3), [])
@@ -393,15 +364,14 @@ class Resume(ManyCase):
             change()
             self.assertEqual(self.resumed(*same, code=USAGE, count=2), [])
             self.assertEqual(self.resumed(*same, "-y", code=DONE, count=2), ["b.mkv"])
-        self.put("other/a.mkv", self.path("in/a.mkv"))
+        self.put("other/a.mkv", source=self.path("in/a.mkv"))
         shutil.copystat(self.path("in/a.mkv"), self.path("other/a.mkv"))
         self.refused(self.many("other/a.mkv", "-o", "out/", "--resume"), USAGE, "'out/a.mkv' exists", "-y overwrites it")
 
     def test_damage_is_told_again(self):
-        data = read_bytes(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4))
-        self.write("a.mp4", data[:len(data) // 2])
+        self.half("a.mp4")
         self.put("b.mkv")
-        self.assertEqual(self.many("a.mp4", "b.mkv", "-o", "out/").code, DAMAGED)
+        self.done("a.mp4", "b.mkv", "-o", "out/", code=DAMAGED)
         self.assertEqual(self.resumed("a.mp4", "b.mkv", code=DAMAGED, count=1), [])
 
 
@@ -409,10 +379,9 @@ class Signals(ManyCase):
     def started(self, *more):
         """Waits until the second of three files is being written. Returns the run and that file's process."""
         self.put("a.mkv")
-        self.put("b.mkv", long_clip())
+        self.put("b.mkv", source=long_clip())
         self.put("c.mkv")
-        process = self.start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", *more,
-                             cwd=self.folder)
+        process = self.start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", *LOSSLESS, *more, cwd=self.folder)
         self.assertTrue(wait_for(lambda: any(f.endswith(".part") and ".b." in f for f in self.hidden())), "it never begins")
         with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
             child, = f.read().split()
@@ -433,9 +402,7 @@ class Signals(ManyCase):
                 self.assertIn("3 files: 1 done, 1 interrupted, 1 not begun", result.err)
                 self.assertIn("interrupted: 1 of 3 files was not begun; --resume", result.lines[-1])
                 shutil.copy(simple(), self.path("b.mkv"))
-                result = lumeq("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1",
-                               "--resume", cwd=self.folder)
-                self.assertEqual(result.code, DONE, str(result))
+                result = self.ok("a.mkv", "b.mkv", "c.mkv", "-o", "out/", *LOSSLESS, "--resume", cwd=self.folder)
                 self.assertIn("3 files: 2 done, 1 done before", result.lines[-1])
                 shutil.rmtree(self.path("out"))
 
@@ -449,22 +416,19 @@ class Signals(ManyCase):
         process.send_signal(SIGINT)
         self.assertIn("--resume continues", self.ends(process, INTERRUPTED, SOON).lines[-1])
         shutil.copy(simple(), self.path("b.mkv"))
-        again = (*names, "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", "--resume")
-        result = lumeq(*again, cwd=self.folder)
-        self.assertEqual(result.code, USAGE, str(result))
+        again = (*names, "-o", "out/", *LOSSLESS, "--resume")
+        result = self.exits(USAGE, *again, cwd=self.folder)
         self.assertIn("3 files: 1 done before, 2 failed", result.err)
-        result = lumeq(*again, "-y", cwd=self.folder)
-        self.assertEqual(result.code, DONE, str(result))
+        result = self.ok(*again, "-y", cwd=self.folder)
         self.assertIn("3 files: 2 done, 1 done before", result.lines[-1])
         for name in names:
             self.assertEqual(video(self.path("out/" + name))["codec_name"], "ffv1")
 
     def test_all_of_a_terminal(self):
         """The signal reaches every process of the group, and counts once."""
-        self.put("a.mkv", long_clip())
+        self.put("a.mkv", source=long_clip())
         self.put("b.mkv")
-        process = self.start("a.mkv", "b.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder,
-                        start_new_session=True)
+        process = self.start("a.mkv", "b.mkv", "-o", "out/", *LOSSLESS, cwd=self.folder, start_new_session=True)
         self.assertTrue(wait_for(self.hidden), "it never begins")
         os.killpg(process.pid, SIGINT)
         self.ends(process, INTERRUPTED, SOON)

@@ -21,12 +21,10 @@ class Names(Case):
                     shutil.copy(os.fsencode(simple()), folder + b"/" + name)
                     for source, output in ((name, b"out-" + name), (folder + b"/" + name,
                                                                     folder + b"/" + b"o2" + name)):
-                        result = self.ok(source, b"-o", output, "--preset", "ultrafast", "--frames", 1,
-                                         cwd=folder)
+                        result = self.ok(source, b"-o", output, "--preset", "ultrafast", "--frames", 1, cwd=folder)
                         self.assertEqual(len(result.lines), 2, str(result))
                         self.assertNotIn("\x1b", result.err)
-                    self.assertEqual(sorted(os.listdir(folder)),
-                                     sorted([name, b"out-" + name, b"o2" + name]))
+                    self.assertEqual(sorted(os.listdir(folder)), sorted([name, b"out-" + name, b"o2" + name]))
                     frames = tool("ffprobe", "-v", "error", "-count_packets", "-select_streams", "v:0",
                                   "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "-i",
                                   b"file:" + folder + b"/o2" + name)

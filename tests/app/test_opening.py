@@ -93,8 +93,7 @@ class Stuck(Case):
         process = self.start(self.path("in.mkv"), "--null", "--open-timeout", 1)
         time.sleep(1.5)
         self.assertIsNone(process.poll())
-        with open(clip("few.mkv", *X264), "rb") as source, open(self.path("in.mkv"), "wb") as pipe:
-            pipe.write(source.read())
+        write_bytes(self.path("in.mkv"), read_bytes(clip("few.mkv", *X264)))
         self.ends(process)
 
     def test_values(self):
@@ -130,9 +129,8 @@ def gif(width, height):
 
 
 def patched(name, *output):
-    """A small picture from ffmpeg, with other dimensions in its header."""
-    with open(clip(name, *output, "-frames:v", "1"), "rb") as f:
-        return bytearray(f.read())
+    """A small picture from ffmpeg, to get other dimensions in its header."""
+    return bytearray(read_bytes(clip(name, *output, "-frames:v", "1")))
 
 
 def jpg(width, height):
@@ -174,10 +172,6 @@ def mkv(width, height):
     return data[:at] + head + data[at + 6:]
 
 
-def contents_of(path):
-    return read_bytes(path)
-
-
 class Large(Case):
     """Frames beyond a limit: the message names the limit and the option that raises it."""
 
@@ -207,7 +201,7 @@ class Large(Case):
     def pictures(self, *sizes):
         """A video of JPEGs with individual sizes."""
         return self.write("a.mjpeg", b"".join(
-            contents_of(clip("%dx%d.jpg" % size, "-c:v", "mjpeg", "-frames:v", 1, size="%dx%d" % size))
+            read_bytes(clip("%dx%d.jpg" % size, "-c:v", "mjpeg", "-frames:v", 1, size="%dx%d" % size))
             for size in sizes))
 
     def test_in_the_middle(self):
@@ -223,7 +217,7 @@ class Large(Case):
 
     def test_limits_of_ffmpeg_in_the_middle(self):
         """No option raises this limit, so it counts as damage."""
-        small = contents_of(self.pictures((64, 48)))
+        small = read_bytes(self.pictures((64, 48)))
         result = self.exits(DAMAGED, self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
         self.assertIn("3 frames", result.err)
 
@@ -246,9 +240,8 @@ class Large(Case):
 class Order(Case):
     """An mp4 through a pipe."""
 
-    def piped(self, path, *args):
-        data = read_bytes(path)
-        return lumeq("-", "--null", *args, stdin=data)
+    def piped(self, path):
+        return lumeq("-", "--null", stdin=read_bytes(path))
 
     def test_the_index_at_the_end(self):
         """More data has passed than probing keeps."""
@@ -260,8 +253,8 @@ class Order(Case):
         for name, flags in (("front.mp4", "+faststart"), ("pieces.mp4", "+frag_keyframe+empty_moov")):
             result = self.piped(clip(name, *X264, "-qp", "1", "-movflags", flags, **noise))
             self.assertEqual(result.code, DONE, str(result))
-        data = read_bytes(at_end)
-        self.refused(lumeq("-", "--null", stdin=data[:len(data) // 2]), INPUT, "moov atom not found")
+        half = read_bytes(at_end)[:os.path.getsize(at_end) // 2]
+        self.refused(lumeq("-", "--null", stdin=half), INPUT, "moov atom not found")
 
 
 @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
@@ -298,14 +291,15 @@ class Faults(Case):
                     break
             self.assertGreater(n, 7)
 
-    def test_reading_the_index(self):
-        source = clip("disk.mp4", *X264, "-qp", "5", size="320x180")
-        with open(source, "rb") as f:
-            moov = f.read().index(b"moov") - 4
-        for at in some((0, 20, moov + 4, moov + 100, moov + 400, os.path.getsize(source) - 8)):
-            with self.subTest(at):
-                self.refused(self.fails(source, "--null", FAULT_READ="disk.mp4:%d" % at), INPUT, source,
-                             "Input/output error")
+    def test_reading(self):
+        """The index, or the first frame."""
+        film, other = clip("disk.mp4", *X264, "-qp", "5", size="320x180"), clip("disk.mkv", *X264)
+        moov = read_bytes(film).index(b"moov") - 4
+        places = [(film, at) for at in (0, 20, moov + 4, moov + 100, moov + 400, os.path.getsize(film) - 8)]
+        for source, at in some(places + [(other, at) for at in (100, 800, 1500)]):
+            with self.subTest(source, at=at):
+                faults = "%s:%d" % (os.path.basename(source), at)
+                self.refused(self.fails(source, "--null", FAULT_READ=faults), INPUT, source, "Input/output error")
 
     def test_reading_fragments(self):
         """Each fragment has its own index; the one at the end is optional."""
@@ -318,13 +312,6 @@ class Faults(Case):
                     self.assertEqual(result.code, DAMAGED, str(result))
                     self.assertNotRegex(result.lines[-1], "of [0-9]+ frames|[0-9]{2} packets")
                     self.assertGreaterEqual(len(frame_times(self.path("out.mkv"))), least)
-
-    def test_reading_the_first_frame(self):
-        source = clip("disk.mkv", *X264)
-        for at in some((100, 800, 1500)):
-            with self.subTest(at):
-                self.refused(self.fails(source, "--null", FAULT_READ="disk.mkv:%d" % at), INPUT, source,
-                             "Input/output error")
 
     def test_no_memory(self):
         """A frame has 1382400 bytes, its luma 921600."""

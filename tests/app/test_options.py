@@ -23,9 +23,11 @@ class Options(Case):
     NULL = ("none.mp4", "--null")
 
     def test_unknown(self):
-        for option in ("--nosuch", "-Z", "--Mode", "--ss1", "--nosuch=1", "-vq", "--=x", "---"):
+        for option in ("--nosuch", "-Z", "--ss1", "--nosuch=1", "-vq", "--=x", "---", "--qqqqqqqq", "--=", "--" + "strength" * 20):
             with self.subTest(option):
-                self.refuse(*self.NULL, option, words=("unknown option", option))
+                result = lumeq(*self.NULL, option, cwd=self.folder)
+                self.refused(result, USAGE, "unknown option", option[:20])
+                self.assertEqual("did you mean" in result.err, option == "--ss1")
 
     def test_values(self):
         for option, value, allowed in (
@@ -74,13 +76,6 @@ class Options(Case):
             with self.subTest(typed):
                 self.refuse(*self.NULL, typed, words=("unknown option '%s'" % typed,
                                                       "did you mean %s?" % meant, "lumeq --help"))
-
-    def test_nothing_is_near(self):
-        for typed in ("--nosuch", "-Z", "--qqqqqqqq", "---", "--=", "--" + "strength" * 20):
-            with self.subTest(typed):
-                result = lumeq(*self.NULL, typed, cwd=self.folder)
-                self.assertNotIn("did you mean", result.err)
-                self.assertIn("unknown option", result.err)
 
     def test_nearest_choice(self):
         for option, typed, meant in (("--mode", "globl", "global"), ("--mode", "Off", "off"),
@@ -131,12 +126,6 @@ class Options(Case):
                      ("--config", "a", "--no-config", "--null")):
             with self.subTest(" ".join(args)):
                 self.refuse("none.mp4", *args, words=(args[0].split("=")[0],) if args[0] != "-o" else ())
-
-    def test_options_need_an_output(self):
-        """They would have no effect with --null."""
-        for args in (("--vcodec", "libx264"), ("--crf", "20"), ("--preset", "fast"), ("-y",)):
-            result = lumeq(simple(), "--null", "--frames", 1, *args)
-            self.assertIn(result.code, (DONE, USAGE), str(result))
 
     def test_two_inputs(self):
         self.refuse("a.mp4", "b.mp4", "--null", words=("a.mp4", "b.mp4"))
@@ -194,19 +183,16 @@ class Options(Case):
             self.assertRegex(says(), r"on the CPU\n$")
             self.assertRegex(says("-v"), r"equalizing on the CPU, .*; the GPU is not used: .*\n(?s:.*)on the CPU\n$")
 
-    def after_opening(self, *args, words):
-        """Errors that only the input or the encoder can find."""
-        self.refused(lumeq(simple(), "-o", self.path("a.mkv"), *args), USAGE, *words)
-        self.assertEqual(self.files(), [])
-
     def test_encoder_settings(self):
-        self.after_opening("--pix-fmt", "nosuch", words=("--pix-fmt", "nosuch"))
-        self.after_opening("--pix-fmt", "rgb24", words=("--pix-fmt", "rgb24", "libx264"))
-        self.after_opening("--vopt", "nosuch=1", words=("--vopt", "nosuch", "libx264"))
-        self.after_opening("--vcodec", "ffv1", "--crf", 20, words=("--crf", "ffv1"))
-        self.after_opening("--vcodec", "ffv1", "--preset", "fast", words=("--preset", "ffv1"))
-        self.after_opening("--preset", "nosuch", words=("preset", "nosuch"))
-        self.after_opening("--vopt", "crf=abc", words=("crf",))
+        """Errors that only the input or the encoder can find."""
+        for *args, words in (("--pix-fmt", "nosuch", ("--pix-fmt", "nosuch")),
+                             ("--pix-fmt", "rgb24", ("--pix-fmt", "rgb24", "libx264")),
+                             ("--vopt", "nosuch=1", ("--vopt", "nosuch", "libx264")),
+                             ("--vcodec", "ffv1", "--crf", 20, ("--crf", "ffv1")),
+                             ("--vcodec", "ffv1", "--preset", "fast", ("--preset", "ffv1")),
+                             ("--preset", "nosuch", ("preset", "nosuch")), ("--vopt", "crf=abc", ("crf",))):
+            self.refused(lumeq(simple(), "-o", self.path("a.mkv"), *args), USAGE, *words)
+            self.assertEqual(self.files(), [])
 
     def test_encoder_options_reach_the_encoder(self):
         output = self.path("a.mkv")
@@ -269,6 +255,8 @@ class Options(Case):
         listed = [set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", text, re.M)) for text in (short, full)]
         self.assertTrue(10 <= len(listed[0]) <= 15, listed[0])
         self.assertLess(listed[0], listed[1])
+        for word in ("Usage", "--mode", "--smooth", "--ss", "--vcodec", "-o"):
+            self.assertIn(word, short)
         for name in ("--video-track", "--sub-track", "--no-metadata", "--config", "--color", "--allow-playlists",
                      "--force-dolby-vision", "--version", "--vopt", "--stats"):
             self.assertIn(name, listed[1])
@@ -319,18 +307,12 @@ class Options(Case):
                 self.assertEqual([line for line in lines if line != line.rstrip()], [])
 
     def test_help_and_version(self):
-        for args in (("-h",), ("--help",), ("-h", "a", "--null")):
-            result = self.ok(*args)
-            self.assertEqual(result.err, "")
-            for word in (b"Usage", b"--mode", b"--smooth", b"--ss", b"--vcodec", b"-o"):
-                self.assertIn(word, result.out)
-            self.assertLessEqual(max(len(line) for line in result.out.decode().splitlines()), 110)
+        self.assertIn("Usage", self.help("-h", "a", "--null"))
         version = self.ok("--version").out.decode()
         self.assertRegex(version, r"^lumeq \d+\.\d+\.\d+\n")
         self.assertIn("libavcodec", version)
 
     def test_help_to_a_full_disk(self):
         with open("/dev/full", "w") as full:
-            result = lumeq("--help", stdout=full)
-        self.assertEqual(result.code, OUTPUT)
+            result = self.exits(OUTPUT, "--help", stdout=full)
         self.refused(result, OUTPUT, "No space left")

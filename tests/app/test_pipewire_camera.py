@@ -145,8 +145,7 @@ class Headless(PipeWireCase, Case):
         """Watchers get the pixels of an output file, in both formats."""
         for modes, exact in ((YUYV, "YUY2"), (NV12, "NV12")):
             with self.subTest(exact):
-                process = self.lumeq("-o", exact + ".mkv", "--vcodec", "ffv1", "--frames", "100000",
-                                     modes=modes)
+                process = self.lumeq("-o", exact + ".mkv", "--vcodec", "ffv1", "--frames", "100000", modes=modes)
                 seen = self.watches(exact, 20)
                 times = self.times()
                 other = "NV12" if exact == "YUY2" else "YUY2"

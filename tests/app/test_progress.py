@@ -4,8 +4,7 @@ import select
 
 from common import *
 
-KEYS = ["frame", "frames", "time", "duration", "percent", "fps", "speed", "eta", "dropped", "bytes",
-        "state"]
+KEYS = ["frame", "frames", "time", "duration", "percent", "fps", "speed", "eta", "dropped", "bytes", "state"]
 
 
 class Json(Case):
@@ -71,8 +70,7 @@ class Json(Case):
         self.assertEqual(self.lines(result)[-1]["state"], "done")
 
     def test_failed(self):
-        result = lumeq(simple(), "-o", "/dev/full", "--format", "mkv", "--progress", "json")
-        self.assertEqual(result.code, OUTPUT)
+        result = self.exits(OUTPUT, simple(), "-o", "/dev/full", "--format", "mkv", "--progress", "json")
         self.assertEqual(self.lines(result)[-1]["state"], "failed")
 
     def test_interrupted_and_at_most_twice_a_second(self):

@@ -15,6 +15,9 @@ ATTACKER = os.environ.get("ATTACKER_LIBRARY", "")
 LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)
 NO_LANDLOCK = "this kernel has no Landlock 2: %d" % LANDLOCK
 FAST = ("--preset", "ultrafast", "--frames", 12)
+needs_landlock = unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+on_by_default = unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+once = unittest.skipIf(LANDLOCK < 2 or SANITIZED, NO_LANDLOCK if LANDLOCK < 2 else "one test suffices")
 
 DENIED, FORBIDDEN, UNKNOWN = errno.EACCES, errno.EPERM, errno.ENOSYS
 ALLOWED = ("read-input", "write-inside", "kill-own", "affinity-own", "scheduler-own", "priority-own", "prlimit-read",
@@ -116,7 +119,7 @@ def plain(text):
     return re.sub(r"[\d.]+", "N", text)
 
 
-@unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+@needs_landlock
 @unittest.skipIf(SANITIZED, "a sanitizer needs more rights")
 class Modes(SandboxCase):
     def test_everything_works_inside(self):
@@ -156,7 +159,7 @@ class Modes(SandboxCase):
             if b'"frame":' in line and not line.startswith(b'{"frame":0,'):
                 break
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(finish(process).code, INTERRUPTED)
+        self.ends(process, INTERRUPTED)
         self.assertEqual(self.files(), ["out.partial.mkv"])
 
 
@@ -166,8 +169,8 @@ class Choice(SandboxCase):
         result = self.ok(self.clip, *FAST, "-v", *args, **more)
         return [line for line in result.lines if re.search(r"\bsandbox\b", line)]
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    @needs_landlock
+    @on_by_default
     def test_auto(self):
         self.assertRegex(self.said("--null")[0], r"^lumeq: sandbox: Landlock \d+ and seccomp$")
         self.assertEqual(self.said("--null", "--sandbox", "off"), ["lumeq: no sandbox: --sandbox off"])
@@ -178,23 +181,21 @@ class Choice(SandboxCase):
         for value in ("qmin=2", "aq-strength=0.8", "x264-params=keyint=50:psy-rd=1.0,0.1"):
             self.assertRegex(self.said(*out, "--vopt", value)[0], "sandbox: Landlock")
 
-    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    @on_by_default
     def test_local_names(self):
         """Only the host's name counts: the sender of a URL chooses the rest."""
         line = "lumeq: no sandbox: names in .local need the socket of a service"
         for host in ("a.local", "A.LOCAL", "a.local.", "a.local:1", "user:word@a.local", "a.local?x=1", "user@b@a.local"):
             with self.subTest(host):
-                result = lumeq("http://%s" % host, "--null", "--open-timeout", 1, "--network-timeout", 1)
-                self.assertEqual(result.code, INPUT, str(result))
+                result = self.exits(INPUT, "http://%s" % host, "--null", "--open-timeout", 1, "--network-timeout", 1)
                 self.assertEqual(result.lines[0], line)
         for rest in ("127.0.0.1:1/x.local", "127.0.0.1:1/?a=.local", "127.0.0.1:1#.local", "127.0.0.1:1/@a.local",
                      "a.local@127.0.0.1:1", "a.local:b.local@127.0.0.1:1/", "127.0.0.1:1?@a.local", "[::1]:1/x.local"):
             with self.subTest(rest):
-                result = lumeq("http://" + rest, "--null", "-v", "--open-timeout", 1, "--network-timeout", 1)
-                self.assertEqual(result.code, INPUT, str(result))
+                result = self.exits(INPUT, "http://" + rest, "--null", "-v", "--open-timeout", 1, "--network-timeout", 1)
                 self.assertIn("lumeq: sandbox: ", result.lines[0])
 
-    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    @on_by_default
     def test_a_line_without_a_sandbox(self):
         """Except with -q or --sandbox off."""
         for args in ((self.clip, "-o", self.path("out.mkv"), "-y", *FAST, "--vopt", "x264-params=stats=a.log"),
@@ -206,7 +207,7 @@ class Choice(SandboxCase):
                     said = [line for line in result.lines if "sandbox:" in line]
                     self.assertEqual(said, ["lumeq: no sandbox: a --vopt may name a file"] * count, str(result))
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @needs_landlock
     def test_options_that_name_files(self):
         """The error says what to do."""
         folder = self.furnish("options")
@@ -216,8 +217,7 @@ class Choice(SandboxCase):
                 continue
             args = ("media/clip.mkv", "-o", "out/a.mkv", *FAST, "--vcodec", name, "--vopt", value)
             with self.subTest(value):
-                result = lumeq(*args, "--sandbox", "on", cwd=folder)
-                self.assertEqual(result.code, OUTPUT, str(result))
+                result = self.exits(OUTPUT, *args, "--sandbox", "on", cwd=folder)
                 self.assertIn("if a --vopt names a file: --sandbox off", result.err)
                 self.assertEqual(os.path.exists(os.path.join(folder, "name")), False)
                 self.assertNotIn("--sandbox off", lumeq(*args, "-y", "--sandbox", "off", cwd=folder).err)
@@ -227,8 +227,8 @@ class Choice(SandboxCase):
         result = lumeq("media/clip.mkv", "-o", "out/a.mkv", "--vcodec", "libx264", "--preset", "none", cwd=folder)
         self.assertNotIn("--sandbox", result.err)
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    @needs_landlock
+    @on_by_default
     def test_a_file_of_others_does_not_turn_it_off(self):
         """As that of CUDA's service in the temporary folder."""
         folder = "/tmp/nvidia-mps"
@@ -240,8 +240,8 @@ class Choice(SandboxCase):
         write_bytes(os.path.join(folder, "control"), b"")
         self.assertRegex(self.said("--null")[0], "^lumeq: sandbox: Landlock")
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
+    @needs_landlock
+    @on_by_default
     def test_datagrams(self):
         """Some URLs wait for a sender."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
@@ -313,15 +313,14 @@ class Attack(SandboxCase):
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "off", code=None)
         self.assertEqual({name: found[name] for name in POSSIBLE if found[name]}, {})
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
+    @needs_landlock
     def test_one_file(self):
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "on")
         self.check(found, {**FILES, **CALLS})
         self.assertEqual(found["name-thread"], 0, "CUDA would not start")
         self.outside_is_whole()
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_by_default(self):
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"))
         self.check(found, {**FILES, **CALLS})
@@ -340,8 +339,7 @@ class Attack(SandboxCase):
         """Programs and sockets are still forbidden."""
         self.attack_without("Landlock", {**CALLS, "read-outside": 0})
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_without_seccomp(self):
         self.attack_without("seccomp", {**FILES, "exec": DENIED})
 
@@ -355,8 +353,7 @@ class Attack(SandboxCase):
             self.check(found, {**FILES, **CALLS})
             self.outside_is_whole()
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_terminal_and_inherited_files(self):
         """Nothing that is typed is read, and only files that the command line names stay open."""
         master, slave = open_terminal(80)
@@ -376,8 +373,7 @@ class Attack(SandboxCase):
                         self.assertEqual(found.get("read-terminal-%d" % fd), errno.EBADF if name == "c" else None)
         os.close(slave)
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_a_pipe_of_the_shell(self):
         for quiet in ("", " -q"):
             shell = subprocess.run(["bash", "-c", "%s <(cat %s) -o >(cat >%s) --format matroska --sandbox on --preset ultrafast%s"
@@ -386,8 +382,7 @@ class Attack(SandboxCase):
             self.assertEqual(shell.returncode, DONE, shell.stderr)
             self.assertTrue(wait_for(lambda: os.path.getsize(self.path("out.mkv")) > 1000))
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_a_folder_of_pictures(self):
         """Links in it open files, but not what is below a folder."""
         folder = self.furnish("pictures")
@@ -411,8 +406,7 @@ class Attack(SandboxCase):
         self.assertIn("xxx", self.result.err)
         self.assertNotIn("x" * 1024, self.result.err)
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_parts(self):
         """The first process, which starts the others, opens no media."""
         processes = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--jobs", 2, "--parts", 2, "--sandbox", "on")
@@ -421,8 +415,7 @@ class Attack(SandboxCase):
             self.check(found, {**FILES, **CALLS})
         self.outside_is_whole()
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_a_folder(self):
         """Also while its files are listed."""
         folder = self.path("films")
@@ -438,8 +431,7 @@ class Attack(SandboxCase):
             self.assertEqual({name: found.get(name) for name in expected}, expected)
         self.outside_is_whole()
 
-    @unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @once
     def test_a_url(self):
         """It may use the internet, but no socket of this machine's services."""
         class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -456,7 +448,3 @@ class Attack(SandboxCase):
         expected = {name: n for name, n in {**FILES, **CALLS, **inputs}.items() if name not in unread}
         self.assertEqual({name: found.get(name) for name in expected}, expected)
         self.outside_is_whole()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -104,18 +104,13 @@ class Segments(Case):
         self.assertEqual(sound, payloads(source))
 
     def test_rows_of_all(self):
-        self.write_pieces(film(), "--preset", "ultrafast")
-        self.clear()
         self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 3, "--stats", self.path("rows.csv"),
                 "--preset", "ultrafast")
         self.assertEqual(len(self.read("rows.csv").splitlines()), 1 + 125)
 
     def live(self, *args):
-        process = start("--no-config", "-", "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--preset",
-                        "ultrafast", *args, stdin=trickle(self))
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
+        return self.start("--no-config", "-", "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--preset",
+                          "ultrafast", *args, stdin=trickle(self))
 
     def test_live_and_interrupted(self):
         """Pieces follow the clock; the last one ends with the run and is complete."""
@@ -157,13 +152,10 @@ class Segments(Case):
         self.assertNotEqual(os.stat(self.path(first)).st_ino, before)
         self.assertEqual(len(self.files()), 2)
 
-    def kept(self, *more, source=None):
+    def kept(self, *more, folder="", limit="1M"):
         """Records with --keep; returns the messages."""
-        return self.ok(source or film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M",
+        return self.ok(film(), "-o", self.path(folder + PATTERN + ".mkv"), "--segment-time", 1, "--keep", limit,
                        "--vcodec", "ffv1", *more).err
-
-    def size(self, names):
-        return sum(os.path.getsize(self.path(name)) for name in names)
 
     def test_only_own_pieces_are_deleted(self):
         """--keep deletes what its own recordings have written, and never a file that just has such a name."""
@@ -191,8 +183,7 @@ class Segments(Case):
         changed = first[0]
         os.utime(self.path(changed), (1e9, 1e9))
         os.mkdir(self.path("elsewhere"))
-        self.ok(film(), "-o", self.path("elsewhere/" + PATTERN + ".mkv"), "--segment-time", 1, "--keep", "100M", "--vcodec",
-                "ffv1")
+        self.kept(folder="elsewhere/", limit="100M")
         others = []
         for name in self.files(self.path("elsewhere")):
             others.append("cam-20200101-%06d.mkv" % len(others))
@@ -213,7 +204,7 @@ class Segments(Case):
         os.rename(self.path(name), self.path("cams/" + name))
         with open(self.path("cams/" + name), "ab") as f:
             f.write(b"1100000 %d/../victim.mkv\0broken\0\0" % os.stat(victim).st_mtime_ns)
-        self.ok(film(), "-o", self.path("cams/" + PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M", "--vcodec", "ffv1")
+        self.kept(folder="cams/")
         self.assertTrue(os.path.exists(victim))
         os.unlink(self.path("cams/" + name))
         os.symlink(victim, self.path("cams/" + name))

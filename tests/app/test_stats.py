@@ -1,7 +1,5 @@
 """--stats: the documented columns, and figures that agree with the pictures."""
 
-import csv
-
 from common import *
 
 COLUMNS = ("frame,pts,time,mean_in,mean_out,stddev_in,stddev_out,entropy_in,entropy_out,scene_cut,"
@@ -18,8 +16,7 @@ def figures(luma):
 
 class Stats(Case):
     def rows(self, name="s.csv"):
-        with open(self.path(name), newline="") as f:
-            return list(csv.DictReader(f))
+        return read_rows(self.path(name))
 
     def source(self):
         return clip("stats.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.4)
@@ -33,8 +30,7 @@ class Stats(Case):
         literal = ("--strength", "0.8", "--chroma", "keep")
         for options in (literal, ("--reference",), ("--mode", "off"), literal + ("--smooth", "0", "--clip", "0")):
             with self.subTest(" ".join(options)):
-                output = self.lossless(self.source(), "--stats", self.path("s.csv"), "--dither", "off",
-                                       *options)
+                output = self.lossless(self.source(), "--stats", self.path("s.csv"), "--dither", "off", *options)
                 a, b, rows = Picture(self.source()), Picture(output), self.rows()
                 times = frame_times(self.source())
                 self.assertEqual(len(rows), len(a.luma))
@@ -45,8 +41,7 @@ class Stats(Case):
                         for name, value in zip(("mean", "stddev", "entropy"), figures(luma)):
                             self.assertAlmostEqual(float(row[name + "_" + key]), value, delta=0.0002,
                                                    msg="%s_%s of frame %d" % (name, key, i))
-                    for key in ("decode_us", "upload_us", "equalize_us", "download_us", "sink_us",
-                                "curve_speed"):
+                    for key in ("decode_us", "upload_us", "equalize_us", "download_us", "sink_us", "curve_speed"):
                         self.assertGreaterEqual(float(row[key]), 0)
                     self.assertIn(row["scene_cut"], "01")
 
@@ -62,8 +57,7 @@ class Stats(Case):
                       "--chroma", "keep")
         a = Picture(self.source())
         b = Picture(self.path("lossless.mkv"))
-        with open(self.path("s.jsonl")) as f:
-            rows = [json.loads(line) for line in f]
+        rows = self.rows("s.jsonl")
         self.assertEqual(len(rows), len(a.luma))
         for i, row in enumerate(rows):
             self.assertEqual(list(row), COLUMNS + ["hist_in", "hist_out", "curve"])
@@ -75,8 +69,7 @@ class Stats(Case):
 
     def test_a_flat_picture(self):
         """A black picture has deviation and entropy 0, and no NaN."""
-        source = make(self.path("black.mkv"), *FFV1, source="color=black:size=32x32:rate=25",
-                      seconds=0.2)
+        source = make(self.path("black.mkv"), *FFV1, source="color=black:size=32x32:rate=25", seconds=0.2)
         self.ok(source, "--null", "--stats", self.path("s.jsonl"))
         for line in self.read("s.jsonl").splitlines():
             row = json.loads(line)
@@ -96,8 +89,7 @@ class Stats(Case):
         self.assertEqual([float(r["time"]) for r in self.rows()], [0, 0.04, 0.08, 0.12, 0.16])
 
     def test_cannot_be_written(self):
-        self.refused(lumeq(self.source(), "--null", "--stats", self.path("no/such/s.csv")), OUTPUT,
-                     "no/such/s.csv")
+        self.refused(lumeq(self.source(), "--null", "--stats", self.path("no/such/s.csv")), OUTPUT, "no/such/s.csv")
         self.refused(lumeq(self.source(), "--null", "--stats", self.folder + "/x.txt"), USAGE, "--stats")
 
     def test_full_disk(self):
@@ -116,6 +108,5 @@ class Stats(Case):
                            os.path.join(self.folder, ".", "out.csv")), USAGE, "--stats")
 
     def test_failed_run_leaves_no_file(self):
-        self.refused(lumeq(self.source(), "-o", "/dev/full", "--format", "mkv", "--stats",
-                           self.path("s.csv")), OUTPUT)
+        self.refused(lumeq(self.source(), "-o", "/dev/full", "--format", "mkv", "--stats", self.path("s.csv")), OUTPUT)
         self.assertEqual(self.files(), [])

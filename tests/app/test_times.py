@@ -1,7 +1,5 @@
 """Output begins at 0, and the offset between tracks is kept; clocks that wrap are continued."""
 
-import csv
-
 from common import *
 
 QUICK = ("--preset", "ultrafast")
@@ -109,8 +107,7 @@ class BeginsAtZero(Case):
                 output = self.converted(late("in.ts", 3600), "out.mkv", "-y", *QUICK, *options)
                 apart = 0.3 - float(options[1]) if options[0] == "--ss" else 0.3
                 self.check(output, max(apart, 0), within=0.042)
-                silent = self.converted(late("in.ts", 3600), "out.mkv", "-y", *QUICK, *options,
-                                        "--acodec", "none")
+                silent = self.converted(late("in.ts", 3600), "out.mkv", "-y", *QUICK, *options, "--acodec", "none")
                 self.assertEqual(starts(silent), [0])
 
     def test_a_part_from_before_the_first_picture(self):
@@ -212,8 +209,7 @@ class BeginsAtZero(Case):
     def test_figures_count_from_zero(self):
         result = self.ok(late("in.ts", 3600), "-o", self.path("out.mkv"), *QUICK, "--stats",
                          self.path("s.csv"), "--progress", "json")
-        with open(self.path("s.csv"), newline="") as f:
-            rows = list(csv.DictReader(f))
+        rows = read_rows(self.path("s.csv"))
         self.near([float(r["time"]) for r in rows], frame_times(self.path("out.mkv")), 0.001)
         self.assertEqual([int(r["pts"]) for r in rows], [3600 * i for i in range(25)])
         last = json.loads([line for line in result.lines if line.startswith("{")][-1])

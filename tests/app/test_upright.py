@@ -85,8 +85,7 @@ def exif(number):
 
 
 def photo(path, number, size=(64, 48), pix_fmt="yuvj420p"):
-    plain = clip("plain.jpg", "-c:v", "mjpeg", "-q:v", 2, "-pix_fmt", pix_fmt, "-frames:v", 1,
-                 source=CORNERS % size)
+    plain = clip("plain.jpg", "-c:v", "mjpeg", "-q:v", 2, "-pix_fmt", pix_fmt, "-frames:v", 1, source=CORNERS % size)
     data = read_bytes(plain)
     tags = b"Exif\0\0" + exif(number)
     write_bytes(path, data[:2] + b"\xff\xe1" + struct.pack(">H", len(tags) + 2) + tags + data[2:])
@@ -114,8 +113,7 @@ class Turned(Case):
         source = self.noise(pix_fmt, turn, width, height)
         output = self.converted(source, "out.avi", "--vcodec", "ffv1", "--mode", "off", "-y")
         about = video(output)
-        self.assertEqual((about["width"], about["height"]),
-                         (width, height) if turn[0] else (height, width))
+        self.assertEqual((about["width"], about["height"]), (width, height) if turn[0] else (height, width))
         self.assertEqual(about["pix_fmt"], pix_fmt)
         kind = "H" if depth > 8 else "B"
         unpack = lambda data: struct.unpack("<%d%s" % (len(data) // struct.calcsize(kind), kind), data)
@@ -145,8 +143,7 @@ class Turned(Case):
         for pix_fmt, wanted in (("yuv422p", "yuv444p"), ("yuv422p10le", "yuv444p10le")):
             with self.subTest(pix_fmt):
                 source = self.source(TURNS[6], pix_fmt=pix_fmt)
-                result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off",
-                                 "-y")
+                result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off", "-y")
                 self.assertIn("turned upright and converted from %s to %s" % (pix_fmt, wanted), result.err)
                 self.assertEqual(video(self.path("out.avi"))["pix_fmt"], wanted)
                 self.assertEqual(colours(self.path("out.avi")), upright(TURNS[6]))
@@ -201,8 +198,7 @@ class Turned(Case):
         """A rotation by 45 degrees is reported; one by half a degree is ignored."""
         source = self.source(None)
         with_matrix(source, 46341, 46341, -46341, 46341)
-        self.assertEqual(matrix(self.converted(source, "out.mp4", "--vcodec", "mpeg4")),
-                         [46341, 46341, -46341, 46341])
+        self.assertEqual(matrix(self.converted(source, "out.mp4", "--vcodec", "mpeg4")), [46341, 46341, -46341, 46341])
         result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off")
         self.assertEqual([line for line in result.lines if "45 degrees" in line and "left out" in line],
                          result.lines[:1])

@@ -1,7 +1,5 @@
 """A real window on a headless X server: its contents, keys and end."""
 
-import csv
-
 import test_code_range as code_range
 import test_upright as upright
 from common import *
@@ -18,8 +16,7 @@ def is_blue(r, g, b):
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
 class Window(WindowCase):
     def test_picture_panel_and_keys(self):
-        process = self.play(SAMPLE, "--loop")
-        self.window(process)
+        process = self.shown(SAMPLE, "--loop")
         is_grey = lambda r, g, b: 40 < r < 220 and abs(r - g) < 25 and abs(g - b) < 25
         middle = WIDTH // 2
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle - 300, middle, is_grey) > 0.3),
@@ -48,8 +45,7 @@ class Window(WindowCase):
         self.assertEqual(self.ends(process).err, "")
 
     def test_thermal_video_is_stretched(self):
-        process = self.play(code_range.thermal(code_range.WARM), "--loop", "--histogram", "off", "--fullscreen")
-        self.window(process)
+        process = self.shown(code_range.thermal(code_range.WARM), "--loop", "--histogram", "off", "--fullscreen")
         is_bright = lambda r, g, b: r > 180
         bright = lambda: self.share(self.grab(), 0, WIDTH, is_bright)
         self.assertTrue(wait_for(lambda: bright() > 0.1), "it is flat")
@@ -58,8 +54,7 @@ class Window(WindowCase):
         self.assertTrue(wait_for(lambda: bright() < 0.01), "it is stretched while the equalizer is off")
         self.key("e")
         self.assertTrue(wait_for(lambda: bright() > 0.1), "it is flat again")
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
     def test_no_thread(self):
@@ -96,10 +91,6 @@ class Window(WindowCase):
     def picture_is_seen(self):
         return self.share(self.grab(), WIDTH // 2 - 150, WIDTH // 2, lambda r, g, b: r > 30) > 0.2
 
-    def size(self, window):
-        return [int(n) for n in re.findall(r"(?:WIDTH|HEIGHT)=(\d+)", self.xdotool(
-            "getwindowgeometry", "--shell", window))]
-
     def test_the_window_follows_the_panel(self):
         """Only while the picture fills the window: another shape, set by the user, is kept."""
         process = self.play(SMALL, "--loop")
@@ -118,8 +109,7 @@ class Window(WindowCase):
         self.key("P")
         self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.1), "nothing has changed")
         self.assertEqual(self.size(window), [900, 300])
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
 
     def test_fullscreen_without_a_window_manager(self):
         """The window covers the screen by itself, with the option or the key, and returns to its place."""
@@ -141,8 +131,7 @@ class Window(WindowCase):
                 self.assertTrue(wait_for(lambda: edge() > 0.005), "the panel is not at the edge")
                 self.key("Escape")
                 self.assertTrue(wait_for(lambda: self.size(window) == before), self.size(window))
-                self.key("q")
-                self.ends(process)
+                self.quits(process)
 
     def start_window(self, process):
         look = lambda: self.xdotool("search", "--onlyvisible", "--name", "^lumeq$").split()
@@ -171,8 +160,7 @@ class Window(WindowCase):
         self.key("ctrl+o")
         self.assertEqual(self.window(process), start, "another window has opened")
         self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
-        self.key("q")
-        result = self.ends(process)
+        result = self.quits(process)
         self.assertEqual(len(result.lines), 2, str(result))
         self.assertIn("no INPUT", result.lines[0])
         self.assertIn(text, result.lines[1])
@@ -199,14 +187,12 @@ class Window(WindowCase):
         self.start_window(process)
         self.key("ctrl+o")
         self.window(process)
-        self.key("q")
-        self.ends(process, DONE)
+        self.quits(process)
         self.ends(self.play("--idle", SMALL, "--to", 0.2), DONE)
 
     def test_ends_by_itself_and_counts(self):
         self.ends(self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv")))
-        with open(self.path("s.csv"), encoding="ascii") as f:
-            rows = list(csv.DictReader(f))
+        rows = read_rows(self.path("s.csv"))
         self.assertGreater(len(rows), 0)  # a slow machine drops nearly all
         self.assertLessEqual(len(rows), 25)
         times = [float(r["time"]) for r in rows]
@@ -232,8 +218,7 @@ class Window(WindowCase):
             with self.subTest(key):
                 self.key(key)
                 self.assertTrue(is_called(text), self.xdotool("getwindowname", window))
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
 
     def test_first_of_several_files(self):
         """The first files open, but have no decoder or no decodable picture."""
@@ -269,12 +254,10 @@ class Window(WindowCase):
             with self.subTest(name):
                 picture = self.path(name)
                 ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240", "-frames:v", "1", picture)
-                process = self.play(picture)
-                self.window(process)
+                process = self.shown(picture)
                 time.sleep(0.7)
                 self.assertIsNone(process.poll(), "it is gone")
-                self.key("q")
-                self.ends(process)
+                self.quits(process)
 
     def shot(self, process):
         """The window's size, and the screenshot that s saves, upright and with square pixels."""
@@ -282,8 +265,7 @@ class Window(WindowCase):
         shots = lambda: [name for name in self.files() if name.endswith(".png")]
         self.assertTrue(wait_for(lambda: self.key("s") or shots()), "no screenshot")
         size = self.size(window)
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
         return size, self.path(shots()[0])
 
     def test_keep_open(self):
@@ -306,12 +288,10 @@ class Window(WindowCase):
         self.addCleanup(process.kill)
         self.assertEqual(process.wait(LIVENESS), DONE)
         os.close(slave)
-        process = self.play(*part, "--keep-open", "yes")
-        self.window(process)
+        process = self.shown(*part, "--keep-open", "yes")
         time.sleep(2)
         self.assertIsNone(process.poll(), "it is gone")
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
 
     def test_screenshot_dir(self):
         folder = self.path("shots")
@@ -327,11 +307,9 @@ class Window(WindowCase):
             self.assertIn("'%s': Permission denied" % folder, self.ends(self.play(SMALL, *args), OUTPUT).err)
         os.chmod(folder, 0o700)
         settings = self.write("settings", ("screenshot-dir = %s/" % folder).encode())
-        process = self.play(SMALL, "--loop", config=settings)
-        self.window(process)
+        process = self.shown(SMALL, "--loop", config=settings)
         self.assertTrue(wait_for(lambda: self.key("s") or os.listdir(folder)), "no screenshot")
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
         for name in os.listdir(folder):
             self.assertRegex(name, r"^lumeq-sample-0\.00\.\d\d\.\d\d\d(-\d+)?\.png$")
 
@@ -352,8 +330,7 @@ class Window(WindowCase):
     def test_signal(self):
         """The statistics so far become a part, which does not take the name; the same command may run again."""
         for number, part in ((2, "s.partial.jsonl"), (15, "s.partial-2.jsonl")):
-            process = self.play(SMALL, "--loop", "--histogram", "off", "--stats", self.path("s.jsonl"))
-            self.window(process)
+            process = self.shown(SMALL, "--loop", "--histogram", "off", "--stats", self.path("s.jsonl"))
             self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) for f in self.files()
                                                  if f.endswith(".part"))), "no rows are written")
             process.send_signal(number)
@@ -363,11 +340,9 @@ class Window(WindowCase):
         self.assertFalse(os.path.exists(self.path("s.jsonl")))
 
     def test_stats_of_the_watched_frames(self):
-        process = self.play(SMALL, "--loop", "--stats", self.path("s.csv"))
-        self.window(process)
+        process = self.shown(SMALL, "--loop", "--stats", self.path("s.csv"))
         time.sleep(0.5)
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
         self.assertTrue(self.read(self.path("s.csv")).startswith(b"frame,"))
         self.assertEqual(finish(self.play(SMALL, "--stats", self.path("s.csv"))).code, USAGE)
 
@@ -396,8 +371,7 @@ class Window(WindowCase):
     def test_display_goes(self):
         for keys in ((), ("space",), ("f",)):
             with self.subTest(keys), self.other_display() as server:
-                process = self.play(SMALL, "--loop", env=self.environment(TSAN_OPTIONS=THREADS_STAY))
-                self.window(process)
+                process = self.shown(SMALL, "--loop", env=self.environment(TSAN_OPTIONS=THREADS_STAY))
                 self.key(*keys)
                 time.sleep(0.3)
                 server.kill()
@@ -409,13 +383,11 @@ class Window(WindowCase):
         self.assertIn("no display", self.ends(self.play(SMALL, env=env), USAGE).err)
 
     def test_damaged(self):
-        with open(SAMPLE, "rb") as f:
-            self.write("cut.mkv", f.read()[:200000])
+        self.write("cut.mkv", read_bytes(SAMPLE)[:200000])
         self.assertIn("s early", self.ends(self.play(self.path("cut.mkv"), "-q"), DAMAGED).err)
         process = self.play(self.path("cut.mkv"), "--loop")  # closed before its end
         self.window(process)
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
 
     def test_an_empty_packet_of_sound_is_no_damage(self):
         """FFmpeg's FLAC encoder ends with one."""

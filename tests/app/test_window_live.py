@@ -22,24 +22,25 @@ class Window(WindowCase):
         found = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], stdout=subprocess.PIPE)
         return [int(pid) for pid in found.stdout.split()]
 
+    def written(self, process):
+        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+
     def whole(self, *names):
         """Waits until exactly these files are there."""
         self.assertTrue(wait_for(lambda: sorted(self.files()) == sorted(names)), self.files())
 
     def test_writes_the_shown_part(self):
         clip = self.short()
-        process = self.play(clip, "--loop", "--vcodec", "ffv1")
-        self.window(process)
+        process = self.shown(clip, "--loop", "--vcodec", "ffv1")
         self.set_fog()
         self.key("W")
         self.key("w")
         self.whole("it's short.mkv", "it's short-lumeq.mkv")
-        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+        self.written(process)
         self.key("w")  # what is there stays
         self.whole("it's short.mkv", "it's short-lumeq.mkv", "it's short-lumeq-2.mkv")
-        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
-        self.key("q")
-        result = self.ends(process)
+        self.written(process)
+        result = self.quits(process)
         self.assertEqual(result.err.count("Written: "), 2, str(result))
         command = shlex.split(result.out.decode())
         self.assertEqual(command, ["lumeq", clip, "-o", self.path("it's short-lumeq.mkv"), "--profile=fog",
@@ -77,8 +78,7 @@ class Window(WindowCase):
                     found.update({line.split()[1]: int(line.split()[2]) for line in f if line.endswith("\n")})
                 return "bpf" in found
             self.assertTrue(wait_for(look), found)
-            self.key("q")
-            self.ends(process)
+            self.quits(process)
             refused = all(found[name] == errno.EPERM for name in needless)
             self.assertEqual(refused, option == "auto", {name: found[name] for name in needless})
             self.assertEqual((found["exec"], found["socket-unix"]), (0, 0), "dialogs and sound need these")
@@ -87,8 +87,7 @@ class Window(WindowCase):
         """With --reference, settings without effect are not in the command, nor is --reference while the equalizer is
         off: every command runs."""
         clip = self.short()
-        process = self.play(clip, "--loop", "--vcodec", "ffv1", "--reference")
-        self.window(process)
+        process = self.shown(clip, "--loop", "--vcodec", "ffv1", "--reference")
         self.key("B", "g", "1", "5", "W", "e", "W", "e")
         self.key("Tab", "Down", "Left", "Left", "Left", "Tab", "W")  # past a profile that is a line
         self.key("q")
@@ -109,11 +108,10 @@ class Window(WindowCase):
                                        ("film.mp4", ("--vcodec", "ffv1"), "film-lumeq.mkv")):
             with self.subTest(name + str(options)):
                 shutil.copy(film, self.path(name))
-                process = self.play(self.path(name), "--loop", *options)
-                self.window(process)
+                process = self.shown(self.path(name), "--loop", *options)
                 self.key("W", "w")
                 self.whole(name, written)
-                self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+                self.written(process)
                 self.key("q")
                 command = shlex.split(self.ends(process).out.decode())
                 self.assertEqual(command[3], self.path(written))
@@ -131,8 +129,7 @@ class Window(WindowCase):
     def writes_long(self):
         """Starts a long write from a paused window, which computes nothing meanwhile."""
         shutil.copy(SMALL, self.path("long.mkv"))
-        process = self.play(self.path("long.mkv"), "--loop", "--preset", "placebo")
-        self.window(process)
+        process = self.shown(self.path("long.mkv"), "--loop", "--preset", "placebo")
         self.key("p", "w")
         self.assertTrue(wait_for(lambda: self.children(process)), "nothing is written")
         return process
@@ -158,14 +155,12 @@ class Window(WindowCase):
 
     def test_its_end_does_not_end_that(self):
         clip = self.short()
-        process = self.play(clip, "--vcodec", "ffv1", "--speed", "0.25")
-        self.window(process)
+        process = self.shown(clip, "--vcodec", "ffv1", "--speed", "0.25")
         self.key("w")
         self.whole("it's short.mkv", "it's short-lumeq.mkv")
-        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+        self.written(process)
         if process.poll() is None:  # it came to its end meanwhile, or will
-            self.key("q")
-        self.ends(process)
+            self.quits(process)
 
     @unittest.skipIf(os.geteuid() == 0, "root writes everywhere")
     def test_elsewhere_where_the_folder_is_closed(self):
@@ -182,9 +177,8 @@ class Window(WindowCase):
         self.window(process)
         self.key("w")
         self.assertTrue(wait_for(lambda: os.listdir(here) == ["clip-lumeq.mkv"]), os.listdir(here))
-        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
-        self.key("q")
-        self.ends(process, DONE)
+        self.written(process)
+        self.quits(process)
 
     # Keys and mouse.
 
@@ -327,8 +321,7 @@ class Window(WindowCase):
         for key, position in (("Page_Up", 10), ("Page_Up", 20), ("Page_Down", 10), ("Page_Down", 0)):
             self.key(key)
             self.title(window, position)
-        self.key("q")
-        self.ends(process)
+        self.quits(process)
 
     # Remembered state.
 
@@ -339,8 +332,7 @@ class Window(WindowCase):
         return self.path("state/lumeq/state")
 
     def lines(self):
-        with open(self.state_file(), encoding="utf-8") as f:
-            return f.read().splitlines()
+        return read_bytes(self.state_file()).decode().splitlines()
 
     def minute(self):
         """A film longer than a minute."""
@@ -357,15 +349,8 @@ class Window(WindowCase):
         self.assertTrue(wait_for(lambda: self.share(self.grab(), 0, WIDTH, colourful) > 0.0005), "no picture is shown")
         self.key("W")
         self.size_of_it = self.size(window)
-        self.key("q")
-        result = self.ends(process)
-        self.result = result
-        command = shlex.split(result.out.decode())
-        return command[4:]
-
-    def size(self, window):
-        found = dict(line.split("=") for line in self.xdotool("getwindowgeometry", "--shell", window).split())
-        return int(found["WIDTH"]), int(found["HEIGHT"])
+        self.result = self.quits(process)
+        return shlex.split(self.result.out.decode())[4:]
 
     def test_nothing_is_kept_unless_asked_for(self):
         self.leave_at(self.minute(), "Right", "Right", "3", args=())
@@ -384,9 +369,8 @@ class Window(WindowCase):
         self.assertAlmostEqual(int(place[0][1]), 15e6, delta=0.3e6)
         again = self.leave_at(clip, args=("--remember", "--stats", self.path("s.csv")))
         self.assertEqual(again, ["--clip=2.67"])
-        with open(self.path("s.csv"), encoding="ascii") as f:
-            first = f.read().splitlines()[1].split(",")
-        self.assertAlmostEqual(float(first[2]), int(place[0][1]) / 1e6, delta=0.21)
+        first = read_rows(self.path("s.csv"))[0]
+        self.assertAlmostEqual(float(first["time"]), int(place[0][1]) / 1e6, delta=0.21)
         self.assertEqual(self.lines()[:3], lines[:3])
 
     def test_a_fifo_is_not_waited_for(self):
@@ -402,8 +386,7 @@ class Window(WindowCase):
         # Home: on a busy machine it comes far before it is paused.
         self.assertEqual(self.leave_at(clip, "Home", args=("--remember", "--clip", "5", "--volume", "50", "--ss", "0",
                                                            "--stats", self.path("s.csv"))), ["--clip=5"])
-        with open(self.path("s.csv"), encoding="ascii") as f:
-            self.assertLess(float(f.read().splitlines()[1].split(",")[2]), 10)  # which is the place that was left
+        self.assertLess(float(read_rows(self.path("s.csv"))[0]["time"]), 10)  # which is the place that was left
         self.assertEqual(self.lines()[1:3], ["clip 2.67", "volume 95"])
         self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # it was at its begin
         self.assertEqual(self.leave_at(clip, "r"), [])  # reset settings are forgotten
@@ -411,8 +394,7 @@ class Window(WindowCase):
 
     def test_the_settings_file_can_request_it(self):
         config = self.write("config", b"remember = yes\n")
-        process = self.play(self.minute(), config=config, env=self.state())
-        self.window(process)
+        process = self.shown(self.minute(), config=config, env=self.state())
         self.key("p", "9", "q")
         self.ends(process)
         self.assertIn("volume 95", self.lines())
@@ -422,12 +404,11 @@ class Window(WindowCase):
         process = self.play(clip, "--remember", "--histogram", "off", env=self.state())
         window = self.window(process)
         self.xdotool("windowsize", window, "640", "360")
-        self.assertTrue(wait_for(lambda: self.size(window) == (640, 360)), "it keeps its size")
-        self.key("q")
-        self.ends(process)
+        self.assertTrue(wait_for(lambda: self.size(window) == [640, 360]), "it keeps its size")
+        self.quits(process)
         self.assertIn("window 640x360", self.lines())
         self.leave_at(clip, args=("--remember", "--histogram", "off"))
-        self.assertEqual(self.size_of_it, (640, 360))
+        self.assertEqual(self.size_of_it, [640, 360])
 
     def test_no_position_of_short_films_and_ends(self):
         self.leave_at(make(self.path("short.mkv"), "-c:v", "ffv1", size="160x90", rate=5, seconds=30), "Right", "Right")

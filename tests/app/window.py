@@ -3,6 +3,7 @@
 import contextlib
 import glob
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -96,6 +97,16 @@ class WindowCase(Case):
         self.addCleanup(process.kill)
         return process
 
+    def shown(self, *args, **more):
+        """Plays and waits for the window."""
+        process = self.play(*args, **more)
+        self.window(process)
+        return process
+
+    def quits(self, process, code=0):
+        self.key("q")
+        return self.ends(process, code)
+
     def xdotool(self, *args):
         return subprocess.run(["xdotool"] + [str(a) for a in args], env=self.environment(),
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
@@ -110,6 +121,10 @@ class WindowCase(Case):
         if not found:
             self.fail("it has ended: %s" % finish(process))
         return found[0]
+
+    def size(self, window):
+        found = self.xdotool("getwindowgeometry", "--shell", window)
+        return [int(n) for n in re.findall(r"(?:WIDTH|HEIGHT)=(\d+)", found)]
 
     def key(self, *names):
         self.xdotool("key", "--delay", "30", *names)

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
+
 /* Runs one input: libFuzzer calls it with its own, replay.c with stored ones. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -47,16 +49,6 @@ static inline int fuzz_byte(FuzzBytes *b)
 static inline int fuzz_below(FuzzBytes *b, int count)
 {
     return fuzz_byte(b) % count;
-}
-
-/* Makes a new folder in $TMPDIR or /tmp and returns its path. The caller removes it at exit. */
-static inline const char *fuzz_folder(void)
-{
-    static char path[256];
-    const char *temporary = getenv("TMPDIR");
-    snprintf(path, sizeof(path), "%s/lumeq-fuzz-XXXXXX", temporary ? temporary : "/tmp");
-    FUZZ_CHECK(mkdtemp(path), "cannot make the folder %s", path);
-    return path;
 }
 
 static inline void fuzz_write(const char *path, const void *bytes, size_t size)

@@ -7,23 +7,15 @@
 
 int fuzz_valid;
 
-/* The output, its folder of a job, and the plan in it. */
-static char output[300], folder[320], path[330];
-
-static void remove_folder(void)
-{
-    (void)remove(path);
-    (void)rmdir(folder);
-    *strrchr(output, '/') = '\0';
-    (void)rmdir(output);
-}
+/* The output, and the plan in its folder of a job. */
+static char output[300], path[300];
 
 static void make_folder(void)
 {
-    snprintf(output, sizeof(output), "%s/out", fuzz_folder());
-    snprintf(folder, sizeof(folder), "%s.lumeq", output);
-    snprintf(path, sizeof(path), "%s/plan", folder);
-    FUZZ_CHECK(mkdir(folder, 0700) == 0 && atexit(remove_folder) == 0, "cannot make %s", folder);
+    const char *job = in_folder("out.lumeq");
+    snprintf(output, sizeof(output), "%s", in_folder("out"));
+    snprintf(path, sizeof(path), "%s", in_folder("out.lumeq/plan"));
+    FUZZ_CHECK(mkdir(job, 0700) == 0, "cannot make %s", job);
 }
 
 static int read_plan(JobPlan *plan)
@@ -51,7 +43,7 @@ static void write_again(JobPlan *plan)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     JobPlan plan;
-    if (!folder[0])
+    if (!path[0])
         make_folder();
     /* The fuzzer knows neither the output's folder nor the checksum. */
     const size_t room = size + sizeof(output) + 64;

@@ -11,15 +11,6 @@
 
 int fuzz_valid;
 
-static char folder[300];
-
-static void remove_folder(void)
-{
-    for (RecordKind kind = 0; kind < RECORD_KINDS; kind++)
-        (void)remove(job_part_path(folder, record_names[kind], 0, "").text);
-    (void)rmdir(folder);
-}
-
 /* Corrects the checksums of the file, and returns its end. */
 static RecordEnd correct(uint8_t *bytes, size_t size)
 {
@@ -95,10 +86,7 @@ static void read_part(const JobPlan *plan)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    if (!folder[0]) {
-        snprintf(folder, sizeof(folder), "%s", fuzz_folder());
-        FUZZ_CHECK(atexit(remove_folder) == 0, "atexit");
-    }
+    (void)in_folder(""); /* makes `folder` */
     uint8_t *file = malloc(size + 1);
     FUZZ_CHECK(file, "out of memory");
     memcpy(file, bytes, size);

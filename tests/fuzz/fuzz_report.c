@@ -7,32 +7,16 @@
 
 int fuzz_valid;
 
-static char folder[300], log_path[320], report_path[320];
-
-static void remove_folder(void)
-{
-    (void)remove(log_path);
-    (void)rmdir(folder);
-}
-
-static void make_folder(void)
-{
-    snprintf(folder, sizeof(folder), "%s", fuzz_folder());
-    snprintf(log_path, sizeof(log_path), "%s/log", folder);
-    snprintf(report_path, sizeof(report_path), "%s/report.html", folder);
-    FUZZ_CHECK(atexit(remove_folder) == 0, "atexit");
-}
-
 /* Makes the report of the log as HTML or JSON. Returns not 0 if the log is valid. */
-static int make_report(const char *ending, const uint8_t *bytes, size_t size)
+static int make_report(const char *name, const uint8_t *bytes, size_t size)
 {
     static const char *const options[] = {"--mode=clahe", "--vcodec=<x>&\"\x01"};
     const ReportAbout about = {
         .program = "lumeq", .input = "in", .output = "out", .options = options, .option_count = 2};
+    const char *log_path = in_folder("log");
     MediaError error = {0};
     Report *report = NULL;
-    snprintf(strrchr(report_path, '.'), 8, "%s", ending);
-    FUZZ_CHECK(report_open(&report, report_path, 0, NULL, NULL, &error) == 0, "%s", error.text);
+    FUZZ_CHECK(report_open(&report, in_folder(name), 0, NULL, NULL, &error) == 0, "%s", error.text);
     int ret = 0;
     while (size && ret == 0) {
         const uint8_t *next = memmem(bytes, size, NEXT, strlen(NEXT));
@@ -53,9 +37,7 @@ static int make_report(const char *ending, const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    if (!folder[0])
-        make_folder();
-    fuzz_valid += make_report(".html", bytes, size);
-    (void)make_report(".json", bytes, size);
+    fuzz_valid += make_report("report.html", bytes, size);
+    (void)make_report("report.json", bytes, size);
     return 0;
 }

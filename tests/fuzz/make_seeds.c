@@ -3,6 +3,7 @@
 #include "equalizer/layouts.h"
 #include "fuzz.h"
 #include "job/part_files.h"
+#include "new_frame.h"
 #include "report/report_file.h"
 
 #define CHECKSUM 4   /* bytes at the end of a packed object */
@@ -101,9 +102,8 @@ static size_t read_file(const char *path)
     return size;
 }
 
-static void write_plan(const char *folder)
+static void write_plan(void)
 {
-    char path[4096];
     MediaError error = {0};
     JobPlan plan = {.folder = strdup(folder),
                     .ready = 1,
@@ -133,15 +133,14 @@ static void write_plan(const char *folder)
     }
     FUZZ_CHECK(job_plan_write(&plan, &error) == 0, "%s", error.text);
     job_plan_free(&plan);
-    snprintf(path, sizeof(path), "%s/plan", folder);
-    const size_t size = read_file(path);
+    const size_t size = read_file(in_folder("plan"));
     write_seed("plan", "plan", file_bytes, size - LAST_LINE);
 }
 
 /* A file of two measures or of two curves. */
-static void write_frames(const char *folder, LumeqContext *context, int is_measures)
+static void write_frames(LumeqContext *context, int is_measures)
 {
-    const JobPlan plan = {.folder = (char *)folder, .mark = MARK};
+    const JobPlan plan = {.folder = folder, .mark = MARK};
     const RecordKind kind = is_measures ? RECORDS_MEASURES : RECORDS_CURVES;
     const PartMeasures measures = {.damage.packets.first = "damaged"};
     MediaError error = {0};
@@ -177,9 +176,9 @@ static void write_frames(const char *folder, LumeqContext *context, int is_measu
     write_seed("records", is_measures ? "measures" : "curves", file_bytes, size);
 }
 
-static void write_part(const char *folder)
+static void write_part(void)
 {
-    const JobPlan plan = {.folder = (char *)folder, .mark = MARK};
+    const JobPlan plan = {.folder = folder, .mark = MARK};
     MediaError error = {0};
     RecordWriter writer = {0};
     AVPacket *packet = av_packet_alloc();
@@ -225,14 +224,9 @@ static size_t make_log(const char *path, int first)
         bins[2][i] = (uint32_t)i << 16;
     }
     for (int i = first; i < first + LOGGED; i++) {
-        AVFrame *frame = av_frame_alloc();
-        FUZZ_CHECK(frame, "out of memory");
-        frame->format = AV_PIX_FMT_GRAY8;
-        frame->width = 32;
-        frame->height = 24;
+        AVFrame *frame = new_frame(AV_PIX_FMT_GRAY8, 32, 24);
         frame->pts = i;
         frame->time_base = (AVRational){1, 25};
-        FUZZ_CHECK(av_frame_get_buffer(frame, 0) == 0, "out of memory");
         for (int y = 0; y < 24; y++)
             for (int x = 0; x < 32; x++)
                 frame->data[0][y * frame->linesize[0] + x] = (uint8_t)(30 + (x * 7 + y * i) % 50);
@@ -246,16 +240,14 @@ static size_t make_log(const char *path, int first)
     return read_file(path);
 }
 
-static void write_report(const char *folder)
+static void write_report(void)
 {
     static char text[2 * MOST];
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/log", folder);
-    size_t size = make_log(path, 0);
+    size_t size = make_log(in_folder("log"), 0);
     memcpy(text, file_bytes, size);
     memcpy(text + size, "next\n", 5);
     size += 5;
-    const size_t more = make_log(path, LOGGED);
+    const size_t more = make_log(in_folder("log"), LOGGED);
     memcpy(text + size, file_bytes, more);
     write_seed("report", "two-parts", text, size + more);
 }
@@ -279,13 +271,12 @@ int main(int argc, char **argv)
     write_states(context, "clahe", 2, 2);
     write_states(context, "clahe-ahead", 3, 4);
     write_states(context, "reference", 8, 2);
-    const char *folder = fuzz_folder();
-    write_plan(folder);
-    write_frames(folder, context, 1);
-    write_frames(folder, context, 0);
-    write_part(folder);
-    write_report(folder);
-    (void)rmdir(folder);
+    (void)in_folder(""); /* makes `folder` */
+    write_plan();
+    write_frames(context, 1);
+    write_frames(context, 0);
+    write_part();
+    write_report();
     lumeq_context_destroy(&context);
     return 0;
 }

@@ -3,11 +3,11 @@
 
 #include "fuzz.h"
 
-static void run_file(const char *folder, const char *name)
+static void run_file(const char *corpus, const char *name)
 {
     char path[4096];
     struct stat about = {0};
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", corpus, name);
     FILE *file = fopen(path, "rb");
     FUZZ_CHECK(file && fstat(fileno(file), &about) == 0, "cannot read %s", path);
     const size_t size = (size_t)about.st_size;

@@ -46,8 +46,7 @@ class SilentLoss(Trial):
         is_stream = name.endswith((".ts", ".mpg")) or name.startswith("bare.")
         missing = len(whole) - len(ours)
         ends_early = kind.startswith("cut") or ours == whole[:len(ours)]
-        return (ends_early and (missing <= SECOND or name.startswith("bare.")) or
-                is_stream and ours == whole[missing:])
+        return (ends_early and (missing <= SECOND or name.startswith("bare.")) or is_stream and ours == whole[missing:])
 
     def test_no_frame_is_lost_silently(self):
         names = [name for name in seeds.names() if not name.endswith("/")]

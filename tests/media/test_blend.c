@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "media/output/blend.h"
+#include "new_frame.h"
 
 #define SIDE 40
 
@@ -52,15 +53,10 @@ static void fill_samples(AVBufferRef *buffer, enum AVPixelFormat format, CheckRa
 
 static AVFrame *make_frame(const Case *c, CheckRandom *random)
 {
-    AVFrame *frame = av_frame_alloc();
-    frame->format = c->format;
-    frame->width = c->width;
-    frame->height = c->height;
+    AVFrame *frame = new_frame(c->format, c->width, c->height);
     frame->colorspace = c->space;
     frame->color_range = c->range;
     frame->color_trc = c->transfer;
-    if (!CHECK(av_frame_get_buffer(frame, 0) >= 0, "no memory"))
-        exit(1);
     for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++)
         fill_samples(frame->buf[i], c->format, random);
     return frame;

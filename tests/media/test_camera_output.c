@@ -6,6 +6,7 @@
 
 #include "fake_camera.h"
 #include "media/camera/camera_output.h"
+#include "new_frame.h"
 
 #define OUTPUT_PATH "/dev/video9"
 #define WIDTH 64
@@ -77,12 +78,7 @@ static void read_log(long from, char *text, size_t size)
 /* Different bytes in each row and column. */
 static AVFrame *draw(enum AVPixelFormat format, int width, int height)
 {
-    AVFrame *frame = av_frame_alloc();
-    frame->format = format;
-    frame->width = width;
-    frame->height = height;
-    if (av_frame_get_buffer(frame, 0) < 0)
-        abort();
+    AVFrame *frame = new_frame(format, width, height);
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     const int wide = desc->comp[0].depth > 8 ? 2 : 1;
     for (int p = 0; p < av_pix_fmt_count_planes(format); p++) {

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "media/input/code_range.h"
+#include "new_frame.h"
 
 #define WIDTH 100
 #define HEIGHT 10
@@ -18,16 +19,9 @@ static uint16_t *sample(AVFrame *frame, int x, int y)
 /* Each row rises from `low` by `rise` a sample. */
 static AVFrame *ramp(enum AVPixelFormat format, int low, int rise)
 {
-    AVFrame *frame = av_frame_alloc();
-    if (!frame)
-        exit(1);
-    frame->format = format;
-    frame->width = WIDTH;
-    frame->height = HEIGHT;
+    AVFrame *frame = new_frame(format, WIDTH, HEIGHT);
     frame->color_range = AVCOL_RANGE_JPEG;
     frame->time_base = (AVRational){1, 10};
-    if (av_frame_get_buffer(frame, 0) < 0)
-        exit(1);
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
             *sample(frame, x, y) = (uint16_t)(low + rise * x);

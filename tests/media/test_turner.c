@@ -7,6 +7,7 @@
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/output/turner.h"
+#include "new_frame.h"
 
 static const struct {
     PictureTurn turn;
@@ -30,19 +31,12 @@ static const struct {
 
 static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
 {
-    AVFrame *frame = av_frame_alloc();
-    frame->format = format;
-    frame->width = width;
-    frame->height = height;
+    AVFrame *frame = new_frame(format, width, height);
     frame->time_base = (AVRational){1, 25};
     frame->pts = 7;
     FRAME_DURATION(frame) = 3;
     frame->sample_aspect_ratio = (AVRational){2, 1};
     frame->color_range = AVCOL_RANGE_JPEG;
-    if (av_frame_get_buffer(frame, 0) < 0) {
-        av_frame_free(&frame);
-        return NULL;
-    }
     for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++) /* put() only sets bits */
         memset(frame->buf[i]->data, 0, frame->buf[i]->size);
     return frame;

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "keep_libraries.h"
+#include "new_frame.h"
 #include "player/view/view.h"
 #include "player/window.h"
 
@@ -64,16 +65,9 @@ static inline int check_and_close(int argc, char **argv)
 
 static inline AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
 {
-    AVFrame *frame = av_frame_alloc();
-    if (!frame)
-        abort();
-    frame->format = format;
-    frame->width = width;
-    frame->height = height;
+    AVFrame *frame = new_frame(format, width, height);
     frame->color_range = AVCOL_RANGE_MPEG;
     frame->colorspace = AVCOL_SPC_BT709;
-    if (av_frame_get_buffer(frame, 0) < 0)
-        abort();
     return frame;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "folder.h"
+#include "new_frame.h"
 #include "report/report_log.h"
 #include "report/report_samples.h"
 #include "report/report_summary.h"
@@ -232,15 +233,8 @@ static double gaussian(CheckRandom *random)
 /* Texture that stands still, with noise; times `gain`, and `more` brighter. */
 static AVFrame *draw(int depth, uint64_t number, double sigma, double gain, double more)
 {
-    AVFrame *frame = av_frame_alloc();
+    AVFrame *frame = new_frame(depth > 8 ? AV_PIX_FMT_GRAY10LE : AV_PIX_FMT_GRAY8, 320, 200);
     CheckRandom random = check_random(number);
-    if (!frame)
-        abort();
-    frame->format = depth > 8 ? AV_PIX_FMT_GRAY10LE : AV_PIX_FMT_GRAY8;
-    frame->width = 320;
-    frame->height = 200;
-    if (av_frame_get_buffer(frame, 0) < 0)
-        abort();
     for (int y = 0; y < frame->height; y++)
         for (int x = 0; x < frame->width; x++) {
             const double tone = 60 + (x * 5 + y * 3) % 40 + more;
