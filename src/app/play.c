@@ -591,7 +591,7 @@ fail:
     window_recording_close(&p->recording); /* its thread reads the source */
     source_close(&source);
     play_close(play);
-    return error->fault;
+    return error->fault ? error->fault : MEDIA_INPUT;
 }
 
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)
