@@ -2,54 +2,8 @@
 #ifndef LUMEQ_PLAYER_CONTROLS_H
 #define LUMEQ_PLAYER_CONTROLS_H
 
-#include <limits.h>
-#include <stdint.h>
-
+#include "player/command.h"
 #include "player/osd/osd_page.h"
-
-typedef struct Player Player;
-
-/* The player executes it by calling `act`, a function of actions.h. */
-typedef struct Command {
-    void (*act)(Player *player); /* NULL: only redraw the window */
-    int which, arg;              /* see actions.h */
-    int repeated;                /* not 0: from a key that is held down */
-    int x, y;                    /* in window units */
-    int from_x, from_y;          /* where the drag to x, y began */
-    char path[PATH_MAX];         /* a dropped file */
-} Command;
-
-/* The item under the mouse. */
-typedef enum ControlsTarget {
-    CONTROLS_PICTURE = 0,
-    CONTROLS_SPLIT,  /* the split line */
-    CONTROLS_BUTTON, /* pause */
-    CONTROLS_SETTINGS_BUTTON,
-    CONTROLS_FULLSCREEN_BUTTON,
-    CONTROLS_TRACK,
-    CONTROLS_VOLUME, /* on the bar */
-    CONTROLS_PART,   /* drawing the metering rectangle */
-    CONTROLS_SETTINGS,
-    CONTROLS_BAR, /* elsewhere on the bar */
-} ControlsTarget;
-
-/* Starts as {0}. */
-typedef struct Controls {
-    /* Set by the caller: finds the item at x, y (window units). NULL: the picture is everywhere. */
-    ControlsTarget (*target)(const void *opaque, int x, int y);
-    const void *opaque;
-    ControlsTarget at, held; /* under the mouse now; when the left button was pressed */
-    int dragging;            /* left button is down */
-    int settings;         /* set by the caller: the settings panel is open and takes keys first */
-    int x, y;             /* mouse position */
-    int metering;         /* the next drag draws the metering rectangle */
-    int from_x, from_y;   /* start of that drag */
-    int repeated;         /* the current key event is a repeat */
-    int closed;           /* the user closed the window */
-    int dropping;         /* 1: a drop of files has begun; 2: its first file has arrived */
-    int twice;            /* a double click's second command is pending */
-    int64_t cursor_until; /* when the cursor hides (clock_now() time) */
-} Controls;
 
 /* Returns 1 with the next command, or 0 after the last event. */
 int controls_next(Controls *controls, int64_t now, Command *command);

@@ -4,7 +4,7 @@
 #define LUMEQ_PLAYER_PLAYER_INSIDE_H
 
 #include "player/camera_watch.h"
-#include "player/controls.h"
+#include "player/command.h"
 #include "player/file_dialog.h"
 #include "player/player_options.h"
 #include "player/preview.h"

@@ -6,7 +6,7 @@
 #ifndef LUMEQ_PLAYER_SCREEN_H
 #define LUMEQ_PLAYER_SCREEN_H
 
-#include "player/controls.h"
+#include "player/command.h"
 #include "player/osd/osd.h"
 #include "player/player_options.h"
 #include "player/subtitles/subtitle_thread.h"
