@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +12,96 @@
 #include "app/decision.h"
 #include "app/engine.h"
 #include "app/headless.h"
+#include "app/options/options.h"
 #include "app/recording.h"
 #include "app/remembered.h"
-#include "app/start.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/virtual_camera.h"
 #include "app/window_settings.h"
 #include "app/window_writing.h"
 #include "job/folder_walk.h"
+#include "media/error.h"
 #include "media/output/container.h"
 #include "media/output/temp_file.h"
 #include "media/picture_pattern.h"
 #include "player/clock.h"
+#include "player/start_window.h"
 #include "run/equalizer_frame.h"
+
+/* ---- the window before a file is chosen ---- */
+
+/* Exits at once, since SDL would wait for the lost display. */
+static void lose_start_window(void *opaque)
+{
+    (void)opaque;
+    say(SAY_ERRORS, "the display is gone");
+    _exit(EXIT_OUTPUT);
+}
+
+/* Begins to open the chosen file while the window stays. Returns 1 if there is nothing to wait for.
+ */
+static int begin_opening(StartWindow *w, const Options *options, const atomic_int *stop,
+                         const FileList *files, SourceOpening **opening)
+{
+    MediaError why = {0};
+    struct stat there;
+    char line[512];
+    const char *path = files->entries[0].path;
+    source_opening_cancel(opening, 0);
+    if (files->count > 1 || (stat(path, &there) == 0 && S_ISDIR(there.st_mode)))
+        return 1; /* several files, or the videos of a folder, are tried when they play */
+    const int ret = engine_start_opening(opening, options, path, stop, &why);
+    snprintf(line, sizeof(line), "Opening %.480s", files->entries[0].name);
+    start_window_say(w, ret < 0 ? why.text : line);
+    return 0;
+}
+
+/* Returns 1 if the file could be opened. */
+static int follow_opening(StartWindow *w, SourceOpening **opening)
+{
+    MediaError why = {0};
+    Source *source = NULL;
+    const int ret = *opening ? source_opening_take(opening, 0, &source, &why) : AVERROR(EAGAIN);
+    source_close(&source);
+    if (ret < 0 && ret != AVERROR(EAGAIN)) {
+        say(SAY_ERRORS, "%s", why.text);
+        start_window_say(w, why.text);
+    }
+    return ret >= 0;
+}
+
+static int open_start_window(StartWindow **window, const Options *o, MediaError *error)
+{
+    const PlayerOptions options = {
+        .osd_scale = o->osd_scale,
+        .fullscreen = o->fullscreen,
+        .host = {.note = say_line, .detail = say_detail, .lost = lose_start_window},
+    };
+    return start_window_open(window, &options, error);
+}
+
+/* Opens the window if *window is NULL. Shows this message ("": none) until the user chooses a file
+ * that can be opened, or several files. Returns 1 with the files, 0 if the window was closed or the
+ * run stopped, MEDIA_USAGE (no display) or MEDIA_INPUT. */
+static int start_choose(StartWindow **window, const Options *o, atomic_int *stop,
+                        const char *message, FileList *files, MediaError *error)
+{
+    SourceOpening *opening = NULL;
+    int ret = *window ? 0 : open_start_window(window, o, error), is_chosen = 0;
+    if (ret < 0)
+        return ret;
+    start_window_say(*window, message);
+    while (!is_chosen && ret == 0 && atomic_load(stop) == RUN_ON) {
+        ret = start_window_turn(*window, error);
+        if (ret == 0 && start_window_take(*window, files))
+            is_chosen = begin_opening(*window, o, stop, files, &opening);
+        if (ret == 0 && !is_chosen)
+            is_chosen = follow_opening(*window, &opening);
+    }
+    source_opening_cancel(&opening, 1);
+    return ret < 0 ? ret : is_chosen;
+}
 
 struct Play {
     const Options *options;
@@ -514,7 +591,7 @@ fail:
     window_recording_close(&p->recording); /* its thread reads the source */
     source_close(&source);
     play_close(play);
-    return error->fault;
+    return error->fault ? error->fault : MEDIA_INPUT;
 }
 
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)

@@ -218,7 +218,6 @@ void window_writing_follow(WindowWriting *w, PlayerWriting *to)
                  w->progress);
 }
 
-/* Removes the temporary file of the killed process by creating the next one. */
 void window_writing_cancel(WindowWriting *w)
 {
     char folder[PATH_MAX];

@@ -26,7 +26,7 @@
 #include "media/printable.h"
 #include "media/process.h"
 #include "panel/text.h"
-#include "player/desktop_check.h"
+#include "player/window.h"
 #include "run/run.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))

@@ -9,7 +9,6 @@
 #include "app/options/config.h"
 #include "app/options/option_table.h"
 #include "app/options/option_value.h"
-#include "app/start.h"
 #include "app/stats.h"
 #include "media/error.h"
 #include "media/input/network.h"
@@ -411,6 +410,18 @@ static int check_lookahead(Options *o, const unsigned char *given, const Refusal
                   o->lookahead_for);
 }
 
+/* True if this machine shows windows. */
+static int has_desktop(void)
+{
+    static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY"};
+    for (int i = 0; i < COUNT(names); i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return 1;
+    }
+    return 0;
+}
+
 /* Checks a complete set of options. `is_plan`: for `lumeq plan`. Sets options->lookahead_for. */
 static int check_options(Options *o, const unsigned char *given, const OptionNames *names,
                          int is_plan, const Refusal *refusal)
@@ -418,8 +429,8 @@ static int check_options(Options *o, const unsigned char *given, const OptionNam
     if (check_devices(o, refusal) < 0 || check_given(o, given, is_plan, refusal) < 0 ||
         check_inputs(o, given, names, refusal) < 0)
         return -1;
-    const int waits = !is_plan && !options_headless(o) && !o->output && !o->sample &&
-                      (o->idle || start_has_desktop());
+    const int waits =
+        !is_plan && !options_headless(o) && !o->output && !o->sample && (o->idle || has_desktop());
     if (!o->input && !o->camera && !waits)
         return refuse(refusal, "no INPUT given; see lumeq --help");
     if (check_lookahead(o, given, refusal) < 0 || (o->sample && check_sample(o, refusal) < 0) ||
