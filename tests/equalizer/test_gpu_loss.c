@@ -23,16 +23,6 @@ static int in_flight_then;                       /* at that time */
 static int deep;                                 /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
-static int no_memory; /* for the CPU to write a frame */
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return no_memory ? NULL : __real_malloc(size);
-}
-
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
     return fake_open(priv, config, text, size);
@@ -608,37 +598,6 @@ TEST(no_memory_on_the_gpu)
         lumeq_destroy(&eq);
         out_of_memory = 0;
     }
-}
-
-/* The frames of a lost GPU are kept until the CPU has memory for them. */
-TEST(frames_wait_for_memory)
-{
-    static Run run;
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .threads = 1};
-    FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
-    LumeqParams params = DEFAULT_PARAMS;
-    LumeqFrame back = {.size = sizeof(back)};
-    params.lift = 0; /* the filter needs no such memory */
-    memset(run.in, 100, sizeof(run.in));
-    lost = 0;
-    calls_until_loss = 2;
-    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &params) == 0, "create");
-    for (int n = 1; n < 3; n++) {
-        LumeqFrame frame = frame_of(&run, n);
-        frame.out.stride[1] = frame.out.stride[2] = WIDTH / 2;
-        frame.out.plane[2] = run.out[n] + CHROMA + WIDTH / 2 * ((HEIGHT + 1) / 2);
-        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-    }
-    lumeq_flush(eq);
-    no_memory = 1;
-    for (int i = 0; i < 2; i++)
-        CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_MEMORY, "a frame comes back");
-    no_memory = 0;
-    for (int n = 1; n < 3; n++) {
-        CHECK(lumeq_receive(eq, &back, NULL) == 0, "%s", lumeq_last_error(eq));
-        CHECK(back.out.plane[0] == run.out[n] && run.out[n][0], "frame %d is not written", n);
-    }
-    CHECK(lost && lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_END, "there are more");
 }
 
 /* A frame whose input only the GPU has is lost with it, and the others are as if it had not been.

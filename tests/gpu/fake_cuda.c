@@ -101,10 +101,10 @@ static void work(cudaStream_t stream)
         stream->done = done;
 }
 
-/* The same for a copy. A device that wakes up in the end hangs in its kernels only. */
+/* The same for a copy. A device that wakes up in the end hangs in its kernels, unless copies hang. */
 static void work_of_copy(cudaStream_t stream)
 {
-    if (!fake_cuda.late)
+    if (!fake_cuda.late || fake_cuda.copies_hang)
         work(stream);
 }
 
@@ -306,9 +306,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 {
     (void)kind;
     CALL();
+    work_of_copy(stream);
     if (!put_off(to, size, size, 1, stream))
         memcpy(to, from, size);
-    work_of_copy(stream);
     return cudaSuccess;
 }
 
@@ -326,9 +326,11 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     (void)kind;
     CALL();
-    for (size_t y = 0; y < height && !put_off(to, to_pitch, row, height, stream); y++)
-        memcpy((uint8_t *)to + y * to_pitch, (const uint8_t *)from + y * pitch, row);
     work_of_copy(stream);
+    if (put_off(to, to_pitch, row, height, stream))
+        return cudaSuccess;
+    for (size_t y = 0; y < height; y++)
+        memcpy((uint8_t *)to + y * to_pitch, (const uint8_t *)from + y * pitch, row);
     return cudaSuccess;
 }
 

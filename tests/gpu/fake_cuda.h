@@ -20,6 +20,7 @@ typedef struct FakeCuda {
     size_t pinned;       /* bytes of pinned host memory */
     int hangs;           /* work that is queued from now on never finishes */
     int mapped;          /* mapped textures */
+    int copies_hang;     /* with `late`, in which only kernels do */
     int late;            /* copies to pinned memory behind hanging work are made when it wakes up */
     double stage_takes;  /* seconds from one event to the next */
     double now;          /* seconds */

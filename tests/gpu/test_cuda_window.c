@@ -181,7 +181,7 @@ TEST(rows_come)
 /* A hanging GPU is given up, and may write to the rows' memory later. */
 TEST(rows_hang)
 {
-    ViewCuda *cuda = open_fake((FakeCuda){.late = 1});
+    ViewCuda *cuda = open_fake((FakeCuda){.late = 1, .copies_hang = 1});
     const AVFrame frame = large_frame(ON_DEVICE);
     FrameRows rows[FRAME_ROWS_PLANES] = {0};
     frame_scopes_rows(rows, &frame, 0);
