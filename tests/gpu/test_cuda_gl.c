@@ -127,6 +127,7 @@ static AVBufferRef *make_buffer(Where where, int plane, const uint8_t *content, 
     else
         OK(cudaHostAlloc(&memory, size, cudaHostAllocPortable));
     OK(cudaMemcpy(memory, content, size, cudaMemcpyDefault));
+    OK(cudaStreamSynchronize(NULL)); /* it may return before pageable memory has arrived */
     return av_buffer_create(memory, size, is_on_device(where, plane) ? free_device : free_pinned,
                             NULL, 0);
 }

@@ -112,6 +112,7 @@ static void place(Picture *p)
         OK(cudaMemcpy(memory, p->rect[i].memory, p->rect[i].size, cudaMemcpyDefault));
         p->image.plane[i] = p->twin[i] + (p->rect[i].pixels - p->rect[i].memory);
     }
+    OK(cudaStreamSynchronize(NULL)); /* copies from pageable memory may not have arrived yet */
 }
 
 /* Copies it back for the comparison. */
