@@ -101,7 +101,7 @@ static void work(cudaStream_t stream)
         stream->done = done;
 }
 
-/* The same for a copy. A device that wakes up in the end hangs in its kernels, unless copies hang. */
+/* The same for a copy. A device that wakes up in the end hangs in kernels, unless copies hang. */
 static void work_of_copy(cudaStream_t stream)
 {
     if (!fake_cuda.late || fake_cuda.copies_hang)
