@@ -25,7 +25,7 @@ typedef struct LumeqFollowWork {
     CurveWork curve;
 } LumeqFollowWork;
 
-/* Copies what is defined. */
+/* Copies the defined members. */
 void lumeq_copy_past(LumeqPast *to, const LumeqPast *from);
 
 /* A frame whose curve is to be made. */

@@ -63,8 +63,8 @@ typedef struct ProcessPool {
     /* Starts the next one in a free slot, 0..jobs - 1. Returns 1, 0 if nothing is left to start, or
      * less than 0: nothing more is started, and the others get SIGTERM. */
     int (*start)(void *opaque, int slot, Process *process);
-    /* What each process writes: up to `size` bytes, for the first slot at `answers`, for others
-     * `stride` bytes after the one before. */
+    /* The output of each process: up to `size` bytes, for slot 0 at `answers`, for the next ones
+     * `stride` bytes further each. */
     void *answers;
     size_t size, stride;
     /* Less than 0: as of start(). */

@@ -47,8 +47,8 @@ static inline uint32_t gain_quotient(GainLimit limit)
     return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
-/* Limits the gains for a component: samples, of which `middle` is gray. Divides only in the few
- * blocks that need it. */
+/* Limits the gains for the samples of a component; `middle` is gray. Divides only in the few blocks
+ * that need it. */
 #define DEFINE_END_GAINS(name, type)                                                               \
     static inline void name(GainBlock *restrict block, uint32_t range, const type *samples,        \
                             int32_t middle, uint32_t unit, int down)                               \

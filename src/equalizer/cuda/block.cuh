@@ -1,5 +1,5 @@
 /* The threads of a block together: sums over a warp, and over the first 256 threads, one for each
- * code, of which others do not take part; and which block of a kernel finishes last. */
+ * code, without the others; and which block of a kernel finishes last. */
 #ifndef LUMEQ_CUDA_BLOCK_CUH
 #define LUMEQ_CUDA_BLOCK_CUH
 

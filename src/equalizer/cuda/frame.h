@@ -34,7 +34,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
                                LumeqCudaTally *tally, LumeqCudaTally *host,
                                const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* What the filter writes: the bits of an apply job's curve.lift. */
+/* Bits of an apply job's curve.lift: the planes that the filter writes. */
 enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
 /* Writes frames with their curves. All data are on the device, including the luma of previous

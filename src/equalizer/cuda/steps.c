@@ -828,7 +828,7 @@ static size_t tiles_of(const LumeqApplyJob *job)
     return job->clahe ? (size_t)tile_count(job->grid) : 0;
 }
 
-/* What the filter writes of the frame. */
+/* The planes that the filter writes. */
 static int32_t lift_of(const LumeqApplyJob *job)
 {
     const LiftTables *lift = &job->table->lift;

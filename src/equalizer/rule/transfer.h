@@ -23,7 +23,7 @@ typedef struct TransferMap {
 } TransferMap;
 
 /* The share of a curve that applies at a place on the axis, both Q24: all of it up to the middle,
- * then ever less, and none at white. */
+ * then less and less, and 0 at white. */
 uint64_t transfer_kept(uint32_t place);
 
 /* Makes the map of a format, unless it is that already; nothing for SDR. The functions below need
