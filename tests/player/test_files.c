@@ -256,7 +256,7 @@ SESSION_TEST(unplayable_drop_keeps_the_list,
 /* Makes a sequence of two gray pictures; the second is smaller, which is an error. */
 static void make_pictures(void)
 {
-    static char picture[16 + 1024 * 1024];
+    static char picture[32 + 1024 * 1024];
     CHECK(mkdir(in_folder("shots"), 0700) == 0, "no folder");
     for (int side = 64; side <= 1024; side += 960) {
         const int head = snprintf(picture, sizeof(picture), "P5\n%d %d\n255\n", side, side);
