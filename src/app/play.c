@@ -685,19 +685,19 @@ static int play_inputs(const Options *options, atomic_int *stop, StartWindow *st
     int ret = open_play(&play, options, stop, start, &error);
     while (ret == 0 && atomic_load(stop) == RUN_ON)
         ret = play_turn(play, &error);
-    if (ret >= 0 && virtual_camera_check(play->virtual, &error) < 0)
+    if (play && ret >= 0 && virtual_camera_check(play->virtual, &error) < 0)
         ret = error.fault;
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     int unwritten = play ? window_recording_end(&play->recording, interrupted) : 0;
     /* Not before the recording has ended: RUN_OVER would cut off one into a pipe. */
     atomic_compare_exchange_strong(stop, &on, RUN_OVER);
-    if (ret >= 0) {
+    if (play && ret >= 0) {
         const int fault = end_rows(play, interrupted);
         unwritten = unwritten ? unwritten : fault;
     }
     if (!interrupted)
-        code = ret < 0 ? -error.fault : finish(play);
+        code = ret < 0 || !play ? -error.fault : finish(play);
     if (error.fault == MEDIA_INPUT && (!play || !player_state(play->player).shown))
         *failed = error;
     if (error.fault)
