@@ -670,9 +670,9 @@ static int list_files(Many *m)
     for (int i = 0; i < o->input_count && ret >= 0; i++)
         ret = add_input(m, o->inputs[i]);
     if (ret >= 0 && m->count == 0)
-        ret = media_fail(&m->error, MEDIA_INPUT, "none of %d file%s in %s is a video", m->others,
-                         m->others == 1 ? "" : "s",
-                         o->input_count == 1 ? media_quote(o->inputs[0]) : "these folders");
+        ret = media_fail(&m->error, MEDIA_INPUT, "there is no video in %s (%d file%s)",
+                         o->input_count == 1 ? media_quote(o->inputs[0]) : "these folders",
+                         m->others, m->others == 1 ? "" : "s");
     if (ret >= 0)
         ret = check_names(m);
     if (ret >= 0)

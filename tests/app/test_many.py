@@ -86,7 +86,7 @@ class Names(ManyCase):
 
     def test_no_video_in_a_folder(self):
         self.write("notes.txt", b"a\n")
-        self.refused(lumeq(self.folder, "-o", self.path("out/")), INPUT, "none of 1 file", self.folder)
+        self.refused(lumeq(self.folder, "-o", self.path("out/")), INPUT, "there is no video in", "(1 file)", self.folder)
         self.assertEqual(self.files(), ["notes.txt"])
 
     def test_failures_in_a_folder_are_reported(self):

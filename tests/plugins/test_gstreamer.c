@@ -234,7 +234,7 @@ static char *message_text(GstBus *bus, GstMessageType type)
     return text;
 }
 
-/* The next message of this type has the words, or there is none if they are NULL. */
+/* The next message of this type has the words. NULL: no such message has come. */
 static void check_message(GstBus *bus, GstMessageType type, const char *words)
 {
     char *text = message_text(bus, type);

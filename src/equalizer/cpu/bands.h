@@ -66,10 +66,6 @@ static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const L
  * does not ignore bars. */
 void lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 
-/* Adds the blocks of the rows [from, to) of noise_rows() to a profile. */
-void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
-                       const LumeqImage *previous, const CurveParams *params, int from, int to);
-
 /* Converts pixels to planes, or back; in the calling thread if the team has no others. */
 void lumeq_cpu_convert(const CpuTeam *team, const LumeqPixelsJob *job);
 

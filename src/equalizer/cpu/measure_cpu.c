@@ -14,8 +14,9 @@ typedef struct Measuring {
 /* Blocks to sum at once. */
 #define BLOCKS_AT_ONCE 64
 
-void lumeq_noise_count(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
-                       const LumeqImage *previous, const CurveParams *params, int from, int to)
+/* Adds the blocks of the rows [from, to) of noise_rows() to a profile. */
+static void count_noise(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
+                        const LumeqImage *previous, const CurveParams *params, int from, int to)
 {
     const int depth = in->depth, black = params->black >> (depth - 8), size = depth > 8 ? 2 : 1;
     const NoiseRows rows = noise_rows(in->width, in->height);
@@ -84,9 +85,9 @@ static void measure_band(void *priv, int number)
     memset(&band->noise, 0, sizeof(band->noise));
     const int noise_end = noise_rows(in->width, in->height).rows;
     if (job->previous.plane[0])
-        lumeq_noise_count(&band->noise, &m->team->kernels, in, &job->previous, &job->curve,
-                          lumeq_band_start(noise_end, number, m->bands),
-                          lumeq_band_start(noise_end, number + 1, m->bands));
+        count_noise(&band->noise, &m->team->kernels, in, &job->previous, &job->curve,
+                    lumeq_band_start(noise_end, number, m->bands),
+                    lumeq_band_start(noise_end, number + 1, m->bands));
     for (int y = lumeq_band_start(in->height, number, m->bands); y < end; y += strip) {
         const int to = y + strip < end ? y + strip : end;
         lumeq_count_rows(m->team, band->hist, in, &job->curve, y, to);
