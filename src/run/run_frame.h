@@ -56,7 +56,6 @@ typedef struct Frame {
     int generation; /* frames after one start of an input have the same */
     int revision;   /* of the settings */
     int end;        /* not 0: no frame, but the end of the generation; an AVERROR or a fault */
-    int wanted;     /* EqualizeStageOptions.take() gets it */
 
     /* For the sinks. */
     int64_t number;    /* in the output, see RunLoop; in the window from 1 on, and the same when it
