@@ -44,11 +44,9 @@ class Streams(common.Case):
 
     def test_unpaced(self):
         """Frames are never late without a pace."""
-        for args in ((), ("--decode-only",)):
-            rows = self.rows("--unpaced", "--seconds", "0.5", *args)
-            self.assertGreater(int(rows[0]["frames"]), 0)
-            self.assertEqual(rows[0]["late"], "")
-            self.assertEqual(rows[0]["delay_50_ms"], "")
+        rows = self.rows("--unpaced", "--seconds", "0.5")
+        self.assertGreater(int(rows[0]["frames"]), 0)
+        self.assertEqual((rows[0]["late"], rows[0]["delay_50_ms"]), ("", ""))
 
     def test_refused(self):
         for args, said in ((("--live", "0"), "1 to 256"), (("--rate", "0"), "1 to 1000"),
@@ -93,3 +91,7 @@ class MadeUpGpu(unittest.TestCase):
         rows, said = self.rows("--live", "2", "--rate", "2", "--seconds", "1", FAKE_GPU_LIMIT="1000")
         self.assertEqual([row["decoded_on"] for row in rows[:-1]], ["CPU"] * 2)
         self.assertIn("room", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
