@@ -72,6 +72,5 @@ void player_go(Player *p, InputStart start);
 void player_pause(Player *p, int paused);
 void player_step_back(Player *p);
 void player_say_frame(Player *p);
-void player_say_pointed(Player *p);
 
 #endif

@@ -85,8 +85,6 @@ typedef struct PlayerHost {
      * or AVERROR(EAGAIN) if the current one is still needed; the player then asks again next turn.
      * */
     int (*replace)(void *opaque, LumeqParams *params);
-    /* Opens a file a second time for previews. Called on any thread; may block. */
-    int (*open_again)(void *opaque, const char *path, Source **source, MediaError *error);
     /* The position at which the file was left, or -1. note_left() stores it; `ended`: at the end.
      * */
     int64_t (*where_left)(void *opaque, const char *path, const Source *source);

@@ -124,10 +124,8 @@ void screen_message(Screen *screen, const char *line, double share);
 /* Keeps the bar visible at least until then. */
 void screen_show_bar(Screen *screen, int64_t until);
 
-/* See osd_set_preview(); x is in window units. screen_preview_size() is the best size of previews.
- */
-void screen_set_preview(Screen *screen, int x, const char *line, const Canvas *picture);
-void screen_preview_size(const Screen *screen, int *width, int *height);
+/* See osd_set_pointed(); x is in window units. */
+void screen_set_pointed(Screen *screen, int x, const char *line);
 
 /* Returns nonzero if the statistics are visible and due for an update. */
 int screen_wants_statistics(const Screen *screen, int64_t now);
