@@ -64,7 +64,7 @@ class Streams(common.Case):
 
 @unittest.skipUnless(os.environ.get("FAKE_GPU_BENCH"), "this build has no CUDA")
 class MadeUpGpu(unittest.TestCase):
-    """A fake driver decodes, and a fake GPU equalizes; the pictures' content does not matter."""
+    """A fake driver has no room to decode. tests/gpu.sh plays streams on a real GPU."""
 
     def rows(self, *args, **more):
         with tempfile.TemporaryDirectory() as folder:
@@ -77,15 +77,6 @@ class MadeUpGpu(unittest.TestCase):
                                     timeout=common.LIVENESS)
         self.assertEqual(result.returncode, 0, result.stderr)
         return list(csv.DictReader(io.StringIO(result.stdout))), result.stderr
-
-    def test_live(self):
-        rows, said = self.rows("--live", "3", "--rate", "2", "--seconds", "1")
-        self.assertEqual([row["stream"] for row in rows], ["1", "2", "3", "all"])
-        for row in rows[:-1]:
-            self.assertEqual(row["decoded_on"], "GPU")
-            self.assertGreaterEqual(int(row["frames"]), 2)
-            self.assertGreater(float(row["delay_100_ms"]), 0)
-        self.assertIn("limits: ", said)
 
     def test_no_room_for_surfaces(self):
         rows, said = self.rows("--live", "2", "--rate", "2", "--seconds", "1", FAKE_GPU_LIMIT="1000")
