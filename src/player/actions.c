@@ -490,13 +490,6 @@ void act_panel_place(Player *p)
     set_look(p, look);
 }
 
-void act_help(Player *p)
-{
-    Look look = p->seen->look;
-    look.help = look.help < screen_help_parts(p->screen) ? look.help + 1 : 0;
-    set_look(p, look);
-}
-
 void act_source(Player *p)
 {
     Look look = p->seen->look;

@@ -44,7 +44,6 @@ Action act_settings; /* opens or closes the settings panel */
 Action act_compare;
 Action act_panel; /* next panel or scope */
 Action act_panel_place;
-Action act_help;
 Action act_source;   /* shows the unprocessed picture while `arg` is 1 */
 Action act_split;    /* moves the split line to x */
 Action act_split_by; /* by `arg` steps */

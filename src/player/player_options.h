@@ -32,8 +32,7 @@ typedef enum PlayerSetting {
     PLAYER_DEINTERLACE,
     PLAYER_SETTINGS,                 /* number of rows */
     PLAYER_ON_OFF = PLAYER_SETTINGS, /* keys only; `step` is ignored */
-    PLAYER_RESET,                    /* all of them; once more: undoes that */
-    PLAYER_UNDO,                     /* undoes the last reset */
+    PLAYER_RESET,                    /* all of them */
 } PlayerSetting;
 
 /* The step that restores a default. */

@@ -223,12 +223,6 @@ void screen_set_help(Screen *s, int (*help)(OsdRow *rows, int room))
     s->state.look.help = 0;
 }
 
-int screen_help_parts(const Screen *s)
-{
-    const OsdPlace place = osd_place(s);
-    return osd_help_parts(s->osd, &place);
-}
-
 /* The position of x within a rectangle, 0..1. */
 static double share_at(const Screen *s, Rect rect, int x)
 {
@@ -736,7 +730,6 @@ int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError 
     if (look->help != before.help) {
         OsdRow rows[OSD_MAX_ROWS];
         osd_set_rows(s->osd, OSD_HELP, rows, look->help ? s->options.help(rows, OSD_MAX_ROWS) : 0);
-        osd_set_help_part(s->osd, look->help - 1);
     }
     if (look->source != before.source) {
         screen_say(s, "%s", look->source ? "Source" : "Equalized");

@@ -20,7 +20,7 @@ typedef struct Look {
     PanelMode histogram;
     PanelScope scope;
     int log_scale, statistics, mirrored, subtitles_on;
-    int help;     /* visible help page, from 1 on; 0: hidden */
+    int help;     /* the keys are shown */
     int settings; /* the settings panel is open */
     int chosen;   /* its selected row */
     int source;   /* shows the unprocessed picture when not comparing */
@@ -63,9 +63,6 @@ int screen_is_fullscreen(const Screen *screen);
 
 /* Replaces ScreenOptions.help from the next screen_set_look() on. */
 void screen_set_help(Screen *screen, int (*help)(OsdRow *rows, int room));
-
-/* Number of help pages. */
-int screen_help_parts(const Screen *screen);
 
 /* Returns nonzero if the panel has room for all scopes at once. */
 int screen_has_room_for_all(const Screen *screen);

@@ -66,7 +66,6 @@ struct Osd {
     Text *text;
     Part parts[OSD_PARTS];
     OsdPage pages[OSD_PARTS]; /* empty for messages */
-    int help_part;
     char message[OSD_MAX_LINE];
     double share;
     int64_t message_end; /* when it begins to fade */
@@ -428,12 +427,11 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
            (part == OSD_HELP || (!o->pages[OSD_HELP].count && !o->settings.count));
 }
 
-/* `name` must live as long as the style. */
-static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OSD_MAX_LINE])
+/* Centred over the picture. */
+static Overlay draw_help(const Osd *o, const OsdPlace *place)
 {
     const OsdPlace message = place_of(o, OSD_MESSAGE, place);
-    const Rect window = {0, 0, place->width, place->height};
-    OsdPageStyle style = {
+    const OsdPageStyle style = {
         .limit = below_message(&message, place->picture),
         .around = place->picture,
         .size = scaled(place, HELP_SHARE, HELP_UNITS),
@@ -442,30 +440,8 @@ static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OS
         .alpha = HELP_ALPHA,
         .name = OSD_ACCENT,
         .value = OSD_BRIGHT,
-        .part_name = name,
     };
-    snprintf(name, OSD_MAX_LINE, "page 99 of 99, ?: close"); /* the longest heading */
-    style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
-    if (style.parts > 1) { /* use the whole window instead */
-        style.limit = below_message(&message, window);
-        style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
-    }
-    style.part = o->help_part < style.parts ? o->help_part : style.parts - 1;
-    snprintf(name, OSD_MAX_LINE, "page %d of %d, ?: %s", style.part + 1, style.parts,
-             style.part + 1 < style.parts ? "next" : "close");
-    return style;
-}
-
-int osd_help_parts(const Osd *o, const OsdPlace *place)
-{
-    char name[OSD_MAX_LINE];
-    return o->text && o->pages[OSD_HELP].count ? help_style(o, place, name).parts : 1;
-}
-
-void osd_set_help_part(Osd *o, int part)
-{
-    o->help_part = part;
-    o->parts[OSD_HELP].valid = 0;
+    return osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
 }
 
 static int same_place(const OsdPlace *a, const OsdPlace *b)
@@ -495,8 +471,6 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
         clear(p);
         changed = was_there;
     } else if (!p->valid || moved) {
-        char name[OSD_MAX_LINE];
-        OsdPageStyle style;
         OsdBarPlaces bar;
         Overlay drawn;
         if (moved) /* the statistics keep their width only in the same place */
@@ -520,9 +494,7 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
             drawn = osd_settings_draw(&o->settings, &o->settings_at, o->text);
             break;
         }
-        default:
-            style = help_style(o, &place, name);
-            drawn = osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
+        default: drawn = draw_help(o, &place);
         }
         clear(p);
         *p = (Part){drawn, place, 1};

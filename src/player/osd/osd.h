@@ -93,11 +93,6 @@ void osd_set_pointed(Osd *osd, int column, const char *line);
 /* Sets the rows of OSD_STATISTICS or OSD_HELP; copied. Count 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
 
-/* Small windows show the help in several pages. osd_set_help_part() selects one, from 0 on; too
- * high: the last. */
-int osd_help_parts(const Osd *osd, const OsdPlace *place);
-void osd_set_help_part(Osd *osd, int part);
-
 /* The settings panel; copied. No rows: hidden. */
 void osd_set_settings(Osd *osd, const OsdSettings *settings);
 
