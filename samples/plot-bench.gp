@@ -1,17 +1,15 @@
-# Plots the output of `lumeq-bench histogram --sweep sizes --csv > sizes.csv`: time and share of the memory
-# bandwidth over the number of elements, a line for each strategy and device.
+# Plots time and share of a copy's bandwidth over the number of samples, a line for each strategy and device.
 #
+#   lumeq-bench histogram --size 32x32,128x128,512x512,2048x2048,8192x8192 --csv > sizes.csv
 #   gnuplot -e "csv='sizes.csv'; out='sizes'" samples/plot-bench.gp
 #
 # writes sizes-time.svg, sizes-time.png, sizes-share.svg and sizes-share.png. CPU rows have no share; if
-# there are only CPU rows, the share plot is skipped. copy=1 plots the share of a copy's bandwidth instead
-# of the theoretical bandwidth.
+# there are only CPU rows, the share plot is skipped.
 
 if (!exists("csv")) csv = "sizes.csv"
 if (!exists("out")) out = "sizes"
-if (!exists("copy")) copy = 0
 
-share = copy ? "share_of_copy_percent" : "share_of_theoretical_percent"
+share = "share_of_copy_percent"
 header = system(sprintf("head -n 1 '%s'", csv))
 number_of(name) = int(system(sprintf("printf '%%s' '%s' | tr , '\\n' | grep -nx '%s' | cut -d: -f1", \
                                      header, name)))
@@ -23,7 +21,7 @@ rows_of(series) = sprintf("< awk -F, 'NR == 1 || $1 \"/\" $2 == \"%s\"' '%s'", s
 slash(series) = strstrt(series, "/")
 device(series) = series[slash(series) + 1:]
 title_of(series) = series[:slash(series) - 1] . \
-    (device(series) eq "CPU" ? "" : device(series) eq "all" ? ", all GPUs" : ", GPU " . device(series))
+    (device(series) eq "CPU" ? "" : ", GPU " . device(series))
 
 # A series looks the same in both plots; all have a time. lumeq's line is the thick one.
 all = series_of("time_us")
@@ -53,7 +51,7 @@ do for [name in "time_us " . share] {
             set yrange [*:*]
         } else {
             unset logscale y
-            set ylabel (copy ? "share of a copy's bandwidth, %" : "share of the memory's bandwidth, %")
+            set ylabel "share of a copy's bandwidth, %"
             set yrange [0:*]
         }
         height = 25 * words(series) + 100 > 600 ? 25 * words(series) + 100 : 600

@@ -324,12 +324,6 @@ static int start_opening(void *opaque, const char *path, MediaError *error)
     return engine_start_opening(&p->opening, p->options, path, p->stop, error);
 }
 
-static int open_again(void *opaque, const char *path, Source **source, MediaError *error)
-{
-    const Play *p = opaque;
-    return engine_open_again(source, p->options, path, p->stop, error);
-}
-
 static int list_files(void *opaque, const char *path, FileList *files)
 {
     return add_files(files, ((const Play *)opaque)->options, path);
@@ -455,7 +449,6 @@ static PlayerHost host_of(Play *p)
         .start_opening = start_opening,
         .take_opened = take_opened,
         .replace = replace_source,
-        .open_again = open_again,
         .where_left = where_left,
         .note_left = note_left,
         .change_setting = change,

@@ -50,7 +50,7 @@ void window_settings_open(WindowSettings *s, const Options *options, OptionsInpu
 void window_settings_next(WindowSettings *s, OptionsInput input)
 {
     s->input = input;
-    s->now.meter = s->before.meter = s->usual.meter;
+    s->now.meter = s->usual.meter;
 }
 
 const char *window_settings_option(PlayerSetting setting)
@@ -315,22 +315,6 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
     }
 }
 
-/* Resets all settings, or undoes that. */
-static void reset(WindowSettings *s, int undoes, char *text, size_t size)
-{
-    const char *said = "Nothing to undo";
-    if (!undoes) {
-        s->before = s->now;
-        s->now = s->usual;
-        said = "Settings reset; press r again to undo";
-    } else if (s->can_undo) {
-        s->now = s->before;
-        said = "Settings restored";
-    }
-    s->is_reset = s->can_undo = !undoes;
-    snprintf(text, size, "%s", said);
-}
-
 int window_settings_get(const WindowSettings *s, PlayerSetting setting, char *text, size_t size)
 {
     const Option *option = option_of(setting);
@@ -360,10 +344,8 @@ void window_settings_put(WindowSettings *s, PlayerSetting setting, const char *v
 void window_settings_change(WindowSettings *s, PlayerSetting setting, int step,
                             const LumeqFrameStats *shown, char *text, size_t size)
 {
-    const int was_reset = s->is_reset;
-    s->is_reset = 0;
-    if (setting == PLAYER_RESET || setting == PLAYER_UNDO)
-        reset(s, setting == PLAYER_UNDO || was_reset, text, size);
+    if (setting == PLAYER_RESET)
+        s->now = s->usual;
     else if (step != PLAYER_STEP_BACK || setting >= PLAYER_SETTINGS)
         change_by(s, setting, step, shown);
     else if (setting == PLAYER_PROFILE)
@@ -374,13 +356,14 @@ void window_settings_change(WindowSettings *s, PlayerSetting setting, int step,
         s->on = s->now.mode;
     if (setting == PLAYER_ON_OFF)
         snprintf(text, size, "Equalizer: %s", s->now.mode == LUMEQ_MODE_OFF ? "off" : "on");
+    else if (setting == PLAYER_RESET)
+        snprintf(text, size, "Settings reset");
     else if (setting < PLAYER_SETTINGS)
         say_setting(s, setting, text, size);
 }
 
 void window_settings_meter(WindowSettings *s, LumeqRect part, char *text, size_t size)
 {
-    s->is_reset = 0;
     if (!is_excluded(&s->now, PLAYER_METER))
         s->now.meter = part.width > 0 ? part : (LumeqRect){0};
     say_setting(s, PLAYER_METER, text, size);

@@ -11,9 +11,6 @@ typedef struct WindowSettings {
     Options usual, now;
     LumeqMode on; /* mode that the equalizer's key restores */
     OptionsInput input;
-    Options before; /* `now` before the last reset */
-    int can_undo;   /* `before` can be restored */
-    int is_reset;   /* nothing has changed since the reset */
 } WindowSettings;
 
 void window_settings_open(WindowSettings *settings, const Options *options, OptionsInput input);

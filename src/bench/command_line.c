@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lumeq/lumeq.h"
+
 #define MAX_PART 256 /* bytes of a part of a list */
-#define MAX_PAIRS 12
+#define MAX_AREA (1 << 29)
+#define MAX_GPUS 64
 
 static void print_help(const char *command, const BenchOption *table)
 {
@@ -51,6 +54,17 @@ static int read_number(const char *text, double least, double most, double *valu
     return 0;
 }
 
+static int read_integer(const char *text, int64_t least, int64_t most, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    const intmax_t number = strtoimax(text, &end, 10);
+    if (end == text || *end || errno || number < least || number > most)
+        return -1;
+    *value = number;
+    return 0;
+}
+
 static int store(const BenchOption *o, void *options, const char *value)
 {
     char *const member = (char *)options + o->offset;
@@ -71,8 +85,8 @@ static int store(const BenchOption *o, void *options, const char *value)
     case BENCH_FLAG: *(int *)(void *)member = 1; return 0;
     case BENCH_INT:
     case BENCH_INT64:
-        if (bench_read_integer(value, INT64_MIN, INT64_MAX, &integer) < 0 ||
-            (double)integer < o->least || (double)integer > o->most)
+        if (read_integer(value, INT64_MIN, INT64_MAX, &integer) < 0 || (double)integer < o->least ||
+            (double)integer > o->most)
             return -1;
         if (o->kind == BENCH_INT)
             *(int *)(void *)member = (int)integer;
@@ -126,28 +140,6 @@ BenchFormat bench_format(const BenchCommon *common)
     return common->csv ? BENCH_CSV : common->json ? BENCH_JSON : BENCH_TABLE;
 }
 
-int bench_read_integer(const char *text, int64_t least, int64_t most, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    const intmax_t number = strtoimax(text, &end, 10);
-    if (end == text || *end || errno || number < least || number > most)
-        return -1;
-    *value = number;
-    return 0;
-}
-
-int bench_read_size(const char *text, int most, int *width, int *height)
-{
-    int w, h;
-    char more;
-    if (sscanf(text, "%5dx%5d%c", &w, &h, &more) != 2 || w < 1 || h < 1 || w > most || h > most)
-        return -1;
-    *width = w;
-    *height = h;
-    return 0;
-}
-
 int bench_read_choice(const char *text, const char *choices)
 {
     const size_t length = strlen(text);
@@ -178,20 +170,56 @@ int bench_read_list(const char *text, int (*take)(void *options, const char *par
     }
 }
 
-int bench_program_options(Options *program, const char *command, const char *flag,
-                          const BenchPair *pairs, int count, const char *input)
+int bench_add_size(void *options, const char *part)
 {
-    const char *argv[2 * MAX_PAIRS + 5] = {"lumeq", "--no-config", flag};
-    char text[1400];
-    int argc = 3;
-    for (int i = 0; i < count; i++)
-        if (pairs[i][1]) {
-            argv[argc++] = pairs[i][0];
-            argv[argc++] = pairs[i][1];
-        }
-    argv[argc++] = "--";
-    argv[argc++] = input;
-    return options_parse(program, argc, (char **)argv, text, sizeof(text)) == 0
-               ? 0
-               : bench_refuse(command, "%s", text);
+    BenchPictures *const o = options;
+    int width, height;
+    char more;
+    if (o->sizes == BENCH_MAX_LIST || sscanf(part, "%5dx%5d%c", &width, &height, &more) != 2 ||
+        width < 1 || height < 1 || width > LUMEQ_MAX_SIDE || height > LUMEQ_MAX_SIDE ||
+        (int64_t)width * height > MAX_AREA)
+        return -1;
+    o->widths[o->sizes] = width;
+    o->heights[o->sizes++] = height;
+    return 0;
+}
+
+int bench_add_content(void *options, const char *part)
+{
+    BenchPictures *const o = options;
+    if (o->contents == BENCH_MAX_LIST || !*part)
+        return -1;
+    snprintf(o->content[o->contents++], sizeof(o->content[0]), "%s", part);
+    return 0;
+}
+
+int bench_make_picture(BenchPicture *picture, const BenchPictures *o, int size, int content)
+{
+    *picture = (BenchPicture){NULL, o->widths[size], o->heights[size], atoi(o->bits)};
+    picture->luma = malloc(bench_row_size(picture) * (size_t)picture->height);
+    if (picture->luma && bench_fill(picture, o->content[content], (uint64_t)o->common.seed) == 0)
+        return 0;
+    if (!picture->luma)
+        fprintf(stderr, "lumeq-bench: out of memory\n");
+    free(picture->luma);
+    return -1;
+}
+
+int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,
+                   size_t size)
+{
+    static LumeqGpu gpus[MAX_GPUS] = {{.size = sizeof(LumeqGpu)}};
+    char why[256] = "";
+    int count = lumeq_list_gpus(gpus, MAX_GPUS, why, sizeof(why));
+    count = count > MAX_GPUS ? MAX_GPUS : count;
+    if (count < 1) {
+        bench_refuse(command, is_needed ? "%s needs a GPU: %s" : "%s is left out: %s", what,
+                     *why ? why : "there is no GPU");
+        return is_needed ? -1 : 0;
+    }
+    if (device >= count)
+        return bench_refuse(command, "there is no GPU %d; this machine has %d, from number 0",
+                            device, count);
+    snprintf(name, size, "%s", gpus[device].name);
+    return 1;
 }

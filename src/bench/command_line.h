@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "app/options/options.h"
+#include "bench/content.h"
 #include "bench/report.h"
 
 /* How an option's value is checked and stored. */
@@ -44,12 +44,7 @@ typedef struct BenchCommon {
     int64_t seed;
 } BenchCommon;
 
-/* Rows of option tables; the latter end them. */
-#define BENCH_SEED_OPTION                                                                          \
-    {                                                                                              \
-        "--seed", "N", "seed of the random numbers [1]",                                           \
-            BENCH_RANGE(INT64, BenchCommon, seed, 1, (double)INT64_MAX), .allowed = "1 or more"    \
-    }
+/* The last rows of option tables. */
 #define BENCH_FORMAT_OPTIONS                                                                       \
     {"--csv", NULL, "print comma-separated values", BENCH_STORE(FLAG, BenchCommon, csv)},          \
         {"--json", NULL, "print a JSON object per line", BENCH_STORE(FLAG, BenchCommon, json)},    \
@@ -68,29 +63,58 @@ BenchFormat bench_format(const BenchCommon *common);
 int bench_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* These return 0, or -1 if the text is something else. */
-int bench_read_integer(const char *text, int64_t least, int64_t most, int64_t *value);
-int bench_read_size(const char *text, int most, int *width, int *height);
-
 /* Index of the text in a list "a|b|c", or -1. */
 int bench_read_choice(const char *text, const char *choices);
 
 /* Calls take() for each part between commas. Returns 0, or -1 after the first refused part. */
 int bench_read_list(const char *text, int (*take)(void *options, const char *part), void *options);
 
-/* Options of lumeq that commands pass on: texts of the command line, NULL if not given. The options
- * of these commands begin with it. */
-typedef struct BenchProgram {
+#define BENCH_MAX_LIST 16 /* parts of an option's list */
+
+/* Options of the commands that work on pictures; they begin with it. */
+typedef struct BenchPictures {
     BenchCommon common;
-    const char *backend, *chroma, *threads, *device;
-} BenchProgram;
+    int widths[BENCH_MAX_LIST], heights[BENCH_MAX_LIST], sizes;
+    char content[BENCH_MAX_LIST][256];
+    int contents;
+    const char *bits;
+    int device;
+} BenchPictures;
 
-/* One of lumeq's options and its value; NULL: skip it. */
-typedef const char *BenchPair[2];
+/* Rows of option tables. */
+#define BENCH_PICTURE_OPTIONS(SIZES, CONTENT, DEPTHS)                                              \
+    {"--size",                                                                                     \
+     "WxH,..",                                                                                     \
+     "picture sizes [" SIZES "]",                                                                  \
+     BENCH_STORE(LIST, BenchPictures, sizes),                                                      \
+     .take = bench_add_size,                                                                       \
+     .allowed = "a list of up to 16 sizes such as 1920x1080: sides from 1 to 65535, areas up to "  \
+                "536870912"},                                                                      \
+        {"--content",                                                                              \
+         "NAME,..",                                                                                \
+         "pictures: " BENCH_CONTENTS ", or files of raw samples [" CONTENT "]",                    \
+         BENCH_STORE(LIST, BenchPictures, contents),                                               \
+         .take = bench_add_content,                                                                \
+         .allowed = "a list of up to 16 of " BENCH_CONTENTS " and names of files of raw samples"}, \
+        {"--depth", DEPTHS, "bits per sample [8]", BENCH_STORE(CHOICE, BenchPictures, bits)},      \
+        {"--device", "N", "number of the GPU [0]",                                                 \
+         BENCH_RANGE(INT, BenchPictures, device, 0, 255)},                                         \
+    {                                                                                              \
+        "--seed", "N", "seed of the random numbers [1]",                                           \
+            BENCH_RANGE(INT64, BenchCommon, seed, 1, (double)INT64_MAX), .allowed = "1 or more"    \
+    }
 
-/* Parses lumeq's own options for an input: `flag`, and the pairs (12 at most). Free them with
- * options_free(). Returns 0, or -1 after one sentence on stderr. */
-int bench_program_options(Options *program, const char *command, const char *flag,
-                          const BenchPair *pairs, int count, const char *input);
+/* For .take: `options` is a BenchPictures. */
+int bench_add_size(void *options, const char *part);
+int bench_add_content(void *options, const char *part);
+
+/* Allocates and makes a picture of these options. Free its luma. Returns 0, or -1 after one
+ * sentence on stderr. */
+int bench_make_picture(BenchPicture *picture, const BenchPictures *options, int size, int content);
+
+/* Finds the GPU of that number and stores its name. Returns 1; 0 after a sentence that says that
+ * `what` is left out; or -1 after a sentence if a GPU is needed. */
+int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,
+                   size_t size);
 
 #endif

@@ -1,6 +1,5 @@
 #include "bench/copies.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
@@ -17,7 +16,6 @@ typedef struct Bus {
     cudaStream_t streams[2]; /* up, down */
     void *host[2], *device[2];
     size_t size;
-    int way;
 } Bus;
 
 static cudaError_t bus_open(Bus *bus, int device)
@@ -53,10 +51,9 @@ static cudaError_t time_copies(const Bus *bus, long count, double *us)
     const double begin = bench_now_us();
     for (long i = 0; i < count && !error; i++) {
         const size_t at = (size_t)(i % BUFFERS) * bus->size;
-        if (bus->way & BENCH_UP)
-            error = cudaMemcpyAsync((char *)bus->device[0] + at, (char *)bus->host[0] + at,
-                                    bus->size, cudaMemcpyHostToDevice, bus->streams[0]);
-        if (!error && (bus->way & BENCH_DOWN))
+        error = cudaMemcpyAsync((char *)bus->device[0] + at, (char *)bus->host[0] + at, bus->size,
+                                cudaMemcpyHostToDevice, bus->streams[0]);
+        if (!error)
             error = cudaMemcpyAsync((char *)bus->host[1] + at, (char *)bus->device[1] + at,
                                     bus->size, cudaMemcpyDeviceToHost, bus->streams[1]);
     }
@@ -70,30 +67,24 @@ static cudaError_t time_copies(const Bus *bus, long count, double *us)
 static int arrived(const Bus *bus)
 {
     unsigned char up = 0;
-    const int read = cudaMemcpy(&up, (char *)bus->device[0] + bus->size - 1, 1,
-                                cudaMemcpyDeviceToHost) == cudaSuccess;
-    const unsigned char down = ((unsigned char *)bus->host[1])[bus->size - 1];
-    return read && up == (bus->way & BENCH_UP ? ON_HOST : ON_DEVICE) &&
-           down == (bus->way & BENCH_DOWN ? ON_DEVICE : ON_HOST);
+    return cudaMemcpy(&up, (char *)bus->device[0] + bus->size - 1, 1, cudaMemcpyDeviceToHost) ==
+               cudaSuccess &&
+           up == ON_HOST && ((unsigned char *)bus->host[1])[bus->size - 1] == ON_DEVICE;
 }
 
-int bench_copies(double *us, long *count, int device, BenchWay way, size_t size, double seconds,
-                 char *text, size_t text_size)
+int bench_copies(double *us, int device, size_t size, double seconds)
 {
-    Bus bus = {.size = size, .way = way};
+    Bus bus = {.size = size};
     cudaError_t error = bus_open(&bus, device);
     if (!error)
         error = time_copies(&bus, 4 * BUFFERS, us); /* the first copies are slow */
-    *count = error ? 0 : 1 + (long)(seconds * 1e6 / (*us > 0 ? *us : 1));
     if (!error)
-        error = time_copies(&bus, *count, us);
+        error = time_copies(&bus, 1 + (long)(seconds * 1e6 / (*us > 0 ? *us : 1)), us);
     const int wrong = !error && !arrived(&bus);
     bus_close(&bus);
     if (error)
-        snprintf(text, text_size, "CUDA: %s", cudaGetErrorString(error));
-    else if (wrong)
-        snprintf(text, text_size, "a copy over the bus did not arrive");
-    return error || wrong ? -1 : 0;
+        return bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error));
+    return wrong ? bench_refuse("equalize", "a copy over the bus did not arrive") : 0;
 }
 
 double bench_gpu_memory(int device)

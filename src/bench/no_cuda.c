@@ -1,17 +1,11 @@
-/* Replaces the files that need CUDA in builds without it. */
-#include <stdio.h>
-
+/* Replaces the files that need CUDA in builds without it; the library then finds no GPU. */
 #include "bench/copies.h"
-#include "bench/equalize/equalize.h"
-#include "bench/histogram/histogram.h"
+#include "bench/equalize.h"
+#include "bench/histogram.h"
 
-#define NO_CUDA "this build has no CUDA"
-
-int bench_copies(double *us, long *count, int device, BenchWay way, size_t size, double seconds,
-                 char *text, size_t text_size)
+int bench_copies(double *us, int device, size_t size, double seconds)
 {
-    (void)us, (void)count, (void)device, (void)way, (void)size, (void)seconds;
-    snprintf(text, text_size, NO_CUDA);
+    (void)us, (void)device, (void)size, (void)seconds;
     return -1;
 }
 
@@ -24,30 +18,23 @@ double bench_gpu_memory(int device)
 int equalize_device(const EqualizeCase *c, BenchValue *row)
 {
     (void)c, (void)row;
-    fprintf(stderr, "lumeq-bench: " NO_CUDA "\n");
     return -1;
 }
 
-int equalize_baseline(const EqualizeCase *c, BenchValue *row)
+HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device, int measure,
+                                 double *copy_gb_s)
 {
-    return equalize_device(c, row);
-}
-
-HistogramGpus *histogram_gpus_open(const HistogramJob *job, const int *devices, int count,
-                                   char *text, size_t text_size)
-{
-    (void)job, (void)devices, (void)count;
-    snprintf(text, text_size, NO_CUDA);
+    (void)picture, (void)device, (void)measure, (void)copy_gb_s;
     return NULL;
 }
 
-void histogram_gpus_run(HistogramGpus *gpus, const HistogramChoice *choice,
-                        HistogramOutcome *outcomes)
+int histogram_gpu_run(HistogramGpu *gpu, HistogramKind kind, int measure, HistogramResult *result)
 {
-    (void)gpus, (void)choice, (void)outcomes;
+    (void)gpu, (void)kind, (void)measure, (void)result;
+    return -1;
 }
 
-void histogram_gpus_close(HistogramGpus *gpus)
+void histogram_gpu_close(HistogramGpu *gpu)
 {
-    (void)gpus;
+    (void)gpu;
 }

@@ -30,10 +30,10 @@
 #define WARM_UP_FRAMES 10
 
 typedef struct StreamsOptions {
-    BenchProgram program;
+    BenchCommon common;
     const char *files[MAX_FILES];
-    int file_count, live, unpaced, decode_only, download, own_streams;
-    const char *hwdec;
+    int file_count, live, unpaced;
+    const char *hwdec, *backend, *threads, *device; /* lumeq's options */
     double rate, seconds;
 } StreamsOptions;
 
@@ -106,21 +106,13 @@ const BenchOption bench_streams_options[] = {
     {"--unpaced", NULL, "run as fast as possible; no frame is late",
      BENCH_STORE(FLAG, StreamsOptions, unpaced)},
     {"--seconds", "S", "duration [10]", BENCH_RANGE(DOUBLE, StreamsOptions, seconds, 0.1, 86400)},
-    {"--decode-only", NULL, "measure the decoders without the equalizer",
-     BENCH_STORE(FLAG, StreamsOptions, decode_only)},
-    {"--download", NULL, "copy equalized pictures to the host [they stay on the GPU]",
-     BENCH_STORE(FLAG, StreamsOptions, download)},
-    {"--own-streams", NULL, "use separate CUDA streams for each stream [all share them]",
-     BENCH_STORE(FLAG, StreamsOptions, own_streams)},
     {"--hwdec", "auto|nvdec|no", "as lumeq --hwdec [auto]",
      BENCH_STORE(CHOICE, StreamsOptions, hwdec)},
     {"--backend", "auto|cpu|cuda", "as lumeq --backend [auto]",
-     BENCH_STORE(CHOICE, BenchProgram, backend)},
-    {"--chroma", "scale|keep", "as lumeq --chroma [scale]",
-     BENCH_STORE(CHOICE, BenchProgram, chroma)},
+     BENCH_STORE(CHOICE, StreamsOptions, backend)},
     {"--threads", "N", "CPU threads of each stream's decoder and equalizer; 0: all cores [1]",
-     BENCH_RANGE(TEXT, BenchProgram, threads, 0, 256)},
-    {"--device", "N", "number of the GPU [0]", BENCH_RANGE(TEXT, BenchProgram, device, 0, 255)},
+     BENCH_RANGE(TEXT, StreamsOptions, threads, 0, 256)},
+    {"--device", "N", "number of the GPU [0]", BENCH_RANGE(TEXT, StreamsOptions, device, 0, 255)},
     BENCH_FORMAT_OPTIONS,
 };
 
@@ -145,7 +137,8 @@ static void print_notes(void)
 
 static int read_options(StreamsOptions *o, int argc, char **argv)
 {
-    *o = (StreamsOptions){.program = {.threads = "1", .chroma = "scale"}, .seconds = 10};
+    *o = (StreamsOptions){
+        .hwdec = "auto", .backend = "auto", .threads = "1", .device = "0", .seconds = 10};
     const int ret = bench_arguments("streams", bench_streams_options, o, argc, argv);
     if (ret > 0)
         print_notes();
@@ -156,16 +149,17 @@ static int read_options(StreamsOptions *o, int argc, char **argv)
     return ret;
 }
 
-/* Makes the program's options. Returns 0, or -1 after a sentence on stderr. */
+/* Parses lumeq's own options. Returns 0, or -1 after a sentence on stderr. */
 static int program_options(Options *program, const StreamsOptions *o)
 {
-    const BenchProgram *given = &o->program;
-    const BenchPair pairs[] = {
-        {"--backend", given->backend}, {"--hwdec", o->hwdec},       {"--chroma", given->chroma},
-        {"--threads", given->threads}, {"--device", given->device},
-    };
-    return bench_program_options(program, "streams", "--null", pairs,
-                                 (int)(sizeof(pairs) / sizeof(pairs[0])), o->files[0]);
+    const char *argv[] = {"lumeq",   "--no-config", "--null",    "--backend", o->backend,
+                          "--hwdec", o->hwdec,      "--threads", o->threads,  "--device",
+                          o->device, "--",          o->files[0]};
+    char text[1400];
+    return options_parse(program, sizeof(argv) / sizeof(argv[0]), (char **)argv, text,
+                         sizeof(text)) == 0
+               ? 0
+               : bench_refuse("streams", "%s", text);
 }
 
 /* ---- films ---- */
@@ -272,10 +266,6 @@ static AVFrame *make_on_device(Stream *s)
 
 static int equalize(Stream *s)
 {
-    if (s->options->decode_only) {
-        av_frame_unref(s->frame);
-        return 0;
-    }
     AVFrame *out = s->device ? make_on_device(s) : NULL;
     const int on_device = out != NULL;
     s->hosted += s->device && !out;
@@ -331,7 +321,7 @@ static int open_equalizer(Stream *s)
 
 static int open_stream(Stream *s)
 {
-    s->engine.share_streams = !s->options->own_streams;
+    s->engine.share_streams = 1;
     s->engine.real_time = s->film->rate > 0;
     int ret = engine_open(&s->engine, s->program, 1, &s->error);
     if (ret >= 0)
@@ -343,7 +333,7 @@ static int open_stream(Stream *s)
         ret = decoder_open(&s->decoder, s->film->source, &decoder, &s->error);
     if (ret < 0)
         return ret;
-    const int stays = !s->options->download && strcmp(s->engine.backend, "cuda") == 0;
+    const int stays = strcmp(s->engine.backend, "cuda") == 0;
     s->device = stays ? frame_memory_create(&device) : NULL;
     s->packet = av_packet_alloc();
     s->frame = av_frame_alloc();
@@ -600,7 +590,7 @@ int bench_streams(int argc, char **argv)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     const int failed = measure(&b) < 0;
     if (!failed) {
-        const BenchReport report = {bench_format(&b.options.program.common), columns, COLUMNS};
+        const BenchReport report = {bench_format(&b.options.common), columns, COLUMNS};
         bench_report_begin(&report, bench_command_line(argc, argv), NULL);
         for (int i = 0; i < b.count; i++)
             print_stream(&report, &b, i);

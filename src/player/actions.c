@@ -490,13 +490,6 @@ void act_panel_place(Player *p)
     set_look(p, look);
 }
 
-void act_help(Player *p)
-{
-    Look look = p->seen->look;
-    look.help = look.help < screen_help_parts(p->screen) ? look.help + 1 : 0;
-    set_look(p, look);
-}
-
 void act_source(Player *p)
 {
     Look look = p->seen->look;
@@ -562,31 +555,19 @@ void act_mark(Player *p)
     set_look(p, look);
 }
 
-void player_say_pointed(Player *p)
-{
-    char line[256];
-    const Pointed *at = &p->pointed;
-    status_pointed(played(p)->source, at->position, line, sizeof(line));
-    screen_set_preview(p->screen, at->x, at->position >= 0 ? line : NULL,
-                       at->picture.width > 0 ? &at->picture : NULL);
-}
-
-/* Shows time and preview above the seek bar. */
+/* Shows the time and chapter above the seek bar. */
 void act_point(Player *p)
 {
-    int width, height;
+    char line[256] = "";
     const int x = p->command.x, y = p->command.y;
-    const int64_t duration = playback_duration(p->playback), before = p->pointed.position;
+    const int64_t duration = playback_duration(p->playback), before = p->pointed;
     const int is_held = p->controls.dragging && p->controls.held == CONTROLS_TRACK;
     const int is_there = is_held || screen_target(p->screen, x, y) == CONTROLS_TRACK;
-    p->pointed.x = x;
-    p->pointed.position =
-        is_there ? (int64_t)(screen_track_at(p->screen, x) * (double)duration) : -1;
+    p->pointed = is_there ? (int64_t)(screen_track_at(p->screen, x) * (double)duration) : -1;
+    if (is_there)
+        status_pointed(played(p)->source, p->pointed, line, sizeof(line));
     if (is_there || before >= 0)
-        player_say_pointed(p);
-    screen_preview_size(p->screen, &width, &height);
-    if (is_there && width > 0 && height > 0)
-        preview_ask(p->preview, p->pointed.position, width, height);
+        screen_set_pointed(p->screen, x, line);
 }
 
 void act_settings(Player *p)

@@ -44,7 +44,6 @@ Action act_settings; /* opens or closes the settings panel */
 Action act_compare;
 Action act_panel; /* next panel or scope */
 Action act_panel_place;
-Action act_help;
 Action act_source;   /* shows the unprocessed picture while `arg` is 1 */
 Action act_split;    /* moves the split line to x */
 Action act_split_by; /* by `arg` steps */
@@ -72,6 +71,5 @@ void player_go(Player *p, InputStart start);
 void player_pause(Player *p, int paused);
 void player_step_back(Player *p);
 void player_say_frame(Player *p);
-void player_say_pointed(Player *p);
 
 #endif

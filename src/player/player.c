@@ -38,11 +38,10 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     EqualizeStageOptions stage = p->options.stage;
     stage.wake = player_wake;
     stage.wake_opaque = p;
-    p->pointed.position = -1;
-    p->preview = preview_create(p->host, player_wake, p);
+    p->pointed = -1;
     p->dialog = file_dialog_create(player_wake, p);
     p->subtitles = subtitle_thread_create(player_wake, p);
-    if (!p->preview || !p->dialog || !p->subtitles)
+    if (!p->dialog || !p->subtitles)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     p->screen = p->options.start ? start_window_give(p->options.start) : NULL;
     int ret = p->screen ? screen_adopt(p->screen, &screen, source, error)
@@ -379,9 +378,6 @@ int player_turn(Player *p, MediaError *error)
     const int64_t now = clock_now();
     int ret = follow_user(p, now, error);
     screen_follow(p->screen);
-    /* Keep the old preview until the new one is ready. */
-    if (preview_take(p->preview, &p->pointed.picture) && p->pointed.position >= 0)
-        player_say_pointed(p);
     if (ret >= 0)
         ret = play(p, now, &wait, error);
     if (ret >= 0)
@@ -463,7 +459,6 @@ void player_close(Player **player)
     if (p->stage)
         equalize_stage_stop(p->stage);
     file_dialog_free(&p->dialog);
-    preview_free(&p->preview);
     showing_free(&p->showing);
     playback_close(&p->next.playback);
     playback_close(&p->playback);

@@ -7,7 +7,6 @@
 #include "player/command.h"
 #include "player/file_dialog.h"
 #include "player/player_options.h"
-#include "player/preview.h"
 #include "player/showing.h"
 
 /* The user's settings besides PlayerOptions. */
@@ -24,13 +23,6 @@ typedef struct Next {
     Playback *playback; /* from opening until its first frame is ready; or NULL */
     int64_t since;      /* start of that wait */
 } Next;
-
-/* The mouse on the seek bar. */
-typedef struct Pointed {
-    int x;
-    int64_t position; /* -1: the mouse is elsewhere */
-    Canvas picture;   /* the preview picture */
-} Pointed;
 
 struct Player {
     PlayerOptions options;  /* as the user changes them */
@@ -55,8 +47,7 @@ struct Player {
     const Shown *shown;
 
     FileDialog *dialog;
-    Preview *preview;
-    Pointed pointed;
+    int64_t pointed; /* position under the mouse on the seek bar; -1: the mouse is elsewhere */
     Controls controls;
     Command command;   /* the command in progress */
     MediaError failed; /* its error */

@@ -32,8 +32,7 @@ typedef enum PlayerSetting {
     PLAYER_DEINTERLACE,
     PLAYER_SETTINGS,                 /* number of rows */
     PLAYER_ON_OFF = PLAYER_SETTINGS, /* keys only; `step` is ignored */
-    PLAYER_RESET,                    /* all of them; once more: undoes that */
-    PLAYER_UNDO,                     /* undoes the last reset */
+    PLAYER_RESET,                    /* all of them */
 } PlayerSetting;
 
 /* The step that restores a default. */
@@ -85,8 +84,6 @@ typedef struct PlayerHost {
      * or AVERROR(EAGAIN) if the current one is still needed; the player then asks again next turn.
      * */
     int (*replace)(void *opaque, LumeqParams *params);
-    /* Opens a file a second time for previews. Called on any thread; may block. */
-    int (*open_again)(void *opaque, const char *path, Source **source, MediaError *error);
     /* The position at which the file was left, or -1. note_left() stores it; `ended`: at the end.
      * */
     int64_t (*where_left)(void *opaque, const char *path, const Source *source);

@@ -114,10 +114,6 @@ static void show_playback(Player *p, const char *path)
     player_show_subtitles(p);
     p->titled = 0;
     playlist_set_title(p);
-    const Source *source = played(p)->source;
-    const int is_file = S_ISREG(source->file.st_mode) && strcmp(p->path, "-") != 0;
-    p->pointed.picture = (Canvas){0};
-    preview_of(p->preview, is_file && playback_can_seek(p->playback) ? p->path : NULL);
 }
 
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error)

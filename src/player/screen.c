@@ -23,9 +23,6 @@
 
 #define ZOOM_STEP 1.25
 
-/* Previews are at most 1/PREVIEW_PART of the window's sides. */
-#define PREVIEW_PART 5
-
 /* The window appears with its first picture or after this time, so that it does not flash empty but
  * can be closed during a long wait. */
 #define HIDDEN_US 1000000
@@ -65,7 +62,6 @@ struct Screen {
     int64_t panel_at;      /* time of the next update without a new frame; 0: none */
     int64_t statistics_at; /* time of the next statistics update */
     double opacity[OSD_PARTS];
-    int pointed_y, pointed_height; /* preview above the bar; height 0: none */
     OsdSettings settings;
     PanelMode other_histogram; /* in fullscreen, or in the window: not the current state */
     int cursor_shown;
@@ -225,12 +221,6 @@ void screen_set_help(Screen *s, int (*help)(OsdRow *rows, int room))
 {
     s->options.help = help;
     s->state.look.help = 0;
-}
-
-int screen_help_parts(const Screen *s)
-{
-    const OsdPlace place = osd_place(s);
-    return osd_help_parts(s->osd, &place);
 }
 
 /* The position of x within a rectangle, 0..1. */
@@ -449,17 +439,10 @@ void screen_show_bar(Screen *s, int64_t until)
     osd_show_bar(s->osd, until);
 }
 
-void screen_set_preview(Screen *s, int x, const char *line, const Canvas *picture)
+void screen_set_pointed(Screen *s, int x, const char *line)
 {
-    osd_set_preview(s->osd, to_pixels(s, (Rect){.x = x}).x, line, picture);
+    osd_set_pointed(s->osd, to_pixels(s, (Rect){.x = x}).x, line);
     s->dirty = 1;
-}
-
-void screen_preview_size(const Screen *s, int *width, int *height)
-{
-    const Rect area = osd_place(s).area;
-    *width = area.width / PREVIEW_PART;
-    *height = area.height / PREVIEW_PART;
 }
 
 int screen_wants_statistics(const Screen *s, int64_t now)
@@ -747,7 +730,6 @@ int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError 
     if (look->help != before.help) {
         OsdRow rows[OSD_MAX_ROWS];
         osd_set_rows(s->osd, OSD_HELP, rows, look->help ? s->options.help(rows, OSD_MAX_ROWS) : 0);
-        osd_set_help_part(s->osd, look->help - 1);
     }
     if (look->source != before.source) {
         screen_say(s, "%s", look->source ? "Source" : "Equalized");
@@ -857,8 +839,7 @@ static SubtitlesPlace place_subtitles(const Screen *s, const AVFrame *in)
     const ViewScene scene = scene_of(s);
     const OsdPlace place = osd_place(s);
     const Rect picture = view_layout(s->view, &scene).picture[scene.shown];
-    const int top = s->pointed_height ? s->pointed_y : osd_bar_at(s->osd, &place).all.y;
-    const int covered = picture.y + picture.height - top; /* by the bar and the preview */
+    const int covered = picture.y + picture.height - osd_bar_at(s->osd, &place).all.y;
     return (SubtitlesPlace){
         .picture = picture,
         .covered = s->opacity[OSD_BAR] > 0 ? av_clip(covered, 0, picture.height) : 0,
@@ -885,7 +866,7 @@ static void draw_osd(Screen *s, int64_t now)
     static const ViewLayer layers[OSD_PARTS] = {
         VIEW_LAYER_MESSAGE,   VIEW_LAYER_STATISTICS, VIEW_LAYER_HELP,
         VIEW_LAYER_RECORDING, VIEW_LAYER_BEFORE,     VIEW_LAYER_AFTER,
-        VIEW_LAYER_SETTINGS,  VIEW_LAYER_BAR,        VIEW_LAYER_PREVIEW};
+        VIEW_LAYER_SETTINGS,  VIEW_LAYER_BAR,        VIEW_LAYER_POINTED};
     const ViewScene scene = scene_of(s);
     const OsdPlace place = osd_place(s);
     const ViewPlaces places = view_layout(s->view, &scene);
@@ -911,10 +892,6 @@ static void draw_osd(Screen *s, int64_t now)
             s->dirty = 1;
         }
         s->opacity[part] = layer.opacity;
-        if (part == OSD_PREVIEW) {
-            s->pointed_y = layer.overlay.y;
-            s->pointed_height = layer.opacity > 0 ? layer.overlay.canvas.height : 0;
-        }
     }
 }
 

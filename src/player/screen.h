@@ -20,7 +20,7 @@ typedef struct Look {
     PanelMode histogram;
     PanelScope scope;
     int log_scale, statistics, mirrored, subtitles_on;
-    int help;     /* visible help page, from 1 on; 0: hidden */
+    int help;     /* the keys are shown */
     int settings; /* the settings panel is open */
     int chosen;   /* its selected row */
     int source;   /* shows the unprocessed picture when not comparing */
@@ -63,9 +63,6 @@ int screen_is_fullscreen(const Screen *screen);
 
 /* Replaces ScreenOptions.help from the next screen_set_look() on. */
 void screen_set_help(Screen *screen, int (*help)(OsdRow *rows, int room));
-
-/* Number of help pages. */
-int screen_help_parts(const Screen *screen);
 
 /* Returns nonzero if the panel has room for all scopes at once. */
 int screen_has_room_for_all(const Screen *screen);
@@ -124,10 +121,8 @@ void screen_message(Screen *screen, const char *line, double share);
 /* Keeps the bar visible at least until then. */
 void screen_show_bar(Screen *screen, int64_t until);
 
-/* See osd_set_preview(); x is in window units. screen_preview_size() is the best size of previews.
- */
-void screen_set_preview(Screen *screen, int x, const char *line, const Canvas *picture);
-void screen_preview_size(const Screen *screen, int *width, int *height);
+/* See osd_set_pointed(); x is in window units. */
+void screen_set_pointed(Screen *screen, int x, const char *line);
 
 /* Returns nonzero if the statistics are visible and due for an update. */
 int screen_wants_statistics(const Screen *screen, int64_t now);

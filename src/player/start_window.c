@@ -47,24 +47,21 @@ static int prompt(OsdRow *rows, int room)
     return 2;
 }
 
-/* Shows the prompt, or a page of the keys. */
-static int show_rows(StartWindow *w, int page, MediaError *error)
+/* Shows the prompt, or the keys. */
+static int show_rows(StartWindow *w, int keys, MediaError *error)
 {
     Look look = screen_state(w->screen)->look;
-    w->options.osd_scale = w->scale * (w->shows_keys ? 1 : PROMPT_SCALE);
-    look.help = page;
-    screen_set_help(w->screen, w->shows_keys ? controls_help : prompt);
+    w->shows_keys = keys;
+    w->options.osd_scale = w->scale * (keys ? 1 : PROMPT_SCALE);
+    look.help = 1;
+    screen_set_help(w->screen, keys ? controls_help : prompt);
     return screen_set_look(w->screen, &look, NULL, error);
 }
 
-/* The next page of the keys; after the last one, the prompt. */
-static void turn_page(StartWindow *w)
+static void toggle_keys(StartWindow *w)
 {
     MediaError none = {0}; /* there is no picture to fail */
-    const int page = screen_state(w->screen)->look.help;
-    const int goes_on = w->shows_keys && page < screen_help_parts(w->screen);
-    w->shows_keys = goes_on || !w->shows_keys;
-    (void)show_rows(w, goes_on ? page + 1 : 1, &none);
+    (void)show_rows(w, !w->shows_keys, &none);
 }
 
 static int open_all(StartWindow *w, MediaError *error)
@@ -79,7 +76,7 @@ static int open_all(StartWindow *w, MediaError *error)
     w->wake_event = SDL_RegisterEvents(1);
     SDL_StartTextInput();
     screen_show(w->screen);
-    return show_rows(w, 1, error);
+    return show_rows(w, 0, error);
 }
 
 int start_window_open(StartWindow **window, const PlayerOptions *options, MediaError *error)
@@ -119,7 +116,7 @@ static void take_key(StartWindow *w, const SDL_Keysym *key)
     if (key->sym == SDLK_f || (is_escape && screen_is_fullscreen(w->screen)))
         screen_toggle_fullscreen(w->screen);
     else if (key->sym == SDLK_F1)
-        turn_page(w);
+        toggle_keys(w);
     else if (key->sym == SDLK_TAB)
         start_window_say(w, "Tab shows the settings once a video is open");
     else if (key->sym == SDLK_q || is_escape)
@@ -145,7 +142,7 @@ static void take_event(StartWindow *w, SDL_Event *event)
         break;
     case SDL_TEXTINPUT:
         if (strcmp(event->text.text, "?") == 0)
-            turn_page(w);
+            toggle_keys(w);
         break;
     case SDL_KEYDOWN: take_key(w, &event->key.keysym); break;
     case SDL_MOUSEBUTTONDOWN:

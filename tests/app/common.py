@@ -372,7 +372,7 @@ def histogram(luma):
     return [luma.count(bytes([i])) for i in range(256)]
 
 
-# ---- models of the arithmetic -------------------------------------------------------------------
+# ---- a model of the arithmetic -------------------------------------------------------------------
 
 def float32(x):
     return struct.unpack("f", struct.pack("f", x))[0]
@@ -390,40 +390,6 @@ def reference_table(hist):
         so_far += hist[i]
         table[i] = max(0, min(255, round(float32(float32(so_far) * scale))))
     return bytes(table)
-
-
-def target_curve(hist, black, white, clip):
-    """The target of --mode global in doubles: 256 codes."""
-    curve = [float(i) for i in range(256)]
-    h = [float(x) if black <= i <= white else 0.0 for i, x in enumerate(hist)]
-    counted, n = sum(h), white - black + 1
-    if sum(1 for x in h if x) < 2:
-        return curve
-    limit = clip * counted / n
-    for _ in range(64 if clip else 0):
-        excess = sum(max(0.0, x - limit) for x in h)
-        h = [min(x, limit) + excess / n if black <= i <= white else 0.0 for i, x in enumerate(h)]
-    so_far = 0.0
-    for i in range(black, white + 1):
-        so_far += h[i]
-        curve[i] = black + (white - black) * (so_far - h[black]) / (counted - h[black])
-    return curve
-
-
-class VideoModel:
-    """--mode global without scene cuts, in doubles. step() returns a frame's curve."""
-
-    def __init__(self, black=16, white=235, clip=3.0, strength=0.8, smooth=0.0):
-        self.range, self.clip = (black, white), clip
-        self.strength, self.smooth = strength, smooth
-        self.state = None
-
-    def step(self, hist, dt):
-        target = target_curve(hist, *self.range, self.clip)
-        alpha = 1.0 if not self.smooth or self.state is None else 1 - math.exp(-dt / self.smooth)
-        old = self.state or target
-        self.state = [s + alpha * (t - s) for s, t in zip(old, target)]
-        return [i + self.strength * (s - i) for i, s in enumerate(self.state)]
 
 
 # ---- the test case ------------------------------------------------------------------------------

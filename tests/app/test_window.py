@@ -204,22 +204,6 @@ class Window(WindowCase):
         shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
         self.assertEqual(int(shown) + int(dropped), 5, str(result))
 
-    def test_several_files(self):
-        """A folder of pictures and a film: keys, also multimedia keys, switch between them."""
-        os.mkdir(self.path("shots"))
-        make(self.path("shots/f%d.png"), "-c:v", "png", size="1280x720", seconds=0.8)
-        process = self.play(self.path("shots"), SMALL, "--loop")
-        window = self.window(process)
-        is_called = lambda text: wait_for(lambda: self.xdotool("getwindowname", window).startswith(text))
-        self.assertTrue(is_called("1/2 shots (0:0"), self.xdotool("getwindowname", window))
-        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
-        for key, text in (("greater", "2/2 "), ("less", "1/2 shots"), ("XF86AudioNext", "2/2 "),
-                          ("XF86AudioPrev", "1/2 shots")):
-            with self.subTest(key):
-                self.key(key)
-                self.assertTrue(is_called(text), self.xdotool("getwindowname", window))
-        self.quits(process)
-
     def test_first_of_several_files(self):
         """The first files open, but have no decoder or no decodable picture."""
         data = bytearray(read_bytes(make(self.path("a.mkv"), "-c:v", "ffv1", "-level", "3", seconds=0.2)))

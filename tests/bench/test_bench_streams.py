@@ -44,11 +44,9 @@ class Streams(common.Case):
 
     def test_unpaced(self):
         """Frames are never late without a pace."""
-        for args in ((), ("--decode-only",)):
-            rows = self.rows("--unpaced", "--seconds", "0.5", *args)
-            self.assertGreater(int(rows[0]["frames"]), 0)
-            self.assertEqual(rows[0]["late"], "")
-            self.assertEqual(rows[0]["delay_50_ms"], "")
+        rows = self.rows("--unpaced", "--seconds", "0.5")
+        self.assertGreater(int(rows[0]["frames"]), 0)
+        self.assertEqual((rows[0]["late"], rows[0]["delay_50_ms"]), ("", ""))
 
     def test_refused(self):
         for args, said in ((("--live", "0"), "1 to 256"), (("--rate", "0"), "1 to 1000"),
@@ -66,7 +64,7 @@ class Streams(common.Case):
 
 @unittest.skipUnless(os.environ.get("FAKE_GPU_BENCH"), "this build has no CUDA")
 class MadeUpGpu(unittest.TestCase):
-    """A fake driver decodes, and a fake GPU equalizes; the pictures' content does not matter."""
+    """A fake driver has no room to decode. tests/gpu.sh plays streams on a real GPU."""
 
     def rows(self, *args, **more):
         with tempfile.TemporaryDirectory() as folder:
@@ -80,16 +78,11 @@ class MadeUpGpu(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return list(csv.DictReader(io.StringIO(result.stdout))), result.stderr
 
-    def test_live(self):
-        rows, said = self.rows("--live", "3", "--rate", "2", "--seconds", "1")
-        self.assertEqual([row["stream"] for row in rows], ["1", "2", "3", "all"])
-        for row in rows[:-1]:
-            self.assertEqual(row["decoded_on"], "GPU")
-            self.assertGreaterEqual(int(row["frames"]), 2)
-            self.assertGreater(float(row["delay_100_ms"]), 0)
-        self.assertIn("limits: ", said)
-
     def test_no_room_for_surfaces(self):
         rows, said = self.rows("--live", "2", "--rate", "2", "--seconds", "1", FAKE_GPU_LIMIT="1000")
         self.assertEqual([row["decoded_on"] for row in rows[:-1]], ["CPU"] * 2)
         self.assertIn("room", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

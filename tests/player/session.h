@@ -214,19 +214,6 @@ static inline double difference(const Grab *a, const Grab *b, double left, doubl
     return (double)count / (double)all;
 }
 
-/* Pages through the help, which is open, until it closes. Returns the number of pages. */
-static inline int end_help(Session *s)
-{
-    int parts = 0;
-    do {
-        parts++;
-        session_type("?");
-        session_turns(s, 3);
-    } while (session_state(s).look.help && parts < 20);
-    CHECK(!session_state(s).look.help, "the help does not end");
-    return parts;
-}
-
 /* Opens the help page and checks that it changes the window. Pauses meanwhile, because a playing
  * picture changes as many pixels. */
 static inline void wait_for_text(Session *s)
@@ -246,7 +233,8 @@ static inline void wait_for_text(Session *s)
         changed = difference(&before, &now, 0.1, 0.6);
     }
     CHECK(changed >= 0.3, "the help is not visible");
-    end_help(s);
+    session_type("?");
+    SESSION_UNTIL(s, !state.look.help);
     if (playing)
         session_type(" ");
     SESSION_UNTIL(s, !playing || !state.paused);

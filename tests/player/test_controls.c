@@ -308,6 +308,42 @@ TEST(bar_drag_seeks)
     CHECK(controls.cursor_until > NOW + 1, "the bar goes although the mouse rests on it");
 }
 
+/* Elsewhere a drag moves the picture, or the split line, or draws what is metered. */
+TEST(mouse_on_the_picture)
+{
+    SDL_Event wheel = {.type = SDL_MOUSEWHEEL};
+    begin_mouse();
+    click(1, 1, 50);
+    move(60);
+    (void)expect(act_pan, 0);
+    click(0, 1, 60);
+    click(1, 1, 150);
+    expect_at(act_split, 0, 150, 0);
+    move(60);
+    expect_at(act_split, 0, 60, 7);
+    click(0, 1, 60);
+    type("z");
+    (void)expect(act_meter, 1);
+    click(1, 1, 50);
+    move(60);
+    expect_at(act_mark, 0, 60, 7);
+    click(0, 1, 70);
+    expect_at(act_meter, 0, 70, 0);
+    click(1, 1, 650);
+    expect_at(act_setting_at, 0, 650, 0);
+    click(0, 1, 650);
+    move(50);
+    expect_at(act_point, 0, 50, 7);
+    for (int ctrl = 0; ctrl < 2; ctrl++) {
+        SDL_SetModState(ctrl ? KMOD_LCTRL : KMOD_NONE);
+        wheel.wheel.y = -2;
+        CHECK(SDL_PushEvent(&wheel) == 1, "%s", SDL_GetError());
+        (void)expect(ctrl ? act_zoom : act_volume, -2);
+    }
+    SDL_SetModState(KMOD_NONE);
+    expect_none();
+}
+
 /* The source is shown while its key is down. */
 TEST(source_is_shown_while_x_is_held)
 {

@@ -470,81 +470,35 @@ typedef struct Parser {
     char *output_folder;             /* see Options */
 } Parser;
 
-typedef struct Habit {
-    const char *names; /* separated by commas; a track number may follow, as in c:v:0 */
-    const char *answer;
-} Habit;
-
-/* Options of ffmpeg and mpv, and what to use here. Similar names (-pix_fmt) need no row. */
-static const Habit habits[] = {
-    {"i,in,input", " is not needed: give INPUT alone, as in lumeq in.mp4 -o out.mp4"},
-    {"o", ": use -o OUTPUT"},
-    {"t,duration,length", ": use --to TIME, a position in the input, or --frames N"},
-    {"start", ": use --ss TIME"},
-    {"end", ": use --to TIME"},
-    {"frames:v,vframes", ": use --frames N"},
-    {"f,of", ": use --format NAME for OUTPUT; the format of INPUT is detected"},
-    {"c", ": use --vcodec NAME for the picture and --acodec copy|NAME|none for the sound"},
-    {"c:v,codec:v,ovc,encoder,e", ": use --vcodec NAME; --vcodec help lists the encoders"},
-    {"c:a,codec:a,oac", ": use --acodec copy|NAME|none; --acodec help lists the encoders"},
-    {"c:s,codec:s,scodec", ": subtitles are kept; --no-subs drops them"},
-    {"an", ": use --acodec none"},
-    {"sn", ": use --no-subs"},
-    {"b,b:v,vb", ": use --bitrate N, such as 2000k"},
-    {"b:a,ab", ": sound is copied, or has the default rate of the encoder in --acodec"},
-    {"q:v,qscale,qp,cq,quality", ": use --crf X, or --vopt KEY=VALUE for an option of the encoder"},
-    {"tune,profile:v,level,g,bf,maxrate,minrate,bufsize,rc,x264opts,x264-params,x265-params,"
-     "svtav1-params,ovcopts",
-     ": use --vopt KEY=VALUE, which takes any option of the video encoder"},
-    {"vf,filter,filter_complex,lavfi", ": there are no filters; use --mode, --strength and --clip"},
-    {"af,filter:a", ": sound is not filtered"},
-    {"r,fps,fps_mode,vsync", " is not needed: frames keep their times"},
-    {"s,size", " is not needed: pictures keep their size"},
-    {"map", ": all tracks are kept; use --video-track N, --audio-track N, --sub-track N|none"},
-    {"map_metadata,metadata", ": tags are kept; --no-metadata drops them"},
-    {"map_chapters", ": chapters are kept; --no-chapters drops them"},
-    {"vid", ": use --video-track N"},
-    {"aid", ": use --audio-track N"},
-    {"sid", ": use --sub-track N|none"},
-    {"force", ": use -y to replace an OUTPUT that exists"},
-    {"n", " is not needed: lumeq replaces an existing OUTPUT only with -y"},
-    {"hwaccel,gpu,cuda,cpu", ": use --backend auto|cpu|cuda"},
-    {"fs", ": use --fullscreen"},
-    {"loop-file,loop-playlist,stream_loop", ": use --loop"},
-    {"encoders,codecs,list-encoders", ": use --vcodec help or --acodec help"},
-    {"formats,muxers", ": use --format help"},
-    {"loglevel,msg-level", ": use -q for errors only, -v for details"},
-    {"really-quiet,silent", ": use -q"},
-    {"hide_banner,nostdin,nostats,vo,ao,movflags,shortest,re,rtsp_transport",
-     " is not needed here"},
-    {"V", ": use --version"},
-    {"?,usage,list-options", ": use --help=full"},
-    {"profiles,list-profiles", ": use --profile help"},
-    {"list-cameras,list-sources", ": use --list-devices"},
+/* Frequent options of ffmpeg and mpv, separated by commas, and what to use here. Similar names
+ * (-pix_fmt) need no row. */
+static const char *const habits[][2] = {
+    {",i,in,input,", " is not needed: give INPUT alone, as in lumeq in.mp4 -o out.mp4"},
+    {",t,duration,length,", ": use --to TIME, a position in the input, or --frames N"},
+    {",f,of,", ": use --format NAME for OUTPUT; the format of INPUT is detected"},
+    {",c,c:v,codec:v,c:a,codec:a,ovc,oac,an,",
+     ": use --vcodec NAME for the picture and --acodec copy|NAME|none for the sound"},
+    {",sn,", ": use --no-subs"},
+    {",b,b:v,", ": use --bitrate N, such as 2000k"},
+    {",q:v,qp,cq,tune,profile:v,g,bf,maxrate,bufsize,x264-params,x265-params,ovcopts,",
+     ": use --crf X, or --vopt KEY=VALUE for any option of the video encoder"},
+    {",vf,filter_complex,lavfi,", ": there are no filters; use --mode, --strength and --clip"},
+    {",r,fps,s,n,hide_banner,nostdin,vo,ao,movflags,re,", " is not needed here"},
+    {",map,", ": all tracks are kept; use --video-track N, --audio-track N, --sub-track N|none"},
+    {",force,", ": use -y to replace an OUTPUT that exists"},
+    {",hwaccel,gpu,cuda,cpu,", ": use --backend auto|cpu|cuda"},
+    {",fs,", ": use --fullscreen"},
+    {",?,usage,list-options,", ": use --help=full"},
 };
-
-/* True if the list has the name; a track number at its end is ignored. */
-static int is_in_list(const char *names, const char *name, size_t n)
-{
-    size_t bare = n;
-    while (bare > 0 && name[bare - 1] >= '0' && name[bare - 1] <= '9')
-        bare--;
-    if (bare < n && bare > 1 && name[bare - 1] == ':')
-        n = bare - 1;
-    for (size_t length; *names; names += length + (names[length] == ',')) {
-        length = strcspn(names, ",");
-        if (length == n && strncmp(names, name, n) == 0)
-            return 1;
-    }
-    return 0;
-}
 
 /* Returns a replacement for another program's option, as the rest of a sentence, or NULL. */
 static const char *find_habit(const char *name, size_t n)
 {
-    for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
-        if (is_in_list(habits[i].names, name, n))
-            return habits[i].answer;
+    char listed[64];
+    snprintf(listed, sizeof(listed), ",%.*s,", (int)n, name);
+    for (int i = 0; n > 0 && i < COUNT(habits); i++)
+        if (strstr(habits[i][0], listed))
+            return habits[i][1];
     return NULL;
 }
 
@@ -555,7 +509,7 @@ static const char *find_choice(const char *name, size_t n)
     char value[32];
     Options unused = {0};
     const Refusal refusal = {value, sizeof(value), ""};
-    for (size_t i = 0; n < sizeof(value) && i < sizeof(options) / sizeof(options[0]); i++) {
+    for (int i = 0; n < sizeof(value) && i < COUNT(options); i++) {
         snprintf(value, sizeof(value), "%.*s", (int)n, name);
         if (option_set(option_find(options[i], strlen(options[i])), &unused, value, &refusal) >= 0)
             return options[i];

@@ -1,7 +1,7 @@
 #include "media/input/code_survey.h"
 
 #include "media/convert.h"
-#include "media/input/thumbnail.h"
+#include "media/input/decoder.h"
 
 /* Key frames to measure, and their distance if the duration is unknown. */
 #define FRAMES 24
@@ -12,6 +12,17 @@
 #define FOLLOWED 500
 #define EVERY 10
 
+typedef struct Survey {
+    Source *source;
+    Decoder *decoder;
+    AVPacket *packet;
+    AVFrame *frame;
+    CodeRange *range;
+    int64_t begin, end; /* absolute, AV_TIME_BASE units */
+    int64_t last;       /* pts of the last measured key frame */
+    int keys;           /* distinct key frames in the part */
+} Survey;
+
 int code_survey_suits(const CodeRange *range, const Source *source)
 {
     return range->mode != CODE_RANGE_FULL && S_ISREG(source->file.st_mode) &&
@@ -19,51 +30,80 @@ int code_survey_suits(const CodeRange *range, const Source *source)
            code_range_suits(convert_nearest_direct(source->video->codecpar->format));
 }
 
-typedef struct Survey {
-    CodeRange *range;
-    int64_t begin, end; /* absolute, AV_TIME_BASE units */
-    int64_t last;       /* pts of the last measured key frame */
-    int keys;           /* distinct key frames in the part */
-    int followed;       /* frames from thumbnails_follow() in the part */
-} Survey;
-
-static int add(Survey *s, const AVFrame *frame)
+/* Adds the current frame. */
+static int add(const Survey *s)
 {
     CodeUse use;
-    const int ret = code_range_suits(frame->format) ? code_range_measure(frame, &use) : 1;
+    const int ret = code_range_suits(s->frame->format) ? code_range_measure(s->frame, &use) : 1;
     if (ret == 0)
-        code_range_add(s->range, frame, &use);
+        code_range_add(s->range, s->frame, &use);
     return ret < 0 ? ret : 0;
 }
 
-/* True if the frame is in the part; a key frame may precede it. */
-static int is_inside(const Survey *s, const AVFrame *frame)
+/* True if the current frame is in the part; a key frame may precede it. */
+static int is_inside(const Survey *s)
 {
-    const int64_t time = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
+    const int64_t time = av_rescale_q(s->frame->pts, s->frame->time_base, AV_TIME_BASE_Q);
     return time >= s->begin && time < s->end;
 }
 
-static int add_key(Survey *s, Thumbnails *thumbnails, int64_t position)
+/* Reads the next packet of the video. */
+static int read_video(Survey *s)
 {
-    MediaError none = {0};
-    AVFrame *frame = NULL;
-    if (thumbnails_decode(thumbnails, position, &frame, &none) < 0)
-        return 0;
-    const int is_new = is_inside(s, frame) && (!s->keys || frame->pts != s->last);
-    if (is_new)
-        s->last = frame->pts;
-    s->keys += is_new;
-    const int ret = is_new ? add(s, frame) : 0;
-    av_frame_free(&frame);
+    int ret;
+    while ((ret = source_read(s->source, s->packet)) >= 0 &&
+           s->packet->stream_index != s->source->video->index)
+        av_packet_unref(s->packet);
     return ret;
 }
 
-static int add_followed(void *survey, const AVFrame *frame)
+static void seek(Survey *s, int64_t position)
 {
-    Survey *s = survey;
-    if (!is_inside(s, frame))
+    decoder_flush(s->decoder);
+    source_seek(s->source, position);
+}
+
+/* Adds the key frame at or before a position, decoded alone, unless it is the last one. */
+static int add_key(Survey *s, int64_t position)
+{
+    MediaError none = {0};
+    seek(s, position);
+    int ret = read_video(s);
+    if (ret >= 0)
+        ret = decoder_send(s->decoder, s->packet);
+    av_packet_unref(s->packet);
+    if (ret >= 0)
+        ret = decoder_send(s->decoder, NULL);
+    if (ret < 0 || decoder_receive(s->decoder, s->frame, &none) < 0)
         return 0;
-    return s->followed++ % EVERY == 0 ? add(s, frame) : 0;
+    const int is_new = is_inside(s) && (!s->keys || s->frame->pts != s->last);
+    if (is_new)
+        s->last = s->frame->pts;
+    s->keys += is_new;
+    ret = is_new ? add(s) : 0;
+    av_frame_unref(s->frame);
+    return ret;
+}
+
+/* Adds some of the frames from a position on. */
+static int add_following(Survey *s, int64_t position)
+{
+    MediaError none = {0};
+    int ret = 0, followed = 0;
+    seek(s, position);
+    for (int i = 0; i < FOLLOWED && ret >= 0;) {
+        ret = decoder_receive(s->decoder, s->frame, &none);
+        if (ret == AVERROR(EAGAIN)) {
+            ret = decoder_send(s->decoder, read_video(s) >= 0 ? s->packet : NULL);
+            av_packet_unref(s->packet);
+        } else if (ret >= 0) {
+            i++;
+            if (is_inside(s) && followed++ % EVERY == 0)
+                ret = add(s);
+            av_frame_unref(s->frame);
+        }
+    }
+    return ret;
 }
 
 int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us, MediaError *error)
@@ -73,17 +113,28 @@ int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us
     const int64_t end = to_us >= 0     ? to_us
                         : duration > 0 ? FFMAX(duration, begin)
                                        : begin + FRAMES * STEP_US;
-    Survey s = {.range = range, .begin = start + begin, .end = start + end};
-    Thumbnails *thumbnails = NULL;
-    int ret = thumbnails_open(&thumbnails, source, error);
-    if (ret < 0)
-        return ret;
+    Survey s = {.source = source,
+                .packet = av_packet_alloc(),
+                .frame = av_frame_alloc(),
+                .range = range,
+                .begin = start + begin,
+                .end = start + end};
+    for (unsigned i = 0; i < source->format->nb_streams; i++)
+        if (source->format->streams[i] != source->video)
+            source->format->streams[i]->discard = AVDISCARD_ALL;
+    int ret = s.packet && s.frame ? 0 : media_no_memory(error, MEDIA_INPUT);
+    if (ret >= 0)
+        ret = decoder_open(&s.decoder, source, &(DecoderOptions){.threads = 1}, error);
     for (int i = 0; i < FRAMES && ret >= 0; i++)
-        ret = add_key(&s, thumbnails, begin + (end - begin) * (2 * i + 1) / (2 * FRAMES));
-    MediaError none = {0};
+        ret = add_key(&s, begin + (end - begin) * (2 * i + 1) / (2 * FRAMES));
     if (ret >= 0 && s.keys < FEW_KEYS)
-        ret = thumbnails_follow(thumbnails, begin, FOLLOWED, add_followed, &s, &none);
-    thumbnails_close(&thumbnails);
+        ret = add_following(&s, begin);
+    decoder_close(&s.decoder);
+    av_frame_free(&s.frame);
+    av_packet_free(&s.packet);
+    source_close(&s.source);
+    if (error->fault)
+        return error->fault;
     if (ret == AVERROR(ENOMEM))
         return media_no_memory(error, MEDIA_INPUT);
     code_range_decide(range);

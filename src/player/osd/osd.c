@@ -53,9 +53,6 @@
 /* Text height of the bar relative to a message. */
 #define BAR_TEXT 0.7
 
-/* Minimum width of the line below a preview, in text heights: a time fits. */
-#define POINTED_LINE 6.0
-
 /* Maximum columns of the help. */
 #define HELP_COLUMNS 3
 
@@ -69,7 +66,6 @@ struct Osd {
     Text *text;
     Part parts[OSD_PARTS];
     OsdPage pages[OSD_PARTS]; /* empty for messages */
-    int help_part;
     char message[OSD_MAX_LINE];
     double share;
     int64_t message_end; /* when it begins to fade */
@@ -85,7 +81,6 @@ struct Osd {
     int64_t bar_end;            /* when it begins to fade */
     char pointed[OSD_MAX_LINE]; /* "": nothing */
     int pointed_column;
-    Canvas pointed_picture; /* owned */
 };
 
 int osd_open(Osd **osd)
@@ -176,16 +171,11 @@ void osd_show_bar(Osd *o, int64_t until_us)
         o->bar_end = until_us;
 }
 
-void osd_set_preview(Osd *o, int column, const char *line, const Canvas *picture)
+void osd_set_pointed(Osd *o, int column, const char *line)
 {
-    Canvas *own = &o->pointed_picture;
-    snprintf(o->pointed, sizeof(o->pointed), "%s", line ? line : "");
+    snprintf(o->pointed, sizeof(o->pointed), "%s", line);
     o->pointed_column = column;
-    free(own->pixels);
-    *own = picture ? canvas_alloc(picture->width, picture->height) : (Canvas){0};
-    if (own->pixels)
-        canvas_copy(own, picture, (Rect){0, 0, own->width, own->height});
-    o->parts[OSD_PREVIEW].valid = 0;
+    o->parts[OSD_POINTED].valid = 0;
 }
 
 void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
@@ -330,7 +320,7 @@ static int is_label(OsdPart part)
 
 static int is_bar(OsdPart part)
 {
-    return part == OSD_BAR || part == OSD_PREVIEW;
+    return part == OSD_BAR || part == OSD_POINTED;
 }
 
 /* Labels and the bar are hidden where an open page covers them. */
@@ -360,33 +350,23 @@ OsdBarPlaces osd_bar_at(const Osd *o, const OsdPlace *place)
     return osd_bar_places(&o->bar, place->bar, margin(place), bar_size(place));
 }
 
-/* The preview stays within the bar's width; its line is cut to the picture's. */
+/* The line stays within the bar's width. */
 static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
 {
     char line[OSD_MAX_LINE];
     const Rect bar = osd_bar_at(o, place).all;
-    const Canvas *picture = &o->pointed_picture;
-    const int size = bar_size(place), padding = (int)(PADDING * size), m = margin(place) / 2;
-    const double room = picture->width ? fmax(picture->width, POINTED_LINE * size) : bar.width;
-    osd_fit(o->text, size, o->pointed, (int)fmin(room, bar.width - 2 * padding) - 1, line);
+    const int size = bar_size(place), padding = (int)(PADDING * size);
+    osd_fit(o->text, size, o->pointed, bar.width - 2 * padding - 1, line);
     const int width = text_width(o->text, size, line) + 1;
-    const int inside = width > picture->width ? width : picture->width;
-    const int above = picture->height ? picture->height + padding : 0;
-    Rect box = {0, 0, inside + 2 * padding, above + (int)(LINE * size) + 2 * padding};
+    Rect box = {0, 0, width + 2 * padding, (int)(LINE * size) + 2 * padding};
     box.x = o->pointed_column - box.width / 2;
     box.x = box.x + box.width > bar.x + bar.width ? bar.x + bar.width - box.width : box.x;
     box.x = box.x < bar.x ? bar.x : box.x;
-    box.y = bar.y - m - box.height;
+    box.y = bar.y - margin(place) / 2 - box.height;
     if (bar.width <= 0 || box.width > bar.width || box.y < place->bar.y)
         return (Overlay){0};
     const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), POINTED_ALPHA);
-    if (!overlay.canvas.pixels)
-        return overlay;
-    for (int y = 0; y < picture->height; y++)
-        memcpy(canvas_pixel(&overlay.canvas, (box.width - picture->width) / 2, padding + y),
-               picture->pixels + y * picture->stride, (size_t)picture->width * 4);
-    text_add(o->text, box.width / 2, box.height - padding - (int)(LINE * size / 2), TEXT_CENTRE,
-             size, OSD_BRIGHT, inside, line);
+    text_add(o->text, box.width / 2, box.height / 2, TEXT_CENTRE, size, OSD_BRIGHT, width, line);
     text_draw(o->text, &overlay.canvas);
     return overlay;
 }
@@ -447,12 +427,11 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
            (part == OSD_HELP || (!o->pages[OSD_HELP].count && !o->settings.count));
 }
 
-/* `name` must live as long as the style. */
-static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OSD_MAX_LINE])
+/* Centred over the picture. */
+static Overlay draw_help(const Osd *o, const OsdPlace *place)
 {
     const OsdPlace message = place_of(o, OSD_MESSAGE, place);
-    const Rect window = {0, 0, place->width, place->height};
-    OsdPageStyle style = {
+    const OsdPageStyle style = {
         .limit = below_message(&message, place->picture),
         .around = place->picture,
         .size = scaled(place, HELP_SHARE, HELP_UNITS),
@@ -461,30 +440,8 @@ static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OS
         .alpha = HELP_ALPHA,
         .name = OSD_ACCENT,
         .value = OSD_BRIGHT,
-        .part_name = name,
     };
-    snprintf(name, OSD_MAX_LINE, "page 99 of 99, ?: close"); /* the longest heading */
-    style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
-    if (style.parts > 1) { /* use the whole window instead */
-        style.limit = below_message(&message, window);
-        style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
-    }
-    style.part = o->help_part < style.parts ? o->help_part : style.parts - 1;
-    snprintf(name, OSD_MAX_LINE, "page %d of %d, ?: %s", style.part + 1, style.parts,
-             style.part + 1 < style.parts ? "next" : "close");
-    return style;
-}
-
-int osd_help_parts(const Osd *o, const OsdPlace *place)
-{
-    char name[OSD_MAX_LINE];
-    return o->text && o->pages[OSD_HELP].count ? help_style(o, place, name).parts : 1;
-}
-
-void osd_set_help_part(Osd *o, int part)
-{
-    o->help_part = part;
-    o->parts[OSD_HELP].valid = 0;
+    return osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
 }
 
 static int same_place(const OsdPlace *a, const OsdPlace *b)
@@ -514,8 +471,6 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
         clear(p);
         changed = was_there;
     } else if (!p->valid || moved) {
-        char name[OSD_MAX_LINE];
-        OsdPageStyle style;
         OsdBarPlaces bar;
         Overlay drawn;
         if (moved) /* the statistics keep their width only in the same place */
@@ -526,7 +481,7 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
         case OSD_STATISTICS: drawn = draw_statistics(o, &place); break;
         case OSD_BEFORE:
         case OSD_AFTER: drawn = draw_label(o, part, &place); break;
-        case OSD_PREVIEW: drawn = draw_pointed(o, &place); break;
+        case OSD_POINTED: drawn = draw_pointed(o, &place); break;
         case OSD_BAR:
             bar = osd_bar_at(o, &place);
             drawn = osd_bar_draw(&o->bar, &bar, bar_size(&place), o->text);
@@ -539,9 +494,7 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
             drawn = osd_settings_draw(&o->settings, &o->settings_at, o->text);
             break;
         }
-        default:
-            style = help_style(o, &place, name);
-            drawn = osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
+        default: drawn = draw_help(o, &place);
         }
         clear(p);
         *p = (Part){drawn, place, 1};
@@ -579,7 +532,6 @@ void osd_close(Osd **osd)
         clear(&o->parts[i]);
         osd_page_free(&o->pages[i]);
     }
-    free(o->pointed_picture.pixels);
     free(o);
     *osd = NULL;
 }

@@ -25,7 +25,7 @@ typedef enum OsdPart {
     OSD_AFTER,
     OSD_SETTINGS, /* on the left below the message; hides the statistics */
     OSD_BAR,      /* at the bottom */
-    OSD_PREVIEW,  /* preview above the bar */
+    OSD_POINTED,  /* time above the bar */
     OSD_PARTS,
 } OsdPart;
 
@@ -87,17 +87,11 @@ void osd_show_bar(Osd *osd, int64_t until_us);
 /* The places of its parts, even while it is hidden. */
 OsdBarPlaces osd_bar_at(const Osd *osd, const OsdPlace *place);
 
-/* A line and an optional picture (NULL: none) above the bar, centred at a window column; copied.
- * Line NULL: nothing. */
-void osd_set_preview(Osd *osd, int column, const char *line, const Canvas *picture);
+/* A line above the bar, centred at a window column; copied. "": nothing. */
+void osd_set_pointed(Osd *osd, int column, const char *line);
 
 /* Sets the rows of OSD_STATISTICS or OSD_HELP; copied. Count 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
-
-/* Small windows show the help in several pages. osd_set_help_part() selects one, from 0 on; too
- * high: the last. */
-int osd_help_parts(const Osd *osd, const OsdPlace *place);
-void osd_set_help_part(Osd *osd, int part);
 
 /* The settings panel; copied. No rows: hidden. */
 void osd_set_settings(Osd *osd, const OsdSettings *settings);

@@ -101,7 +101,6 @@ typedef struct PageLayout {
     Column column[OSD_MAX_ROWS];
     double width, height; /* of the page */
     double size;          /* text height at which the page fits */
-    int is_whole;         /* everything is readable */
 } PageLayout;
 
 /* Cell widths in multiples of the text height. */
@@ -160,7 +159,6 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
     /* cut lines rather than use tiny text */
     const double across = (style->limit.width - SPARE * columns) / layout.width;
     layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
-    layout.is_whole = fmin(across, layout.size) >= style->smallest;
     if (style->usual_height)
         layout.size = fmin(layout.size, fmax(style->usual_height / layout.height, style->easy));
     return layout;
@@ -177,67 +175,6 @@ static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPa
     }
     best.size = fmax(floor(fmin(style->size, best.size)), 1);
     return best;
-}
-
-/* One page of several; the cells are borrowed. */
-typedef struct Part {
-    OsdPage page;
-    Widths widths;
-    char name[OSD_MAX_LINE];
-} Part;
-
-/* Copies the rows of one page, below its heading if there are several. `name_width` is in the unit
- * of the widths. */
-static void take_part(Part *cut, const Part *whole, int parts, int part, double name_width)
-{
-    int count = 0;
-    *cut = *whole;
-    if (parts < 2)
-        return;
-    const int rows = (whole->page.count + parts - 1) / parts, first = part * rows;
-    cut->page.cells[0][0] = NULL;
-    cut->page.cells[0][1] = cut->name;
-    cut->widths.cells[0][0] = 0;
-    cut->widths.cells[0][1] = name_width;
-    for (int i = first; i < whole->page.count && i < first + rows && ++count < OSD_MAX_ROWS; i++)
-        for (int k = 0; k < 2; k++) {
-            cut->page.cells[count][k] = whole->page.cells[i][k];
-            cut->widths.cells[count][k] = whole->widths.cells[i][k];
-        }
-    cut->page.count = count + 1;
-}
-
-static void open_part(Part *whole, const OsdPage *page, const OsdPageStyle *style, Text *text)
-{
-    *whole = (Part){.page = *page};
-    snprintf(whole->name, sizeof(whole->name), "%s", style->part_name ? style->part_name : "");
-    for (int row = 0; row < page->count; row++)
-        for (int i = 0; i < 2; i++) {
-            const char *cell = page->cells[row][i];
-            whole->widths.cells[row][i] = cell ? osd_width(text, cell) : 0;
-        }
-}
-
-static int can_be_read(const Part *whole, const OsdPageStyle *style, int parts, double name_width)
-{
-    int is_whole = 1;
-    for (int i = 0; i < parts && is_whole; i++) {
-        Part cut;
-        take_part(&cut, whole, parts, i, name_width);
-        is_whole = lay_out(&cut.page, &cut.widths, style).is_whole;
-    }
-    return is_whole;
-}
-
-int osd_page_parts(const OsdPage *page, const OsdPageStyle *style, Text *text)
-{
-    Part whole;
-    int parts = 1;
-    open_part(&whole, page, style, text);
-    const double name_width = osd_width(text, whole.name);
-    while (parts < page->count && !can_be_read(&whole, style, parts, name_width))
-        parts++;
-    return parts < page->count ? parts : 1;
 }
 
 static void draw_cell(Text *text, int x, int y, int size, Colour colour, int room, const char *cell)
@@ -279,13 +216,14 @@ static int middle(int from, int span, int length, int least, int room)
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);
 }
 
-Overlay osd_page_draw(const OsdPage *whole, const OsdPageStyle *style, Text *text)
+Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text)
 {
-    Part all, part;
-    open_part(&all, whole, style, text);
-    take_part(&part, &all, style->parts, style->part, osd_width(text, all.name));
-    const OsdPage *page = &part.page;
-    const PageLayout layout = lay_out(page, &part.widths, style);
+    Widths widths = {0};
+    for (int row = 0; row < page->count; row++)
+        for (int i = 0; i < 2; i++)
+            if (page->cells[row][i])
+                widths.cells[row][i] = osd_width(text, page->cells[row][i]);
+    const PageLayout layout = lay_out(page, &widths, style);
     const Rect limit = style->limit;
     const int wanted =
         max_int((int)ceil(layout.width * layout.size) + SPARE * layout.columns, style->min_width);

@@ -41,16 +41,11 @@ typedef struct OsdPageStyle {
     int max_columns;    /* maximum columns of rows */
     int alpha;          /* of the background */
     Colour name, value;
-    int min_width;         /* minimum width of the page if it fits */
-    int parts, part;       /* number of pages and the one to draw; parts 0: not split */
-    const char *part_name; /* heading when there are several pages */
+    int min_width; /* minimum width of the page if it fits */
 } OsdPageStyle;
 
 /* Copies up to OSD_MAX_ROWS rows; cells may be lost if out of memory. */
 void osd_page_set(OsdPage *page, const OsdRow *rows, int count);
-
-/* Number of pages needed for readable text. */
-int osd_page_parts(const OsdPage *page, const OsdPageStyle *style, Text *text);
 
 /* Draws into a new canvas that the caller frees; no pixels without memory or room. */
 Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text);

@@ -13,16 +13,12 @@
 /* Duration of text without a known end. */
 #define UNKNOWN_MS 5000
 
-/* Some lines cost libass seconds of CPU time; ordinary ones cost milliseconds. After half of
- * ENOUGH_MS, new lines wait for the next frame and changing ones are dropped. After SLOW_FRAMES
- * consecutive frames longer than ENOUGH_MS half of the changing lines are dropped. A frame longer
- * than MAX_RENDER_MS ends the subtitles. */
-#define ENOUGH_MS 100
-#define SLOW_FRAMES 3
+/* Some lines cost libass seconds of CPU time; ordinary ones cost milliseconds. A frame that takes
+ * longer ends the subtitles. */
 #define MAX_RENDER_MS 2000
 
-/* ass_set_cache_limits() limits neither the visible lines nor the text of all events. So new and
- * changing lines are added to a picture a few at a time, and its memory is checked. */
+/* ass_set_cache_limits() limits neither the visible lines nor the text of all events. So new lines
+ * are added to a picture a few at a time, and its memory is checked. */
 #define TEXT_BYTES (SUBTITLE_BUDGET / 2)
 #define STEP 16
 
@@ -41,13 +37,9 @@ struct SubtitleText {
     ASS_Renderer *renderer;
     int lacks_font;
 
-    int64_t text_bytes;  /* text of all events */
-    int left_out;        /* true if an event was dropped */
-    long long begun;     /* CPU time at the start of the frame */
-    long long enough_ms; /* CPU time limit of this frame */
-    int unfinished;      /* new lines wait for the next frame */
-    int slow;            /* consecutive slow frames; -1: this frame does not count */
-    int too_slow;        /* subtitles have ended */
+    int64_t text_bytes; /* text of all events */
+    int left_out;       /* true if an event was dropped */
+    int too_slow;       /* subtitles have ended */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
 };
@@ -173,16 +165,6 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* True if tags, or an effect that scrolls, can change the event while it is shown. */
-static int may_change(const ASS_Event *event)
-{
-    static const char *const tags[] = {"\\t", "\\mov", "\\fad", "\\k", "\\K"};
-    for (size_t i = 0; event->Text && i < sizeof(tags) / sizeof(tags[0]); i++)
-        if (strstr(event->Text, tags[i]))
-            return 1;
-    return event->Effect && event->Effect[0];
-}
-
 static int is_seen(const ASS_Event *event, long long now)
 {
     return event->Start <= now && now < event->Start + event->Duration;
@@ -210,19 +192,6 @@ static void move_events(ASS_Track *from, ASS_Track *to, long long now, int seen)
     from->n_events = left;
 }
 
-/* Returns the index of the first changing event. libass does not depend on the order. */
-static int put_changing_last(ASS_Track *track)
-{
-    int first = track->n_events;
-    for (int i = first - 1; i >= 0; i--)
-        if (may_change(&track->events[i])) {
-            const ASS_Event event = track->events[i];
-            track->events[i] = track->events[--first];
-            track->events[first] = event;
-        }
-    return first;
-}
-
 static void leave_out(SubtitleText *t, int begin, int end)
 {
     for (int i = begin; i < end; i++)
@@ -230,15 +199,11 @@ static void leave_out(SubtitleText *t, int begin, int end)
     t->left_out |= begin < end;
 }
 
-/*
- * Draws the track's events. The first `fits` look as in the last frame, so their memory is known.
- * The next ones up to `shown` were in it and may have grown, the others are new. Both are added in
- * steps until the memory or the time is used up. Lines that do not fit are dropped. If the time is
- * over, new ones wait for the next frame.
- */
-static const ASS_Image *render_steps(SubtitleText *t, long long now, int fits, int shown,
-                                     int *changed)
+/* Draws the track's events. The first `fits` were in the last frame, and may have grown. The others
+ * are added in steps until the memory is used up; lines that do not fit are dropped. */
+static const ASS_Image *render_steps(SubtitleText *t, long long now, int fits, int *changed)
 {
+    const long long begun = processor_ms();
     int step = STEP, count = t->track->n_events, renders = 0, too_large;
     const ASS_Image *images;
     do {
@@ -252,54 +217,32 @@ static const ASS_Image *render_steps(SubtitleText *t, long long now, int fits, i
         const int added = t->track->n_events - fits;
         if (!too_large) {
             fits += added;
+        } else if (!added) { /* they have grown: find those that fit */
+            fits = 0;
+            step = STEP;
         } else if (added > 1) {
             step = added / 2;
         } else {
             leave_out(t, fits, count);
             count = fits;
         }
-    } while (fits < count && processor_ms() - t->begun <= t->enough_ms);
-    const int kept = fits > shown ? fits : shown;
-    leave_out(t, fits, kept < count ? kept : count);
-    for (int i = kept; i < count; i++)
-        if (append(t->waiting, &t->track->events[i]) < 0)
-            leave_out(t, i, i + 1);
-    t->track->n_events = fits;
-    if (too_large) {
+        t->too_slow = processor_ms() - begun > MAX_RENDER_MS;
+    } while (fits < count && !t->too_slow);
+    t->track->n_events = count;
+    if (too_large && !t->too_slow) {
         images = ass_render_frame(t->renderer, t->track, now, changed);
         renders++;
     }
-    *changed |= renders > 1; /* libass compares with the previous call */
-    return images;
+    *changed |= renders > 1 || t->too_slow; /* libass compares with the previous call */
+    return t->too_slow ? NULL : images;
 }
 
 static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int *changed)
 {
     move_events(t->track, t->waiting, now, 0);
-    const int fits = laid_out ? 0 : put_changing_last(t->track), shown = t->track->n_events;
+    const int shown = laid_out ? 0 : t->track->n_events;
     move_events(t->waiting, t->track, now, 1);
-    const ASS_Image *images = render_steps(t, now, fits, shown, changed);
-    if (t->track->n_events > shown)
-        t->slow = -1; /* new lines take longer, once */
-    t->unfinished = 0;
-    for (int i = 0; i < t->waiting->n_events && !t->unfinished; i++)
-        t->unfinished = is_seen(&t->waiting->events[i], now);
-    t->too_slow = processor_ms() - t->begun > MAX_RENDER_MS;
-    *changed |= t->too_slow;
-    return t->too_slow ? NULL : images;
-}
-
-/* After slow frames, drops half of the changing events, or of all events if none changes. */
-static void lighten(SubtitleText *t)
-{
-    t->slow = t->slow < 0 || processor_ms() - t->begun <= ENOUGH_MS ? 0 : t->slow + 1;
-    if (t->slow < SLOW_FRAMES)
-        return;
-    const int count = t->track->n_events, changing = put_changing_last(t->track);
-    const int first = changing < count ? changing : 0;
-    t->track->n_events = first + (count - first) / 2;
-    leave_out(t, t->track->n_events, count);
-    t->slow = 0;
+    return render_steps(t, now, shown, changed);
 }
 
 int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *place,
@@ -321,13 +264,10 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
         ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
         /* Lines with explicit positions keep them: they belong to something in the picture. */
         ass_set_line_position(t->renderer, 100.0 * place->covered / picture.height);
-        t->slow = -1; /* everything is redrawn once */
     }
     t->place = *place;
     int changed = 0;
     const long long now = milliseconds(position);
-    t->begun = processor_ms();
-    t->enough_ms = laid_out ? MAX_RENDER_MS / 2 : ENOUGH_MS / 2;
     const ASS_Image *images = render(t, now, laid_out, &changed);
     /* libass does not notice that a track was empty. */
     const int was_empty = t->overlay.canvas.width <= 0;
@@ -342,7 +282,6 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
         if (canvas->pixels)
             ass_images_blend(canvas, box.x, box.y, images);
     }
-    lighten(t);
     *overlay = t->overlay;
     return changed;
 }
@@ -354,11 +293,6 @@ const char *subtitle_text_trouble(const SubtitleText *t)
     if (t->left_out)
         return SUBTITLE_LEFT_OUT;
     return t->lacks_font ? "no font found: text subtitles are not shown" : NULL;
-}
-
-int subtitle_text_is_unfinished(const SubtitleText *t)
-{
-    return !t->too_slow && (t->unfinished || t->slow > 0);
 }
 
 void subtitle_text_close(SubtitleText **text)

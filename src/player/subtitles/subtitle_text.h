@@ -23,9 +23,6 @@ int subtitle_text_draw(SubtitleText *text, int64_t position, const SubtitlesPlac
 /* See subtitles_trouble(). */
 const char *subtitle_text_trouble(const SubtitleText *text);
 
-/* See subtitles_is_unfinished(). */
-int subtitle_text_is_unfinished(const SubtitleText *text);
-
 /* *text may be NULL. */
 void subtitle_text_close(SubtitleText **text);
 

@@ -41,7 +41,7 @@ typedef struct Request {
 
 /* {0}: nothing was drawn. */
 typedef struct Picture {
-    int is_there, is_unfinished;
+    int is_there;
     Request of;
     Content content;
     int64_t number;      /* identifies the image; 0: nothing visible */
@@ -108,8 +108,7 @@ static int is_to_draw(const SubtitleThread *t, const Picture *last)
 {
     const int is_drawn = last->is_there && same_request(&last->of, &t->wanted) &&
                          last->content.commands == t->followed.commands;
-    return t->wanted.position != AV_NOPTS_VALUE && !t->made.is_there &&
-           (!is_drawn || last->is_unfinished);
+    return t->wanted.position != AV_NOPTS_VALUE && !t->made.is_there && !is_drawn;
 }
 
 static void take_command(SubtitleThread *t, Command *command)
@@ -184,7 +183,6 @@ static void draw(SubtitleThread *t, const Request *request, Picture *picture, in
     picture->overlay.x = overlay.x; /* bitmaps may move without a redraw */
     picture->overlay.y = overlay.y;
     picture->is_there = 1;
-    picture->is_unfinished = subtitles_is_unfinished(t->subtitles);
     picture->of = *request;
     picture->content = t->followed;
 }
@@ -311,7 +309,7 @@ void subtitle_thread_reset(SubtitleThread *t)
 static void ask(SubtitleThread *t, const Request *now, int64_t next)
 {
     const int is_there = t->shown.is_there && same_request(&t->shown.of, now) &&
-                         t->shown.content.commands == t->told.commands && !t->shown.is_unfinished;
+                         t->shown.content.commands == t->told.commands;
     const int is_coming = t->drawing.position != AV_NOPTS_VALUE &&
                           t->drawing_elsewhere == t->told.elsewhere &&
                           same_layout(&t->drawing.place, &now->place);

@@ -77,11 +77,6 @@ int subtitles_draw(Subtitles *s, int64_t position, const SubtitlesPlace *place, 
     return changed;
 }
 
-int subtitles_is_unfinished(const Subtitles *s)
-{
-    return s->text && subtitle_text_is_unfinished(s->text);
-}
-
 const char *subtitles_trouble(const Subtitles *s)
 {
     if (s->error.text[0])

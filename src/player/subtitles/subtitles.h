@@ -34,9 +34,6 @@ void subtitles_reset(Subtitles *subtitles);
 int subtitles_draw(Subtitles *subtitles, int64_t position, const SubtitlesPlace *place,
                    Overlay *overlay);
 
-/* Returns nonzero if there was no time to draw everything; the next calls draw the rest. */
-int subtitles_is_unfinished(const Subtitles *subtitles);
-
 /* One sentence about what cannot be drawn, or NULL. */
 const char *subtitles_trouble(const Subtitles *subtitles);
 

@@ -1,13 +1,12 @@
 /* Measures lumeq's kernels alone: in a replayed graph on two streams, without uploads and events
- * for times between frames. In other modes than the reference the host makes the curves, so only
- * the histogram is measured. */
+ * for times between frames. Only for the reference: in other modes the host makes the curves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
-#include "bench/equalize/equalize.h"
+#include "bench/equalize.h"
 #include "bench/replay.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"
@@ -19,8 +18,6 @@
 _Static_assert(FRAMES >= LUMEQ_MAX_BATCH, "a batch's frames are one after another");
 
 #define BATCHES 4 /* at least, in a graph */
-
-#define PLANES 3 /* luma and 4:2:0 chroma */
 
 #define UNTOUCHED 0x5A /* outputs are filled with it before they are checked */
 
@@ -36,9 +33,8 @@ typedef struct Frame {
 typedef struct Bench {
     const EqualizeCase *of;
     LumeqCudaDevice device;
-    LumeqImage input;    /* on the host */
+    LumeqImage input;    /* luma on the host */
     LumeqMeasureJob job; /* the same for all frames */
-    int planes_out;
     Frame *frames;
     uint8_t *pictures; /* alternately an input and an output */
     size_t picture_size;
@@ -47,21 +43,19 @@ typedef struct Bench {
     cudaEvent_t event;
 } Bench;
 
-static void make_job(Bench *bench, const EqualizeMode *mode)
+static void make_job(Bench *bench)
 {
-    const LumeqParams params = equalize_params(mode);
+    const LumeqParams params = equalize_params(bench->of->mode);
     const LumeqClock clock = {0};
     LumeqMeasureJob *job = &bench->job;
-    memset(job, 0, sizeof(*job));
     job->curve = lumeq_curve_params(&params, &bench->input, &clock);
-    bench->planes_out = 1;
     job->clahe = lumeq_tiles_params(&job->grid, &params, &bench->input, &job->curve);
 }
 
 static LumeqImage picture_of(const Bench *bench, int piece, int written)
 {
     uint8_t *const memory = bench->pictures + (size_t)(2 * piece + written) * bench->picture_size;
-    return lumeq_pictures_on_device(memory, &bench->input, PLANES);
+    return lumeq_pictures_on_device(memory, &bench->input, 1);
 }
 
 /* Makes stream `to` wait for all work queued on `from`. */
@@ -98,8 +92,7 @@ static LumeqCudaBatch batch_of(const Bench *bench, int count)
     for (int i = 0; i < count; i++) {
         LumeqCudaInBatch *of = &batch.of[i];
         *of = batch.of[0];
-        for (int k = 0; k < 3; k++)
-            of->in[k] = of->out[k] = (ptrdiff_t)(2 * (size_t)i * bench->picture_size);
+        of->in[0] = of->out[0] = (ptrdiff_t)(2 * (size_t)i * bench->picture_size);
         of->device = of->host = (ptrdiff_t)((size_t)i * sizeof(Frame));
     }
     return batch;
@@ -128,7 +121,7 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     const LumeqApplyJob apply = {
         .in = job.in,
         .out = picture_of(bench, first, 1),
-        .write = bench->planes_out,
+        .write = 1,
         .curve = job.curve,
         .table = &frame->table,
         .clahe = job.clahe,
@@ -140,40 +133,10 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     const cudaStream_t write = bench->alone ? stream : bench->write;
     if (!error && write != stream)
         error = link_streams(bench, stream, write);
-    if (!error && bench->planes_out)
+    if (!error)
         error = lumeq_cuda_apply_curve(&bench->device, &apply, &together,
                                        write == stream && bench->device.early_launches, write);
     return error ? error : join_streams(bench, piece, stream);
-}
-
-/* Counts only. */
-static cudaError_t count(void *data, int piece, cudaStream_t stream)
-{
-    Bench *const bench = data;
-    const LumeqImage in = picture_of(bench, piece, 0);
-    const CurveParams *p = &bench->job.curve;
-    const LumeqCudaCount count = {.counted = lumeq_pictures_plane(&in, 0),
-                                  .params = p,
-                                  .tally = &bench->frames[piece % FRAMES].tally,
-                                  .host = &bench->frames[piece % FRAMES].host};
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(p);
-    const cudaError_t error =
-        lumeq_cuda_counter(p->depth, p->bins)(&bench->device, &count, &one, stream);
-    return error ? error : join_streams(bench, piece, stream);
-}
-
-/* Looks up only, with the tables of the first frame. */
-static cudaError_t apply(void *data, int piece, cudaStream_t stream)
-{
-    Bench *const bench = data;
-    const Frame *const frame = bench->frames;
-    const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
-    const LumeqCudaPlane from = lumeq_pictures_plane(&in, 0), to = lumeq_pictures_plane(&out, 0);
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&bench->job.curve);
-    return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
-                                                     &frame->tables, NULL, &one, stream)
-                            : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table, NULL,
-                                               &bench->job.curve, &one, stream);
 }
 
 static cudaError_t copy(void *data, int piece, cudaStream_t stream)
@@ -186,20 +149,17 @@ static cudaError_t copy(void *data, int piece, cudaStream_t stream)
 
 static cudaError_t make_pictures(Bench *bench)
 {
-    const size_t luma = lumeq_pictures_size(&bench->input, 1);
-    bench->picture_size = lumeq_pictures_size(&bench->input, PLANES);
     const int batches = BATCHES * bench->of->batch;
-    cudaError_t error = bench_pieces(&bench->pieces, bench->of->device, 2 * luma);
+    bench->picture_size = lumeq_pictures_size(&bench->input, 1);
+    cudaError_t error = bench_pieces(&bench->pieces, bench->of->device, 2 * bench->picture_size);
     if (bench->of->batch > 1)
         bench->pieces = bench->pieces < batches ? batches : bench->pieces / batches * batches;
-    const size_t size = 2 * bench->picture_size * (size_t)bench->pieces;
     if (!error)
-        error = cudaMalloc((void **)&bench->pictures, size);
-    if (!error)
-        error = cudaMemset(bench->pictures, UNTOUCHED, size);
+        error =
+            cudaMalloc((void **)&bench->pictures, 2 * bench->picture_size * (size_t)bench->pieces);
     for (int i = 0; i < bench->pieces && !error; i++) {
         const LumeqImage in = picture_of(bench, i, 0);
-        error = lumeq_pictures_copy(&in, &bench->input, PLANES, cudaMemcpyHostToDevice, 0);
+        error = lumeq_pictures_copy(&in, &bench->input, 1, cudaMemcpyHostToDevice, 0);
     }
     return error;
 }
@@ -217,9 +177,7 @@ static cudaError_t bench_open(Bench *bench)
         error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
     if (!error)
         error = make_pictures(bench);
-    if (!error)
-        error = cudaDeviceSynchronize();
-    return error;
+    return error ? error : cudaDeviceSynchronize();
 }
 
 static void bench_close(Bench *bench)
@@ -230,7 +188,6 @@ static void bench_close(Bench *bench)
         cudaStreamDestroy(bench->write);
     cudaFree(bench->pictures);
     cudaFree(bench->frames);
-    free(bench->input.plane[0]);
 }
 
 static int check_cuda(cudaError_t error)
@@ -251,116 +208,53 @@ static cudaError_t equalize_all(Bench *bench)
 {
     cudaError_t error = cudaSuccess;
     bench->alone = 0;
-    for (int i = 0; i < bench->pieces && !error; i++) {
-        const LumeqImage out = picture_of(bench, i, 1);
-        error = cudaMemsetAsync(out.plane[0], UNTOUCHED, bench->picture_size, 0);
-    }
+    for (int i = 0; i < bench->pieces && !error; i++)
+        error = cudaMemset(picture_of(bench, i, 1).plane[0], UNTOUCHED, bench->picture_size);
     for (int i = 0; i < bench->pieces && !error; i++)
         error = equalize(bench, i, 0);
     return error ? error : cudaDeviceSynchronize();
 }
 
-static int compare_all(Bench *bench, const LumeqImage *expected)
+/* Compares all outputs with plain C. */
+static int check_outputs(const Bench *bench)
 {
     const BenchPicture *picture = &bench->of->picture;
-    const int planes = bench->planes_out;
-    void *const memory = malloc(equalize_image_size(picture, planes));
-    const LumeqImage got = equalize_image(picture, memory, planes);
-    int ret = memory ? 0 : check_cuda(cudaErrorMemoryAllocation);
+    LumeqImage expected = {.plane = {NULL}};
+    void *const memory = malloc(equalize_image_size(picture, 1));
+    const LumeqImage got = equalize_image(picture, memory, 1);
+    int ret =
+        memory ? equalize_expected(&expected, bench->of) : check_cuda(cudaErrorMemoryAllocation);
     for (int i = 0; i < bench->pieces && ret == 0; i++) {
         char what[48];
         const LumeqImage out = picture_of(bench, i, 1);
         snprintf(what, sizeof(what), "frame %d of the kernels", i);
-        cudaError_t error = lumeq_pictures_copy(&got, &out, planes, cudaMemcpyDeviceToHost, 0);
+        cudaError_t error = lumeq_pictures_copy(&got, &out, 1, cudaMemcpyDeviceToHost, 0);
         if (!error)
             error = cudaDeviceSynchronize();
-        ret = error ? check_cuda(error) : equalize_compare(bench->of, what, &got, expected);
+        ret = error ? check_cuda(error) : equalize_compare(bench->of, what, &got, &expected);
     }
+    free(expected.plane[0]);
     free(memory);
     return ret;
 }
 
-/* Compares all outputs with plain C. */
-static int check_outputs(Bench *bench, const EqualizeMode *mode)
+static int measure(Bench *bench, BenchValue *row)
 {
-    LumeqImage expected = {.plane = {NULL}};
-    int ret = equalize_expected(&expected, &bench->input, mode);
-    if (ret == 0)
-        ret = compare_all(bench, &expected);
-    free(expected.plane[0]);
-    return ret;
-}
-
-/* Equalizes all pictures and compares them with plain C. */
-static int check(Bench *bench, const EqualizeMode *mode)
-{
-    const int ret = check_cuda(equalize_all(bench));
-    return ret < 0 ? ret : check_outputs(bench, mode);
-}
-
-/* Measures the steps alone, and a plain copy. The time of the curve is that of histogram and curve
- * together, less that of the histogram. */
-static cudaError_t time_steps(Bench *bench, BenchValue *row)
-{
-    BenchTime time = {0};
-    cudaError_t error = time_work(bench, apply, 0, &time);
-    row[EQ_APPLY_US].number = time.us;
-    if (!error)
-        error = time_work(bench, copy, 0, &time);
-    row[EQ_COPY_US].number = time.us;
-    bench->planes_out = 0;
-    if (!error)
-        error = time_work(bench, equalize, 0, &time);
-    const double histogram_curve_us = row[EQ_HISTOGRAM_CURVE_US].number = time.us;
-    if (!error)
-        error = time_work(bench, count, 0, &time);
-    bench->planes_out = 1;
-    row[EQ_HISTOGRAM_US].number = time.us;
-    row[EQ_CURVE_US].number = histogram_curve_us - time.us;
-    return error;
-}
-
-/* Measures luma with all steps. */
-static cudaError_t time_whole(Bench *bench, BenchValue *row)
-{
-    BenchTime queued = {0}, alone = {0};
-    cudaError_t error = time_work(bench, equalize, 0, &queued);
+    BenchTime queued = {0}, alone = {0}, copied = {0};
+    cudaError_t error = equalize_all(bench); /* loads the kernels as well */
+    if (error || check_outputs(bench) < 0)
+        return check_cuda(error), -1;
+    error = time_work(bench, equalize, 0, &queued);
     if (!error)
         error = time_work(bench, equalize, 1, &alone);
+    if (error || check_outputs(bench) < 0)
+        return check_cuda(error), -1;
+    error = time_work(bench, copy, 0, &copied);
     row[EQ_GPU_TOTAL_US].number = queued.us;
     row[EQ_GPU_SPREAD_US].number = queued.spread_us;
     row[EQ_LATENCY_US].number = alone.us;
-    return error;
-}
-
-/* The histogram of a mode whose curves the host makes. */
-static int measure_count(Bench *bench, BenchValue *row)
-{
-    BenchTime time = {0};
-    cudaError_t error = time_work(bench, count, 0, &time);
-    row[EQ_HISTOGRAM_US].number = time.us;
-    if (!error)
-        error = time_work(bench, copy, 0, &time);
-    row[EQ_COPY_US].number = time.us;
-    return error ? check_cuda(error) : equalize_copies(bench->of, row);
-}
-
-static int measure_mode(Bench *bench, BenchValue *row)
-{
-    const EqualizeMode *const mode = bench->of->mode;
-    make_job(bench, mode);
-    if (!mode->reference)
-        return measure_count(bench, row);
-    int ret = check(bench, mode); /* loads the kernels as well */
-    if (ret == 0)
-        ret = check_cuda(time_whole(bench, row));
-    if (ret == 0)
-        ret = check_outputs(bench, mode);
-    if (ret == 0)
-        ret = check_cuda(time_steps(bench, row));
-    if (ret == 0)
-        ret = equalize_copies(bench->of, row);
-    return ret < 0 ? ret : check(bench, mode);
+    row[EQ_COPY_US].number = copied.us;
+    return check_cuda(error);
 }
 
 int equalize_device(const EqualizeCase *c, BenchValue *row)
@@ -368,10 +262,11 @@ int equalize_device(const EqualizeCase *c, BenchValue *row)
     static Bench bench;
     memset(&bench, 0, sizeof(bench));
     bench.of = c;
-    bench.input = equalize_input(&c->picture, PLANES);
-    int ret = bench.input.plane[0] ? check_cuda(bench_open(&bench)) : -1;
+    bench.input = equalize_image(&c->picture, c->picture.luma, 1);
+    make_job(&bench);
+    int ret = check_cuda(bench_open(&bench));
     if (ret == 0)
-        ret = measure_mode(&bench, row);
+        ret = measure(&bench, row);
     bench_close(&bench);
     return ret;
 }

@@ -1,12 +1,11 @@
 /* Measures frames through the library, and the copies that limit them. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/engine.h"
 #include "bench/copies.h"
-#include "bench/equalize/equalize.h"
+#include "bench/equalize.h"
 
 /* Pictures on the host for each direction, more than can be in flight: without batches, and with.
  */
@@ -23,7 +22,6 @@
 #define CHROMA 100          /* byte of uniform chroma, */
 #define CHROMA_CODES 56     /* or the first of this many codes */
 #define FRAME_TIME 16666667 /* nanoseconds: 60 frames per second */
-#define COPY_SECONDS 0.05
 
 /* An equalizer and the pictures that it works on, in a ring. */
 typedef struct Feed {
@@ -34,8 +32,6 @@ typedef struct Feed {
     int planes;   /* 1: luma alone; 3: with 4:2:0 chroma */
     int submitted, received;
 } Feed;
-
-const char *const equalize_backends[EQUALIZE_BACKENDS] = {"cpu", "naive", "improved", "cuda"};
 
 /* ---- images ---- */
 
@@ -85,17 +81,6 @@ static void *allocate(const BenchPicture *p, int planes)
     return memory;
 }
 
-LumeqImage equalize_input(const BenchPicture *p, int planes)
-{
-    const size_t luma = equalize_image_size(p, 1);
-    uint8_t *const memory = allocate(p, planes);
-    if (memory) {
-        memcpy(memory, p->luma, luma);
-        memset(memory + luma, CHROMA, equalize_image_size(p, planes) - luma);
-    }
-    return equalize_image(p, memory, planes);
-}
-
 static int sample_at(const LumeqImage *image, int plane, size_t offset)
 {
     const uint8_t *const at = (const uint8_t *)image->plane[plane] + offset;
@@ -118,8 +103,8 @@ int equalize_compare(const EqualizeCase *c, const char *what, const LumeqImage *
         return bench_refuse("equalize",
                             "%s, %dx%d %s: %s: sample %zu of row %zu of plane %d is %d; expected "
                             "%d",
-                            equalize_backends[c->backend], got->width, got->height, c->content,
-                            what, at % stride / sample, at / stride, i, sample_at(got, i, at),
+                            c->on_gpu ? "cuda" : "cpu", got->width, got->height, c->content, what,
+                            at % stride / sample, at / stride, i, sample_at(got, i, at),
                             sample_at(expected, i, at));
     }
     return 0;
@@ -156,28 +141,25 @@ static int submit(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *pr
     return lumeq_submit(eq, &frame);
 }
 
-/* `stats` may be NULL. */
 static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *previous,
-                        const LumeqImage *out, int number, LumeqFrameStats *stats)
+                        const LumeqImage *out, int number)
 {
     int ret = submit(eq, in, previous, out, number);
     lumeq_flush(eq);
     if (ret == 0)
-        ret = lumeq_receive(eq, NULL, stats);
+        ret = lumeq_receive(eq, NULL, NULL);
     return ret < 0 ? bench_refuse("equalize", "%s", lumeq_last_error(eq)) : 0;
 }
 
-int equalize_expected(LumeqImage *out, const LumeqImage *in, const EqualizeMode *mode)
+int equalize_expected(LumeqImage *out, const EqualizeCase *c)
 {
-    LumeqParams params = equalize_params(mode);
-    const int planes = in->plane[1] ? 3 : 1;
-    const BenchPicture picture = {NULL, in->width, in->height, in->depth};
+    const LumeqImage in = equalize_image(&c->picture, c->picture.luma, 1);
+    LumeqParams params = equalize_params(c->mode);
     LumeqEqualizer *eq = NULL;
     params.bars = LUMEQ_BARS_IGNORE;
-    *out = equalize_image(&picture, allocate(&picture, planes), planes);
-    const int ret = !out->plane[0] || open_plain(&eq, &params) < 0
-                        ? -1
-                        : equalize_one(eq, in, NULL, out, 0, NULL);
+    *out = equalize_image(&c->picture, allocate(&c->picture, 1), 1);
+    const int ret =
+        !out->plane[0] || open_plain(&eq, &params) < 0 ? -1 : equalize_one(eq, &in, NULL, out, 0);
     lumeq_destroy(&eq);
     return ret;
 }
@@ -209,15 +191,14 @@ static void fill_chroma(const LumeqImage *image, const BenchPicture *picture)
         }
 }
 
-static int feed_open(Feed *feed, const EqualizeCase *c, int device, int planes)
+static int feed_open(Feed *feed, const EqualizeCase *c, int planes)
 {
     const LumeqParams params = equalize_params(c->mode);
     const BenchPicture *picture = &c->picture;
     const size_t size = equalize_image_size(picture, planes);
     const LumeqConfig config = {.size = sizeof(config),
-                                .backend = c->backend == EQUALIZE_CUDA ? LUMEQ_BACKEND_CUDA
-                                                                       : LUMEQ_BACKEND_CPU,
-                                .device = device,
+                                .backend = c->on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
+                                .device = c->device,
                                 .threads = c->threads,
                                 .cpu_without = engine_cpu_without(),
                                 .no_stage_times = 1,
@@ -251,7 +232,7 @@ static const LumeqImage *before(const Feed *feed, int picture)
 
 /* Submits the next frames until the library accepts no more, or `end` frames have been submitted.
  * Then receives the oldest frame. */
-static int feed_step(Feed *feed, int end, LumeqFrameStats *stats)
+static int feed_step(Feed *feed, int end)
 {
     int ret = 0;
     while (ret == 0 && feed->submitted < end) {
@@ -262,7 +243,7 @@ static int feed_step(Feed *feed, int end, LumeqFrameStats *stats)
     if (feed->submitted == end)
         lumeq_flush(feed->eq);
     if (ret == 0 || ret == LUMEQ_ERR_AGAIN)
-        ret = lumeq_receive(feed->eq, NULL, stats);
+        ret = lumeq_receive(feed->eq, NULL, NULL);
     feed->received += ret == 0;
     return ret < 0 ? bench_refuse("equalize", "%s", lumeq_last_error(feed->eq)) : 0;
 }
@@ -270,7 +251,7 @@ static int feed_step(Feed *feed, int end, LumeqFrameStats *stats)
 /* After a GPU is lost the library continues on the CPU: the measurement fails then. */
 static int check_backend(const Feed *feed)
 {
-    return strcmp(lumeq_backend_name(feed->eq), equalize_backends[feed->of->backend])
+    return strcmp(lumeq_backend_name(feed->eq), feed->of->on_gpu ? "cuda" : "cpu")
                ? bench_refuse("equalize", "%s", lumeq_last_error(feed->eq))
                : 0;
 }
@@ -279,19 +260,19 @@ static int check_backend(const Feed *feed)
 static int time_frames(Feed *feed, double seconds, double *us)
 {
     for (int i = 0; i < 2 * feed->pictures; i++)
-        if (feed_step(feed, INT32_MAX, NULL) < 0)
+        if (feed_step(feed, INT32_MAX) < 0)
             return -1;
     const int first = feed->received;
     const double start = bench_now_us();
     double now = start;
     while (now - start < seconds * 1e6) {
-        if (feed_step(feed, INT32_MAX, NULL) < 0)
+        if (feed_step(feed, INT32_MAX) < 0)
             return -1;
         now = bench_now_us();
     }
     *us = (now - start) / (feed->received - first);
     while (feed->received < feed->submitted)
-        if (feed_step(feed, feed->submitted, NULL) < 0)
+        if (feed_step(feed, feed->submitted) < 0)
             return -1;
     return check_backend(feed);
 }
@@ -305,8 +286,8 @@ static int time_alone(Feed *feed, double seconds, double *us)
     while (count < MIN_FRAMES || (count < MAX_FRAMES && bench_now_us() < end)) {
         const int i = feed->submitted % feed->pictures;
         const double start = bench_now_us();
-        if (equalize_one(feed->eq, &feed->in[i], before(feed, i), &feed->out[i], feed->submitted++,
-                         NULL) < 0)
+        if (equalize_one(feed->eq, &feed->in[i], before(feed, i), &feed->out[i],
+                         feed->submitted++) < 0)
             return -1;
         if (count >= 0)
             times[count] = bench_now_us() - start;
@@ -319,75 +300,31 @@ static int time_alone(Feed *feed, double seconds, double *us)
 
 /* ---- checks ---- */
 
-/* Histogram and curve that the library reports. */
-typedef struct Reported {
-    LumeqFrameStats stats;
-    uint32_t hist_in[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
-} Reported;
-
-static LumeqFrameStats *stats_of(Reported *reported)
-{
-    reported->stats = (LumeqFrameStats){
-        .size = sizeof(reported->stats), .hist_in = reported->hist_in, .curve = reported->curve};
-    return &reported->stats;
-}
-
-static int compare_bins(const EqualizeCase *c, const char *what, const uint32_t *got,
-                        const uint32_t *expected, int bins)
-{
-    for (int i = 0; i < bins; i++)
-        if (got[i] != expected[i])
-            return bench_refuse("equalize", "%s, %dx%d %s: %s: bin %d is %u; expected %u",
-                                equalize_backends[c->backend], c->picture.width, c->picture.height,
-                                c->content, what, i, got[i], expected[i]);
-    return 0;
-}
-
-/* Compares the first frames with plain C. `reported` has an element more than there are pictures.
- */
-static int compare_frames(const Feed *feed, Reported *reported, LumeqEqualizer *plain)
-{
-    const BenchPicture *picture = &feed->of->picture;
-    void *const memory = allocate(picture, feed->planes);
-    const LumeqImage expected = equalize_image(picture, memory, feed->planes);
-    Reported *const right = &reported[feed->pictures];
-    int ret = memory ? 0 : -1;
-    for (int i = 0; i < feed->pictures && ret == 0; i++) {
-        char what[48];
-        snprintf(what, sizeof(what), "frame %d of the library", i);
-        ret = equalize_one(plain, &feed->in[i], before(feed, i), &expected, i, stats_of(right));
-        if (ret == 0)
-            ret = equalize_compare(feed->of, what, &feed->out[i], &expected);
-        snprintf(what, sizeof(what), "frame %d of the library: histogram", i);
-        if (ret == 0)
-            ret = compare_bins(feed->of, what, reported[i].hist_in, right->hist_in,
-                               right->stats.bins);
-        snprintf(what, sizeof(what), "frame %d of the library: curve", i);
-        if (ret == 0)
-            ret = compare_bins(feed->of, what, reported[i].curve, right->curve, right->stats.bins);
-    }
-    free(memory);
-    return ret;
-}
-
 /* Runs the first frames, with as many in flight as possible, and compares them with plain C. Call
  * it before anything else. */
 static int feed_check(Feed *feed)
 {
     const LumeqParams params = equalize_params(feed->of->mode);
-    Reported *const reported = calloc(feed->pictures + 1, sizeof(*reported));
+    const BenchPicture *picture = &feed->of->picture;
+    void *const memory = allocate(picture, feed->planes);
+    const LumeqImage expected = equalize_image(picture, memory, feed->planes);
     LumeqEqualizer *plain = NULL;
-    int ret = reported ? 0 : bench_refuse("equalize", "out of memory");
+    int ret = memory ? 0 : -1;
     while (ret == 0 && feed->received < feed->pictures)
-        ret = feed_step(feed, feed->pictures, stats_of(&reported[feed->received]));
+        ret = feed_step(feed, feed->pictures);
     if (ret == 0)
         ret = check_backend(feed);
     if (ret == 0)
         ret = open_plain(&plain, &params);
-    if (ret == 0)
-        ret = compare_frames(feed, reported, plain);
+    for (int i = 0; i < feed->pictures && ret == 0; i++) {
+        char what[48];
+        snprintf(what, sizeof(what), "frame %d of the library", i);
+        ret = equalize_one(plain, &feed->in[i], before(feed, i), &expected, i);
+        if (ret == 0)
+            ret = equalize_compare(feed->of, what, &feed->out[i], &expected);
+    }
     lumeq_destroy(&plain);
-    free(reported);
+    free(memory);
     return ret;
 }
 
@@ -408,7 +345,7 @@ static int make_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copie
         if (!resident->in[i].plane[0] || !resident->out[i].plane[0])
             return bench_refuse("equalize", "no GPU memory for %d pictures of %zu bytes",
                                 2 * feed->pictures, size);
-        ret = equalize_one(copier, &feed->in[i], NULL, &resident->in[i], i, NULL);
+        ret = equalize_one(copier, &feed->in[i], NULL, &resident->in[i], i);
     }
     return ret;
 }
@@ -422,10 +359,9 @@ static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copi
     int ret = memory ? 0 : -1;
     lumeq_reset(feed->eq);
     for (int i = 0; i < feed->pictures && ret == 0; i++)
-        ret = equalize_one(feed->eq, &resident->in[i], before(resident, i), &resident->out[i], i,
-                           NULL);
+        ret = equalize_one(feed->eq, &resident->in[i], before(resident, i), &resident->out[i], i);
     for (int i = 0; i < feed->pictures && ret == 0; i++) {
-        ret = equalize_one(copier, &resident->out[i], NULL, &got, i, NULL);
+        ret = equalize_one(copier, &resident->out[i], NULL, &got, i);
         if (ret == 0)
             ret = equalize_compare(feed->of, "a frame in GPU memory", &got, &feed->out[i]);
     }
@@ -464,24 +400,6 @@ static int time_resident(const Feed *feed, double seconds, double *us)
 
 /* ---- measurements ---- */
 
-static int time_copies(const EqualizeCase *c, int device, BenchWay way, double seconds, double *us)
-{
-    char text[256] = "";
-    long count;
-    return bench_copies(us, &count, device, way, equalize_image_size(&c->picture, 1), seconds, text,
-                        sizeof(text)) < 0
-               ? bench_refuse("equalize", "%s", text)
-               : 0;
-}
-
-int equalize_copies(const EqualizeCase *c, BenchValue *row)
-{
-    const int ret = time_copies(c, c->device, BENCH_UP, COPY_SECONDS, &row[EQ_UPLOAD_US].number);
-    return ret < 0
-               ? ret
-               : time_copies(c, c->device, BENCH_DOWN, COPY_SECONDS, &row[EQ_DOWNLOAD_US].number);
-}
-
 static int measure_cpu(Feed *feed, BenchValue *row)
 {
     const EqualizeCase *c = feed->of;
@@ -492,7 +410,7 @@ static int measure_cpu(Feed *feed, BenchValue *row)
         ret = time_frames(feed, c->seconds, &us);
     row[EQ_FRAMES_PER_S].number = 1e6 / us;
     if (ret == 0)
-        ret = feed_open(&coloured, c, c->device, 3);
+        ret = feed_open(&coloured, c, 3);
     if (ret == 0)
         ret = feed_check(&coloured);
     if (ret == 0)
@@ -508,7 +426,7 @@ static int measure_gpu(Feed *feed, BenchValue *row)
     double frame[ROUNDS], duplex[ROUNDS];
     int ret = time_resident(feed, seconds, &row[EQ_RESIDENT_US].number);
     for (int i = 0; i < ROUNDS && ret == 0; i++) {
-        ret = time_copies(c, c->device, BENCH_BOTH, seconds, &duplex[i]);
+        ret = bench_copies(&duplex[i], c->device, equalize_image_size(&c->picture, 1), seconds);
         if (ret == 0)
             ret = time_frames(feed, seconds, &frame[i]);
     }
@@ -524,102 +442,11 @@ static int measure_gpu(Feed *feed, BenchValue *row)
 int equalize_library(const EqualizeCase *c, BenchValue *row)
 {
     Feed feed = {0};
-    int ret = feed_open(&feed, c, c->device, 1);
+    int ret = feed_open(&feed, c, 1);
     if (ret == 0)
         ret = feed_check(&feed);
     if (ret == 0)
-        ret = (c->backend == EQUALIZE_CUDA ? measure_gpu : measure_cpu)(&feed, row);
+        ret = (c->on_gpu ? measure_gpu : measure_cpu)(&feed, row);
     feed_close(&feed);
-    row[EQ_CHECKED].text = ret == 0 ? "yes" : NULL;
-    return ret;
-}
-
-/* ---- several GPUs ---- */
-
-/* One of the GPUs that work at the same time. */
-typedef struct Worker {
-    const EqualizeCase *of;
-    Feed feed;
-    double frame_us[ROUNDS], duplex_us[ROUNDS];
-    int device, round, ret;
-    pthread_t thread;
-} Worker;
-
-static void *work_open(void *data)
-{
-    Worker *const w = data;
-    w->ret = feed_open(&w->feed, w->of, w->device, 1);
-    return NULL;
-}
-
-static void *work_copy(void *data)
-{
-    Worker *const w = data;
-    w->ret =
-        time_copies(w->of, w->device, BENCH_BOTH, w->of->seconds / ROUNDS, &w->duplex_us[w->round]);
-    return NULL;
-}
-
-static void *work_equalize(void *data)
-{
-    Worker *const w = data;
-    w->ret = time_frames(&w->feed, w->of->seconds / ROUNDS, &w->frame_us[w->round]);
-    return NULL;
-}
-
-/* Runs all workers at the same time, each in a thread of its own. */
-static int run_all(Worker *workers, int count, void *(*work)(void *))
-{
-    int started = 0, ret = 0;
-    while (started < count &&
-           pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
-        started++;
-    if (started < count)
-        ret = bench_refuse("equalize", "no thread can be started for GPU %d", started);
-    for (int i = 0; i < started; i++) {
-        pthread_join(workers[i].thread, NULL);
-        if (workers[i].ret < 0)
-            ret = -1;
-    }
-    return ret;
-}
-
-/* Fills a row for each worker, and one for all of them. */
-static void fill_rows(Worker *workers, int count, double alone, EqualizeRow *rows)
-{
-    double frames = 0, copies = 0;
-    for (int i = 0; i <= count; i++) {
-        bench_report_clear(rows[i], EQUALIZE_COLUMNS);
-        rows[i][EQ_CHECKED].text = "yes";
-    }
-    for (int i = 0; i < count; i++) {
-        frames += rows[i][EQ_FRAMES_PER_S].number = 1e6 / bench_median(workers[i].frame_us, ROUNDS);
-        copies += rows[i][EQ_DUPLEX_FRAMES_PER_S].number =
-            1e6 / bench_median(workers[i].duplex_us, ROUNDS);
-    }
-    rows[count][EQ_FRAMES_PER_S].number = frames;
-    rows[count][EQ_DUPLEX_FRAMES_PER_S].number = copies;
-    rows[count][EQ_LINEARITY].number = frames / alone;
-}
-
-int equalize_together(const EqualizeCase *c, int count, double alone, EqualizeRow *rows)
-{
-    static Worker workers[EQUALIZE_MAX_DEVICES];
-    for (int i = 0; i < count; i++)
-        workers[i] = (Worker){.of = c, .device = i};
-    int ret = run_all(workers, count, work_open);
-    for (int i = 0; i < count && ret == 0; i++)
-        ret = feed_check(&workers[i].feed);
-    for (int round = 0; round < ROUNDS && ret == 0; round++) {
-        for (int i = 0; i < count; i++)
-            workers[i].round = round;
-        ret = run_all(workers, count, work_copy);
-        if (ret == 0)
-            ret = run_all(workers, count, work_equalize);
-    }
-    if (ret == 0)
-        fill_rows(workers, count, alone, rows);
-    for (int i = 0; i < count; i++)
-        feed_close(&workers[i].feed);
     return ret;
 }

@@ -1,0 +1,281 @@
+/* lumeq-bench histogram: compares ways to build a histogram; checks each against a plain loop. */
+#include "bench/histogram.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/engine.h"
+#include "bench/bench.h"
+#include "equalizer/cpu/kernels.h"
+
+#define STRATEGIES "cpu|cpu-simd|global|shared|shared-warp|shared-replicated|aggregated|cub|lumeq"
+
+/* Number of timed runs on the CPU, and the time after which MIN_RUNS are enough. */
+#define MIN_RUNS 5
+#define MAX_RUNS 101
+#define ENOUGH_US 100e3
+
+/* A run repeats its work for at least this long, so that reading the clock does not matter. */
+#define RUN_US 50
+
+typedef struct HistogramOptions {
+    BenchPictures pictures;
+    int has[HISTOGRAM_KINDS], strategies;
+    int check_only;
+} HistogramOptions;
+
+typedef struct Run {
+    HistogramOptions options;
+    BenchReport report;
+    const char *content;
+    BenchPicture picture;
+    double copy_gb_s;
+    int has_gpu;
+    HistogramResult reference, result;
+} Run;
+
+/* ---- options ---- */
+
+static int add_strategy(void *options, const char *part)
+{
+    HistogramOptions *const o = options;
+    const int kind = bench_read_choice(part, STRATEGIES);
+    if (kind < 0)
+        return -1;
+    o->has[kind] = 1;
+    o->strategies++;
+    return 0;
+}
+
+const BenchOption bench_histogram_options[] = {
+    BENCH_PICTURE_OPTIONS("3840x2160", "natural", "8|10|12"),
+    {"--strategy", "LIST", "strategies, separated by commas [all]",
+     BENCH_STORE(LIST, HistogramOptions, strategies), .take = add_strategy,
+     .allowed = "some of " STRATEGIES},
+    {"--check", NULL, "count and check, measure nothing",
+     BENCH_STORE(FLAG, HistogramOptions, check_only)},
+    BENCH_FORMAT_OPTIONS,
+};
+
+static void print_notes(void)
+{
+    printf(
+        "\nStrategies: cpu, a plain loop on one core; cpu-simd, lumeq's kernels on one core;\n"
+        "global, an atomic addition in global memory for each sample; shared, a table per block "
+        "in\n"
+        "shared memory, added up at the end; shared-warp, a table per warp; shared-replicated, up "
+        "to\n"
+        "32 interleaved copies of a block's table; aggregated, like shared, but equal neighbours "
+        "are\n"
+        "added at once; cub, CUB's HistogramEven; lumeq, lumeq's kernels.\n\n"
+        "GPU times are medians over replays of a graph. The graph works on copies of the picture\n"
+        "that together are several times the L2 cache (at most 1024 copies: below some hundred KB\n"
+        "they stay in the cache). Clearing the counters is included. On the CPU the picture stays "
+        "in\n"
+        "place. noise is the distance of the quartiles relative to the median. Bandwidth is "
+        "compared\n"
+        "with a large copy on the device in the same run, which counts bytes read and "
+        "written.\n" BENCH_ORIGIN_HELP);
+}
+
+static int read_options(HistogramOptions *o, int argc, char **argv)
+{
+    *o = (HistogramOptions){.pictures = {.bits = "8", .common.seed = 1}};
+    bench_add_size(o, "3840x2160");
+    bench_add_content(o, "natural");
+    const int ret = bench_arguments("histogram", bench_histogram_options, o, argc, argv);
+    if (ret > 0)
+        print_notes();
+    if (ret == 0 && o->pictures.common.csv && o->pictures.common.json)
+        return bench_refuse("histogram", "--csv and --json exclude each other");
+    return ret;
+}
+
+/* ---- rows ---- */
+
+enum {
+    STRATEGY,
+    DEVICE,
+    SIZE,
+    ELEMENTS,
+    DEPTH,
+    CONTENT,
+    TIME,
+    NOISE,
+    ALONE,
+    BANDWIDTH,
+    SHARE_COPY,
+    SPEEDUP,
+    COLUMNS
+};
+
+static const BenchColumn columns[COLUMNS] = {
+    [STRATEGY] = {"strategy", "strategy", 17, -1},
+    [DEVICE] = {"device", "device", 6, -1},
+    [SIZE] = {"size", "size", 11, -1},
+    [ELEMENTS] = {"elements", NULL, 0, 0},
+    [DEPTH] = {"depth", "depth", 5, 0},
+    [CONTENT] = {"content", "content", 9, -1},
+    [TIME] = {"time_us", "time us", 11, 2},
+    [NOISE] = {"noise_percent", "noise %", 7, 1},
+    [ALONE] = {"alone_us", "alone us", 9, 2},
+    [BANDWIDTH] = {"gb_per_s", "GB/s", 8, 2},
+    [SHARE_COPY] = {"share_of_copy_percent", "copy%", 6, 1},
+    [SPEEDUP] = {"speedup", "speedup", 8, 2},
+};
+
+static void print_row(const Run *run, HistogramKind kind, const char *strategy,
+                      const HistogramResult *r)
+{
+    const BenchPicture *const p = &run->picture;
+    BenchValue values[COLUMNS];
+    char device[16], size[32];
+    bench_report_clear(values, COLUMNS);
+    snprintf(device, sizeof(device), "%d", run->options.pictures.device);
+    snprintf(size, sizeof(size), "%dx%d", p->width, p->height);
+    values[STRATEGY].text = strategy;
+    values[DEVICE].text = kind < HISTOGRAM_GLOBAL ? "CPU" : device;
+    values[SIZE].text = size;
+    values[ELEMENTS].number = (double)p->width * p->height;
+    values[DEPTH].number = p->depth;
+    values[CONTENT].text = run->content;
+    values[TIME].number = r->us;
+    values[NOISE].number = 100 * r->spread_us / r->us;
+    values[ALONE].number = r->alone_us;
+    values[BANDWIDTH].number = (double)bench_row_size(p) * p->height / r->us / 1e3;
+    if (kind >= HISTOGRAM_GLOBAL)
+        values[SHARE_COPY].number = 100 * values[BANDWIDTH].number / run->copy_gb_s;
+    values[SPEEDUP].number = run->reference.us / r->us;
+    bench_report_row(&run->report, values);
+}
+
+/* ---- on the CPU ---- */
+
+static void count_plain(uint32_t *counts, const BenchPicture *p)
+{
+    const size_t elements = (size_t)p->width * (size_t)p->height;
+    const uint8_t *const bytes = p->luma;
+    const uint16_t *const words = p->luma;
+    for (size_t i = 0; i < elements; i++)
+        counts[p->depth > 8 ? words[i] : bytes[i]]++;
+}
+
+static void count_simd(uint32_t *counts, const BenchPicture *p)
+{
+    LumeqKernels kernels;
+    const CurveParams params = {.depth = p->depth, .bins = 1 << p->depth};
+    lumeq_kernels_init(&kernels, lumeq_cpu_flags() & ~engine_cpu_without());
+    (p->depth > 8 ? kernels.histogram16 : kernels.histogram8)(
+        counts, p->luma, (ptrdiff_t)bench_row_size(p), p->width, p->height, &params);
+}
+
+static double time_runs(HistogramResult *r, const BenchPicture *p, HistogramKind kind, int runs)
+{
+    const double start = bench_now_us();
+    for (int i = 0; i < runs; i++) {
+        memset(r->counts, 0, sizeof(r->counts));
+        (kind == HISTOGRAM_CPU ? count_plain : count_simd)(r->counts, p);
+    }
+    return (bench_now_us() - start) / runs;
+}
+
+static void count_on_cpu(HistogramResult *r, const BenchPicture *p, HistogramKind kind, int measure)
+{
+    double times[MAX_RUNS];
+    int count = 0;
+    const int runs = 1 + (int)(RUN_US / time_runs(r, p, kind, 1));
+    const double start = bench_now_us();
+    r->us = r->spread_us = r->alone_us = NAN;
+    if (!measure)
+        return;
+    while (count < MIN_RUNS || (count < MAX_RUNS && bench_now_us() - start < ENOUGH_US))
+        times[count++] = time_runs(r, p, kind, runs);
+    r->us = bench_median(times, count); /* sorts */
+    r->spread_us = times[count * 3 / 4] - times[count / 4];
+}
+
+/* ---- measuring ---- */
+
+static int compare(const char *strategy, const uint32_t *expected, const uint32_t *got)
+{
+    for (int i = 0; i < HISTOGRAM_MAX_BINS; i++)
+        if (expected[i] != got[i])
+            return bench_refuse("histogram", "%s: bin %d: expected %u, got %u", strategy, i,
+                                expected[i], got[i]);
+    return 0;
+}
+
+/* Counts the picture in all ways. Returns 0, or -1 if a result is wrong or missing. */
+static int run_strategies(Run *run, HistogramGpu *gpu)
+{
+    const HistogramOptions *const o = &run->options;
+    const int measure = !o->check_only;
+    const char *name = STRATEGIES;
+    int failed = 0;
+    count_on_cpu(&run->reference, &run->picture, HISTOGRAM_CPU, measure);
+    for (int i = 0; i < HISTOGRAM_KINDS; i++, name += strcspn(name, "|") + 1) {
+        HistogramResult *const r = i == HISTOGRAM_CPU ? &run->reference : &run->result;
+        char strategy[32];
+        int ret = 0;
+        if ((o->strategies && !o->has[i]) || (i >= HISTOGRAM_GLOBAL && !gpu))
+            continue;
+        snprintf(strategy, sizeof(strategy), "%.*s", (int)strcspn(name, "|"), name);
+        if (i == HISTOGRAM_CPU_SIMD)
+            count_on_cpu(r, &run->picture, HISTOGRAM_CPU_SIMD, measure);
+        else if (i >= HISTOGRAM_GLOBAL)
+            ret = histogram_gpu_run(gpu, (HistogramKind)i, measure, r);
+        if (ret == 0)
+            ret = compare(strategy, run->reference.counts, r->counts);
+        if (ret == 0)
+            print_row(run, (HistogramKind)i, strategy, r);
+        failed |= ret;
+    }
+    return failed;
+}
+
+static int run_picture(Run *run, int size, int content)
+{
+    const BenchPictures *const o = &run->options.pictures;
+    HistogramGpu *gpu = NULL;
+    int ret = bench_make_picture(&run->picture, o, size, content);
+    if (ret < 0)
+        return ret;
+    run->content = o->content[content];
+    if (run->has_gpu) {
+        gpu =
+            histogram_gpu_open(&run->picture, o->device, !run->options.check_only, &run->copy_gb_s);
+        ret = gpu ? 0 : -1;
+    }
+    if (ret == 0)
+        ret = run_strategies(run, gpu);
+    if (gpu)
+        histogram_gpu_close(gpu);
+    free(run->picture.luma);
+    return ret;
+}
+
+int bench_histogram(int argc, char **argv)
+{
+    static Run run;
+    HistogramOptions *const o = &run.options;
+    const BenchPictures *const p = &o->pictures;
+    char gpu[128] = "";
+    int ret = read_options(o, argc, argv), needs_gpu = 0;
+    if (ret)
+        return ret < 0;
+    for (int i = HISTOGRAM_GLOBAL; i < HISTOGRAM_KINDS; i++)
+        needs_gpu |= o->has[i];
+    if (needs_gpu || !o->strategies)
+        run.has_gpu = bench_find_gpu("histogram", "a strategy on a GPU", p->device, needs_gpu, gpu,
+                                     sizeof(gpu));
+    if (run.has_gpu < 0)
+        return 1;
+    run.report = (BenchReport){bench_format(&p->common), columns, COLUMNS};
+    bench_report_begin(&run.report, bench_command_line(argc, argv), *gpu ? gpu : NULL);
+    for (int i = 0; i < p->sizes; i++)
+        for (int k = 0; k < p->contents; k++)
+            ret |= run_picture(&run, i, k);
+    return ret != 0;
+}
