@@ -5,11 +5,12 @@
 
 #include <libavcodec/bsf.h>
 #include <libavutil/avstring.h>
+#include <libavutil/intreadwrite.h>
 
+#include "media/checksum.h"
 #include "media/codec_name.h"
 #include "media/input/track_choice.h"
 #include "media/log.h"
-#include "media/output/changed_sound.h"
 #include "media/output/container.h"
 #include "media/output/encoder_choice.h"
 #include "media/output/live_sound.h"
@@ -18,6 +19,9 @@
 
 /* Sound that is early by more than this is noticeable. */
 #define NOTICED_US 40000
+
+/* Profile, rate and channels in an ADTS header. */
+#define ADTS_SHAPE 0xfdc0
 
 /* Longest reordering delay of a video codec, in frames. */
 #define MAX_DELAY 16
@@ -35,8 +39,11 @@ typedef struct Track {
     AVRational in_base;  /* time base of its packets */
     AVRational own_base; /* time base of the converter's packets */
     AudioTranscoder *audio;
-    ChangedSound *changed; /* of copied sound, or NULL */
     TextTranscoder *text;
+    char *sound_name;             /* track name of copied sound, or NULL */
+    uint32_t header, extradata;   /* of its first packet, and a checksum; 0: none */
+    int has_begun, is_other;      /* its first packet was seen; its extradata is another one now */
+    int64_t missing;              /* sound that differed from its beginning, in in_base */
     AVBSFContext *filter;         /* bitstream filter for copied packets, or NULL */
     AVPacket *picture;            /* cover picture, written first */
     int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE before the first packet */
@@ -260,10 +267,11 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
         source->format->flags |= AVFMT_FLAG_GENPTS;
     if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && t->start != AV_NOPTS_VALUE)
         t->tracks[in->index].name = av_strdup(name);
-    if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
-        !(t->tracks[in->index].changed =
-              changed_sound_create(in, t->to->oformat, name, t->options->note)))
-        return media_no_memory(error, MEDIA_OUTPUT);
+    if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO) {
+        t->tracks[in->index].sound_name = av_strdup(name);
+        t->tracks[in->index].extradata =
+            checksum(0, in->codecpar->extradata, (size_t)in->codecpar->extradata_size);
+    }
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_keeps_start(t->to->oformat))
         t->tracks[in->index].early_name = av_strdup(name);
     if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && container_is_mp4(t->to->oformat) &&
@@ -403,7 +411,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
     int ret = AVERROR(ENOMEM);
     if (like && encoder->type == AVMEDIA_TYPE_AUDIO)
         ret = audio_transcoder_open(&track->audio, in, like, encoder, t->to->oformat,
-                                    t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE, NULL);
+                                    t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE);
     else if (like)
         ret = text_transcoder_open(&track->text, in, like, encoder);
     if (ret < 0) {
@@ -509,9 +517,9 @@ static int add_live_sound(Tracks *t, MediaError *error)
     track->in_base = in->time_base;
     track->last_dts = AV_NOPTS_VALUE;
     track->out->disposition = AV_DISPOSITION_DEFAULT;
-    const int ret = encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder,
-                                                    t->to->oformat, 0, NULL)
-                            : AVERROR_ENCODER_NOT_FOUND;
+    const int ret =
+        encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder, t->to->oformat, 0)
+                : AVERROR_ENCODER_NOT_FOUND;
     track->own_base = track->out->time_base;
     /* Matroska's reader subtracts the encoder's padding from all times; times below 0 would delay
      * the video. */
@@ -765,10 +773,7 @@ typedef struct Taker {
 static int take_sound(void *opaque, AVPacket *packet)
 {
     const Taker *taker = opaque;
-    const Track *track = taker->track;
-    return write_packet(taker->tracks, taker->track, packet,
-                        track->changed ? changed_sound_base(track->changed) : track->own_base,
-                        taker->error);
+    return write_packet(taker->tracks, taker->track, packet, taker->track->own_base, taker->error);
 }
 
 static int failed(int ret, MediaError *error)
@@ -777,14 +782,69 @@ static int failed(int ret, MediaError *error)
     return error->fault;
 }
 
-/* Converts a packet of sound, or writes the part of it that cannot be copied. Returns 1 if the
- * packet can be copied. A NULL `packet` marks the end. */
-static int run_sound(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+/* A NULL `packet` marks the end. */
+static int convert_sound(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
 {
     Taker taker = {t, track, error};
-    const int ret = track->audio ? audio_transcoder_run(track->audio, packet, take_sound, &taker)
-                                 : changed_sound_run(track->changed, packet, take_sound, &taker);
-    return ret < 0 ? failed(ret, error) : !track->audio && ret;
+    const int ret = audio_transcoder_run(track->audio, packet, take_sound, &taker);
+    return ret < 0 ? failed(ret, error) : 0;
+}
+
+/* True if the packet does not begin with a frame's header although the first one did. Demuxers do
+ * not notice when a transport stream goes on with another codec. */
+static int lacks_header(Track *track, const AVPacket *packet)
+{
+    static const struct {
+        enum AVCodecID codec;
+        uint32_t mask, sync;
+    } headers[] = {
+        {AV_CODEC_ID_AAC, 0xfff60000, 0xfff00000}, {AV_CODEC_ID_MP1, 0xffe00000, 0xffe00000},
+        {AV_CODEC_ID_MP2, 0xffe00000, 0xffe00000}, {AV_CODEC_ID_MP3, 0xffe00000, 0xffe00000},
+        {AV_CODEC_ID_AC3, 0xffff0000, 0x0b770000}, {AV_CODEC_ID_EAC3, 0xffff0000, 0x0b770000}};
+    const uint32_t header = packet->size >= 4 ? AV_RB32(packet->data) : 0;
+    int has_header = 0;
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+        has_header |= track->out->codecpar->codec_id == headers[i].codec &&
+                      (header & headers[i].mask) == headers[i].sync;
+    if (!track->has_begun)
+        track->header = has_header ? header : 0;
+    track->has_begun = 1;
+    return track->header && !has_header;
+}
+
+static void note_change(const Tracks *t, const Track *track, const AVPacket *packet)
+{
+    const AVCodec *encoder = avcodec_find_encoder(t->to->oformat->audio_codec);
+    tracks_note(t->options,
+                "%s changes at %.2f s: sound that differs from its beginning is left out%s%s",
+                track->sound_name, (double)packet->pts * av_q2d(track->in_base),
+                encoder ? "; try --acodec " : "", encoder ? encoder->name : "");
+}
+
+/* Returns 1 if a packet of copied sound can be written, 0 if it is of another kind than the
+ * beginning of its track, which most containers describe once. */
+static int check_sound(Tracks *t, Track *track, AVPacket *packet)
+{
+    if (lacks_header(track, packet)) {
+        t->lost++;
+        return 0;
+    }
+    const int is_adts = track->header && track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
+                        !av_match_name(t->to->oformat->name, "mpegts,nut,avi");
+    size_t size;
+    const uint8_t *extra = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
+    if (extra) {
+        const uint32_t sum = checksum(0, extra, size);
+        track->extradata = track->extradata ? track->extradata : sum;
+        track->is_other = sum != track->extradata;
+        av_packet_free_side_data(packet); /* muxers would write it into the header again */
+    }
+    if (!track->is_other && !(is_adts && ((AV_RB32(packet->data) ^ track->header) & ADTS_SHAPE)))
+        return 1;
+    if (!track->missing)
+        note_change(t, track, packet);
+    track->missing += FFMAX(packet->duration, 1);
+    return 0;
 }
 
 /* Cuts a subtitle or data packet that begins before time 0, because muxers would shift the whole
@@ -813,15 +873,14 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
         return 0;
     }
     if (!track->audio && !track->text) {
-        const int copies = track->changed ? run_sound(t, track, packet, error) : 1;
-        if (copies > 0)
+        if (!track->sound_name || check_sound(t, track, packet))
             return write_packet(t, track, packet, track->in_base, error);
         av_packet_unref(packet);
-        return copies;
+        return 0;
     }
     if (packet->stream_index == tracks_live(t))
         packet->pts += t->live_delay;
-    int ret = track->audio ? run_sound(t, track, packet, error)
+    int ret = track->audio ? convert_sound(t, track, packet, error)
                            : text_transcoder_run(track->text, packet, t->packet);
     av_packet_unref(packet);
     if (!track->audio && ret < 0)
@@ -835,8 +894,8 @@ int tracks_finish(Tracks *t, MediaError *error)
 {
     int ret = 0;
     for (int i = 0; i < t->all && ret >= 0; i++) {
-        if (t->tracks[i].audio || t->tracks[i].changed)
-            ret = run_sound(t, &t->tracks[i], NULL, error);
+        if (t->tracks[i].audio)
+            ret = convert_sound(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
             tracks_note(t->options, "%s is left out: it has no key frame in the part",
                         t->tracks[i].name);
@@ -853,13 +912,12 @@ TrackLosses tracks_losses(const Tracks *t)
 {
     TrackLosses all = {.packets = t->lost};
     for (int i = 0; i < t->all; i++) {
+        const Track *track = &t->tracks[i];
         SoundLoss loss = {0};
-        int64_t missing = 0;
-        if (t->tracks[i].audio)
-            loss = audio_transcoder_loss(t->tracks[i].audio);
-        else if (t->tracks[i].changed)
-            loss = changed_sound_loss(t->tracks[i].changed, &missing);
-        all.missing += missing;
+        if (track->audio)
+            loss = audio_transcoder_loss(track->audio);
+        if (track->missing)
+            all.missing += av_rescale_q(track->missing, track->in_base, AV_TIME_BASE_Q);
         all.sound.silence += loss.silence;
         all.sound.errors += loss.errors;
     }
@@ -873,10 +931,10 @@ void tracks_close(Tracks **tracks)
         return;
     for (int i = 0; t->tracks && i < t->all; i++) {
         audio_transcoder_close(&t->tracks[i].audio);
-        changed_sound_close(&t->tracks[i].changed);
         text_transcoder_close(&t->tracks[i].text);
         av_packet_free(&t->tracks[i].picture);
         av_bsf_free(&t->tracks[i].filter);
+        av_freep(&t->tracks[i].sound_name);
         av_freep(&t->tracks[i].early_name);
         av_freep(&t->tracks[i].name);
     }

@@ -46,9 +46,6 @@ int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in
 /* The tolerance after lost packets, whose samples are known to be missing. */
 #define LOST_TOLERANCE_MS 5
 
-/* For frames that the demuxer did not find, whose times are those of packets around them. */
-#define LOOSE_TOLERANCE_MS 500
-
 /* Initial capacity for the times of packets in the decoder. */
 #define FIRST_TIMES 16
 
@@ -65,7 +62,6 @@ struct AudioTranscoder {
     int64_t next_in;       /* time due for the next input samples, encoder's time base */
     int64_t next_out;      /* time of the first sample in `samples` */
     AVFifo *pending_times; /* int64_t: times of packets that have not produced a frame yet */
-    int is_loose;          /* see LOOSE_TOLERANCE_MS */
     int starts_at_zero;    /* the container starts all sound at time 0 */
     int64_t length;        /* of the track, encoder's time base; 0: unknown */
     int64_t begin, end;    /* of all packets, encoder's time base, or AV_NOPTS_VALUE */
@@ -75,7 +71,7 @@ struct AudioTranscoder {
     int64_t errors;        /* decoder errors since the last frame */
     int64_t other_errors;  /* decoder errors that lost no samples */
     int needs_reopen;      /* the decoder has failed and must be reopened: it may hold state from a
-                      damaged      packet */
+                      damaged packet */
 };
 
 /* The nearest rate that is not lower, else the highest. */
@@ -115,8 +111,9 @@ static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AV
 
 /* A `bitrate` of 0 leaves the choice to the encoder. */
 static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
-                       const AVCodecParameters *in, int channels, int64_t bitrate)
+                       int channels, int64_t bitrate)
 {
+    const AVCodecParameters *in = t->from;
     const enum AVSampleFormat *formats = codec_sample_formats(codec);
     avcodec_free_context(&t->encoder);
     t->encoder = avcodec_alloc_context3(codec);
@@ -159,16 +156,14 @@ static int open_resampler(const AudioTranscoder *t, SwrContext **resampler,
 }
 
 /* Opens the encoder with as many channels as it takes, of those that the sound can be mixed to. */
-static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
-                        const AVCodecParameters *like)
+static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer)
 {
     const AVChannelLayout *in = &t->from->ch_layout;
     int ret = AVERROR(EINVAL);
-    for (int n = like->ch_layout.nb_channels; ret < 0 && n > 0;
-         n = n > MOST_DEFAULT ? MOST_DEFAULT : n - 1) {
-        ret = try_encoder(t, codec, muxer, like, n, BITS_PER_CHANNEL);
+    for (int n = in->nb_channels; ret < 0 && n > 0; n = n > MOST_DEFAULT ? MOST_DEFAULT : n - 1) {
+        ret = try_encoder(t, codec, muxer, n, BITS_PER_CHANNEL);
         if (ret < 0)
-            ret = try_encoder(t, codec, muxer, like, n, 0);
+            ret = try_encoder(t, codec, muxer, n, 0);
         if (ret >= 0)
             ret =
                 open_resampler(t, &t->resampler, in, t->encoder->sample_fmt, t->from->sample_rate);
@@ -191,8 +186,7 @@ static int open_decoder(const AudioTranscoder *t, AVCodecContext **decoder)
 }
 
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
-                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole,
-                          const AVCodecParameters *like)
+                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole)
 {
     *transcoder = NULL;
     if (in->codecpar->sample_rate <= 0 || in->codecpar->ch_layout.nb_channels <= 0)
@@ -206,7 +200,7 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     if (ret >= 0)
         ret = open_decoder(t, &t->decoder);
     if (ret >= 0)
-        ret = open_encoder(t, encoder, muxer, like ? like : t->from);
+        ret = open_encoder(t, encoder, muxer);
     if (ret >= 0)
         ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
     if (ret >= 0) {
@@ -216,8 +210,7 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
         t->resampled = av_frame_alloc();
         t->packet = av_packet_alloc();
         t->pending_times = av_fifo_alloc2(FIRST_TIMES, sizeof(int64_t), AV_FIFO_FLAG_AUTO_GROW);
-        t->starts_at_zero = !like && !container_keeps_start(muxer);
-        t->is_loose = like && like->codec_id != in->codecpar->codec_id;
+        t->starts_at_zero = !container_keeps_start(muxer);
         t->next_in = t->begin = t->end = t->last_end = t->lost_end = AV_NOPTS_VALUE;
         if (whole && in->duration > 0)
             t->length = av_rescale_q(in->duration, in->time_base, t->encoder->time_base);
@@ -369,7 +362,7 @@ static int start(AudioTranscoder *t, int64_t at, PacketTaker take, void *opaque)
 static int64_t tolerance_of(const AudioTranscoder *t, int lossy)
 {
     const int ms = lossy ? LOST_TOLERANCE_MS : TOLERANCE_MS;
-    return (int64_t)t->encoder->sample_rate * (t->is_loose ? LOOSE_TOLERANCE_MS : ms) / 1000;
+    return (int64_t)t->encoder->sample_rate * ms / 1000;
 }
 
 /* Advances to a later time and fills the gap. `lossy`: packets before it failed to decode. */

@@ -21,13 +21,11 @@ typedef struct SoundLoss {
 /*
  * Converts a sound track; `out` receives the encoder's parameters and time base. The timeline is
  * kept: gaps, sound that fails to decode, and the start offset if the container does not store it
- * become silence; overlaps are cut. `whole`: the complete track will be passed, not a part. `like`:
- * the rate and channels to encode, for a part in the middle of a track; or NULL. Returns 0 or
- * AVERROR; *transcoder is then NULL.
+ * become silence; overlaps are cut. `whole`: the complete track will be passed, not a part. Returns
+ * 0 or AVERROR; *transcoder is then NULL.
  */
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
-                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole,
-                          const AVCodecParameters *like);
+                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole);
 
 /* Converts a packet (NULL at the end) and passes each finished packet to `take`, in `out`'s time
  * base as it was at opening. Returns 0, AVERROR, or the error of `take`. */
