@@ -13,9 +13,7 @@
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_CHANGE 1.0 /* in 8-bit codes */
 
-/* Noise in 8-bit codes: just visible; and the most after a lift, before filtering (rule/lift.c). */
-#define VISIBLE_NOISE 1.0
-#define MAX_LIFTED_NOISE 13.0
+#define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
 /* Kinds of pictures that one line names at most, and the smallest percentage that it names. */
 #define MAX_KINDS 3
@@ -106,26 +104,12 @@ static double mean_change(const LumeqFrameStats *s, int depth)
     return count > 0 ? sum / count * CODES / (1 << depth) : -1;
 }
 
-/* The median's light, in nits. */
-static double median_nits(const LumeqFrameStats *s, const uint32_t *hist, LumeqTransfer transfer,
-                          int full_range)
-{
-    uint64_t sum = 0, below = 0;
-    int i = 0;
-    for (int k = 0; k < s->bins; k++)
-        sum += hist[k];
-    while (i < s->bins - 1 && 2 * (below += hist[i]) < sum)
-        i++;
-    return lumeq_nits(transfer, place((double)i * CODES / s->bins, full_range));
-}
-
 Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                        const Options *options, int depth, int full_range)
 {
     Decision d = {.kind = DECISION_ORDERED,
                   .mode = params->mode,
                   .limit = params->limit,
-                  .adaptive = params->adaptive,
                   .light = params->brightness != 0 || (params->gamma != 0 && params->gamma != 1),
                   .options = options,
                   /* Filtering noise below one code makes no visible difference. */
@@ -134,12 +118,7 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                   .dark = stats->dark,
                   .lift = stats->lift,
                   .strength = stats->strength,
-                  .noise = stats->noise,
                   .change = mean_change(stats, depth)};
-    if (params->transfer != LUMEQ_TRANSFER_SDR && stats->hist_out) {
-        d.nits_in = median_nits(stats, stats->hist_in, params->transfer, full_range);
-        d.nits_out = median_nits(stats, stats->hist_out, params->transfer, full_range);
-    }
     if (params->mode == LUMEQ_MODE_OFF) {
         d.kind = d.light ? DECISION_LIGHT : DECISION_OFF;
     } else if (params->reference) {
@@ -236,9 +215,7 @@ static void action(const Decision *d, char *text, size_t size)
     if (d->kind == DECISION_OFF || d->kind == DECISION_REFERENCE)
         return;
     if (d->kind == DECISION_LIFTED)
-        snprintf(text, size, "lifted %.1fx%s%s%s", d->lift,
-                 d->noise * d->lift > MAX_LIFTED_NOISE ? ", as far as its noise allows" : "",
-                 d->denoised ? ", noise reduced" : "",
+        snprintf(text, size, "lifted %.1fx%s%s", d->lift, d->denoised ? ", noise reduced" : "",
                  d->strength >= VISIBLE_STRENGTH ? ", contrast raised" : "");
     else if (is_equalized(d) && d->kind == DECISION_ORDERED && d->mode != LUMEQ_MODE_GLOBAL)
         snprintf(text, size, "%s, strength %.2g", raised(d), d->strength);
@@ -246,15 +223,11 @@ static void action(const Decision *d, char *text, size_t size)
         snprintf(text, size, "%s", raised(d));
     else if (!d->light)
         snprintf(text, size, "%s", d->kind >= DECISION_PAGE ? "left alone" : "hardly changed");
-    size_t used = strlen(text);
+    const size_t used = strlen(text);
     if (d->light) {
         name_light(d, light, sizeof(light));
         snprintf(text + used, size - used, "%s%s", used ? ", " : "only ", light);
-        used = strlen(text);
     }
-    if (d->nits_out > 0 && (d->kind == DECISION_LIFTED || is_equalized(d) || d->light))
-        snprintf(text + used, size - used, ", median %.*f -> %.*f nits, highlights kept",
-                 d->nits_in < 10, d->nits_in, d->nits_out < 10, d->nits_out);
 }
 
 static void whole_text(const Decision *d, const char *share, char *text, size_t size)
@@ -283,25 +256,20 @@ void decisions_add(Decisions *all, const Decision *d)
     Decision *sum = &all->of[d->kind].sum;
     sum->mode = d->mode;
     sum->limit = d->limit;
-    sum->adaptive = d->adaptive;
     sum->light = d->light;
     sum->options = d->options;
     sum->denoised += d->denoised;
     sum->dark += d->dark;
     sum->lift += d->lift;
     sum->strength += d->strength;
-    sum->noise += d->noise >= 0 ? d->noise : 0;
     sum->change += d->change;
-    sum->nits_in += d->nits_in;
-    sum->nits_out += d->nits_out;
-    all->of[d->kind].noisy += d->noise >= 0;
     all->of[d->kind].frames++;
     all->frames++;
 }
 
 static Decision mean(const Decisions *all, int kind)
 {
-    const double frames = (double)all->of[kind].frames, noisy = (double)all->of[kind].noisy;
+    const double frames = (double)all->of[kind].frames;
     Decision d = all->of[kind].sum;
     d.kind = (DecisionKind)kind;
     d.denoised = d.denoised * 2 > frames;
@@ -309,9 +277,6 @@ static Decision mean(const Decisions *all, int kind)
     d.lift /= frames;
     d.strength /= frames;
     d.change /= frames;
-    d.nits_in /= frames;
-    d.nits_out /= frames;
-    d.noise = noisy > 0 ? d.noise / noisy : -1;
     return d;
 }
 

@@ -28,14 +28,11 @@ typedef struct Decision {
     DecisionKind kind;
     LumeqMode mode;
     LumeqLimit limit;
-    int adaptive;                /* the strength was chosen for the picture */
     int light;                   /* --brightness or --gamma is set */
     const Options *options;      /* borrowed, for their names */
     int denoised;                /* visible noise was filtered */
     double dark, lift, strength; /* as in LumeqFrameStats */
-    double noise;                /* as in LumeqFrameStats; -1: unknown */
     double change;               /* mean difference of luma in 8-bit codes; -1: unknown */
-    double nits_in, nits_out;    /* medians of HDR before and after; 0: SDR */
 } Decision;
 
 /* `stats` must have `hist_in`; without `curve` the change is unknown. `params`: used for the frame,
@@ -52,7 +49,7 @@ typedef struct Decisions {
     int64_t frames;
     struct {
         Decision sum;
-        int64_t frames, noisy; /* noisy: with known noise */
+        int64_t frames;
     } of[DECISION_KINDS];
 } Decisions;
 

@@ -28,8 +28,6 @@
 #define PIECE_SECONDS 4.0
 #define EXTRA_SECONDS 2.0
 
-#define MIN_REPORTED_ERROR 0.1 /* smaller standard errors are not reported */
-
 #define SHEET_ENDING ".sample.png"
 
 /* ---- the estimate ---- */
@@ -40,39 +38,11 @@
 /* Frame rate of a film whose packets have no duration. */
 #define DEFAULT_RATE 25.0
 
-static double bytes_of_frame(const Trial *t)
-{
-    return t->packets ? (double)t->rest / (double)t->packets : (double)t->first;
-}
-
-/* Returns the standard error of the mean of `of` over the pieces, relative to the mean. */
-static double relative_error(const Trial *trials, int count, double (*of)(const Trial *))
-{
-    double mean = 0, squares = 0;
-    for (int i = 0; i < count; i++)
-        mean += of(&trials[i]) / count;
-    for (int i = 0; i < count; i++)
-        squares += (of(&trials[i]) - mean) * (of(&trials[i]) - mean);
-    return count > 1 && mean > 0 ? sqrt(squares / (count - 1) / count) / mean : 0;
-}
-
-/* Bytes per frame of a film. Each piece begins with a key frame; a film has fewer of them. */
-static double mean_bytes(double first, double rest, double packets, int pieces, int key_interval)
-{
-    const double interval = key_interval > 0 ? key_interval : DEFAULT_KEY_INTERVAL;
-    const double all = packets + pieces;
-    if (packets == 0 || interval <= all / pieces)
-        return (first + rest) / all;
-    const double other = rest / packets;
-    return other + (first / pieces - other) / interval;
-}
-
+/* Sums are over the pieces. Each begins with a key frame; a film has fewer of them. */
 SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int count)
 {
-    /* Sums over the pieces, as in Trial. */
     double packets = 0, first = 0, rest = 0, seconds = 0, frames = 0, tried = 0;
-    double work = 0, other = 0, header = 0;
-    SampleEstimate e = {.begin = INFINITY};
+    double work = 0, other = 0, header = 0, begin = INFINITY;
     for (const Trial *t = trials; t < trials + count; t++) {
         packets += (double)t->packets;
         first += (double)t->first;
@@ -83,34 +53,22 @@ SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int 
         work += trial_pace(t) * (double)t->frames;
         other += (double)(t->written - t->header - t->payload);
         header = fmax(header, (double)t->header);
-        e.begin = fmin(e.begin, t->encoded - t->began);
+        begin = fmin(begin, t->encoded - t->began);
     }
+    const double all = packets + count;
+    const double interval = trials->key_interval > 0 ? trials->key_interval : DEFAULT_KEY_INTERVAL;
     tried = tried > 0 ? tried : frames / DEFAULT_RATE;
-    e.frames = film->seconds * (packets + count) / (seconds > 0 ? seconds : tried);
-    e.seconds = e.begin + e.frames * work / frames;
-    e.frames_a_second = e.frames / e.seconds;
-    e.seconds_error = relative_error(trials, count, trial_pace);
-    if (film->bitrate > 0) {
+    SampleEstimate e = {.frames = film->seconds * all / (seconds > 0 ? seconds : tried)};
+    e.seconds = begin + e.frames * work / frames;
+    if (film->bitrate > 0)
         e.video = film->seconds * (double)film->bitrate / 8;
-    } else {
-        e.video = e.frames * mean_bytes(first, rest, packets, count, trials[0].key_interval);
-        e.bytes_error = relative_error(trials, count, bytes_of_frame);
-    }
+    else if (packets == 0 || interval <= all / count)
+        e.video = e.frames * (first + rest) / all;
+    else
+        e.video = e.frames * rest / packets +
+                  fmax(e.frames / interval, 1) * (first / count - rest / packets);
     e.bytes = e.video + header + other * film->seconds / tried;
     return e;
-}
-
-SampleEstimate sample_estimate_whole(const Trial *t)
-{
-    const double seconds = t->ended - t->began;
-    return (SampleEstimate){
-        .frames = (double)t->frames,
-        .seconds = seconds,
-        .begin = t->encoded - t->began,
-        .bytes = (double)t->written,
-        .video = (double)t->payload,
-        .frames_a_second = (double)t->frames / seconds,
-    };
 }
 
 /* ---- the sheet: pairs of pictures, before above after ---- */
@@ -335,18 +293,6 @@ static int try_all(Sample *s)
 
 /* ---- the result ---- */
 
-/* "1 h 12 min", "12 min 5 s", "48 s" */
-static void print_time(char *text, size_t size, double seconds)
-{
-    const long s = lrint(seconds), minutes = lrint(seconds / 60);
-    if (s >= 3600)
-        snprintf(text, size, "%ld h %ld min", minutes / 60, minutes % 60);
-    else if (s >= 60)
-        snprintf(text, size, "%ld min %ld s", s / 60, s % 60);
-    else
-        snprintf(text, size, "%.2g s", seconds);
-}
-
 /* "3.41 GB", "820 KB" */
 static void print_size(char *text, size_t size, double bytes)
 {
@@ -360,16 +306,15 @@ static void print_size(char *text, size_t size, double bytes)
 static void say_estimate(const Sample *s)
 {
     const SampleFilm of = {.seconds = s->seconds, .bitrate = s->options->bitrate};
-    const SampleEstimate e =
-        s->is_whole ? sample_estimate_whole(s->trials) : sample_estimate(&of, s->trials, s->tried);
-    char time[32], bytes[32], video[32], film[32], more[64] = "";
-    print_time(time, sizeof(time), e.seconds);
+    const SampleEstimate e = sample_estimate(&of, s->trials, s->tried);
+    const double pace = e.frames / e.seconds;
+    char time[32], bytes[32], video[32], film[32];
+    osd_time(llrint(ceil(e.seconds) * AV_TIME_BASE), time, sizeof(time));
+    osd_time((int64_t)(s->seconds * AV_TIME_BASE), film, sizeof(film));
     print_size(bytes, sizeof(bytes), e.bytes);
     print_size(video, sizeof(video), e.video);
     say(SAY_NORMAL, "%s: about %s, at %.*f frames per second, and about %s, including %s of video",
-        media_quote(s->options->output), time, e.frames_a_second < 10 ? 1 : 0, e.frames_a_second,
-        bytes, video);
-    osd_time((int64_t)(s->seconds * AV_TIME_BASE), film, sizeof(film));
+        media_quote(s->options->output), time, pace < 10, pace, bytes, video);
     if (s->is_whole)
         say(SAY_NORMAL, "from all of it, which is not longer than a sample: %s", film);
     else
@@ -378,11 +323,6 @@ static void say_estimate(const Sample *s)
     if (s->tried < s->pieces)
         say(SAY_NORMAL, "%d of %d pieces had no picture and were skipped", s->pieces - s->tried,
             s->pieces);
-    if (2 * s->pieces <= OPTIONS_SAMPLE_MOST)
-        snprintf(more, sizeof(more), "; --sample %d is more precise", 2 * s->pieces);
-    if (e.seconds_error >= MIN_REPORTED_ERROR || e.bytes_error >= MIN_REPORTED_ERROR)
-        say(SAY_NORMAL, "the pieces differ much: time may be off by %.0f %%, size by %.0f %%%s",
-            100 * e.seconds_error, 100 * e.bytes_error, more);
 }
 
 static int report(Sample *s)

@@ -20,21 +20,13 @@ typedef struct SampleFilm {
 } SampleFilm;
 
 typedef struct SampleEstimate {
-    double frames;          /* of the film */
-    double seconds;         /* of wall clock time */
-    double begin;           /* seconds before the first frame, included above */
-    double bytes;           /* of the output */
-    double video;           /* bytes of video packets, included above */
-    double frames_a_second; /* overall */
-
-    /* Relative standard errors, from the differences between pieces; 0 for a single piece. */
-    double seconds_error, bytes_error;
+    double frames;  /* of the film */
+    double seconds; /* of wall clock time */
+    double bytes;   /* of the output */
+    double video;   /* bytes of video packets, included above */
 } SampleEstimate;
 
 /* Estimates a film from finished trials of pieces with at least one frame each. */
 SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int count);
-
-/* For a film that was tried as a whole. */
-SampleEstimate sample_estimate_whole(const Trial *trial);
 
 #endif

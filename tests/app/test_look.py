@@ -369,7 +369,6 @@ class Look(Case):
                     self.assertLessEqual(max(abs(a - b) for a, b in zip(before[:16], after[:16])), 1, args)
                     if args in ((), ("--profile", "night")):
                         self.assertGreater(sum(after[16:]), 1.2 * sum(before[16:]), args)
-                        self.assertRegex(result.err, r"median \d\.\d -> \d+ nits, highlights kept")
                 self.assertEqual(raw(self.lossless(source, "--mode", "off")), raw(source))
 
     def test_constant_luminance_is_left_alone(self):

@@ -26,7 +26,7 @@ def film(name):
 
 def told(result):
     """Bytes, of which video, and seconds."""
-    match = re.search(r": about ([\d.hmins ]+), at [\d.]+ frames per second, and about ([\d.]+) (\w+), "
+    match = re.search(r": about ([\d:]+), at [\d.]+ frames per second, and about ([\d.]+) (\w+), "
                       r"including ([\d.]+) (\w+) of video$", result.err, re.M)
     if not match:
         raise AssertionError(result)
@@ -67,19 +67,6 @@ class Sample(Case):
         self.assertAlmostEqual(video, 27 * 10e3, delta=2e3)  # as it is rounded for a person
         self.assertGreater(size, video)
 
-    def test_differing_pieces(self):
-        """Three pieces cannot predict grain that comes and goes; the message gives a margin."""
-        grain = clip("comes.mkv", *X264, size="96x64", rate=12, seconds=27,
-                     filters="noise=alls=40:allf=t:enable='lt(mod(t,9),3)'")
-        for options, words in (((grain,), r"the pieces differ much: time may be off by \d+ %, size by ([2-9]\d) %; "
-                                          r"--sample 6 is more precise"),
-                               ((film("moving.mkv"),), None)):
-            result = self.ok(*options, "-o", "out.mkv", "-y", "--sample", "3", *ENCODERS["x264"], cwd=self.folder)
-            if words:
-                self.assertRegex(result.err, words)
-            else:
-                self.assertNotRegex(result.err, r"size by \d\d")
-
     def test_the_sheet(self):
         """Each column has a picture of the film above the same one as written."""
         self.ok(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
@@ -113,7 +100,7 @@ class Sample(Case):
                 self.assertEqual(self.files(), [name + ".sample.png"])
                 self.ok(short, "-o", name, "--backend", "cpu", *options, cwd=self.folder)
                 real = os.path.getsize(self.path(name))
-                self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)  # it prints three digits
+                self.assertAlmostEqual(told(result)[0], real, delta=0.03 * real)
                 for left in self.files():
                     os.unlink(self.path(left))
 

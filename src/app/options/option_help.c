@@ -6,12 +6,10 @@
 
 #include "app/terminal.h"
 
-#define MIN_WIDTH 44  /* narrower terminals wrap by themselves */
+#define MIN_WIDTH 72  /* narrower terminals wrap by themselves */
 #define MAX_WIDTH 120 /* longer lines are hard to read */
 #define INDENT 32     /* column of the explanations */
 #define USAGE_INDENT 41
-#define NARROW 70 /* too narrow for two columns: explanations go below */
-#define NARROW_INDENT 10
 
 const HelpPair option_usage[] = {
     {"lumeq [options] [INPUT]", "play it, or wait for a file"},
@@ -43,38 +41,12 @@ const HelpPair option_topics[] = {
     {0},
 };
 
-static void pad(int columns)
-{
-    printf("%*s", columns, "");
-}
-
-/* Prints an option with its choices, which wrap after a | if they are too long. */
-static void print_left(const char *left, int width)
-{
-    while ((int)strlen(left) > width && strchr(left, '|')) {
-        const char *end = left + width;
-        while (end > left && end[-1] != '|')
-            end--;
-        if (end == left)
-            break;
-        printf("%.*s\n", (int)(end - left), left);
-        pad(NARROW_INDENT);
-        left = end;
-        width -= width > NARROW_INDENT ? NARROW_INDENT : 0; /* later lines are indented */
-    }
-    fputs(left, stdout);
-}
-
-/* Prints `left`, and the explanation beside it or, without enough room, below. */
+/* Prints `left`, and the explanation beside it or, if it is too long, below. */
 static void print_pair(const char *left, const char *text, int indent, int width)
 {
-    const int used = (int)strlen(left);
-    if (width < NARROW)
-        indent = NARROW_INDENT;
-    print_left(left, width);
-    if (used + 2 > indent)
-        putchar('\n');
-    pad(used + 2 > indent ? indent : indent - used);
+    const int is_long = (int)strlen(left) + 2 > indent;
+    printf("%-*s%s", is_long ? 0 : indent, left, is_long ? "\n" : "");
+    printf("%*s", is_long ? indent : 0, "");
     say_wrapped(text, indent, indent, width);
 }
 

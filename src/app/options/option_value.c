@@ -11,9 +11,6 @@
 #include "app/options/option_table.h"
 #include "media/error.h"
 
-/* A bit rate without a unit probably means megabits below this number, else kilobits. */
-#define MEGABITS_BELOW 100
-
 /* An option's value and the field that it sets. */
 typedef struct Setting {
     const Option *option;
@@ -249,53 +246,22 @@ static int set_part(const Setting *s)
     return 0;
 }
 
-static int read_rate(const char *text, double *rate)
-{
-    char copy[32];
-    const size_t n = strlen(text);
-    double unit = 1;
-    if (n == 0 || n >= sizeof(copy))
-        return -1;
-    strcpy(copy, text);
-    if (strchr("kK", copy[n - 1]))
-        unit = 1e3;
-    else if (strchr("mM", copy[n - 1]))
-        unit = 1e6;
-    if (unit > 1)
-        copy[n - 1] = '\0';
-    if (read_number(copy, rate) < 0)
-        return -1;
-    *rate *= unit;
-    return 0;
-}
-
-static int set_rate(const Setting *s)
-{
-    static const char what[] = "bits a second, from 10K on, such as 800K or 4M";
-    double rate;
-    if (read_rate(s->value, &rate) < 0 || rate <= 0 || rate > s->option->max)
-        return refuse_value(s, "%s", what);
-    if (rate < s->option->min && strspn(s->value, "0123456789.") < strlen(s->value))
-        return refuse_value(s, "%s", what);
-    if (rate < s->option->min)
-        return refuse_value(s, "%s; did you mean %s%s?", what, s->value,
-                            rate < MEGABITS_BELOW ? "M" : "k");
-    *(int64_t *)s->field = llrint(rate);
-    return 0;
-}
-
-static int set_bytes(const Setting *s)
+/* "800K", "4M", "50G" */
+static int set_scaled(const Setting *s)
 {
     static const char units[] = "KMGT";
+    const Option *o = s->option;
     char *end;
-    double bytes = strtod(s->value, &end);
+    double number = strtod(s->value, &end);
     const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
     for (long power = unit ? unit - units + 1 : 0; power > 0; power--)
-        bytes *= 1000;
+        number *= 1000;
     end += unit != NULL;
-    if (end == s->value || *end || !(bytes >= s->option->min && bytes <= s->option->max))
-        return refuse_value(s, "bytes, from 1M on, such as 500M or 50G");
-    *(int64_t *)s->field = llrint(bytes);
+    if (end == s->value || *end || !(number >= o->min && number <= o->max))
+        return refuse_value(s, o->type == OPTION_RATE
+                                   ? "bits a second, from 10K on, such as 800K or 4M"
+                                   : "bytes, from 1M on, such as 500M or 50G");
+    *(int64_t *)s->field = llrint(number);
     return 0;
 }
 
@@ -355,8 +321,8 @@ static const struct {
     [OPTION_INTEGER] = {set_integer, sizeof(int64_t)},
     [OPTION_TRACK] = {set_integer, sizeof(int64_t)},
     [OPTION_MAY_INTEGER] = {set_may_integer, sizeof(int64_t)},
-    [OPTION_RATE] = {set_rate, sizeof(int64_t)},
-    [OPTION_BYTES] = {set_bytes, sizeof(int64_t)},
+    [OPTION_RATE] = {set_scaled, sizeof(int64_t)},
+    [OPTION_BYTES] = {set_scaled, sizeof(int64_t)},
     [OPTION_TIME] = {set_time, sizeof(int64_t)},
     [OPTION_TEXT] = {set_text, sizeof(const char *)},
     [OPTION_MAY_TEXT] = {set_may_text, sizeof(const char *)},
