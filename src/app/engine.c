@@ -544,9 +544,6 @@ int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Opt
 InputOptions engine_video(const Options *o, const Writer *writer)
 {
     const int picture = writer && writer_is_picture(writer);
-    const LumeqParams params = options_params(o, (OptionsInput){0});
-    const int is_unchanged = !equalizer_writes(&params) && !o->overlay && !o->compare &&
-                             levels[o->range] == AVCOL_RANGE_UNSPECIFIED;
     return (InputOptions){
         .from_us = o->from_us,
         .to_us = o->to_us,
@@ -557,10 +554,7 @@ InputOptions engine_video(const Options *o, const Writer *writer)
                        : o->deinterlace == OPTIONS_AUTO && o->virtual_camera && !o->output
                            ? DEINTERLACE_AUTO
                            : DEINTERLACE_OFF,
-        .decoder = {.full_rgb = writer && writer_is_full_range(writer),
-                    .attach_rgb = writer && is_unchanged,
-                    .bars = 1,
-                    .marks_bars = 1},
+        .decoder = {.full_rgb = writer && writer_is_full_range(writer), .bars = 1, .marks_bars = 1},
         .copy = writer != NULL,
     };
 }

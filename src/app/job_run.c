@@ -61,7 +61,7 @@ typedef struct JobRun {
     const char *path; /* of the plan */
     int planned;      /* a process has written it */
     int step;
-    int devices[MOST_DEVICES], device_count; /* GPUs that still work */
+    int devices[MOST_DEVICES], device_count;
     Worker *slots;
     ProgressShare *shares; /* by slot, in memory shared with the processes */
     int slot;              /* of the process that is being started */
@@ -158,14 +158,10 @@ static int at_a_time(const JobRun *r)
                                 : 1;
 }
 
-/* While another GPU is left, a part must not continue on the CPU when its GPU is lost. */
 static const char *backend_of(const JobRun *r)
 {
     static const char *const names[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
-    const int asked = r->options->backend;
-    if (!is_of_parts(r) || asked == LUMEQ_BACKEND_CPU || !r->device_count)
-        return names[LUMEQ_BACKEND_CPU];
-    return names[r->device_count > 1 ? LUMEQ_BACKEND_CUDA : asked];
+    return names[is_of_parts(r) && r->device_count ? r->options->backend : LUMEQ_BACKEND_CPU];
 }
 
 /* Reads the plan and adds the options of this machine. */
@@ -263,24 +259,6 @@ static int start_next(void *run, int slot, Process *process)
                   : 1;
 }
 
-/* If the process failed because its GPU is lost or missing, stops using that GPU. Returns 0 for
- * other failures. */
-static int is_forgiven(JobRun *r, const Worker *w)
-{
-    const char *why = w->answer.error.text;
-    int left = 0;
-    if (strncmp(why, ENGINE_NO_GPU, strlen(ENGINE_NO_GPU)) != 0)
-        return 0;
-    for (int i = 0; i < r->device_count; i++)
-        if (r->devices[i] != w->device)
-            r->devices[left++] = r->devices[i];
-    if (left < r->device_count)
-        say(SAY_WARNINGS, "GPU %d is no longer used (%s): %s", w->device,
-            why + strlen(ENGINE_NO_GPU), left ? "its part is made on another" : "the CPU goes on");
-    r->device_count = left;
-    return 1;
-}
-
 /* Reports the error of a process that failed for good. */
 static int fail_step(JobRun *r, const Worker *w, int status)
 {
@@ -307,7 +285,7 @@ static int end_step_of(void *run, int slot, int status)
     if (code == EXIT_DONE || (r->step == JOIN && !w.answer.error.text[0] &&
                               (code == EXIT_DAMAGED || code == EXIT_OUTPUT))) {
         r->code = code;
-        r->before += av_clip64(frames, 0, JOB_MOST_COUNT);
+        r->before += frames;
         w.answer.notes[strcspn(w.answer.notes, "\n")] = '\0';
         if (w.answer.notes[0] && !r->said++)
             say_line(w.answer.notes);
@@ -315,9 +293,7 @@ static int end_step_of(void *run, int slot, int status)
     }
     if (atomic_load(r->stop) || r->film.error.fault)
         return 0;
-    const int is_lost = is_of_parts(r) && is_forgiven(r, &w);
     Todo *part = &r->parts[w.part];
-    part->tries -= is_lost;
     if (part->tries >= TRIES || (!is_of_parts(r) && code > 0))
         return fail_step(r, &w, status);
     part->taken = 0;
@@ -334,7 +310,7 @@ static void look_at_workers(void *run)
     p->frame = r->before;
     for (int i = 0; i < at_a_time(r); i++)
         if (r->slots[i].part >= 0) {
-            p->frame += av_clip64(atomic_load(&r->shares[i].frames), 0, JOB_MOST_COUNT);
+            p->frame += atomic_load(&r->shares[i].frames);
             p->time = (double)atomic_load(&r->shares[i].time_us) / AV_TIME_BASE;
         }
     if (plan->frames)

@@ -155,7 +155,7 @@ static int make_times(FilmJoiner *j, MediaError *error)
         part_times(&j->parts[k], sorted + at, at ? sorted[at - 1] : INT64_MIN);
     const int64_t delay = find_delay(j, sorted);
     const RecordFile *first = &j->parts[0];
-    const int64_t step = j->count > 1 ? FFMIN(sorted[1] - sorted[0], JOB_MOST_US / (delay + 1)) : 1;
+    const int64_t step = j->count > 1 ? sorted[1] - sorted[0] : 1;
     for (int64_t i = 0; i < j->count; i++) {
         const int64_t own = i < first->count ? first->records[i].packet.dts : AV_NOPTS_VALUE;
         j->dts[i] = i >= delay ? sorted[i - delay] : sorted[0] - (delay - i) * step;

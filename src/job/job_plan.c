@@ -18,7 +18,6 @@
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
 
-#define MOST_THREADS 256 /* as --threads */
 #define MOST_CODE 65535
 #define DEEPER 10 /* bits of --pix-fmt auto10 */
 
@@ -104,17 +103,15 @@ typedef struct Field {
     void *numbers; /* int or int64_t */
     size_t size;   /* of one of them */
     int count;
-    int64_t least, most;
 } Field;
 
 #define TEXT(name, variable)                                                                       \
     {                                                                                              \
         .key = (name), .text = &(variable)                                                         \
     }
-#define NUMBERS(name, first, number, from, to)                                                     \
+#define NUMBERS(name, first, number)                                                               \
     {                                                                                              \
-        .key = (name), .numbers = &(first), .size = sizeof(first), .count = (number),              \
-        .least = (from), .most = (to)                                                              \
+        .key = (name), .numbers = &(first), .size = sizeof(first), .count = (number)               \
     }
 
 #define FIELDS 21
@@ -124,34 +121,34 @@ typedef struct Field {
 static void list_fields(JobPlan *p, Field fields[FIELDS])
 {
     const Field all[FIELDS] = {
-        NUMBERS("ready", p->ready, 1, 0, 1),
+        NUMBERS("ready", p->ready, 1),
         TEXT("program", p->program),
         TEXT("input", p->input),
-        NUMBERS("identity", p->identity.inode, 3, INT64_MIN, INT64_MAX),
+        NUMBERS("identity", p->identity.inode, 3),
         TEXT("output", p->output),
         TEXT("stats", p->rows),
         TEXT("report", p->report),
         TEXT("asked", p->asked),
-        NUMBERS("encoder-threads", p->encoder_threads, 1, 0, MOST_THREADS),
-        NUMBERS("decoder-threads", p->decoder_threads, 1, 0, MOST_THREADS),
-        NUMBERS("depth", p->depth, 1, 0, DEEPER),
-        NUMBERS("codes", p->codes[0], 2, 0, MOST_CODE),
-        NUMBERS("zero", p->zero, 1, -JOB_MOST_US, JOB_MOST_US),
-        NUMBERS("time-base", p->time_base.num, 2, 1, INT32_MAX),
-        NUMBERS("frames", p->frames, 1, 0, JOB_MOST_COUNT),
-        NUMBERS("length", p->length_us, 1, 0, JOB_MOST_US),
-        NUMBERS("film-end", p->film_end, 1, INT64_MIN, JOB_MOST_US),
+        NUMBERS("encoder-threads", p->encoder_threads, 1),
+        NUMBERS("decoder-threads", p->decoder_threads, 1),
+        NUMBERS("depth", p->depth, 1),
+        NUMBERS("codes", p->codes[0], 2),
+        NUMBERS("zero", p->zero, 1),
+        NUMBERS("time-base", p->time_base.num, 2),
+        NUMBERS("frames", p->frames, 1),
+        NUMBERS("length", p->length_us, 1),
+        NUMBERS("film-end", p->film_end, 1),
         TEXT("damage", p->damage),
         TEXT("picture", p->picture),
-        NUMBERS("jobs", p->jobs, 1, 0, JOB_MOST_PARTS),
-        NUMBERS("wanted-parts", p->wanted_parts, 1, 0, JOB_MOST_PARTS),
+        NUMBERS("jobs", p->jobs, 1),
+        NUMBERS("wanted-parts", p->wanted_parts, 1),
     };
     memcpy(fields, all, sizeof(all));
 }
 
 static Field part_field(JobPart *part)
 {
-    return (Field)NUMBERS("part", part->first, PART_NUMBERS, INT64_MIN, INT64_MAX);
+    return (Field)NUMBERS("part", part->first, PART_NUMBERS);
 }
 
 static void put_field(KeyText *text, const Field *f)
@@ -234,17 +231,6 @@ JobPart *job_plan_add_part(JobPlan *plan)
     return &parts[count - 1];
 }
 
-static int has_limits(const JobPart *p)
-{
-    return job_is_within(p->first, 0, JOB_MOST_COUNT) &&
-           job_is_within(p->frames, 0, JOB_MOST_COUNT) &&
-           (p->begin_pts == INT64_MIN ||
-            job_is_within(p->begin_pts, -JOB_MOST_PTS, JOB_MOST_PTS)) &&
-           (p->end_pts == INT64_MAX || job_is_within(p->end_pts, -JOB_MOST_PTS, JOB_MOST_PTS)) &&
-           job_is_within(p->seek_us, -1, JOB_MOST_US) &&
-           job_is_within(p->before_pts, -JOB_MOST_PTS, JOB_MOST_PTS);
-}
-
 /* Sets a field. Returns 0 if the value is valid. */
 static int take_value(const Field *f, const char *value)
 {
@@ -256,7 +242,7 @@ static int take_value(const Field *f, const char *value)
     }
     for (int i = 0; i < f->count; i++, value = end) {
         const int64_t number = strtoll(value, &end, 10);
-        if (end == value || number < f->least || number > f->most)
+        if (end == value)
             return -1;
         if (f->size == sizeof(int64_t))
             ((int64_t *)f->numbers)[i] = number;
@@ -277,7 +263,7 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
         if (!part)
             return -1;
         const Field numbers = part_field(part);
-        return take_value(&numbers, value) == 0 && has_limits(part) ? 0 : -1;
+        return take_value(&numbers, value);
     }
     list_fields(plan, fields);
     for (int i = 0; i < FIELDS; i++)
@@ -310,8 +296,9 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     while (!wrong && key_text_next(&at, &key, &value))
         wrong = take_line(plan, key, value) < 0;
     if (wrong || !plan->program || !plan->input || !plan->output || !plan->part_count ||
-        !plan->time_base.num || (plan->depth && plan->depth != DEEPER) ||
-        plan->codes[0] > plan->codes[1])
+        plan->time_base.num <= 0 || plan->time_base.den <= 0 ||
+        (plan->depth && plan->depth != DEEPER) || plan->codes[0] < 0 ||
+        plan->codes[0] > plan->codes[1] || plan->codes[1] > MOST_CODE)
         return not_a_plan(path, "one of its lines is wrong or missing", error);
     if (strcmp(plan->program, program) != 0)
         return media_fail(error, MEDIA_INPUT,

@@ -19,17 +19,7 @@
  * frames needed to deinterlace those, and one more. */
 #define JOB_LEAD 6
 
-/* Limits of the numbers in the files of a job, which may have been edited. The sum of two times, in
- * us or in the time base of a track, cannot overflow. */
-#define JOB_MOST_US (INT64_C(1) << 60)
-#define JOB_MOST_PTS (INT64_C(1) << 61)
-#define JOB_MOST_COUNT (INT64_C(1) << 40) /* frames and bytes */
-#define JOB_MOST_PARTS 99999              /* file names of parts have five digits */
-
-static inline int job_is_within(int64_t number, int64_t least, int64_t most)
-{
-    return number >= least && number <= most;
-}
+#define JOB_MOST_PARTS 99999 /* file names of parts have five digits */
 
 /* Identifies a file; {0} if it does not exist. The device is not included: its number depends on
  * the machine. */
@@ -99,9 +89,8 @@ int job_input_look(JobFile *input, const char *path, MediaError *error);
 /* MEDIA_INPUT: the input file is not the one that was planned. */
 int job_input_check(const JobPlan *plan, MediaError *error);
 
-/* Fills in a zeroed plan from its file, which somebody may have edited: the numbers are checked to
- * be within their limits, the folder to be that of the output, and `program` to be the one that
- * planned. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
+/* Fills in a zeroed plan from its file. The folder has to be that of the output, and `program` the
+ * one that planned. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Sets the mark that the plan will have when it is written. MEDIA_OUTPUT: out of memory. */

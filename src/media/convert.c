@@ -413,29 +413,6 @@ int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to)
     return ret;
 }
 
-static void free_original(void *opaque, uint8_t *data)
-{
-    AVFrame *original = (AVFrame *)(void *)data;
-    (void)opaque;
-    av_frame_free(&original);
-}
-
-int convert_attach(AVFrame *frame, const AVFrame *original)
-{
-    AVFrame *kept = av_frame_clone(original);
-    if (kept)
-        frame->opaque_ref = av_buffer_create((uint8_t *)kept, sizeof(*kept), free_original, NULL,
-                                             AV_BUFFER_FLAG_READONLY);
-    if (!frame->opaque_ref)
-        av_frame_free(&kept);
-    return kept ? 0 : AVERROR(ENOMEM);
-}
-
-const AVFrame *convert_original(const AVFrame *frame)
-{
-    return frame->opaque_ref ? (const AVFrame *)(const void *)frame->opaque_ref->data : NULL;
-}
-
 void convert_close(Converter *converter)
 {
     for (int i = 0; i < 2; i++) {

@@ -67,12 +67,6 @@ int convert_has_margins(const AVFrame *frame);
 /* Like convert_frame(), but leaves black margins of to->crop_*. */
 int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to);
 
-/* Attaches the original to a converted frame and its copies. Returns 0 or AVERROR(ENOMEM). */
-int convert_attach(AVFrame *frame, const AVFrame *original);
-
-/* Returns the attached original, owned by `frame`, or NULL. */
-const AVFrame *convert_original(const AVFrame *frame);
-
 void convert_close(Converter *converter);
 
 #endif

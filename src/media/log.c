@@ -26,9 +26,6 @@
 /* libavformat's I/O has no context. */
 #define CUT_PACKET "Truncating packet of size "
 
-/* libavformat otherwise reports only a lack of memory. The limit follows. */
-#define TOO_MANY_STREAMS "exceeds max_streams parameter ("
-
 /*
  * Kinds of damage. The values that libav returns come first; its log tells the rest.
  *
@@ -177,7 +174,6 @@ static LogNote *find_note(const void *owner)
 
 static void finish_line(void)
 {
-    static const char no_size[] = "0x0";
     for (char *c = current.line; *c; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
     pthread_mutex_lock(&log_state.lock);
@@ -185,15 +181,8 @@ static void finish_line(void)
         hide(current.line, sizeof(current.line), log_state.secrets.all[i]);
     hide_urls(current.line, sizeof(current.line));
     LogNote *note = find_note(current.owner);
-    const char *at = strstr(current.line, no_size);
-    const int has_no_size =
-        at && (at == current.line || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
     if (current.level <= AV_LOG_ERROR && !note->error[0])
-        snprintf(note->error, sizeof(note->error), "%.255s",
-                 has_no_size ? "the size of the picture is missing" : current.line);
-    const char *streams = strstr(current.line, TOO_MANY_STREAMS);
-    if (streams)
-        note->most_streams = atoi(streams + strlen(TOO_MANY_STREAMS));
+        snprintf(note->error, sizeof(note->error), "%.255s", current.line);
     const int is_error = current.level <= AV_LOG_ERROR;
     if (is_error && (current.is_demuxer || note != &current.note))
         note->damage |= says(current.line, means_damage, FF_ARRAY_ELEMS(means_damage));

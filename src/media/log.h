@@ -22,9 +22,8 @@ typedef struct LogNote {
     char error[256]; /* the first line of an error, or "" */
     /* size of a picture that FFmpeg refused as too large, or 0 */
     unsigned refused_width, refused_height;
-    int most_streams; /* limit of streams, if the file exceeds it; else 0 */
-    int damage;       /* not 0: a demuxer or codec reported damage, see log.c */
-    int cut_off;      /* not 0: a demuxer reported a cut file */
+    int damage;  /* not 0: a demuxer or codec reported damage, see log.c */
+    int cut_off; /* not 0: a demuxer reported a cut file */
 } LogNote;
 
 /* Clears the calling thread's note, so that the next calls can be examined. */

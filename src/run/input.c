@@ -410,21 +410,6 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
     in->pending_count = left;
 }
 
-/* At the end of the input: a subtitle far after everything else is damage and not part of the film.
- */
-static void drop_stray(Input *in)
-{
-    int64_t at;
-    const int64_t end = demuxer_end_before_stray(in->demuxer, &at);
-    if (end == AV_NOPTS_VALUE || in->end != AV_NOPTS_VALUE)
-        return;
-    if (!in->damage.first[0])
-        snprintf(in->damage.first, sizeof(in->damage.first), "a subtitle %.1f hours after the end",
-                 (double)(at - end) / AV_TIME_BASE / 3600);
-    in->damage.corrupt_packets++;
-    in->end = end + SOURCE_STRAY_US;
-}
-
 /* `complete`: nothing of the part is missing, even if the file is cut off after it. */
 static void end_frames(Input *in, int complete)
 {
@@ -610,8 +595,6 @@ static int give_part(Input *in, Decoded *d)
             look_ahead(in);
         find_zero(in);
     }
-    if (in->input_ended)
-        drop_stray(in);
     if (ready->frame)
         limit = frame_time(in, ready->frame, FRAME_DURATION(ready->frame));
     move_packets(in, ready, limit);

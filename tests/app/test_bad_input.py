@@ -75,25 +75,8 @@ class Refused(Case):
         data, size = self.read("a.avi"), struct.pack("<II", 160, 90)
         self.assertIn(size, data)
         path = self.write("a.avi", data.replace(size, bytes(8)))
-        self.refused(lumeq(path, "--null"), INPUT, "the size of the picture is missing")
-        self.refuse(self.write("a.y4m", b"YUV4MPEG2 W0 H0 F25:1 C420jpeg\nFRAME\n"), "size of the picture is missing")
-
-    def test_too_many_streams(self):
-        """FFmpeg takes 1,000 streams, and reports more as a lack of memory. In a piped Matroska only the tracks have a
-        size."""
-        ffmpeg("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48", *X264, "-f", "matroska", "pipe:1",
-               stdout=open(self.path("one.mkv"), "wb"))
-        data = self.read("one.mkv")
-        at = data.rindex(b"\x16\x54\xae\x6b") + 4  # the first is in the list of what is where
-        width = 9 - data[at].bit_length()
-        size = int.from_bytes(data[at:at + width], "big") ^ 1 << 7 * width
-        tracks = data[at + width:at + width + size]
-        for i in range(2, 1100):
-            entry = b"\xd7\x82%b\x73\xc5\x82%b\x83\x81\x11\x86\x8bS_TEXT/UTF8" % ((i.to_bytes(2, "big"),) * 2)
-            tracks += b"\xae%c%b" % (0x80 | len(entry), entry)
-        path = self.write("many.mkv", data[:at] + (len(tracks) | 1 << 28).to_bytes(4, "big") + tracks
-                          + data[at + width + size:])
-        self.refuse(path, "many.mkv", "more than 1000 streams", "FFmpeg")
+        self.refused(lumeq(path, "--null"), INPUT, "0x0")
+        self.refuse(self.write("a.y4m", b"YUV4MPEG2 W0 H0 F25:1 C420jpeg\nFRAME\n"), "0x0")
 
     def test_sound_only(self):
         for name, codec in (("sound.m4a", "aac"), ("sound.mp3", "libmp3lame"), ("sound.wav", "pcm_s16le")):

@@ -47,17 +47,15 @@ class Range(Case):
         scale = ",scale=out_range=%s" % ("full,format=yuvj420p" if range_ == "pc" else "limited,format=yuv420p")
         return clip(name, *X264, "-qp", 0, "-color_range", range_, source=WHITE_BESIDE_BLACK + scale, seconds=0.4)
 
-    def test_both_ways(self):
+    def test_range(self):
         full, limited = self.half("full.ts", "pc"), self.half("limited.ts", "tv")
-        for name, first, second, codes in (("pc-tv.ts", full, limited, (0, 255)), ("tv-pc.ts", limited, full, (16, 235))):
-            with self.subTest(name):
-                output = self.path("out.mkv")
-                result = self.ok(joined(name, first, second), "-o", output, *OFF, "--vcodec", "ffv1", "-y")
-                luma = Picture(output).luma
-                self.assertEqual(len(luma), 20)
-                for frame in luma:
-                    self.near((frame[64 * 24 + 48], frame[64 * 24 + 16]), codes, 1)
-                self.assertEqual(len([l for l in result.lines if "the video changes" in l and "0.400 s" in l]), 1)
+        output = self.path("out.mkv")
+        result = self.ok(joined("tv-pc.ts", limited, full), "-o", output, *OFF, "--vcodec", "ffv1")
+        luma = Picture(output).luma
+        self.assertEqual(len(luma), 20)
+        for frame in luma:
+            self.near((frame[64 * 24 + 48], frame[64 * 24 + 16]), (16, 235), 1)
+        self.assertEqual(len([l for l in result.lines if "the video changes" in l and "0.400 s" in l]), 1)
 
     def test_matrix(self):
         tagged = [clip("%s.ts" % m, *X264, "-qp", 0, "-colorspace", m, source="color=red:size=64x48:rate=25", seconds=0.4,

@@ -273,13 +273,6 @@ class Outputs(Case):
             row = a[min(y, 44) * 67:][:67]
             self.assertEqual(b[y * 68:][:68], row + row[-1:])
 
-    def test_transparent(self):
-        clear = "testsrc2=size=64x48:rate=25,format=yuva420p,lut=c3=%d,format=yuva420p10le"
-        def make_one(name, alpha):
-            return make(self.path(name), *FFV1, source=clear % alpha, seconds=0.08)
-        self.exits(USAGE, make_one("clear.mkv", 254), "-o", self.path("out.mp4"), *QUICK)
-        self.converted(make_one("opaque.mkv", 255), "out.mp4", *QUICK)
-
     def test_hdr10(self):
         """Depth, tags and mastering data are kept; the picture changes."""
         if not has_encoder("libx265"):

@@ -106,7 +106,7 @@ class SideData(Case):
         self.ok(source, "--null", "--force-dolby-vision")
 
     def test_captions(self):
-        """ATSC A53 captions of the frames are kept by x264 and x265."""
+        """ATSC A53 captions of the frames are kept by x264 and by newer versions of x265."""
         bare = self.path("bare.h264")
         make(bare, *X264, "-bf", 0, "-x264-params", "slices=1:threads=1", "-f", "h264", seconds=0.4)
         text = bytes([0xfc, 0x94, 0x2c, 0xfc, 0xc8, 0xe5])
@@ -119,8 +119,9 @@ class SideData(Case):
         self.assertEqual(self.captions(self.converted(source, "out.mkv", *QUICK)), 10)
         self.assertEqual(self.captions(self.converted(source, "out.mp4", *QUICK)), 10)
         if has_encoder("libx265"):
-            self.assertEqual(self.captions(self.converted(source, "deep.mp4", "--pix-fmt", "yuv420p10le", *QUICK)), 10)
-            self.assertEqual(self.read("deep.mp4").count(b"GA94\3\x42\0" + text + b"\xff"), 10)
+            result = self.ok(source, "-o", self.path("deep.mp4"), "--pix-fmt", "yuv420p10le", *QUICK)
+            left_out = "closed captions are left out: libx265" in result.err  # by FFmpeg 5.1
+            self.assertEqual(self.captions(self.path("deep.mp4")), 0 if left_out else 10)
 
     def captions(self, path):
         frames = probe(path, "-select_streams", "v:0", "-show_frames")["frames"]
@@ -189,32 +190,13 @@ class Alpha(Case):
             again = self.lossless(output, name=name + ".mkv")
             self.assertEqual(self.alpha(self.source()), self.alpha(again))
 
-    def test_refused_where_it_would_be_lost(self):
-        for name, options in (("a.mp4", ()), ("b.mp4", ("--vcodec", "libvpx-vp9")), ("c.y4m", ()), ("d.gif", ())):
+    def test_left_out_elsewhere(self):
+        for name, options in (("a.mp4", QUICK), ("b.mp4", ("--vcodec", "libvpx-vp9")), ("c.y4m", ()), ("d.gif", ())):
             with self.subTest(name):
-                result = self.exits(USAGE, self.source(), "-o", self.path(name), *options)
-                self.assertIn("--pix-fmt", result.lines[-1])
-                self.assertIn("ffv1", result.lines[-1])
-                self.assertEqual(self.files(), [])
-
-    def test_dropped_when_told_to(self):
-        output = self.converted(self.source(), "a.mp4", "--pix-fmt", "yuv420p", *QUICK)
-        self.assertEqual(video(output)["pix_fmt"], "yuv420p")
-        self.converted(clip("opaque.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.2), "b.mp4", *QUICK)
-
-    def test_late_alpha(self):
-        """Transparency after the first frame does not end the run, alone or in parts."""
-        source = clip("later.mkv", *FFV1, "-g", 1, "-pix_fmt", "yuva420p", seconds=2,
-                      filters="format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':"
-                              "a='if(gt(N,24),128,255)'")
-        for name, options in (("a.mp4", QUICK), ("b.ts", QUICK), ("c.gif", ()),
-                              ("d.mkv", (*QUICK, "--jobs", 2, "--part-seconds", 1))):
-            with self.subTest(name):
-                result = self.ok(source, "-o", self.path(name), *options)
-                self.assertEqual(len([l for l in result.lines if "from 1.000 s on, transparency is left out" in l]), 1,
-                                 str(result))
-                self.assertEqual(len(frame_times(self.path(name))), 50)
-        self.assertNotIn("left out", self.ok(source, "-o", self.path("e.mkv"), "--vcodec", "ffv1").err)
+                result = self.ok(self.source(), "-o", self.path(name), *options)
+                self.assertEqual(len([l for l in result.lines if "transparency is left out" in l and "ffv1" in l]), 1, str(result))
+        result = self.ok(self.source(), "-o", self.path("f.mp4"), "--pix-fmt", "yuv420p", *QUICK)
+        self.assertNotIn("left out", result.err)
 
 
 def rgb(path, size="2x2"):

@@ -251,20 +251,6 @@ class Programs(Case):
         self.assertEqual([s["codec_type"] for s in streams(output)], ["video", "audio"])
         self.assertLess(float(contents(output)["format"]["duration"]), 2.2)
 
-    def test_a_stray_subtitle(self):
-        """A subtitle hours after the rest is damage, and does not extend the film."""
-        texts = self.write("far.srt", b"1\n00:00:00,200 --> 00:00:00,600\nhere\n\n"
-                                      b"2\n10:00:00,000 --> 10:00:02,000\nfar\n\n")
-        source = self.path("far.mkv")
-        ffmpeg("-i", simple(), "-i", texts, "-map", "0", "-map", "1", "-c", "copy", "-c:s", "srt", source)
-        for options in ((), ("--jobs", 2)):
-            output = self.path("out.mkv")
-            result = self.exits(DAMAGED, source, "-o", output, "-y", *QUICK, *options)
-            self.assertIn("a subtitle 10.0 hours after the end", result.err)
-            self.assertEqual(len(packets(output, "s:0")), 1)
-            self.assertLess(float(contents(output)["format"]["duration"]), 1.2)
-        self.assertIn("from all of it", lumeq(source, "-o", self.path("sample.mkv"), "--sample").err)
-
 
 class BestTrack(Case):
     """Covers and stills do not count; the longest track wins, then the default, then the largest."""
@@ -287,7 +273,7 @@ class BestTrack(Case):
     def test_a_still_beside_the_film(self):
         still, film = ("320x240", 0.04), ("160x90", 2)
         for name, options in some((("a.mp4", ()), ("b.mkv", ()), ("c.ts", ()), ("d.mov", ()), ("e.nut", ()),
-                                   ("f.mkv", ("-live", 1)), ("g.mp4", ("-movflags", "frag_keyframe")))) + \
+                                   ("g.mp4", ("-movflags", "frag_keyframe")))) + \
                 [("h.mpg", ("-c:v", "mpeg2video"))]:
             with self.subTest(name):
                 source = self.tracks(name, still, film, options=options)

@@ -130,22 +130,6 @@ class Formats(Case):
                          ["lumeq: frames are converted from yuv444p to yuv420p for libx264",
                           "lumeq: frames were converted from rgb24 to yuv444p for the equalizer"])
 
-    def test_rgb_stays_unchanged(self):
-        """--mode off changes no RGB sample with a lossless encoder."""
-        noise = "testsrc2=size=35x27:rate=25,format=rgba64le,noise=alls=30"
-        ffv1 = [(FFV1, "s.mkv", f, "o.mkv", "ffv1") for f in ("bgr0", "bgra", "gbrp10le", "gbrp16le", "gbrap12le")]
-        others = [(("-c:v", "png"), "s.mov", "rgb24", "o.mkv", "ffv1"), (("-c:v", "png"), "s.mov", "pal8", "o.mkv", "ffv1"),
-                  (("-c:v", "utvideo"), "s.avi", "gbrp", "o.mkv", "ffv1"), (FFV1, "s.mkv", "bgr0", "o.avi", "utvideo"),
-                  (("-c:v", "png", "-frames:v", 1), "s.png", "rgb24", "o.png", "png"),
-                  (("-c:v", "png", "-frames:v", 1), "s.png", "rgb48be", "o.png", "png"),
-                  (("-c:v", "png", "-frames:v", 1), "s.png", "pal8", "o.png", "png")]
-        for output, source, pix_fmt, name, encoder in ffv1 + others:
-            with self.subTest(pix_fmt, encoder=encoder, source=source):
-                path = clip(source, *output, "-pix_fmt", pix_fmt, source=noise, seconds=0.12)
-                exact = "rgba" if pix_fmt in ("pal8", "bgra") else "gbrap16le" if "gbrap" in pix_fmt else "gbrp16le"
-                written = self.converted(path, name, "--mode", "off", "--vcodec", encoder, "-y")
-                self.assertEqual(raw(written, exact), raw(path, exact))
-
     def test_rgb_for_an_encoder_without_it(self):
         source = clip("s.mov", "-c:v", "png", "-pix_fmt", "rgb24", seconds=0.12)
         self.assertEqual(video(self.converted(source, "o.mkv", "--mode", "off"))["pix_fmt"], "yuv420p")
@@ -277,13 +261,12 @@ class Times(Case):
         ffmpeg("-f", "lavfi", "-i", "color=black:s=64x64:r=25:d=0.6,format=gray,geq='40+12*N',format=yuv420p",
                "-vf", "settb=1/1000,setpts='%s'" % expression, "-fps_mode", "passthrough", *FFV1, source)
         result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off")
-        self.assertIn("avi has a constant frame rate: at 25.000 frames per second, 15 frames were repeated "
-                      "and 2 dropped", result.err)
+        self.assertIn("avi has a constant frame rate: at 25.000 frames per second, 2 frames were dropped", result.err)
         shown = [luma[0] for luma in Picture(self.path("out.avi")).luma]
         limited = [luma[0] for luma in Picture(source).luma]
         self.assertEqual(len(set(limited)), len(grays))
-        self.assertEqual(shown, limited[:10] + 15 * limited[9:10] + [limited[i] for i in (10, 11, 13)])
-        self.near(frame_times(self.path("out.avi")), [i / 25 for i in range(28)], 0.001)
+        self.assertEqual(shown, limited[:10] + [limited[i] for i in (10, 11, 13)])
+        self.near(frame_times(self.path("out.avi")), [i / 25 for i in (*range(10), 25, 26, 27)], 0.001)
 
     def test_last_delay_of_an_animation(self):
         for name, option, delay in (("in.gif", "-final_delay", 300), ("in.apng", "-final_delay", 3)):

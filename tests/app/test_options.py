@@ -135,7 +135,7 @@ class Options(Case):
                 (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec", "nosuch")),
                 (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec help",)),
                 (("-o", "a.mkv", "--vcodec", "aac"), ("aac",)),
-                (("-o", "a.mkv", "--vcodec", "h264"), ("--vcodec 'h264'", "libx264")),
+                (("-o", "a.mkv", "--vcodec", "h264"), ("--vcodec 'h264'", "--vcodec help")),
                 (("-o", "a.mkv", "--vcodec", "copy"), ("--vcodec copy", "re-encoded")),
                 (("-o", "a.mkv", "--acodec", "nosuch"), ("--acodec 'nosuch'", "--acodec help")),
                 (("-o", "a.nosuch",), ("a.nosuch", "--format")),
@@ -272,11 +272,7 @@ class Options(Case):
         lines = [line for line in lines if not line.startswith(" ")]
         rows = {line.split()[0]: line.split()[1:] for line in lines}
         self.assertEqual(len(rows), len(lines), "one is there twice")
-        self.assertEqual(rows["libx264"][:4], ["h264", "CPU", "8-10", "bits"])
-        for end in ("mp4", "mkv", "mov"):
-            self.assertIn(end, rows["libx264"])
-        self.assertNotIn("webm", rows["libx264"])
-        self.assertIn("png", rows["png"])
+        self.assertEqual(rows["libx264"], ["h264", "CPU", "8-10", "bits"])
         self.assertNotIn("wrapped_avframe", rows)
         places = [row[1] for row in rows.values()]
         broken = len(reasons)
@@ -288,7 +284,7 @@ class Options(Case):
         self.assertEqual([name for name in rows if name.endswith("_vaapi")], [])
 
     def test_other_lists(self):
-        self.assertRegex(self.help("--acodec=help"), r"(?m)^aac +aac +mp4 mkv mov")
+        self.assertRegex(self.help("--acodec=help"), r"(?m)^aac +aac$")
         self.assertRegex(self.help("--format", "help", "-o", "a.mkv"), r"(?m)^webm +libvpx-vp9 +webm$")
         self.refused(lumeq("a.mp4", "b.mp4", "c.mp4", "--format", "help", "--vcodec"), USAGE, "--vcodec needs")
         self.write("settings", b"vcodec = help\n")

@@ -290,28 +290,3 @@ class Container(Case):
         self.ends(process, OUTPUT)
         names = boxes(self.path("elsewhere.mp4"))
         self.assertLess(names.index("moov"), names.index("mdat"))
-
-    def test_copied_sound(self):
-        for codec, name, said in share((("flac", "out.mp4", 1), ("pcm_s16le", "out.mov", 1), ("libvorbis", "out.mp4", 1),
-                                        ("dca", "out.mp4", 1), ("aac", "out.mp4", 0), ("flac", "out.mkv", 0),
-                                        ("ac3", "out.mp4", 0)), 2):
-            if not has_encoder(codec):
-                continue
-            with self.subTest(codec, name=name):
-                source = clip("sound.mkv", *X264, "-c:a", codec, "-strict", "-2", "-ac", 2, sound=0.4, seconds=0.4, size=SIZE)
-                result = self.ok(source, "-o", self.path(name), "-y", *QUICK)
-                lines = [line for line in result.lines if "phones and browsers may not play" in line]
-                self.assertEqual(len(lines), said, str(result))
-                kept = streams(source, "audio")[0]["codec_name"]
-                self.assertEqual(streams(self.path(name), "audio")[0]["codec_name"], kept)
-                for line in lines:
-                    self.assertRegex(line, r"audio track 0 \(%s\) is copied: .*--acodec aac converts it" % kept)
-
-    def test_two_tracks_are_one_line(self):
-        source = self.path("two.mkv")
-        ffmpeg("-i", clip("sound.mkv", *X264, "-c:a", "flac", sound=0.4, seconds=0.4, size=SIZE), "-map", "0:v", "-map", "0:a",
-               "-map", "0:a", "-c", "copy", source)
-        result = self.ok(source, "-o", self.path("out.mp4"), *QUICK)
-        lines = [line for line in result.lines if "may not play" in line]
-        self.assertEqual(len(lines), 1, str(result))
-        self.assertIn("audio track 0 (flac), audio track 1 (flac) are copied", lines[0])

@@ -262,8 +262,6 @@ class Segments(Case):
                                   ("cam-%Q.mkv", (), ("%Q is no time",)),
                                   ("cam-%.mkv", (), ("%. is no time",)),
                                   ("cam-%Y%m%d-%H%M.mkv", (), ("the same name", "%H%M%S")),
-                                  ("cam-%H%M%S.mkv", (), ("repeat every day", "-y")),
-                                  ("cam-%M%S.mkv", (), ("repeat every hour",)),
                                   ("cam-%Y%m%d-%H%M%S.png", (), ("a picture",)),
                                   ("cam-%Y%m%d-%H%M%S.mkv", ("--jobs", "2"), ("--jobs",)),
                                   ("cam-%Y%m%d-%H%M%S.mkv", ("--resume",), ("--resume",)),
@@ -274,7 +272,6 @@ class Segments(Case):
         self.refused(lumeq(simple(), "--segment-time", 10, "--null"), USAGE, "-o")
         self.refused(lumeq(simple(), "--segment-time", 10, "-o", self.folder + "/x/"), USAGE, "one video")
         self.assertEqual(self.files(), [])
-        self.ok(simple(), "--segment-time", 10, "-o", self.path("ring-%M%S.mkv"), "-y")
 
 
 def probe_hashes(path):

@@ -68,10 +68,9 @@ class BeginsAtZero(Case):
                 output = self.converted(source, "out.avi", "-y", *QUICK, "--acodec", codec)
                 self.assertEqual(starts(output)[1], 0)
                 self.assertAlmostEqual(silence(output), 0.3, delta=0.015)
-        said = [self.ok(source, "-o", self.path("out.avi"), "-y", *QUICK, *options).lines[0]
-                for options in ((), ("--acodec", "copy"))]
-        self.assertIn("audio track 0 (mp2) is re-encoded: the container does not store when tracks", said[0])
-        self.assertRegex(said[1], r"audio track 0 \(mp2\) begins 0.(29|30) s early: the container avi does not")
+        said = self.ok(source, "-o", self.path("out.avi"), "-y", *QUICK).lines[0]
+        self.assertIn("audio track 0 (mp2) is re-encoded: the container does not store when tracks", said)
+        self.ok(source, "-o", self.path("out.avi"), "-y", *QUICK, "--acodec", "copy")
         self.assertEqual(payloads(self.path("out.avi")), payloads(source))
 
     def test_sound_starting_with_the_video_is_copied(self):

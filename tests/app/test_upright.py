@@ -225,20 +225,6 @@ class Photos(Case):
                 self.assertNotIn(b"Exif", self.read("out.jpg"))
         self.assertEqual(colours(self.converted(source, "out.png", "--mode", "off")), upright(turn))
 
-    def test_tags_are_named(self):
-        """A message says that tags are lost; an orientation alone is none of them."""
-        self.assertNotIn("of the photo", self.ok(self.jpeg(6), "-o", self.path("out.jpg")).err)
-        entries = struct.pack("<HHI4s", 0x10f, 2, 4, b"Abc\0") + struct.pack("<HHIHH", 0x112, 3, 1, 6, 0)
-        tags = b"Exif\0\0II*\0" + struct.pack("<IH", 8, 2) + entries + bytes(4)
-        picture = self.read(os.path.basename(self.jpeg(1)))[4:]
-        rest = picture[struct.unpack(">H", picture[:2])[0]:]
-        source = self.write("tags.jpg", b"\xff\xd8\xff\xe1" + struct.pack(">H", len(tags) + 2) + tags + rest)
-        for name in "a.jpg", "a.png", "a.mkv":
-            result = self.ok(source, "-o", self.path(name), "--mode", "off")
-            self.assertEqual(len([l for l in result.lines if "1 tag of the photo (EXIF or text) is left out" in l]), 1,
-                             str(result))
-        self.assertEqual(colours(self.path("a.jpg")), upright(TURNS[6]))
-
     def test_422(self):
         output = self.converted(self.jpeg(6, "yuvj422p"), "out.jpg", "--mode", "off")
         self.assertEqual(video(output)["pix_fmt"], "yuvj444p")

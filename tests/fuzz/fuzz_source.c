@@ -1,10 +1,9 @@
-/* Media files: opened, searched for what libavformat ignores, demuxed and decoded. FFmpeg itself is
+/* Media files: opened, demuxed and decoded. FFmpeg itself is
  * not instrumented: the fuzzer sees coverage of lumeq's code only. */
 #include <libavutil/avutil.h>
 
 #include "fuzz.h"
 #include "media/convert.h"
-#include "media/input/cut_off.h"
 #include "media/input/decoder.h"
 
 #define MOST_PIXELS (256 * 256)
@@ -12,13 +11,6 @@
 #define MOST_PACKETS 200
 
 int fuzz_valid;
-
-static void find_boxes(int file, size_t size)
-{
-    char text[64];
-    mp4_boxes_foreign(file, (int64_t)size, text, sizeof(text));
-    FUZZ_CHECK(strlen(text) < sizeof(text), "no end");
-}
 
 /* Takes all frames that are ready. Returns 0 after the last one or a failure. */
 static int take_frames(Decoder *decoder, AVFrame *frame, int *frames)
@@ -76,15 +68,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     MediaError error = {0};
     Source *source = NULL;
     av_log_set_level(AV_LOG_QUIET);
-    find_boxes(file, size);
     const int ret = source_open(&source, &options, &error);
     FUZZ_CHECK((ret == 0) == (source != NULL) && (ret == 0 || error.text[0]), "%d: %s", ret,
                error.text);
-    if (source) {
-        char text[256];
-        source_foreign(source, text, sizeof(text));
+    if (source)
         decode(source);
-    }
     source_close(&source);
     FUZZ_CHECK(close(file) == 0, "cannot close a file");
     return 0;

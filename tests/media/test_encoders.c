@@ -1,4 +1,4 @@
-/* All encoders of this FFmpeg, and the names that people use for codecs. */
+/* All encoders of this FFmpeg. */
 #include "check.h"
 
 #include <libavutil/pixdesc.h>
@@ -50,42 +50,6 @@ TEST(encoder_for_gpu_memory_only_is_refused)
         encoder_find(&codec, &options, av_guess_format("matroska", NULL, NULL), "x.mkv", &error);
     CHECK(ret == MEDIA_USAGE && strstr(error.text, "h264_vaapi") && strstr(error.text, "memory"),
           "%d: %s", ret, error.text);
-}
-
-/* The suggestions for a name contain `meant`, if FFmpeg has it, and not `other`. */
-TEST(names_suggest_their_encoders)
-{
-    static const struct {
-        const char *name, *meant, *other;
-    } names[] = {
-        {"hevc", "libx265", "libx264"},
-        {"h265", "libx265", "libx264"},
-        {"H.265", "libx265", "libx264"},
-        {"x265", "libx265", "hevc_nvenc"},
-        {"hevc", "hevc_nvenc", "h264"},
-        {"h264", "libx264", "libx265"},
-        {"avc", "libx264", "libx265"},
-        {"x264", "libx264", "h264_nvenc"},
-        {"nvenc", "h264_nvenc", "libx264"},
-        {"NVENC", "hevc_nvenc", "libx264"},
-        {"av1", "libsvtav1", "libvpx"},
-        {"svt-av1", "libsvtav1", "libaom-av1"},
-        {"vp9", "libvpx-vp9", "vp8"},
-        {"vp8", "libvpx", "vp9"},
-        {"jpeg", "mjpeg", "jpeg2000"},
-        {"theora", "libtheora", "libvpx"},
-        {"vp9", "libvpx-vp9", "vp9_vaapi"},
-        {"aac", "", "aac"},
-        {"nosuch", "", ","},
-        {"x", "", ","},
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char text[256];
-        encoder_suggest(AVMEDIA_TYPE_VIDEO, names[i].name, text, sizeof(text));
-        if (!names[i].meant[0] || avcodec_find_encoder_by_name(names[i].meant))
-            CHECK(strstr(text, names[i].meant), "%s: '%s'", names[i].name, text);
-        CHECK(!strstr(text, names[i].other), "%s: '%s'", names[i].name, text);
-    }
 }
 
 /* av_dict_set() (--wrap) fails for the setting of this name. */

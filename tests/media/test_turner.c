@@ -27,7 +27,6 @@ static const struct {
 #define HALF 1
 #define MIRRORED 3
 #define UPSIDE_DOWN 4
-#define TRANSPOSED 5
 
 static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
 {
@@ -188,25 +187,6 @@ TEST(properties)
     to = turn_frame(frame, turns[HALF].turn);
     CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){2, 1}) == 0, "aspect");
     av_frame_free(&to);
-}
-
-static void check_site(enum AVChromaLocation from, int turn, enum AVChromaLocation wanted)
-{
-    FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 16);
-    fill(frame);
-    frame->chroma_location = from;
-    FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, turns[turn].turn);
-    CHECK(to && to->chroma_location == wanted, "%d, %s", from, turns[turn].name);
-}
-
-TEST(chroma_sites)
-{
-    check_site(AVCHROMA_LOC_CENTER, QUARTER, AVCHROMA_LOC_CENTER);
-    check_site(AVCHROMA_LOC_LEFT, QUARTER, AVCHROMA_LOC_TOP);
-    check_site(AVCHROMA_LOC_UNSPECIFIED, QUARTER, AVCHROMA_LOC_TOP);
-    check_site(AVCHROMA_LOC_TOPLEFT, TRANSPOSED, AVCHROMA_LOC_TOPLEFT);
-    check_site(AVCHROMA_LOC_TOPLEFT, UPSIDE_DOWN, AVCHROMA_LOC_BOTTOMLEFT);
-    check_site(AVCHROMA_LOC_LEFT, MIRRORED, AVCHROMA_LOC_CENTER); /* right has no name */
 }
 
 static void check_fields(int height, int turn, int interlaced, int top_first)

@@ -33,15 +33,4 @@ bool elements_are_cut(const Elements *elements);
 /* The kind of element in words ("a page"). */
 const char *elements_name(const char *demuxer);
 
-/* ---- mp4 boxes ---- */
-
-/* Known top-level boxes of ISO/IEC 14496-12 and QuickTime. */
-#define MP4_BOXES                                                                                  \
-    "ftyp,moov,mdat,free,skip,wide,pnot,PICT,udta,uuid,meta,moof,mfra,sidx,ssix,styp,prft,emsg,"   \
-    "pdin,imda,junk"
-
-/* Lists such boxes, and data after the last box, of a file of `end` bytes: "'gps0' (3200 bytes)";
- * "" if the file has no such data. */
-void mp4_boxes_foreign(int fd, int64_t end, char *text, size_t size);
-
 #endif

@@ -8,7 +8,6 @@
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 
-#include "media/checksum.h"
 #include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/convert.h"
@@ -55,7 +54,6 @@ struct Decoder {
     VideoShape shape;          /* of the first frame */
     enum AVPixelFormat format; /* that, and as deep as asked for; AV_PIX_FMT_NONE: no frame yet */
     VideoChanges changes;
-    uint32_t headers; /* checksum of H.264's last sequence parameters; 0: none */
 
     atomic_int deinterlace;     /* DeinterlaceMode */
     atomic_int codes;           /* CodeRangeMode */
@@ -473,68 +471,6 @@ static int send_packet(Decoder *d, const AVPacket *packet)
     return ret;
 }
 
-/* ---- headers that change ------------------------------------------------------------------- */
-
-enum { H264_IDR = 5, H264_SLICE = 1, H264_SPS = 7 };
-
-/* Checksum of the sequence parameters before the first slice of a stream with start codes (Annex B
- * of H.264); 0: no sequence parameters, or no IDR picture. */
-static uint32_t sequence_checksum(const uint8_t *data, int size)
-{
-    uint32_t sum = 0;
-    for (int i = 0, sps = 0; i + 3 < size; i++) {
-        const int starts = !data[i] && !data[i + 1] && data[i + 2] == 1;
-        const int type = data[i + 3] & 31;
-        if (starts && (type == H264_IDR || type == H264_SLICE))
-            return type == H264_IDR ? sum : 0;
-        sps = starts ? type == H264_SPS : sps;
-        if (sps)
-            sum = checksum(sum, &data[i], 1);
-    }
-    return 0;
-}
-
-/* FFmpeg's H.264 decoder goes on with the full range of earlier sequence parameters if the next
- * ones don't say their range, which is then limited. */
-static int loses_full_range(Decoder *d, const AVPacket *packet)
-{
-    const AVCodecParameters *par = d->parameters;
-    const int is_plain = !par->extradata_size || par->extradata[0] == 0;
-    if (!packet || par->codec_id != AV_CODEC_ID_H264 || !is_plain ||
-        !(packet->flags & AV_PKT_FLAG_KEY))
-        return 0;
-    const uint32_t sum = sequence_checksum(packet->data, packet->size), before = d->headers;
-    const int full =
-        d->shape.range == AVCOL_RANGE_JPEG || d->codec->color_range == AVCOL_RANGE_JPEG;
-    if (!full || !before || !sum || sum == before) {
-        d->headers = sum ? sum : before;
-        return 0;
-    }
-    if (d->coming_back == DRAINED) /* its packet is sent now */
-        d->headers = sum;
-    return 1;
-}
-
-/* Opens another decoder, which knows no colours from before; on a GPU, one in software. */
-static int renew_codec(Decoder *d)
-{
-    AVCodecContext *before = d->codec;
-    d->parameters->color_range = AVCOL_RANGE_UNSPECIFIED;
-    d->parameters->color_space = AVCOL_SPC_UNSPECIFIED;
-    d->parameters->color_primaries = AVCOL_PRI_UNSPECIFIED;
-    d->parameters->color_trc = AVCOL_TRC_UNSPECIFIED;
-    if (d->on_gpu)
-        return leave_gpu(d);
-    if (open_codec(d, find_decoder(d->stream)) < 0) {
-        avcodec_free_context(&d->codec);
-        d->codec = before;
-        return AVERROR(ENOMEM);
-    }
-    avcodec_free_context(&before);
-    set_hurry(d->codec, d->hurry);
-    return 0;
-}
-
 /* Keeps the headers of the stream for another decoder: they come only once. */
 static int take_headers(Decoder *d, const AVPacket *packet)
 {
@@ -555,11 +491,8 @@ static int take_headers(Decoder *d, const AVPacket *packet)
 
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
-    const int renews = loses_full_range(d, packet);
-    if ((renews || source_is_discontinuity(packet)) && come_back(d) < 0)
+    if (source_is_discontinuity(packet) && come_back(d) < 0)
         return AVERROR(EAGAIN);
-    if (renews && renew_codec(d) < 0)
-        return AVERROR(ENOMEM);
     d->returned |= source_is_discontinuity(packet);
     if (source_is_discontinuity(packet) && !packet->size)
         return 0;
@@ -692,8 +625,6 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
         frame->crop_left = frame->crop_right = frame->crop_top = frame->crop_bottom = 0;
     if (ret >= 0 && convert_is_rgb(from->format))
         d->shape.space = frame->colorspace;
-    if (ret >= 0 && d->options.attach_rgb && convert_is_rgb(from->format) && is_of_size(d, from))
-        ret = convert_attach(frame, from);
     av_frame_unref(from);
     if (ret < 0) {
         av_frame_unref(frame);
@@ -882,7 +813,6 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
     }
     if (!d->deinterlacer)
         return 0;
-    av_buffer_unref(&frame->opaque_ref); /* the RGB original is not deinterlaced */
     const int ret = deinterlacer_send(d->deinterlacer, frame);
     return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
 }

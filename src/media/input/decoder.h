@@ -29,8 +29,7 @@ typedef struct DecoderOptions {
      * surfaces of the decoder, software decodes. */
     GpuBudget budget;
     CodeRange codes; /* whether and how to stretch deep gray frames */
-    int full_rgb;   /* not 0: RGB becomes full-range YUV, not the limited one that players expect */
-    int attach_rgb; /* not 0: frames converted from RGB have their original (convert_original()) */
+    int full_rgb; /* not 0: RGB becomes full-range YUV, not the limited one that players expect */
     /* Not 0: frames of another shape than the first get black bars instead of being scaled to its
      * size with another pixel aspect ratio. With marks_bars, crop_* has the sizes of the bars,
      * which then do not count as picture. */

@@ -37,15 +37,12 @@ struct Demuxer {
     int64_t position; /* to start at */
 
     /* Used by the thread while it runs. Times are absolute, AV_TIME_BASE units. */
-    int64_t end;      /* of all packets, see demuxer_end() */
-    int64_t av_end;   /* of pictures and sound */
-    int64_t subtitle; /* start of the last one far after all read before */
-    char *began;      /* by stream: a packet was read */
+    int64_t end; /* of all packets, see demuxer_end() */
+    char *began; /* by stream: a packet was read */
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
-    PacketSet seen; /* subtitles since a start elsewhere than at the begin */
     size_t bytes;
     int lacks_picture; /* the video's reader has found its queue empty */
     size_t peeks;      /* number of packets that demuxer_peek() wants */
@@ -188,9 +185,6 @@ static int keep(Demuxer *d, AVPacket *packet)
         PacketQueue *queue = &d->queues[i];
         if (!belongs(d, (DemuxKind)i, packet))
             continue;
-        if (i == DEMUX_SUBTITLE && d->position != AV_NOPTS_VALUE &&
-            packet_set_add(&d->seen, packet)) /* source_look_back() has found it already */
-            break;
         if (i == DEMUX_VIDEO)
             d->lacks_picture = 0;
         else if (d->bytes >= MAX_BYTES)
@@ -217,24 +211,12 @@ static void note_times(Demuxer *d, const AVPacket *packet)
         return;
     const int64_t time = av_rescale_q(stamp, stream->time_base, AV_TIME_BASE_Q);
     const int64_t end = time + av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
-    if (!is_subtitle(stream))
-        d->av_end = FFMAX(d->av_end, end);
-    else if (d->end != AV_NOPTS_VALUE && time - d->end > SOURCE_STRAY_US)
-        d->subtitle = FFMAX(d->subtitle, time);
     d->end = FFMAX(d->end, end);
 }
 
 int64_t demuxer_end(const Demuxer *d)
 {
     return d->end;
-}
-
-int64_t demuxer_end_before_stray(const Demuxer *d, int64_t *at)
-{
-    *at = d->subtitle;
-    const int is_stray = d->subtitle != AV_NOPTS_VALUE && d->av_end != AV_NOPTS_VALUE &&
-                         d->subtitle - d->av_end > SOURCE_STRAY_US;
-    return is_stray ? d->av_end : AV_NOPTS_VALUE;
 }
 
 /* See PacketNote. */
@@ -290,24 +272,11 @@ static int read_one(Demuxer *d)
     return ret;
 }
 
-/* Keeps a subtitle from before the keyframe; drops it if memory is short. */
-static void keep_earlier(void *opaque, const AVPacket *packet)
-{
-    Demuxer *d = opaque;
-    AVPacket *own = av_packet_clone(packet);
-    pthread_mutex_lock(&d->lock);
-    if (own && keep(d, own) < 0)
-        av_packet_free(&own);
-    pthread_mutex_unlock(&d->lock);
-}
-
 static void *demux_main(void *arg)
 {
     Demuxer *d = arg;
-    if (d->position != AV_NOPTS_VALUE) {
-        source_look_back(d->source, d->position, keep_earlier, d);
+    if (d->position != AV_NOPTS_VALUE)
         source_seek(d->source, d->position);
-    }
     int ret;
     do
         ret = read_one(d);
@@ -328,9 +297,8 @@ static void empty(Demuxer *d)
 int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
 {
     empty(d);
-    packet_set_clear(&d->seen);
     d->position = position;
-    d->end = d->av_end = d->subtitle = AV_NOPTS_VALUE;
+    d->end = AV_NOPTS_VALUE;
     d->stop = d->ended = d->lacks_picture = 0;
     source_halt(d->source, 0);
     if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
@@ -425,7 +393,6 @@ void demuxer_free(Demuxer **demuxer)
         return;
     demuxer_stop(d);
     empty(d);
-    packet_set_clear(&d->seen);
     av_freep(&d->began);
     for (int i = 0; i < DEMUX_KINDS; i++)
         av_fifo_freep2(&d->queues[i].packets);

@@ -40,8 +40,7 @@ void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
 const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
 
 /* Starts to read with empty queues at `position` (AV_TIME_BASE units from the start of the source,
- * see source_seek()), with earlier subtitles first (see source_look_back()). AV_NOPTS_VALUE: where
- * the source is. MEDIA_INPUT. */
+ * see source_seek()). AV_NOPTS_VALUE: where the source is. MEDIA_INPUT. */
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
 /*
@@ -68,10 +67,6 @@ void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
 /* Latest end of the packets read since the start, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE:
  * unknown. While stopped. */
 int64_t demuxer_end(const Demuxer *demuxer);
-
-/* After the end: the end of the film if a subtitle follows so long after it that this is damage;
- * `at`: its time. Else AV_NOPTS_VALUE. */
-int64_t demuxer_end_before_stray(const Demuxer *demuxer, int64_t *at);
 
 /* Number of video packets of a live source that were dropped for newer ones: by kind only. Any
  * thread. */

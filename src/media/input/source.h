@@ -62,9 +62,6 @@ void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averro
 /* Largest distance of simultaneous packets of different tracks in a file. AV_TIME_BASE units. */
 #define SOURCE_INTERLEAVE_US 2000000
 
-/* A subtitle this long after everything else is damage. AV_TIME_BASE units. */
-#define SOURCE_STRAY_US INT64_C(3600000000)
-
 /* The clock of a track, AV_TIME_BASE units. */
 typedef struct TrackClock {
     int64_t last;     /* time of the last packet returned; AV_NOPTS_VALUE at first */
@@ -116,8 +113,6 @@ typedef struct Source {
     int wants_key; /* maximum number of video packets to drop before the next key frame */
     AVFifo *held;  /* dropped packets, used if a file has no key frame; or NULL */
     size_t held_bytes;
-    AVFifo *ahead;      /* packets read ahead by video_count_packets(); or NULL */
-    int *counted;       /* by stream: number of video packets in `ahead`; or NULL */
     TrackClock *clocks; /* by stream */
     int64_t jump;       /* added to all times since a jump, AV_TIME_BASE units */
     int64_t last_jump;  /* the value before that jump */
@@ -217,21 +212,10 @@ int source_seek(Source *source, int64_t position);
 /* Returns 1 if it is a file that can be read again from its start. */
 int source_can_begin_again(const Source *source);
 
-/*
- * Passes to `take` the subtitle packets before the keyframe of `position`, from up to 10 s and 16
- * MB of the file, since they may still be visible. The source owns the packets. Only for files with
- * subtitle tracks that are not discarded. A source_seek() must follow.
- */
-void source_look_back(Source *source, int64_t position,
-                      void (*take)(void *opaque, const AVPacket *packet), void *opaque);
-
 /* Reads the next packet of any initial stream that is not discarded. Returns 0, AVERROR_EOF (also
  * after persistent read errors, which count as damage), AVERROR_EXIT when stopped, or
  * AVERROR(ENOMEM). */
 int source_read(Source *source, AVPacket *packet);
-
-/* Lists data outside the tracks of an mp4, see mp4_boxes_foreign(). */
-void source_foreign(const Source *source, char *text, size_t size);
 
 /* Returns 1 for a fragmented mp4, which does not declare its length. */
 int source_has_fragments(const Source *source);

@@ -199,9 +199,6 @@ static int fail_to_open(const Source *s, const char *path, int ret, MediaError *
         return error->fault;
     if (s->read_error)
         return source_fail_to_read(s, error);
-    if (note->most_streams)
-        return media_fail(error, MEDIA_INPUT, "%s has more than %d streams, which FFmpeg refuses",
-                          s->name, note->most_streams);
     if (no_memory)
         return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", s->name);
     if (note->refused_width)
@@ -346,11 +343,10 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
 
 static int open_one_file(Source *s, const SourceOptions *options, MediaError *error)
 {
-    if (open_file(s, options->path, error) < 0 || open_context(s, "none", error) < 0 ||
-        open_io(s, error) < 0 || open_format(s, options, error) < 0)
-        return error->fault;
-    return !options->video_track && video_count_packets(s) < 0 ? media_no_memory(error, MEDIA_INPUT)
-                                                               : 0;
+    return open_file(s, options->path, error) < 0 || open_context(s, "none", error) < 0 ||
+                   open_io(s, error) < 0 || open_format(s, options, error) < 0
+               ? error->fault
+               : 0;
 }
 
 /* Largest term for rates such as 30000/1001. */

@@ -42,10 +42,6 @@ static char join_mark;
 /* A restart of a transport stream shows this many packets after one that is marked as corrupt. */
 #define PACKETS_TO_RESTART 2
 
-/* As long as a line of subtitles is to be seen, and as much as is read meanwhile unnoticed. */
-#define LOOK_BACK_US 10000000
-#define LOOK_BACK_BYTES (16 << 20)
-
 static void drop_held(Source *s)
 {
     packets_drop(s->held);
@@ -59,7 +55,6 @@ static void forget_times(Source *s)
     s->jump = s->last_jump = 0;
     s->clock = s->latest = AV_NOPTS_VALUE;
     drop_held(s);
-    packets_drop(s->ahead);
 }
 
 int64_t source_start(const Source *s)
@@ -297,60 +292,6 @@ int source_can_begin_again(const Source *s)
     return !s->live && (s->pictures.count || (s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL)));
 }
 
-static int has_subtitles(const Source *s)
-{
-    for (unsigned i = 0; i < s->stream_count; i++)
-        if (s->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE &&
-            s->format->streams[i]->discard != AVDISCARD_ALL)
-            return 1;
-    return 0;
-}
-
-/* Returns 0 once packets reach `target`. */
-static int look_at(Source *s, AVPacket *packet, int64_t target,
-                   void (*take)(void *opaque, const AVPacket *packet), void *opaque)
-{
-    if ((unsigned)packet->stream_index >= s->stream_count)
-        return 1;
-    const AVStream *stream = s->format->streams[packet->stream_index];
-    check_times(packet, stream);
-    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
-    const int64_t time = packet_time(s, unwrap(s, stamp, stream), packet->stream_index);
-    if (stream == s->video)
-        return time == AV_NOPTS_VALUE || time < target;
-    if (stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || stream->discard == AVDISCARD_ALL)
-        return 1;
-    packet->dts = unwrap(s, packet->dts, stream);
-    packet->pts = unwrap(s, packet->pts, stream);
-    take(opaque, packet);
-    return 1;
-}
-
-void source_look_back(Source *s, int64_t position,
-                      void (*take)(void *opaque, const AVPacket *packet), void *opaque)
-{
-    const int64_t target = source_start(s) + position, rate = s->format->bit_rate;
-    const int64_t length =
-        rate > 0 ? av_rescale(LOOK_BACK_BYTES, 8 * AV_TIME_BASE, rate) : INT64_MAX;
-    const int64_t from = position - FFMIN(length, LOOK_BACK_US);
-    AVPacket *packet;
-    if (position <= 0 || s->pictures.count || !S_ISREG(s->file.st_mode) || !source_can_seek(s) ||
-        !has_subtitles(s) || !(packet = av_packet_alloc()))
-        return;
-    forget_times(s);
-    if (from <= 0 || seek_before(s, source_start(s) + from) < 0)
-        go_to_start(s);
-    s->clock = target;
-    for (int64_t bytes = 0, on = 1; on && bytes < 2 * LOOK_BACK_BYTES && !source_is_stopped(s);) {
-        if (av_read_frame(s->format, packet) < 0)
-            break;
-        bytes += packet->size;
-        on = look_at(s, packet, target, take, opaque);
-        av_packet_unref(packet);
-    }
-    av_packet_free(&packet);
-}
-
 void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror)
 {
     ++*count;
@@ -552,8 +493,6 @@ static int read_frame(Source *s, AVPacket *packet)
     /* A file without a key frame loses nothing. */
     if (!s->wants_key && packets_take(s->held, packet) == 0)
         return 0;
-    if (packets_take(s->ahead, packet) == 0)
-        return 0;
     if (!s->network)
         return av_read_frame(s->format, packet);
     network_begin_wait(s->network);
@@ -661,13 +600,6 @@ static int format_is(const Source *s, const char *name)
     return av_match_name(name, s->format->iformat->name);
 }
 
-void source_foreign(const Source *s, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (s->fd >= 0 && S_ISREG(s->file.st_mode) && format_is(s, "mov"))
-        mp4_boxes_foreign(s->fd, (int64_t)s->file.st_size, text, size);
-}
-
 int source_has_fragments(const Source *s)
 {
     for (unsigned i = 0; i < s->format->nb_streams && format_is(s, "mov"); i++) {
@@ -738,10 +670,7 @@ void source_free(Source **source)
     network_close(&s->network);
     picture_list_free(&s->pictures);
     drop_held(s);
-    packets_drop(s->ahead);
     av_fifo_freep2(&s->held);
-    av_fifo_freep2(&s->ahead);
-    av_freep(&s->counted);
     av_freep(&s->clocks);
     av_freep(&s->name);
     if (s->fd >= 0)

@@ -2,13 +2,6 @@
 
 #include <stdlib.h>
 
-#include "media/packet_set.h"
-
-/* Packets to read from one track before comparing, and the limit for all tracks. */
-#define COUNTED_PACKETS 50
-#define MAX_AHEAD_BYTES (32 << 20)
-#define FIRST_AHEAD 64 /* initial capacity */
-
 /* A track with fewer frames by this factor shows stills; one shorter than this fraction is an
  * extra. */
 #define STILLS_FACTOR 10
@@ -40,54 +33,19 @@ static double declared_frames(const Source *s, const AVStream *stream)
     return rate.num > 0 && rate.den > 0 ? track_length(s, stream) * av_q2d(rate) : 0;
 }
 
-int video_count_packets(Source *s)
-{
-    const unsigned streams = s->format->nb_streams;
-    int videos = 0, unknown = 0;
-    for (unsigned i = 0; i < streams; i++) {
-        const AVStream *stream = s->format->streams[i];
-        videos += is_video(stream);
-        unknown += is_video(stream) && declared_frames(s, stream) <= 0;
-    }
-    if (s->live || videos < 2 || !unknown)
-        return 0;
-    s->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
-    s->counted = av_calloc(streams, sizeof(*s->counted));
-    AVPacket *packet = NULL;
-    size_t bytes = 0;
-    int most = 0, ret = s->ahead && s->counted ? 0 : AVERROR(ENOMEM);
-    while (ret >= 0 && most < COUNTED_PACKETS && bytes < MAX_AHEAD_BYTES) {
-        packet = av_packet_alloc();
-        if (!packet)
-            return AVERROR(ENOMEM);
-        if (av_read_frame(s->format, packet) < 0)
-            break;
-        bytes += packet_bytes(packet);
-        const unsigned stream = (unsigned)packet->stream_index;
-        if (stream < streams && is_video(s->format->streams[stream])) {
-            s->counted[stream]++;
-            most = FFMAX(most, s->counted[stream]);
-        }
-        ret = av_fifo_write(s->ahead, &packet, 1);
-        if (ret >= 0)
-            packet = NULL;
-    }
-    av_packet_free(&packet);
-    return ret;
-}
-
 typedef struct Rank {
     int moves, lasts, is_default; /* conditions: the first one that differs decides */
     int64_t area;
 } Rank;
 
-/* The least number of frames if neither container nor packets tell; libavformat knows no rate of a
- * single frame. */
+/* A second's frames if the container tells no number; libavformat knows no rate of one frame. */
 static double frames_of(const Source *s, const AVStream *stream)
 {
-    const double frames = s->counted ? s->counted[stream->index] : declared_frames(s, stream);
+    const double frames = declared_frames(s, stream);
     const AVRational rate = stream->avg_frame_rate;
-    return frames > 0 || s->counted ? frames : rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 1;
+    if (frames > 0)
+        return frames;
+    return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 1;
 }
 
 static int moves(const Source *s, const AVStream *stream, double most_frames)
@@ -173,7 +131,6 @@ int video_keep_program(Source *s)
         dropped++;
     }
     int64_t start = INT64_MAX, end = 0;
-    int unknown = 0;
     for (unsigned i = 0; i < s->format->nb_streams; i++) {
         const AVStream *stream = s->format->streams[i];
         const int64_t time = source_track_start(s, stream);
@@ -182,13 +139,11 @@ int video_keep_program(Source *s)
             continue;
         start = FFMIN(start, time);
         end = FFMAX(end, length + (is_end ? 0 : time));
-        unknown += length <= 0;
     }
     const int64_t length = end - (is_end ? 0 : start);
     if (dropped && start != INT64_MAX)
         s->format->start_time = start;
-    if (start != INT64_MAX && length > 0 &&
-        (dropped || (!unknown && s->format->duration > length + SOURCE_STRAY_US)))
+    if (dropped && start != INT64_MAX && length > 0)
         s->format->duration = length;
     return dropped;
 }

@@ -4,12 +4,6 @@
 
 #include "media/input/source.h"
 
-/*
- * Prepares video_choose(): if the container does not tell the length of several video tracks, reads
- * packets ahead, which source_read() returns first. AVERROR(ENOMEM).
- */
-int video_count_packets(Source *source);
-
 typedef struct VideoChoice {
     AVStream *video; /* or NULL */
     int count;       /* number of video tracks */

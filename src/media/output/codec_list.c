@@ -19,11 +19,6 @@
 #define TRIAL_HEIGHT 360
 #define TRIAL_RATE 25
 
-/* Extensions that stand for containers and picture formats. */
-static const char *const video_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts",  "ogv", "gif",
-                                          "jpg", "png", "tif", "bmp",  "jp2", "jxl", "webp"};
-static const char *const sound_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts", "ogg"};
-
 /* OMX encoders do not set a capability. */
 static int is_hardware(const AVCodec *codec)
 {
@@ -31,37 +26,11 @@ static int is_hardware(const AVCodec *codec)
            strstr(codec->name, "_omx");
 }
 
-static int file_holds(const char *end, const AVCodec *codec)
-{
-    MediaError unused = {0};
-    const AVOutputFormat *muxer;
-    char path[16];
-    snprintf(path, sizeof(path), "x.%s", end);
-    if (container_find(&muxer, NULL, path, &unused) < 0)
-        return 0;
-    if (container_is_picture(muxer))
-        return container_picture_codec(muxer, path) == codec->id;
-    /* raw streams: avformat_query_codec() cannot answer for them */
-    if (muxer->audio_codec == AV_CODEC_ID_NONE)
-        return muxer->video_codec == codec->id;
-    return container_takes(muxer, codec->type, codec->id);
-}
-
-/* Pads the line to `columns`, or adds a space if it is longer, and appends the text. */
+/* Pads the line to `columns`, or by a space, and appends the text. */
 static void add_column(char *line, int columns, const char *text)
 {
     const int used = (int)strlen(line);
     av_strlcatf(line, LINE_SIZE, "%*s%s", used ? FFMAX(columns - used, 1) : 0, "", text);
-}
-
-static void add_files(char *line, int columns, const AVCodec *codec, const char *const *ends,
-                      size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (file_holds(ends[i], codec)) {
-            add_column(line, columns, ends[i]);
-            columns = 0;
-        }
 }
 
 const AVCodec *codec_list_next(void **at, int hardware)
@@ -83,8 +52,8 @@ void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line))
     add_column(line, 0, codec->name);
     add_column(line, 19, avcodec_get_name(codec->id));
     add_column(line, 31, is_hardware(codec) ? "hardware" : "CPU");
-    add_column(line, 41, bits);
-    add_files(line, 52, codec, video_files, FF_ARRAY_ELEMS(video_files));
+    if (bits[0])
+        add_column(line, 41, bits);
     print(line);
 }
 
@@ -107,7 +76,6 @@ void codec_list_sound(void (*print)(const char *line))
             char line[LINE_SIZE] = "";
             add_column(line, 0, codec->name);
             add_column(line, 19, avcodec_get_name(codec->id));
-            add_files(line, 36, codec, sound_files, FF_ARRAY_ELEMS(sound_files));
             print(line);
         }
 }

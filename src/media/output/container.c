@@ -7,11 +7,6 @@
 #include <libavutil/avstring.h>
 
 #include "media/convert.h"
-#include "media/side_data.h"
-
-/* A picture size that every container accepts. */
-#define TRIAL_WIDTH 320
-#define TRIAL_HEIGHT 240
 
 /* Place of the mapping family in the header of Opus (RFC 7845, 5.1). */
 #define OPUS_FAMILY 18
@@ -177,119 +172,35 @@ unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par
     return par->codec_tag;
 }
 
-/* The stream of a trial header, which is written to memory. */
-typedef struct Trial {
-    const AVCodecParameters *par;
-    AVRational time_base, frame_rate;
-    const int32_t *matrix; /* display matrix, or NULL */
-    int disposition;
-    int early; /* not 0: write the index (moov) of mp4 at once */
-} Trial;
-
-static int write_trial(AVFormatContext *format, const Trial *trial)
-{
-    AVDictionary *options = NULL;
-    AVStream *stream = avformat_new_stream(format, NULL);
-    if (!stream || avcodec_parameters_copy(stream->codecpar, trial->par) < 0 ||
-        (trial->matrix && side_data_set_display_matrix(stream, trial->matrix) < 0))
-        return AVERROR(ENOMEM);
-    stream->codecpar->codec_tag = container_tag(format->oformat, trial->par);
-    stream->time_base = trial->time_base;
-    stream->avg_frame_rate = trial->frame_rate;
-    stream->disposition = trial->disposition;
-    format->strict_std_compliance = container_compliance(format->oformat);
-    format->flags |= AVFMT_FLAG_BITEXACT; /* deterministic headers */
-    int ret = trial->early ? av_dict_set(&options, "movflags", "empty_moov", 0) : 0;
-    if (ret >= 0)
-        ret = avformat_write_header(format, &options);
-    av_dict_free(&options);
-    return ret;
-}
-
-/* Writes a header to memory: only this reveals every objection of a muxer. Returns the size of
- * *header, which the caller frees, or AVERROR. */
-static int try_header(const AVOutputFormat *muxer, const Trial *trial, uint8_t **header)
+/* Writes a header to memory: only this reveals every objection of a muxer. */
+int container_passes_trial(const AVOutputFormat *muxer, const AVStream *like)
 {
     AVFormatContext *format = NULL;
-    *header = NULL;
+    uint8_t *header = NULL;
     int ret = avformat_alloc_output_context2(&format, muxer, NULL, NULL);
+    AVStream *stream = ret >= 0 ? avformat_new_stream(format, NULL) : NULL;
+    if (!stream || avcodec_parameters_copy(stream->codecpar, like->codecpar) < 0)
+        ret = AVERROR(ENOMEM);
     if (ret >= 0)
         ret = avio_open_dyn_buf(&format->pb);
     if (ret >= 0) {
-        ret = write_trial(format, trial);
-        const int size = avio_close_dyn_buf(format->pb, header);
+        stream->codecpar->codec_tag = container_tag(muxer, like->codecpar);
+        stream->time_base = like->time_base;
+        stream->avg_frame_rate = like->avg_frame_rate;
+        stream->disposition = like->disposition & AV_DISPOSITION_ATTACHED_PIC;
+        format->strict_std_compliance = container_compliance(muxer);
+        ret = avformat_write_header(format, NULL);
+        (void)avio_close_dyn_buf(format->pb, &header);
         format->pb = NULL;
-        ret = ret < 0 ? ret : size;
     }
-    avformat_free_context(format);
-    return ret;
-}
-
-int container_passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
-{
-    const Trial trial = {.par = stream->codecpar,
-                         .time_base = stream->time_base,
-                         .frame_rate = stream->avg_frame_rate,
-                         .disposition = stream->disposition & AV_DISPOSITION_ATTACHED_PIC};
-    uint8_t *header;
-    const int ret = try_header(muxer, &trial, &header);
     av_free(header);
+    avformat_free_context(format);
     return ret >= 0;
 }
 
-/* Returns 1 if the matrix or disposition of `trial` changes the header, or AVERROR if the codec
- * alone does not suffice for one. */
-static int changes_header(const AVOutputFormat *muxer, Trial trial)
+int container_keeps_matrix(const AVOutputFormat *muxer)
 {
-    uint8_t *plain, *changed;
-    trial.time_base = av_inv_q(trial.frame_rate);
-    trial.early = 1;
-    const int changed_size = try_header(muxer, &trial, &changed);
-    trial.matrix = NULL;
-    trial.disposition = 0;
-    const int size = try_header(muxer, &trial, &plain);
-    int ret = FFMIN(size, changed_size);
-    if (ret >= 0)
-        ret = size != changed_size || memcmp(plain, changed, (size_t)size) != 0;
-    av_free(plain);
-    av_free(changed);
-    return ret;
-}
-
-/* Also tries MPEG-4 and VP8, since some codecs need extradata from an encoder; most containers
- * accept one of these without. */
-static int keeps(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t *matrix,
-                 int disposition)
-{
-    const enum AVCodecID ids[] = {id, AV_CODEC_ID_MPEG4, AV_CODEC_ID_VP8};
-    AVCodecParameters *par = avcodec_parameters_alloc();
-    int ret = par ? AVERROR(EINVAL) : AVERROR(ENOMEM);
-    for (size_t i = 0; par && ret < 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
-        par->codec_type = avcodec_get_type(ids[i]);
-        par->codec_id = ids[i];
-        par->format = AV_PIX_FMT_YUV420P;
-        par->width = TRIAL_WIDTH;
-        par->height = TRIAL_HEIGHT;
-        ret = changes_header(muxer, (Trial){.par = par,
-                                            .frame_rate = {25, 1},
-                                            .matrix = matrix,
-                                            .disposition = disposition});
-    }
-    avcodec_parameters_free(&par);
-    return ret > 0;
-}
-
-int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9])
-{
-    return keeps(muxer, id, matrix, 0);
-}
-
-int container_keeps_disposition(const AVOutputFormat *muxer, enum AVCodecID id, int disposition)
-{
-    if (strcmp(muxer->name, "mpegts") == 0) /* writes its tables after the header */
-        return (disposition & (AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_HEARING_IMPAIRED |
-                               AV_DISPOSITION_VISUAL_IMPAIRED)) != 0;
-    return keeps(muxer, id, NULL, disposition);
+    return av_match_name(muxer->name, "mov,mp4,ipod,3gp,3g2,psp,ismv,f4v");
 }
 
 int container_keeps_start(const AVOutputFormat *muxer)

@@ -36,11 +36,8 @@ int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream);
 /* Returns 1 if its muxer writes a header for this stream, such as a cover. */
 int container_passes_trial(const AVOutputFormat *muxer, const AVStream *stream);
 
-/* Returns 1 if it stores this rotation (display matrix), according to the linked FFmpeg. */
-int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9]);
-
-/* Returns 1 if it stores this flag (AV_DISPOSITION_*) of tracks, as above. */
-int container_keeps_disposition(const AVOutputFormat *muxer, enum AVCodecID id, int disposition);
+/* Returns 1 if it stores rotations (display matrices). */
+int container_keeps_matrix(const AVOutputFormat *muxer);
 
 /* Returns 1 if it stores start times of tracks; else all sound starts at the beginning of the
  * file. */

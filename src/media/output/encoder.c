@@ -23,21 +23,7 @@
 
 /* ---- user data ---- */
 
-/* Start code and header of an SEI NAL unit, message types, and trailing bits. ITU-T H.264 and
- * H.265, 7.3 and annex D. */
-static const uint8_t begin_h264[] = {0, 0, 0, 1, 6}, begin_hevc[] = {0, 0, 0, 1, 39 << 1, 1};
-#define REGISTERED 4
-#define UNREGISTERED 5
-#define END 0x80
-
-/* Framing of closed captions (ATSC A/53 part 4, 6.2.3); their count follows the first part. */
-static const uint8_t captions_begin[] = {0xb5, 0, 0x31, 'G', 'A', '9', '4', 3};
-#define CAPTIONS_FLAG 0x40
-#define CAPTION_BYTES 3
-#define MOST_CAPTIONS 31
-#define CAPTIONS_END 0xff
-
-/* User data to skip, by its UUID: signatures of x264, x265, FFmpeg's VA-API and Vulkan encoders,
+/* UUIDs of user data (SEI): signatures of x264, x265, FFmpeg's VA-API and Vulkan encoders,
  * and VideoToolbox. */
 static const char *const signatures[] = {
     "\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
@@ -48,117 +34,46 @@ static const char *const signatures[] = {
     "\x47\x56\x4a\xdc\x5c\x4c\x43\x3f\x94\xef\xc5\x11\x3c\xd1\x43\xa8",
 };
 
-static int is_user_data(const AVFrameSideData *data)
+static int is_signature(const AVFrameSideData *data)
 {
     if (data->type != AV_FRAME_DATA_SEI_UNREGISTERED)
         return 0;
     for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
         if (data->size >= strlen(signatures[i]) &&
             memcmp(data->data, signatures[i], strlen(signatures[i])) == 0)
-            return 0;
-    return 1;
-}
-
-/* Writes a byte with emulation prevention; returns the position after it. */
-static uint8_t *put(uint8_t *to, int *zeros, uint8_t byte)
-{
-    if (*zeros == 2 && byte <= 3) {
-        *to++ = 3;
-        *zeros = 0;
-    }
-    *zeros = byte ? 0 : *zeros + 1;
-    *to++ = byte;
-    return to;
-}
-
-static size_t most_bytes(size_t size)
-{
-    return sizeof(begin_hevc) + 1 + (size + size / UINT8_MAX + 2) / 2 * 3 + 3;
-}
-
-/* Writes a NAL unit with one message; returns the position after it. */
-static uint8_t *put_unit(uint8_t *to, uint8_t type, const uint8_t *data, size_t size, int is_hevc)
-{
-    int zeros = 0;
-    size_t rest = size;
-    const size_t begin = is_hevc ? sizeof(begin_hevc) : sizeof(begin_h264);
-    memcpy(to, is_hevc ? begin_hevc : begin_h264, begin);
-    to += begin;
-    *to++ = type;
-    for (; rest >= UINT8_MAX; rest -= UINT8_MAX)
-        to = put(to, &zeros, UINT8_MAX);
-    to = put(to, &zeros, (uint8_t)rest);
-    for (size_t i = 0; i < size; i++)
-        to = put(to, &zeros, data[i]);
-    *to++ = END;
-    return to;
-}
-
-static uint8_t *put_captions(uint8_t *to, const AVFrameSideData *captions, int is_hevc)
-{
-    uint8_t data[sizeof(captions_begin) + 2 + MOST_CAPTIONS * CAPTION_BYTES + 1];
-    const size_t count = FFMIN(captions->size / CAPTION_BYTES, MOST_CAPTIONS);
-    uint8_t *at = data + sizeof(captions_begin);
-    memcpy(data, captions_begin, sizeof(captions_begin));
-    *at++ = (uint8_t)(CAPTIONS_FLAG | count);
-    *at++ = 0;
-    memcpy(at, captions->data, count * CAPTION_BYTES);
-    at += count * CAPTION_BYTES;
-    *at++ = CAPTIONS_END;
-    return put_unit(to, REGISTERED, data, (size_t)(at - data), is_hevc);
-}
-
-/* Writes the frame's user data as NAL units of this codec, without the old encoder's signature, and
- * its closed captions if `captions` is not 0; NULL if it has neither. Returns 0, AVERROR(ENOSYS) if
- * the codec has no user data, or AVERROR(ENOMEM). */
-static int user_data_units(AVBufferRef **units, const AVFrame *frame, enum AVCodecID codec,
-                           int captions)
-{
-    const AVFrameSideData *cc =
-        captions ? av_frame_get_side_data(frame, AV_FRAME_DATA_A53_CC) : NULL;
-    size_t most = cc ? most_bytes(sizeof(captions_begin) + 3 + MOST_CAPTIONS * CAPTION_BYTES) : 0;
-    *units = NULL;
-    for (int i = 0; i < frame->nb_side_data; i++)
-        most += is_user_data(frame->side_data[i]) ? most_bytes(frame->side_data[i]->size) : 0;
-    if (!most)
-        return 0;
-    if (codec != AV_CODEC_ID_H264 && codec != AV_CODEC_ID_HEVC)
-        return AVERROR(ENOSYS);
-    *units = av_buffer_alloc(most);
-    if (!*units)
-        return AVERROR(ENOMEM);
-    const int is_hevc = codec == AV_CODEC_ID_HEVC;
-    uint8_t *to = (*units)->data;
-    if (cc)
-        to = put_captions(to, cc, is_hevc);
-    for (int i = 0; i < frame->nb_side_data; i++)
-        if (is_user_data(frame->side_data[i]))
-            to = put_unit(to, UNREGISTERED, frame->side_data[i]->data, frame->side_data[i]->size,
-                          is_hevc);
-    (*units)->size = (size_t)(to - (*units)->data);
+            return 1;
     return 0;
 }
 
-/* Inserts the units before the first slice. Returns 0, AVERROR(ENOSYS) if the packet has no start
- * codes, or AVERROR(ENOMEM). */
-static int user_data_insert(AVPacket *packet, const AVBufferRef *units, enum AVCodecID codec)
+/* True if the encoder copies user data. libx265 would replace its UUID. */
+static int keeps_user_data(const AVCodec *codec)
 {
-    const uint8_t *b = packet->data;
-    const int size = packet->size;
-    int at = 0, is_slice = 0;
-    for (; at + 3 < size && !is_slice; at++) {
-        const int type = codec == AV_CODEC_ID_HEVC ? b[at + 3] >> 1 & 63 : b[at + 3] & 31;
-        is_slice = b[at] == 0 && b[at + 1] == 0 && b[at + 2] == 1 &&
-                   (codec == AV_CODEC_ID_HEVC ? type < 32 : type >= 1 && type <= 5);
+    return encoder_has_option(codec, "udu_sei") && strcmp(codec->name, "libx265") != 0;
+}
+
+/* Encoders copy user data; the old encoder's signature must not be in it. */
+static int drop_signature(AVFrame *frame)
+{
+    int found = 0;
+    for (int i = 0; i < frame->nb_side_data; i++)
+        found |= is_signature(frame->side_data[i]);
+    AVFrame *old = found ? av_frame_clone(frame) : NULL;
+    if (!old)
+        return found ? AVERROR(ENOMEM) : 0;
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_SEI_UNREGISTERED);
+    int ret = 0;
+    for (int i = 0; ret >= 0 && i < old->nb_side_data; i++) {
+        const AVFrameSideData *data = old->side_data[i];
+        if (data->type != AV_FRAME_DATA_SEI_UNREGISTERED || is_signature(data))
+            continue;
+        AVBufferRef *bytes = av_buffer_ref(data->buf);
+        if (!bytes || !av_frame_new_side_data_from_buf(frame, data->type, bytes)) {
+            av_buffer_unref(&bytes);
+            ret = AVERROR(ENOMEM);
+        }
     }
-    if (!is_slice)
-        return AVERROR(ENOSYS);
-    at -= at > 1 && b[at - 2] == 0 ? 2 : 1; /* a start code may have a zero more */
-    if (units->size > INT_MAX || av_grow_packet(packet, (int)units->size) < 0)
-        return AVERROR(ENOMEM);
-    memmove(packet->data + at + units->size, packet->data + at, (size_t)(size - at));
-    memcpy(packet->data + at, units->data, units->size);
-    return 0;
+    av_frame_free(&old);
+    return ret;
 }
 
 /* ---- adapt ---- */
@@ -329,7 +244,6 @@ static void adapter_close(Adapter **adapter)
 
 typedef struct SentFrame {
     int64_t pts, duration;
-    AVBufferRef *user_data; /* or NULL */
 } SentFrame;
 
 struct Encoder {
@@ -344,7 +258,6 @@ struct Encoder {
     int wants_key; /* the next frame should be a key frame */
     EncoderNotes notes;
     int top_first;        /* field order of the last interlaced frame */
-    int loses_alpha;      /* frames may be transparent, which is not stored */
     AVFrame *first_frame; /* first frame of SVT-AV1, see feed_one(); or NULL */
 };
 
@@ -422,6 +335,8 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
         {"libvpx-vp9", 1, "row-mt", "1"},
         {"libvpx-vp9", 1, "cpu-used", options->live ? "8" : "4"},
     };
+    if (ret >= 0 && keeps_user_data(codec))
+        ret = av_dict_set(dict, "udu_sei", "1", flags);
     for (size_t i = 0; ret >= 0 && i < FF_ARRAY_ELEMS(defaults); i++)
         if (defaults[i].applies && strcmp(codec->name, defaults[i].encoder) == 0)
             ret = av_dict_set(dict, defaults[i].key, defaults[i].value, flags);
@@ -626,22 +541,6 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     return ret;
 }
 
-/* Alpha is the last plane and has luma's depth (convert.h). Only its upper 8 bits count, since an
- * opaque 255 may have become 1020 or 1023. */
-static int is_transparent(const AVFrame *frame)
-{
-    const int depth = convert_depth(frame->format);
-    if (!frame->data[3])
-        return 0;
-    for (int y = 0; y < frame->height; y++) {
-        const uint8_t *row = frame->data[3] + (ptrdiff_t)y * frame->linesize[3];
-        for (int x = 0; x < frame->width; x++)
-            if ((depth > 8 ? AV_RL16(row + (ptrdiff_t)x * 2) >> (depth - 8) : row[x]) < UINT8_MAX)
-                return 1;
-    }
-    return 0;
-}
-
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
                  const AVFrame *first, const EncoderTrack *track, int global_header,
                  MediaError *error)
@@ -658,16 +557,8 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
     if (ret < 0 && !error->fault && odd && !pad)
         ret = try_open(e, codec, options, first, track, global_header, 1, error);
     if (ret >= 0) {
-        e->loses_alpha = format_has_alpha(first->format) && !options->pixel_format &&
-                         (!format_has_alpha(e->codec->pix_fmt) || track->no_alpha);
-        if (e->loses_alpha && is_transparent(first))
-            ret = media_fail(error, MEDIA_USAGE,
-                             "the picture has transparency, which the encoder %s or its container "
-                             "cannot store: use --vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png "
-                             "or apng, or drop it with --pix-fmt %s",
-                             codec->name, av_get_pix_fmt_name(e->codec->pix_fmt));
-    }
-    if (ret >= 0) {
+        e->notes.loses_alpha = format_has_alpha(first->format) && !options->pixel_format &&
+                               (!format_has_alpha(e->codec->pix_fmt) || track->no_alpha);
         e->adapted = av_frame_alloc();
         e->adapter = adapter_create(first, e->codec);
         ret = e->adapted && e->adapter ? 0 : AVERROR(ENOMEM);
@@ -755,7 +646,6 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     e->ended |= !frame;
     if (frame) {
         const AVRational from = frame->time_base;
-        e->notes.loses_alpha |= e->loses_alpha && !e->notes.loses_alpha && is_transparent(frame);
         ret = adapter_run(e->adapter, frame, e->adapted);
         if (ret >= 0) {
             match_fields(e, e->adapted);
@@ -772,14 +662,12 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
             SentFrame *sent = &e->sent[e->frames++ % SENT_FRAMES];
             sent->pts = e->adapted->pts;
             sent->duration = av_rescale_q(FRAME_DURATION(frame), from, e->codec->time_base);
-            av_buffer_unref(&sent->user_data);
-            /* In FFmpeg 5.1, libx265 ignores closed captions. */
-            const int lacks_captions = strcmp(e->codec->codec->name, "libx265") == 0 &&
-                                       !encoder_has_option(e->codec->codec, "a53cc");
-            ret = user_data_units(&sent->user_data, e->adapted, e->codec->codec_id, lacks_captions);
-            av_frame_remove_side_data(e->adapted, AV_FRAME_DATA_SEI_UNREGISTERED);
-            e->notes.loses_user_data |= ret == AVERROR(ENOSYS);
-            ret = ret == AVERROR(ENOSYS) ? 0 : ret;
+            ret = drop_signature(e->adapted);
+            e->notes.loses_user_data |=
+                !keeps_user_data(e->codec->codec) &&
+                av_frame_get_side_data(e->adapted, AV_FRAME_DATA_SEI_UNREGISTERED);
+            e->notes.loses_captions |= !encoder_has_option(e->codec->codec, "a53cc") &&
+                                       av_frame_get_side_data(e->adapted, AV_FRAME_DATA_A53_CC);
         }
     }
     if (ret >= 0)
@@ -806,12 +694,6 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
     if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
         return ret;
     SentFrame *sent = ret < 0 ? NULL : find_sent(e, packet->pts);
-    if (sent && sent->user_data) {
-        ret = user_data_insert(packet, sent->user_data, e->codec->codec_id);
-        e->notes.loses_user_data |= ret == AVERROR(ENOSYS);
-        ret = ret == AVERROR(ENOSYS) ? 0 : ret;
-        av_buffer_unref(&sent->user_data);
-    }
     if (ret < 0)
         return fail(e, ret, error);
     if (sent && sent->duration > 0)
@@ -848,8 +730,6 @@ void encoder_close(Encoder **encoder)
         feed_one(e);
     adapter_close(&e->adapter);
     gpu_frame_free(&e->adapted);
-    for (size_t i = 0; i < SENT_FRAMES; i++)
-        av_buffer_unref(&e->sent[i].user_data);
     close_codec(e);
     av_freep(encoder);
 }

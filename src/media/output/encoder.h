@@ -38,9 +38,9 @@ typedef struct EncoderNotes {
     const char *adaptation; /* "padded to 642x360, yuv444p to yuv420p", or NULL */
     const char *fields;     /* lost field flags ("flags all frames alike: ..."), or NULL */
     const char *dropped;    /* side data that no longer applies ("HDR10+"), or NULL */
-    int loses_alpha;        /* a frame after the first was transparent, which is not stored */
-    int loses_user_data;    /* frames had user data (SEI) that the packets cannot hold */
-    int is_uneven;          /* the frames were not evenly spaced */
+    int loses_alpha;        /* frames have alpha, which is not stored */
+    int loses_user_data, loses_captions; /* frames had such data, which the encoder drops */
+    int is_uneven;                       /* the frames were not evenly spaced */
 } EncoderNotes;
 
 const EncoderNotes *encoder_notes(const Encoder *encoder);

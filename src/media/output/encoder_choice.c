@@ -64,20 +64,17 @@ static int check_preset(const AVCodec *codec, const char *preset, MediaError *er
     return 0;
 }
 
-/* A codec's name is not accepted as an encoder, because several encoders may match: the message
- * lists them. */
+/* A codec's name is not accepted as an encoder, because several encoders may match. */
 static int no_encoder(const char *name, MediaError *error)
 {
-    char meant[256];
     if (strcmp(name, "copy") == 0)
         return media_fail(
             error, MEDIA_USAGE,
             "--vcodec copy: equalized video has to be re-encoded; all other tracks are copied");
-    encoder_suggest(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
     return media_fail(error, MEDIA_USAGE,
-                      "--vcodec %s: this FFmpeg has no encoder of that name%s%s; --vcodec help "
-                      "lists those it has",
-                      media_quote(name), meant[0] ? ", but " : "", meant);
+                      "--vcodec %s: this FFmpeg has no encoder of that name; --vcodec help lists "
+                      "those it has, with their codecs",
+                      media_quote(name));
 }
 
 static const enum AVPixelFormat *formats_of(const AVCodec *codec)
@@ -289,25 +286,6 @@ static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
     return best;
 }
 
-/* The RGB format that loses least, or AV_PIX_FMT_NONE. *loss has FFmpeg's FF_LOSS flags. */
-static enum AVPixelFormat nearest_rgb(enum AVPixelFormat from, const enum AVPixelFormat *list,
-                                      int *loss)
-{
-    enum AVPixelFormat rgb[MAX_FORMATS];
-    int count = 0;
-    if (is_one_of(from, list)) {
-        *loss = 0;
-        return from;
-    }
-    for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++)
-        if (convert_can_make(*list) && convert_is_rgb(*list) && *list != AV_PIX_FMT_PAL8)
-            rgb[count++] = *list;
-    rgb[count] = AV_PIX_FMT_NONE;
-    *loss = 0;
-    return count ? avcodec_find_best_pix_fmt_of_list(rgb, from, format_has_alpha(from), loss)
-                 : AV_PIX_FMT_NONE;
-}
-
 int format_has_alpha(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -353,9 +331,6 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
         if (*format == AV_PIX_FMT_NONE || (list && !is_one_of(*format, list)))
             return media_fail(error, MEDIA_USAGE, "--pix-fmt %s: the encoder %s does not take it",
                               media_quote(asked), codec->name);
-    } else if (list && convert_is_rgb(from)) {
-        int loss;
-        *format = nearest_rgb(from, list, &loss);
     } else if (list && (!is_one_of(from, list) || (prefers_rgb(codec) && has_chroma(from)))) {
         *format = nearest(from, codec, list);
     }
@@ -401,21 +376,6 @@ int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
             (strncmp(*o, "x265-params=", 12) == 0 && has_word(*o + 12, words)))
             return 1;
     return 0;
-}
-
-int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from)
-{
-    const enum AVPixelFormat *list = formats_of(codec);
-    const enum AVPixelFormat asked[] = {
-        options->pixel_format ? av_get_pix_fmt(options->pixel_format) : AV_PIX_FMT_NONE,
-        AV_PIX_FMT_NONE};
-    int yuv = 0, loss = 0;
-    for (int i = 0; list && list[i] != AV_PIX_FMT_NONE; i++)
-        yuv |= has_chroma(list[i]);
-    if (!list || !convert_is_rgb(from) || (yuv && !encoder_is_lossless(codec, options)))
-        return 0;
-    return nearest_rgb(from, options->pixel_format ? asked : list, &loss) != AV_PIX_FMT_NONE &&
-           !loss;
 }
 
 int encoder_usual_quantizer(enum AVCodecID id)
@@ -513,44 +473,10 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
     return 0;
 }
 
-/* ---- names ---- */
-
-/* Shorter words match nearly every name, and a longer list helps nobody. */
-#define MIN_PART 3
-#define MAX_MEANT 8
-
 int encoder_is_listed(const AVCodec *codec, enum AVMediaType type)
 {
     return av_codec_is_encoder(codec) && codec->type == type &&
            !(codec->capabilities & AV_CODEC_CAP_EXPERIMENTAL) &&
            codec->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
            (type != AVMEDIA_TYPE_VIDEO || takes_host_frames(codec));
-}
-
-static const char *usual_name(const char *name)
-{
-    static const char *const other[][2] = {
-        {"h265", "hevc"}, {"h.265", "hevc"},  {"hvc1", "hevc"},        {"h.264", "h264"},
-        {"avc", "h264"},  {"avc1", "h264"},   {"svt-av1", "svtav1"},   {"jpeg", "mjpeg"},
-        {"jpg", "mjpeg"}, {"dnxhr", "dnxhd"}, {"mpeg2", "mpeg2video"},
-    };
-    for (size_t i = 0; i < FF_ARRAY_ELEMS(other); i++)
-        if (av_strcasecmp(name, other[i][0]) == 0)
-            return other[i][1];
-    return name;
-}
-
-void encoder_suggest(enum AVMediaType type, const char *name, char *text, size_t size)
-{
-    const char *usual = usual_name(name);
-    const AVCodec *codec;
-    void *at = NULL;
-    int count = 0;
-    text[0] = '\0';
-    while (count < MAX_MEANT && (codec = av_codec_iterate(&at))) {
-        const int meant = av_strcasecmp(avcodec_get_name(codec->id), usual) == 0 ||
-                          (strlen(usual) >= MIN_PART && av_stristr(codec->name, usual));
-        if (meant && encoder_is_listed(codec, type))
-            av_strlcatf(text, size, "%s%s", count++ ? ", " : "", codec->name);
-    }
 }

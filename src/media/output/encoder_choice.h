@@ -59,9 +59,6 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
                           const EncoderOptions *options, enum AVPixelFormat from,
                           MediaError *error);
 
-/* True if the encoder takes RGB frames in format `from` unchanged and without loss. */
-int encoder_keeps_rgb(const AVCodec *codec, const EncoderOptions *options, enum AVPixelFormat from);
-
 /* True if the encoder takes frames in GPU memory (gpu_frame.h). */
 int encoder_takes_gpu_frames(const AVCodec *codec);
 
@@ -89,10 +86,6 @@ int encoder_is_full_range(const AVCodec *codec);
 /* True if --vcodec help lists this encoder: not if FFmpeg calls it experimental or it only wraps
  * frames. */
 int encoder_is_listed(const AVCodec *codec, enum AVMediaType type);
-
-/* Lists the encoders that a codec's name (hevc), its other name (h265) or a part of an encoder's
- * name (nvenc) may mean: "libx265, hevc_nvenc"; "" if none match. */
-void encoder_suggest(enum AVMediaType type, const char *name, char *text, size_t size);
 
 int format_has_alpha(enum AVPixelFormat format);
 

@@ -265,38 +265,6 @@ static int same_name(const char *path, time_t a, time_t b)
            strcmp(one, other) == 0;
 }
 
-static time_t months_later(time_t now, int months)
-{
-    struct tm date;
-    gmtime_r(&now, &date);
-    date.tm_mday = 1;
-    date.tm_mon += months;
-    return timegm(&date);
-}
-
-/* Refuses names that repeat after a day or another period, unless files may be replaced. */
-static int check_repetition(const SegmentOptions *o, time_t now, MediaError *error)
-{
-    const time_t first = months_later(now, 0);
-    const struct {
-        const char *word;
-        double least; /* its shortest length in seconds */
-        time_t a, b;
-    } periods[] = {{"minute", 60, now, now + 60},
-                   {"hour", 3600, now, now + 3600},
-                   {"day", 86400, now, now + 86400},
-                   {"week", 7 * 86400, now, now + 7 * 86400},
-                   {"month", 28 * 86400, first, months_later(now, 1)},
-                   {"year", 365 * 86400, first, months_later(now, 12)}};
-    for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]) && !o->overwrite; i++)
-        if (periods[i].least > o->seconds && same_name(o->path, periods[i].a, periods[i].b))
-            return media_fail(error, MEDIA_USAGE,
-                              "--segment-time: names by %s repeat every %s; use "
-                              "%%Y%%m%%d-%%H%%M%%S, or -y to replace older files",
-                              media_quote(o->path), periods[i].word);
-    return 0;
-}
-
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error)
 {
     Segments *s = *segments = av_mallocz(sizeof(*s));
@@ -324,7 +292,7 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
                               "--segment-time %g: consecutive segments would have the same name "
                               "with %s; %%H%%M%%S tells seconds apart",
                               options->seconds, media_quote(options->path));
-    return check_repetition(options, now, error);
+    return 0;
 }
 
 /* ---- one piece ---- */

@@ -24,8 +24,8 @@ typedef struct SegmentOptions {
 
 typedef struct Segments Segments;
 
-/* Checks the name. The options must outlive the segments. MEDIA_USAGE: the name has no time, two
- * consecutive segments would share it, or, without `overwrite`, it repeats. */
+/* Checks the name. The options must outlive the segments. MEDIA_USAGE: the name has no time, or
+ * two consecutive segments would share it. */
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error);
 
 /*

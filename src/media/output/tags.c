@@ -49,8 +49,7 @@ void tags_drop_statistics(AVDictionary **tags)
 
 #define QUICKTIME "com.apple.quicktime."
 
-/* True for keys such as com.apple.quicktime.make and com.android.version, in any case: FFmpeg's
- * Matroska muxer writes them in capitals. */
+/* True for keys such as com.apple.quicktime.make and com.android.version. */
 static int is_key(const char *name)
 {
     return av_stristart(name, "com.", NULL);
@@ -77,45 +76,11 @@ int tags_want_keys(const AVFormatContext *to)
     return 0;
 }
 
-/* Restores the case of a tag that Matroska stored in capitals; QuickTime keys are
- * case-sensitive. */
-static void name_without_capitals(const char *from, char *name, size_t size)
-{
-    av_strlcpy(name, from, size);
-    for (const char *c = from; *c; c++)
-        if (av_toupper(*c) != *c)
-            return;
-    for (char *c = name; *c; c++)
-        *c = (char)av_tolower(*c);
-    char *place = strstr(name, QUICKTIME "location.iso6709");
-    if (place)
-        memcpy(place + strlen(QUICKTIME "location."), "ISO", strlen("ISO"));
-}
-
-static int drop_capitals(AVDictionary **tags)
-{
-    const AVDictionaryEntry *tag = NULL;
-    AVDictionary *named = NULL;
-    int ret = 0;
-    while (ret >= 0 && (tag = av_dict_get(*tags, "", tag, AV_DICT_IGNORE_SUFFIX))) {
-        char name[256];
-        name_without_capitals(tag->key, name, sizeof(name));
-        ret = av_dict_set(&named, strlen(tag->key) < sizeof(name) ? name : tag->key, tag->value,
-                          AV_DICT_DONT_OVERWRITE);
-    }
-    if (ret >= 0)
-        FFSWAP(AVDictionary *, *tags, named);
-    av_dict_free(&named);
-    return ret;
-}
-
 int tags_name_for_quicktime(AVDictionary **tags)
 {
     static const char *const names[] = {"title", "artist",    "album",    "author",   "comment",
                                         "genre", "copyright", "make",     "model",    "description",
                                         "year",  "keywords",  "director", "publisher"};
-    if (drop_capitals(tags) < 0)
-        return AVERROR(ENOMEM);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const AVDictionaryEntry *tag = av_dict_get(*tags, names[i], NULL, 0);
         char name[64] = QUICKTIME;
@@ -124,50 +89,6 @@ int tags_name_for_quicktime(AVDictionary **tags)
             return AVERROR(ENOMEM);
     }
     return 0;
-}
-
-/* The recording time as older iPhones store it; a bare day or year is a release date. */
-static int is_date(const AVDictionaryEntry *tag)
-{
-    return av_strcasecmp(tag->key, "date") == 0 && strchr(tag->value, 'T');
-}
-
-static int is_kept(const AVFormatContext *to, const AVDictionaryEntry *tag)
-{
-    const char *muxer = to->oformat->name;
-    if (av_match_name(muxer, "matroska,webm,nut,asf,asf_stream,flv,ogg,ogv,oga"))
-        return 1;
-    if (av_match_name(muxer, "mov,mp4,ipod") && tags_want_keys(to))
-        return 1;
-    if (is_date(tag))
-        return av_match_name(muxer, "mov,mp4,ipod,psp,ismv,f4v,avi");
-    if (av_match_name(muxer, "mov,mp4,ipod,3gp,3g2,psp,ismv,f4v"))
-        return !is_key(tag->key) && (!is_device(tag->key) || strcmp(muxer, "mov") == 0);
-    return 0;
-}
-
-int tags_left_out(const AVFormatContext *to, char *names, size_t size)
-{
-    static const char more[] = " and 1000000 more";
-    const AVDictionaryEntry *tag = NULL;
-    int count = 0, unnamed = 0;
-    *names = '\0';
-    while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX))) {
-        /* Tags about the recording; "location-eng" only repeats "location". */
-        const int is_of_recording = is_key(tag->key) || is_device(tag->key) || is_date(tag) ||
-                                    av_strcasecmp(tag->key, "location") == 0 ||
-                                    av_strcasecmp(tag->key, "creation_time") == 0;
-        if (!is_of_recording || is_kept(to, tag))
-            continue;
-        count++;
-        if (unnamed || strlen(names) + strlen(", ") + strlen(tag->key) + sizeof(more) > size)
-            unnamed++;
-        else
-            av_strlcatf(names, size, "%s%s", count > 1 ? ", " : "", tag->key);
-    }
-    if (unnamed)
-        av_strlcatf(names, size, " and %d more", unnamed);
-    return count;
 }
 
 static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start, int64_t end,

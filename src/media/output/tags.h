@@ -20,13 +20,9 @@ void tags_drop_statistics(AVDictionary **tags);
  * can store them. */
 int tags_want_keys(const AVFormatContext *to);
 
-/* Adds QuickTime's keys for ordinary tags, whose FFmpeg names only FFmpeg knows, and restores the
- * case of names that Matroska stored in capitals. Returns 0 or AVERROR(ENOMEM). */
+/* Adds QuickTime's keys for ordinary tags, whose FFmpeg names only FFmpeg knows. Returns 0 or
+ * AVERROR(ENOMEM). */
 int tags_name_for_quicktime(AVDictionary **tags);
-
-/* Returns the number of recording tags (device, place, time) that the container drops, and lists
- * their names as far as they fit into `size`. */
-int tags_left_out(const AVFormatContext *to, char *names, size_t size);
 
 /*
  * Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut

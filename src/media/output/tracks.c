@@ -26,13 +26,6 @@
 /* Longest reordering delay of a video codec, in frames. */
 #define MAX_DELAY 16
 
-/* Flags of tracks that matter to viewers. */
-#define NOTED_FLAGS                                                                                \
-    (AV_DISPOSITION_DUB | AV_DISPOSITION_ORIGINAL | AV_DISPOSITION_COMMENT |                       \
-     AV_DISPOSITION_LYRICS | AV_DISPOSITION_KARAOKE | AV_DISPOSITION_FORCED |                      \
-     AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED |                            \
-     AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_DESCRIPTIONS)
-
 /* The output's view of an input stream. The thread that reads the input owns the stream itself. */
 typedef struct Track {
     AVStream *out;       /* NULL: left out */
@@ -48,7 +41,6 @@ typedef struct Track {
     AVPacket *picture;            /* cover picture, written first */
     int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE before the first packet */
     int64_t shown[MAX_DELAY + 1]; /* sorted pts to use as dts, see find_dts() */
-    char *early_name; /* track name, until the note about an early start was given; or NULL */
     char *name; /* track name of copied video in a part, which must begin with a key frame; else
                    NULL */
     int64_t key_pts; /* of that key frame, in in_base; INT64_MAX before it arrives */
@@ -70,8 +62,6 @@ struct Tracks {
     int64_t dropped_subtitles; /* subtitles that ended before time 0 */
     int64_t lost;              /* packets that a bitstream filter rejected */
     int tags_left_out;         /* number of tags over the limit */
-    int unusual_count;         /* copied sound tracks that many players cannot play */
-    char unusual[256];         /* their names */
 };
 
 void tracks_note(const TrackOptions *options, const char *format, ...)
@@ -101,12 +91,10 @@ int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError 
         return 0;
     const AVCodec *codec = avcodec_find_encoder_by_name(o->acodec);
     if (!codec || codec->type != AVMEDIA_TYPE_AUDIO) {
-        char meant[256];
-        encoder_suggest(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
         return media_fail(error, MEDIA_USAGE,
-                          "--acodec %s: this FFmpeg has no sound encoder of that name%s%s; use "
-                          "copy, none, or one that --acodec help lists",
-                          media_quote(o->acodec), meant[0] ? ", but " : "", meant);
+                          "--acodec %s: this FFmpeg has no sound encoder of that name; use copy, "
+                          "none, or one that --acodec help lists",
+                          media_quote(o->acodec));
     }
     if (muxer->audio_codec == AV_CODEC_ID_NONE ||
         !container_takes(muxer, AVMEDIA_TYPE_AUDIO, codec->id))
@@ -214,31 +202,10 @@ static int open_filter(const Tracks *t, const AVStream *in, AVStream *out)
     return ret >= 0 ? avcodec_parameters_copy(out->codecpar, (*filter)->par_out) : ret;
 }
 
-/* True if phones and browsers do not play this sound in mp4 and mov. */
-static int is_unusual(enum AVCodecID id)
-{
-    const char *name = avcodec_get_name(id);
-    return av_strstart(name, "pcm_", NULL) || av_match_name(name, "flac,vorbis,dts,truehd");
-}
-
 static int delays_one_frame(const AVStream *stream)
 {
     const enum AVCodecID id = stream->codecpar->codec_id;
     return id == AV_CODEC_ID_MPEG1VIDEO || id == AV_CODEC_ID_MPEG2VIDEO || id == AV_CODEC_ID_MPEG4;
-}
-
-/* Notes flags of a track, such as "forced", that the container does not store. */
-static void note_flags(const Tracks *t, const AVStream *out, const char *name)
-{
-    char lost[128] = "";
-    for (int flag = AV_DISPOSITION_DUB; flag <= AV_DISPOSITION_DESCRIPTIONS; flag *= 2)
-        if ((out->disposition & flag & NOTED_FLAGS) &&
-            !container_keeps_disposition(t->to->oformat, out->codecpar->codec_id, flag))
-            av_strlcatf(lost, sizeof(lost), "%s%s", lost[0] ? ", " : "",
-                        av_disposition_to_string(flag));
-    if (lost[0])
-        tracks_note(t->options, "%s is not marked as %s: the container %s does not store it", name,
-                    lost, t->to->oformat->name);
 }
 
 static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaError *error)
@@ -259,7 +226,6 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     t->tracks[in->index].out = out;
     t->tracks[in->index].key_pts = INT64_MAX;
     describe(source, in, name, sizeof(name));
-    note_flags(t, out, name);
     /* AVI and MPEG program streams omit the pts of reordered frames. libavformat can derive them if
      * the codec reorders by at most one frame. */
     if (in->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && delays_one_frame(in) &&
@@ -272,11 +238,6 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
         t->tracks[in->index].extradata =
             checksum(0, in->codecpar->extradata, (size_t)in->codecpar->extradata_size);
     }
-    if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_keeps_start(t->to->oformat))
-        t->tracks[in->index].early_name = av_strdup(name);
-    if (in->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && container_is_mp4(t->to->oformat) &&
-        is_unusual(in->codecpar->codec_id))
-        av_strlcatf(t->unusual, sizeof(t->unusual), "%s%s", t->unusual_count++ ? ", " : "", name);
     return 0;
 }
 
@@ -447,7 +408,6 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
             tracks_note(t->options, "%s is mixed from %d channels to %d for %s", track_name,
                         in->codecpar->ch_layout.nb_channels, out->codecpar->ch_layout.nb_channels,
                         encoder->name);
-        note_flags(t, out, track_name);
     }
     avformat_free_context(scratch);
     return ret;
@@ -561,26 +521,12 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
     return 0;
 }
 
-/* Notes dropped tags, except for pictures and raw streams, where nobody expects tags. */
 static void note_tags(const Tracks *t)
 {
-    char names[320];
-    const AVOutputFormat *muxer = t->to->oformat;
-    const int count = tags_left_out(t->to, names, sizeof(names));
-    const char *kind = count == 1 ? "tag" : "tags", *verb = count == 1 ? "is" : "are";
     if (t->tags_left_out)
         tracks_note(t->options,
                     "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
                     t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
-    if (!count || muxer->audio_codec == AV_CODEC_ID_NONE)
-        return;
-    if (av_match_name(muxer->name, "mov,mp4,ipod"))
-        tracks_note(t->options,
-                    "the %s %s %s left out: %s can hold either such tags or a cover picture", kind,
-                    names, verb, muxer->name);
-    else
-        tracks_note(t->options, "the %s %s %s left out: the container %s holds no such tags", kind,
-                    names, verb, muxer->name);
 }
 
 /* A frame count gives only the approximate end of the part. */
@@ -627,14 +573,8 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
         ret = add_live_sound(t, error);
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
-    if (ret >= 0) {
-        char boxes[320];
+    if (ret >= 0)
         note_tags(t);
-        source_foreign(source, boxes, sizeof(boxes));
-        if (boxes[0])
-            tracks_note(o, "data outside of the tracks (cameras store GPS there) is left out: %s",
-                        boxes);
-    }
     return ret;
 }
 
@@ -654,12 +594,6 @@ int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to
     find_part(t, source);
     const int ret = t->tracks && t->packet ? map_all(t, source, video, error)
                                            : media_no_memory(error, MEDIA_OUTPUT);
-    if (ret >= 0 && t->unusual_count)
-        tracks_note(
-            t->options,
-            "%s %s copied: phones and browsers may not play %s in %s; --acodec aac converts it",
-            t->unusual, t->unusual_count == 1 ? "is" : "are", t->unusual_count == 1 ? "it" : "them",
-            to->oformat->name);
     if (ret < 0)
         tracks_close(&t);
     *tracks = t;
@@ -751,14 +685,6 @@ static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational ba
         av_packet_unref(packet);
         return 0;
     }
-    if (track->early_name && packet->pts != AV_NOPTS_VALUE) {
-        const int64_t by = av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
-        if (by > NOTICED_US)
-            tracks_note(t->options,
-                        "%s begins %.2f s early: the container %s does not store when tracks begin",
-                        track->early_name, (double)by / AV_TIME_BASE, t->to->oformat->name);
-    }
-    av_freep(&track->early_name);
     av_packet_rescale_ts(packet, base, track->out->time_base);
     fix_times(track, packet);
     return t->mux(t->opaque, packet, track->out, error);
@@ -935,7 +861,6 @@ void tracks_close(Tracks **tracks)
         av_packet_free(&t->tracks[i].picture);
         av_bsf_free(&t->tracks[i].filter);
         av_freep(&t->tracks[i].sound_name);
-        av_freep(&t->tracks[i].early_name);
         av_freep(&t->tracks[i].name);
     }
     avformat_free_context(t->live);

@@ -57,41 +57,12 @@ int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int thr
     return ret;
 }
 
-/* Chroma sample positions relative to their pixels, -1 (left, top) to 1. */
-static const struct {
-    enum AVChromaLocation location;
-    int x, y;
-} sites[] = {
-    {AVCHROMA_LOC_LEFT, -1, 0}, {AVCHROMA_LOC_CENTER, 0, 0},      {AVCHROMA_LOC_TOPLEFT, -1, -1},
-    {AVCHROMA_LOC_TOP, 0, -1},  {AVCHROMA_LOC_BOTTOMLEFT, -1, 1}, {AVCHROMA_LOC_BOTTOM, 0, 1},
-};
-
-#define SITES (sizeof(sites) / sizeof(sites[0]))
-
-/* There is no name for chroma at the right: use the centre, the nearest one. */
-static enum AVChromaLocation turn_site(enum AVChromaLocation location, PictureTurn t)
-{
-    size_t from = 0; /* unspecified means left */
-    for (size_t i = 0; i < SITES; i++)
-        if (sites[i].location == location)
-            from = i;
-    const int x = FFMIN(t.xx * sites[from].x + t.xy * sites[from].y, 0);
-    const int y = t.yx * sites[from].x + t.yy * sites[from].y;
-    for (size_t i = 0; i < SITES; i++)
-        if (sites[i].x == x && sites[i].y == y)
-            return sites[i].location;
-    return location;
-}
-
 static void set_properties(const Turner *t, const AVFrame *frame, AVFrame *to)
 {
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(to->format);
     to->pts = frame->pts;
     to->time_base = frame->time_base;
     FRAME_DURATION(to) = FRAME_DURATION(frame);
-    to->chroma_location = desc->log2_chroma_w || desc->log2_chroma_h
-                              ? turn_site(frame->chroma_location, t->turn)
-                              : AVCHROMA_LOC_UNSPECIFIED;
+    to->chroma_location = AVCHROMA_LOC_UNSPECIFIED; /* some turned places have no name */
     /* A quarter turn destroys fields. Upside down, the fields are swapped if the number of rows is
      * even. */
     const int interlaced = FRAME_IS_INTERLACED(frame) && !is_quarter(t->turn);

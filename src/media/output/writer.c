@@ -54,9 +54,6 @@
 /* Highest number of ticks per second in an mp4: some players use 32 bits for times. */
 #define MAX_TICKS 1000000
 
-/* Longer gaps, in frames, are not filled: the muxer handles them. */
-#define MAX_REPEATS 6000
-
 struct Writer {
     const WriterOptions *options;
     const AVOutputFormat *muxer;
@@ -67,9 +64,6 @@ struct Writer {
     Encoder *encoder;
     Turner *turner; /* NULL: frames are written as stored */
     AVFrame *turned;
-    AVFrame *original; /* see take_original(); NULL until needed */
-    int keeps_rgb;
-    int is_photo;     /* the input is one picture, or several files */
     PictureTurn turn; /* of the first frame */
     int turn_noted;   /* the note about a different turn was given */
     AVStream *video;
@@ -82,7 +76,7 @@ struct Writer {
     int sent;          /* frames were encoded here */
     char about[96];    /* see writer_video() */
     int dynamic_noted; /* the note about dropped dynamic HDR was given */
-    int user_data_noted, fields_noted, alpha_noted;
+    int user_data_noted, captions_noted, fields_noted;
     int64_t bytes;                    /* size of the closed file */
     int64_t lost_packets, refused_at; /* by the muxer; video packets written at the last refusal */
     AVFifo *held;                     /* AVPacket *: packets that came before the first frame */
@@ -92,13 +86,11 @@ struct Writer {
      * first frame, and the last decoding time. */
     AVRational rate;
     int64_t grid_start, last_dts;
-    int64_t next_pts;      /* in segments: time of the next picture, ... */
-    AVRational next_base;  /* ... and its time base */
+    int64_t start_pts;      /* in segments: time of the first picture, ... */
+    AVRational start_base;  /* ... and its time base */
     int64_t last_duration; /* of the last packet written */
-    AVFrame *shown;        /* at a constant rate: copy of the last frame */
-    int64_t first_pts, first_index, shown_end, next_index, repeated, dropped;
-    int awaits_cut, cut_noted; /* waiting for the packet that begins a segment; the note about a
-                               missing key frame was given */
+    /* At a constant rate: the first frame, and the last index of frames and packets. */
+    int64_t first_pts, first_index, last_index, next_index, dropped;
 };
 
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
@@ -204,7 +196,6 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
     }
-    w->is_photo = source_is_still(source) || source->pictures.count;
     w->dynamic_noted = side_data_dolby_vision_profile(in) != 0; /* the source already says so */
     w->format->strict_std_compliance = container_compliance(w->muxer);
     w->track = (EncoderTrack){
@@ -225,9 +216,6 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
             w->track.frame_rate = (AVRational){USUAL_CONSTANT_RATE, 1};
         w->track.time_base = av_inv_q(w->track.frame_rate);
         w->format->avoid_negative_ts = 0; /* otherwise priming samples delay the video by a frame */
-        w->shown = av_frame_alloc();
-        if (!w->shown)
-            return media_no_memory(error, MEDIA_OUTPUT);
     }
     if (w->codec)
         encoder_choose_default(&w->codec, &w->encoding, w->muxer,
@@ -243,23 +231,6 @@ void writer_set_start(Writer *w, int64_t zero)
     chapters_move(w->format, -zero);
 }
 
-/* Warns if a segment does not begin with a key frame. */
-static void note_cut(Writer *w, const AVPacket *packet)
-{
-    const int is_key = packet->flags & AV_PKT_FLAG_KEY;
-    if (!w->awaits_cut ||
-        packet->pts < av_rescale_q(w->next_pts, w->next_base, w->video->time_base))
-        return;
-    w->awaits_cut = 0;
-    if (is_key || w->cut_noted)
-        return;
-    w->cut_noted = 1;
-    tracks_note(
-        &w->options->tracks,
-        "%s made no key frame at the start of a segment, whose first pictures cannot be decoded",
-        w->codec ? w->codec->name : "the source");
-}
-
 static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     Writer *w = opaque;
@@ -267,8 +238,6 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     packet->pos = -1;
     media_log_clear();
     activity_note();
-    if (w->segments && out == w->video)
-        note_cut(w, packet);
     if (w->segments)
         return segments_write(w->segments, packet, out, error);
     const int ret = av_interleaved_write_frame(w->format, packet);
@@ -468,7 +437,7 @@ static int write_header(Writer *w, MediaError *error)
     media_log_clear();
     ret = set_muxer_options(w, &options);
     if (ret >= 0 && w->segments)
-        ret = segments_start(w->segments, w->format, w->video, options, w->next_pts, w->next_base,
+        ret = segments_start(w->segments, w->format, w->video, options, w->start_pts, w->start_base,
                              error);
     else if (ret >= 0)
         ret = avformat_write_header(w->format, &options);
@@ -501,16 +470,6 @@ static void note_adaptation(const Writer *w, const AVFrame *first)
     tracks_note(&w->options->tracks, "frames are %s for %s%s", adaptation, w->codec->name, why);
 }
 
-/* No encoder writes the tags of photos. Turned upright, a photo needs no orientation. */
-static void note_photo_tags(const Writer *w, const AVFrame *first)
-{
-    const int has_orientation = av_dict_get(first->metadata, "Orientation", NULL, 0) != NULL;
-    const int count = av_dict_count(first->metadata) - has_orientation;
-    if (w->is_photo && count > 0)
-        tracks_note(&w->options->tracks, "%d tag%s of the photo (EXIF or text) %s left out", count,
-                    count == 1 ? "" : "s", count == 1 ? "is" : "are");
-}
-
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
@@ -521,7 +480,11 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     if (ret < 0)
         return ret;
     note_adaptation(w, first);
-    note_photo_tags(w, first);
+    if (encoder_notes(w->encoder)->loses_alpha)
+        tracks_note(&w->options->tracks,
+                    "transparency is left out: the encoder %s or its container does not store it; "
+                    "--vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng keeps it",
+                    w->codec->name);
     if (w->encoding.too_large)
         tracks_note(&w->options->tracks,
                     "hardware decodes no H.264 of %dx%d, and HEVC is not available here for %s",
@@ -601,8 +564,7 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
         return 0;
     w->turn = picture_turn(matrix);
     const int whole = picture_turn_is_whole(matrix);
-    if ((whole && w->turn.xx > 0 && w->turn.yy > 0) ||
-        container_keeps_matrix(w->muxer, w->codec->id, matrix))
+    if ((whole && w->turn.xx > 0 && w->turn.yy > 0) || container_keeps_matrix(w->muxer))
         return 0;
     if (whole)
         return open_turner(w, first, w->turn, error);
@@ -664,32 +626,6 @@ const char *writer_encoder(const Writer *w)
     return w->codec ? w->codec->name : NULL;
 }
 
-/* Replaces the frame by the RGB frame it was converted from, with the frame's properties. */
-static int take_original(Writer *w, const AVFrame **frame, MediaError *error)
-{
-    const AVFrame *original = convert_original(*frame);
-    if (!original)
-        return 0;
-    if (!w->original)
-        w->original = av_frame_alloc();
-    AVFrame *to = w->original;
-    if (!to)
-        return media_no_memory(error, MEDIA_OUTPUT);
-    av_frame_unref(to);
-    int ret = av_frame_ref(to, original);
-    while (ret >= 0 && to->nb_side_data) /* the converted frame has the same side data and more */
-        av_frame_remove_side_data(to, to->side_data[0]->type);
-    if (ret >= 0)
-        ret = av_frame_copy_props(to, *frame);
-    if (ret < 0)
-        return media_no_memory(error, MEDIA_OUTPUT);
-    av_buffer_unref(&to->opaque_ref);
-    to->color_range = AVCOL_RANGE_JPEG;
-    to->colorspace = AVCOL_SPC_RGB;
-    *frame = to;
-    return 0;
-}
-
 /* Turns the frame if needed, and opens the encoder for the first one. */
 static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
 {
@@ -703,12 +639,6 @@ static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
                               media_av_text(ret));
         *frame = w->turned;
     }
-    const AVFrame *original = convert_original(*frame);
-    if (!w->encoder)
-        w->keeps_rgb =
-            original && !w->turner && encoder_keeps_rgb(w->codec, &w->encoding, original->format);
-    if (ret >= 0 && w->keeps_rgb)
-        ret = take_original(w, frame, error);
     return ret >= 0 && !w->encoder ? start(w, *frame, error) : ret;
 }
 
@@ -729,57 +659,31 @@ static int64_t index_at(Writer *w, int64_t pts, AVRational base)
     return w->first_index + av_rescale_q(pts - w->first_pts, base, to);
 }
 
-/* Copies the frame, because holding a reference could exhaust the pool of frames in flight. */
-static int copy_shown(Writer *w, const AVFrame *frame, int64_t frame_index, MediaError *error)
+static int send_as(Writer *w, const AVFrame *frame, int64_t frame_index, MediaError *error)
 {
-    AVFrame *to = w->shown;
-    av_frame_unref(to);
-    to->format = frame->format;
-    to->width = frame->width;
-    to->height = frame->height;
-    if (av_frame_get_buffer(to, 0) < 0 || av_frame_copy(to, frame) < 0 ||
-        av_frame_copy_props(to, frame) < 0)
+    AVFrame *own = av_frame_clone(frame);
+    if (!own)
         return media_no_memory(error, MEDIA_OUTPUT);
-    w->shown_end = index_at(w, frame->pts + FRAME_DURATION(frame), frame->time_base);
-    to->pts = frame_index;
-    to->time_base = w->track.time_base;
-    FRAME_DURATION(to) = 1;
-    return 0;
-}
-
-/* Repeats the last frame up to an index. */
-static int repeat_to(Writer *w, int64_t frame_index, MediaError *error)
-{
-    AVFrame *shown = w->shown;
-    int ret = 0;
-    if (frame_index - shown->pts > MAX_REPEATS)
-        return 0;
-    while (shown->nb_side_data) /* captions belong to one frame only */
-        av_frame_remove_side_data(shown, shown->side_data[0]->type);
-    while (ret >= 0 && shown->pts + 1 < frame_index) {
-        shown->pts++;
-        w->repeated++;
-        ret = encoder_send(w->encoder, shown, error);
-        if (ret >= 0)
-            ret = write_encoded(w, error);
-    }
+    own->pts = frame_index;
+    own->time_base = w->track.time_base;
+    FRAME_DURATION(own) = 1;
+    const int ret = encoder_send(w->encoder, own, error);
+    av_frame_free(&own);
     return ret;
 }
 
 int writer_end_frames(Writer *w, MediaError *error)
 {
-    int ret = 0;
-    if (w->shown && w->sent)
-        ret = repeat_to(w, w->shown_end, error);
-    if (ret >= 0 && w->encoder && w->sent)
-        ret = encoder_send(w->encoder, NULL, error);
-    return ret >= 0 && w->sent ? write_encoded(w, error) : ret;
+    if (!w->encoder || !w->sent)
+        return 0;
+    const int ret = encoder_send(w->encoder, NULL, error);
+    return ret < 0 ? ret : write_encoded(w, error);
 }
 
-static void set_next_time(Writer *w, int64_t pts, AVRational base)
+static void set_start_time(Writer *w, int64_t pts, AVRational base)
 {
-    w->next_pts = pts;
-    w->next_base = base;
+    w->start_pts = pts;
+    w->start_base = base;
 }
 
 /* Begins the next segment with this picture if one is due. */
@@ -787,8 +691,6 @@ static int begin_segment(Writer *w, int64_t pts, AVRational base, MediaError *er
 {
     if (!w->segments || !segments_is_due(w->segments, pts, base))
         return 0;
-    set_next_time(w, pts, base);
-    w->awaits_cut = 1;
     if (w->encoder)
         encoder_ask_key(w->encoder);
     return segments_cut(w->segments, pts, base, error);
@@ -801,17 +703,14 @@ static void note_losses(Writer *w, double time)
     const TrackOptions *to = &w->options->tracks;
     if (notes->fields && !w->fields_noted++)
         tracks_note(to, "from %.3f s on, %s %s", time, w->codec->name, notes->fields);
-    if (notes->loses_alpha && !w->alpha_noted++)
-        tracks_note(to,
-                    "from %.3f s on, transparency is left out: the encoder %s or its container "
-                    "does not store it; --vcodec ffv1 (mkv) or libvpx-vp9 (webm, mkv) keeps it",
-                    time, w->codec->name);
     if (notes->dropped && !w->dynamic_noted++)
         tracks_note(to, "%s is left out: it describes the brightness of the original picture",
                     notes->dropped);
     if (notes->loses_user_data && !w->user_data_noted++)
         tracks_note(to, "user data of the frames (SEI) is left out: %s does not hold it",
-                    avcodec_get_name(w->codec->id));
+                    w->codec->name);
+    if (notes->loses_captions && !w->captions_noted++)
+        tracks_note(to, "closed captions are left out: %s does not hold them", w->codec->name);
 }
 
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
@@ -825,27 +724,25 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     int64_t pts = frame->pts;
     AVRational base = frame->time_base;
     int ret = 0;
-    if (w->shown) {
+    if (w->track.constant_rate) { /* the muxer fills gaps with empty packets */
         pts = index_at(w, pts, base);
         base = w->track.time_base;
-        if (w->sent)
-            ret = repeat_to(w, pts, error);
-        if (w->sent && pts <= w->shown->pts) {
+        if (w->sent && pts <= w->last_index) {
             w->dropped++;
-            return ret;
+            return 0;
         }
+        w->last_index = pts;
     }
-    if (ret >= 0 && w->encoder)
+    if (w->encoder)
         ret = begin_segment(w, pts, base, error);
     if (!w->encoder)
-        set_next_time(w, pts, base);
+        set_start_time(w, pts, base);
     if (ret >= 0)
         ret = prepare(w, &frame, error);
-    if (ret >= 0 && w->shown)
-        ret = copy_shown(w, frame, pts, error);
     w->sent = 1;
     if (ret >= 0)
-        ret = encoder_send(w->encoder, w->shown ? w->shown : frame, error);
+        ret = w->track.constant_rate ? send_as(w, frame, pts, error)
+                                     : encoder_send(w->encoder, frame, error);
     if (ret >= 0)
         note_losses(w, (double)frame->pts * av_q2d(frame->time_base));
     return ret < 0 ? ret : write_encoded(w, error);
@@ -855,7 +752,7 @@ int writer_video_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
     int ret = 0;
     if (!w->header_written)
-        set_next_time(w, packet->pts, w->copy_base);
+        set_start_time(w, packet->pts, w->copy_base);
     if (!w->header_written)
         ret = write_header(w, error);
     else if (packet->flags & AV_PKT_FLAG_KEY)
@@ -970,12 +867,11 @@ int writer_finish(Writer *w, int partial, MediaError *error)
         tracks_note(&w->options->tracks,
                     "%s has no timestamps: unevenly spaced frames become evenly spaced",
                     w->muxer->name);
-    if (w->repeated || w->dropped)
+    if (w->dropped)
         tracks_note(&w->options->tracks,
                     "%s has a constant frame rate: at %.3f frames per second, %lld frames were "
-                    "repeated and %lld dropped",
-                    w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->repeated,
-                    (long long)w->dropped);
+                    "dropped",
+                    w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->dropped);
     w->bytes = output_file_bytes(&w->file);
     if (w->options->count_only)
         return 0;
@@ -1035,8 +931,6 @@ void writer_close(Writer **writer)
     segments_close(&w->segments);
     turner_close(&w->turner);
     av_frame_free(&w->turned);
-    av_frame_free(&w->original);
-    av_frame_free(&w->shown);
     if (w->format)
         w->format->pb = NULL;
     avformat_free_context(w->format);
