@@ -58,12 +58,6 @@ static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *o
     }
 }
 
-/* Samples of the last measured frame; valid until the next one. */
-static const ReportSamples *last_samples(const ReportMeasure *m)
-{
-    return &m->samples[m->frames % 2];
-}
-
 /* Measures consecutive frames in direct formats, with histograms in the statistics. Fills in
  * everything except `number`, `begin_us` and `end_us`. */
 static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
@@ -130,9 +124,6 @@ struct Report {
     ReportSummary summary; /* not for a part */
     PictureChoice choice;  /* for a part: candidates ... */
     int after_plain;       /* ... and whether its last frame was plain */
-    int64_t part_begins;   /* while appending a part: its first frame number, ... */
-    ReportSamples first;   /* ... samples of that frame, ... */
-    ReportSamples last;    /* ... and of the previous part's last frame */
     int64_t frames;
 };
 
@@ -191,8 +182,6 @@ static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *pictur
         report_log_picture(&r->file, picture);
         report_picture_free(picture);
     }
-    if (!r->frames)
-        report_log_samples(&r->file, last_samples(&r->measure));
     report_log_frame(&r->file, frame);
     r->after_plain = report_frame_is_plain(frame);
 }
@@ -228,8 +217,7 @@ static int append_line(Report *r, char *line, ReportPicture **picture)
 {
     ReportFrame frame;
     ReportPicture *read = NULL;
-    const int is_first = r->frames == r->part_begins;
-    const int kind = report_log_read(line, &frame, &read, is_first ? &r->first : &r->last);
+    const int kind = report_log_read(line, &frame, &read);
     if (kind == REPORT_LOG_PICTURE) {
         report_picture_free(*picture);
         *picture = read;
@@ -238,10 +226,6 @@ static int append_line(Report *r, char *line, ReportPicture **picture)
         return kind;
     if (frame.number != r->frames)
         return -1;
-    if (is_first) {
-        report_samples_noise(&r->first, &r->last, &frame);
-        report_samples_clear(&r->last);
-    }
     report_summary_add(&r->summary, &frame, *picture);
     *picture = NULL;
     r->frames++;
@@ -258,8 +242,6 @@ int report_append(Report *r, const char *path, MediaError *error)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
                           regular_file_why());
     int kind = REPORT_LOG_FRAME;
-    r->part_begins = r->frames;
-    report_samples_clear(&r->first);
     while (kind > 0 && getline(&line, &room, file) > 0)
         kind = append_line(r, line, &picture);
     const int failed = kind < 0 || ferror(file);
@@ -272,8 +254,6 @@ int report_append(Report *r, const char *path, MediaError *error)
 int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {
     report_summary_end(&r->summary);
-    if (r->kind == PART && r->frames)
-        report_log_samples(&r->file, last_samples(&r->measure));
     if (r->kind == JSON)
         report_json(&r->file, &r->summary, about);
     else if (r->kind == PAGE)

@@ -357,8 +357,8 @@ TEST(log)
     if (!CHECK(next != NULL, "one line"))
         return;
     *next++ = '\0';
-    CHECK(report_log_read(line, &frame, &picture, NULL) == REPORT_LOG_PICTURE, "no picture");
-    CHECK(report_log_read(next, &frame, NULL, NULL) == REPORT_LOG_FRAME, "no frame");
+    CHECK(report_log_read(line, &frame, &picture) == REPORT_LOG_PICTURE, "no picture");
+    CHECK(report_log_read(next, &frame, NULL) == REPORT_LOG_FRAME, "no frame");
     CHECK(memcmp(&frame.value, &logged.value, sizeof(frame.value)) == 0 && frame.number == 3 &&
               frame.cut && frame.begin_us == logged.begin_us && frame.depth == 8,
           "another frame");
@@ -387,58 +387,16 @@ TEST(damaged_log)
         ReportFrame frame;
         ReportPicture *picture = NULL;
         snprintf(line, sizeof(line), "%.*s", (int)length, frame_line);
-        CHECK(report_log_read(line, &frame, &picture, NULL) < 0, "%zu bytes are a frame", length);
+        CHECK(report_log_read(line, &frame, &picture) < 0, "%zu bytes are a frame", length);
     }
     const size_t words = (size_t)(strstr(text, " dark") - text);
     for (size_t length = 0; length < words - 12; length += 131) {
         ReportFrame frame;
         ReportPicture *picture = NULL;
         snprintf(line, sizeof(line), "%.*s", (int)length, text);
-        CHECK(report_log_read(line, &frame, &picture, NULL) < 0 && !picture,
-              "%zu bytes are a picture", length);
+        CHECK(report_log_read(line, &frame, &picture) < 0 && !picture, "%zu bytes are a picture",
+              length);
     }
-}
-
-static ReportSamples sampled, read_again;
-
-static void print_samples(OutputFile *file)
-{
-    report_log_samples(file, &sampled);
-}
-
-/* Samples are read back exactly at every depth; truncated lines are refused. */
-TEST(samples)
-{
-    static char text[1 << 20], line[1 << 20];
-    const LumeqRect active = {3, 1, 310, 190};
-    for (int depth = 8; depth <= 10; depth += 2) {
-        AVFrame *in = draw(depth, 1, 2, 1, 0), *out = draw(18 - depth, 2, 2, 1.5, 0);
-        report_samples_take(&sampled, in, out, active);
-        av_frame_free(&in);
-        av_frame_free(&out);
-        written(print_samples, text, sizeof(text));
-        memcpy(line, text, sizeof(line));
-        CHECK(report_log_read(line, NULL, NULL, &read_again) == REPORT_LOG_SAMPLES, "no samples");
-        CHECK(read_again.black == 16, "black is %d", read_again.black);
-        for (int side = 0; side < REPORT_SIDES; side++) {
-            const BlockSamples *a = &sampled.of[side], *b = &read_again.of[side];
-            CHECK(a->count > 0 && a->count == b->count && a->depth == b->depth &&
-                      memcmp(&a->active, &b->active, sizeof(active)) == 0 &&
-                      memcmp(a->code, b->code, sizeof(a->code[0]) * (size_t)a->count) == 0,
-                  "others come back at %d bits, side %d", depth, side);
-        }
-        const size_t all = strlen(text) - 1;
-        for (size_t length = 0; length < all; length += 1 + all / 40) {
-            snprintf(line, sizeof(line), "%.*s", (int)length, text);
-            CHECK(report_log_read(line, NULL, NULL, &read_again) < 0, "%zu bytes are samples",
-                  length);
-        }
-    }
-    report_samples_clear(&sampled);
-    written(print_samples, text, sizeof(text));
-    CHECK(report_log_read(text, NULL, NULL, &read_again) == REPORT_LOG_SAMPLES &&
-              read_again.of[0].count == 0 && read_again.of[1].count == 0,
-          "there are some where there were none");
 }
 
 static const char *const strange = "a<b>&\"\\\x01\xC3\xA4\xFF\xE2\x82z";
