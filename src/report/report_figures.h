@@ -53,9 +53,6 @@ typedef struct ReportFrame {
     ReportValues value;
 } ReportFrame;
 
-/* Returns nonzero for a nearly uniform picture, as between a fade-out and a fade-in. */
-int report_frame_is_plain(const ReportFrame *frame);
-
 /* Sum over the frames in which the figure is known. Starts as {0}. */
 typedef struct ReportSum {
     int64_t sum, least, most, count;

@@ -122,8 +122,7 @@ struct Report {
     OutputFile file;
     ReportMeasure measure;
     ReportSummary summary; /* not for a part */
-    PictureChoice choice;  /* for a part: candidates ... */
-    int after_plain;       /* ... and whether its last frame was plain */
+    PictureChoice choice;  /* for a part */
     int64_t frames;
 };
 
@@ -168,22 +167,15 @@ int report_open_part(Report **report, const char *path, MediaError *error)
     return open_report(report, PART, path, 1, NULL, NULL, error);
 }
 
-/* For a part; whether it really begins one is decided when the parts are joined. */
-static int may_begin_shot(const Report *r, const ReportFrame *frame)
-{
-    return frame->cut || (r->after_plain && !report_frame_is_plain(frame));
-}
-
 /* Also logs pictures that the reader may drop later. */
 static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *picture)
 {
     if (picture) {
-        (void)picture_choice_take(&r->choice, frame->number, may_begin_shot(r, frame));
+        (void)picture_choice_take(&r->choice, frame->number, frame->cut);
         report_log_picture(&r->file, picture);
         report_picture_free(picture);
     }
     report_log_frame(&r->file, frame);
-    r->after_plain = report_frame_is_plain(frame);
 }
 
 static int64_t to_us(int64_t time, AVRational base)
@@ -201,9 +193,8 @@ void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqF
     };
     ReportPicture *picture = NULL;
     measure_frame(&r->measure, in, out, stats, &frame);
-    const int wanted = r->kind == PART
-                           ? picture_choice_wants(&r->choice, number, may_begin_shot(r, &frame))
-                           : report_summary_wants(&r->summary, &frame);
+    const int wanted = r->kind == PART ? picture_choice_wants(&r->choice, number, frame.cut)
+                                       : report_summary_wants(&r->summary, &frame);
     if (wanted)
         picture = make_picture(&r->measure, in, out, stats, &frame, words);
     if (r->kind == PART)
