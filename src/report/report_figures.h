@@ -82,8 +82,7 @@ double histogram_entropy(const uint32_t *hist, int bins);
 /* The share, 0..1, of bins `from` to `to` (inclusive). */
 double histogram_share(const uint32_t *hist, int bins, int from, int to);
 
-#define REPORT_CURVE 256    /* points of a curve, one per 8-bit code */
-#define REPORT_HISTOGRAM 64 /* bins of a drawn histogram */
+#define REPORT_CURVE 256 /* points of a curve, one per 8-bit code */
 
 /* Longer side in pixels. */
 #define REPORT_PICTURE_SIDE 480
@@ -92,10 +91,9 @@ typedef struct ReportPicture {
     int64_t number, time_us;
     int64_t entropy; /* of the source, as in ReportFrame */
     int width, height;
-    uint16_t curve[REPORT_CURVE];            /* 8-bit codes with 8 fraction bits */
-    uint32_t histogram[2][REPORT_HISTOGRAM]; /* before, after: millionths of the picture */
-    char *jpeg[2];                           /* before, after: base64; owned */
-    char *words;                             /* owned */
+    uint16_t curve[REPORT_CURVE]; /* 8-bit codes with 8 fraction bits */
+    char *jpeg[2];                /* before, after: base64; owned */
+    char *words;                  /* owned */
 } ReportPicture;
 
 /* NULL is allowed. */

@@ -79,14 +79,7 @@ static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *ou
     measure_blocks(m, in, out, stats, frame);
 }
 
-static void shrink_histogram(uint32_t *to, const uint32_t *hist, int bins)
-{
-    const int each = bins / REPORT_HISTOGRAM;
-    for (int i = 0; i < REPORT_HISTOGRAM; i++)
-        to[i] = (uint32_t)lrint(1e6 * histogram_share(hist, bins, i * each, (i + 1) * each - 1));
-}
-
-/* Makes small pictures, curve and histograms. `words`: the decision about the frame. The caller
+/* Makes small pictures and the curve. `words`: the decision about the frame. The caller
  * frees the result. NULL if out of memory or if the frame's format is unsupported. */
 static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
                                    const LumeqFrameStats *stats, const ReportFrame *frame,
@@ -102,8 +95,6 @@ static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AV
     p->words = strdup(words);
     for (int i = 0; i < REPORT_CURVE; i++) /* from 16 fraction bits of a code of the depth */
         p->curve[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> frame->depth);
-    shrink_histogram(p->histogram[REPORT_BEFORE], stats->hist_in, stats->bins);
-    shrink_histogram(p->histogram[REPORT_AFTER], stats->hist_out, stats->bins);
     for (int side = 0; side < REPORT_SIDES; side++)
         p->jpeg[side] = small_picture_jpeg(&m->pictures, frames[side], REPORT_PICTURE_SIDE,
                                            &p->width, &p->height);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HISTOGRAMS (2 * REPORT_HISTOGRAM)
-
 /* Limit of all numbers, so that a manipulated file cannot overflow sums. */
 #define MOST_NUMBER (INT64_C(1) << 50)
 
@@ -44,8 +42,6 @@ void report_log_picture(OutputFile *file, const ReportPicture *p)
     print_all(file, head, PICTURE_NUMBERS);
     for (int i = 0; i < REPORT_CURVE; i++)
         print(file, p->curve[i]);
-    for (int i = 0; i < HISTOGRAMS; i++)
-        print(file, p->histogram[i / REPORT_HISTOGRAM][i % REPORT_HISTOGRAM]);
     output_file_print(file, " %s %s %s\n", p->jpeg[0], p->jpeg[1], p->words);
 }
 
@@ -113,11 +109,6 @@ static int fill_picture(char *line, ReportPicture *p)
         if (take(&line, &number) < 0)
             return -1;
         p->curve[i] = (uint16_t)number;
-    }
-    for (int i = 0; i < HISTOGRAMS; i++) {
-        if (take(&line, &number) < 0)
-            return -1;
-        p->histogram[i / REPORT_HISTOGRAM][i % REPORT_HISTOGRAM] = (uint32_t)number;
     }
     for (int side = 0; side < 2; side++) {
         const char *word = take_word(&line);
