@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/options/option_arguments.h"
 #include "app/terminal.h"
 #include "media/convert.h"
 #include "media/gpu_frame.h"
@@ -224,19 +223,6 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
     return 0;
 }
 
-/* Returns the option that rules out any lift, perhaps in `mode`, or NULL. */
-static const char *never_lifted(const LumeqParams *params, const Options *o, char mode[64])
-{
-    option_print_given(o, "mode", mode, 64);
-    if (o->reference)
-        return "--reference";
-    if (params->mode != LUMEQ_MODE_GLOBAL)
-        return mode;
-    if (params->limit == LUMEQ_LIMIT_DARKEN)
-        return "--limit darken";
-    return params->lift ? NULL : "a number for --strength";
-}
-
 OptionsInput engine_input(const Options *o, const Source *source, const Writer *writer)
 {
     const enum AVPixelFormat from = convert_nearest_direct(source->video->codecpar->format);
@@ -259,10 +245,6 @@ int engine_params(LumeqParams *params, const Options *o, OptionsInput input, con
     if (input.transfer != LUMEQ_TRANSFER_SDR && !o->reference)
         say(SAY_DETAILS, "this is HDR video (%s): light above 203 nits stays as it is",
             input.transfer == LUMEQ_TRANSFER_PQ ? "PQ" : "HLG");
-    char mode[64];
-    const char *why = never_lifted(params, o, mode);
-    if (o->denoise != LUMEQ_DENOISE_AUTO && why)
-        say(SAY_WARNINGS, "--denoise has no effect: %s rules out a lift", why);
     const int depth = convert_depth(source->video->codecpar->format);
     if (o->reference && depth > 8)
         return media_fail(error, MEDIA_USAGE,

@@ -515,8 +515,7 @@ static int finish(Run *run)
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, incomplete ? "failed" : "done");
     say_missed(run);
-    if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
-        run->params.lift && run->params.limit != LUMEQ_LIMIT_DARKEN && !run->figures.filtered)
+    if (run->options->denoise != LUMEQ_DENOISE_AUTO && !run->figures.filtered)
         say(SAY_WARNINGS, "--denoise had no effect: lumeq lifted nothing");
     const Decoder *decoder = input_decoder(run->video);
     if (decoder_changes(decoder))

@@ -650,13 +650,6 @@ static int check_existing(Many *m)
 }
 
 /*
- * Makes the list; writes nothing. Outputs keep the names of inputs, and of subfolders; `format`
- * changes the ending. The files of a folder come in natural order, without hidden files and links
- * to folders. MEDIA_USAGE: two inputs would have the same output, an output is an input or exists,
- * or an input is in the folder of outputs. MEDIA_INPUT: there is nothing to do, or `wanted` ended
- * it. Free the list in any case. Any thread.
- */
-/*
  * Makes the list; writes nothing. Outputs keep the names of inputs, and of subfolders; --format
  * changes the ending. The files of a folder come in natural order, without hidden files and links
  * to folders.

@@ -30,14 +30,6 @@ const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
                         "codes per frame, without cuts. High values mean pumping."},
 };
 
-/* With less entropy, at most a tenth of the picture has other tones. */
-#define PLAIN_ENTROPY (REPORT_ONE / 2)
-
-int report_frame_is_plain(const ReportFrame *frame)
-{
-    return frame->value.of[REPORT_ENTROPY][REPORT_BEFORE] < PLAIN_ENTROPY;
-}
-
 void report_sum_take(ReportSum *s, const ReportSum *more)
 {
     if (!more->count)

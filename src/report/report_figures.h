@@ -53,9 +53,6 @@ typedef struct ReportFrame {
     ReportValues value;
 } ReportFrame;
 
-/* Returns nonzero for a nearly uniform picture, as between a fade-out and a fade-in. */
-int report_frame_is_plain(const ReportFrame *frame);
-
 /* Sum over the frames in which the figure is known. Starts as {0}. */
 typedef struct ReportSum {
     int64_t sum, least, most, count;
@@ -85,8 +82,7 @@ double histogram_entropy(const uint32_t *hist, int bins);
 /* The share, 0..1, of bins `from` to `to` (inclusive). */
 double histogram_share(const uint32_t *hist, int bins, int from, int to);
 
-#define REPORT_CURVE 256    /* points of a curve, one per 8-bit code */
-#define REPORT_HISTOGRAM 64 /* bins of a drawn histogram */
+#define REPORT_CURVE 256 /* points of a curve, one per 8-bit code */
 
 /* Longer side in pixels. */
 #define REPORT_PICTURE_SIDE 480
@@ -95,10 +91,9 @@ typedef struct ReportPicture {
     int64_t number, time_us;
     int64_t entropy; /* of the source, as in ReportFrame */
     int width, height;
-    uint16_t curve[REPORT_CURVE];            /* 8-bit codes with 8 fraction bits */
-    uint32_t histogram[2][REPORT_HISTOGRAM]; /* before, after: millionths of the picture */
-    char *jpeg[2];                           /* before, after: base64; owned */
-    char *words;                             /* owned */
+    uint16_t curve[REPORT_CURVE]; /* 8-bit codes with 8 fraction bits */
+    char *jpeg[2];                /* before, after: base64; owned */
+    char *words;                  /* owned */
 } ReportPicture;
 
 /* NULL is allowed. */

@@ -58,12 +58,6 @@ static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *o
     }
 }
 
-/* Samples of the last measured frame; valid until the next one. */
-static const ReportSamples *last_samples(const ReportMeasure *m)
-{
-    return &m->samples[m->frames % 2];
-}
-
 /* Measures consecutive frames in direct formats, with histograms in the statistics. Fills in
  * everything except `number`, `begin_us` and `end_us`. */
 static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
@@ -85,14 +79,7 @@ static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *ou
     measure_blocks(m, in, out, stats, frame);
 }
 
-static void shrink_histogram(uint32_t *to, const uint32_t *hist, int bins)
-{
-    const int each = bins / REPORT_HISTOGRAM;
-    for (int i = 0; i < REPORT_HISTOGRAM; i++)
-        to[i] = (uint32_t)lrint(1e6 * histogram_share(hist, bins, i * each, (i + 1) * each - 1));
-}
-
-/* Makes small pictures, curve and histograms. `words`: the decision about the frame. The caller
+/* Makes small pictures and the curve. `words`: the decision about the frame. The caller
  * frees the result. NULL if out of memory or if the frame's format is unsupported. */
 static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
                                    const LumeqFrameStats *stats, const ReportFrame *frame,
@@ -108,8 +95,6 @@ static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AV
     p->words = strdup(words);
     for (int i = 0; i < REPORT_CURVE; i++) /* from 16 fraction bits of a code of the depth */
         p->curve[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> frame->depth);
-    shrink_histogram(p->histogram[REPORT_BEFORE], stats->hist_in, stats->bins);
-    shrink_histogram(p->histogram[REPORT_AFTER], stats->hist_out, stats->bins);
     for (int side = 0; side < REPORT_SIDES; side++)
         p->jpeg[side] = small_picture_jpeg(&m->pictures, frames[side], REPORT_PICTURE_SIDE,
                                            &p->width, &p->height);
@@ -128,11 +113,7 @@ struct Report {
     OutputFile file;
     ReportMeasure measure;
     ReportSummary summary; /* not for a part */
-    PictureChoice choice;  /* for a part: candidates ... */
-    int after_plain;       /* ... and whether its last frame was plain */
-    int64_t part_begins;   /* while appending a part: its first frame number, ... */
-    ReportSamples first;   /* ... samples of that frame, ... */
-    ReportSamples last;    /* ... and of the previous part's last frame */
+    PictureChoice choice;  /* for a part */
     int64_t frames;
 };
 
@@ -177,24 +158,15 @@ int report_open_part(Report **report, const char *path, MediaError *error)
     return open_report(report, PART, path, 1, NULL, NULL, error);
 }
 
-/* For a part; whether it really begins one is decided when the parts are joined. */
-static int may_begin_shot(const Report *r, const ReportFrame *frame)
-{
-    return frame->cut || (r->after_plain && !report_frame_is_plain(frame));
-}
-
 /* Also logs pictures that the reader may drop later. */
 static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *picture)
 {
     if (picture) {
-        (void)picture_choice_take(&r->choice, frame->number, may_begin_shot(r, frame));
+        (void)picture_choice_take(&r->choice, frame->number, frame->cut);
         report_log_picture(&r->file, picture);
         report_picture_free(picture);
     }
-    if (!r->frames)
-        report_log_samples(&r->file, last_samples(&r->measure));
     report_log_frame(&r->file, frame);
-    r->after_plain = report_frame_is_plain(frame);
 }
 
 static int64_t to_us(int64_t time, AVRational base)
@@ -212,9 +184,8 @@ void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqF
     };
     ReportPicture *picture = NULL;
     measure_frame(&r->measure, in, out, stats, &frame);
-    const int wanted = r->kind == PART
-                           ? picture_choice_wants(&r->choice, number, may_begin_shot(r, &frame))
-                           : report_summary_wants(&r->summary, &frame);
+    const int wanted = r->kind == PART ? picture_choice_wants(&r->choice, number, frame.cut)
+                                       : report_summary_wants(&r->summary, &frame);
     if (wanted)
         picture = make_picture(&r->measure, in, out, stats, &frame, words);
     if (r->kind == PART)
@@ -228,8 +199,7 @@ static int append_line(Report *r, char *line, ReportPicture **picture)
 {
     ReportFrame frame;
     ReportPicture *read = NULL;
-    const int is_first = r->frames == r->part_begins;
-    const int kind = report_log_read(line, &frame, &read, is_first ? &r->first : &r->last);
+    const int kind = report_log_read(line, &frame, &read);
     if (kind == REPORT_LOG_PICTURE) {
         report_picture_free(*picture);
         *picture = read;
@@ -238,10 +208,6 @@ static int append_line(Report *r, char *line, ReportPicture **picture)
         return kind;
     if (frame.number != r->frames)
         return -1;
-    if (is_first) {
-        report_samples_noise(&r->first, &r->last, &frame);
-        report_samples_clear(&r->last);
-    }
     report_summary_add(&r->summary, &frame, *picture);
     *picture = NULL;
     r->frames++;
@@ -258,8 +224,6 @@ int report_append(Report *r, const char *path, MediaError *error)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
                           regular_file_why());
     int kind = REPORT_LOG_FRAME;
-    r->part_begins = r->frames;
-    report_samples_clear(&r->first);
     while (kind > 0 && getline(&line, &room, file) > 0)
         kind = append_line(r, line, &picture);
     const int failed = kind < 0 || ferror(file);
@@ -272,8 +236,6 @@ int report_append(Report *r, const char *path, MediaError *error)
 int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {
     report_summary_end(&r->summary);
-    if (r->kind == PART && r->frames)
-        report_log_samples(&r->file, last_samples(&r->measure));
     if (r->kind == JSON)
         report_json(&r->file, &r->summary, about);
     else if (r->kind == PAGE)

@@ -4,17 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HISTOGRAMS (2 * REPORT_HISTOGRAM)
-
 /* Limit of all numbers, so that a manipulated file cannot overflow sums. */
 #define MOST_NUMBER (INT64_C(1) << 50)
 
-#define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
-
-#define DIGITS 4 /* maximum hexadecimal digits of a code */
-
 /* Numbers at the begin of a line. */
-enum { FRAME_NUMBERS = 7, PICTURE_NUMBERS = 5, SAMPLES_NUMBERS = 6 };
+enum { FRAME_NUMBERS = 7, PICTURE_NUMBERS = 5 };
 
 static void print(OutputFile *file, int64_t number)
 {
@@ -48,32 +42,7 @@ void report_log_picture(OutputFile *file, const ReportPicture *p)
     print_all(file, head, PICTURE_NUMBERS);
     for (int i = 0; i < REPORT_CURVE; i++)
         print(file, p->curve[i]);
-    for (int i = 0; i < HISTOGRAMS; i++)
-        print(file, p->histogram[i / REPORT_HISTOGRAM][i % REPORT_HISTOGRAM]);
     output_file_print(file, " %s %s %s\n", p->jpeg[0], p->jpeg[1], p->words);
-}
-
-static int code_digits(const BlockSamples *s)
-{
-    return s->depth > 8 ? DIGITS : DIGITS / 2;
-}
-
-/* Without blocks, noise is unknown there. */
-void report_log_samples(OutputFile *file, const ReportSamples *s)
-{
-    const BlockSamples *before = &s->of[REPORT_BEFORE];
-    const int64_t head[] = {s->black,         before->count,        before->active.x,
-                            before->active.y, before->active.width, before->active.height};
-    output_file_print(file, "samples");
-    print_all(file, head, SAMPLES_NUMBERS);
-    for (int side = 0; side < REPORT_SIDES; side++) {
-        const BlockSamples *b = &s->of[side];
-        print(file, b->depth);
-        output_file_print(file, b->count ? " " : " -");
-        for (int i = 0; i < b->count * SAMPLES; i++)
-            output_file_print(file, "%0*x", code_digits(b), b->code[i / SAMPLES][i % SAMPLES]);
-    }
-    output_file_print(file, "\n");
 }
 
 /* The next word of a line, or NULL. */
@@ -141,11 +110,6 @@ static int fill_picture(char *line, ReportPicture *p)
             return -1;
         p->curve[i] = (uint16_t)number;
     }
-    for (int i = 0; i < HISTOGRAMS; i++) {
-        if (take(&line, &number) < 0)
-            return -1;
-        p->histogram[i / REPORT_HISTOGRAM][i % REPORT_HISTOGRAM] = (uint32_t)number;
-    }
     for (int side = 0; side < 2; side++) {
         const char *word = take_word(&line);
         p->jpeg[side] = word ? strdup(word) : NULL;
@@ -154,65 +118,12 @@ static int fill_picture(char *line, ReportPicture *p)
     return p->jpeg[0] && p->jpeg[1] && p->words ? REPORT_LOG_PICTURE : -1;
 }
 
-/* Returns -1 if the number of codes is wrong. */
-static int read_codes(BlockSamples *s, const char *text)
-{
-    const int each = code_digits(s), count = s->count * SAMPLES;
-    if (strlen(text) != (size_t)count * (size_t)each)
-        return -1;
-    for (int i = 0; i < count; i++) {
-        unsigned code = 0;
-        for (int k = 0; k < each; k++) {
-            static const char digits[] = "0123456789abcdef";
-            const char *digit = memchr(digits, *text++, 16);
-            if (!digit)
-                return -1;
-            code = code << 4 | (unsigned)(digit - digits);
-        }
-        s->code[i / SAMPLES][i % SAMPLES] = (uint16_t)code;
-    }
-    return 0;
-}
-
-static int read_blocks(char **line, BlockSamples *s)
-{
-    int64_t depth;
-    if (take(line, &depth) < 0 || depth < 8 || depth > 16)
-        return -1;
-    s->depth = (int)depth;
-    const char *text = take_word(line);
-    if (!text)
-        return -1;
-    if (strcmp(text, "-") != 0)
-        return read_codes(s, text);
-    s->count = 0;
-    return 0;
-}
-
-static int read_samples(char *line, ReportSamples *s)
-{
-    int64_t head[SAMPLES_NUMBERS];
-    if (take_all(&line, head, SAMPLES_NUMBERS) < 0 || head[1] < 0 || head[1] > BLOCKS_MOST)
-        return -1;
-    s->black = (int)head[0];
-    for (int side = 0; side < REPORT_SIDES; side++) {
-        BlockSamples *blocks = &s->of[side];
-        blocks->count = (int)head[1];
-        blocks->active = (LumeqRect){(int)head[2], (int)head[3], (int)head[4], (int)head[5]};
-        if (read_blocks(&line, blocks) < 0)
-            return -1;
-    }
-    return REPORT_LOG_SAMPLES;
-}
-
-int report_log_read(char *line, ReportFrame *frame, ReportPicture **picture, ReportSamples *samples)
+int report_log_read(char *line, ReportFrame *frame, ReportPicture **picture)
 {
     line[strcspn(line, "\n")] = '\0';
     const char *kind = take_word(&line);
     if (kind && strcmp(kind, "frame") == 0)
         return read_frame(line, frame);
-    if (kind && strcmp(kind, "samples") == 0)
-        return read_samples(line, samples);
     if (!kind || strcmp(kind, "picture") != 0)
         return -1;
     *picture = calloc(1, sizeof(**picture));

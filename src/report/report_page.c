@@ -13,9 +13,6 @@
 #define WIDTH 1000.0
 #define HEIGHT 100.0
 
-/* Number of areas with a tooltip. */
-#define HOVER 60
-
 #define CURVE 256
 
 static const char *const classes[REPORT_SIDES] = {"before", "after"};
@@ -123,37 +120,6 @@ static void draw_line(const Plot *p, int side)
     output_file_print(p->file, "\"/>");
 }
 
-static void print_side(OutputFile *f, const char *name, const ReportSum *s)
-{
-    if (s->count)
-        output_file_print(f, "%s %s", name, report_word(report_sum_mean(s)).text);
-}
-
-/* Tooltips with the values. */
-static void draw_hover(const Plot *p)
-{
-    const ReportSummary *s = p->summary;
-    const int each = (s->point_count + HOVER - 1) / HOVER;
-    for (int i = 0; i < s->point_count; i += each) {
-        const int end = i + each < s->point_count ? i + each : s->point_count;
-        const double x = x_of(p, s->points[i].begin_us);
-        ReportSum of[REPORT_SIDES] = {{0}};
-        for (int k = i; k < end; k++)
-            for (int side = 0; side < REPORT_SIDES; side++)
-                report_sum_take(&of[side], sum_of(p, k, side));
-        output_file_print(p->file,
-                          "<rect class=\"hover\" x=\"%.1f\" width=\"%.1f\" height=\"%.0f\"><title>"
-                          "%s: ",
-                          x, x_of(p, s->points[end - 1].end_us) - x, HEIGHT,
-                          report_time(s->points[i].begin_us).text);
-        print_side(p->file, "before", &of[REPORT_BEFORE]);
-        output_file_print(p->file, "%s", of[0].count && of[1].count ? ", " : "");
-        print_side(p->file, p->figure == REPORT_FLICKER ? "" : "after", &of[REPORT_AFTER]);
-        output_file_print(p->file, "%s</title></rect>",
-                          of[0].count || of[1].count ? "" : "unknown");
-    }
-}
-
 static void print_numbers(const Plot *p)
 {
     const int digits = p->tick >= 1 ? 0 : p->tick >= 0.1 ? 1 : p->tick >= 0.01 ? 2 : 3;
@@ -227,42 +193,13 @@ static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFig
         draw_band(&p, side);
     draw_line(&p, REPORT_AFTER);
     draw_line(&p, REPORT_BEFORE); /* dashed, so both stay visible */
-    draw_hover(&p);
     output_file_print(file, "</svg>");
     print_times(&p);
     output_file_print(file, "</div></figure>\n");
 }
 
-static void draw_histogram(OutputFile *f, const uint32_t *histogram, uint32_t most,
-                           const char *side)
-{
-    const double each = (double)CURVE / REPORT_HISTOGRAM;
-    output_file_print(f, "<path class=\"histogram %s\" d=\"M0 %d", side, CURVE);
-    for (int i = 0; i < REPORT_HISTOGRAM; i++)
-        output_file_print(f, "L%.0f %.1fH%.0f", i * each,
-                          CURVE - CURVE * fmin((double)histogram[i] / most, 1), (i + 1) * each);
-    output_file_print(f, "V%dZ\"/>", CURVE);
-}
-
-/* A single dominant tone, such as black bars, would flatten all others. */
-static uint32_t find_most(const ReportPicture *p)
-{
-    uint32_t most = 1, second = 1;
-    for (int i = 0; i < 2 * REPORT_HISTOGRAM; i++) {
-        const uint32_t here = p->histogram[i / REPORT_HISTOGRAM][i % REPORT_HISTOGRAM];
-        if (here > most) {
-            second = most;
-            most = here;
-        } else if (here > second) {
-            second = here;
-        }
-    }
-    return second > 2 * (most / 3) || second < 2 ? most : second;
-}
-
 static void print_curve(OutputFile *f, const ReportPicture *p, int shot)
 {
-    const uint32_t most = find_most(p);
     output_file_print(f,
                       "<svg class=\"curve\" viewBox=\"0 0 %d %d\" role=\"img\" "
                       "aria-labelledby=\"curve-%d-title curve-%d-text\">"
@@ -273,8 +210,6 @@ static void print_curve(OutputFile *f, const ReportPicture *p, int shot)
         output_file_print(f, "%s%d becomes %.0f", code > 32 ? ", " : "", code,
                           p->curve[code] / 256.0);
     output_file_print(f, ".</desc>");
-    draw_histogram(f, p->histogram[0], most, classes[0]);
-    draw_histogram(f, p->histogram[1], most, classes[1]);
     output_file_print(f,
                       "<path class=\"grid\" d=\"M64 0V%d M128 0V%d M192 0V%d M0 64H%d M0 128H%d M0 "
                       "192H%d M0 %dL%d 0\"/><path class=\"line curve-line\" d=\"",
@@ -335,9 +270,6 @@ static const char *const style[] = {
     ".line.before{stroke:var(--before);stroke-dasharray:5 3}.line.after{stroke:var(--after)}\n"
     ".curve-line{stroke:var(--ink)}\n"
     ".band{opacity:.2}.band.before{fill:var(--before)}.band.after{fill:var(--after)}\n"
-    ".histogram{opacity:.35}.histogram.before{fill:var(--before)}"
-    ".histogram.after{fill:var(--after)}\n"
-    ".hover{fill:transparent}.hover:hover{fill:var(--soft);opacity:.15}\n"
     "article{margin:0 0 2rem;padding:1rem;background:var(--card);border-radius:.5rem}\n"
     "article p{margin:.25rem 0 "
     ".75rem;max-width:none}\n"
@@ -500,7 +432,7 @@ static void print_article(OutputFile *f, const ReportShot *shot, int number)
     print_picture(f, shot, REPORT_AFTER, number);
     output_file_print(f, "<figure>");
     print_curve(f, shot->picture, number);
-    output_file_print(f, "<figcaption>Curve and histograms</figcaption></figure>\n</div>\n"
+    output_file_print(f, "<figcaption>Curve</figcaption></figure>\n</div>\n"
                          "</article>\n");
 }
 
@@ -563,8 +495,7 @@ static void print_meanings(OutputFile *f)
                           report_figure_texts[i].meaning);
     output_file_print(
         f, "<div><dt>Curve</dt><dd>Input tones from left to right, output tones upwards. The "
-           "straight line changes nothing. The histograms before and after are behind "
-           "it.</dd></div>\n</dl>\n</section>\n");
+           "straight line changes nothing.</dd></div>\n</dl>\n</section>\n");
 }
 
 void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about)

@@ -170,11 +170,6 @@ void report_samples_take(ReportSamples *s, const AVFrame *in, const AVFrame *out
     block_samples_take(&s->of[REPORT_AFTER], out, active);
 }
 
-void report_samples_clear(ReportSamples *s)
-{
-    s->of[REPORT_BEFORE].count = s->of[REPORT_AFTER].count = 0;
-}
-
 void report_samples_noise(const ReportSamples *now, const ReportSamples *then, ReportFrame *frame)
 {
     double noise[REPORT_SIDES];

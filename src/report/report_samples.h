@@ -47,9 +47,6 @@ int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
 void report_samples_take(ReportSamples *samples, const AVFrame *in, const AVFrame *out,
                          LumeqRect active);
 
-/* Removes the blocks, as if there were no frame. */
-void report_samples_clear(ReportSamples *samples);
-
 /* Sets the frame's noise from its samples and the previous frame's; REPORT_UNKNOWN if unknown, as
  * at a cut. */
 void report_samples_noise(const ReportSamples *now, const ReportSamples *then, ReportFrame *frame);

@@ -121,13 +121,10 @@ static void begin_shot(ReportSummary *s)
     if (s->shots_seen < REPORT_SHOTS)
         s->shots[s->shot_count++] = (ReportShot){0};
     s->shots_seen++;
-    s->shown_us = 0;
 }
 
 static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPicture *picture)
 {
-    s->is_plain = report_frame_is_plain(frame);
-    s->shown_us += s->is_plain ? 0 : frame->end_us - frame->begin_us;
     if (s->shots_seen <= REPORT_SHOTS)
         add_to_span(&s->shots[s->shot_count - 1].span, frame);
     if (!picture || !has_picture(s, s->shots_seen - 1) ||
@@ -149,11 +146,9 @@ static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPictur
     }
 }
 
-/* The equalizer follows a fade without a cut, but viewers see two shots. */
 static int is_first(const ReportSummary *s, const ReportFrame *frame)
 {
-    const int came_back = s->is_plain && !report_frame_is_plain(frame);
-    return frame->cut || !s->all.frames || (came_back && s->shown_us >= REPORT_FADED_SHOT);
+    return frame->cut || !s->all.frames;
 }
 
 int report_summary_wants(const ReportSummary *s, const ReportFrame *frame)

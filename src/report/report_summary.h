@@ -15,9 +15,6 @@
 /* Maximum shots with pictures; beyond that every second one, every fourth and so on. */
 #define REPORT_PICTURED 100
 
-/* Minimum microseconds of picture before a fade ends a shot: a flash is not a shot. */
-#define REPORT_FADED_SHOT 1000000
-
 /* Starts as {0}: no frames. */
 typedef struct ReportSpan {
     int64_t first, frames; /* first frame number, number of frames */
@@ -42,8 +39,6 @@ typedef struct ReportSummary {
     int shot_count;
     int64_t shots_seen; /* including unlisted ones */
     int64_t cuts;
-    int64_t shown_us; /* duration of non-plain frames in the last shot */
-    int is_plain;     /* the last frame was plain */
     int64_t pictured; /* every n-th shot has a picture */
     PictureChoice choice;
     ReportPicture *chosen[CHOICE_MOST + 1]; /* pictures of `choice` */

@@ -125,20 +125,13 @@ class Look(Case):
         source = clip("evenly.mkv", *FFV1, seconds=0.2,
                       source="color=gray:size=160x90:rate=25,format=yuv420p,geq=lum='16+219*X/160':cb=128:cr=128")
         dark = clip("dark-ramp.mkv", *FFV1, seconds=0.2, source=RAMP.replace("80+X/8", "16+X/6"))
-        for args, words in ((("--mode", "off"), "--mode off rules out a lift"),
-                            (("--mode", "off", "--gamma", 2), "--mode off rules out a lift"),
-                            (("--mode", "clahe"), "--mode clahe rules out a lift"),
-                            (("--profile", "screen"), "--profile screen rules out a lift"),
-                            (("--profile", "fog"), "--profile fog rules out a lift"),
-                            (("--limit", "darken"), "--limit darken rules out a lift"),
-                            (("--strength", 0.5), "a number for --strength rules out a lift"),
-                            ((), "had no effect: lumeq lifted nothing")):
+        for args in ((), ("--mode", "off", "--gamma", 2), ("--profile", "fog"), ("--limit", "darken"), ("--strength", 0.5)):
             for value in "off", 0.5:
                 with self.subTest(args=args, value=value):
                     result = self.ok(source, "--null", "--denoise", value, *args)
                     told = [line for line in result.lines if "--denoise" in line]
                     self.assertEqual(len(told), 1, result)
-                    self.assertIn(words, told[0])
+                    self.assertIn("had no effect: lumeq lifted nothing", told[0])
         for args in (source, "--denoise", "auto", "--mode", "off"), (source,), (dark, "--denoise", "off"):
             self.assertNotIn("--denoise", self.ok(*args, "--null").err)
 
