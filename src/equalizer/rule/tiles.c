@@ -130,8 +130,9 @@ uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
  * Mode HAZE. Haze adds the same light to all of a tile, the veil, which is about the level of the
  * tile's darkest samples, and leaves a share t of the contrast. The curve is a line that subtracts
  * the veil and keeps the bright end of the whole picture, the light of the haze itself, in its
- * place. The line darkens the tile, so a lift returns some of the mean. A tile that contains black
- * has no veil, and its curve is the identity.
+ * place. The line darkens the tile, so a lift returns half of the lost mean; then one curve for all
+ * tiles returns the rest, which keeps the light of the picture. A tile that contains black has no
+ * veil.
  *
  * The line is steep. With a smoothed curve alone, changes of the source's light would be amplified,
  * by two under water. The frame's own curve counteracts this, as it subtracts more from a lighter
@@ -139,17 +140,36 @@ uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
  */
 #define HAZE_DARKEST 50                      /* one sample in 50 is darker than the veil */
 #define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* share of the picture below the haze's own light */
-#define HAZE_TAKEN LIFT_PERCENT(88)          /* share of the veil to subtract; 1 looks harsh */
+#define HAZE_TAKEN LIFT_PERCENT(80)          /* share of the veil to subtract; 1 looks harsh */
 #define HAZE_STEEPEST (16 * CURVE_ONE)       /* maximum slope if there is no clip limit */
-#define HAZE_KEPT (CURVE_ONE / 4)            /* share of the lost mean to return */
-#define HAZE_DARK LIFT_PERCENT(28)           /* tiles up to this mean do not get darker */
+#define HAZE_KEPT (CURVE_ONE / 2)            /* share of the lost mean that a tile's lift returns */
 #define HAZE_MOST_LIFT (6 * CURVE_ONE)
+
+/* Tiles whose tones span less than PLAIN, such as a clear sky, show noise and blocks of the codec
+ * instead of detail: from DETAIL on their contrast rises fully. In 256ths of cells. */
+#define HAZE_PLAIN (6 << 8)
+#define HAZE_DETAIL (16 << 8)
+
+/* The picture's mean afterwards, as a share of its mean before. Its light grows by at most MOST,
+ * in proportion up to SHOULDER, and from there on towards white. */
+#define HAZE_MEAN LIFT_PERCENT(97)
+#define HAZE_MOST (8 * CURVE_ONE)
+#define HAZE_SHOULDER LIFT_PERCENT(75)
+#define HAZE_STEPS 14 /* bisections of the growth */
 
 typedef struct Haze {
     uint32_t range, light; /* in 256ths of cells above black; the light is the whole picture's */
     uint32_t left;         /* t, Q16 */
+    uint32_t veil, span;   /* of a tile: the places of its veil, and from there to its lightest */
+    uint32_t mean;         /* of a tile, Q16 */
     uint32_t lift;         /* a of (1 + a) x / (1 + a x), Q16 */
 } Haze;
+
+/* Light before and after the veils are removed, of all tiles. */
+typedef struct HazeLight {
+    uint64_t before;                                       /* sum of cells above black */
+    uint32_t count[TILE_CELLS + 1], after[TILE_CELLS + 1]; /* by place: samples; their place */
+} HazeLight;
 
 /* The place, in 256ths of cells above black, of a value in a cell that spans `from` to `to`. */
 static uint32_t place_of(const CurveParams *p, int cell, uint32_t value, uint32_t from, uint32_t to)
@@ -178,31 +198,41 @@ static Haze find_light(const CurveParams *p, const CurveResult *frame)
     return h;
 }
 
-/* Finds the share of contrast that the haze left in a tile. */
+/* The place below which this many of a tile's samples lie; `sums`: their prefix sums. */
+static uint32_t quantile(const CurveParams *p, const uint32_t *sums, uint32_t samples)
+{
+    int cell = 0; /* the first with more sums, by bisection */
+    for (int step = TILE_CELLS / 2; step; step /= 2)
+        cell += sums[cell + step - 1] <= samples ? step : 0;
+    return place_of(p, cell, samples, cell ? sums[cell - 1] : 0, sums[cell]);
+}
+
+/* Finds the veil of a tile, and the share of contrast that it left. */
 static void find_veil(const CurveParams *p, Haze *h, uint32_t counted, const uint32_t *sums)
 {
     const uint32_t veiled = counted / HAZE_DARKEST;
     const uint32_t clip = p->clip && p->clip < HAZE_STEEPEST ? p->clip : HAZE_STEEPEST;
-    int dark = 0; /* the first cell with more sums, by bisection */
-    for (int step = TILE_CELLS / 2; step; step /= 2)
-        dark += sums[dark + step - 1] <= veiled ? step : 0;
-    const uint32_t veil =
-        least_of(h->light, place_of(p, dark, veiled, dark ? sums[dark - 1] : 0, sums[dark]));
+    const uint32_t dark = quantile(p, sums, veiled);
+    h->veil = least_of(h->light, dark);
+    h->span = quantile(p, sums, counted - veiled - 1) - dark;
     h->left = CURVE_ONE;
     if (h->light)
-        h->left -= (uint32_t)((uint64_t)veil * HAZE_TAKEN / h->light);
+        h->left -= (uint32_t)((uint64_t)h->veil * HAZE_TAKEN / h->light);
     h->left = most_of(h->left, (uint32_t)(((uint64_t)CURVE_ONE << 16) / clip));
 }
 
-/* The places of all cells in range without the veil. */
+/* The places of all cells in range without the veil. Tones below the veil stay above black. */
 static ALSO_AVX2 void remove_veil(const Haze *h, int cells, uint32_t *places)
 {
     const double inverse = 1.0 / h->left;
     const int32_t light = (int32_t)h->light, range = (int32_t)h->range;
     const int below = (light + 255) / 256 < cells ? (light + 255) / 256 : cells;
+    const int32_t kept = light - (int32_t)curve_part(h->light - h->veil, inverse);
+    const uint32_t toe = kept > 0 ? (uint32_t)((uint64_t)kept << 16) / most_of(h->veil, 1) : 0;
     for (int32_t i = 0; i < below; i++) {
         const int32_t place = light - (int32_t)curve_part((uint32_t)(light - 256 * i), inverse);
-        places[i] = (uint32_t)(place > 0 ? place : 0);
+        const int32_t least = (int32_t)((uint32_t)i * toe >> 8);
+        places[i] = (uint32_t)(place > least ? place : least);
     }
     for (int32_t i = below; i < cells; i++) {
         const int32_t place = light + (int32_t)curve_part((uint32_t)(256 * i - light), inverse);
@@ -221,10 +251,9 @@ static ALSO_AVX2 void find_lift(Haze *h, uint32_t counted, const uint32_t *count
         with += share * i;
         without += share * places[i] >> 8;
     }
-    const uint32_t before = (uint32_t)(((uint64_t)with << 8) / h->range);
     const uint32_t after = (uint32_t)(((uint64_t)without << 8) / h->range);
-    const uint32_t some = before > after ? curve_lerp(after, before, HAZE_KEPT) : after;
-    const uint32_t wanted = most_of(some, least_of(before, HAZE_DARK));
+    h->mean = (uint32_t)(((uint64_t)with << 8) / h->range);
+    const uint32_t wanted = h->mean > after ? curve_lerp(after, h->mean, HAZE_KEPT) : after;
     /* At least 1/256 of the range, so that the quotient fits 32 bits. */
     h->lift = least_of(lift_reach(most_of(after, CURVE_ONE / 256), wanted), HAZE_MOST_LIFT);
 }
@@ -242,23 +271,95 @@ static ALSO_AVX2 void lift_places(const Haze *h, int cells, uint32_t *places)
     }
 }
 
-/* The target of a tile in mode HAZE. */
-static ALSO_AVX2 void haze_target(const CurveParams *p, Haze h, uint32_t counted,
-                                  const uint32_t *hist, const uint32_t *sums, uint32_t *target)
+/* Around its mean, gives a tile without detail its old contrast. The difference fades out towards
+ * black and white. */
+static void calm_places(const Haze *h, int cells, uint32_t *places)
+{
+    if (h->span >= HAZE_DETAIL)
+        return;
+    const uint32_t plain = HAZE_DETAIL - most_of(h->span, HAZE_PLAIN);
+    const uint32_t part = (plain << 16) / (HAZE_DETAIL - HAZE_PLAIN);
+    const int reach = (int)(most_of(h->span, HAZE_PLAIN) >> 8);
+    const int mean = (int)((uint64_t)h->mean * h->range >> 24);
+    for (int way = -1; way <= 1; way += 2) {
+        const int from = mean + way * reach, end = way < 0 ? -1 : cells;
+        const uint32_t rest = (uint32_t)(way < 0 ? from : cells - 1 - from);
+        uint32_t off = 0, old = places[mean];
+        for (int i = mean + way; i != end; i += way) {
+            const uint32_t step = places[i] > old ? places[i] - old : old - places[i];
+            const int inside = way * (from - i) >= 0;
+            if (inside && step > 256)
+                off += (step - 256) * part >> 16;
+            const uint32_t left = (uint32_t)(way < 0 ? i : cells - 1 - i);
+            const uint32_t here = inside ? off : off * left / most_of(rest, 1);
+            old = places[i];
+            places[i] = way < 0 ? old + here : old - here;
+        }
+    }
+}
+
+/* Finds the places of a tile in mode HAZE, before the picture gets its light back. */
+static ALSO_AVX2 void haze_places(const CurveParams *p, Haze h, uint32_t counted,
+                                  const uint32_t *hist, const uint32_t *sums, HazeLight *light,
+                                  uint32_t *places)
 {
     const int black = curve_black(p), cells = curve_white(p) - black + 1;
-    uint32_t places[TILE_CELLS];
     find_veil(p, &h, counted, sums);
     remove_veil(&h, cells, places);
     find_lift(&h, counted, hist + black, cells, places);
     if (h.lift)
         lift_places(&h, cells, places);
-    const uint32_t first = (uint32_t)p->black << 16;
+    calm_places(&h, cells, places);
+    for (int i = 0; i < cells; i++) {
+        light->before += (uint64_t)hist[black + i] * (uint32_t)i;
+        light->count[(places[i] + 128) >> 8] += hist[black + i];
+    }
+}
+
+/* Light that grows by `growth` (Q16), by place in cells, in 256ths of cells. */
+static ALSO_AVX2 void grow(uint32_t range, uint32_t growth, uint32_t *tone)
+{
+    const double inverse = 1.0 / range;
+    const int32_t knee = (int32_t)(((uint64_t)HAZE_SHOULDER << 16) / growth);
+    const int32_t room = CURVE_ONE - HAZE_SHOULDER, most = (int32_t)(growth - HAZE_SHOULDER);
+    const double above = (double)(CURVE_ONE - knee) * room, more = growth - CURVE_ONE;
+    for (uint32_t i = 0; i <= TILE_CELLS; i++) {
+        const int32_t x = (int32_t)least_of(curve_part(i << 8, inverse), CURVE_ONE);
+        const int32_t past = x > knee ? x - knee : 0;
+        const uint32_t straight = (uint32_t)((uint64_t)x * growth >> 16);
+        const uint32_t bent = (uint32_t)HAZE_SHOULDER +
+                              curve_quotient((double)past * most * room, above + more * past);
+        tone[i] = (uint32_t)((uint64_t)(past ? bent : straight) * range >> 16);
+    }
+}
+
+/* Finds the curve of all tiles that returns the light of the picture. */
+static void return_light(uint32_t range, HazeLight *light)
+{
+    uint32_t growth = CURVE_ONE;
+    for (uint32_t step = (HAZE_MOST - CURVE_ONE) / 2, i = 0; i < HAZE_STEPS; i++, step /= 2) {
+        uint64_t sum = 0;
+        grow(range, growth + step, light->after);
+        for (int k = 0; k <= TILE_CELLS; k++)
+            sum += (uint64_t)light->count[k] * light->after[k];
+        growth += sum < (light->before * HAZE_MEAN >> 8) ? step : 0;
+    }
+    grow(range, growth, light->after);
+}
+
+/* The target of a tile in mode HAZE, from its places. */
+static ALSO_AVX2 void haze_target(const CurveParams *p, uint32_t range, const HazeLight *light,
+                                  const uint32_t *places, uint32_t *target)
+{
+    const int black = curve_black(p), cells = curve_white(p) - black + 1;
+    const uint32_t first = (uint32_t)p->black << 16, *after = light->after;
     const int shift = 8 + p->fraction;
-    for (int i = 0; i < cells; i++)
-        target[black + i] = first + (places[i] << shift);
-    for (int i = 0; i < cells && light_is_on(&p->light); i++)
-        target[black + i] = light_code(p, places[i], h.range);
+    for (int i = 0; i < cells; i++) {
+        const uint32_t from = after[places[i] >> 8], to = after[(places[i] >> 8) + 1];
+        const uint32_t place = least_of(from + ((to - from) * (places[i] & 255) >> 8), range);
+        target[black + i] =
+            light_is_on(&p->light) ? light_code(p, place, range) : first + (place << shift);
+    }
 }
 
 /* ---- curves ---- */
@@ -270,10 +371,27 @@ typedef struct Frame {
     uint32_t light[TILE_CELLS]; /* codes before equalization */
     uint32_t alpha;             /* of the frame, or 1 without a history */
     Haze haze;
+    HazeLight haze_light;
 } Frame;
 
+/* True if a tile has nothing to equalize. */
+static int has_nothing(const Frame *f, const CurveView *view)
+{
+    return (view->flat && !(f->grid->haze && view->counted)) || f->frame->blank;
+}
+
+/* Mode HAZE: finds the places of a tile from its counts without bars. */
+static void tile_haze(Frame *f, const uint32_t *left, uint32_t *places)
+{
+    uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
+    const CurveView view = curve_count(&f->grid->curve, left, hist);
+    curve_scan(hist, TILE_CELLS, sums);
+    if (!has_nothing(f, &view))
+        haze_places(&f->grid->curve, f->haze, view.counted, hist, sums, &f->haze_light, places);
+}
+
 /* Computes a tile's curve from its counts without bars, and its history. The weight of the target
- * and the strength are those of the whole frame. */
+ * and the strength are those of the whole frame. In mode HAZE, `smooth` has the places before. */
 static ALSO_AVX2 void tile_video(const Frame *f, const uint32_t *left, const uint32_t *was,
                                  uint32_t *smooth, uint32_t *curve)
 {
@@ -281,13 +399,11 @@ static ALSO_AVX2 void tile_video(const Frame *f, const uint32_t *left, const uin
     uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
     uint32_t target[TILE_CELLS];
     const CurveView view = curve_count(p, left, hist);
-    const int flat = view.flat || f->frame->blank, haze = f->grid->haze && !flat;
-    if (haze) {
-        curve_scan(hist, TILE_CELLS, sums);
-        haze_target(p, f->haze, view.counted, left, sums, target);
-    } else {
-        curve_target(p, view.counted, flat, f->light, hist, sums, target);
-    }
+    const int nothing = has_nothing(f, &view);
+    if (f->grid->haze && !nothing)
+        haze_target(p, f->haze.range, &f->haze_light, smooth, target);
+    else
+        curve_target(p, view.counted, nothing, f->light, hist, sums, target);
     curve_smooth(p, f->light, target, was, f->alpha, smooth);
     curve_weaken(p, f->light, smooth, f->frame->strength, curve);
     if (!f->grid->haze || f->alpha == CURVE_ONE)
@@ -361,9 +477,17 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
     memset(map.key, 0, sizeof(map.key));
     transfer_map(p, &map);
     light_bins(p, f.light);
-    if (grid->haze)
-        f.haze = find_light(p, frame);
     lumeq_tile_begin(grid, &frame->bars, result, tables);
+    if (grid->haze) {
+        f.haze = find_light(p, frame);
+        for (int tile = 0; tile < tile_count(grid); tile++) {
+            uint32_t without[TILE_CELLS], light[TILE_CELLS];
+            const uint32_t *left =
+                curve_exclude(p, hist[tile], tile_bars(grid, &frame->bars, tile), without);
+            tile_haze(&f, transfer_counts(p, &map, left, light), result->smooth[tile]);
+        }
+        return_light(f.haze.range, &f.haze_light);
+    }
     for (int tile = 0; tile < tile_count(grid); tile++) {
         uint32_t without[TILE_CELLS], light[TILE_CELLS], curve[TILE_CELLS], codes[TILE_CELLS];
         const uint32_t *left = hist[tile];
