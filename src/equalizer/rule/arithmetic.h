@@ -6,6 +6,7 @@
 #define LUMEQ_ARITHMETIC_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "equalizer/curve_types.h"
 
@@ -31,12 +32,13 @@ static inline uint32_t most_of(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* The value between both, `weight` (Q16) from the first to the second. */
+/* The value between both, `weight` (Q16) from the first to the second, rounded. High and low halves
+ * apart: their weighted sums are below 2^32, so differences may wrap around. */
 static inline uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
 {
-    return (
-        uint32_t)(((uint64_t)from * (CURVE_ONE - weight) + (uint64_t)to * weight + CURVE_ONE / 2) >>
-                  16);
+    const uint32_t high = (from >> 16 << 16) + ((to >> 16) - (from >> 16)) * weight;
+    const uint32_t low = (from << 16) + ((to & 0xffff) - (from & 0xffff)) * weight;
+    return high + ((low + CURVE_ONE / 2) >> 16);
 }
 
 /*
@@ -65,20 +67,24 @@ static inline uint32_t curve_part(uint32_t n, double inverse)
 /* A fraction m / d, for curve_scale(). */
 typedef struct CurveRatio {
     uint32_t m, d; /* m modulo 2^32; d below 2^31 */
-    double value;  /* slightly too small */
+    double value;
 } CurveRatio;
 
 static inline CurveRatio curve_ratio(uint64_t m, uint32_t d)
 {
-    return (CurveRatio){(uint32_t)m, d, (double)m / d * (1 - 0x1p-50)};
+    return (CurveRatio){(uint32_t)m, d, (double)m / d};
 }
 
-/* n * m / d, rounded down, for n below 2^31, m below 2^53 and a quotient below 2^32. The estimate
- * is too small by less than 2^-49 of itself, so by at most 1, and the remainder tells. */
+/* n * m / d, rounded down, for n below 2^31, m below 2^53 and a quotient below 2^32. Adding 2^52
+ * rounds the estimate to the nearest integer, the low bits of the sum. It is the quotient or the
+ * integer above, for which the remainder is negative. */
 static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
 {
-    const uint32_t q = (uint32_t)((double)(int32_t)n * ratio.value);
-    return q + (n * ratio.m - q * ratio.d >= ratio.d);
+    const double sum = (double)(int32_t)n * ratio.value + 0x1p52;
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof(bits));
+    const uint32_t q = (uint32_t)bits;
+    return q - ((n * ratio.m - q * ratio.d) >> 31);
 }
 
 /* Inclusive prefix sums; returns the total. Sums up both halves at a time: each addition must wait

@@ -61,14 +61,14 @@ const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32
 }
 
 HIDE_VARIANTS(curve_count)
-ALSO_AVX2 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist,
-                                uint32_t *sums)
+ALSO_AVX2 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist)
 {
     const int black = curve_black(p), white = curve_white(p);
     CurveView view = {0};
     memset(hist, 0, (size_t)p->bins * sizeof(hist[0]));
     memcpy(hist + black, left + black, (size_t)(white - black + 1) * sizeof(hist[0]));
-    view.counted = curve_scan(hist, p->bins, sums);
+    for (int i = 0; i < p->bins; i++)
+        view.counted += hist[i];
     for (int i = 0; i < p->bins; i++)
         view.flat |= hist[i] == view.counted;
     view.flat |= p->clip == CURVE_ONE && !p->lift;
@@ -76,8 +76,8 @@ ALSO_AVX2 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint
 }
 
 HIDE_VARIANTS(curve_statistics)
-ALSO_AVX2 void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sums,
-                                uint32_t *cdf)
+ALSO_AVX2 void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *hist,
+                                uint32_t *sums, uint32_t *cdf)
 {
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = range_of(p);
@@ -85,6 +85,7 @@ ALSO_AVX2 void curve_statistics(const CurveParams *p, CurveView *view, const uin
     const int bins = p->bins;
     uint32_t sum = 0, squares = 0;
     const double inverse = view->counted ? 1.0 / view->counted : 0;
+    curve_scan(hist, bins, sums);
     for (int i = 0; i < bins; i++)
         cdf[i] = curve_part(sums[i], inverse);
     for (int i = 0; i < bins && !view->counted; i++)
@@ -177,20 +178,33 @@ static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int blank, int 
     return curve_lerp(alpha, alpha / (p->lift ? 64 : 8), rise(change, CURVE_FADE_CALM, CURVE_FADE));
 }
 
+/* Clips cells of one bin: each round spreads the excess of the one before evenly, and cuts. The
+ * remainder of the division adds one count each to evenly spaced cells: cell * rest / n with 24
+ * fraction bits, less than 1 / n too large. */
+static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t limit)
+{
+    uint32_t excess = 0;
+    for (int round = 0; round <= CURVE_CLIP_ROUNDS; round++) {
+        const uint32_t share = excess / n, step = excess % n * ((1u << 24) / n + 1);
+        const uint32_t most = round < CURVE_CLIP_ROUNDS ? limit : UINT32_MAX;
+        excess = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t count = hist[i] + share + ((i + 1) * step >> 24) - (i * step >> 24);
+            const uint32_t cut = least_of(count, most);
+            excess += count - cut;
+            hist[i] = cut;
+        }
+        if (!excess)
+            break;
+    }
+}
+
 /* Cuts cells to the limit, their bins by the same share. Working on cells matters in deep formats
  * that hold codes of fewer bits: their empty bins are no contrast. Returns the excess. */
 static ALSO_AVX2 uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
 {
     const int width = curve_width(p);
     uint32_t over = 0;
-    if (width == 1) {
-        for (int i = 0; i < CURVE_CELLS; i++) {
-            const uint32_t count = least_of(hist[i], limit);
-            over += hist[i] - count;
-            hist[i] = count;
-        }
-        return over;
-    }
     for (uint32_t *bin = hist; bin < hist + p->bins; bin += width) {
         uint32_t cell = 0, left = 0;
         for (int i = 0; i < width; i++)
@@ -205,17 +219,10 @@ static ALSO_AVX2 uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32
     return over;
 }
 
-/* Adds `excess` counts to n bins evenly. The remainder of the division adds one count each to
- * evenly spaced bins. */
+/* Adds `excess` counts to n bins evenly, as clip_codes() does. */
 static ALSO_AVX2 void spread(uint32_t *hist, uint32_t n, uint32_t excess)
 {
     const uint32_t share = excess / n, rest = excess % n;
-    if (n <= CURVE_CELLS) { /* i * rest / n with 24 fraction bits, less than 1 / n too large */
-        const uint32_t step = rest * ((1u << 24) / n + 1);
-        for (uint32_t i = 0; i < n; i++)
-            hist[i] += share + ((i + 1) * step >> 24) - (i * step >> 24);
-        return;
-    }
     const double inverse = 1.0 / n;
     for (uint32_t i = 0; i < n; i++)
         hist[i] += share + curve_floor((int32_t)((i + 1) * rest), inverse) -
@@ -223,7 +230,7 @@ static ALSO_AVX2 void spread(uint32_t *hist, uint32_t n, uint32_t excess)
 }
 
 /* Cuts each cell in range to the clip limit and spreads the excess over all bins. */
-static ALSO_AVX2 void clip(const CurveParams *p, uint32_t counted, uint32_t *hist, uint32_t *sums)
+static void clip(const CurveParams *p, uint32_t counted, uint32_t *hist)
 {
     const uint32_t n = range_of(p), width = (uint32_t)curve_width(p);
     if (!p->clip || (p->clip >> 16) * width >= n)
@@ -232,13 +239,14 @@ static ALSO_AVX2 void clip(const CurveParams *p, uint32_t counted, uint32_t *his
     if (limit >= counted)
         return;
     uint32_t *in_range = hist + curve_black(p);
-    for (int round = 0; round < CURVE_CLIP_ROUNDS; round++) {
+    if (width == 1)
+        clip_codes(in_range, n, limit);
+    for (int round = 0; round < CURVE_CLIP_ROUNDS && width > 1; round++) {
         const uint32_t excess = cut_cells(p, hist, limit);
         if (!excess)
             break;
         spread(in_range, n, excess);
     }
-    curve_scan(hist, p->bins, sums);
 }
 
 /* Mode STRETCH: a straight line through all but a few of the counts. If it is steeper than the clip
@@ -281,11 +289,13 @@ ALSO_AVX2 void curve_target(const CurveParams *p, uint32_t counted, int flat, co
             target[i] = light[i];
         return;
     }
+    if (!p->stretch)
+        clip(p, counted, hist);
+    curve_scan(hist, p->bins, sums);
     if (p->stretch) {
         stretch(p, counted, sums, target);
         return;
     }
-    clip(p, counted, hist, sums);
     const uint32_t first = sums[black];
     const CurveRatio slope =
         curve_ratio((uint64_t)(p->white - p->black) << 16, most_of(counted - first, 1));
@@ -411,8 +421,8 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     transfer_map(p, &w->map);
     const uint32_t bars = curve_bars(p, &result->bars.active, result->bars.area);
     const uint32_t *left = curve_exclude(p, hist, bars, w->left);
-    CurveView view = curve_count(p, transfer_counts(p, &w->map, left, w->moved), w->hist, w->sums);
-    curve_statistics(p, &view, w->sums, w->cdf);
+    CurveView view = curve_count(p, transfer_counts(p, &w->map, left, w->moved), w->hist);
+    curve_statistics(p, &view, w->hist, w->sums, w->cdf);
     curve_compare(p, &view, before, result->bars.grew, w->cdf);
 
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN, alone = view.flat || blank;

@@ -99,15 +99,16 @@ uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area
 const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32_t samples,
                               uint32_t *left);
 
-/* Copies the counts in range and sums them up. Sets `counted` and `flat`: the range is empty, all
+/* Copies the counts in range. Sets `counted` and `flat`: the range is empty, all
  * counts are in one bin, or the clip limit is 1, which only an even histogram meets; its curve is
  * the identity. */
-CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist, uint32_t *sums);
+CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist);
 
-/* Computes the CDF, and mean and variance from it, as sums over the bins' places x in the range:
- * E(x) = sum of 1 - CDF, E(x^2) = sum of 2 x (1 - CDF). A picture with no samples in range is
- * black. */
-void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *sums, uint32_t *cdf);
+/* Computes the sums, the CDF, and mean and variance from it, as sums over the bins' places x in the
+ * range: E(x) = sum of 1 - CDF, E(x^2) = sum of 2 x (1 - CDF). A picture with no samples in range
+ * is black. */
+void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *hist, uint32_t *sums,
+                      uint32_t *cdf);
 
 /* Computes the distance from the previous frame: the mean over the range of the CDFs' |difference|,
  * or 0 if either frame has no samples in range; such a frame keeps the old CDF. `same_scene`: new
@@ -118,8 +119,8 @@ void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *bef
 /* Share of the strength that a picture needs. */
 uint32_t curve_need(const CurveView *view);
 
-/* Computes the target of equalization or stretching from the counts and their sums, which it
- * clips. `flat`: it is the identity, `light`. */
+/* Computes the target of equalization or stretching from the counts, which it clips. `flat`: it is
+ * the identity, `light`. `sums`: memory for p->bins of them. */
 void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
                   uint32_t *hist, uint32_t *sums, uint32_t *target);
 

@@ -97,8 +97,8 @@ static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
     const uint32_t bars = curve_bars(p, &f->active, f->area);
     transfer_map(p, &w->map);
     const uint32_t *left = curve_exclude(p, f->hist, bars, w->left);
-    CurveView view = curve_count(p, transfer_counts(p, &w->map, left, w->moved), w->hist, w->sums);
-    curve_statistics(p, &view, w->sums, w->cdf);
+    CurveView view = curve_count(p, transfer_counts(p, &w->map, left, w->moved), w->hist);
+    curve_statistics(p, &view, w->hist, w->sums, w->cdf);
     f->blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     f->need = curve_need(&view);
     f->counted = p->lift && view.counted;

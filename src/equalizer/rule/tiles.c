@@ -280,12 +280,14 @@ static ALSO_AVX2 void tile_video(const Frame *f, const uint32_t *left, const uin
     const CurveParams *p = &f->grid->curve;
     uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
     uint32_t target[TILE_CELLS];
-    const CurveView view = curve_count(p, left, hist, sums);
+    const CurveView view = curve_count(p, left, hist);
     const int flat = view.flat || f->frame->blank, haze = f->grid->haze && !flat;
-    if (haze)
+    if (haze) {
+        curve_scan(hist, TILE_CELLS, sums);
         haze_target(p, f->haze, view.counted, left, sums, target);
-    else
+    } else {
         curve_target(p, view.counted, flat, f->light, hist, sums, target);
+    }
     curve_smooth(p, f->light, target, was, f->alpha, smooth);
     curve_weaken(p, f->light, smooth, f->frame->strength, curve);
     if (!f->grid->haze || f->alpha == CURVE_ONE)
@@ -334,9 +336,10 @@ ALSO_AVX2 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *le
     uint32_t *nodes = tables->nodes[tile], codes[TILE_CELLS];
     for (int i = 0; i < TILE_CELLS; i++) {
         /* Truncated, so that rounding it gives the same code as rounding the curve. */
-        nodes[i] = curve[i] >> 8;
-        result->sums.curve_sum[i] += nodes[i];
-        codes[i] = least_of((nodes[i] + 128) >> shift, TILE_CELLS - 1);
+        const uint32_t node = curve[i] >> 8;
+        nodes[i] = node;
+        result->sums.curve_sum[i] += node;
+        codes[i] = least_of((node + 128) >> shift, TILE_CELLS - 1);
     }
     nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
     /* Neighbours often have the same code, and would wait for each other's sum. */
