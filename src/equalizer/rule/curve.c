@@ -63,14 +63,19 @@ const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32
 HIDE_VARIANTS(curve_count)
 ALSO_AVX2 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist)
 {
-    const int black = curve_black(p), white = curve_white(p);
+    const int black = curve_black(p), white = curve_white(p), bins = p->bins;
     CurveView view = {0};
-    memset(hist, 0, (size_t)p->bins * sizeof(hist[0]));
-    memcpy(hist + black, left + black, (size_t)(white - black + 1) * sizeof(hist[0]));
-    for (int i = 0; i < p->bins; i++)
-        view.counted += hist[i];
-    for (int i = 0; i < p->bins; i++)
-        view.flat |= hist[i] == view.counted;
+    uint32_t most = 0;
+    for (int i = 0; i < black; i++)
+        hist[i] = 0;
+    for (int i = white + 1; i < bins; i++)
+        hist[i] = 0;
+    for (int i = black; i <= white; i++) {
+        hist[i] = left[i];
+        view.counted += left[i];
+        most = most_of(most, left[i]);
+    }
+    view.flat = most == view.counted;
     view.flat |= p->clip == CURVE_ONE && !p->lift;
     return view;
 }
@@ -179,17 +184,18 @@ static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int blank, int 
 }
 
 /* Clips cells of one bin: each round spreads the excess of the one before evenly, and cuts. The
- * remainder of the division adds one count each to evenly spaced cells: cell * rest / n with 24
- * fraction bits, less than 1 / n too large. */
+ * remainder of the division adds one count each to evenly spaced cells, where cell * rest / n
+ * passes an integer. It has 24 fraction bits, and is less than 1 / n too large. */
 static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t limit)
 {
     uint32_t excess = 0;
     for (int round = 0; round <= CURVE_CLIP_ROUNDS; round++) {
         const uint32_t share = excess / n, step = excess % n * ((1u << 24) / n + 1);
         const uint32_t most = round < CURVE_CLIP_ROUNDS ? limit : UINT32_MAX;
+        uint32_t at = 0;
         excess = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            const uint32_t count = hist[i] + share + ((i + 1) * step >> 24) - (i * step >> 24);
+        for (uint32_t i = 0; i < n; i++, at += step) {
+            const uint32_t count = hist[i] + share + (((at & 0xffffff) + step) >> 24);
             const uint32_t cut = least_of(count, most);
             excess += count - cut;
             hist[i] = cut;
