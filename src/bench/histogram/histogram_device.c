@@ -343,8 +343,7 @@ static cudaError_t count_lumeq(const Gpu *g, const HistogramPlane *plane, int pi
                                   .params = &params,
                                   .tally = &g->results->tallies[piece],
                                   .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&params);
-    return lumeq_cuda_counter(depth, job->bins)(&g->device, &count, &one, stream);
+    return lumeq_cuda_counter(depth, job->bins)(&g->device, &count, stream);
 }
 
 /* Counts a piece; a BenchWork. */

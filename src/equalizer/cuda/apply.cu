@@ -44,11 +44,10 @@ typedef Codes8<uint8_t> Rounded8;
 typedef Codes8<uint32_t> Dithered8;
 
 template <typename Entry>
-static __device__ __forceinline__ void prepare(Codes8<Entry> *codes, const CurveParams &,
-                                               uint32_t frame)
+static __device__ __forceinline__ void prepare(Codes8<Entry> *codes, const CurveParams &params)
 {
     codes->own = threadIdx.x % LANE_TABLES * (uint32_t)sizeof(uint32_t);
-    codes->frame = frame;
+    codes->frame = params.frame;
     asm volatile("" : "+r"(codes->own));
 }
 
@@ -124,7 +123,7 @@ typedef struct Codes16 {
     Codes codes;
 } Codes16;
 
-static __device__ __forceinline__ void prepare(Codes16 *table, const CurveParams &params, uint32_t)
+static __device__ __forceinline__ void prepare(Codes16 *table, const CurveParams &params)
 {
     table->codes = {params.shift, (uint32_t)params.bins - 1};
 }
@@ -160,13 +159,12 @@ typedef struct Nodes {
     uint32_t frame;
 } Nodes;
 
-static __device__ __forceinline__ void prepare(Nodes *nodes, const CurveParams &params,
-                                               uint32_t frame)
+static __device__ __forceinline__ void prepare(Nodes *nodes, const CurveParams &params)
 {
     nodes->codes = {params.shift, (1u << params.depth) - 1};
     nodes->fraction = params.fraction;
     nodes->dither = params.dither;
-    nodes->frame = frame;
+    nodes->frame = params.frame;
 }
 
 static __device__ __forceinline__ void fill(Nodes::Memory *memory, const CurveTable *table,
@@ -277,18 +275,17 @@ static __device__ __forceinline__ void look_up_start(const Chunks &chunks, Looku
         chunks_load(chunks, &start->at, start->values);
 }
 
-/* Call it in all threads of the block. It synchronizes the block before it reads `active`. `frame`:
- * number of the dither pattern. */
+/* Call it in all threads of the block. It synchronizes the block before it reads `active`. */
 template <typename Table>
 static __device__ __forceinline__ void
 look_up_plane(typename Table::Memory *memory, const Chunks &chunks, uint8_t *dst, int dst_stride,
-              const CurveTable *from, const CurveParams &params, uint32_t frame,
-              const Active &active, LookupStart *start)
+              const CurveTable *from, const CurveParams &params, const Active &active,
+              LookupStart *start)
 {
     typedef typename Table::Sample Sample;
     Table table;
     table.memory = memory;
-    prepare(&table, params, frame);
+    prepare(&table, params);
     fill(memory, from, params); /* synchronizes the block */
     while (chunk_is_there(chunks, start->at)) {
         look_up_chunks(table, active, chunks, dst, dst_stride, &start->at, start->values);
@@ -325,8 +322,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     wait_for_kernel_before(); /* it may make the table */
     if (threadIdx.x == 0)
         find_active(&active, bars);
-    look_up_plane<Table>(&memory, chunks, dst, dst_stride, from, params, batch.of[frame].frame,
-                         active, &start);
+    look_up_plane<Table>(&memory, chunks, dst, dst_stride, from, params, active, &start);
 }
 
 extern "C" cudaError_t lumeq_cuda_load_apply(void)

@@ -13,8 +13,7 @@ extern "C" cudaError_t lumeq_cuda_load_count10(void)
 }
 
 extern "C" cudaError_t lumeq_cuda_count10(const LumeqCudaDevice *device,
-                                          const LumeqCudaCount *count, const LumeqCudaBatch *batch,
-                                          cudaStream_t stream)
+                                          const LumeqCudaCount *count, cudaStream_t stream)
 {
-    return launch_measure<KIND>(device, count, batch, stream);
+    return launch_measure<KIND>(device, count, stream);
 }
