@@ -359,15 +359,15 @@ typedef struct LumeqConfig {
      * frame. */
     int no_stage_times;
     /*
-     * The most frames of the reference that a GPU processes together: 0 (like 1: each frame by
-     * itself) to LUMEQ_MAX_BATCH. Small frames then cost less: those of the same shape and settings
-     * share launches. lumeq_submit() keeps frames until there are that many, and lumeq_receive()
-     * starts those that are there; lumeq_destroy() drops them. A frame with LumeqSync, or that is
-     * not of the reference, starts at once, with all before it. Stage times are those of the frames
-     * that share launches. If the GPU fails to start frames that were kept, it counts as lost. Four
-     * times as many frames as that can be in flight; each takes 0.25 to 2 MB on the GPU, and its
-     * planes if they are in host memory. A GPU without memory for them finishes those in flight
-     * first. Contexts and the CPU ignore it, and so does a GPU with real_time.
+     * The most frames that a GPU processes together: 0 (like 1: each frame by itself) to
+     * LUMEQ_MAX_BATCH. Small frames then cost less: those of the same shape and settings share
+     * launches. lumeq_submit() keeps frames until there are that many, and lumeq_receive() starts
+     * those that are there; lumeq_destroy() drops them. A frame with LumeqSync starts at once,
+     * with all before it. Stage times are those of the frames that share launches. If the GPU fails
+     * to start frames that were kept, it counts as lost. Four times as many frames as that can be
+     * in flight; each takes 0.25 to 2 MB on the GPU, and its planes if they are in host memory. A
+     * GPU without memory for them finishes those in flight first. Contexts and the CPU ignore it,
+     * and so does a GPU with real_time.
      */
     int batch;
 } LumeqConfig;

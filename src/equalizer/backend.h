@@ -212,19 +212,19 @@ typedef struct LumeqBackend {
     /*
      * Frames in flight, in a backend with a device; else NULL; one thread at a time. `place` checks
      * a frame and takes its memory; the job without counts, but for `sync`, stays valid until
-     * `begin`, which measures frames. They end their measure with measure_finish; then `write`
-     * takes their curves, and `land` finishes them and sets the times of the stages. Frames of the
-     * reference, begun together where they have the same shape, land after `begin`, with `hist` and
+     * `begin`, which measures frames, together where they have the same shape. They end their
+     * measure with measure_finish; then `write` takes their curves, and `land` finishes them and
+     * sets the times of the stages. Frames of the reference land after `begin`, with `hist` and
      * `sums` of the counts; `counts` is NULL for others. `leave` gives up what was placed, in
      * order, and not before the frame that has it as `before` has landed.
      *
      * None but `land` waits, unless the input is not pinned. A device that was lost and recovers
-     * does not write to host memory, except for frames with sync. Errors as above; if `begin` fails
-     * with a frame that it may not refuse, the device counts as lost.
+     * does not write to host memory, except for frames with sync. Errors as above; if one of
+     * several frames fails, or one that `begin` may not refuse, the device counts as lost.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
     int (*begin)(void *priv, void *const *pendings, int count, int may_refuse);
-    int (*write)(void *priv, const LumeqApplyJob *job);
+    int (*write)(void *priv, const LumeqApplyJob *jobs, int count);
     int (*land)(void *priv, void *pending, const LumeqCounts *counts, int wait,
                 double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);
     void (*leave)(void *priv, void *pending);

@@ -44,7 +44,7 @@ struct LumeqEqualizer {
     void *priv;
     LumeqParams params;
 
-    int batch; /* frames of the reference to begin together */
+    int batch; /* frames to begin together */
     /* A ring of `size`: `in_flight` of them, the oldest at `first`. The one before is that of the
      * frame that was received last. */
     Flight flights[SLOTS + 1];
@@ -420,17 +420,27 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
     return ret < 0 ? ret : follow(eq, f);
 }
 
-/* Begins to write a frame whose curve is made. */
-static int write_frame(LumeqEqualizer *eq, Flight *f)
+/* Begins to write frames whose curves are made. */
+static int write_batch(LumeqEqualizer *eq, int first, int end)
 {
-    if (f->reference)
-        return 0;
-    const LumeqApplyJob job = apply_job(f);
-    const int ret = eq->backend->write(eq->priv, &job);
-    if (may_replace(eq, f) || !is_refused(ret))
+    LumeqApplyJob jobs[LUMEQ_MAX_BATCH];
+    Flight *frames[LUMEQ_MAX_BATCH];
+    int count = 0, may = 1;
+    for (int i = first; i < end; i++) {
+        Flight *f = flight_at(eq, i);
+        if (f->reference)
+            continue;
+        may &= may_replace(eq, f);
+        jobs[count] = apply_job(f);
+        frames[count++] = f;
+    }
+    const int ret = count ? eq->backend->write(eq->priv, jobs, count) : 0;
+    if (may || !is_refused(ret))
         return ret;
-    f->finished = 1;
-    f->error = LUMEQ_ERR_UNAVAILABLE;
+    for (int i = 0; i < count; i++) {
+        frames[i]->finished = 1;
+        frames[i]->error = LUMEQ_ERR_UNAVAILABLE;
+    }
     (void)failed(eq, ret);
     return 0;
 }
@@ -441,11 +451,18 @@ static int write_frames(LumeqEqualizer *eq, int wait)
 {
     int ret = 0;
     while (eq->written < eq->begun && ret == 0) {
-        Flight *f = flight_at(eq, eq->written);
-        ret = make_curve(eq, f, eq->written < wait);
-        if (ret == 0)
-            ret = write_frame(eq, f);
-        eq->written += ret == 0;
+        const int first = eq->written;
+        int end = first;
+        while (ret == 0 && end < eq->begun && end < first + eq->batch) {
+            ret = make_curve(eq, flight_at(eq, end), end == first && first < wait);
+            end += ret == 0;
+        }
+        const int written = write_batch(eq, first, end);
+        if (written < 0)
+            return written;
+        eq->written = end;
+        if (ret == LUMEQ_ERR_AGAIN && end > first && end < wait)
+            ret = 0;
     }
     return ret;
 }
@@ -539,7 +556,7 @@ static int begin(LumeqEqualizer *eq, Flight *f)
     if (ret < 0)
         return ret;
     eq->in_flight++;
-    if (eq->in_flight - eq->begun >= eq->batch || f->frame.sync || !f->reference)
+    if (eq->in_flight - eq->begun >= eq->batch || f->frame.sync)
         ret = begin_frames(eq, 1);
     if (ret < 0) {
         leave(eq, f);

@@ -101,10 +101,11 @@ static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *cou
     return fake_measure(priv, pending, counts);
 }
 
-static int write_fake(void *priv, const LumeqApplyJob *job)
+static int write_fake(void *priv, const LumeqApplyJob *job, int count)
 {
     Flight *p = job->flight;
     const int ret = try_call(priv);
+    CHECK(count == 1, "%d frames are written", count);
     if (ret < 0) {
         p->landed = ret != LUMEQ_ERR_GPU;
         return ret;

@@ -646,21 +646,36 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaTally *tally, LumeqCudaTally *host, cudaStream_t stream)
+                               LumeqCudaTally *tally, LumeqCudaTally *host,
+                               const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     static NoiseProfile noise;
-    LumeqMeasureJob own = *job;
     void *pending;
     CALL();
     work(stream);
-    own.counts.hist = host->hist;
-    own.counts.noise = job->previous.plane[0] ? &host->noise : &noise;
-    own.counts.lit[BARS_COLUMNS] = host->lit[BARS_COLUMNS];
-    own.counts.lit[BARS_ROWS] = host->lit[BARS_ROWS];
-    if (device->early_launches || tally->blocks_done ||
-        (job->counts.cells && job->counts.cells[0]) ||
-        lumeq_backend_cpu.measure(cpu_backend(), &own, &pending) < 0)
-        abort();
+    fake_cuda.batches += batch->count > 1;
+    for (int i = 0; i < batch->count; i++) {
+        const LumeqCudaInBatch *of = &batch->of[i];
+        const LumeqCudaTally *counting = AFTER(tally, of->device);
+        LumeqCudaTally *counted = AFTER(host, of->host);
+        LumeqMeasureJob own = *job;
+        if (device->early_launches || counting->blocks_done ||
+            (job->counts.cells && job->counts.cells[0]))
+            abort();
+        own.in = image_after(&job->in, of->in);
+        if (job->previous.plane[0])
+            own.previous.plane[0] = AFTER(job->previous.plane[0], of->before);
+        if (job->counts.tiles)
+            own.counts.tiles = AFTER(job->counts.tiles, of->device);
+        if (job->counts.padding)
+            own.counts.padding = AFTER(job->counts.padding, of->device);
+        own.counts.hist = counted->hist;
+        own.counts.noise = job->previous.plane[0] ? &counted->noise : &noise;
+        own.counts.lit[BARS_COLUMNS] = counted->lit[BARS_COLUMNS];
+        own.counts.lit[BARS_ROWS] = counted->lit[BARS_ROWS];
+        if (lumeq_backend_cpu.measure(cpu_backend(), &own, &pending) < 0)
+            abort();
+    }
     return cudaSuccess;
 }
 
@@ -678,6 +693,7 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
         LumeqApplyJob own = *job;
         own.in = image_after(&job->in, of->in);
         own.out = image_after(&job->out, of->out);
+        own.curve.frame = of->frame;
         own.table = AFTER(job->table, of->device);
         own.tables = AFTER(job->tables, of->device);
         own.bars = job->bars ? AFTER(job->bars, of->device) : &no_bars;

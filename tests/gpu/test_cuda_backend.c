@@ -19,8 +19,7 @@ typedef struct Format {
     int chroma, sub; /* planes: 0, 1 interleaved, 2; their subsampling */
 } Format;
 
-/* A film, and how the GPU equalizes it. In batches only frames of the reference with one format go
- * together. */
+/* A film, and how the GPU equalizes it. In batches only frames of one format go together. */
 typedef struct Film {
     Where where;
     int batch, no_times;
@@ -47,7 +46,9 @@ static const Film films[] = {
     {.where = ON_DEVICE, .mode = LUMEQ_MODE_HAZE},
     {.where = PINNED, .no_times = 1, .later = LUMEQ_MODE_CLAHE},
     {.where = PAGEABLE, .batch = 3, .later = LUMEQ_MODE_HAZE},
-    {.where = ON_DEVICE, .batch = 16, .mode = LUMEQ_MODE_CLAHE, .no_times = 1},
+    {.where = PINNED, .batch = 16, .mode = LUMEQ_MODE_CLAHE},
+    {.where = ON_DEVICE, .batch = 16, .no_times = 1},
+    {ON_DEVICE, 16, 1, {640, 360, 2, 1}, LUMEQ_MODE_GLOBAL, LUMEQ_MODE_HAZE, 0, 0},
     {PINNED, 16, 0, {322, 182, 1, 1}, LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, 0, 1},
     REFERENCE(FORMAT(640, 360, 2, 1)),
     REFERENCE(FORMAT(640, 360, 1, 1)),

@@ -72,7 +72,7 @@ static void close_frame(Frame *f)
 
 static void queue(const Frame *f, cudaStream_t stream)
 {
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one();
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&params);
     Reference *r = f->reference;
     OK(lumeq_cuda_reference(&device, &f->in.device, &params, &r->counters, &r->host, &r->table,
                             &one, stream));

@@ -93,7 +93,7 @@ static cudaError_t join_streams(const Bench *bench, int piece, cudaStream_t stre
 
 static LumeqCudaBatch batch_of(const Bench *bench, int count)
 {
-    LumeqCudaBatch batch = lumeq_cuda_batch_of_one();
+    LumeqCudaBatch batch = lumeq_cuda_batch_of_one(&bench->job.curve);
     batch.count = count;
     for (int i = 0; i < count; i++) {
         LumeqCudaInBatch *of = &batch.of[i];
@@ -156,7 +156,9 @@ static cudaError_t count(void *data, int piece, cudaStream_t stream)
                                   .params = p,
                                   .tally = &bench->frames[piece % FRAMES].tally,
                                   .host = &bench->frames[piece % FRAMES].host};
-    const cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(&bench->device, &count, stream);
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(p);
+    const cudaError_t error =
+        lumeq_cuda_counter(p->depth, p->bins)(&bench->device, &count, &one, stream);
     return error ? error : join_streams(bench, piece, stream);
 }
 
@@ -167,7 +169,7 @@ static cudaError_t apply(void *data, int piece, cudaStream_t stream)
     const Frame *const frame = bench->frames;
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
     const LumeqCudaPlane from = lumeq_pictures_plane(&in, 0), to = lumeq_pictures_plane(&out, 0);
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one();
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&bench->job.curve);
     return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
                                                      &frame->tables, NULL, &one, stream)
                             : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table, NULL,

@@ -343,7 +343,8 @@ static cudaError_t count_lumeq(const Gpu *g, const HistogramPlane *plane, int pi
                                   .params = &params,
                                   .tally = &g->results->tallies[piece],
                                   .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
-    return lumeq_cuda_counter(depth, job->bins)(&g->device, &count, stream);
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&params);
+    return lumeq_cuda_counter(depth, job->bins)(&g->device, &count, &one, stream);
 }
 
 /* Counts a piece; a BenchWork. */

@@ -44,10 +44,11 @@ typedef Codes8<uint8_t> Rounded8;
 typedef Codes8<uint32_t> Dithered8;
 
 template <typename Entry>
-static __device__ __forceinline__ void prepare(Codes8<Entry> *codes, const CurveParams &params)
+static __device__ __forceinline__ void prepare(Codes8<Entry> *codes, const CurveParams &,
+                                               uint32_t frame)
 {
     codes->own = threadIdx.x % LANE_TABLES * (uint32_t)sizeof(uint32_t);
-    codes->frame = params.frame;
+    codes->frame = frame;
     asm volatile("" : "+r"(codes->own));
 }
 
@@ -123,7 +124,7 @@ typedef struct Codes16 {
     Codes codes;
 } Codes16;
 
-static __device__ __forceinline__ void prepare(Codes16 *table, const CurveParams &params)
+static __device__ __forceinline__ void prepare(Codes16 *table, const CurveParams &params, uint32_t)
 {
     table->codes = {params.shift, (uint32_t)params.bins - 1};
 }
@@ -159,12 +160,13 @@ typedef struct Nodes {
     uint32_t frame;
 } Nodes;
 
-static __device__ __forceinline__ void prepare(Nodes *nodes, const CurveParams &params)
+static __device__ __forceinline__ void prepare(Nodes *nodes, const CurveParams &params,
+                                               uint32_t frame)
 {
     nodes->codes = {params.shift, (1u << params.depth) - 1};
     nodes->fraction = params.fraction;
     nodes->dither = params.dither;
-    nodes->frame = params.frame;
+    nodes->frame = frame;
 }
 
 static __device__ __forceinline__ void fill(Nodes::Memory *memory, const CurveTable *table,
@@ -275,17 +277,18 @@ static __device__ __forceinline__ void look_up_start(const Chunks &chunks, Looku
         chunks_load(chunks, &start->at, start->values);
 }
 
-/* Call it in all threads of the block. It synchronizes the block before it reads `active`. */
+/* Call it in all threads of the block. It synchronizes the block before it reads `active`. `frame`:
+ * number of the dither pattern. */
 template <typename Table>
 static __device__ __forceinline__ void
 look_up_plane(typename Table::Memory *memory, const Chunks &chunks, uint8_t *dst, int dst_stride,
-              const CurveTable *from, const CurveParams &params, const Active &active,
-              LookupStart *start)
+              const CurveTable *from, const CurveParams &params, uint32_t frame,
+              const Active &active, LookupStart *start)
 {
     typedef typename Table::Sample Sample;
     Table table;
     table.memory = memory;
-    prepare(&table, params);
+    prepare(&table, params, frame);
     fill(memory, from, params); /* synchronizes the block */
     while (chunk_is_there(chunks, start->at)) {
         look_up_chunks(table, active, chunks, dst, dst_stride, &start->at, start->values);
@@ -322,7 +325,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     wait_for_kernel_before(); /* it may make the table */
     if (threadIdx.x == 0)
         find_active(&active, bars);
-    look_up_plane<Table>(&memory, chunks, dst, dst_stride, from, params, active, &start);
+    look_up_plane<Table>(&memory, chunks, dst, dst_stride, from, params, batch.of[frame].frame,
+                         active, &start);
 }
 
 extern "C" cudaError_t lumeq_cuda_load_apply(void)

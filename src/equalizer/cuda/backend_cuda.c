@@ -173,11 +173,11 @@ static int begin_cuda(void *priv, void *const *pendings, int count, int may_refu
                    : leave(cuda, lumeq_cuda_steps_begin(&cuda->steps, pendings, count, may_refuse));
 }
 
-static int write_cuda(void *priv, const LumeqApplyJob *job)
+static int write_cuda(void *priv, const LumeqApplyJob *jobs, int count)
 {
     CudaBackend *cuda = priv;
     const int ret = enter(cuda);
-    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_write(&cuda->steps, job));
+    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_write(&cuda->steps, jobs, count));
 }
 
 static int land_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait,

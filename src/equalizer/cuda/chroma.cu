@@ -39,7 +39,8 @@ static __global__ void __launch_bounds__(THREADS)
                              &params,
                              &walk.grid,
                              c.tables,
-                             active_chroma(active, c.sub_x, c.sub_y)};
+                             active_chroma(active, c.sub_x, c.sub_y),
+                             batch.of[frame].frame};
     scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, (int)gridDim.x,
                                                    walk.aligned);
     wait_for_kernel_before();

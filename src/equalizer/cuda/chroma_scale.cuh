@@ -18,10 +18,11 @@ typedef struct ChromaRule {
     const CurveParams *params;
     const TileGrid *grid; /* mode CLAHE only */
     const TileTables *tables;
-    Active active; /* in chroma pixels */
+    Active active;  /* in chroma pixels */
+    uint32_t frame; /* number of the dither pattern */
 } ChromaRule;
 
-/* The chroma of a frame of a batch. */
+/* The same for a frame of a batch. */
 static __device__ __forceinline__ LumeqCudaChroma chroma_in_batch(const LumeqCudaChroma &first,
                                                                   const LumeqCudaBatch &batch,
                                                                   int frame)
@@ -77,7 +78,7 @@ static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, ui
 static __device__ __forceinline__ uint32_t added(const ChromaRule &rule, int x, int y)
 {
     return rule.params->dither ? curve_dither((uint32_t)(x - rule.active.left),
-                                              (uint32_t)(y - rule.active.top), rule.params->frame)
+                                              (uint32_t)(y - rule.active.top), rule.frame)
                                : CURVE_ROUND;
 }
 

@@ -188,8 +188,9 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *values, const Cu
 
 template <typename Kind, bool dithered>
 static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry *entries,
-                                                      const TileGrid &grid, const Active &active,
-                                                      PartPosition at, uint4 samples)
+                                                      const TileGrid &grid, uint32_t frame,
+                                                      const Active &active, PartPosition at,
+                                                      uint4 samples)
 {
     typedef typename Kind::Sample Sample;
     const int in_word = 4 / (int)sizeof(Sample);
@@ -206,7 +207,7 @@ static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry
             const uint32_t x = (uint32_t)(at.x + index - active.left);
             const uint32_t y = (uint32_t)(at.y - active.top);
             values[j] = value_of(weights, entries, params, samples, index) +
-                        (dithered ? curve_dither(x, y, params.frame) : CURVE_ROUND);
+                        (dithered ? curve_dither(x, y, frame) : CURVE_ROUND);
             next_weights(&weights);
         }
         words[i] = pack(values, params, Sample());
@@ -250,7 +251,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
         part_next(part, step, &next);
         if (part_has(part, next))
             values = part_load<Sample>(src, part, next);
-        const uint4 looked = look_up_chunk<Kind, dithered>(entries, grid, active, at, now);
+        const uint4 looked =
+            look_up_chunk<Kind, dithered>(entries, grid, batch.of[frame].frame, active, at, now);
         part_store<Sample>(dst, part, at, keep_bars<Sample>(active, at.x, at.y, now, looked));
     }
 }

@@ -9,6 +9,9 @@
  */
 #define BATCH_ALIGNMENT 16
 
+/* The same part of another frame; NULL stays NULL. */
+#define after(part, distance) ((part) ? (void *)((uint8_t *)(part) + (distance)) : NULL)
+
 static LumeqCudaLift lift_of(const LumeqApplyJob *job)
 {
     LumeqCudaLift luma = {
@@ -54,7 +57,8 @@ static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob
         return lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, batch,
                                       stream);
     return job->curve.lift & LUMEQ_CUDA_LIFT_LUMA
-               ? lumeq_cuda_lift_luma(device, &lift, job->table, job->bars, &job->curve, stream)
+               ? lumeq_cuda_lift_luma(device, &lift, job->table, job->bars, &job->curve, batch,
+                                      stream)
                : lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, batch,
                                   stream);
 }
@@ -72,12 +76,14 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
     /* A filter of luma leaves room for the kernel for chroma, and the table is ready. */
     own.early_launches = device->early_launches && lift;
     return lift & LUMEQ_CUDA_LIFT_CHROMA
-               ? lumeq_cuda_lift_chroma(&own, &chroma, job->fields, job->table, &job->curve, stream)
+               ? lumeq_cuda_lift_chroma(&own, &chroma, job->fields, job->table, &job->curve, batch,
+                                        stream)
                : lumeq_cuda_chroma(&own, &chroma, job->table, &job->curve, batch, stream);
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaTally *tally, LumeqCudaTally *host, cudaStream_t stream)
+                               LumeqCudaTally *tally, LumeqCudaTally *host,
+                               const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const CurveParams *p = &job->curve;
     const LumeqCounts *c = &job->counts;
@@ -91,12 +97,18 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
         .tally = tally,
         .host = host,
     };
-    cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(device, &count, stream);
-    if (!error && c->cells)
-        error = lumeq_cuda_cells(&count.luma, p->depth, p->shift, c->cells, stream);
-    if (!error && job->clahe)
-        error =
-            lumeq_cuda_clahe_counts(device, &count.luma, &job->grid, c->tiles, c->padding, stream);
+    cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(device, &count, batch, stream);
+    for (int i = 0; i < batch->count && !error; i++) {
+        const LumeqCudaInBatch *of = &batch->of[i];
+        LumeqCudaPlane luma = count.luma;
+        luma.data += of->in[0];
+        if (c->cells)
+            error =
+                lumeq_cuda_cells(&luma, p->depth, p->shift, after(c->cells, of->device), stream);
+        if (!error && job->clahe)
+            error = lumeq_cuda_clahe_counts(device, &luma, &job->grid, after(c->tiles, of->device),
+                                            after(c->padding, of->device), stream);
+    }
     return error;
 }
 

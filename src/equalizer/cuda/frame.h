@@ -21,8 +21,7 @@ int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b);
 /* True if only what a batch keeps for each frame differs, or what kernels do not use. */
 int lumeq_cuda_same_params(const CurveParams *a, const CurveParams *b);
 
-/* In all functions the job is that of a frame, or of a batch's first, with pictures on the device.
- */
+/* In all functions the job is that of a batch's first frame, with pictures on the device. */
 
 /* Computes the histograms and tables of frames of the reference. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
@@ -32,13 +31,14 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
 /* Computes all counts. `host` gets histogram, lines and noise; cells and tiles of the job's counts,
  * if wanted, are on the device, zeroed by the caller. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
-                               LumeqCudaTally *tally, LumeqCudaTally *host, cudaStream_t stream);
+                               LumeqCudaTally *tally, LumeqCudaTally *host,
+                               const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* Bits of an apply job's curve.lift: the planes that the filter writes. */
 enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
 /* Writes frames with their curves. All data are on the device, including the luma of previous
- * frames; only the grid is on the host. `out` has the layout of `in`;
+ * frames, which only a frame alone has; only the grid is on the host. `out` has the layout of `in`;
  * `write` is the number of its planes to write. `early`: the kernel for luma may start before the
  * one that makes the table, and is the last on the stream, has ended. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,

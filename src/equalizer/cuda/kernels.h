@@ -44,22 +44,24 @@ typedef struct LumeqCudaPlane {
 
 /* A frame of a batch: distances from the first frame, in bytes. */
 typedef struct LumeqCudaInBatch {
-    ptrdiff_t in[3], out[3]; /* planes */
-    ptrdiff_t device, host;  /* tables and counts; what the host gets */
+    ptrdiff_t in[3], out[3], before; /* planes */
+    ptrdiff_t device, host;          /* tables and counts; what the host gets */
+    uint32_t frame;                  /* as in CurveParams */
 } LumeqCudaInBatch;
 
-/* A batch: frames of the reference with one shape, or a single other frame, that one launch
- * processes. A launcher's other arguments are for the first frame. */
+/* A batch: frames of one shape that one launch processes. A launcher's other arguments are for the
+ * first frame. */
 typedef struct LumeqCudaBatch {
     int count; /* 1..LUMEQ_MAX_BATCH */
     LumeqCudaInBatch of[LUMEQ_MAX_BATCH];
 } LumeqCudaBatch;
 
-static inline LumeqCudaBatch lumeq_cuda_batch_of_one(void)
+static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params)
 {
     LumeqCudaBatch batch;
     batch.count = 1;
     memset(&batch.of[0], 0, sizeof(batch.of[0]));
+    batch.of[0].frame = params->frame;
     return batch;
 }
 
@@ -101,9 +103,9 @@ typedef struct LumeqCudaCount {
     LumeqCudaTally *host;      /* pinned: gets the counts */
 } LumeqCudaCount;
 
-/* Counts a frame: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */
+/* Counts a batch: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */
 typedef cudaError_t LumeqCudaCounter(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                     cudaStream_t stream);
+                                     const LumeqCudaBatch *batch, cudaStream_t stream);
 LumeqCudaCounter lumeq_cuda_count8, lumeq_cuda_count10, lumeq_cuda_count16;
 
 #define LUMEQ_CUDA_FEW_BINS 1024
@@ -157,7 +159,8 @@ typedef struct LumeqCudaChroma {
 /* Filters luma of lifted frames and maps it through the table. */
 cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
                                  const CurveTable *table, const BarsState *bars,
-                                 const CurveParams *params, cudaStream_t stream);
+                                 const CurveParams *params, const LumeqCudaBatch *batch,
+                                 cudaStream_t stream);
 
 /* Scales chroma by the gain of the mean luma of each of its pixels, from the table or from the
  * tiles. If it may start early, the table must be ready when the kernel for luma starts. */
@@ -169,7 +172,7 @@ cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChro
  */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
-                                   cudaStream_t stream);
+                                   const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* One component's samples in a plane. */
 typedef struct LumeqCudaSamples {

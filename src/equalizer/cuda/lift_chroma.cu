@@ -233,10 +233,11 @@ LIFT_FN void filter_tile(const ChromaWork &work, const ChromaShared &shared,
 }
 
 /* Runs in one thread. Not inlined, because its loops would move all planes to memory. */
-static __device__ __noinline__ void find_pictures(const ChromaWork &work, int sample_size,
-                                                  ChromaShared *shared)
+static __device__ __noinline__ void find_pictures(const ChromaWork &work,
+                                                  const LumeqCudaBatch &batch, int frame,
+                                                  int sample_size, ChromaShared *shared)
 {
-    const LumeqCudaChroma &c = work.chroma;
+    const LumeqCudaChroma c = chroma_in_batch(work.chroma, batch, frame);
     lift_find_active(&shared->luma, c.bars, c.luma.width, c.luma.height);
     shared->active = active_chroma(shared->luma, c.sub_x, c.sub_y);
     shared->aligned = work.aligned && shared->active.left % GROUP == 0;
@@ -256,22 +257,23 @@ static __device__ __noinline__ void find_pictures(const ChromaWork &work, int sa
     }
 }
 
-LIFT_FN void prepare(const ChromaWork &work, int sample_size, ChromaShared *shared)
+LIFT_FN void prepare(const ChromaWork &work, const CurveTable &table, const LumeqCudaBatch &batch,
+                     int frame, int sample_size, ChromaShared *shared)
 {
-    load_gains(shared->gain, work.table->gain, 14, work.legal_q6);
+    load_gains(shared->gain, table.gain, 14, work.legal_q6);
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
-        shared->tolerance[i] = work.table->lift.chroma[i];
-    lift_fill_dither(shared->dither, work.params.frame);
+        shared->tolerance[i] = table.lift.chroma[i];
+    lift_fill_dither(shared->dither, batch.of[frame].frame);
     if (threadIdx.x == 0)
-        find_pictures(work, sample_size, shared);
+        find_pictures(work, batch, frame, sample_size, shared);
     __syncthreads();
 }
 
 template <typename Sample, int sub_x, int sub_y, int step>
-LIFT_FN void filter(const ChromaWork &work, ChromaShared *shared, uint32_t *memory)
+LIFT_FN void filter(const ChromaWork &work, const LumeqCudaChroma &planes, const CurveTable &table,
+                    const LumeqCudaBatch &batch, int frame, ChromaShared *shared, uint32_t *memory)
 {
-    const LumeqCudaChroma &planes = work.chroma;
-    prepare(work, sizeof(Sample), shared);
+    prepare(work, table, batch, frame, sizeof(Sample), shared);
     int i = (int)blockIdx.x;
     for (int k = 0; k < shared->pictures; k++) {
         const LumeqCudaChroma &c = shared->picture[k];
@@ -296,17 +298,21 @@ LIFT_FN void filter(const ChromaWork &work, ChromaShared *shared, uint32_t *memo
  * that waits for this kernel waits for both. */
 template <typename Sample, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
-    lift_chroma(const __grid_constant__ ChromaWork work)
+    lift_chroma(const __grid_constant__ ChromaWork work,
+                const __grid_constant__ LumeqCudaBatch batch)
 {
     extern __shared__ uint32_t memory[];
     __shared__ ChromaShared shared;
-    filter<Sample, sub_x, sub_y, step>(work, &shared, memory);
+    const int frame = (int)blockIdx.y;
+    const LumeqCudaChroma chroma = chroma_in_batch(work.chroma, batch, frame);
+    const CurveTable &table = *in_batch(work.table, batch, frame);
+    filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
     wait_for_kernel_before();
-    if (work.chroma.luma_out.data && work.params.chroma && is_raised(work.table->gain))
-        bound_plane<Sample>(work.chroma, work.params);
+    if (chroma.luma_out.data && work.params.chroma && is_raised(table.gain))
+        bound_plane<Sample>(chroma, work.params);
 }
 
-typedef void ChromaKernel(const ChromaWork);
+typedef void ChromaKernel(const ChromaWork, const LumeqCudaBatch);
 
 template <typename Sample> static ChromaKernel *choose(int layout)
 {
@@ -330,7 +336,7 @@ extern "C" cudaError_t lumeq_cuda_load_lift_chroma(void)
 extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
                                               const LumeqCudaChroma *chroma, int fields,
                                               const CurveTable *table, const CurveParams *params,
-                                              cudaStream_t stream)
+                                              const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const int layout = layout_of(chroma);
     ChromaKernel *const kernel =
@@ -354,7 +360,8 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
     const int64_t tiles = (int64_t)((chroma->width + Shape::width - 1) / Shape::width) *
                           ((chroma->height + Shape::height - 1) / Shape::height + 1);
     const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
-    const Launch how = {(unsigned)(tiles < all ? tiles : all), THREADS, MEMORY,
-                        device->early_launches, stream};
-    return launch(how, kernel, work);
+    const int64_t most = all > batch->count ? all / batch->count : 1;
+    const Launch how = {dim3((unsigned)(tiles < most ? tiles : most), (unsigned)batch->count),
+                        THREADS, MEMORY, device->early_launches, stream};
+    return launch(how, kernel, work, *batch);
 }

@@ -33,7 +33,6 @@ typedef struct LumaWork {
     LumeqCudaLift luma;
     int aligned; /* groups are aligned vectors */
     LiftCodes codes;
-    uint32_t frame;          /* number of the dither pattern */
     uint32_t floor, ceiling; /* lift_floor(), lift_ceiling() */
     const LiftTables *tables;
     const BarsState *bars;
@@ -604,12 +603,15 @@ LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaP
 
 /* Runs in one thread. Pictures with a single row are not split into fields. Not inlined, because
  * its loops would move all planes to memory. */
-static __device__ __noinline__ void find_pictures(const LumaWork &work, int sample_size,
-                                                  LumaShared *shared)
+static __device__ __noinline__ void find_pictures(const LumaWork &first,
+                                                  const LumeqCudaBatch &batch, int frame,
+                                                  int sample_size, LumaShared *shared)
 {
-    const LumeqCudaLift &luma = work.luma;
+    LumeqCudaLift luma = first.luma;
     Active *const active = &shared->active;
-    lift_find_active(active, work.bars, luma.in.width, luma.in.height);
+    luma.in.data += batch.of[frame].in[0];
+    luma.out.data += batch.of[frame].out[0];
+    lift_find_active(active, in_batch(first.bars, batch, frame), luma.in.width, luma.in.height);
     const int fields = luma.fields && active->bottom - active->top > 1;
     shared->pictures = 1 + fields;
     for (int i = 0; i < shared->pictures; i++) {
@@ -622,21 +624,22 @@ static __device__ __noinline__ void find_pictures(const LumaWork &work, int samp
 }
 
 /* Loads the block's tables and finds the pictures. */
-LIFT_FN LumaRule prepare(const LumaWork &work, int sample_size, LumaShared *shared)
+LIFT_FN LumaRule prepare(const LumaWork &work, const LumeqCudaBatch &batch, int frame,
+                         int sample_size, LumaShared *shared)
 {
-    const LiftTables *const tables = work.tables;
+    const LiftTables *const tables = in_batch(work.tables, batch, frame);
     for (int i = (int)threadIdx.x; i < LIFT_CODES; i += THREADS) {
         shared->node[i] = __ldcg(&tables->node[i]);
         shared->tolerance[i] = __ldcg(&tables->tolerance[i]);
     }
     for (int i = (int)threadIdx.x; i < 64; i += THREADS)
         ((uint16_t *)shared->dither)[i] =
-            (uint16_t)((curve_dither((uint32_t)i % 8, (uint32_t)i / 8, work.frame) >>
+            (uint16_t)((curve_dither((uint32_t)i % 8, (uint32_t)i / 8, batch.of[frame].frame) >>
                         (work.codes.depth - 8))
                            << (VALUE_BITS - 8) |
                        VALUE_HALF);
     if (threadIdx.x == 0)
-        find_pictures(work, sample_size, shared);
+        find_pictures(work, batch, frame, sample_size, shared);
     const LumaRule rule = {shared->node,
                            shared->tolerance,
                            &shared->dither[0][0],
@@ -666,15 +669,17 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
     }
 }
 
-/* The height of the active picture selects the steps. */
+/* The height of the active picture selects the steps. The frames of a batch are side by side in the
+ * grid's second dimension. */
 template <typename Sample, int width, int height>
 static __global__ void __launch_bounds__(THREADS, 1)
-    lift_luma(const __grid_constant__ LumaWork work)
+    lift_luma(const __grid_constant__ LumaWork work, const __grid_constant__ LumeqCudaBatch batch)
 {
     extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
+    const int frame = (int)blockIdx.y;
     let_next_kernel_start(); /* for chroma, which needs only the table */
-    const LumaRule rule = prepare(work, sizeof(Sample), &shared);
+    const LumaRule rule = prepare(work, batch, frame, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
     if (rows >= 900)
         filter_pictures<Sample, Shape<12, 4, 1, width, height>>(work, rule, shared, memory);
@@ -682,15 +687,17 @@ static __global__ void __launch_bounds__(THREADS, 1)
         filter_pictures<Sample, Shape<8, 3, 1, width, height>>(work, rule, shared, memory);
     else
         filter_pictures<Sample, Shape<4, 2, 1, width, height>>(work, rule, shared, memory);
-    const LumeqCudaPlane &in = work.luma.in;
-    lift_copy_bars<Sample>(work.luma.out, in, shared.active, in.width, in.height);
+    LumeqCudaPlane in = work.luma.in, out = work.luma.out;
+    in.data += batch.of[frame].in[0];
+    out.data += batch.of[frame].out[0];
+    lift_copy_bars<Sample>(out, in, shared.active, in.width, in.height);
 }
 
 /* ---- choice of kernels --------------------------------------------------------------------- */
 
 /* A kernel, and the memory of a tile with the longest steps. */
 typedef struct LumaKernel {
-    void (*start)(const LumaWork);
+    void (*start)(const LumaWork, const LumeqCudaBatch);
     int width, height;
     size_t tile;
 } LumaKernel;
@@ -764,9 +771,9 @@ static int all_aligned(const LumeqCudaLift *luma, int depth)
 
 /* One block per multiprocessor, or fewer if there are fewer tiles. */
 static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *kernel,
-                            const LumeqCudaLift *luma)
+                            const LumeqCudaLift *luma, int count)
 {
-    const int64_t most = device->processors;
+    const int64_t most = device->processors > count ? device->processors / count : 1;
     const int64_t columns = (luma->in.width + kernel->width - 1) / kernel->width;
     const int64_t rows = (luma->in.height + kernel->height - 1) / kernel->height + 1;
     return (unsigned)(columns * rows < most ? columns * rows : most);
@@ -775,19 +782,19 @@ static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *ker
 extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
                                             const LumeqCudaLift *luma, const CurveTable *table,
                                             const BarsState *bars, const CurveParams *params,
-                                            cudaStream_t stream)
+                                            const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const LumaKernel kernel = choose(device, params->depth, luma->previous_count);
     LumaWork work = {};
     work.luma = *luma;
     work.aligned = all_aligned(luma, params->depth);
     work.codes = {params->shift, params->depth};
-    work.frame = params->frame;
     work.floor = lift_floor(params->black, params->depth);
     work.ceiling = lift_ceiling(params->white, params->depth);
     work.tables = &table->lift;
     work.bars = bars;
-    const Launch how = {tile_blocks(device, &kernel, luma), THREADS,
-                        memory_of(&kernel, luma->previous_count), 0, stream};
-    return launch(how, kernel.start, work);
+    const Launch how = {
+        dim3(tile_blocks(device, &kernel, luma, batch->count), (unsigned)batch->count), THREADS,
+        memory_of(&kernel, luma->previous_count), 0, stream};
+    return launch(how, kernel.start, work, *batch);
 }

@@ -26,12 +26,22 @@ static __device__ __forceinline__ void hand_lines_over(uint8_t *host, const uint
         ((uint4 *)host)[i] = __ldcg((const uint4 *)from + i);
 }
 
-template <typename Sample, int bins, int tables>
+/* The frames of a batch are side by side in the grid's second dimension. */
+template <typename Sample, int bins, int tables, typename Batch>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
-    measure(const __grid_constant__ Chunks chunks, const Codes in_bins,
-            const __grid_constant__ SurveyWork survey, LumeqCudaTally *tally, LumeqCudaTally *host)
+    measure(const __grid_constant__ Chunks all_chunks, const Codes in_bins,
+            const __grid_constant__ SurveyWork all_survey, LumeqCudaTally *first_tally,
+            LumeqCudaTally *first_host, const __grid_constant__ Batch batch)
 {
     __shared__ __align__(16) uint32_t own[Tables<bins, tables>::words];
+    const int frame = (int)blockIdx.y;
+    LumeqCudaTally *const tally = in_batch(first_tally, batch, frame);
+    LumeqCudaTally *const host = host_in_batch(first_host, batch, frame);
+    Chunks chunks = all_chunks;
+    SurveyWork survey = all_survey;
+    chunks.data += of_frame(batch, frame).in[0];
+    survey.now.data += of_frame(batch, frame).in[0];
+    survey.before.data += of_frame(batch, frame).before;
     if ((int)blockIdx.x < chunks.blocks) {
         count_plane<Sample, bins, tables>(own, chunks, in_bins);
         merge<bins, tables>(own, tally->hist);
@@ -51,20 +61,26 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 
 template <typename Sample, int bins, int tables> static cudaError_t load_measure(void)
 {
-    return load_with_shared(measure<Sample, bins, tables>);
+    return load_with_shared(measure<Sample, bins, tables, LumeqCudaAlone>,
+                            measure<Sample, bins, tables, LumeqCudaBatch>);
 }
 
 template <typename Sample, int bins, int tables>
 static cudaError_t launch_measure(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                  cudaStream_t stream)
+                                  const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const CurveParams *p = count->params;
     const SurveyWork survey = survey_of(count);
     const int shift = sizeof(Sample) > 1 ? p->shift + p->fraction : 0;
     const Codes in_bins = {shift, (uint32_t)p->bins - 1};
-    return launch_over<Sample>(measure<Sample, bins, tables>, device, &count->counted, 1,
-                               survey_blocks(&survey), stream, in_bins, survey, count->tally,
-                               count->host);
+    const unsigned more = survey_blocks(&survey);
+    return batch->count > 1
+               ? launch_over<Sample>(measure<Sample, bins, tables, LumeqCudaBatch>, device,
+                                     &count->counted, batch->count, more, stream, in_bins, survey,
+                                     count->tally, count->host, *batch)
+               : launch_over<Sample>(measure<Sample, bins, tables, LumeqCudaAlone>, device,
+                                     &count->counted, 1, more, stream, in_bins, survey,
+                                     count->tally, count->host, LumeqCudaAlone());
 }
 
 #endif

@@ -13,7 +13,8 @@ extern "C" cudaError_t lumeq_cuda_load_count16(void)
 }
 
 extern "C" cudaError_t lumeq_cuda_count16(const LumeqCudaDevice *device,
-                                          const LumeqCudaCount *count, cudaStream_t stream)
+                                          const LumeqCudaCount *count, const LumeqCudaBatch *batch,
+                                          cudaStream_t stream)
 {
-    return launch_measure<KIND>(device, count, stream);
+    return launch_measure<KIND>(device, count, batch, stream);
 }

@@ -13,15 +13,15 @@ extern "C" cudaError_t lumeq_cuda_load_count8(void)
 }
 
 extern "C" cudaError_t lumeq_cuda_count8(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                         cudaStream_t stream)
+                                         const LumeqCudaBatch *batch, cudaStream_t stream)
 {
-    return launch_measure<KIND>(device, count, stream);
+    return launch_measure<KIND>(device, count, batch, stream);
 }
 
 extern "C" cudaError_t lumeq_cuda_code_version(int *version)
 {
     cudaFuncAttributes attributes = {};
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, measure<KIND>);
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, measure<KIND, LumeqCudaAlone>);
     *version = attributes.ptxVersion;
     return error;
 }

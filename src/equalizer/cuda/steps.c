@@ -43,7 +43,7 @@ struct LumeqCudaStep {
     int unfetched; /* it is in that list */
     LumeqCudaStep *next_unfetched;
     LumeqCudaStep *leader;      /* the last one of those launched together: its stream and events
-                                 * count. Itself, except in batches of the reference */
+                                 * count */
     LumeqCudaPictures pictures; /* on the device */
     LumeqImage previous;
     int missed;                 /* the previous frame has to be uploaded */
@@ -560,8 +560,10 @@ static LumeqCudaBatch batch_of(LumeqCudaStep *const *run, int count)
             of->in[k] = (uint8_t *)own->in.plane[k] - (uint8_t *)first->in.plane[k];
             of->out[k] = (uint8_t *)own->written.plane[k] - (uint8_t *)first->written.plane[k];
         }
+        of->before = (uint8_t *)run[i]->previous.plane[0] - (uint8_t *)run[0]->previous.plane[0];
         of->device = run[i]->device - run[0]->device;
         of->host = run[i]->host - run[0]->host;
+        of->frame = run[i]->job.curve.frame;
     }
     return batch;
 }
@@ -578,24 +580,32 @@ static cudaError_t zero_counters(LumeqCudaStep *step, int tiles, cudaStream_t st
     return error;
 }
 
-/* Counts a picture on the device, and copies the counts to the host. */
-static cudaError_t count_picture(const LumeqCudaSteps *steps, LumeqCudaStep *step,
-                                 cudaStream_t stream)
+/* Counts pictures on the device, and copies the counts to the host. */
+static cudaError_t count_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
+                             cudaStream_t stream)
 {
-    uint8_t *const device = step->device + step->counts, *const host = step->host + step->counts;
-    LumeqMeasureJob job = on_device(step);
+    const LumeqCudaBatch batch = batch_of(run, count);
+    LumeqMeasureJob job = on_device(run[0]);
     const int cells = job.counts.cells != NULL;
-    place_counts(&step->counted, &job.shape, cells, host);
-    place_counts(&job.counts, &job.shape, cells, device);
-    cudaError_t error = zero_counters(step, 0, stream);
-    if (!error && step->counts_size)
-        error = cudaMemsetAsync(device, 0, step->counts_size, stream);
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++) {
+        LumeqCudaStep *step = run[i];
+        place_counts(&step->counted, &step->job.shape, cells, step->host + step->counts);
+        error = zero_counters(step, 0, stream);
+        if (!error && step->counts_size)
+            error = cudaMemsetAsync(step->device + step->counts, 0, step->counts_size, stream);
+    }
+    place_counts(&job.counts, &job.shape, cells, run[0]->device + run[0]->counts);
     if (!error)
-        error = lumeq_cuda_measure(&steps->device, &job, tally_of(step->device),
-                                   tally_of(step->host), stream);
-    step->zeroed = !error;
-    if (!error && step->counts_size)
-        error = cudaMemcpyAsync(host, device, step->counts_size, cudaMemcpyDeviceToHost, stream);
+        error = lumeq_cuda_measure(&steps->device, &job, tally_of(run[0]->device),
+                                   tally_of(run[0]->host), &batch, stream);
+    for (int i = 0; i < count && !error; i++) {
+        const LumeqCudaStep *step = run[i];
+        run[i]->zeroed = 1;
+        if (step->counts_size)
+            error = cudaMemcpyAsync(step->host + step->counts, step->device + step->counts,
+                                    step->counts_size, cudaMemcpyDeviceToHost, stream);
+    }
     return error;
 }
 
@@ -651,7 +661,7 @@ static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const 
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < count && !error; i++) {
         const LumeqCudaStep *step = run[i], *before = step->flight.before;
-        if (before && step->job.previous.plane[0] && before->waited_for)
+        if (before && step->job.previous.plane[0] && before->waited_for && before->leader != leader)
             error = cudaStreamWaitEvent(stream, before->leader->uploaded, 0);
         if (!error)
             error = upload(steps, leader, &step->pictures.in, &step->job.in, step->pictures.planes,
@@ -686,7 +696,7 @@ static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *r
     return error;
 }
 
-/* Begins the work on a frame, or on frames of the reference with one shape. */
+/* Begins the work on frames of one shape. */
 static cudaError_t start(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                          cudaStream_t stream)
 {
@@ -699,7 +709,7 @@ static cudaError_t start(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int c
     if (!error)
         error = upload_all(steps, run, count, stream);
     if (!error)
-        error = whole ? equalize(steps, run, count, stream) : count_picture(steps, leader, stream);
+        error = (whole ? equalize : count_all)(steps, run, count, stream);
     if (!error && whole)
         error = hand_out(steps, run, count, sync, stream);
     if (!error)
@@ -713,14 +723,16 @@ static cudaError_t start(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int c
 static int joins(const LumeqCudaStep *first, const LumeqCudaStep *other)
 {
     const LumeqMeasureJob *a = &first->job, *b = &other->job;
-    return !a->sync && !b->sync && first->flight.reference && other->flight.reference &&
+    return !a->sync && !b->sync && first->flight.reference == other->flight.reference &&
            first->flight.write == other->flight.write && a->clahe == b->clahe &&
            lumeq_cuda_same_params(&a->curve, &b->curve) &&
+           !memcmp(&a->bars, &b->bars, sizeof(a->bars)) &&
            lumeq_cuda_same_images(&first->pictures.in, &other->pictures.in) &&
            lumeq_cuda_same_images(&first->pictures.written, &other->pictures.written) &&
-           (!a->clahe ||
-            (a->grid.limit == b->grid.limit && !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
-             !memcmp(&a->grid.y, &b->grid.y, sizeof(a->grid.y))));
+           lumeq_cuda_same_images(&first->previous, &other->previous) &&
+           (!a->clahe || (a->grid.haze == b->grid.haze && a->grid.limit == b->grid.limit &&
+                          !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
+                          !memcmp(&a->grid.y, &b->grid.y, sizeof(a->grid.y))));
 }
 
 int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
@@ -842,39 +854,65 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
                            cudaMemcpyHostToDevice, stream);
 }
 
-/* Writes a frame whose pictures are on the device, and hands it out. */
-static cudaError_t write_frame(const LumeqCudaSteps *steps, LumeqCudaStep *step, LumeqApplyJob job,
-                               cudaStream_t stream)
+/* Writes frames of one shape, whose pictures are on the device, and so are the first job's previous
+ * frames. */
+static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
+                             const LumeqApplyJob *jobs, int count, cudaStream_t stream)
 {
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one();
-    const LumeqSync *sync = job.sync;
+    LumeqCudaBatch batch = batch_of(run, count);
+    LumeqApplyJob first = {.write = 0};
     cudaError_t error = cudaSuccess;
-    job.previous_count = count_previous(&job);
-    if (job.write) {
-        error = upload_curve(step, &job, stream);
-        job.in = step->pictures.in;
-        job.out = step->pictures.written;
-        job.write = step->pictures.planes;
-        if (!error)
-            error = lumeq_cuda_apply_curve(&steps->device, &job, &one, 0, stream);
+    for (int i = count - 1; i >= 0 && !error; i--) {
+        first = jobs[i];
+        error = upload_curve(run[i], &first, stream);
+        batch.of[i].frame = first.curve.frame;
     }
-    if (!error)
-        error = hand_out(steps, &step, 1, sync, stream);
-    return error ? error : end(step, sync, stream);
+    first.in = run[0]->pictures.in;
+    first.out = run[0]->pictures.written;
+    first.write = run[0]->pictures.planes;
+    first.previous_count = count_previous(jobs);
+    return error ? error : lumeq_cuda_apply_curve(&steps->device, &first, &batch, 0, stream);
 }
 
-int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *given)
+/* True if the frame can be written with the first one. The filter reads other frames for each. */
+static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
 {
-    LumeqCudaStep *step = given->flight;
-    LumeqApplyJob job = *given;
-    const cudaStream_t stream = stream_of(steps, step, job.sync, 1);
-    step->asked = 0;
-    job.previous[0] = step->previous;
-    const cudaError_t error = write_frame(steps, step, job, stream);
-    if (error)
-        return refuse(steps, step, stream, error, "a frame");
-    if (waits(job.sync))
-        fetch_later(steps, &step, 1);
+    const LumeqCudaStep *a = first->flight, *b = other->flight;
+    return a->leader == b->leader && first->write && other->write &&
+           first->fields == other->fields && !count_previous(first) && !count_previous(other) &&
+           lift_of(first) == lift_of(other) && lumeq_cuda_same_params(&first->curve, &other->curve);
+}
+
+int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count)
+{
+    LumeqCudaStep *run[LUMEQ_MAX_BATCH];
+    for (int first = 0, n = 0; first < count; first += n) {
+        n = 0;
+        do
+            run[n] = jobs[first + n].flight;
+        while (++n + first < count && writes_with(&jobs[first], &jobs[first + n]));
+        LumeqApplyJob job = jobs[first];
+        LumeqCudaStep *leader = run[0]->leader;
+        const cudaStream_t stream = stream_of(steps, leader, job.sync, 1);
+        cudaError_t error = cudaSuccess;
+        for (int i = 0; i < n; i++)
+            run[i]->asked = 0;
+        if (job.write && n == 1) {
+            job.previous[0] = run[0]->previous;
+            error = write_all(steps, run, &job, 1, stream);
+        } else if (job.write) {
+            error = write_all(steps, run, &jobs[first], n, stream);
+        }
+        if (!error)
+            error = hand_out(steps, run, n, job.sync, stream);
+        if (!error)
+            error = end(leader, job.sync, stream);
+        if (!error && waits(job.sync))
+            fetch_later(steps, run, n);
+        if (error)
+            return count > 1 ? lose(steps, error, "a frame")
+                             : refuse(steps, run[0], stream, error, "a frame");
+    }
     return 0;
 }
 
@@ -949,7 +987,11 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, LumeqCudaStep *step,
         error = upload(steps, step, &pictures->in, &job->in, pictures->planes, stream);
     if (!error)
         error = upload_previous(steps, step, &own, stream);
-    return error ? error : write_frame(steps, step, own, stream);
+    if (!error)
+        error = write_all(steps, &step, &own, 1, stream);
+    if (!error)
+        error = hand_out(steps, &step, 1, job->sync, stream);
+    return error ? error : end(step, job->sync, stream);
 }
 
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job)

@@ -51,7 +51,7 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job);
 int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
                            const LumeqFlight *flight, void **pending);
 int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse);
-int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *job);
+int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count);
 int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
                           double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);
 void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending);

@@ -273,10 +273,10 @@ class Equalizer:
     """Equalizes video, frame by frame.
 
     fps is for frames without time. backend is 'auto' (CUDA if it works), 'cpu' or 'cuda'; device is the number of the
-    GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames of the
-    reference that a GPU processes together in batch(); each takes up to 8 MB of its memory. depth (9 to 16 for
-    uint16, 16 by default), shift (unused low bits: 6 for P010) and range ('full' or 'limited') describe the samples.
-    Without range, frames without chroma are full and others are limited. format and settings: see the module.
+    GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames that a GPU
+    processes together in batch(); each takes up to 8 MB of its memory. depth (9 to 16 for uint16, 16 by default), shift
+    (unused low bits: 6 for P010) and range ('full' or 'limited') describe the samples. Without range, frames without
+    chroma are full and others are limited. format and settings: see the module.
     """
 
     def __init__(self, *, fps: float = 30, backend: str = "auto", device: int = 0, threads: int = 0,
@@ -337,8 +337,8 @@ class Equalizer:
         """Equalizes several frames in a row, and returns `out`, or new arrays.
 
         Planes are arrays of (frames, rows, columns). The results are those of process() for each frame. On a GPU this is
-        faster, most of all for small frames with Equalizer(batch=16) and reference=True, but it waits: the output is
-        complete when the call returns.
+        faster, most of all for small frames with Equalizer(batch=16), but it waits: the output is complete when the
+        call returns.
         """
         if self._layout.format not in (None, "gray"):
             raise ValueError("batch() takes planes: make the Equalizer without format='%s'" % self._layout.format)
