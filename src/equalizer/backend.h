@@ -91,12 +91,6 @@ static inline size_t lumeq_result_size(uint32_t bins)
     return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
 }
 
-/* Most frames that a GPU launches together. Live sources do not wait for others. */
-static inline int lumeq_batch(const LumeqConfig *config)
-{
-    return config->batch > 1 && !config->real_time ? config->batch : 1;
-}
-
 #define MEASURE_COLUMNS 16
 #define MEASURE_ROWS 9
 #define MEASURE_CELLS (MEASURE_COLUMNS * MEASURE_ROWS)

@@ -56,16 +56,16 @@ static int choose_backend(LumeqWork *work, const LumeqConfig *config, char *text
     return ret;
 }
 
-int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int flights, char *why,
-                       size_t why_size)
+int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
+                         size_t why_size)
 {
     char text[LUMEQ_ERROR_SIZE];
+    if (!context)
+        return lumeq_refuse("`context` is NULL");
     int ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
     LumeqContext *made = calloc(1, sizeof(*made));
     if (made && pthread_mutex_init(&made->lock, NULL) == 0) {
         ret = take_config(&made->config, config);
-        if (!flights)
-            made->config.batch = 0;
         if (ret == 0)
             ret = choose_backend(&made->first, &made->config, text, sizeof(text));
         if (ret < 0)
@@ -81,14 +81,6 @@ int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int fl
     if (ret == 0 && made->config.log)
         made->config.log(made->config.log_user, LUMEQ_LOG_INFO, text);
     return ret;
-}
-
-int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
-                         size_t why_size)
-{
-    if (!context)
-        return lumeq_refuse("`context` is NULL");
-    return lumeq_context_open(context, config, 0, why, why_size);
 }
 
 void lumeq_context_destroy(LumeqContext **context)

@@ -19,11 +19,6 @@ struct LumeqContext {
     atomic_int told;      /* the log knows that the CPU takes over */
 };
 
-/* Like lumeq_context_create(). `flights`: whether frames will be in flight; else `batch` would only
- * reserve memory. */
-int lumeq_context_open(LumeqContext **context, const LumeqConfig *config, int flights, char *why,
-                       size_t why_size);
-
 /* Replaces the caller's sync, unless it is NULL, by a checked copy. */
 int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *backend);
 

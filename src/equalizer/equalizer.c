@@ -180,7 +180,7 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
             snprintf(why, why_size, "out of memory");
         return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
     }
-    const int ret = lumeq_context_open(&eq->context, config, 1, why, why_size);
+    const int ret = lumeq_context_create(&eq->context, config, why, why_size);
     if (ret < 0) {
         free(eq);
         return ret;
@@ -190,7 +190,10 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     eq->opened_us = now_us();
     eq->backend = eq->context->first.backend;
     eq->priv = eq->context->first.priv;
-    eq->batch = eq->backend->place ? lumeq_batch(&eq->context->config) : 1;
+    /* Live sources do not wait for others. */
+    eq->batch = 1;
+    if (eq->context->config.batch > 1 && !eq->context->config.real_time)
+        eq->batch = eq->context->config.batch;
     eq->size = slots_of(eq) + 1;
     *equalizer = eq;
     return 0;

@@ -156,19 +156,10 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
 {
     const CurveParams params = lumeq_curve_params(&now->params, image, &now->clock);
     const BarsParams bars = lumeq_bars_params(&now->params, image, now->clock.step);
-    const CurveResult *old = &before->state.curve;
     CurveResult *curve = &now->state.curve;
-    if (old->depth == (uint32_t)params.depth && old->white == (uint32_t)params.white)
-        memcpy(curve, old, lumeq_result_size(old->bins));
-    else
-        memset(curve, 0, lumeq_result_size((uint32_t)params.bins));
-    curve->bins = (uint32_t)params.bins;
-    curve->white = (uint32_t)params.white;
-    curve->strength = CURVE_ONE;
-    curve->scene_cut = curve->alpha = curve->blank = 0;
-    curve->lift.ignored = 1; /* its noise */
+    curve->bars = bars_update(&bars, &before->state.curve.bars, NULL);
     curve->noise = NOISE_UNKNOWN;
-    curve->bars = bars_update(&bars, &old->bars, NULL);
+    curve_keep_history(&params, &before->state.curve, curve);
     now->state.tiles.tiles_x = now->state.tiles.tiles_y = now->state.tiles.depth = 0;
 }
 

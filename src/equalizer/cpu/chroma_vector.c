@@ -5,10 +5,330 @@
  */
 #include <string.h>
 
-#include "equalizer/cpu/chroma_blocks.h"
+#include "equalizer/cpu/gain_blocks.h"
 #include "equalizer/cpu/gain_bytes.h"
 #include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/tile_rows.h"
 #include "equalizer/cpu/vector.h"
+
+/* ---- blocks: plain loops without branches ---- */
+
+#define CHROMA_BLOCK GAIN_BLOCK
+
+/* The tiles of a row in mode CLAHE. */
+typedef struct ChromaTiles {
+    const TileGrid *grid;
+    int sub_x;
+    TileRow row;
+} ChromaTiles;
+
+typedef struct ChromaRow {
+    const ChromaTiles *tiles; /* NULL: a pixel's gain is `over` at the mean of luma */
+    const CurveGain *over;
+    CurveLegal legal;
+    uint32_t unit;   /* size of a code in 256ths of an 8-bit code */
+    int shift, down; /* of samples; from codes to the cells of gains */
+    int32_t last;    /* the last code */
+    int32_t add[CHROMA_BLOCK];
+} ChromaRow;
+
+typedef uint16_t ChromaCodes[2][CHROMA_BLOCK];
+
+static inline int32_t chroma_min(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int32_t chroma_max(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline void chroma_look_up(GainBlock *restrict block, const ChromaRow *row,
+                                  const uint16_t *mean)
+{
+    uint32_t over[CHROMA_BLOCK][2]; /* gain, with `from` in the upper half; `to` */
+    for (int i = 0; i < CHROMA_BLOCK; i++)
+        memcpy(over[i], &row->over[mean[i]], sizeof(over[i]));
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        block->gain[i] = over[i][0] & 0xffff;
+        block->from[i] = over[i][0] >> 16;
+        block->to[i] = over[i][1] & 0xffff;
+    }
+}
+
+/* The output of the tiles on both sides for the luma means of pixels from `x` on, like
+ * tile_column(). */
+static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restrict right,
+                                       const ChromaTiles *tiles, const uint16_t *mean, int x)
+{
+    const TileGrid *grid = tiles->grid;
+    const TileInside *in = &tiles->row.inside;
+    const int fraction = grid->curve.fraction, at = in->x + (x << tiles->sub_x);
+    uint32_t near[CHROMA_BLOCK][2], far[CHROMA_BLOCK][2]; /* a node and the next */
+    int piece = tile_piece(&grid->x, at);
+    for (int i = 0; i < CHROMA_BLOCK; piece++) {
+        const uint32_t *before = tiles->row.nodes[tile_before(piece, in->first_x, in->last_x)];
+        const uint32_t *behind = tiles->row.nodes[tile_after(piece, in->first_x, in->last_x)];
+        const int samples = (piece < grid->x.tiles ? grid->x.piece[piece + 1] : INT32_MAX / 2) - at;
+        const int pixels = (samples + tiles->sub_x) >> tiles->sub_x;
+        for (const int end = pixels < CHROMA_BLOCK ? pixels : CHROMA_BLOCK; i < end; i++) {
+            memcpy(near[i], &before[mean[i] >> fraction], sizeof(near[i]));
+            memcpy(far[i], &behind[mean[i] >> fraction], sizeof(far[i]));
+        }
+    }
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const uint32_t part = mean[i] & ((1u << fraction) - 1);
+        left[i] = tile_between(near[i][0], near[i][1], part, fraction);
+        right[i] = tile_between(far[i][0], far[i][1], part, fraction);
+    }
+}
+
+/* out / in in units of CURVE_GAIN_ONE, at most 4. Both are below 2^17, so the division is exact in
+ * float32; the quotient is at most rounded up to an integer. */
+static inline int32_t chroma_ratio(int32_t in, int32_t out)
+{
+    const float most = 4 * CURVE_GAIN_ONE;
+    const uint32_t over = (uint32_t)chroma_max(out, 0) << 12, under = (uint32_t)chroma_max(in, 1);
+    const float ratio = (float)(int32_t)over / (float)(int32_t)under;
+    const uint32_t q = (uint32_t)(int32_t)(ratio < most ? ratio : most);
+    return (int32_t)(q - (q * under > over));
+}
+
+static inline uint32_t chroma_gain(int32_t in, int32_t out, CurveGainRule rule)
+{
+    const int32_t one = (int32_t)CURVE_GAIN_ONE, more = chroma_ratio(in, out) - one;
+    const int32_t share = more > 0 ? rule.share : rule.loss;
+    const int32_t light = chroma_max(chroma_min(in, rule.light) - rule.dark, 0);
+    const int32_t gain = one + more * share / one * light / (rule.light - rule.dark);
+    return (uint32_t)chroma_min(gain, (int32_t)rule.most);
+}
+
+static inline void chroma_tile_gains(GainBlock *restrict block, const ChromaTiles *tiles,
+                                     const uint16_t *mean, int x)
+{
+    const CurveParams *p = &tiles->grid->curve;
+    const CurveGainRule rule = curve_gain_rule(p->transfer);
+    uint32_t left[CHROMA_BLOCK], right[CHROMA_BLOCK];
+    const uint32_t phase = tile_phase(&tiles->grid->x, tiles->row.inside.x + (x << tiles->sub_x));
+    const uint32_t step = 2 * tiles->grid->x.step << tiles->sub_x;
+    chroma_tile_columns(left, right, tiles, mean, x);
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const uint32_t out = tile_lerp(left[i], right[i], tile_weight(phase + (uint32_t)i * step));
+        const int32_t from = curve_above_black(p, (uint32_t)mean[i] << 16);
+        const int32_t to = curve_above_black(p, out << 8);
+        block->gain[i] = chroma_gain(from, to, rule);
+        block->from[i] = (uint16_t)chroma_max(from, 0);
+        block->to[i] = (uint16_t)chroma_max(to, 0);
+    }
+}
+
+/* Gains are at most CURVE_GAIN_MOST, so products fit. */
+DEFINE_END_GAINS(chroma_end_gains, uint16_t)
+
+static inline void chroma_scale(uint16_t *restrict codes, const GainBlock *block,
+                                const ChromaRow *row)
+{
+    const int32_t middle = row->legal.middle;
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const int32_t code = codes[i];
+        const int32_t scaled =
+            middle + (((code - middle) * (int32_t)block->gain[i] + row->add[i]) >> 12);
+        const int32_t high = chroma_max(code, row->legal.high);
+        const int32_t low = chroma_min(code, row->legal.low);
+        codes[i] = (uint16_t)chroma_max(chroma_min(scaled, high), low);
+    }
+}
+
+/* Scales the pixels of a row from `x` on. */
+static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const ChromaRow *row,
+                                int x)
+{
+    GainBlock block;
+    if (row->tiles)
+        chroma_tile_gains(&block, row->tiles, mean, x);
+    else
+        chroma_look_up(&block, row, mean);
+    gain_find_ends(&block, row->legal.range);
+    for (int i = 0; i < 2; i++)
+        chroma_end_gains(&block, row->legal.range, codes[i], row->legal.middle, row->unit, 0);
+    for (int i = 0; i < 2; i++)
+        chroma_scale(codes[i], &block, row);
+}
+
+/* Input and output of row `y`: both components, and two rows of luma, or one twice. */
+typedef struct ChromaLines {
+    void *to[2];
+    const void *from[2], *luma[2];
+} ChromaLines;
+
+static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
+{
+    ChromaLines lines;
+    for (int i = 0; i < 2; i++) {
+        const int line = chroma_min((y << r->sub_y) + (i & r->sub_y), r->luma_height - 1);
+        lines.to[i] = (uint8_t *)r->dst[i] + y * r->dst_stride[i];
+        lines.from[i] = (const uint8_t *)r->src[i] + y * r->src_stride[i];
+        lines.luma[i] = (const uint8_t *)r->luma + line * r->luma_stride;
+    }
+    return lines;
+}
+
+#define CHROMA_CODE_8(row, sample) ((void)(row), (sample))
+#define CHROMA_CODE_16(row, sample) chroma_min((int32_t)(sample) >> (row)->shift, (row)->last)
+
+/*
+ * For samples of this many bits. If a pixel covers only one row of luma, that row is used twice,
+ * which gives the same mean. Interleaved components are read and written together.
+ */
+#define DEFINE_CHROMA_BLOCKS(bits)                                                                 \
+    static inline void chroma_means##bits(uint16_t *restrict mean, const uint##bits##_t *a,        \
+                                          const uint##bits##_t *b, int sub_x,                      \
+                                          const ChromaRow *row)                                    \
+    {                                                                                              \
+        for (int i = 0; sub_x && i < CHROMA_BLOCK; i++)                                            \
+            mean[i] = (uint16_t)((CHROMA_CODE_##bits(row, a[2 * i]) +                              \
+                                  CHROMA_CODE_##bits(row, a[2 * i + 1]) +                          \
+                                  CHROMA_CODE_##bits(row, b[2 * i]) +                              \
+                                  CHROMA_CODE_##bits(row, b[2 * i + 1]) + 2) >>                    \
+                                 (2 + row->down));                                                 \
+        for (int i = 0; !sub_x && i < CHROMA_BLOCK; i++)                                           \
+            mean[i] =                                                                              \
+                (uint16_t)((CHROMA_CODE_##bits(row, a[i]) + CHROMA_CODE_##bits(row, b[i]) + 1) >>  \
+                           (1 + row->down));                                                       \
+    }                                                                                              \
+    static inline void chroma_load##bits(ChromaCodes codes, const uint##bits##_t *const from[2],   \
+                                         int step, const ChromaRow *row)                           \
+    {                                                                                              \
+        uint16_t *restrict even = codes[0], *restrict odd = codes[1];                              \
+        for (int i = 0; step == 2 && i < CHROMA_BLOCK; i++) {                                      \
+            even[i] = (uint16_t)CHROMA_CODE_##bits(row, from[0][2 * i]);                           \
+            odd[i] = (uint16_t)CHROMA_CODE_##bits(row, from[0][2 * i + 1]);                        \
+        }                                                                                          \
+        for (int part = 0; step == 1 && part < 2; part++)                                          \
+            for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \
+                codes[part][i] = (uint16_t)CHROMA_CODE_##bits(row, from[part][i]);                 \
+    }                                                                                              \
+    static inline void chroma_store##bits(uint##bits##_t *const to[2], ChromaCodes codes,          \
+                                          int step, const ChromaRow *row)                          \
+    {                                                                                              \
+        uint##bits##_t *restrict both = to[0];                                                     \
+        for (int i = 0; step == 2 && i < CHROMA_BLOCK; i++) {                                      \
+            both[2 * i] = (uint##bits##_t)(codes[0][i] << row->shift);                             \
+            both[2 * i + 1] = (uint##bits##_t)(codes[1][i] << row->shift);                         \
+        }                                                                                          \
+        for (int part = 0; step == 1 && part < 2; part++)                                          \
+            for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \
+                to[part][i] = (uint##bits##_t)(codes[part][i] << row->shift);                      \
+    }                                                                                              \
+    /* `count` pixels, fewer than a block: works on a copy, and repeats luma's last column if a    \
+     * pixel lacks a column. */                                                                    \
+    static inline void chroma_last##bits(                                                          \
+        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
+        const uint##bits##_t *const luma[2], int columns, int x, int count,                        \
+        const LumeqChromaRows *r, const ChromaRow *row)                                            \
+    {                                                                                              \
+        uint##bits##_t rows[2][2 * CHROMA_BLOCK] = {{0}}, some[2][CHROMA_BLOCK] = {{0}};           \
+        uint16_t mean[CHROMA_BLOCK];                                                               \
+        ChromaCodes codes;                                                                         \
+        for (int i = 0; i < 2; i++) {                                                              \
+            memcpy(rows[i], luma[i], (size_t)columns * sizeof(rows[i][0]));                        \
+            rows[i][columns] = rows[i][columns - 1];                                               \
+            for (int k = 0; k < count; k++)                                                        \
+                some[i][k] = from[i][k * r->step];                                                 \
+        }                                                                                          \
+        chroma_means##bits(mean, rows[0], rows[1], r->sub_x, row);                                 \
+        chroma_load##bits(codes, (const uint##bits##_t *[2]){some[0], some[1]}, 1, row);           \
+        chroma_block(codes, mean, row, x);                                                         \
+        for (int i = 0; i < 2; i++)                                                                \
+            for (int k = 0; k < count; k++)                                                        \
+                to[i][k * r->out_step] = (uint##bits##_t)(codes[i][k] << row->shift);              \
+    }                                                                                              \
+    static inline void chroma_row##bits(                                                           \
+        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
+        const uint##bits##_t *const luma[2], const LumeqChromaRows *r, const ChromaRow *row)       \
+    {                                                                                              \
+        const int width = (r->luma_width + r->sub_x) >> r->sub_x;                                  \
+        for (int x = 0; x < width; x += CHROMA_BLOCK) {                                            \
+            const int at = x * r->step, over = x << r->sub_x, columns = r->luma_width - over;      \
+            uint##bits##_t *const dst[2] = {to[0] + x * r->out_step, to[1] + x * r->out_step};     \
+            const uint##bits##_t *const src[2] = {from[0] + at, from[1] + at};                     \
+            const uint##bits##_t *const under[2] = {luma[0] + over, luma[1] + over};               \
+            uint16_t mean[CHROMA_BLOCK];                                                           \
+            ChromaCodes codes;                                                                     \
+            if (columns < CHROMA_BLOCK << r->sub_x) {                                              \
+                chroma_last##bits(dst, src, under, columns, x, width - x, r, row);                 \
+                return;                                                                            \
+            }                                                                                      \
+            chroma_means##bits(mean, under[0], under[1], r->sub_x, row);                           \
+            chroma_load##bits(codes, src, r->step, row);                                           \
+            chroma_block(codes, mean, row, x);                                                     \
+            chroma_store##bits(dst, codes, r->out_step, row);                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void chroma##bits##_in_blocks(const LumeqChromaRows *r, const CurveTable *table,        \
+                                         const CurveParams *params)                                \
+    {                                                                                              \
+        ChromaTiles tiles;                                                                         \
+        CurveGain same[CURVE_CELLS];                                                               \
+        ChromaRow row = chroma_rows(r, table, params, &tiles, same);                               \
+        for (int y = 0; y < r->height; y++) {                                                      \
+            const ChromaLines lines = chroma_lines(r, y);                                          \
+            uint##bits##_t *const to[2] = {lines.to[0], lines.to[1]};                              \
+            const uint##bits##_t *const from[2] = {lines.from[0], lines.from[1]};                  \
+            const uint##bits##_t *const luma[2] = {lines.luma[0], lines.luma[1]};                  \
+            if (row.tiles)                                                                         \
+                tile_row_weigh(&tiles.row, r->grid, r->tables,                                     \
+                               r->tables->inside.y + ((r->y + y) << r->sub_y));                    \
+            chroma_add(&row, params, r->y + y);                                                    \
+            chroma_row##bits(to, from, luma, r, &row);                                             \
+        }                                                                                          \
+    }
+
+/* Returns the parameters of rows. They point to `tiles` if tiles scale chroma, or to `same`, filled
+ * with gains of 1, if tiles keep chroma. */
+static inline ChromaRow chroma_rows(const LumeqChromaRows *r, const CurveTable *table,
+                                    const CurveParams *params, ChromaTiles *tiles,
+                                    CurveGain same[CURVE_CELLS])
+{
+    ChromaRow row = {.over = table->gain,
+                     .legal = curve_legal(params->depth, params->black != 0),
+                     .unit = 65536u >> params->depth,
+                     .shift = params->shift,
+                     .down = params->depth - 8,
+                     .last = (1 << params->depth) - 1};
+    if (r->grid && r->grid->curve.chroma) {
+        tiles->grid = r->grid;
+        tiles->sub_x = r->sub_x;
+        row.tiles = tiles;
+        row.down = 0;
+    } else if (r->grid) {
+        for (int i = 0; i < CURVE_CELLS; i++)
+            same[i] = (CurveGain){.gain = CURVE_GAIN_ONE};
+        row.over = same;
+    }
+    return row;
+}
+
+static inline void chroma_add(ChromaRow *row, const CurveParams *params, int y)
+{
+    for (int i = 0; i < CHROMA_BLOCK; i++)
+        row->add[i] =
+            (int32_t)(params->dither ? curve_dither((uint32_t)i, (uint32_t)y, params->frame)
+                                     : CURVE_ROUND)
+            << 4;
+}
+
+/* True for subsampling that blocks support: one or two columns and rows of luma per pixel. */
+static inline int chroma_has_blocks(const LumeqChromaRows *r)
+{
+    return r->sub_x <= 1 && r->sub_y <= 1;
+}
+
+DEFINE_CHROMA_BLOCKS(8)
+DEFINE_CHROMA_BLOCKS(16)
+
+/* ---- vectors ---- */
 
 #define VECTORS (CHROMA_BLOCK / 16) /* vectors of 16-bit values in a block */
 

@@ -202,36 +202,29 @@ static int apply_cuda(void *priv, const LumeqApplyJob *job)
     return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_apply(&cuda->steps, job));
 }
 
-static void memory_use_cuda(int device, LumeqMemoryUse *use)
+static void *take(CudaBackend *cuda, LumeqCudaKind kind, size_t size)
 {
-    lumeq_device_use(device, use);
-    lumeq_pinned_use(use);
+    void *memory = NULL;
+    if (!is_lost(cuda))
+        (void)lumeq_cuda_take(&cuda->home, kind, 0, &memory, size);
+    return memory;
 }
 
 static void *alloc_cuda(void *priv, size_t size)
 {
-    CudaBackend *cuda = priv;
-    return is_lost(cuda) ? NULL : lumeq_pinned_alloc(&cuda->home, size);
+    return take(priv, LUMEQ_CUDA_PINNED, size);
+}
+
+static void *alloc_device_cuda(void *priv, size_t size)
+{
+    return take(priv, LUMEQ_CUDA_DEVICE, size);
 }
 
 static void free_cuda(void *priv, void *memory)
 {
     CudaBackend *cuda = priv;
     if (!is_lost(cuda))
-        lumeq_pinned_free(&cuda->home, memory);
-}
-
-static void *alloc_device_cuda(void *priv, size_t size)
-{
-    CudaBackend *cuda = priv;
-    return is_lost(cuda) ? NULL : lumeq_device_alloc(&cuda->home, size);
-}
-
-static void free_device_cuda(void *priv, void *memory)
-{
-    CudaBackend *cuda = priv;
-    if (!is_lost(cuda))
-        lumeq_device_free(&cuda->home, memory);
+        lumeq_cuda_give(&cuda->home, memory);
 }
 
 static int get_cuda(void *priv, void **context, void **stream)
@@ -259,7 +252,7 @@ const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "CPU and CUDA " LUMEQ_CUDA_TOOLKIT,
     .list_gpus = lumeq_cuda_list,
-    .memory_use = memory_use_cuda,
+    .memory_use = lumeq_cuda_memory_use,
     .reserve = lumeq_device_reserve,
     .priv_size = sizeof(CudaBackend),
     .open = open_cuda,
@@ -274,7 +267,7 @@ const LumeqBackend lumeq_backend_cuda = {
     .alloc_host = alloc_cuda,
     .free_host = free_cuda,
     .alloc_device = alloc_device_cuda,
-    .free_device = free_device_cuda,
+    .free_device = free_cuda,
     .get_cuda = get_cuda,
     .close = close_cuda,
 };

@@ -1,10 +1,7 @@
 #include "equalizer/cuda/memory.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <cuda_runtime_api.h>
@@ -17,114 +14,123 @@
 /* The library may use this part of a GPU's memory. */
 #define SHARE_OF_MEMORY 2
 
-/* An allocation; remembers the size, which lumeq_device_free() is not given. */
+/* The limit of pinned memory is the smaller of both, since it is lost to the rest of the system. */
+#define MOST_PINNED ((uint64_t)2 << 30)
+#define SHARE_OF_RAM 4
+
+/* Bytes of all equalizers and contexts of the process. */
+typedef struct Account {
+    uint64_t used, most, limit;
+} Account;
+
 typedef struct Block {
     struct Block *next;
     void *memory;
     size_t size;
-    int number; /* of the device */
+    Account *account;
 } Block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static Block *blocks;
-static struct {
-    uint64_t used, most, limit;
-} devices[MOST_DEVICES];
+static Account devices[MOST_DEVICES], pinned;
 
 void lumeq_device_limit(int number, uint64_t memory)
 {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const uint64_t ram = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
     pthread_mutex_lock(&lock);
+    pinned.limit = ram / SHARE_OF_RAM < MOST_PINNED ? ram / SHARE_OF_RAM : MOST_PINNED;
     if (number < MOST_DEVICES)
         devices[number].limit = memory / SHARE_OF_MEMORY;
     pthread_mutex_unlock(&lock);
 }
 
-/* Counts an allocation. Returns 0 if it exceeds the limit, unless it is `needed`. Holds the lock.
- */
-static int count(int number, uint64_t bytes, int needed)
+/* Counts an allocation. Returns 0 if it exceeds the limit, unless it is `needed`. */
+static int count(Account *account, uint64_t bytes, int needed)
 {
-    if (!needed &&
-        (bytes > devices[number].limit || devices[number].used > devices[number].limit - bytes))
-        return 0;
-    devices[number].used += bytes;
-    if (devices[number].used > devices[number].most)
-        devices[number].most = devices[number].used;
-    return 1;
+    pthread_mutex_lock(&lock);
+    const int fits = needed || (bytes <= account->limit && account->used <= account->limit - bytes);
+    if (fits)
+        account->used += bytes;
+    if (account->used > account->most)
+        account->most = account->used;
+    pthread_mutex_unlock(&lock);
+    return fits;
+}
+
+static void uncount(Account *account, uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    account->used -= bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+void lumeq_cuda_memory_use(int number, LumeqMemoryUse *use)
+{
+    static const Account none;
+    pthread_mutex_lock(&lock);
+    const Account device = number < MOST_DEVICES ? devices[number] : none;
+    *use = (LumeqMemoryUse){
+        .device = device.used,
+        .device_most = device.most,
+        .device_limit = device.limit,
+        .pinned = pinned.used,
+        .pinned_most = pinned.most,
+        .pinned_limit = pinned.limit,
+    };
+    pthread_mutex_unlock(&lock);
 }
 
 int lumeq_device_reserve(int number, int64_t bytes)
 {
-    int ret = 0;
-    if (number >= MOST_DEVICES)
+    LumeqMemoryUse use;
+    lumeq_cuda_memory_use(number, &use);
+    if (!use.device_limit)
         return LUMEQ_ERR_UNAVAILABLE;
-    pthread_mutex_lock(&lock);
     if (bytes < 0)
-        devices[number].used -= (uint64_t)-bytes;
-    else if (!devices[number].limit)
-        ret = LUMEQ_ERR_UNAVAILABLE;
-    else if (!count(number, (uint64_t)bytes, 0))
-        ret = LUMEQ_ERR_MEMORY;
-    pthread_mutex_unlock(&lock);
-    return ret;
+        uncount(&devices[number], (uint64_t)-bytes);
+    else if (!count(&devices[number], (uint64_t)bytes, 0))
+        return LUMEQ_ERR_MEMORY;
+    return 0;
 }
 
-void lumeq_device_use(int number, LumeqMemoryUse *use)
-{
-    pthread_mutex_lock(&lock);
-    if (number < MOST_DEVICES) {
-        use->device = devices[number].used;
-        use->device_most = devices[number].most;
-        use->device_limit = devices[number].limit;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-static void drop_block(Block *block)
-{
-    pthread_mutex_lock(&lock);
-    devices[block->number].used -= block->size;
-    pthread_mutex_unlock(&lock);
-    free(block);
-}
-
-static cudaError_t take(const LumeqCudaHome *home, void **memory, size_t size, int needed)
+/* Pinned memory is mapped, because kernels write to it as well. */
+cudaError_t lumeq_cuda_take(const LumeqCudaHome *home, LumeqCudaKind kind, int needed,
+                            void **memory, size_t size)
 {
     const int number = home->number < MOST_DEVICES ? home->number : MOST_DEVICES - 1;
+    Account *const account = kind == LUMEQ_CUDA_PINNED ? &pinned : &devices[number];
     Block *block = malloc(sizeof(*block));
     *memory = NULL;
-    if (!block)
-        return cudaErrorMemoryAllocation;
-    *block = (Block){NULL, NULL, size, number};
-    pthread_mutex_lock(&lock);
-    const int fits = count(number, size, needed);
-    pthread_mutex_unlock(&lock);
-    if (!fits) {
+    if (!block || !count(account, size, needed)) {
         free(block);
         return cudaErrorMemoryAllocation;
     }
-    const cudaError_t error = cudaMalloc(&block->memory, size);
+    cudaError_t error = lumeq_cuda_enter(home); /* this may be the thread's first CUDA call */
+    if (!error) {
+        error = kind == LUMEQ_CUDA_PINNED
+                    ? cudaHostAlloc(memory, size, cudaHostAllocPortable | cudaHostAllocMapped)
+                    : cudaMalloc(memory, size);
+        lumeq_cuda_leave(home);
+    }
     if (error) {
-        drop_block(block);
+        (void)cudaGetLastError(); /* the caller reports it, or continues without the memory */
+        uncount(account, size);
+        free(block);
         return error;
     }
-    *memory = block->memory;
     pthread_mutex_lock(&lock);
-    block->next = blocks;
+    *block = (Block){blocks, *memory, size, account};
     blocks = block;
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
 
-cudaError_t lumeq_device_take(const LumeqCudaHome *home, void **memory, size_t size)
-{
-    return take(home, memory, size, 1);
-}
-
-cudaError_t lumeq_device_give(void *memory)
+void lumeq_cuda_give(const LumeqCudaHome *home, void *memory)
 {
     Block *block = NULL;
     pthread_mutex_lock(&lock);
-    for (Block **at = &blocks; *at && memory; at = &(*at)->next)
+    for (Block **at = &blocks; *at && !block; at = &(*at)->next)
         if ((*at)->memory == memory) {
             block = *at;
             *at = block->next;
@@ -132,115 +138,13 @@ cudaError_t lumeq_device_give(void *memory)
         }
     pthread_mutex_unlock(&lock);
     if (!block)
-        return cudaSuccess;
-    const cudaError_t error = cudaFree(memory);
-    drop_block(block);
-    return error;
-}
-
-void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size)
-{
-    void *memory = NULL;
-    cudaError_t error = lumeq_cuda_enter(home);
-    if (!error) {
-        error = take(home, &memory, size, 0); /* aligned to 256 bytes by CUDA */
+        return;
+    if (lumeq_cuda_enter(home) == cudaSuccess) {
+        (void)(block->account == &pinned ? cudaFreeHost(memory) : cudaFree(memory));
         lumeq_cuda_leave(home);
     }
-    if (error)
-        (void)cudaGetLastError(); /* clear it: the caller continues without the memory */
-    return memory;
-}
-
-void lumeq_device_free(const LumeqCudaHome *home, void *memory)
-{
-    if (lumeq_cuda_enter(home))
-        return;
-    (void)lumeq_device_give(memory);
-    lumeq_cuda_leave(home);
-}
-
-/* ---- pinned memory ---- */
-
-/* The limit is the smaller of both, since pinned memory is lost to the rest of the system. */
-#define MOST_BYTES ((size_t)2 << 30)
-#define SHARE_OF_RAM 4
-
-#define PINNED_ALIGNMENT 64
-
-/* Bytes of all equalizers of the process: now, and the peak. */
-static atomic_size_t given_out, most_given_out;
-
-static size_t most_bytes(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    const size_t share =
-        pages > 0 && page > 0 ? (size_t)pages * (size_t)page / SHARE_OF_RAM : MOST_BYTES;
-    return share < MOST_BYTES ? share : MOST_BYTES;
-}
-
-void lumeq_pinned_use(LumeqMemoryUse *use)
-{
-    use->pinned = atomic_load(&given_out);
-    use->pinned_most = atomic_load(&most_given_out);
-    use->pinned_limit = most_bytes();
-}
-
-static void note_most(void)
-{
-    const size_t now = atomic_load(&given_out);
-    size_t before = atomic_load(&most_given_out);
-    while (before < now && !atomic_compare_exchange_weak(&most_given_out, &before, now)) {
-    }
-}
-
-/* The size is stored before the memory. Mapped, because kernels write to it as well. */
-static void *alloc_counted(const LumeqCudaHome *home, size_t whole)
-{
-    void *memory = NULL;
-    cudaError_t error = lumeq_cuda_enter(home); /* this may be the thread's first CUDA call */
-    if (!error) {
-        error = cudaHostAlloc(&memory, whole, cudaHostAllocPortable | cudaHostAllocMapped);
-        lumeq_cuda_leave(home);
-    }
-    if (error) {
-        (void)cudaGetLastError(); /* clear it: the caller uses ordinary memory */
-        atomic_fetch_sub(&given_out, whole);
-        return NULL;
-    }
-    note_most();
-    memcpy(memory, &whole, sizeof(whole));
-    return (uint8_t *)memory + PINNED_ALIGNMENT;
-}
-
-void *lumeq_pinned_alloc(const LumeqCudaHome *home, size_t size)
-{
-    const size_t most = most_bytes();
-    if (size > most)
-        return NULL;
-    const size_t whole = size + PINNED_ALIGNMENT;
-    if (atomic_fetch_add(&given_out, whole) + whole > most) {
-        atomic_fetch_sub(&given_out, whole);
-        return NULL;
-    }
-    return alloc_counted(home, whole);
-}
-
-void *lumeq_pinned_alloc_needed(const LumeqCudaHome *home, size_t size)
-{
-    atomic_fetch_add(&given_out, size + PINNED_ALIGNMENT);
-    return alloc_counted(home, size + PINNED_ALIGNMENT);
-}
-
-void lumeq_pinned_free(const LumeqCudaHome *home, void *memory)
-{
-    uint8_t *const start = (uint8_t *)memory - PINNED_ALIGNMENT;
-    size_t whole;
-    memcpy(&whole, start, sizeof(whole));
-    if (lumeq_cuda_enter(home))
-        return;
-    cudaFreeHost(start);
-    lumeq_cuda_leave(home);
-    atomic_fetch_sub(&given_out, whole);
+    uncount(block->account, block->size);
+    free(block);
 }
 
 /* ---- where memory lies ---- */

@@ -13,32 +13,18 @@
 void lumeq_device_limit(int number, uint64_t memory);
 
 /* See LumeqBackend. */
-void lumeq_device_use(int number, LumeqMemoryUse *use);
+void lumeq_cuda_memory_use(int number, LumeqMemoryUse *use);
 int lumeq_device_reserve(int number, int64_t bytes);
 
-/* cudaMalloc() and cudaFree() for memory that the library cannot do without: it is counted, but the
- * limit does not apply. Call them in the context. */
-cudaError_t lumeq_device_take(const LumeqCudaHome *home, void **memory, size_t size);
-cudaError_t lumeq_device_give(void *memory);
+typedef enum LumeqCudaKind { LUMEQ_CUDA_DEVICE, LUMEQ_CUDA_PINNED } LumeqCudaKind;
 
-/* Returns memory aligned to 256 bytes, or NULL if the GPU is out of memory or the limit is reached.
- */
-void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size);
+/* Allocates memory, aligned to 256 bytes. `needed`: the library cannot do without it, so it is
+ * counted, but the limit does not apply. */
+cudaError_t lumeq_cuda_take(const LumeqCudaHome *home, LumeqCudaKind kind, int needed,
+                            void **memory, size_t size);
 
-/* May wait for the GPU. */
-void lumeq_device_free(const LumeqCudaHome *home, void *memory);
-
-/* Returns pinned memory aligned to 64 bytes, or NULL if no more can be pinned. */
-void *lumeq_pinned_alloc(const LumeqCudaHome *home, size_t size);
-
-/* The same for memory that the library cannot do without: it is counted, but the limit does not
- * apply. */
-void *lumeq_pinned_alloc_needed(const LumeqCudaHome *home, size_t size);
-
-/* Stores the use and limit of pinned memory. */
-void lumeq_pinned_use(LumeqMemoryUse *use);
-
-void lumeq_pinned_free(const LumeqCudaHome *home, void *memory);
+/* Frees it; NULL: nothing. May wait for the GPU. */
+void lumeq_cuda_give(const LumeqCudaHome *home, void *memory);
 
 /* Returns how many of the first planes lie in ordinary host memory, which CUDA does not copy
  * asynchronously. Call it in the context. */

@@ -71,9 +71,8 @@ static void destroy(const LumeqCudaSteps *steps, LumeqCudaStep *step)
             cudaEventDestroy(events[i]);
     if (step->stream)
         cudaStreamDestroy(step->stream);
-    if (step->host)
-        lumeq_pinned_free(steps->home, step->host);
-    (void)lumeq_device_give(step->device);
+    lumeq_cuda_give(steps->home, step->host);
+    lumeq_cuda_give(steps->home, step->device);
     free(step);
 }
 
@@ -119,12 +118,12 @@ static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
     for (int i = 0; i < (steps->timed ? 4 : 2) && !error; i++)
         error = cudaEventCreateWithFlags(events[i],
                                          steps->timed ? cudaEventDefault : cudaEventDisableTiming);
-    if (!error) {
-        step->host = lumeq_pinned_alloc_needed(steps->home, step->host_size);
-        error = step->host ? cudaSuccess : cudaErrorMemoryAllocation;
-    }
+    if (!error)
+        error = lumeq_cuda_take(steps->home, LUMEQ_CUDA_PINNED, 1, (void **)&step->host,
+                                step->host_size);
     return error ? error
-                 : lumeq_device_take(steps->home, (void **)&step->device, step->device_size);
+                 : lumeq_cuda_take(steps->home, LUMEQ_CUDA_DEVICE, 1, (void **)&step->device,
+                                   step->device_size);
 }
 
 /* Returns the smallest free step that is large enough, or NULL. */

@@ -186,19 +186,17 @@ static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int blank, int 
 /* Clips cells of one bin: each round spreads the excess of the one before evenly, and cuts. The
  * remainder of the division adds one count each to evenly spaced cells, where cell * rest / n
  * passes an integer. It has 24 fraction bits, and is less than 1 / n too large. */
-static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t limit)
+static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t counted, uint32_t limit)
 {
     uint32_t excess = 0;
     for (int round = 0; round <= CURVE_CLIP_ROUNDS; round++) {
         const uint32_t share = excess / n, step = excess % n * ((1u << 24) / n + 1);
         const uint32_t most = round < CURVE_CLIP_ROUNDS ? limit : UINT32_MAX;
         uint32_t at = 0;
-        excess = 0;
+        excess = counted;
         for (uint32_t i = 0; i < n; i++, at += step) {
-            const uint32_t count = hist[i] + share + (((at & 0xffffff) + step) >> 24);
-            const uint32_t cut = least_of(count, most);
-            excess += count - cut;
-            hist[i] = cut;
+            hist[i] = least_of(hist[i] + share + (((at & 0xffffff) + step) >> 24), most);
+            excess -= hist[i];
         }
         if (!excess)
             break;
@@ -246,7 +244,7 @@ static void clip(const CurveParams *p, uint32_t counted, uint32_t *hist)
         return;
     uint32_t *in_range = hist + curve_black(p);
     if (width == 1)
-        clip_codes(in_range, n, limit);
+        clip_codes(in_range, n, counted, limit);
     for (int round = 0; round < CURVE_CLIP_ROUNDS && width > 1; round++) {
         const uint32_t excess = cut_cells(p, hist, limit);
         if (!excess)
