@@ -86,7 +86,8 @@ static inline CurveResult *clahe_frame(uint32_t alpha, uint32_t strength)
     static CurveResult frame;
     frame.alpha = alpha;
     frame.strength = strength;
-    frame.blank = 0;
+    frame.weight = CURVE_ONE;
+    frame.epoch.black = 0;
     return &frame;
 }
 

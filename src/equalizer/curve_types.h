@@ -47,7 +47,7 @@ typedef struct CurveParams {
     int32_t limit;        /* a LumeqLimit */
     int32_t lift;         /* lift_decide() makes the target */
     CurveLight light;
-    uint32_t slow;    /* with a lift: Q16 weight of this frame in the smoothed histogram */
+    uint32_t step;    /* microseconds since the frame before */
     uint32_t denoise; /* with a lift: share of the noise to filter, Q16 */
     int32_t past;     /* previous frames that the filter may use */
     int32_t first;    /* with a lift: the first frame of a video, whose noise later frames will
@@ -61,8 +61,9 @@ typedef struct CurveParams {
     LumeqRect meter; /* the counted region, within the picture; width 0: all of it */
 } CurveParams;
 
-typedef struct __attribute__((aligned(16))) CurveBin {
-    uint32_t smooth; /* Q16 codes: the smoothed curve before strength */
+typedef struct CurveBin {
+    uint32_t target; /* Q16 codes: what `smooth` moves towards */
+    uint32_t smooth; /* the curve before strength */
     uint32_t cdf;    /* Q16, of the last frame with samples in range */
     uint32_t hist;
     uint32_t curve; /* Q16 codes: output of the bin's first code, strength applied */
@@ -78,13 +79,19 @@ typedef struct LiftState {
     uint32_t known;      /* the noise has been measured */
     uint32_t awaited;    /* frames left to wait for a noise measurement: LIFT_AWAITED after the
                           * first frame, then down to 0 */
-    uint32_t young;      /* frames left in which the scene is followed fast */
-    uint32_t noise;      /* smoothed noise, in codes of 8 bits, Q16 */
+    uint32_t noise;      /* its mean, in codes of 8 bits, Q16 */
     uint32_t seen;       /* noise measurements in this scene, at most LIFT_NOISE_SEEN */
-    uint32_t counted;    /* `share` is valid */
-    uint32_t share[CURVE_CELLS]; /* smoothed histogram: shares of the counts, by code from black
-                                  * on */
 } LiftState;
+
+/* The frames that the target is made for, see rule/epoch.h. */
+typedef struct EpochState {
+    uint32_t age;     /* microseconds, not counted further than necessary; 0: no epoch */
+    uint32_t changed; /* microseconds for which the picture has differed */
+    uint32_t black;   /* it began with a black picture: its target is the identity */
+    int32_t shift;    /* of this frame, from epoch_shift() */
+    uint32_t need, dark, more, voids; /* targets of those of CurveResult and LiftState */
+    uint32_t cdf[CURVE_CELLS];        /* mean, Q16, by codes of 8 bits */
+} EpochState;
 
 /*
  * Result of a frame: the complete history for the next frame, and its statistics. Zero is an empty
@@ -97,13 +104,14 @@ typedef struct CurveResult {
     uint32_t scene_cut;
     uint32_t jumps;    /* consecutive changes of at least CURVE_JUMP, at most CURVE_JUMPS + 1 */
     uint32_t need;     /* Q16, smoothed: share of the strength that the picture needs */
-    uint32_t alpha;    /* Q16: weight of this frame's target; 0 for the reference */
+    uint32_t weight;   /* Q16: weight of this frame in the target */
+    uint32_t alpha;    /* Q16: how far the curve moves towards it; 0 for the reference */
     uint32_t strength; /* Q16: strength used */
-    uint32_t blank;    /* the picture is black; its target is the identity */
-    uint32_t fades;    /* the picture is black, or fades in from black */
+    uint32_t fades;    /* the picture is black, fades in from black, or down */
     uint32_t noise;    /* noise of this frame, from noise_of() */
     BarsState bars;    /* found before the curve, which excludes their samples */
     LiftState lift;
+    EpochState epoch;
     CurveBin bin[LUMEQ_MAX_BINS];
 } CurveResult;
 

@@ -66,7 +66,7 @@ void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)
     const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
     memcpy(&to->state.curve, &from->state.curve, lumeq_result_size(from->state.curve.bins));
     memcpy(&to->state.tiles, tiles,
-           tiles->tiles_x ? offsetof(TileResult, smooth) + count * sizeof(tiles->smooth[0])
+           tiles->tiles_x ? offsetof(TileResult, tile) + count * sizeof(tiles->tile[0])
                           : offsetof(TileResult, sums));
     to->clock = from->clock;
     to->params = from->params;
@@ -109,8 +109,6 @@ static void change_params(CurveParams *curve, const LumeqParams *before, const L
     const int counts = before->bars == now->bars && same_meter(&before->meter, &now->meter);
     if (!counts || !same_target(before, now))
         curve->alpha = CURVE_ONE;
-    if (!counts)
-        curve->slow = CURVE_ONE;
 }
 
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now,

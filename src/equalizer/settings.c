@@ -109,6 +109,9 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
     return m;
 }
 
+/* Longer steps between frames need not be told apart. */
+#define MOST_STEP INT64_C(1000000000000)
+
 /* At full brightness, tones near black become 1 + this many times as light. */
 #define MOST_LIGHT 6
 
@@ -136,6 +139,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     const int curved = (on && !reference) || light_is_on(&curve.light);
     curve.clip = to_q16(literal_clip(params));
     curve.alpha = lumeq_decay(clock->step, llrint(params->smooth * 1e9));
+    curve.step = (uint32_t)(clock->step < MOST_STEP ? clock->step / 1000 : MOST_STEP / 1000);
     curve.strength = on ? to_q16(params->strength) : 0;
     curve.adaptive = params->adaptive && params->mode != LUMEQ_MODE_HAZE;
     curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
@@ -153,7 +157,6 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     if (params->lift && (!on || (params->mode == LUMEQ_MODE_GLOBAL && !reference))) {
         curve.lift = curve.adaptive = 1;
         curve.strength = on ? CURVE_ONE : 0;
-        curve.slow = lumeq_decay(clock->step, LIFT_TIME);
         curve.denoise = params->denoise == LUMEQ_DENOISE_AUTO ? CURVE_ONE : to_q16(params->denoise);
         if (params->clip == LUMEQ_CLIP_AUTO)
             curve.clip = CURVE_CLIP_AUTO;

@@ -11,9 +11,6 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-/* Time constant of the lift's histogram and noise, in nanoseconds. */
-#define LIFT_TIME INT64_C(3000000000)
-
 /* Copies a struct that begins with its size into this version's, of `to_size` bytes; missing
  * members become 0. ARGUMENT if its size is invalid, or unknown members are not 0. */
 int lumeq_take_struct(void *to, size_t to_size, const void *from);

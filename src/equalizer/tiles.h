@@ -18,9 +18,6 @@
 #define TILE_CELLS CURVE_CELLS
 #define TILES_MAX (LUMEQ_MAX_TILES * LUMEQ_MAX_TILES)
 
-/* Mode HAZE: weight of the own curve of a frame against the smoothed one, Q16. */
-#define HAZE_OWN (CURVE_ONE * 65 / 100)
-
 /* One node per cell and one past the last, padded so that each tile's nodes are aligned to 16
  * bytes. */
 #define TILE_NODES (TILE_CELLS + 4)
@@ -57,9 +54,10 @@ typedef struct TileResult {
     uint32_t tiles_x, tiles_y;
     uint32_t depth, white; /* of the history, as in CurveResult */
     TileSums sums;
-    /* Smoothed curve of each tile before strength, tiles row by row, in Q16 codes. Undefined
-     * without a history and past the last tile. */
-    uint32_t smooth[TILES_MAX][TILE_CELLS];
+    /* Tiles row by row, as in CurveBin. Undefined without a history and past the last tile. */
+    struct {
+        uint32_t target[TILE_CELLS], smooth[TILE_CELLS];
+    } tile[TILES_MAX];
 } TileResult;
 
 /* The active picture: its origin, and the tiles that lie in it by at least half. Only their curves
@@ -96,6 +94,10 @@ void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *r
 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
                     TileResult *result, TileTables *tables);
 
+/* Mode HAZE: the line of a tile is steep, and would amplify changes of light. So it moves with most
+ * of the picture's shift, from epoch_shift(), which may be 0. */
+void tile_shift(const TileGrid *grid, const uint32_t *curve, int32_t shift, uint32_t *shifted);
+
 /* The tiles that are used with these bars. */
 TileInside tile_inside(const TileGrid *grid, const BarsState *bars);
 
@@ -111,7 +113,7 @@ CURVE_INLINE int tile_count(const TileGrid *grid)
 CURVE_INLINE size_t tile_result_size(const TileGrid *grid)
 {
     const int kept = grid->curve.reference ? 0 : tile_count(grid);
-    return offsetof(TileResult, smooth) + (size_t)kept * TILE_CELLS * sizeof(uint32_t);
+    return offsetof(TileResult, tile) + (size_t)kept * sizeof(((TileResult *)NULL)->tile[0]);
 }
 
 /* The first sample of a tile; samples from `size` on are mirrored. */

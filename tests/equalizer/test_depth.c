@@ -52,8 +52,8 @@ static void fill_bell(const Film *f, double middle, double wide, uint64_t seed)
 }
 
 typedef struct Model {
-    double smooth[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
-    int valid;
+    double goal[LUMEQ_MAX_BINS], smooth[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+    int frames;
 } Model;
 
 /* A cell of `width` bins corresponds to one 8-bit code: each of its bins is cut by the same share.
@@ -100,14 +100,16 @@ static void model_target(const Film *f, double clip, double *target)
 static void model_frame(Model *m, const Film *f, const LumeqParams *params, double dt)
 {
     static double target[LUMEQ_MAX_BINS];
-    const double alpha = m->valid && params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
+    const double alpha = m->frames && params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
+    const double weight = params->smooth > 0 ? 1.0 / (m->frames + 1) : 1; /* in the mean target */
     const int codes = 1 << fraction_of(f->format.depth);
     model_target(f, params->clip, target);
     for (int i = 0; i < f->stats.values.bins; i++) {
-        m->smooth[i] = m->valid ? m->smooth[i] + alpha * (target[i] - m->smooth[i]) : target[i];
+        m->goal[i] += weight * (target[i] - m->goal[i]);
+        m->smooth[i] += alpha * (m->goal[i] - m->smooth[i]);
         m->curve[i] = i * codes + params->strength * (m->smooth[i] - i * codes);
     }
-    m->valid = 1;
+    m->frames++;
 }
 
 static void check_model(const Model *m, const Film *f, double tolerance)
@@ -146,7 +148,7 @@ BACKEND_TEST(curves)
         const LumeqParams *params = &settings[n % 3];
         FREED_BY(film_close)
         Film f = film_open(id, formats[n / 6], (LumeqRange)(n / 3 % 2), params, 512, 512);
-        model.valid = 0;
+        memset(&model, 0, sizeof(model));
         for (int frame = 0; frame < 3; frame++) {
             fill_bell(&f, 0.3 + 0.05 * frame, 0.4, (uint64_t)n);
             deep_run(&f);

@@ -148,7 +148,7 @@ int lumeq_cuda_same_params(const CurveParams *a, const CurveParams *b)
 {
     CurveParams same = *a;
     same.alpha = b->alpha;
-    same.slow = b->slow;
+    same.step = b->step;
     same.frame = b->frame;
     same.first = b->first;
     same.past = b->past;

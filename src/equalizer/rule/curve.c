@@ -4,6 +4,7 @@
 
 #include "equalizer/reference.h"
 #include "equalizer/rule/arithmetic.h"
+#include "equalizer/rule/epoch.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 
@@ -109,7 +110,7 @@ ALSO_AVX2 void curve_statistics(const CurveParams *p, CurveView *view, const uin
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf)
 {
-    view->distance = view->moved = 0;
+    view->distance = view->moved = view->dims = 0;
     if (!view->counted) {
         for (int i = 0; i < p->bins; i++)
             cdf[i] = before ? before->bin[i].cdf : 0;
@@ -117,15 +118,17 @@ void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *bef
     }
     if (!before || !before->bin[p->bins - 1].cdf || same_scene)
         return;
-    uint32_t sum = 0, moved = 0;
+    uint32_t sum = 0, moved = 0, darker = 0;
     for (int i = curve_black(p); i <= curve_white(p); i++) {
         const uint32_t old = before->bin[i].cdf;
         const uint32_t apart = cdf[i] > old ? cdf[i] - old : old - cdf[i];
         sum += apart;
+        darker += cdf[i] > old ? apart : 0;
         moved |= apart >= CURVE_MOVED;
     }
     view->distance = sum / range_of(p);
     view->moved = moved;
+    view->dims = darker > sum - sum / 8;
 }
 
 /* Smoothstep from 0 at `from` to 1 at `to`, Q16. */
@@ -146,19 +149,18 @@ uint32_t curve_need(const CurveView *view)
     return CURVE_ONE - least_of(rich, light);
 }
 
-/* The weight of this frame's target: `part` usually, rising smoothly to 1 over a cut. */
-static uint32_t alpha_of(const CurveParams *p, const CurveResult *before, const CurveView *view,
-                         uint32_t part)
+/* True if the picture has changed within a frame or two, and is calm again. */
+static int follows_jump(const CurveParams *p, const CurveResult *before, const CurveView *view)
 {
-    if (!before)
-        return CURVE_ONE;
-    if (!p->scene_cut)
-        return part;
-    if (before->jumps >= 1 && before->jumps <= CURVE_JUMPS && view->distance <= CURVE_CALM)
-        return CURVE_ONE;
-    if (!view->moved)
-        return part;
-    return curve_lerp(part, CURVE_ONE, rise(view->distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
+    return before && p->scene_cut && before->jumps >= 1 && before->jumps <= CURVE_JUMPS &&
+           view->distance <= CURVE_CALM;
+}
+
+/* True if an epoch that began black has become lighter. The margin keeps a nearly black picture
+ * from being lifted now and then. */
+static int leaves_black(const EpochState *epoch, const CurveView *view)
+{
+    return epoch && epoch->black && view->mean > CURVE_BLACK_MEAN + CURVE_BLACK_MEAN / 2;
 }
 
 /* Change of the picture; with a lift, of light relative to the picture's own light, up to
@@ -173,10 +175,10 @@ static uint32_t change_of(const CurveParams *p, const CurveView *view)
 }
 
 /* The weight of the target in black, and in a fade from black. */
-static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int blank, int fades,
+static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int black, int fades,
                            uint32_t change)
 {
-    if (blank)
+    if (black)
         return most_of(alpha, CURVE_BLACK_ALPHA);
     if (!fades)
         return alpha;
@@ -355,65 +357,59 @@ static const CurveResult *history_of(const CurveParams *p, const CurveResult *be
     return same ? before : NULL;
 }
 
-/*
- * A lifted picture's smoothed histogram, in result->lift.share, on which the rule decides. Passing
- * lights, such as cars, must not make the curve swing, so it is slow. Black pictures, and those
- * fading in from black, predict nothing, so the next ones replace them at once.
- */
-static void follow_shares(const CurveParams *p, uint32_t counted, uint32_t slow,
-                          const LiftState *old, LiftState *now, const CurveWork *w)
+/* The noise of the frame before, which is measured by now; NOISE_UNKNOWN: it belongs to another
+ * scene. */
+static uint32_t noise_before(const CurveResult *before)
 {
-    const int goes_on = old && old->counted;
-    now->counted = counted || goes_on;
-    if (counted)
-        lift_shares(p, w->sums, counted, now->share);
-    for (int i = 0; i < CURVE_CELLS; i++) {
-        const uint32_t before = goes_on ? old->share[i] : 0;
-        if (!counted)
-            now->share[i] = before;
-        else if (goes_on)
-            now->share[i] = curve_lerp(before, now->share[i], slow);
-    }
+    return before && before->lift.on && !before->lift.ignored ? before->noise : NOISE_UNKNOWN;
 }
 
-/* Lifts a picture. `alone`: there is nothing to lift, as it is flat or black. `alpha`, `slow`:
- * weights of its target and of its histogram. */
-static void lift(const CurveParams *p, const CurveView *view, int alone, uint32_t alpha,
-                 uint32_t slow, const CurveResult *before, CurveResult *result, CurveWork *w)
+/* True if this frame is the first to know its noise. The noise assumed so far may be far off. */
+static int is_noise_new(const CurveResult *before)
 {
-    const LiftState *old = before && before->lift.on ? &before->lift : NULL;
-    LiftState *now = &result->lift;
+    return before && !before->lift.known && noise_before(before) != NOISE_UNKNOWN;
+}
+
+/* The target of this frame alone in w->smooth, and its decisions. */
+static LiftChoice own_target(const CurveParams *p, const CurveView *view, int flat,
+                             const CurveResult *result, CurveWork *w)
+{
     LiftChoice choice = {0};
-    const uint32_t noise = old && !old->ignored ? before->noise : NOISE_UNKNOWN;
-    now->on = 1;
-    now->ignored = result->scene_cut || alone;
-    lift_follow_noise(now, old, noise, p->slow, (int)now->ignored, p->first);
-    const int young = now->young && old && !before->fades;
-    const int noisier = old && now->known && !old->known && now->noise > old->noise;
-    follow_shares(p, result->blank ? 0 : view->counted,
-                  young ? most_of(slow, LIFT_YOUNG_PACE) : slow, old, now, w);
-    if (alone) {
-        for (int i = 0; i < p->bins; i++)
-            w->smooth[i] = w->light[i];
+    if (!p->lift) {
+        choice.need = result->epoch.black ? 0 : curve_need(view);
+        curve_target(p, view->counted, flat, w->light, w->hist, w->sums, w->smooth);
+    } else if (flat) {
+        memcpy(w->smooth, w->light, (size_t)p->bins * sizeof(w->smooth[0]));
     } else {
-        uint32_t nodes[CURVE_CELLS];
-        choice = lift_decide(now->share, lift_wanted(p, now->share, now->noise, now->awaited),
-                             &p->light, nodes);
+        uint32_t shares[CURVE_CELLS], nodes[CURVE_CELLS];
+        lift_shares(p, w->sums, view->counted, shares);
+        choice =
+            lift_decide(shares, lift_wanted(p, shares, result->lift.noise, result->lift.awaited),
+                        &p->light, nodes);
         lift_targets(p, nodes, w->smooth);
     }
-    /* The first measurement replaces an assumed noise, so it may change the lift a lot. If the
-     * noise is higher than assumed, the picture gets darker at once; otherwise it gets lighter
-     * slowly. */
-    if (noisier && !alone && !before->fades)
-        alpha = CURVE_ONE;
-    if (young && choice.lift + choice.lift / 4 < old->more)
-        alpha = most_of(alpha, LIFT_YOUNG_PACE);
-    result->need = curve_lerp(before ? before->need : 0, choice.need, alpha);
-    result->strength = curve_lerp(0, p->strength, result->need);
-    now->dark = curve_lerp(old ? old->dark : 0, choice.dark, alpha);
-    now->more = curve_lerp(old ? old->more : 0, choice.lift, alpha);
-    now->voids = curve_lerp(old ? old->voids : 0, choice.voids, alpha);
-    result->alpha = alpha;
+    return choice;
+}
+
+/* The target, in w->smooth and the epoch: the mean over the epoch's first frames. */
+static void follow_target(const CurveParams *p, const CurveView *view, const CurveResult *before,
+                          CurveResult *result, CurveWork *w)
+{
+    const int flat = view->flat || result->epoch.black;
+    const uint32_t weight = result->weight;
+    EpochState *now = &result->epoch;
+    for (int i = 0; before && i < p->bins; i++)
+        w->was[i] = before->bin[i].target;
+    if (weight) {
+        const LiftChoice choice = own_target(p, view, flat, result, w);
+        now->need = curve_lerp(now->need, choice.need, weight);
+        now->dark = curve_lerp(now->dark, choice.dark, weight);
+        now->more = curve_lerp(now->more, choice.lift, weight);
+        now->voids = curve_lerp(now->voids, choice.voids, weight);
+    }
+    curve_smooth(p, w->light, weight ? w->smooth : w->was, w->was, weight, w->smooth);
+    for (int i = 0; i < p->bins; i++)
+        result->bin[i].target = w->smooth[i];
 }
 
 /* The curve of a frame, without OpenCV's reference. */
@@ -429,44 +425,68 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     curve_statistics(p, &view, w->hist, w->sums, w->cdf);
     curve_compare(p, &view, before, result->bars.grew, w->cdf);
 
-    const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN, alone = view.flat || blank;
-    const uint32_t usual = alpha_of(p, before, &view, p->alpha), change = change_of(p, &view);
-    /* A picture that is not black still belongs to a fade from black if there was no cut, and the
-     * histogram still changes. */
-    const int fades =
-        p->adaptive && before && before->fades && change > CURVE_FADE_CALM && usual < CURVE_ONE / 2;
+    const int black = p->adaptive && view.mean < CURVE_BLACK_MEAN;
+    const uint32_t change = change_of(p, &view);
     const int cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
+    const int sudden = cut || follows_jump(p, before, &view);
+    /* A picture that is not black belongs to a fade from black, or to one down, if there was no
+     * cut, and the histogram still changes. */
+    const int fades = p->adaptive && before && p->alpha < CURVE_ONE &&
+                      (before->fades || view.dims) && change > CURVE_FADE_CALM && !sudden;
     result->scene_cut = (uint32_t)cut;
     result->jumps = 0;
     if (before && view.moved && view.distance >= CURVE_JUMP)
         result->jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
-    result->blank = (uint32_t)blank;
-    result->fades = blank || fades;
+    result->fades = black || fades;
 
     /* A history from the other rule cannot be continued. */
     const int same = before && before->lift.on == (uint32_t)p->lift;
-    const uint32_t alpha = same ? fade_alpha(p, usual, blank, fades, change) : CURVE_ONE;
+    const uint32_t noise = noise_before(before);
+    const int measured = p->lift && same && is_noise_new(before);
+    uint32_t cells[CURVE_CELLS];
+    epoch_cells(p, w->cdf, cells);
+    const EpochState *epoch = same ? &before->epoch : NULL;
+    const int faded = black || (before && before->fades);
+    const int begins = measured || p->alpha == CURVE_ONE || leaves_black(epoch, &view) ||
+                       (epoch && sudden && epoch_is_cut(epoch->cdf, cells)) ||
+                       (epoch && faded && epoch_differs(p, epoch->cdf, cells));
+    result->weight = epoch_follow(p, epoch, cells, begins, &result->epoch);
+    if (result->weight == CURVE_ONE)
+        result->epoch.black = (uint32_t)black;
+    result->epoch.shift = epoch_shift(result->epoch.cdf, cells);
+    uint32_t alpha = !same || (sudden && begins) ? CURVE_ONE : p->alpha;
+    if (same)
+        alpha = fade_alpha(p, alpha, (int)result->epoch.black, fades, change);
     if (p->lift) {
-        const uint32_t slow =
-            same && !before->fades ? alpha_of(p, before, &view, p->slow) : CURVE_ONE;
-        lift(p, &view, alone, alpha, slow, before, result, w);
-    } else {
-        result->alpha = alpha;
-        result->lift.on = 0;
-        result->need = curve_lerp(before ? before->need : 0, blank ? 0 : curve_need(&view), alpha);
-        result->strength = p->strength;
-        if (p->adaptive)
-            result->strength =
-                curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need));
-        curve_target(p, view.counted, alone, w->light, w->hist, w->sums, w->smooth);
+        const LiftState *old = same ? &before->lift : NULL;
+        LiftState *now = &result->lift;
+        now->on = 1;
+        now->ignored = result->scene_cut || view.flat || black;
+        lift_follow_noise(now, old, noise, result->weight, (int)now->ignored, p->first);
+        /* More noise than assumed: the picture gets darker at once; otherwise lighter slowly. */
+        if (measured && !before->fades && now->noise > old->noise)
+            alpha = CURVE_ONE;
     }
+    result->lift.on = (uint32_t)p->lift;
+    follow_target(p, &view, same ? before : NULL, result, w);
+    const EpochState *wanted = &result->epoch;
+    result->alpha = alpha;
+    result->need = curve_lerp(before ? before->need : 0, wanted->need, alpha);
+    result->lift.dark = curve_lerp(same ? before->lift.dark : 0, wanted->dark, alpha);
+    result->lift.more = curve_lerp(same ? before->lift.more : 0, wanted->more, alpha);
+    result->lift.voids = curve_lerp(same ? before->lift.voids : 0, wanted->voids, alpha);
+    const uint32_t need =
+        p->lift ? result->need : curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need);
+    result->strength = p->adaptive ? curve_lerp(0, p->strength, need) : p->strength;
+
     for (int i = 0; before && i < p->bins; i++)
         w->was[i] = before->bin[i].smooth;
-    curve_smooth(p, w->light, w->smooth, w->was, result->alpha, w->smooth);
+    curve_smooth(p, w->light, w->smooth, w->was, alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
     const uint32_t *curve = transfer_curve(p, &w->map, w->curve, w->moved);
     for (int i = 0; i < p->bins; i++)
-        result->bin[i] = (CurveBin){w->smooth[i], w->cdf[i], left[i], curve[i]};
+        result->bin[i] =
+            (CurveBin){result->bin[i].target, w->smooth[i], w->cdf[i], left[i], curve[i]};
 }
 
 void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result)
@@ -474,20 +494,21 @@ void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveRe
     static const LiftState none;
     before = history_of(p, before);
     for (int i = 0; i < p->bins; i++) {
+        result->bin[i].target = before ? before->bin[i].target : 0;
         result->bin[i].smooth = before ? before->bin[i].smooth : 0;
         result->bin[i].cdf = before ? before->bin[i].cdf : 0;
     }
     result->lift = before ? before->lift : none;
     result->lift.ignored = 1;
+    result->epoch = before ? before->epoch : (EpochState){0};
     result->bins = (uint32_t)p->bins;
     result->depth = before ? (uint32_t)p->depth : 0;
     result->white = (uint32_t)p->white;
     result->scene_cut = 0;
     result->jumps = before ? before->jumps : 0;
     result->need = before ? before->need : 0;
-    result->alpha = 0;
+    result->weight = result->alpha = 0;
     result->strength = CURVE_ONE;
-    result->blank = 0;
     result->fades = before ? before->fades : 0;
 }
 

@@ -9,10 +9,8 @@
  * limit again; after four rounds the remainder moves no code. */
 #define CURVE_CLIP_ROUNDS 4
 
-/* Distance between the CDFs of two frames, as a share of the range: below LOW no cut, above HIGH a
- * cut, in between partly. 4 % is a jump of the mean by 9 codes, which no fade makes within one
- * frame; 12 % is 26 codes. */
-#define CURVE_CUT_LOW (CURVE_ONE * 4 / 100)
+/* Distance between the CDFs of two frames in a cut, as a share of the range: the mean jumps by 26
+ * codes, which no fade does within one frame. */
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
 /* One or two changes in a row of at least CURVE_JUMP, followed by one of at most CURVE_CALM, are a
@@ -58,6 +56,7 @@ typedef struct CurveView {
     uint32_t mean, variance; /* of the range, as shares of it and its square */
     uint32_t distance;       /* from the previous picture */
     uint32_t moved;          /* enough of the picture changed for a cut */
+    uint32_t dims;           /* nearly all that changed got darker */
 } CurveView;
 
 /* The bins of black and white, and their distance. */

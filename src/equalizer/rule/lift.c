@@ -25,8 +25,8 @@
 #define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
 
-/* Noise measurements to average before switching to exponential smoothing. */
-#define LIFT_NOISE_SEEN 255
+/* Noise measurements that count as much as a new one, at most. */
+#define LIFT_NOISE_SEEN 8
 
 /* Additional lift of dark tones over light ones, at most. Up to 3 the curve stays monotone. */
 #define LIFT_DARK_MORE (2 * CURVE_ONE)
@@ -492,23 +492,19 @@ void lift_shares(const CurveParams *p, const uint32_t *sums, uint32_t counted,
         shares[i] = curve_scale(shares[i], one);
 }
 
-void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t part, int cut,
-                       int first)
+void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t weight,
+                       int cut, int first)
 {
     s->known = before ? before->known : 0;
     s->awaited = first ? LIFT_AWAITED : before && before->awaited ? before->awaited - 1 : 0;
     s->noise = before ? before->noise : LIFT_NOISE_USUAL;
     s->seen = before ? before->seen : 0;
-    s->young = before && before->young ? before->young - 1 : 0;
-    if (now != NOISE_UNKNOWN) {
-        const uint32_t mean = CURVE_ONE / (s->seen + 1);
-        s->noise = curve_lerp(s->noise, now << 8, most_of(part, mean));
+    if (now != NOISE_UNKNOWN && (weight || !s->seen)) {
+        s->noise = curve_lerp(s->noise, now << 8, CURVE_ONE / (s->seen + 1));
         s->seen += s->seen < LIFT_NOISE_SEEN;
         s->known = 1;
         s->awaited = 0;
     }
     if (cut)
         s->seen = 0;
-    if (cut || !before)
-        s->young = LIFT_YOUNG;
 }

@@ -11,15 +11,9 @@
 /* Assumed noise until it is measured, in codes, Q16. */
 #define LIFT_NOISE_USUAL (CURVE_ONE * 7 / 10)
 
-/* In the first YOUNG frames of a scene that gets lighter, the lift is taken back at least at this
- * pace. Otherwise a film that begins with a fade keeps the curve of its dark first frame for
- * seconds. */
-#define LIFT_YOUNG 30
-#define LIFT_YOUNG_PACE (CURVE_ONE / 4)
-
 #define LIFT_MOST (12 * CURVE_ONE) /* LiftChoice.lift */
 
-#define LIFT_SHARE_BITS 30 /* fraction bits of LiftState.share */
+#define LIFT_SHARE_BITS 30 /* fraction bits of shares of the counts */
 
 #define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)
 
@@ -58,11 +52,11 @@ void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint3
 void lift_shares(const CurveParams *p, const uint32_t *sums, uint32_t counted,
                  uint32_t shares[CURVE_CELLS]);
 
-/* Updates the noise estimate for a frame; `now` is the noise of the frame before. It averages over
- * a scene's first frames, then smooths with the weight `part`. A new scene keeps the noise of the
- * old one until its own is measured. */
-void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t part, int cut,
-                       int first);
+/* Updates the noise estimate for a frame; `now` is the noise of the frame before. It is the mean
+ * over the first frames of epochs, whose weight in the target is not 0. A scene after a cut keeps
+ * the noise before it until its own is measured. */
+void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t weight,
+                       int cut, int first);
 
 /* The lift (Q16) that maps tone `from` to tone `to`; 0 if `to` is not lighter. Tones are Q16 of the
  * range from black to white. */

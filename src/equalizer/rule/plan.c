@@ -1,7 +1,6 @@
 /* Input and output of a plan: measures are put, curves are returned. */
 #include "equalizer/rule/plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +23,10 @@ LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead)
     plan->params = *params;
     plan->lookahead = lookahead;
     plan->reference = params->mode != LUMEQ_MODE_OFF && params->reference;
-    plan->radius = smaller(2 * llrint(params->smooth * 1e9), lookahead / 4);
     if (params->deflicker > 0 && !plan->reference)
         plan->flicker = smaller(FLICKER_RADIUS, lookahead / 2);
     else if (params->lift && params->mode == LUMEQ_MODE_GLOBAL && !plan->reference)
         plan->flicker = lookahead / 3; /* long enough for a camera's auto-exposure */
-    plan->reach = plan->radius > plan->flicker ? plan->radius : plan->flicker;
     plan->plateau_of = -1;
     return plan;
 }
@@ -200,7 +197,7 @@ static void drop(LumeqPlan *plan)
     const int64_t since =
         next < plan->count ? plan_frame(plan, next)->at : last->at + PLAN_LEAST_STEP;
     for (size_t left = next; left > PLAN_AROUND; left--) {
-        if (plan_frame(plan, 0)->at >= since - plan->reach)
+        if (plan_frame(plan, 0)->at >= since - plan->flicker)
             break;
         lumeq_plan_frame_free(plan_frame(plan, 0));
         plan->first = (plan->first + 1) % plan->room;
@@ -215,7 +212,7 @@ int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve)
                                  plan->ended ? "all curves have been got"
                                              : "more measures are needed for the next curve");
     const size_t i = plan_place(plan, plan->next);
-    lumeq_plan_settle(plan, plan_frame(plan, i)->at + plan->reach);
+    lumeq_plan_settle(plan, plan_frame(plan, i)->at + plan->flicker);
     if (lumeq_plan_make(plan, i, curve) < 0)
         return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
     plan->next++;

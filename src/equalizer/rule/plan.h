@@ -6,13 +6,13 @@
  *
  *   put     bars and changes against the previous frame, as without lookahead (plan_frame.c)
  *   cuts    3 frames later, to tell cuts from flashes and motion (plan_shots.c)
- *   fades   `reach` ahead of the current curve, so that their end is known for the rest of the
+ *   fades   `flicker` ahead of the current curve, so that their end is known for the rest of the
  *           lookahead
- *   curve   once measures up to the frame's time plus the lookahead are available, from the frames
- *           within `reach` on both sides (plan_curve.c)
+ *   curve   once measures up to the frame's time plus the lookahead are available, from the known
+ *           frames of its epoch (plan_curve.c)
  *
- * A segment is the range of frames to smooth over: it ends at cuts, discontinuities, changes of
- * size or depth, and at the begin or end of a fade.
+ * A segment ends at cuts, discontinuities, changes of size or depth, and at the begin or end of a
+ * fade.
  *
  * The measures available for a decision follow from the order of frames alone: no further measure
  * is accepted while a curve can be returned. All numbers are integers (Q16: 16 fraction bits), so
@@ -83,7 +83,8 @@ typedef struct PlanFrame {
     uint32_t need;  /* Q16 */
     int32_t blank;  /* black; its target is the identity */
 
-    /* With a lift: histogram of the picture without bars, as in LiftState.share; `counted` 0: no
+    uint32_t cdf[CURVE_CELLS]; /* as in EpochState */
+    /* With a lift: histogram of the picture without bars, from lift_shares(); `counted` 0: no
      * samples in range. */
     uint32_t share[CURVE_CELLS];
     int32_t counted;
@@ -96,7 +97,7 @@ typedef struct PlanFrame {
     uint32_t *target;
 } PlanFrame;
 
-/* A smoothed curve before strength, Q16 codes. */
+/* A curve before strength, Q16 codes. */
 typedef struct PlanCurve {
     uint32_t need;
     uint32_t dark, more, voids; /* as in LiftState */
@@ -104,29 +105,16 @@ typedef struct PlanCurve {
     uint32_t tile[TILES_MAX][TILE_CELLS];
 } PlanCurve;
 
-/* Histogram of the needs of a segment's frames, by the high 8 bits: number of frames with 8
- * fraction bits, and sum of their needs. */
-#define PLAN_NEEDS 256
-
-typedef struct PlanNeeds {
-    int64_t time; /* since the counts were last halved */
-    uint32_t count[PLAN_NEEDS];
-    uint64_t sum[PLAN_NEEDS];
-} PlanNeeds;
-
-/* Input of the lift rule: weighted sums over frames. */
-typedef struct PlanLight {
-    uint64_t weight, noise_weight;
-    uint64_t noise;
-    uint64_t share[CURVE_CELLS]; /* 8 bits less precise than PlanFrame.share */
-} PlanLight;
+/* The curve of an epoch, and the mean CDF of its frames. */
+typedef struct PlanEpoch {
+    uint32_t cdf[CURVE_CELLS];
+    PlanCurve curve;
+} PlanEpoch;
 
 struct LumeqPlan {
     LumeqParams params;
     int64_t lookahead;
-    int64_t radius;  /* smoothing distance of the curve, on each side */
     int64_t flicker; /* distance over which flicker is evened out; 0: it is not */
-    int64_t reach;   /* the larger of both */
     int reference;   /* OpenCV's curves: no history */
 
     /* State of put. */
@@ -144,14 +132,12 @@ struct LumeqPlan {
     /* Next frame of each decision, by sequence. */
     int64_t cuts, settled, next;
 
-    PlanNeeds needs; /* of the segment's finished frames */
-    PlanLight light; /* of the same frames, with decaying weights */
-    uint32_t noise;  /* last measured, codes of 8 bits, Q16 */
+    uint32_t noise; /* last measured, codes of 8 bits, Q16 */
     int32_t noise_known;
     PlanCurve last;     /* of the previous frame */
     int32_t last_depth; /* depth of `last`; 0: no curve yet */
-    PlanCurve target;   /* with a lift: what `last` moves towards */
-    PlanCurve plateau;  /* curve of the current fade's plateau */
+    PlanEpoch epoch;    /* of the previous frame; `last` moves towards its curve */
+    PlanEpoch plateau;  /* of the current fade's plateau */
     int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
     BarsProfile profile;

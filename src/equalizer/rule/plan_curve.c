@@ -1,18 +1,10 @@
 /*
  * Computes a frame's curve from the frames around it.
  *
- * Smoothing: the mean of the targets of the frames in the segment within `radius`, weighted by
- * exp(-|dt| / smooth) minus its value at the radius, so that no frame enters or leaves abruptly.
- * The mean of monotone curves is monotone.
- *
- * Strength: the segment's need, which moves towards the median of the known needs with a time
- * constant too long to be seen.
- *
- * Lift: The rule gets the mean histogram and noise of the frames on both sides within the segment,
- * weighted by exp(-|dt| / 3 s), as past frames are without lookahead. Thus a scene of some seconds
- * is judged as a whole, and lasting changes in a longer one, as when a camera moves outdoors, are
- * followed. The result is then smoothed as without lookahead, since percentiles move by whole
- * codes.
+ * An epoch has one curve, from the mean of its known frames, so its frames are judged as a whole,
+ * and what passes through them counts little. Only some frames are used, evenly spaced. If the
+ * lookahead does not reach the epoch's end, the curve stays as it is until then. The curve moves
+ * from one epoch's to the next one's as without lookahead; at once if a segment begins.
  *
  * Fade: for a plateau's curve C and a frame with a share f of its light, black + f * (C(black + x /
  * f) - black): the curve's output for the plateau, faded like the frame. From f of the range on it
@@ -30,13 +22,14 @@
 
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/decay.h"
+#include "equalizer/rule/epoch.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
 #include "equalizer/tone_curve.h"
 
-/* Nanoseconds: time constant of the need within a segment. */
-#define NEED_TIME INT64_C(2000000000)
+/* The most frames that an epoch's curve is made from. */
+#define EPOCH_SAMPLES 32
 
 /* Limits of the factor that evens out a frame's light. */
 #define EVEN_MOST (CURVE_ONE * 14 / 10)
@@ -67,56 +60,6 @@ static Window window_of(const LumeqPlan *plan, size_t i, int64_t radius)
            plan_frame(plan, w.to + 1)->at <= at + radius)
         w.to++;
     return w;
-}
-
-/* The weighted mean of `count` values of each target in the window, starting at `first`. Flashes
- * count only if there are no other frames. */
-static void average(LumeqPlan *plan, Window w, size_t i, size_t first, size_t count, uint32_t *to)
-{
-    const int64_t tau = llrint(plan->params.smooth * 1e9), middle = plan_frame(plan, i)->at;
-    int only_flashes = 1;
-    uint64_t total = 0;
-    for (size_t k = w.from; k <= w.to; k++)
-        only_flashes &= plan_frame(plan, k)->flash != 0;
-    memset(plan->sums, 0, count * sizeof(plan->sums[0]));
-    for (size_t k = w.from; k <= w.to; k++) {
-        const PlanFrame *f = plan_frame(plan, k);
-        if (f->flash && !only_flashes)
-            continue;
-        const int64_t away = f->at > middle ? f->at - middle : middle - f->at;
-        const uint32_t weight = lumeq_decay(plan->radius, tau) - lumeq_decay(away, tau) + 1;
-        total += weight;
-        for (size_t bin = 0; bin < count; bin++)
-            plan->sums[bin] += (uint64_t)weight * f->target[first + bin];
-    }
-    for (size_t bin = 0; bin < count; bin++)
-        to[bin] = (uint32_t)((plan->sums[bin] + total / 2) / total);
-}
-
-/* Computes the smoothed curve of frame i and of its tiles; all targets in the window exist. */
-static void smooth(LumeqPlan *plan, Window w, size_t i, PlanCurve *curve)
-{
-    const MeasureShape *s = &plan_frame(plan, i)->shape;
-    average(plan, w, i, 0, (size_t)s->bins, curve->bin);
-    for (int tile = 0; tile < s->tiles_x * s->tiles_y; tile++)
-        average(plan, w, i, (size_t)s->bins + (size_t)tile * TILE_CELLS, TILE_CELLS,
-                curve->tile[tile]);
-}
-
-/* The window of a fade's plateau, which starts there. */
-static Window plateau_window(const LumeqPlan *plan, size_t i)
-{
-    Window w = window_of(plan, i, plan->radius);
-    w.from = i;
-    return w;
-}
-
-static int make_targets(LumeqPlan *plan, Window w)
-{
-    for (size_t k = w.from; k <= w.to; k++)
-        if (lumeq_plan_target(plan, plan_frame(plan, k)) < 0)
-            return LUMEQ_ERR_MEMORY;
-    return 0;
 }
 
 /* The curve at a code in range, Q16, interpolated between nodes. */
@@ -233,13 +176,6 @@ static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uin
     }
 }
 
-static void count_need(PlanNeeds *needs, uint32_t need)
-{
-    const uint32_t slot = need >> 8 < PLAN_NEEDS ? need >> 8 : PLAN_NEEDS - 1;
-    needs->count[slot] += 256;
-    needs->sum[slot] += (uint64_t)need * 256;
-}
-
 /* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
  * detected yet. Frames of equal light belong to it only between frames that get darker. */
 static size_t find_fade_begin(const LumeqPlan *plan, size_t i, size_t dark)
@@ -264,109 +200,79 @@ static size_t scene_end(const LumeqPlan *plan, size_t i)
     return k < plan->count && plan_frame(plan, k)->blank ? find_fade_begin(plan, i, k) : k;
 }
 
-/* The need of frame i's segment: the median over its frames in `past`, frame i and later ones. 0 if
- * all are black. */
-static uint32_t segment_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
+/* True if the picture differs from an epoch's CDF long enough from frame i on, within its scene. */
+static int is_changed(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
 {
-    PlanNeeds needs = *past;
-    const size_t end = scene_end(plan, i);
-    for (size_t k = i; k < end; k++) {
+    const CurveParams p = lumeq_plan_params(plan, plan_frame(plan, i));
+    const int64_t since = plan_frame(plan, i)->at;
+    const int64_t wait = EPOCH_WAIT * INT64_C(1000);
+    const int64_t known = plan->lookahead / 2;
+    for (size_t k = i; k < plan->count && (k == i || !plan_begins(plan, k)); k++) {
         const PlanFrame *f = plan_frame(plan, k);
-        if (!f->blank && !f->flash)
-            count_need(&needs, f->need);
-    }
-    uint64_t total = 0, below = 0;
-    for (int slot = 0; slot < PLAN_NEEDS; slot++)
-        total += needs.count[slot];
-    for (int slot = 0; slot < PLAN_NEEDS; slot++) {
-        below += needs.count[slot];
-        if (needs.count[slot] && 2 * below >= total)
-            return (uint32_t)(needs.sum[slot] / needs.count[slot]);
-    }
-    return 0;
-}
-
-/* True if a frame was counted, that is, one that is not black. */
-static int has_needs(const PlanNeeds *needs)
-{
-    for (int slot = 0; slot < PLAN_NEEDS; slot++)
-        if (needs->count[slot])
+        if (!f->flash && !epoch_differs(&p, cdf, f->cdf))
+            return 0;
+        if (f->at - since >= (wait < known ? wait : known))
             return 1;
+    }
     return 0;
 }
 
-/* Frames longer ago than the lookahead lose weight. */
-static void count_finished(LumeqPlan *plan, const PlanFrame *f)
+/* The known frames from frame i on, until the picture differs from a CDF. */
+static Window window_by(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
 {
-    PlanNeeds *needs = &plan->needs;
-    if (!f->blank && !f->flash)
-        count_need(needs, f->need);
-    needs->time += f->step;
-    if (needs->time <= plan->lookahead)
-        return;
-    needs->time /= 2;
-    for (int slot = 0; slot < PLAN_NEEDS; slot++) {
-        const uint32_t count = needs->count[slot];
-        needs->count[slot] = count / 2;
-        needs->sum[slot] = count ? needs->sum[slot] * (count / 2) / count : 0; /* keeps the
-                                                                                * average */
-    }
-}
-
-/* Upper limit of PlanLight.share; 256 of them fit 32 bits. */
-#define MOST_SHARE (1u << (LIFT_SHARE_BITS - 7))
-
-/* Weights are Q16; sums have 64 bits. */
-static void add_frame(PlanLight *sums, const PlanFrame *f, uint32_t weight)
-{
-    if (f->blank || f->flash)
-        return;
-    if (f->counted) {
-        sums->weight += weight;
-        for (int i = 0; i < CURVE_CELLS; i++)
-            sums->share[i] += (uint64_t)weight * (f->share[i] >> 8);
-    }
-    if (f->noise != NOISE_UNKNOWN) {
-        sums->noise_weight += weight;
-        sums->noise += (uint64_t)weight * f->noise;
-    }
-}
-
-static uint64_t faded(uint64_t sum, uint32_t part)
-{
-    const uint64_t left = CURVE_ONE - part;
-    return (sum >> 16) * left + ((sum & 0xffff) * left >> 16);
-}
-
-static void age_light(PlanLight *past, int64_t time)
-{
-    const uint32_t part = lumeq_decay(time, LIFT_TIME);
-    past->weight = faded(past->weight, part);
-    past->noise_weight = faded(past->noise_weight, part);
-    past->noise = faded(past->noise, part);
-    for (int i = 0; i < CURVE_CELLS; i++)
-        past->share[i] = faded(past->share[i], part);
-}
-
-/* Sums up the past frames with their weights at frame i, and all known later ones of its scene. */
-static void light_at(const LumeqPlan *plan, size_t i, const PlanLight *past, PlanLight *sums)
-{
-    const int64_t at = plan_frame(plan, i)->at;
     const size_t end = scene_end(plan, i);
-    const uint32_t least = CURVE_ONE - lumeq_decay(plan->lookahead, LIFT_TIME);
-    *sums = *past;
-    for (size_t k = i; k < end; k++) {
-        const PlanFrame *f = plan_frame(plan, k);
-        const uint32_t weight = CURVE_ONE - lumeq_decay(f->at - at, LIFT_TIME);
-        add_frame(sums, f, weight > least ? weight - least : 1);
-    }
+    Window w = {i, i};
+    while (plan->params.smooth > 0 && w.to + 1 < end && !is_changed(plan, w.to + 1, cdf))
+        w.to++;
+    return w;
 }
 
-static void take_noise(LumeqPlan *plan, const PlanLight *sums)
+/* The window's frames to use. Flashes and black frames are not, if there are others. */
+static int take_samples(const LumeqPlan *plan, Window w, PlanFrame *samples[EPOCH_SAMPLES])
 {
-    if (sums->noise_weight) {
-        plan->noise = (uint32_t)(sums->noise / sums->noise_weight) << 8;
-        plan->noise_known = 1;
+    const size_t each = (w.to - w.from) / EPOCH_SAMPLES + 1;
+    int count = 0;
+    for (size_t k = w.from; k <= w.to; k += each)
+        if (!plan_frame(plan, k)->flash && !plan_frame(plan, k)->blank)
+            samples[count++] = plan_frame(plan, k);
+    if (!count)
+        samples[count++] = plan_frame(plan, w.from);
+    return count;
+}
+
+/* The frames to make the curve from of the epoch that frame i begins, and its CDF: the mean of the
+ * frames that resemble frame i. The epoch lasts as long as frames resemble that. */
+static int epoch_samples(const LumeqPlan *plan, size_t i, uint32_t cdf[CURVE_CELLS],
+                         PlanFrame *samples[EPOCH_SAMPLES])
+{
+    const int count = take_samples(plan, window_by(plan, i, plan_frame(plan, i)->cdf), samples);
+    for (int cell = 0; cell < CURVE_CELLS; cell++) {
+        uint32_t sum = 0;
+        for (int k = 0; k < count; k++)
+            sum += samples[k]->cdf[cell];
+        cdf[cell] = sum / (uint32_t)count;
+    }
+    return take_samples(plan, window_by(plan, i, cdf), samples);
+}
+
+static int make_targets(LumeqPlan *plan, size_t i)
+{
+    uint32_t cdf[CURVE_CELLS];
+    PlanFrame *samples[EPOCH_SAMPLES];
+    const int count = epoch_samples(plan, i, cdf, samples);
+    for (int k = 0; k < count; k++)
+        if (lumeq_plan_target(plan, samples[k]) < 0)
+            return LUMEQ_ERR_MEMORY;
+    return 0;
+}
+
+static void mean_target(PlanFrame **samples, int count, size_t first, size_t bins, uint32_t *to)
+{
+    for (size_t bin = 0; bin < bins; bin++) {
+        uint64_t sum = 0;
+        for (int k = 0; k < count; k++)
+            sum += samples[k]->target[first + bin];
+        to[bin] = (uint32_t)((sum + (uint64_t)count / 2) / (uint64_t)count);
     }
 }
 
@@ -376,24 +282,36 @@ static uint32_t noise_of_plan(const LumeqPlan *plan)
     return plan->noise_known ? plan->noise : LIFT_NOISE_USUAL;
 }
 
-/* Computes the lifted curve of frame i before smoothing; `past` sums up earlier frames. */
-static void decide_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const CurveParams *p,
+static void mean_noise(LumeqPlan *plan, PlanFrame **samples, int count)
+{
+    uint64_t sum = 0, known = 0;
+    for (int k = 0; k < count; k++)
+        if (samples[k]->noise != NOISE_UNKNOWN) {
+            sum += samples[k]->noise;
+            known++;
+        }
+    if (known) {
+        plan->noise = (uint32_t)(sum / known) << 8;
+        plan->noise_known = 1;
+    }
+}
+
+/* The lift rule's curve of the frames' mean histogram. */
+static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const CurveParams *p,
                         PlanCurve *curve)
 {
-    const PlanFrame *f = plan_frame(plan, i);
-    PlanLight sums;
+    uint32_t shares[CURVE_CELLS] = {0}, nodes[CURVE_CELLS], used = 0;
     LiftChoice choice = {0};
-    light_at(plan, i, past, &sums);
-    take_noise(plan, &sums);
+    for (int k = 0; k < count; k++)
+        used += samples[k]->counted && !samples[k]->blank;
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < CURVE_CELLS && samples[k]->counted && !samples[k]->blank; i++)
+            shares[i] += samples[k]->share[i] / used;
+    mean_noise(plan, samples, count);
     light_bins(p, curve->bin);
-    if (!f->blank && sums.weight) {
-        uint32_t counts[CURVE_CELLS], nodes[CURVE_CELLS];
-        for (int k = 0; k < CURVE_CELLS; k++) {
-            const uint64_t share = sums.share[k] / sums.weight;
-            counts[k] = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
-        }
+    if (used) {
         choice =
-            lift_decide(counts, lift_wanted(p, counts, noise_of_plan(plan), 0), &p->light, nodes);
+            lift_decide(shares, lift_wanted(p, shares, noise_of_plan(plan), 0), &p->light, nodes);
         lift_targets(p, nodes, plan->work.smooth);
         for (int bin = curve_black(p); bin <= curve_white(p); bin++)
             curve->bin[bin] = plan->work.smooth[bin];
@@ -404,55 +322,75 @@ static void decide_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const 
     curve->voids = choice.voids;
 }
 
-/* Moves plan->last towards the lift rule's curve; at once if a segment begins. */
-static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)
+/* Makes the epoch that frame i begins; without a lift, the targets exist. */
+static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoch *epoch)
 {
-    const PlanFrame *f = plan_frame(plan, i);
-    PlanCurve *last = &plan->last, *target = &plan->target;
-    const int begins = plan_begins(plan, i) || plan->last_depth != f->shape.depth;
-    const int64_t tau = llrint(plan->params.smooth * 1e9);
-    const uint32_t part = begins ? CURVE_ONE : lumeq_decay(f->step, tau);
-    if (plan_begins(plan, i))
-        memset(&plan->light, 0, sizeof(plan->light));
-    age_light(&plan->light, f->step);
-    decide_lift(plan, i, &plan->light, p, target);
-    for (int bin = 0; bin < p->bins; bin++)
-        last->bin[bin] = curve_lerp(last->bin[bin], target->bin[bin], part);
-    last->need = curve_lerp(last->need, target->need, part);
-    last->dark = curve_lerp(last->dark, target->dark, part);
-    last->more = curve_lerp(last->more, target->more, part);
-    last->voids = curve_lerp(last->voids, target->voids, part);
-    add_frame(&plan->light, f, CURVE_ONE);
+    PlanFrame *samples[EPOCH_SAMPLES];
+    const int count = epoch_samples(plan, i, epoch->cdf, samples);
+    const MeasureShape *s = &plan_frame(plan, i)->shape;
+    if (p->lift) {
+        decide_lift(plan, samples, count, p, &epoch->curve);
+        return;
+    }
+    uint32_t need = 0;
+    for (int k = 0; k < count; k++)
+        need += samples[k]->blank ? 0 : samples[k]->need;
+    epoch->curve.need = need / (uint32_t)count;
+    mean_target(samples, count, 0, (size_t)s->bins, epoch->curve.bin);
+    for (int tile = 0; tile < s->tiles_x * s->tiles_y; tile++)
+        mean_target(samples, count, (size_t)s->bins + (size_t)tile * TILE_CELLS, TILE_CELLS,
+                    epoch->curve.tile[tile]);
 }
 
-/* Computes the frame's smoothed curve before strength, and its need, in plan->last. */
+/* True if frame i begins an epoch. */
+static int begins_epoch(const LumeqPlan *plan, size_t i)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    return plan_begins(plan, i) || plan->last_depth != f->shape.depth || plan->params.smooth <= 0 ||
+           is_changed(plan, i, plan->epoch.cdf);
+}
+
+/* Moves plan->last towards the epoch's curve. */
+static void move_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const TileGrid *grid)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    PlanCurve *last = &plan->last;
+    const PlanCurve *to = &plan->epoch.curve;
+    const int at_once = plan_begins(plan, i) || plan->last_depth != f->shape.depth;
+    const int64_t tau = llrint(plan->params.smooth * 1e9);
+    const uint32_t part = at_once ? CURVE_ONE : lumeq_decay(f->step, tau);
+    for (int bin = 0; bin < p->bins; bin++)
+        last->bin[bin] = curve_lerp(last->bin[bin], to->bin[bin], part);
+    for (int tile = 0; grid && tile < tile_count(grid); tile++)
+        for (int cell = 0; cell < TILE_CELLS; cell++)
+            last->tile[tile][cell] = curve_lerp(last->tile[tile][cell], to->tile[tile][cell], part);
+    last->need = curve_lerp(last->need, to->need, part);
+    last->dark = curve_lerp(last->dark, to->dark, part);
+    last->more = curve_lerp(last->more, to->more, part);
+    last->voids = curve_lerp(last->voids, to->voids, part);
+}
+
+/* Computes the frame's curve before strength, and its need, in plan->last. */
 static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const TileGrid *grid)
 {
     const PlanFrame *f = plan_frame(plan, i);
+    const PlanCurve *plateau = &plan->plateau.curve;
     if (f->fade) {
         const Nodes n = nodes_of(p);
-        fade_curve(&n, f->factor, plan->plateau.bin, plan->last.bin);
-        plan->last.need = plan->plateau.need;
-        plan->last.dark = plan->plateau.dark;
-        plan->last.more = plan->plateau.more;
-        plan->last.voids = plan->plateau.voids;
+        fade_curve(&n, f->factor, plateau->bin, plan->last.bin);
+        plan->last.need = plateau->need;
+        plan->last.dark = plateau->dark;
+        plan->last.more = plateau->more;
+        plan->last.voids = plateau->voids;
         for (int tile = 0; grid && tile < tile_count(grid); tile++) {
             const Nodes cells = nodes_of(&grid->curve);
-            fade_curve(&cells, f->factor, plan->plateau.tile[tile], plan->last.tile[tile]);
+            fade_curve(&cells, f->factor, plateau->tile[tile], plan->last.tile[tile]);
         }
         return;
     }
-    if (p->lift) {
-        lift_curve(plan, i, p);
-        return;
-    }
-    smooth(plan, window_of(plan, i, plan->radius), i, &plan->last);
-    if (plan_begins(plan, i))
-        memset(&plan->needs, 0, sizeof(plan->needs));
-    const uint32_t need = segment_need(plan, i, &plan->needs);
-    const uint32_t part = has_needs(&plan->needs) ? lumeq_decay(f->step, NEED_TIME) : CURVE_ONE;
-    plan->last.need = curve_lerp(plan->last.need, need, part);
-    count_finished(plan, f);
+    if (begins_epoch(plan, i))
+        make_epoch(plan, i, p, &plan->epoch);
+    move_curve(plan, i, p, grid);
 }
 
 static uint32_t strength_of(const CurveParams *p, uint32_t need)
@@ -480,19 +418,15 @@ static void finish_curve(const CurveParams *p, const uint32_t *light, const uint
 static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even,
                          TileTables *tables)
 {
-    uint32_t light[TILE_CELLS], shaped[TILE_CELLS], without[TILE_CELLS], curve[TILE_CELLS];
+    uint32_t light[TILE_CELLS], shifted[TILE_CELLS], without[TILE_CELLS], curve[TILE_CELLS];
     uint32_t codes[TILE_CELLS];
+    const int32_t shift = f->fade ? 0 : epoch_shift(plan->epoch.cdf, f->cdf);
     light_bins(&grid->curve, light);
     transfer_map(&grid->curve, &plan->tile_map);
     lumeq_tile_begin(grid, &plan->result.bars, &plan->tiles, tables);
     for (int tile = 0; tile < tile_count(grid); tile++) {
-        /* Mode HAZE blends in the frame's own curve, as without lookahead. */
-        const uint32_t *calm = plan->last.tile[tile];
-        const uint32_t *own =
-            grid->haze && !f->fade ? f->target + f->shape.bins + (size_t)tile * TILE_CELLS : calm;
-        for (int i = 0; i < TILE_CELLS; i++)
-            shaped[i] = curve_lerp(calm[i], own[i], HAZE_OWN);
-        finish_curve(&grid->curve, light, shaped, plan->result.strength, even, curve);
+        tile_shift(grid, plan->last.tile[tile], shift, shifted);
+        finish_curve(&grid->curve, light, shifted, plan->result.strength, even, curve);
         lumeq_tile_add(grid, tile,
                        curve_exclude(&grid->curve, f->tiles[tile],
                                      tile_bars(grid, &plan->result.bars, tile), without),
@@ -523,7 +457,6 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->lift.more = plan->last.more;
     result->lift.voids = plan->last.voids;
     result->lift.noise = noise_of_plan(plan);
-    result->blank = (uint32_t)f->blank;
     result->fades = f->fade || f->blank;
     result->noise = f->noise;
 }
@@ -545,7 +478,8 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     finish_curve(p, w->light, plan->last.bin, strength_of(p, plan->last.need), even, w->curve);
     const uint32_t *codes = transfer_curve(p, &w->map, w->curve, w->moved);
     for (int bin = 0; bin < p->bins; bin++)
-        plan->result.bin[bin] = (CurveBin){plan->last.bin[bin], 0, left[bin], codes[bin]};
+        plan->result.bin[bin] =
+            (CurveBin){.smooth = plan->last.bin[bin], .hist = left[bin], .curve = codes[bin]};
     curve_fill_table(p, &plan->result, &curve->table);
     if (grid)
         finish_tiles(plan, f, grid, even, curve->tables);
@@ -582,19 +516,10 @@ static void find_plateau(LumeqPlan *plan, size_t i, const CurveParams *p)
     if (plan->plateau_of == f->plateau)
         return;
     plan->plateau_of = f->plateau;
-    if (f->fade == PLAN_FADE_OUT) {
-        plan->plateau = plan->last;
-        return;
-    }
-    static const PlanLight dark;
-    static const PlanNeeds none;
-    const size_t to = plan_place(plan, f->plateau);
-    if (p->lift) {
-        decide_lift(plan, to, &dark, p, &plan->plateau);
-        return;
-    }
-    smooth(plan, plateau_window(plan, to), to, &plan->plateau);
-    plan->plateau.need = segment_need(plan, to, &none);
+    if (f->fade == PLAN_FADE_OUT)
+        plan->plateau.curve = plan->last;
+    else
+        make_epoch(plan, plan_place(plan, f->plateau), p, &plan->plateau);
 }
 
 /* The number of previous frames that the filter may use: in the same scene, at most LIFT_PAST. */
@@ -616,11 +541,10 @@ int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)
     const CurveParams p = lumeq_plan_params(plan, f);
     TileGrid grid;
     const int tiles = lumeq_plan_grid(plan, f, &p, &grid);
-    const int new_plateau = f->fade == PLAN_FADE_IN && plan->plateau_of != f->plateau;
-    if (!plan->reference && !p.lift &&
-        ((!f->fade && make_targets(plan, window_of(plan, i, plan->radius)) < 0) ||
-         (new_plateau &&
-          make_targets(plan, plateau_window(plan, plan_place(plan, f->plateau))) < 0)))
+    const int rises = f->fade == PLAN_FADE_IN && plan->plateau_of != f->plateau;
+    const int begins = !f->fade && !plan->reference && begins_epoch(plan, i);
+    if (!plan->reference && !p.lift && (rises || begins) &&
+        make_targets(plan, rises ? plan_place(plan, f->plateau) : i) < 0)
         return LUMEQ_ERR_MEMORY;
     LumeqCurve *made = lumeq_curve_new(&f->shape, &p, tiles ? &grid : NULL);
     if (!made)

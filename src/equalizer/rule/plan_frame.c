@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "equalizer/rule/epoch.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
@@ -101,6 +102,7 @@ static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
     curve_statistics(p, &view, w->hist, w->sums, w->cdf);
     f->blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     f->need = curve_need(&view);
+    epoch_cells(p, w->cdf, f->cdf);
     f->counted = p->lift && view.counted;
     if (f->counted)
         lift_shares(p, w->sums, view.counted, f->share);
@@ -138,12 +140,13 @@ static void tile_targets(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
     frame->bins = (uint32_t)f->shape.bins;
     frame->bars.active = f->active;
     frame->bars.area = f->area;
-    frame->blank = (uint32_t)f->blank;
+    frame->epoch.black = (uint32_t)f->blank;
     frame->strength = 0;
     static const TileResult none;
     lumeq_tile_curves(grid, f->tiles, NULL, frame, &none, &plan->tiles, &plan->tables);
-    memcpy(f->target + f->shape.bins, plan->tiles.smooth,
-           (size_t)tile_count(grid) * sizeof(plan->tiles.smooth[0]));
+    for (int tile = 0; tile < tile_count(grid); tile++)
+        memcpy(f->target + f->shape.bins + (size_t)tile * TILE_CELLS,
+               plan->tiles.tile[tile].target, sizeof(plan->tiles.tile[tile].target));
 }
 
 int lumeq_plan_target(LumeqPlan *plan, PlanFrame *f)

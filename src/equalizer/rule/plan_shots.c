@@ -168,12 +168,27 @@ static int is_light(const PlanFrame *f, const PlanFrame *before)
     return 4 * difference(f, before, f->gain) < contrast;
 }
 
+/* True if most of the cells that are not black are as before: this is no cut, but a lamp or a
+ * caption. */
+static int goes_on_mostly(const PlanFrame *f, const PlanFrame *before)
+{
+    const uint32_t code = 1u << f->shape.depth; /* of 8 bits, with 8 fraction bits */
+    int lit = 0, same = 0;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const uint32_t a = f->level[i], b = before->level[i], more = a > b ? a : b;
+        lit += more >= 2 * code;
+        same += more >= 2 * code && apart(a, b) <= more / 16 + code;
+    }
+    return 2 * same > lit;
+}
+
 static void decide_cut(LumeqPlan *plan, size_t i)
 {
     PlanFrame *f = plan_frame(plan, i);
     const int jumps = f->moved && (f->distance >= CURVE_CUT_HIGH ||
                                    (f->distance >= CURVE_JUMP && stands_out(plan, i, 0)));
     if (!f->hard && !f->fade && plan->params.scene_cut && !plan->reference &&
+        !goes_on_mostly(f, plan_frame(plan, i - 1)) &&
         (jumps || (f->change >= CHANGED && stands_out(plan, i, 1)))) {
         const int frames = returns_after(plan, i);
         for (size_t k = i; k < i + (size_t)frames; k++)

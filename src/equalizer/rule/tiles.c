@@ -133,10 +133,6 @@ uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
  * place. The line darkens the tile, so a lift returns half of the lost mean; then one curve for all
  * tiles returns the rest, which keeps the light of the picture. A tile that contains black has no
  * veil.
- *
- * The line is steep. With a smoothed curve alone, changes of the source's light would be amplified,
- * by two under water. The frame's own curve counteracts this, as it subtracts more from a lighter
- * frame, so a frame uses a blend of both.
  */
 #define HAZE_DARKEST 50                      /* one sample in 50 is darker than the veil */
 #define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* share of the picture below the haze's own light */
@@ -144,6 +140,7 @@ uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
 #define HAZE_STEEPEST (16 * CURVE_ONE)       /* maximum slope if there is no clip limit */
 #define HAZE_KEPT (CURVE_ONE / 2)            /* share of the lost mean that a tile's lift returns */
 #define HAZE_MOST_LIFT (6 * CURVE_ONE)
+#define HAZE_SHIFTED 70 /* percent of a change of light to even out */
 
 /* Tiles whose tones span less than PLAIN, such as a clear sky, show noise and blocks of the codec
  * instead of detail: from DETAIL on their contrast rises fully. In 256ths of cells. */
@@ -369,7 +366,7 @@ typedef struct Frame {
     const TileGrid *grid;
     const CurveResult *frame;
     uint32_t light[TILE_CELLS]; /* codes before equalization */
-    uint32_t alpha;             /* of the frame, or 1 without a history */
+    uint32_t weight, alpha;     /* of the frame, or 1 without a history */
     Haze haze;
     HazeLight haze_light;
 } Frame;
@@ -377,7 +374,7 @@ typedef struct Frame {
 /* True if a tile has nothing to equalize. */
 static int has_nothing(const Frame *f, const CurveView *view)
 {
-    return (view->flat && !(f->grid->haze && view->counted)) || f->frame->blank;
+    return (view->flat && !(f->grid->haze && view->counted)) || f->frame->epoch.black;
 }
 
 /* Mode HAZE: finds the places of a tile from its counts without bars. */
@@ -390,29 +387,33 @@ static void tile_haze(Frame *f, const uint32_t *left, uint32_t *places)
         haze_places(&f->grid->curve, f->haze, view.counted, hist, sums, &f->haze_light, places);
 }
 
-/* Computes a tile's curve from its counts without bars, and its history. The weight of the target
- * and the strength are those of the whole frame. In mode HAZE, `smooth` has the places before. */
-static ALSO_AVX2 void tile_video(const Frame *f, const uint32_t *left, const uint32_t *was,
-                                 uint32_t *smooth, uint32_t *curve)
+/* Computes the target of a tile from its counts without bars; mode HAZE: and from its places. */
+static ALSO_AVX2 void tile_target(const Frame *f, const uint32_t *left, const uint32_t *places,
+                                  uint32_t *target)
 {
     const CurveParams *p = &f->grid->curve;
     uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
-    uint32_t target[TILE_CELLS];
     const CurveView view = curve_count(p, left, hist);
     const int nothing = has_nothing(f, &view);
     if (f->grid->haze && !nothing)
-        haze_target(p, f->haze.range, &f->haze_light, smooth, target);
+        haze_target(p, f->haze.range, &f->haze_light, places, target);
     else
         curve_target(p, view.counted, nothing, f->light, hist, sums, target);
-    curve_smooth(p, f->light, target, was, f->alpha, smooth);
-    curve_weaken(p, f->light, smooth, f->frame->strength, curve);
-    if (!f->grid->haze || f->alpha == CURVE_ONE)
-        return;
-    uint32_t *own = hist;
-    curve_smooth(p, f->light, target, was, CURVE_ONE, target);
-    curve_weaken(p, f->light, target, f->frame->strength, own);
-    for (int i = 0; i < TILE_CELLS; i++)
-        curve[i] = curve_lerp(curve[i], own[i], HAZE_OWN);
+}
+
+void tile_shift(const TileGrid *grid, const uint32_t *curve, int32_t shift, uint32_t *shifted)
+{
+    const int black = curve_black(&grid->curve), white = curve_white(&grid->curve);
+    const int32_t by = shift * HAZE_SHIFTED / 100;
+    memcpy(shifted, curve, TILE_CELLS * sizeof(curve[0]));
+    for (int i = black + 1; i < white && grid->haze && by; i++) {
+        const int32_t from = 256 * i - by;
+        const int32_t at = from < 256 * black   ? 256 * black
+                           : from > 256 * white ? 256 * white
+                                                : from;
+        const uint32_t next = curve[at < 256 * white ? at / 256 + 1 : white];
+        shifted[i] = curve_lerp(curve[at / 256], next, (uint32_t)(at % 256) << 8);
+    }
 }
 
 /* OpenCV's curve of a tile. */
@@ -472,31 +473,40 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
     const int goes_on =
         before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white &&
         before->tiles_x == (uint32_t)grid->x.tiles && before->tiles_y == (uint32_t)grid->y.tiles;
-    Frame f = {.grid = grid, .frame = frame, .alpha = goes_on ? frame->alpha : CURVE_ONE};
+    Frame f = {.grid = grid,
+               .frame = frame,
+               .weight = goes_on ? frame->weight : CURVE_ONE,
+               .alpha = goes_on ? frame->alpha : CURVE_ONE};
     TransferMap map;
     memset(map.key, 0, sizeof(map.key));
     transfer_map(p, &map);
     light_bins(p, f.light);
     lumeq_tile_begin(grid, &frame->bars, result, tables);
-    if (grid->haze) {
+    if (grid->haze && f.weight) {
         f.haze = find_light(p, frame);
         for (int tile = 0; tile < tile_count(grid); tile++) {
             uint32_t without[TILE_CELLS], light[TILE_CELLS];
             const uint32_t *left =
                 curve_exclude(p, hist[tile], tile_bars(grid, &frame->bars, tile), without);
-            tile_haze(&f, transfer_counts(p, &map, left, light), result->smooth[tile]);
+            tile_haze(&f, transfer_counts(p, &map, left, light), result->tile[tile].smooth);
         }
         return_light(f.haze.range, &f.haze_light);
     }
     for (int tile = 0; tile < tile_count(grid); tile++) {
         uint32_t without[TILE_CELLS], light[TILE_CELLS], curve[TILE_CELLS], codes[TILE_CELLS];
+        uint32_t shifted[TILE_CELLS];
         const uint32_t *left = hist[tile];
         if (p->reference) {
             tile_reference(grid, left, padding ? padding[tile] : NULL, curve);
         } else {
             left = curve_exclude(p, left, tile_bars(grid, &frame->bars, tile), without);
-            tile_video(&f, transfer_counts(p, &map, left, light), before->smooth[tile],
-                       result->smooth[tile], curve);
+            uint32_t *target = result->tile[tile].target, *smooth = result->tile[tile].smooth;
+            if (f.weight)
+                tile_target(&f, transfer_counts(p, &map, left, light), smooth, target);
+            curve_smooth(p, f.light, target, before->tile[tile].target, f.weight, target);
+            curve_smooth(p, f.light, target, before->tile[tile].smooth, f.alpha, smooth);
+            tile_shift(grid, smooth, frame->epoch.shift, shifted);
+            curve_weaken(p, f.light, shifted, frame->strength, curve);
         }
         lumeq_tile_add(grid, tile, left, transfer_curve(p, &map, curve, codes), result, tables);
     }
