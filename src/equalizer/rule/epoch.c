@@ -20,13 +20,13 @@ void epoch_cells(const CurveParams *p, const uint32_t *cdf, uint32_t cells[CURVE
 }
 
 /* The largest share of a picture that became lighter by more than 1/8 of its light and a code. */
-static uint32_t lighter(const uint32_t *was, const uint32_t *now, int black)
+static uint32_t lighter(const uint32_t *first, const uint32_t *second, int black)
 {
     uint32_t most = 0;
     for (int i = black; i < CURVE_CELLS; i++) {
         const int to = i + 1 + (i - black) / 8;
-        const uint32_t left = now[to < CURVE_CELLS ? to : CURVE_CELLS - 1];
-        most = most_of(most, was[i] > left ? was[i] - left : 0);
+        const uint32_t left = second[to < CURVE_CELLS ? to : CURVE_CELLS - 1];
+        most = most_of(most, first[i] > left ? first[i] - left : 0);
     }
     return most;
 }
