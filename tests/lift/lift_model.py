@@ -95,7 +95,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     k = times(times(D, Q), min(free, kept))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
     veil = (floor << 16) // max(code(500), 1)
-    Hz = times(ramp(veil, share(18), share(30)), times(ONE - D, Q))
+    Hz = times(ramp(veil, share(42), share(56)), times(ONE - D, Q))
     y = x[:last] + [ONE]
     lifted = lambda v, a: (ONE + a) * v // (ONE + (a * v >> 16))
     y = [lifted(v, k) + max(lifted(v, a) - lifted(v, k), 0) * max(p99 - i, 0) // max(p99, 1)

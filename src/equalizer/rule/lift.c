@@ -57,8 +57,8 @@
 /* A picture is hazy if its darkest percent has at least HAZE_TO of the median's light, and clear
  * below HAZE_FROM. A hazy picture gets contrast like a dull one. A mean above HAZE_MEAN, the usual
  * mean of clear pictures, is lowered to it, by at most HAZE_DARKER. */
-#define LIFT_HAZE_FROM LIFT_PERCENT(18)
-#define LIFT_HAZE_TO LIFT_PERCENT(30)
+#define LIFT_HAZE_FROM LIFT_PERCENT(42)
+#define LIFT_HAZE_TO LIFT_PERCENT(56)
 #define LIFT_HAZE_MEAN LIFT_PERCENT(48)
 #define LIFT_HAZE_DARKER LIFT_PERCENT(25)
 #define LIFT_HAZE_NEED LIFT_PERCENT(54) /* minimum share of the equalization */
