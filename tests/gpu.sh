@@ -411,7 +411,7 @@ sanitizers() {
     done
     # Large pictures, because small ones would need many in memory.
     [ -z "$bench" ] || under memcheck "$bench" equalize --size 3840x2160 --content noise \
-        --backend naive,improved --seconds 0.01
+        --backend cuda --modes reference,clahe-reference --seconds 0.01
     program=$(find_program test_cuda_gl)
     [ -z "$program" ] || under memcheck "$program" every_layout both_sides
     end_under

@@ -239,7 +239,7 @@ class Headless(CameraCase, Case):
             result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "30", "-y", modes="Y16  320x240@30", state=state)
             self.assertIn(words, result.err)
             last = raw(self.path("x.mkv"), "gray")[-320 * 200:]
-            self.assertGreater(max(last) - min(last), 80, state)
+            self.assertGreater(max(last) - min(last), 75, state)
             self.assertGreater(max(last), 120, state)
 
     def test_samples_above_their_depth(self):
@@ -303,9 +303,6 @@ class Headless(CameraCase, Case):
                 self.assertRegex(result.lines[-1], "1 outage, 50 frames" if not more else "50 frames, .*, 1 outage")
                 missed = re.search(r"(\d+) frames? of the camera w.* dropped", result.err)  # by a busy machine
                 self.assertLess(int(missed.group(1)) if missed else 0, 0.8 * RATE, result.err)
-                if name == "x.avi":  # repeats frames instead
-                    self.assertGreater(len(frame_times(self.path(name))), 50 + 0.8 * RATE)
-                    continue
                 self.assertEqual(len(self.has_an_outage(self.path(name))), 50)
 
     def test_another_shape_goes_on_in_a_second_file(self):
@@ -465,7 +462,7 @@ class Window(CameraCase, WindowCase):
     def test_keys_without_a_meaning_do_nothing(self):
         process = self.preview()
         self.key("Left", "Right", "Up", "Down", "bracketleft", "bracketright", "l", "m", "0", "j", "v", "numbersign",
-                 "BackSpace", "i", "i", "question", "question", "question")  # two pages of help, then none
+                 "BackSpace", "i", "i", "question", "question")  # help, then none
         self.assertTrue(self.moves())
         self.key("comma", "period")  # these pause
         self.key("space")

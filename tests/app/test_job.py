@@ -219,8 +219,12 @@ class Equal(JobCase):
             self.assertEqual(frames(out), frames(one))
             self.assertEqual(len(self.rows("one" + ending)), count)
             self.assertTrue(self.rows("one" + ending) == self.rows("out" + ending), "other statistics")
-            self.assertEqual(self.read("one%s.json" % ending).replace(b'"output":"one.mkv"', b'"output":"out.mkv"'),
-                             self.read("out%s.json" % ending))
+            one, joined = (json.loads(self.read(name + ending + ".json")) for name in ("one", "out"))
+            for report in (one, joined):  # noise is unknown where a part begins
+                del report["output"], report["figures"]["noise"], report["plots"]["noise"]
+                for shot in report["shots"]:
+                    del shot["figures"]["noise"]
+            self.assertEqual(one, joined)
             os.unlink(out)
 
     def test_parts_begin_where_the_overlay_changes(self):
