@@ -108,17 +108,22 @@ CHECK_NOT_INSTRUMENTED static void draw_frame(const Film *f, int n, uint16_t *sa
         }
 }
 
+static LumeqImage image_of(const Film *f, void *samples)
+{
+    return (LumeqImage){.plane = {samples},
+                        .stride = {f->width * (f->depth > 8 ? 2 : 1)},
+                        .width = f->width,
+                        .height = f->height,
+                        .depth = f->depth,
+                        .range = f->range};
+}
+
 static LumeqMeasure *measure(const Film *f, const LumeqParams *params, int n)
 {
     static uint16_t samples[256 * 256];
     LumeqMeasure *m = NULL;
     draw_frame(f, n, samples);
-    const LumeqImage image = {.plane = {samples},
-                              .stride = {f->width * (f->depth > 8 ? 2 : 1)},
-                              .width = f->width,
-                              .height = f->height,
-                              .depth = f->depth,
-                              .range = f->range};
+    const LumeqImage image = image_of(f, samples);
     if (!context) {
         const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
         must(lumeq_context_create(&context, &config, NULL, 0) == 0, "context");
@@ -853,16 +858,7 @@ static int noisy_marks_pass(int frame, int x, int y)
     return with_noise(marks_pass(frame, x, y), frame, x, y);
 }
 
-/* The mean of the rows above 22, above black. */
-static double mean_above(const uint8_t *samples, int width)
-{
-    double sum = 0;
-    for (int i = 0; i < 22 * width; i++)
-        sum += samples[i] - 16;
-    return sum / (22 * width);
-}
-
-/* The range of that mean over a run, and the most that the source explains. */
+/* The range of the mean of the rows above 22 over a run, and the most that the source explains. */
 static double wander(const Film *f, const LumeqParams *params, int64_t lookahead, double *most)
 {
     static uint16_t in[96 * 54], out[96 * 54];
@@ -870,16 +866,12 @@ static double wander(const Film *f, const LumeqParams *params, int64_t lookahead
     double low[2] = {1e9, 1e9}, high[2] = {0}, sum[2] = {0};
     for (int n = 0; n < run->frames; n++) {
         draw_frame(f, n, in);
-        const LumeqImage image = {.plane = {in},
-                                  .stride = {f->width},
-                                  .width = f->width,
-                                  .height = f->height,
-                                  .depth = 8};
-        LumeqImage result = image;
-        result.plane[0] = out;
+        const LumeqImage image = image_of(f, in), result = image_of(f, out);
         must(lumeq_apply(context, run->curve[n], &image, NULL, 0, &result, NULL) == 0, "apply");
         for (int k = 0; k < 2; k++) {
-            const double mean = mean_above((const uint8_t *)(k ? out : in), f->width);
+            double mean = 0; /* above black */
+            for (int i = 0; i < 22 * f->width; i++)
+                mean += (((const uint8_t *)(k ? out : in))[i] - 16) / (22.0 * f->width);
             low[k] = fmin(low[k], mean);
             high[k] = fmax(high[k], mean);
             sum[k] += mean;
