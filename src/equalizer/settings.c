@@ -109,7 +109,7 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
     return m;
 }
 
-/* Longer steps between frames need not be told apart. */
+/* Longer steps between frames count as this. */
 #define MOST_STEP INT64_C(1000000000000)
 
 /* At full brightness, tones near black become 1 + this many times as light. */

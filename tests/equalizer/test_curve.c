@@ -40,7 +40,7 @@
 #define FADE 0.0075
 #define LEAST_NEED 0.1
 
-/* Of an epoch: shares of the picture that change, and seconds. */
+/* Epochs: shares of the picture that change; seconds. */
 #define CHANGED 0.45
 #define CHANGED_CUT 0.42 /* of the histogram, in bins of 4 */
 #define LEAST_LIT (1.0 / 3)

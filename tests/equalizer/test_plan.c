@@ -823,7 +823,7 @@ TEST(long_dark)
               run->stats[i].strength);
 }
 
-/* What passes leaves a strip above it alone; noise of a camera on top of both. */
+/* A passing object does not reach the strip above it; noise of a camera lies on both. */
 static int with_noise(int code, int frame, int x, int y)
 {
     return code + (int)(check_hash((uint64_t)frame, (uint64_t)(y * 256 + x)) % 7) - 3;
@@ -881,7 +881,7 @@ static double wander(const Film *f, const LumeqParams *params, int64_t lookahead
     return high[1] - low[1];
 }
 
-/* What stands still keeps its light, whatever passes. */
+/* Still parts keep their light beside passing objects. */
 TEST(never_pumps)
 {
     static const Draw draws[] = {lamp_passes, noisy_lamp_passes, marks_pass, noisy_marks_pass,

@@ -308,7 +308,7 @@ TEST(bar_drag_seeks)
     CHECK(controls.cursor_until > NOW + 1, "the bar goes although the mouse rests on it");
 }
 
-/* Elsewhere a drag moves the picture, or the split line, or draws what is metered. */
+/* Elsewhere a drag moves the picture, or the split line, or draws the meter. */
 TEST(mouse_on_the_picture)
 {
     SDL_Event wheel = {.type = SDL_MOUSEWHEEL};
