@@ -468,13 +468,14 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
             alpha = CURVE_ONE;
     }
     result->lift.on = (uint32_t)p->lift;
-    follow_target(p, &view, same ? before : NULL, result, w);
+    const CurveResult *past = same ? before : NULL;
+    follow_target(p, &view, past, result, w);
     const EpochState *wanted = &result->epoch;
     result->alpha = alpha;
     result->need = curve_lerp(before ? before->need : 0, wanted->need, alpha);
-    result->lift.dark = curve_lerp(same ? before->lift.dark : 0, wanted->dark, alpha);
-    result->lift.more = curve_lerp(same ? before->lift.more : 0, wanted->more, alpha);
-    result->lift.voids = curve_lerp(same ? before->lift.voids : 0, wanted->voids, alpha);
+    result->lift.dark = curve_lerp(past ? past->lift.dark : 0, wanted->dark, alpha);
+    result->lift.more = curve_lerp(past ? past->lift.more : 0, wanted->more, alpha);
+    result->lift.voids = curve_lerp(past ? past->lift.voids : 0, wanted->voids, alpha);
     const uint32_t need =
         p->lift ? result->need : curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need);
     result->strength = p->adaptive ? curve_lerp(0, p->strength, need) : p->strength;

@@ -362,23 +362,23 @@ static ALSO_AVX2 void haze_target(const CurveParams *p, uint32_t range, const Ha
 /* ---- curves ---- */
 
 /* Shared by the curves of a frame's tiles. */
-typedef struct Frame {
+typedef struct TileFrame {
     const TileGrid *grid;
     const CurveResult *frame;
     uint32_t light[TILE_CELLS]; /* codes before equalization */
     uint32_t weight, alpha;     /* of the frame, or 1 without a history */
     Haze haze;
     HazeLight haze_light;
-} Frame;
+} TileFrame;
 
 /* True if a tile has nothing to equalize. */
-static int has_nothing(const Frame *f, const CurveView *view)
+static int has_nothing(const TileFrame *f, const CurveView *view)
 {
     return (view->flat && !(f->grid->haze && view->counted)) || f->frame->epoch.black;
 }
 
 /* Mode HAZE: finds the places of a tile from its counts without bars. */
-static void tile_haze(Frame *f, const uint32_t *left, uint32_t *places)
+static void tile_haze(TileFrame *f, const uint32_t *left, uint32_t *places)
 {
     uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
     const CurveView view = curve_count(&f->grid->curve, left, hist);
@@ -388,7 +388,7 @@ static void tile_haze(Frame *f, const uint32_t *left, uint32_t *places)
 }
 
 /* Computes the target of a tile from its counts without bars; mode HAZE: and from its places. */
-static ALSO_AVX2 void tile_target(const Frame *f, const uint32_t *left, const uint32_t *places,
+static ALSO_AVX2 void tile_target(const TileFrame *f, const uint32_t *left, const uint32_t *places,
                                   uint32_t *target)
 {
     const CurveParams *p = &f->grid->curve;
@@ -473,10 +473,10 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
     const int goes_on =
         before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white &&
         before->tiles_x == (uint32_t)grid->x.tiles && before->tiles_y == (uint32_t)grid->y.tiles;
-    Frame f = {.grid = grid,
-               .frame = frame,
-               .weight = goes_on ? frame->weight : CURVE_ONE,
-               .alpha = goes_on ? frame->alpha : CURVE_ONE};
+    TileFrame f = {.grid = grid,
+                   .frame = frame,
+                   .weight = goes_on ? frame->weight : CURVE_ONE,
+                   .alpha = goes_on ? frame->alpha : CURVE_ONE};
     TransferMap map;
     memset(map.key, 0, sizeof(map.key));
     transfer_map(p, &map);
