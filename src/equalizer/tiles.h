@@ -109,13 +109,6 @@ CURVE_INLINE int tile_count(const TileGrid *grid)
     return grid->x.tiles * grid->y.tiles;
 }
 
-/* The number of bytes of a TileResult to copy. `grid` is that of its frame. */
-CURVE_INLINE size_t tile_result_size(const TileGrid *grid)
-{
-    const int kept = grid->curve.reference ? 0 : tile_count(grid);
-    return offsetof(TileResult, tile) + (size_t)kept * sizeof(((TileResult *)NULL)->tile[0]);
-}
-
 /* The first sample of a tile; samples from `size` on are mirrored. */
 CURVE_INLINE int tile_start(const TileAxis *axis, int tile)
 {

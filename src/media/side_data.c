@@ -158,11 +158,6 @@ int side_data_frame_matrix(const AVFrame *frame, int32_t matrix[9])
     return 1;
 }
 
-int side_data_set_display_matrix(AVStream *stream, const int32_t matrix[9])
-{
-    return set(stream, AV_PKT_DATA_DISPLAYMATRIX, (const uint8_t *)matrix, DISPLAY_MATRIX_SIZE);
-}
-
 int side_data_orient(AVFrame *frame, const AVStream *track)
 {
     const int32_t *of_track = side_data_display_matrix(track);

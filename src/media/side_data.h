@@ -19,9 +19,6 @@ int side_data_copy_lasting(AVStream *to, const AVStream *from);
 /* Copies the encoder's parameters to the track, keeping its side data. Returns 0 or AVERROR. */
 int side_data_keep(AVStream *stream, const AVCodecContext *encoder);
 
-/* Sets the track's display matrix. Returns 0 or AVERROR(ENOMEM). */
-int side_data_set_display_matrix(AVStream *stream, const int32_t matrix[9]);
-
 /* Copies side data of the first frame that the track lacks. */
 int side_data_from_frame(AVStream *to, const AVFrame *frame);
 
