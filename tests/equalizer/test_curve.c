@@ -148,12 +148,12 @@ static double model_target(const uint32_t *counts, int black, int white, double 
     return counted;
 }
 
-/* The share of a picture that became lighter by more than 1/8 and a code. */
-static double model_lighter(const double *was, const double *now, int black)
+/* The share of a picture that became lighter by more than 1/part and a code. */
+static double model_lighter(const double *was, const double *now, int black, int part)
 {
     double most = 0;
     for (int i = black; i < 256; i++) {
-        const int to = i + 1 + (i - black) / 8;
+        const int to = i + 1 + (i - black) / part;
         most = fmax(most, was[i] - now[to < 255 ? to : 255]);
     }
     return most;
@@ -162,7 +162,28 @@ static double model_lighter(const double *was, const double *now, int black)
 static int model_differs(const double *was, const double *now, int black)
 {
     const double lit = fmax(LEAST_LIT, 1 - fmin(was[black + 1], now[black + 1]));
-    return model_lighter(was, now, black) + model_lighter(now, was, black) >= CHANGED * lit;
+    return model_lighter(was, now, black, 8) + model_lighter(now, was, black, 8) >= CHANGED * lit;
+}
+
+/* How far the code below which this share lies is above black. */
+static double model_level(const double *cdf, double share, int black)
+{
+    int i = 0;
+    while (i < 255 && cdf[i] < share)
+        i++;
+    const double below = i ? cdf[i - 1] : 0;
+    return i - black + (share > below && cdf[i] > below ? (share - below) / (cdf[i] - below) : 0);
+}
+
+/* True if the median and the brightest part get lighter, and nothing gets darker. */
+static int model_rises(const double *was, const double *now, int black)
+{
+    static const double shares[] = {0.5, 0.98};
+    for (int i = 0; i < 2; i++)
+        if (model_level(now, shares[i], black) <
+            model_level(was, shares[i], black) * 17 / 16 + 0.25)
+            return 0;
+    return model_lighter(now, was, black, 32) < 0.02;
 }
 
 static int model_is_cut(const double *was, const double *now)
@@ -177,6 +198,7 @@ static int model_is_cut(const double *was, const double *now)
 static double model_epoch(Model *m, const double *cdf, int black, int begins, double dt)
 {
     m->changed = !begins && model_differs(m->held, cdf, black) ? m->changed + dt : 0;
+    begins |= m->age < LEARN - 1e-6 && model_rises(m->held, cdf, black);
     if (begins || m->changed > WAIT - 1e-6) {
         m->age = dt;
         m->changed = 0;
@@ -212,6 +234,18 @@ static View model_look(const uint32_t *counts, int black, int white, double coun
 static double model_need(View view)
 {
     return 1 - fmin(model_rise(view.variance, 0.0132, 0.0306), model_rise(view.mean, 0.12, 0.25));
+}
+
+/* How far the curve moves at once to a darker goal while the picture gets lighter. */
+static double model_rise_alpha(const Model *m, const double *cdf)
+{
+    double past = 0, now = 0, goal = 0;
+    for (int i = 0; i < 256; i++) {
+        past += m->smooth[i] * (m->cdf[i] - (i ? m->cdf[i - 1] : 0));
+        now += m->smooth[i] * (cdf[i] - (i ? cdf[i - 1] : 0));
+        goal += m->goal[i] * (cdf[i] - (i ? cdf[i - 1] : 0));
+    }
+    return now > past && now > goal ? fmin(1, (now - past) / (now - goal)) : 0;
 }
 
 static void model_frame(Model *m, const LumeqParams *params, LumeqRange range,
@@ -255,6 +289,12 @@ static void model_frame(Model *m, const LumeqParams *params, LumeqRange range,
     else if (m->fades)
         alpha *= 1 - 0.875 * model_rise(m->distance, FADE_CALM, FADE);
     m->fades |= blank;
+    for (int i = 0; i < 256; i++) {
+        const double own = m->black ? i : target[i];
+        m->goal[i] = m->valid ? m->goal[i] + weight * (own - m->goal[i]) : own;
+    }
+    if (m->valid && !m->fades && !begins && weight == 1)
+        alpha = fmax(alpha, model_rise_alpha(m, known));
     m->wanted += weight * ((m->black ? 0 : model_need(view)) - m->wanted);
     m->need += alpha * (m->wanted - m->need);
     m->jumps = m->moved && m->distance >= JUMP ? m->jumps + 1 : 0;
@@ -265,8 +305,6 @@ static void model_frame(Model *m, const LumeqParams *params, LumeqRange range,
     m->speed = 0;
     for (int i = 0; i < 256; i++) {
         const int in_range = i >= black && i <= white;
-        const double own = m->black ? i : target[i];
-        m->goal[i] = m->valid ? m->goal[i] + weight * (own - m->goal[i]) : own;
         const double before = m->valid ? m->smooth[i] : m->goal[i];
         m->smooth[i] = in_range ? before + alpha * (m->goal[i] - before) : i;
         m->speed += fabs(m->smooth[i] - before) / 256;
@@ -513,7 +551,7 @@ TEST(bits_are_those_of_plain_divisions)
         curve_compute(&params, counts, before, result, &table, &work);
         hash = hash_result(hash, &params, result, &table);
     }
-    CHECK(hash == 0xF3D00CC4DAD45FADu, "0x%016llX", (unsigned long long)hash);
+    CHECK(hash == 0x3CBFBAF9C8D1E57Eu, "0x%016llX", (unsigned long long)hash);
 }
 
 BACKEND_TEST(smoothing_follows_timestamps)

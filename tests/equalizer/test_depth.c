@@ -150,7 +150,7 @@ BACKEND_TEST(curves)
         Film f = film_open(id, formats[n / 6], (LumeqRange)(n / 3 % 2), params, 512, 512);
         memset(&model, 0, sizeof(model));
         for (int frame = 0; frame < 3; frame++) {
-            fill_bell(&f, 0.3 + 0.05 * frame, 0.4, (uint64_t)n);
+            fill_bell(&f, 0.4 - 0.05 * frame, 0.4, (uint64_t)n);
             deep_run(&f);
             model_frame(&model, &f, params, 0.04);
             check_model(&model, &f, tolerance_of(&f, params));

@@ -323,6 +323,26 @@ TEST(fades)
     }
 }
 
+/* A film that begins within a fade: light gets no higher than that of the scene. */
+TEST(begins_within_a_fade)
+{
+    static const double scenes[][2] = {{18, 40}, {30, 60}, {40, 120}};
+    CheckRandom random = check_random(1);
+    for (int i = 0; i < 9; i++) {
+        const double *scene = scenes[i % 3], begin = 0.3 + i / 3 * 0.2;
+        Video *v = video_open(&usual);
+        double most = 0;
+        for (int frame = 0; frame < 150; frame++) {
+            paint(v, scene[0], scene[1], fmin(begin + frame / 12.0, 1), 0, &random);
+            video_frame(v);
+            most = fmax(most, v->stats.mean_out);
+        }
+        CHECK(most <= v->stats.mean_out + 5, "scene %d from %.1f: up to %.2f, then %.2f", i % 3,
+              begin, most, v->stats.mean_out);
+        video_close(v);
+    }
+}
+
 /* The third frame uses the measured noise like later ones. */
 TEST(noise_is_soon_known)
 {

@@ -412,6 +412,33 @@ static void follow_target(const CurveParams *p, const CurveView *view, const Cur
         result->bin[i].target = w->smooth[i];
 }
 
+/* The mean light of a picture, Q16, after a curve. */
+static uint64_t mean_of(const CurveParams *p, const uint32_t *curve, const uint32_t *cdf,
+                        const CurveBin *bin)
+{
+    uint64_t sum = 0;
+    uint32_t below = 0;
+    for (int i = 0; i < p->bins; i++) {
+        const uint32_t up_to = cdf ? cdf[i] : bin[i].cdf;
+        sum += (uint64_t)curve[i] * (up_to - below);
+        below = up_to;
+    }
+    return sum >> 16;
+}
+
+/* How far the curve may at once move to a darker target: until a picture that gets lighter is as
+ * light as the one before. */
+static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, const CurveWork *w)
+{
+    const uint64_t past = mean_of(p, w->was, NULL, before->bin);
+    const uint64_t now = mean_of(p, w->was, w->cdf, NULL);
+    const uint64_t target = mean_of(p, w->smooth, w->cdf, NULL);
+    if (now <= past || now <= target)
+        return 0;
+    return now - past >= now - target ? CURVE_ONE
+                                      : (uint32_t)(((now - past) << 16) / (now - target));
+}
+
 /* The curve of a frame, without OpenCV's reference. */
 static void video(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
                   CurveResult *result, CurveWork *w)
@@ -470,6 +497,10 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     result->lift.on = (uint32_t)p->lift;
     const CurveResult *past = same ? before : NULL;
     follow_target(p, &view, past, result, w);
+    for (int i = 0; before && i < p->bins; i++)
+        w->was[i] = before->bin[i].smooth;
+    if (past && !fades && !begins && result->weight == CURVE_ONE)
+        alpha = most_of(alpha, rise_alpha(p, past, w));
     const EpochState *wanted = &result->epoch;
     result->alpha = alpha;
     result->need = curve_lerp(before ? before->need : 0, wanted->need, alpha);
@@ -480,8 +511,6 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
         p->lift ? result->need : curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need);
     result->strength = p->adaptive ? curve_lerp(0, p->strength, need) : p->strength;
 
-    for (int i = 0; before && i < p->bins; i++)
-        w->was[i] = before->bin[i].smooth;
     curve_smooth(p, w->light, w->smooth, w->was, alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
     const uint32_t *curve = transfer_curve(p, &w->map, w->curve, w->moved);

@@ -9,6 +9,9 @@
 #define EPOCH_CUT (CURVE_ONE * 42 / 100)
 #define EPOCH_BIN 4
 
+/* A picture of which no more than this gets darker may belong to a fade from black. */
+#define EPOCH_NOISE (CURVE_ONE / 50)
+
 /* At least this share of a picture counts as not black. */
 #define EPOCH_LIT (CURVE_ONE / 3)
 
@@ -19,12 +22,13 @@ void epoch_cells(const CurveParams *p, const uint32_t *cdf, uint32_t cells[CURVE
         cells[i] = cdf[(i + 1) * width - 1];
 }
 
-/* The largest share of a picture that became lighter by more than 1/8 of its light and a code. */
-static uint32_t lighter(const uint32_t *first, const uint32_t *second, int black)
+/* The largest share of a picture that became lighter by more than 1/part of its light and a code.
+ */
+static uint32_t lighter(const uint32_t *first, const uint32_t *second, int black, int part)
 {
     uint32_t most = 0;
     for (int i = black; i < CURVE_CELLS; i++) {
-        const int to = i + 1 + (i - black) / 8;
+        const int to = i + 1 + (i - black) / part;
         const uint32_t left = second[to < CURVE_CELLS ? to : CURVE_CELLS - 1];
         most = most_of(most, first[i] > left ? first[i] - left : 0);
     }
@@ -36,7 +40,7 @@ int epoch_differs(const CurveParams *p, const uint32_t was[CURVE_CELLS],
 {
     const int black = p->black >> (p->depth - 8);
     const uint32_t lit = most_of(EPOCH_LIT, CURVE_ONE - least_of(was[black + 1], now[black + 1]));
-    const uint32_t changed = lighter(was, now, black) + lighter(now, was, black);
+    const uint32_t changed = lighter(was, now, black, 8) + lighter(now, was, black, 8);
     return changed >= (uint32_t)((uint64_t)lit * EPOCH_CHANGED >> 16);
 }
 
@@ -74,6 +78,19 @@ int32_t epoch_shift(const uint32_t was[CURVE_CELLS], const uint32_t now[CURVE_CE
     return smallest > 0 ? smallest : largest < 0 ? largest : 0;
 }
 
+/* True if the median and the brightest part get lighter, and nothing gets darker. */
+static int rises(const CurveParams *p, const uint32_t *was, const uint32_t *now)
+{
+    static const uint32_t shares[] = {CURVE_ONE / 2, CURVE_ONE - CURVE_ONE / 50};
+    const int32_t black = p->black >> (p->depth - 8);
+    for (int i = 0; i < 2; i++) {
+        const int32_t from = level_of(was, shares[i]) - 256 * black;
+        if (level_of(now, shares[i]) - 256 * black < from + from / 16 + 64)
+            return 0;
+    }
+    return lighter(now, was, black, 32) < EPOCH_NOISE;
+}
+
 uint32_t epoch_follow(const CurveParams *p, const EpochState *before,
                       const uint32_t cells[CURVE_CELLS], int begins, EpochState *now)
 {
@@ -82,6 +99,7 @@ uint32_t epoch_follow(const CurveParams *p, const EpochState *before,
     else
         begins = 1;
     now->changed = !begins && epoch_differs(p, before->cdf, cells) ? now->changed + p->step : 0;
+    begins = begins || (now->age < EPOCH_LEARN && rises(p, now->cdf, cells));
     if (begins || now->changed >= EPOCH_WAIT) {
         now->age = most_of(1, p->step);
         now->changed = 0;

@@ -4,7 +4,7 @@
  * An epoch ends with its scene, or when half of the picture that is not black has become lighter or
  * darker for EPOCH_WAIT. So what passes through the picture, a lamp, and noise do not move the
  * light of the rest. Without lookahead an epoch's curve is the mean of what its first frames ask
- * for.
+ * for. If these only get lighter, a fade goes on, and each of its steps begins an epoch.
  */
 #ifndef LUMEQ_EPOCH_H
 #define LUMEQ_EPOCH_H
