@@ -364,10 +364,12 @@ static uint32_t noise_before(const CurveResult *before)
     return before && before->lift.on && !before->lift.ignored ? before->noise : NOISE_UNKNOWN;
 }
 
-/* True if this frame is the first to know its noise. The noise assumed so far may be far off. */
+/* True if this frame is the first to know its noise, or to expect no measurement any more. The noise
+ * assumed so far may be far off. */
 static int is_noise_new(const CurveResult *before)
 {
-    return before && !before->lift.known && noise_before(before) != NOISE_UNKNOWN;
+    return before->lift.awaited == 1 ||
+           (!before->lift.known && noise_before(before) != NOISE_UNKNOWN);
 }
 
 /* The target of this frame alone in w->smooth, and its decisions. */
@@ -490,8 +492,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
         now->on = 1;
         now->ignored = result->scene_cut || view.flat || black;
         lift_follow_noise(now, old, noise, result->weight, (int)now->ignored, p->first);
-        /* More noise than assumed: the picture gets darker at once; otherwise lighter slowly. */
-        if (measured && !before->fades && now->noise > old->noise)
+        if (measured && !before->fades)
             alpha = CURVE_ONE;
     }
     result->lift.on = (uint32_t)p->lift;
