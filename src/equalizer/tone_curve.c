@@ -11,7 +11,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 8
+#define FORMAT 7
 
 #define ALIGNMENT 64
 
@@ -136,8 +136,8 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     lumeq_put_shape(&w, s);
     const uint32_t fields[] = {
         (uint32_t)p->dither,   (uint32_t)p->chroma, (uint32_t)p->reference, p->frame,
-        (uint32_t)p->transfer, (uint32_t)a->x,      (uint32_t)a->y,         (uint32_t)a->width,
-        (uint32_t)a->height,   result->strength,    result->scene_cut,
+        (uint32_t)a->x,        (uint32_t)a->y,      (uint32_t)a->width,     (uint32_t)a->height,
+        (uint32_t)p->transfer, result->strength,    result->scene_cut,
     };
     lumeq_put32s(&w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put64(&w, curve->moved);
@@ -255,7 +255,6 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     params.chroma = lumeq_take_range(&r, 0, 1);
     params.reference = lumeq_take_range(&r, 0, shape.depth == 8);
     params.frame = lumeq_take32(&r);
-    params.transfer = lumeq_take_range(&r, LUMEQ_TRANSFER_SDR, LUMEQ_TRANSFER_HLG);
     const LumeqRect active = take_active(&r, &shape);
     r.bad |= shape.tiles_x && shape.reference != params.reference;
     if (r.bad)
@@ -273,6 +272,9 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     result->bars.active = active;
     result->bars.area = (uint32_t)shape.width * (uint32_t)shape.height -
                         (uint32_t)active.width * (uint32_t)active.height;
+    made->params.transfer = lumeq_take_range(&r, LUMEQ_TRANSFER_SDR, LUMEQ_TRANSFER_HLG);
+    if (made->grid)
+        made->grid->curve.transfer = made->params.transfer;
     result->strength = lumeq_take32(&r);
     result->scene_cut = lumeq_take32(&r);
     made->moved = lumeq_take64(&r);
