@@ -1,11 +1,485 @@
-/* lumeq-bench equalize: whole pictures, step by step, and the copies that limit them. */
-#include "bench/equalize.h"
-
+/* lumeq-bench equalize: whole pictures through the library, and the copies that limit them. Every
+ * result is compared with plain C on one thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "app/engine.h"
+#include "bench/bench.h"
+#include "bench/gpu.h"
+#include "lumeq/lumeq.h"
+
+typedef struct EqualizeMode {
+    const char *name;
+    LumeqMode mode;
+    int reference;
+} EqualizeMode;
+
+/* A case is one row of the report. */
+typedef struct EqualizeCase {
+    const char *content;
+    const EqualizeMode *mode;
+    int on_gpu;
+    int threads, device;
+    int batch; /* most frames in a launch */
+    double seconds;
+    BenchPicture picture;
+} EqualizeCase;
+
+/* Columns of the report. */
+enum {
+    EQ_SIZE,
+    EQ_CONTENT,
+    EQ_BACKEND,
+    EQ_MODE,
+    EQ_DEPTH,
+    EQ_THREADS,
+    EQ_DEVICE,
+    EQ_BATCH,
+    EQ_CPU_TOTAL_US,
+    EQ_CHROMA_US,
+    EQ_RESIDENT_US,
+    EQ_HOST_TOTAL_US,
+    EQ_FRAMES_PER_S,
+    EQ_DUPLEX_FRAMES_PER_S,
+    EQ_SHARE_OF_DUPLEX,
+    EQUALIZE_COLUMNS
+};
+
+/* Pictures on the host for each direction, more than can be in flight: without batches, and with.
+ */
+#define FEW_PICTURES 8
+#define MOST_PICTURES 72
+
+/* Single frames that are timed. */
+#define MAX_FRAMES 4096
+#define MIN_FRAMES 3
+
+/* Frames and copies alternate this many times; medians count. */
+#define ROUNDS 5
+
+#define CHROMA 100          /* byte of uniform chroma, */
+#define CHROMA_CODES 56     /* or the first of this many codes */
+#define FRAME_TIME 16666667 /* nanoseconds: 60 frames per second */
+
+/* An equalizer and the pictures that it works on, in a ring. */
+typedef struct Feed {
+    const EqualizeCase *of;
+    LumeqEqualizer *eq;
+    LumeqImage in[MOST_PICTURES], out[MOST_PICTURES];
+    int pictures; /* used in turn, more than there are frames in flight */
+    int planes;   /* 1: luma alone; 3: with 4:2:0 chroma */
+    int submitted, received;
+} Feed;
+
+/* ---- images ---- */
+
+static LumeqParams params_of(const EqualizeMode *mode)
+{
+    LumeqParams params = {.size = sizeof(params)};
+    lumeq_params_default(&params);
+    params.mode = mode->mode;
+    params.reference = mode->reference;
+    return params;
+}
+
+static size_t row_size(const BenchPicture *p, int plane)
+{
+    return (size_t)(plane ? (p->width + 1) / 2 : p->width) * (p->depth > 8 ? 2 : 1);
+}
+
+static size_t rows(const BenchPicture *p, int plane)
+{
+    return (size_t)(plane ? (p->height + 1) / 2 : p->height);
+}
+
+static size_t image_size(const BenchPicture *p, int planes)
+{
+    size_t size = 0;
+    for (int i = 0; i < planes; i++)
+        size += row_size(p, i) * rows(p, i);
+    return size;
+}
+
+static LumeqImage image_at(const BenchPicture *p, void *memory, int planes)
+{
+    LumeqImage image = {
+        .width = p->width, .height = p->height, .chroma_x = 1, .chroma_y = 1, .depth = p->depth};
+    for (int i = 0; i < planes; i++) {
+        image.plane[i] = (uint8_t *)memory + image_size(p, i);
+        image.stride[i] = (ptrdiff_t)row_size(p, i);
+    }
+    return image;
+}
+
+static void *allocate(const BenchPicture *p, int planes)
+{
+    void *memory = malloc(image_size(p, planes));
+    if (!memory)
+        bench_refuse("equalize", "out of memory");
+    return memory;
+}
+
+static int sample_at(const LumeqImage *image, int plane, size_t offset)
+{
+    const uint8_t *const at = (const uint8_t *)image->plane[plane] + offset;
+    return image->depth > 8 ? at[0] | at[1] << 8 : at[0];
+}
+
+static int compare(const EqualizeCase *c, const char *what, const LumeqImage *got,
+                   const LumeqImage *expected)
+{
+    const size_t sample = got->depth > 8 ? 2 : 1;
+    for (int i = 0; i < 3 && got->plane[i]; i++) {
+        const uint8_t *const a = got->plane[i], *const b = expected->plane[i];
+        const size_t stride = (size_t)got->stride[i];
+        size_t at = 0;
+        if (!memcmp(a, b, stride * rows(&c->picture, i)))
+            continue;
+        while (a[at] == b[at])
+            at++;
+        at -= at % sample;
+        return bench_refuse("equalize",
+                            "%s, %dx%d %s: %s: sample %zu of row %zu of plane %d is %d; expected "
+                            "%d",
+                            c->on_gpu ? "cuda" : "cpu", got->width, got->height, c->content, what,
+                            at % stride / sample, at / stride, i, sample_at(got, i, at),
+                            sample_at(expected, i, at));
+    }
+    return 0;
+}
+
+/* ---- equalizers ---- */
+
+static int open_equalizer(LumeqEqualizer **eq, const LumeqConfig *config, const LumeqParams *params)
+{
+    char why[256] = "";
+    if (lumeq_create(eq, config, why, sizeof(why)) < 0)
+        return bench_refuse("equalize", "%s", why);
+    if (lumeq_set_params(*eq, params) == 0)
+        return 0;
+    bench_refuse("equalize", "%s", lumeq_last_error(*eq));
+    lumeq_destroy(eq);
+    return -1;
+}
+
+/* Opens plain C on one thread: all other results must equal it. */
+static int open_plain(LumeqEqualizer **eq, const LumeqParams *params)
+{
+    const LumeqConfig config = {
+        .size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1, .cpu_without = ~0u};
+    return open_equalizer(eq, &config, params);
+}
+
+/* `previous`: the frame before it, or NULL. */
+static int submit(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *previous,
+                  const LumeqImage *out, int number)
+{
+    const LumeqFrame frame = {
+        .in = *in, .out = *out, .time = number * (int64_t)FRAME_TIME, .previous = previous};
+    return lumeq_submit(eq, &frame);
+}
+
+static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *previous,
+                        const LumeqImage *out, int number)
+{
+    int ret = submit(eq, in, previous, out, number);
+    lumeq_flush(eq);
+    if (ret == 0)
+        ret = lumeq_receive(eq, NULL, NULL);
+    return ret < 0 ? bench_refuse("equalize", "%s", lumeq_last_error(eq)) : 0;
+}
+
+/* ---- feeding ---- */
+
+static void feed_close(Feed *feed)
+{
+    for (int i = 0; i < feed->pictures && feed->eq; i++) {
+        lumeq_free_host(lumeq_get_context(feed->eq), feed->in[i].plane[0]);
+        lumeq_free_host(lumeq_get_context(feed->eq), feed->out[i].plane[0]);
+    }
+    lumeq_destroy(&feed->eq);
+}
+
+/* Colours on both sides of gray. */
+static void fill_chroma(const LumeqImage *image, const BenchPicture *picture)
+{
+    for (int i = 1; i < 3; i++)
+        for (size_t y = 0; y < rows(picture, i); y++) {
+            uint8_t *const row = (uint8_t *)image->plane[i] + y * row_size(picture, i);
+            for (int x = 0; x < (picture->width + 1) / 2; x++) {
+                const int code = CHROMA + x % CHROMA_CODES;
+                if (picture->depth > 8)
+                    ((uint16_t *)(void *)row)[x] = (uint16_t)(code << (picture->depth - 8));
+                else
+                    row[x] = (uint8_t)code;
+            }
+        }
+}
+
+static int feed_open(Feed *feed, const EqualizeCase *c, int planes)
+{
+    const LumeqParams params = params_of(c->mode);
+    const BenchPicture *picture = &c->picture;
+    const size_t size = image_size(picture, planes);
+    const LumeqConfig config = {.size = sizeof(config),
+                                .backend = c->on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
+                                .device = c->device,
+                                .threads = c->threads,
+                                .cpu_without = engine_cpu_without(),
+                                .no_stage_times = 1,
+                                .batch = c->batch};
+    *feed =
+        (Feed){.of = c, .pictures = c->batch > 1 ? MOST_PICTURES : FEW_PICTURES, .planes = planes};
+    if (open_equalizer(&feed->eq, &config, &params) < 0)
+        return -1;
+    for (int i = 0; i < feed->pictures; i++) {
+        feed->in[i] =
+            image_at(picture, lumeq_alloc_host(lumeq_get_context(feed->eq), size), planes);
+        feed->out[i] =
+            image_at(picture, lumeq_alloc_host(lumeq_get_context(feed->eq), size), planes);
+        if (!feed->in[i].plane[0] || !feed->out[i].plane[0]) {
+            feed_close(feed);
+            return bench_refuse("equalize", "no memory for %d pictures of %zu bytes",
+                                2 * feed->pictures, size);
+        }
+        memcpy(feed->in[i].plane[0], picture->luma, image_size(picture, 1));
+        if (planes > 1)
+            fill_chroma(&feed->in[i], picture);
+        memset(feed->out[i].plane[0], 0, size);
+    }
+    return 0;
+}
+
+static const LumeqImage *before(const Feed *feed, int picture)
+{
+    return &feed->in[(picture + feed->pictures - 1) % feed->pictures];
+}
+
+/* Submits the next frames until the library accepts no more, or `end` frames have been submitted.
+ * Then receives the oldest frame. */
+static int feed_step(Feed *feed, int end)
+{
+    int ret = 0;
+    while (ret == 0 && feed->submitted < end) {
+        const int i = feed->submitted % feed->pictures;
+        ret = submit(feed->eq, &feed->in[i], before(feed, i), &feed->out[i], feed->submitted);
+        feed->submitted += ret == 0;
+    }
+    if (feed->submitted == end)
+        lumeq_flush(feed->eq);
+    if (ret == 0 || ret == LUMEQ_ERR_AGAIN)
+        ret = lumeq_receive(feed->eq, NULL, NULL);
+    feed->received += ret == 0;
+    return ret < 0 ? bench_refuse("equalize", "%s", lumeq_last_error(feed->eq)) : 0;
+}
+
+/* After a GPU is lost the library continues on the CPU: the measurement fails then. */
+static int check_backend(const Feed *feed)
+{
+    return strcmp(lumeq_backend_name(feed->eq), feed->of->on_gpu ? "cuda" : "cpu")
+               ? bench_refuse("equalize", "%s", lumeq_last_error(feed->eq))
+               : 0;
+}
+
+/* Measures the time per frame with as many frames in flight as possible. */
+static int time_frames(Feed *feed, double seconds, double *us)
+{
+    for (int i = 0; i < 2 * feed->pictures; i++)
+        if (feed_step(feed, INT32_MAX) < 0)
+            return -1;
+    const int first = feed->received;
+    const double start = bench_now_us();
+    double now = start;
+    while (now - start < seconds * 1e6) {
+        if (feed_step(feed, INT32_MAX) < 0)
+            return -1;
+        now = bench_now_us();
+    }
+    *us = (now - start) / (feed->received - first);
+    while (feed->received < feed->submitted)
+        if (feed_step(feed, feed->submitted) < 0)
+            return -1;
+    return check_backend(feed);
+}
+
+/* Measures the median time of a frame alone, from before it is submitted until it is received. */
+static int time_alone(Feed *feed, double seconds, double *us)
+{
+    static double times[MAX_FRAMES];
+    int count = -MIN_FRAMES; /* warm-ups come first */
+    const double end = bench_now_us() + seconds * 1e6;
+    while (count < MIN_FRAMES || (count < MAX_FRAMES && bench_now_us() < end)) {
+        const int i = feed->submitted % feed->pictures;
+        const double start = bench_now_us();
+        if (equalize_one(feed->eq, &feed->in[i], before(feed, i), &feed->out[i],
+                         feed->submitted++) < 0)
+            return -1;
+        if (count >= 0)
+            times[count] = bench_now_us() - start;
+        count++;
+    }
+    feed->received = feed->submitted;
+    *us = bench_median(times, count);
+    return check_backend(feed);
+}
+
+/* ---- checks ---- */
+
+/* Runs the first frames, with as many in flight as possible, and compares them with plain C. Call
+ * it before anything else. */
+static int feed_check(Feed *feed)
+{
+    const LumeqParams params = params_of(feed->of->mode);
+    const BenchPicture *picture = &feed->of->picture;
+    void *const memory = allocate(picture, feed->planes);
+    const LumeqImage expected = image_at(picture, memory, feed->planes);
+    LumeqEqualizer *plain = NULL;
+    int ret = memory ? 0 : -1;
+    while (ret == 0 && feed->received < feed->pictures)
+        ret = feed_step(feed, feed->pictures);
+    if (ret == 0)
+        ret = check_backend(feed);
+    if (ret == 0)
+        ret = open_plain(&plain, &params);
+    for (int i = 0; i < feed->pictures && ret == 0; i++) {
+        char what[48];
+        snprintf(what, sizeof(what), "frame %d of the library", i);
+        ret = equalize_one(plain, &feed->in[i], before(feed, i), &expected, i);
+        if (ret == 0)
+            ret = compare(feed->of, what, &feed->out[i], &expected);
+    }
+    lumeq_destroy(&plain);
+    free(memory);
+    return ret;
+}
+
+/* ---- frames in GPU memory ---- */
+
+/* Copies the feed's pictures to GPU memory. `copier` is an equalizer in mode off. */
+static int make_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copier)
+{
+    const BenchPicture *picture = &feed->of->picture;
+    const size_t size = image_size(picture, 1);
+    int ret = 0;
+    for (int i = 0; i < feed->pictures && ret == 0; i++) {
+        resident->in[i] =
+            image_at(picture, lumeq_alloc_device(lumeq_get_context(feed->eq), size), 1);
+        resident->out[i] =
+            image_at(picture, lumeq_alloc_device(lumeq_get_context(feed->eq), size), 1);
+        resident->in[i].memory = resident->out[i].memory = LUMEQ_MEMORY_CUDA;
+        if (!resident->in[i].plane[0] || !resident->out[i].plane[0])
+            return bench_refuse("equalize", "no GPU memory for %d pictures of %zu bytes",
+                                2 * feed->pictures, size);
+        ret = equalize_one(copier, &feed->in[i], NULL, &resident->in[i], i);
+    }
+    return ret;
+}
+
+/* Compares the first frames with those that feed_check() has checked. */
+static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copier)
+{
+    const BenchPicture *picture = &feed->of->picture;
+    void *const memory = allocate(picture, 1);
+    const LumeqImage got = image_at(picture, memory, 1);
+    int ret = memory ? 0 : -1;
+    lumeq_reset(feed->eq);
+    for (int i = 0; i < feed->pictures && ret == 0; i++)
+        ret = equalize_one(feed->eq, &resident->in[i], before(resident, i), &resident->out[i], i);
+    for (int i = 0; i < feed->pictures && ret == 0; i++) {
+        ret = equalize_one(copier, &resident->out[i], NULL, &got, i);
+        if (ret == 0)
+            ret = compare(feed->of, "a frame in GPU memory", &got, &feed->out[i]);
+    }
+    free(memory);
+    return ret;
+}
+
+/* Like time_frames(), with pictures that stay in GPU memory. Call it right after feed_check(). */
+static int time_resident(const Feed *feed, double seconds, double *us)
+{
+    const LumeqConfig config = {
+        .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = feed->of->device};
+    LumeqParams params = {.size = sizeof(params)};
+    LumeqEqualizer *copier = NULL;
+    Feed resident = {.of = feed->of,
+                     .eq = feed->eq,
+                     .pictures = feed->pictures,
+                     .submitted = feed->pictures,
+                     .received = feed->pictures};
+    lumeq_params_default(&params);
+    params.mode = LUMEQ_MODE_OFF;
+    int ret = open_equalizer(&copier, &config, &params);
+    if (ret == 0)
+        ret = make_resident(&resident, feed, copier);
+    if (ret == 0)
+        ret = check_resident(&resident, feed, copier);
+    if (ret == 0)
+        ret = time_frames(&resident, seconds, us);
+    for (int i = 0; i < feed->pictures; i++) {
+        lumeq_free_device(lumeq_get_context(feed->eq), resident.in[i].plane[0]);
+        lumeq_free_device(lumeq_get_context(feed->eq), resident.out[i].plane[0]);
+    }
+    lumeq_destroy(&copier);
+    return ret;
+}
+
+/* ---- measurements ---- */
+
+static int measure_cpu(Feed *feed, BenchValue *row)
+{
+    const EqualizeCase *c = feed->of;
+    Feed coloured = {0};
+    double us = 0;
+    int ret = time_alone(feed, c->seconds, &row[EQ_CPU_TOTAL_US].number);
+    if (ret == 0)
+        ret = time_frames(feed, c->seconds, &us);
+    row[EQ_FRAMES_PER_S].number = 1e6 / us;
+    if (ret == 0)
+        ret = feed_open(&coloured, c, 3);
+    if (ret == 0)
+        ret = feed_check(&coloured);
+    if (ret == 0)
+        ret = time_alone(&coloured, c->seconds, &row[EQ_CHROMA_US].number);
+    feed_close(&coloured);
+    return ret;
+}
+
+static int measure_gpu(Feed *feed, BenchValue *row)
+{
+    const EqualizeCase *c = feed->of;
+    const double seconds = c->seconds / ROUNDS;
+    double frame[ROUNDS], duplex[ROUNDS];
+    int ret = time_resident(feed, seconds, &row[EQ_RESIDENT_US].number);
+    for (int i = 0; i < ROUNDS && ret == 0; i++) {
+        ret = bench_copies(&duplex[i], c->device, image_size(&c->picture, 1), seconds);
+        if (ret == 0)
+            ret = time_frames(feed, seconds, &frame[i]);
+    }
+    if (ret == 0)
+        ret = time_alone(feed, seconds, &row[EQ_HOST_TOTAL_US].number);
+    if (ret < 0)
+        return ret;
+    row[EQ_FRAMES_PER_S].number = 1e6 / bench_median(frame, ROUNDS);
+    row[EQ_DUPLEX_FRAMES_PER_S].number = 1e6 / bench_median(duplex, ROUNDS);
+    return 0;
+}
+
+static int measure(const EqualizeCase *c, BenchValue *row)
+{
+    Feed feed = {0};
+    int ret = feed_open(&feed, c, 1);
+    if (ret == 0)
+        ret = feed_check(&feed);
+    if (ret == 0)
+        ret = (c->on_gpu ? measure_gpu : measure_cpu)(&feed, row);
+    feed_close(&feed);
+    return ret;
+}
+
+/* ---- options ---- */
 
 #define MODES "global, clahe, stretch, off, reference, clahe-reference"
 
@@ -23,8 +497,6 @@ typedef struct EqualizeOptions {
     int threads, batch;
     double seconds;
 } EqualizeOptions;
-
-/* ---- options ---- */
 
 static int add_backend(void *options, const char *part)
 {
@@ -66,30 +538,21 @@ const BenchOption bench_equalize_options[] = {
 
 static void print_columns(void)
 {
-    printf(
-        "\nColumns, in microseconds per frame; \"-\" was not measured:\n"
-        "  cpu_total_us         one frame through the library on the CPU\n"
-        "  chroma_us            the same with 4:2:0 chroma, scaled\n"
-        "  gpu_total_us         of the reference: kernels alone, frames in a row on two streams\n"
-        "                       without uploads between them, so that frames overlap (throughput)\n"
-        "  gpu_spread_us        distance of the quartiles of gpu_total_us over the replays\n"
-        "  latency_us           the same, each frame waits until the one before has finished\n"
-        "  copy_us              the same bytes copied within GPU memory: the lower bound\n"
-        "  multiple_of_copy     gpu_total_us / copy_us\n"
-        "  resident_us          time per frame through the library, in GPU memory all the time, "
-        "with\n"
-        "                       as many frames in flight as possible\n"
-        "  host_total_us        one frame alone from pinned memory to pinned memory\n"
-        "  frames_per_s         frames in flight from host memory to host memory\n"
-        "  duplex_frames_per_s  what copies up and down at the same time allow\n"
-        "  share_of_duplex      frames_per_s / duplex_frames_per_s\n"
-        "\nAll results equal plain C on one thread, bit for bit; otherwise there is no row, and\n"
-        "the exit code is 1.\n"
-        "\nFor comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0 for\n"
-        "Histogram: 1080p, one channel, H100 PCIe at 1,095 MHz, batches of 16, 64 and 128\n"
-        "independent pictures. lumeq's frames depend on each other, and include bars, noise and "
-        "the\n"
-        "lift rule, but for --modes reference.\n" BENCH_ORIGIN_HELP);
+    printf("\nColumns, in microseconds per frame; \"-\" was not measured:\n"
+           "  cpu_total_us         one frame through the library on the CPU\n"
+           "  chroma_us            the same with 4:2:0 chroma, scaled\n"
+           "  resident_us          per frame through the library, in GPU memory all the time,\n"
+           "                       with as many frames in flight as possible\n"
+           "  host_total_us        one frame alone from pinned memory to pinned memory\n"
+           "  frames_per_s         frames in flight from host memory to host memory\n"
+           "  duplex_frames_per_s  what copies up and down at the same time allow\n"
+           "  share_of_duplex      frames_per_s / duplex_frames_per_s\n\n"
+           "All results equal plain C on one thread, bit for bit; otherwise there is no row,\n"
+           "and the exit code is 1.\n\n"
+           "For comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0\n"
+           "for Histogram: 1080p, one channel, H100 PCIe at 1,095 MHz, batches of 16, 64 and\n"
+           "128 independent pictures. lumeq's frames depend on each other, and include bars,\n"
+           "noise and the lift rule, except with --modes reference.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(EqualizeOptions *o, int argc, char **argv)
@@ -121,11 +584,6 @@ static const BenchColumn columns[EQUALIZE_COLUMNS] = {
     [EQ_BATCH] = {"batch", "batch", 5, 0},
     [EQ_CPU_TOTAL_US] = {"cpu_total_us", "CPU us", 9, 2},
     [EQ_CHROMA_US] = {"chroma_us", "+chroma", 8, 2},
-    [EQ_GPU_TOTAL_US] = {"gpu_total_us", "GPU us", 8, 2},
-    [EQ_GPU_SPREAD_US] = {"gpu_spread_us", "+- us", 5, 2},
-    [EQ_LATENCY_US] = {"latency_us", "alone us", 8, 2},
-    [EQ_COPY_US] = {"copy_us", "copy us", 8, 2},
-    [EQ_MULTIPLE_OF_COPY] = {"multiple_of_copy", "x copy", 6, 3},
     [EQ_RESIDENT_US] = {"resident_us", "live us", 8, 2},
     [EQ_HOST_TOTAL_US] = {"host_total_us", "host us", 8, 1},
     [EQ_FRAMES_PER_S] = {"frames_per_s", "frames/s", 9, 1},
@@ -136,13 +594,10 @@ static const BenchColumn columns[EQUALIZE_COLUMNS] = {
 /* Measures a case and prints its row. Returns 0, or -1 after a sentence on stderr. */
 static int run_case(const BenchReport *report, const EqualizeCase *c)
 {
-    const long cores =
-        sysconf(_SC_NPROCESSORS_ONLN); /* as many threads as the library uses for 0 */
     char size[32];
     BenchValue v[EQUALIZE_COLUMNS];
     bench_report_clear(v, EQUALIZE_COLUMNS);
-    if ((c->on_gpu && c->mode->reference && equalize_device(c, v) < 0) ||
-        equalize_library(c, v) < 0)
+    if (measure(c, v) < 0)
         return -1;
     snprintf(size, sizeof(size), "%dx%d", c->picture.width, c->picture.height);
     v[EQ_SIZE].text = size;
@@ -154,9 +609,9 @@ static int run_case(const BenchReport *report, const EqualizeCase *c)
         v[EQ_DEVICE].number = c->device;
         v[EQ_BATCH].number = c->batch;
     } else {
-        v[EQ_THREADS].number = c->threads ? c->threads : fmin(fmax((double)cores, 1), 256);
+        const double cores = (double)sysconf(_SC_NPROCESSORS_ONLN); /* the library's default */
+        v[EQ_THREADS].number = c->threads ? c->threads : fmin(fmax(cores, 1), 256);
     }
-    v[EQ_MULTIPLE_OF_COPY].number = v[EQ_GPU_TOTAL_US].number / v[EQ_COPY_US].number;
     v[EQ_SHARE_OF_DUPLEX].number = v[EQ_FRAMES_PER_S].number / v[EQ_DUPLEX_FRAMES_PER_S].number;
     bench_report_row(report, v);
     return 0;
@@ -182,11 +637,11 @@ int bench_equalize(int argc, char **argv)
     int ret = read_options(&o, argc, argv);
     if (ret)
         return ret < 0;
-    const int needs_gpu = o.backend[1],
-              has_gpu = o.backends && !needs_gpu
-                            ? 0
-                            : bench_find_gpu("equalize", "backend cuda", p->device, needs_gpu, gpu,
-                                             sizeof(gpu));
+    const int needs_gpu = o.backend[1];
+    int has_gpu = 0;
+    if (needs_gpu || !o.backends)
+        has_gpu =
+            bench_find_gpu("equalize", "backend cuda", p->device, needs_gpu, gpu, sizeof(gpu));
     if (has_gpu < 0)
         return 1;
     o.backend[0] |= !o.backends;

@@ -1,6 +1,4 @@
 /* lumeq-bench histogram: compares ways to build a histogram; checks each against a plain loop. */
-#include "bench/histogram.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 
 #include "app/engine.h"
 #include "bench/bench.h"
+#include "bench/gpu.h"
 #include "equalizer/cpu/kernels.h"
 
 #define STRATEGIES "cpu|cpu-simd|global|shared|shared-warp|shared-replicated|aggregated|cub|lumeq"
@@ -61,23 +60,18 @@ const BenchOption bench_histogram_options[] = {
 
 static void print_notes(void)
 {
-    printf(
-        "\nStrategies: cpu, a plain loop on one core; cpu-simd, lumeq's kernels on one core;\n"
-        "global, an atomic addition in global memory for each sample; shared, a table per block "
-        "in\n"
-        "shared memory, added up at the end; shared-warp, a table per warp; shared-replicated, up "
-        "to\n"
-        "32 interleaved copies of a block's table; aggregated, like shared, but equal neighbours "
-        "are\n"
-        "added at once; cub, CUB's HistogramEven; lumeq, lumeq's kernels.\n\n"
-        "GPU times are medians over replays of a graph. The graph works on copies of the picture\n"
-        "that together are several times the L2 cache (at most 1024 copies: below some hundred KB\n"
-        "they stay in the cache). Clearing the counters is included. On the CPU the picture stays "
-        "in\n"
-        "place. noise is the distance of the quartiles relative to the median. Bandwidth is "
-        "compared\n"
-        "with a large copy on the device in the same run, which counts bytes read and "
-        "written.\n" BENCH_ORIGIN_HELP);
+    printf("\nStrategies: cpu, a plain loop on one core; cpu-simd, lumeq's kernels on one core;\n"
+           "global, an atomic addition in global memory for each sample; shared, a table per\n"
+           "block in shared memory, added up at the end; shared-warp, a table per warp;\n"
+           "shared-replicated, up to 32 interleaved copies of a block's table; aggregated, like\n"
+           "shared, but equal neighbours are added at once; cub, CUB's HistogramEven; lumeq,\n"
+           "lumeq's kernels.\n\n"
+           "GPU times are medians over replays of a graph. The graph works on copies of the\n"
+           "picture that together are several times the L2 cache (at most 1024 copies: below\n"
+           "some hundred KB they stay in the cache). Clearing the counters is included. On the\n"
+           "CPU the picture stays in place. noise is the distance of the quartiles relative to\n"
+           "the median. Bandwidth is compared with a large copy on the device in the same run,\n"
+           "which counts bytes read and written.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(HistogramOptions *o, int argc, char **argv)

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "bench/histogram.h"
+#include "bench/strategies.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,5 @@
-/* Replaces the files that need CUDA in builds without it; the library then finds no GPU. */
-#include "bench/copies.h"
-#include "bench/equalize.h"
-#include "bench/histogram.h"
+/* Replaces gpu.c in builds without CUDA; the library then finds no GPU. */
+#include "bench/gpu.h"
 
 int bench_copies(double *us, int device, size_t size, double seconds)
 {
@@ -12,12 +10,6 @@ int bench_copies(double *us, int device, size_t size, double seconds)
 double bench_gpu_memory(int device)
 {
     (void)device;
-    return -1;
-}
-
-int equalize_device(const EqualizeCase *c, BenchValue *row)
-{
-    (void)c, (void)row;
     return -1;
 }
 

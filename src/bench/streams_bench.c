@@ -11,7 +11,7 @@
 
 #include "app/engine.h"
 #include "bench/bench.h"
-#include "bench/copies.h"
+#include "bench/gpu.h"
 #include "media/compat.h"
 #include "media/gpu_frame.h"
 #include "media/log.h"
@@ -118,21 +118,18 @@ const BenchOption bench_streams_options[] = {
 
 static void print_notes(void)
 {
-    printf(
-        "\nA stream's packets come from memory, each at its time, as from a camera. Frames are\n"
-        "decoded, equalized with lumeq's defaults, and discarded. A frame's delay lasts from the\n"
-        "time of its packet until it is equalized; p50, p99 and max are the delays that 50, 99\n"
-        "and 100 percent of the frames do not exceed. A frame is late if its delay exceeds two\n"
-        "periods. B-frames delay videos. Ten frames of each stream come before the clock starts.\n"
-        "NVDEC %%: load of the decoder engines, sampled by nvidia-smi once a second. GPU MiB: GPU\n"
-        "memory of all streams; counted: what lumeq counts of it, including decoder surfaces, "
-        "with\n"
-        "a limit of half the GPU's memory; pinned: pinned host memory. The last two are peaks; "
-        "the\n"
-        "limits are printed below. A frame without room on the GPU goes to host memory.\n"
-        "The exit code is 0 even if frames were late, and 1 if an option, a video or the GPU "
-        "cannot\n"
-        "be used, or if the rows cannot be written.\n" BENCH_ORIGIN_HELP);
+    printf("\nA stream's packets come from memory, each at its time, as from a camera. Frames are\n"
+           "decoded, equalized with lumeq's defaults, and discarded. A frame's delay lasts from\n"
+           "the time of its packet until it is equalized; p50, p99 and max are the delays that\n"
+           "50, 99 and 100 percent of the frames do not exceed. A frame is late if its delay\n"
+           "exceeds two periods. B-frames delay videos. Ten frames of each stream come before\n"
+           "the clock starts. NVDEC %%: load of the decoder engines, sampled by nvidia-smi once\n"
+           "a second. GPU MiB: GPU memory of all streams; counted: what lumeq counts of it,\n"
+           "including decoder surfaces, with a limit of half the GPU's memory; pinned: pinned\n"
+           "host memory. The last two are peaks; the limits are printed below. A frame without\n"
+           "room on the GPU goes to host memory. The exit code is 0 even if frames were late,\n"
+           "and 1 if an option, a video or the GPU cannot be used, or if the rows cannot be\n"
+           "written.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(StreamsOptions *o, int argc, char **argv)

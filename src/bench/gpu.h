@@ -1,25 +1,22 @@
-/* Shared by the parts of lumeq-bench histogram. */
-#ifndef LUMEQ_BENCH_HISTOGRAM_H
-#define LUMEQ_BENCH_HISTOGRAM_H
+/* Measurements of lumeq-bench that need CUDA; no_cuda.c replaces gpu.c in builds without it. */
+#ifndef LUMEQ_BENCH_GPU_H
+#define LUMEQ_BENCH_GPU_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bench/content.h"
+#include "bench/strategies.h"
 
-#define HISTOGRAM_MAX_BINS 4096
+/* Copies pieces of `size` bytes between pinned memory and the GPU, in both directions at the same
+ * time, for at least `seconds`. Stores the time of one piece in each direction. Returns 0, or -1
+ * after a sentence on stderr; -1 in builds without CUDA. */
+int bench_copies(double *us, int device, size_t size, double seconds);
 
-typedef enum HistogramKind {
-    HISTOGRAM_CPU,
-    HISTOGRAM_CPU_SIMD,
-    HISTOGRAM_GLOBAL, /* this and the following need a GPU */
-    HISTOGRAM_SHARED,
-    HISTOGRAM_SHARED_WARP,
-    HISTOGRAM_SHARED_REPLICATED,
-    HISTOGRAM_AGGREGATED,
-    HISTOGRAM_CUB,
-    HISTOGRAM_LUMEQ,
-    HISTOGRAM_KINDS
-} HistogramKind;
+/* MiB of the GPU's memory that all processes use; creates a context. -1 if unknown. */
+double bench_gpu_memory(int device);
+
+/* ---- histograms ---- */
 
 /* Times are medians in microseconds; NAN: not measured. */
 typedef struct HistogramResult {

@@ -1,0 +1,436 @@
+#include "bench/gpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "bench/command_line.h"
+#include "bench/histogram_kernels.h"
+#include "equalizer/cuda/kernels.h"
+
+/* ---- copies ---- */
+
+/* For each direction, so that no copy waits for the one before to release its memory. */
+#define BUFFERS 4
+
+#define ON_HOST 100 /* byte in host buffers before the copies */
+#define ON_DEVICE 50
+
+typedef struct Bus {
+    cudaStream_t streams[2]; /* up, down */
+    void *host[2], *device[2];
+    size_t size;
+} Bus;
+
+static cudaError_t bus_open(Bus *bus, int device)
+{
+    cudaError_t error = cudaSetDevice(device);
+    for (int i = 0; i < 2 && !error; i++) {
+        error = cudaStreamCreateWithFlags(&bus->streams[i], cudaStreamNonBlocking);
+        if (!error)
+            error = cudaMallocHost(&bus->host[i], BUFFERS * bus->size);
+        if (!error)
+            error = cudaMalloc(&bus->device[i], BUFFERS * bus->size);
+        if (error)
+            break;
+        memset(bus->host[i], ON_HOST, BUFFERS * bus->size);
+        error = cudaMemset(bus->device[i], ON_DEVICE, BUFFERS * bus->size);
+    }
+    return error ? error : cudaDeviceSynchronize();
+}
+
+static void bus_close(Bus *bus)
+{
+    for (int i = 0; i < 2; i++) {
+        cudaFree(bus->device[i]);
+        cudaFreeHost(bus->host[i]);
+        if (bus->streams[i])
+            cudaStreamDestroy(bus->streams[i]);
+    }
+}
+
+static cudaError_t time_copies(const Bus *bus, long count, double *us)
+{
+    cudaError_t error = cudaSuccess;
+    const double begin = bench_now_us();
+    for (long i = 0; i < count && !error; i++) {
+        const size_t at = (size_t)(i % BUFFERS) * bus->size;
+        error = cudaMemcpyAsync((char *)bus->device[0] + at, (char *)bus->host[0] + at, bus->size,
+                                cudaMemcpyHostToDevice, bus->streams[0]);
+        if (!error)
+            error = cudaMemcpyAsync((char *)bus->host[1] + at, (char *)bus->device[1] + at,
+                                    bus->size, cudaMemcpyDeviceToHost, bus->streams[1]);
+    }
+    for (int i = 0; i < 2 && !error; i++)
+        error = cudaStreamSynchronize(bus->streams[i]);
+    *us = (bench_now_us() - begin) / (double)count;
+    return error;
+}
+
+/* Checks the last byte of one buffer in each direction. */
+static int arrived(const Bus *bus)
+{
+    unsigned char up = 0;
+    return cudaMemcpy(&up, (char *)bus->device[0] + bus->size - 1, 1, cudaMemcpyDeviceToHost) ==
+               cudaSuccess &&
+           up == ON_HOST && ((unsigned char *)bus->host[1])[bus->size - 1] == ON_DEVICE;
+}
+
+int bench_copies(double *us, int device, size_t size, double seconds)
+{
+    Bus bus = {.size = size};
+    cudaError_t error = bus_open(&bus, device);
+    if (!error)
+        error = time_copies(&bus, 4 * BUFFERS, us); /* the first copies are slow */
+    if (!error)
+        error = time_copies(&bus, 1 + (long)(seconds * 1e6 / (*us > 0 ? *us : 1)), us);
+    const int wrong = !error && !arrived(&bus);
+    bus_close(&bus);
+    if (error)
+        return bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error));
+    return wrong ? bench_refuse("equalize", "a copy over the bus did not arrive") : 0;
+}
+
+double bench_gpu_memory(int device)
+{
+    size_t available = 0, all = 0;
+    if (cudaSetDevice(device) || cudaMemGetInfo(&available, &all))
+        return -1;
+    return (double)(all - available) / (1 << 20);
+}
+
+/* ---- work in a replayed graph ---- */
+
+/* Each piece has memory of its own, so that its data do not come from the cache. */
+#define MAX_PIECES 1024
+
+/* Queues the work of a piece on the stream, which is being captured: it must not wait or allocate.
+ * If it uses other streams, it must join them with this one after the last piece, or after each
+ * piece if pieces are alone. */
+typedef cudaError_t Work(void *data, int piece, cudaStream_t stream);
+
+typedef struct Replay {
+    Work *work;
+    void *data; /* for work() */
+    int pieces;
+    int alone; /* a piece begins after the one before has finished; else kernels may overlap if
+                * their launch allows it */
+} Replay;
+
+/* Microseconds per piece: the median of the replays, and the distance of their quartiles. */
+typedef struct Time {
+    double us, spread_us;
+} Time;
+
+#define TIMES_L2 5
+#define MIN_PIECES 4
+
+#define WARM_UPS 5
+#define REPLAYS 31
+#define LAUNCHES 4 /* of the graph in a replay */
+
+/* Graphs that take longer than this are replayed less often. */
+#define LONG_US 3e3
+#define LONG_WARM_UPS 2
+#define LONG_REPLAYS 7
+
+typedef struct Timer {
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+} Timer;
+
+/* Finds how many pieces of `size` bytes are several times as large as the device's L2 cache. */
+static cudaError_t count_pieces(int *pieces, int device, size_t size)
+{
+    int l2 = 0;
+    const cudaError_t error = cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device);
+    const size_t wanted = (size_t)TIMES_L2 * (size_t)l2 / size + 1;
+    *pieces = (int)(wanted > MAX_PIECES ? MAX_PIECES : wanted > MIN_PIECES ? wanted : MIN_PIECES);
+    return error;
+}
+
+static cudaError_t capture(cudaGraph_t *graph, const Replay *replay, int first, int count,
+                           cudaStream_t stream)
+{
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error)
+        return error;
+    for (int i = first; i < first + count && !error; i++)
+        error = replay->work(replay->data, i, stream);
+    const cudaError_t end = cudaStreamEndCapture(stream, graph);
+    return error ? error : end;
+}
+
+/* Makes each piece a child graph, so that each depends on all of the one before. */
+static cudaError_t capture_alone(cudaGraph_t *graph, const Replay *replay, cudaStream_t stream)
+{
+    cudaGraphNode_t last = NULL;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+    for (int i = 0; i < replay->pieces && !error; i++) {
+        cudaGraph_t piece = NULL;
+        const cudaGraphNode_t before = last;
+        error = capture(&piece, replay, i, 1, stream);
+        if (!error)
+            error = cudaGraphAddChildGraphNode(&last, *graph, &before, i > 0, piece);
+        if (piece)
+            cudaGraphDestroy(piece);
+    }
+    return error;
+}
+
+static cudaError_t timer_open(Timer *timer, const Replay *replay)
+{
+    cudaError_t error = cudaStreamCreateWithFlags(&timer->stream, cudaStreamNonBlocking);
+    if (!error)
+        error = cudaEventCreate(&timer->begin);
+    if (!error)
+        error = cudaEventCreate(&timer->end);
+    if (!error)
+        error = replay->alone ? capture_alone(&timer->graph, replay, timer->stream)
+                              : capture(&timer->graph, replay, 0, replay->pieces, timer->stream);
+    if (!error)
+        error = cudaGraphInstantiate(&timer->executable, timer->graph, 0);
+    return error;
+}
+
+static void timer_close(Timer *timer)
+{
+    if (timer->executable)
+        cudaGraphExecDestroy(timer->executable);
+    if (timer->graph)
+        cudaGraphDestroy(timer->graph);
+    if (timer->begin)
+        cudaEventDestroy(timer->begin);
+    if (timer->end)
+        cudaEventDestroy(timer->end);
+    if (timer->stream)
+        cudaStreamDestroy(timer->stream);
+}
+
+/* Queues the timed launches after an untimed one, to exclude the host's time for launching. */
+static cudaError_t time_once(const Timer *timer, double *us)
+{
+    float ms = 0;
+    cudaError_t error = cudaGraphLaunch(timer->executable, timer->stream);
+    if (!error)
+        error = cudaEventRecord(timer->begin, timer->stream);
+    for (int i = 0; i < LAUNCHES && !error; i++)
+        error = cudaGraphLaunch(timer->executable, timer->stream);
+    if (!error)
+        error = cudaEventRecord(timer->end, timer->stream);
+    if (!error)
+        error = cudaEventSynchronize(timer->end);
+    if (!error)
+        error = cudaEventElapsedTime(&ms, timer->begin, timer->end);
+    *us = 1e3 * (double)ms / LAUNCHES;
+    return error;
+}
+
+/* Measures on the current device, which must be idle. */
+static cudaError_t replay_work(Time *time, const Replay *replay)
+{
+    Timer timer = {0};
+    double times[WARM_UPS + REPLAYS];
+    cudaError_t error = timer_open(&timer, replay);
+    if (!error)
+        error = time_once(&timer, &times[0]);
+    const int is_long = !error && times[0] > LONG_US;
+    const int warm_ups = is_long ? LONG_WARM_UPS : WARM_UPS;
+    const int replays = is_long ? LONG_REPLAYS : REPLAYS;
+    for (int i = 1; i < warm_ups + replays && !error; i++)
+        error = time_once(&timer, &times[i]);
+    timer_close(&timer);
+    if (error)
+        return error;
+    double *const counted = times + warm_ups;
+    time->us = bench_median(counted, replays) / replay->pieces; /* sorts */
+    time->spread_us = (counted[replays * 3 / 4] - counted[replays / 4]) / replay->pieces;
+    return cudaSuccess;
+}
+
+/* ---- histograms ---- */
+
+#define ALIGNMENT 256
+
+/* Bytes of the copy within device memory: far more than any cache. */
+#define LARGE_COPY ((size_t)256 << 20)
+
+/* Atomics in global memory are slow and find nothing in the cache, so a few pieces suffice. */
+#define FEW_PIECES 4
+
+/* Results in device memory, for each piece. */
+typedef struct Results {
+    uint32_t counts[MAX_PIECES][HISTOGRAM_MAX_BINS];
+    LumeqCudaTally tallies[MAX_PIECES]; /* lumeq's, zero between its runs */
+} Results;
+
+struct HistogramGpu {
+    LumeqCudaDevice device;
+    int number;
+    CurveParams params;
+    HistogramSamples samples; /* data: `pieces` copies of the picture */
+    size_t size, distance;    /* bytes of the picture, and from one copy to the next */
+    int pieces;
+    uint8_t *pictures;
+    Results *results;
+    void *temporary; /* for CUB */
+    size_t temporary_size;
+    HistogramKind kind; /* that runs */
+};
+
+static int check_cuda(cudaError_t error)
+{
+    return error ? bench_refuse("histogram", "CUDA: %s", cudaGetErrorString(error)) : 0;
+}
+
+static cudaError_t copy_large(void *data, int piece, cudaStream_t stream)
+{
+    (void)piece;
+    uint8_t *const memory = data;
+    return cudaMemcpyAsync(memory + LARGE_COPY, memory, LARGE_COPY, cudaMemcpyDeviceToDevice,
+                           stream);
+}
+
+/* Measures the bandwidth of device memory; bytes read and written count. */
+static cudaError_t measure_bandwidth(double *gb_s)
+{
+    uint8_t *memory = NULL;
+    Time time;
+    cudaError_t error = cudaMalloc((void **)&memory, 2 * LARGE_COPY);
+    const Replay replay = {copy_large, memory, 1, 0};
+    if (error == cudaErrorMemoryAllocation)
+        return cudaGetLastError(), cudaSuccess; /* not measured; clears the error */
+    if (!error)
+        error = cudaMemset(memory, 0, 2 * LARGE_COPY);
+    if (!error)
+        error = cudaDeviceSynchronize();
+    if (!error)
+        error = replay_work(&time, &replay);
+    if (!error)
+        *gb_s = 2e-3 * (double)LARGE_COPY / time.us;
+    cudaFree(memory);
+    return error;
+}
+
+static cudaError_t gpu_open(HistogramGpu *g, const BenchPicture *picture)
+{
+    g->size = bench_row_size(picture) * (size_t)picture->height;
+    g->distance = (g->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    g->params = (CurveParams){.depth = picture->depth, .bins = 1 << picture->depth};
+    cudaError_t error = lumeq_cuda_prepare(&g->device, g->number);
+    if (!error)
+        error = count_pieces(&g->pieces, g->number, g->distance);
+    if (!error)
+        error = cudaMalloc((void **)&g->pictures, (size_t)g->pieces * g->distance);
+    if (!error)
+        error = cudaMalloc((void **)&g->results, sizeof(*g->results));
+    if (!error)
+        error = cudaMemset(g->results, 0, sizeof(*g->results));
+    for (int i = 0; i < g->pieces && !error; i++)
+        error = cudaMemcpy(g->pictures + (size_t)i * g->distance, picture->luma, g->size,
+                           cudaMemcpyHostToDevice);
+    g->samples = (HistogramSamples){
+        g->pictures, (uint32_t)picture->width * (uint32_t)picture->height, g->params.bins};
+    if (!error)
+        error = histogram_cub(NULL, &g->temporary_size, &g->samples, g->results->counts[0], 0);
+    return error ? error : cudaMalloc(&g->temporary, g->temporary_size ? g->temporary_size : 1);
+}
+
+HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device, int measure,
+                                 double *copy_gb_s)
+{
+    HistogramGpu *g = calloc(1, sizeof(*g));
+    *copy_gb_s = NAN;
+    if (!g)
+        return check_cuda(cudaErrorMemoryAllocation), NULL;
+    g->number = device;
+    cudaError_t error = gpu_open(g, picture);
+    if (!error && measure)
+        error = measure_bandwidth(copy_gb_s);
+    if (check_cuda(error) == 0)
+        return g;
+    histogram_gpu_close(g);
+    return NULL;
+}
+
+/* The stride of a single row is 0, which is aligned to anything. */
+static cudaError_t count_lumeq(const HistogramGpu *g, const HistogramSamples *samples, int piece,
+                               cudaStream_t stream)
+{
+    const LumeqCudaCount count = {.counted = {(uint8_t *)samples->data, 0, (int)samples->count, 1},
+                                  .params = &g->params,
+                                  .tally = &g->results->tallies[piece],
+                                  .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&g->params);
+    return lumeq_cuda_counter(g->params.depth, g->params.bins)(&g->device, &count, &one, stream);
+}
+
+/* Counts a piece; a Work. */
+static cudaError_t work(void *data, int piece, cudaStream_t stream)
+{
+    const HistogramGpu *const g = data;
+    HistogramSamples samples = g->samples;
+    uint32_t *const counts = g->results->counts[piece];
+    size_t size = g->temporary_size;
+    samples.data = g->pictures + (size_t)piece * g->distance;
+    if (g->kind == HISTOGRAM_CUB)
+        return histogram_cub(g->temporary, &size, &samples, counts, stream);
+    if (g->kind == HISTOGRAM_LUMEQ)
+        return count_lumeq(g, &samples, piece, stream);
+    const cudaError_t error =
+        cudaMemsetAsync(counts, 0, (size_t)samples.bins * sizeof(*counts), stream);
+    return error ? error : histogram_count(g->kind, &samples, counts, g->number, stream);
+}
+
+static cudaError_t fetch(const HistogramGpu *g, uint32_t *counts, int piece)
+{
+    return cudaMemcpy(counts, g->results->counts[piece], (size_t)g->samples.bins * sizeof(*counts),
+                      cudaMemcpyDeviceToHost);
+}
+
+/* Times the strategy. Every piece must have the same counts as the first run afterwards. */
+static int time_strategy(HistogramGpu *g, HistogramResult *r)
+{
+    const int few = g->kind == HISTOGRAM_GLOBAL && g->pieces > FEW_PIECES;
+    const int pieces = few ? FEW_PIECES : g->pieces;
+    Time queued = {NAN, NAN}, alone = {NAN, NAN};
+    Replay replay = {work, g, pieces, 1};
+    cudaError_t error = replay_work(&alone, &replay);
+    replay.alone = 0;
+    if (!error)
+        error = replay_work(&queued, &replay);
+    r->alone_us = alone.us;
+    r->us = queued.us;
+    r->spread_us = queued.spread_us;
+    for (int i = 0; i < pieces && !error; i++) {
+        uint32_t counts[HISTOGRAM_MAX_BINS] = {0};
+        error = fetch(g, counts, i);
+        if (!error && memcmp(counts, r->counts, sizeof(counts)) != 0)
+            return bench_refuse("histogram", "two runs count differently");
+    }
+    return check_cuda(error);
+}
+
+int histogram_gpu_run(HistogramGpu *g, HistogramKind kind, int measure, HistogramResult *r)
+{
+    *r = (HistogramResult){NAN, NAN, NAN, {0}};
+    g->kind = kind;
+    cudaError_t error = cudaMemset(g->results->counts, 0xff, sizeof(g->results->counts));
+    if (!error)
+        error = work(g, 0, 0); /* loads the kernel */
+    if (!error)
+        error = fetch(g, r->counts, 0);
+    return error || !measure ? check_cuda(error) : time_strategy(g, r);
+}
+
+void histogram_gpu_close(HistogramGpu *g)
+{
+    cudaFree(g->temporary);
+    cudaFree(g->pictures);
+    cudaFree(g->results);
+    free(g);
+}
