@@ -1,4 +1,4 @@
-#include "player/subtitles/subtitle_images.h"
+#include "player/subtitles/subtitle_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "player/subtitles/subtitle_text.h"
+#include "player/subtitles/subtitle_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,34 +7,35 @@
 #ifndef LUMEQ_PLAYER_SUBTITLE_THREAD_H
 #define LUMEQ_PLAYER_SUBTITLE_THREAD_H
 
+#include <stdbool.h>
+
 #include "player/subtitles/subtitles.h"
 
 typedef struct SubtitleThread SubtitleThread;
 
-/* `wake` is called from the thread when a picture that subtitle_thread_draw() lacked is ready or
- * subtitle_thread_trouble() changed. The thread starts with the first selection. NULL if out of
- * memory. */
+/* `wake` is called from the thread when a picture that subtitle_thread_draw() lacked is ready. The
+ * thread starts with the first selection. NULL if out of memory. */
 SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque);
 
 /* See subtitles_select(). Removes the old picture at once. The source is shared until the next
  * selection. */
 void subtitle_thread_select(SubtitleThread *thread, Source *source, const AVStream *stream);
 
-/* Returns nonzero if too many packets are waiting. */
-int subtitle_thread_is_full(SubtitleThread *thread);
+/* True if too many packets are waiting. */
+bool subtitle_thread_is_full(const SubtitleThread *thread);
 
 /* See subtitles_packet(); keeps a reference. Drops the packet if the queue is full or memory runs
  * out. */
 void subtitle_thread_packet(SubtitleThread *thread, const AVPacket *packet);
 
-/* See subtitles_reset(). The old picture is not shown at another position. */
+/* See subtitles_reset(). */
 void subtitle_thread_reset(SubtitleThread *thread);
 
-/* See subtitles_draw(). If the picture is late, the last one stays for a moment, but not after a
- * seek or a change of size. `next`: the position that will be drawn after this one, prepared ahead;
- * AV_NOPTS_VALUE: unknown. */
-int subtitle_thread_draw(SubtitleThread *thread, int64_t position, int64_t next,
-                         const SubtitlesPlace *place, Overlay *overlay);
+/* See subtitles_draw(); the canvas is valid until the next call. If the picture is late, the last
+ * one stays for a moment, but not for an earlier position or in another size. `next`: the position
+ * that will be drawn after this one, prepared ahead; AV_NOPTS_VALUE: unknown. */
+bool subtitle_thread_draw(SubtitleThread *thread, int64_t position, int64_t next,
+                          const SubtitlesPlace *place, Overlay *overlay);
 
 /* See subtitles_trouble(); valid until the next call. */
 const char *subtitle_thread_trouble(SubtitleThread *thread);

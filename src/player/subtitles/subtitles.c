@@ -2,10 +2,6 @@
 
 #include <stdlib.h>
 
-#include "media/subtitles/subtitle_decoder.h"
-#include "player/subtitles/subtitle_images.h"
-#include "player/subtitles/subtitle_text.h"
-
 struct Subtitles {
     SubtitleDecoder *decoder; /* NULL: none selected */
     SubtitleText *text;       /* NULL: bitmaps */

@@ -8,8 +8,7 @@
 #define LUMEQ_PLAYER_SUBTITLES_H
 
 #include "media/input/source.h"
-#include "panel/canvas.h"
-#include "player/subtitles/subtitle_place.h"
+#include "player/subtitles/subtitle_kinds.h"
 
 typedef struct Subtitles Subtitles;
 
