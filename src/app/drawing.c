@@ -270,7 +270,7 @@ static void draw_labels(Comparison *c, Rect before, Rect after)
     const OsdPart parts[] = {OSD_BEFORE, OSD_AFTER};
     osd_label(c->osd, OSD_BEFORE, panel.width ? panel_free(before, panel) : before);
     osd_label(c->osd, OSD_AFTER, panel.width ? panel_free(after, panel) : after);
-    osd_show_labels(c->osd, INT64_MAX / 2);
+    osd_show(c->osd, OSD_BEFORE, INT64_MAX / 2);
     for (int i = 0; i < 2; i++) {
         OsdLayer layer;
         (void)osd_draw(c->osd, parts[i], &place, 0, &layer);

@@ -15,7 +15,7 @@
 #include "media/text_list.h"
 #include "panel/scope_plot.h"
 #include "panel/text.h"
-#include "player/osd/osd_bar.h"
+#include "player/osd/osd_parts.h"
 #include "run/run.h"
 
 #define DEFAULT_PIECES 8

@@ -3,7 +3,7 @@
 #define LUMEQ_PLAYER_CONTROLS_H
 
 #include "player/command.h"
-#include "player/osd/osd_page.h"
+#include "player/osd/osd_parts.h"
 
 /* Returns 1 with the next command, or 0 after the last event. */
 int controls_next(Controls *controls, int64_t now, Command *command);

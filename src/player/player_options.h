@@ -10,7 +10,7 @@
 #include "panel/panel.h"
 #include "panel/panel_place.h"
 #include "player/file_list.h"
-#include "player/osd/osd_settings.h"
+#include "player/osd/osd_parts.h"
 #include "player/view/view.h"
 #include "run/equalize_stage.h"
 

@@ -431,12 +431,12 @@ void screen_say(Screen *s, const char *format, ...)
 void screen_warn(Screen *s, const char *line)
 {
     screen_message(s, line, -1);
-    osd_hold_message(s->osd, clock_now() + OSD_WARNING_US);
+    osd_show(s->osd, OSD_MESSAGE, clock_now() + OSD_WARNING_US);
 }
 
 void screen_show_bar(Screen *s, int64_t until)
 {
-    osd_show_bar(s->osd, until);
+    osd_show(s->osd, OSD_BAR, until);
 }
 
 void screen_set_pointed(Screen *s, int x, const char *line)
@@ -479,7 +479,7 @@ static void finish_text(Screen *s)
     s->loader.running = 0;
     s->text = s->loader.text;
     osd_set_text(s->osd, s->text);
-    osd_show_labels(s->osd, clock_now() + OSD_LABELS_US);
+    osd_show(s->osd, OSD_BEFORE, clock_now() + OSD_LABELS_US);
     s->dirty = 1;
     if (!s->text)
         s->options.player->host.detail("no font found: the window shows no text");
@@ -739,7 +739,7 @@ int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError 
         return 0;
     static const char *const names[] = {"off", "split", "side by side"};
     screen_say(s, "Compare: %s", names[look->compare]);
-    osd_show_labels(s->osd, clock_now() + OSD_LABELS_US);
+    osd_show(s->osd, OSD_BEFORE, clock_now() + OSD_LABELS_US);
     return upload_input(s, frame, error);
 }
 
@@ -767,8 +767,8 @@ void screen_show_cursor(Screen *s, int64_t until, int64_t now)
     if (shown != s->cursor_shown)
         window_show_cursor(s->window, shown);
     if (shown) {
-        osd_show_labels(s->osd, until);
-        osd_show_bar(s->osd, until);
+        osd_show(s->osd, OSD_BEFORE, until);
+        osd_show(s->osd, OSD_BAR, until);
     }
     s->cursor_shown = shown;
 }
@@ -863,10 +863,6 @@ static void draw_subtitles(Screen *s, const ScreenContent *content)
 
 static void draw_osd(Screen *s, int64_t now)
 {
-    static const ViewLayer layers[OSD_PARTS] = {
-        VIEW_LAYER_MESSAGE,   VIEW_LAYER_STATISTICS, VIEW_LAYER_HELP,
-        VIEW_LAYER_RECORDING, VIEW_LAYER_BEFORE,     VIEW_LAYER_AFTER,
-        VIEW_LAYER_SETTINGS,  VIEW_LAYER_BAR,        VIEW_LAYER_POINTED};
     const ViewScene scene = scene_of(s);
     const OsdPlace place = osd_place(s);
     const ViewPlaces places = view_layout(s->view, &scene);
@@ -882,13 +878,13 @@ static void draw_osd(Screen *s, int64_t now)
     }
     osd_label(s->osd, OSD_BEFORE, panel_free(before, panel));
     osd_label(s->osd, OSD_AFTER, panel_free(after, panel));
-    for (int part = 0; part < OSD_PARTS; part++) {
+    for (int part = OSD_PARTS - 1; part >= 0; part--) { /* pages hide labels and the bar */
+        const ViewLayer at = (ViewLayer)(VIEW_LAYER_OSD + part);
         OsdLayer layer;
-        const int changed = osd_draw(s->osd, (OsdPart)part, &place, now, &layer);
-        if (changed)
-            put_layer(s, layers[part], &layer.overlay, layer.opacity);
-        else if (layer.opacity != s->opacity[part]) {
-            view_move_layer(s->view, layers[part], layer.overlay.x, layer.overlay.y, layer.opacity);
+        if (osd_draw(s->osd, (OsdPart)part, &place, now, &layer)) {
+            put_layer(s, at, &layer.overlay, layer.opacity);
+        } else if (layer.opacity != s->opacity[part]) {
+            view_move_layer(s->view, at, layer.overlay.x, layer.overlay.y, layer.opacity);
             s->dirty = 1;
         }
         s->opacity[part] = layer.opacity;

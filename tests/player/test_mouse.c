@@ -4,7 +4,7 @@
 
 #include "app/window_writing.h"
 #include "folder.h"
-#include "player/osd/osd_bar.h"
+#include "player/osd/osd_parts.h"
 #include "session.h"
 
 #define LENGTH (11 * SECOND)

@@ -170,7 +170,7 @@ OSD_TEST(osd_layout)
 OSD_TEST(osd_scale)
 {
     static const double scales[] = {0.5, 1, 2, 4};
-    osd_show_bar(f->osd, 1000000);
+    osd_show(f->osd, OSD_BAR, 1000000);
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
         if (!check_drawn((int)i))
@@ -251,8 +251,8 @@ OSD_TEST(osd_labels)
     osd_label(f->osd, OSD_BEFORE, left);
     osd_label(f->osd, OSD_AFTER, right);
     CHECK(!draw(f, OSD_BEFORE, OSD_FADE_US).width, "seen without a mouse");
-    osd_show_labels(f->osd, 1000000);
-    osd_show_labels(f->osd, 500000); /* not shorter */
+    osd_show(f->osd, OSD_BEFORE, 1000000);
+    osd_show(f->osd, OSD_BEFORE, 500000); /* not shorter */
     const Rect before = draw(f, OSD_BEFORE, 600000);
     check_ink(f, "before");
     CHECK(f->changed && f->layer.opacity == 1, "opacity %.2f", f->layer.opacity);
@@ -268,7 +268,7 @@ OSD_TEST(osd_labels)
     CHECK(osd_wait(f->osd, 1000001) == 0, "waits while they fade");
     CHECK(!draw(f, OSD_AFTER, 1000000 + OSD_FADE_US).width && f->changed, "still there");
     CHECK(osd_wait(f->osd, 1000000 + OSD_FADE_US) == INT64_MAX, "waits for ever");
-    osd_show_labels(f->osd, 9000000);
+    osd_show(f->osd, OSD_BEFORE, 9000000);
     osd_set_rows(f->osd, OSD_HELP, keys, key_count);
     osd_label(f->osd, OSD_AFTER, draw(f, OSD_HELP, 2000000));
     CHECK(draw(f, OSD_AFTER, 2000000).width && f->layer.opacity == 0, "seen below the help");
@@ -428,7 +428,7 @@ OSD_TEST(osd_position_bar)
     bar.mark[bar.marks++] = 60 * minute;
     osd_set_bar(f->osd, &bar);
     CHECK(!draw(f, OSD_BAR, OSD_FADE_US).width, "seen without a mouse");
-    osd_show_bar(f->osd, 1000000);
+    osd_show(f->osd, OSD_BAR, 1000000);
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
         if (!check_drawn((int)i))
@@ -482,7 +482,7 @@ OSD_TEST(osd_pointed)
     memset(&bar, 0, sizeof(bar));
     bar.duration = 90000000;
     osd_set_bar(f->osd, &bar);
-    osd_show_bar(f->osd, 1000000);
+    osd_show(f->osd, OSD_BAR, 1000000);
     CHECK(!draw(f, OSD_POINTED, 1).width, "something at first");
     osd_set_pointed(f->osd, 640, "0:42");
     const Rect line = draw(f, OSD_POINTED, 1), all = osd_bar_at(f->osd, &f->place).all;

@@ -457,11 +457,11 @@ VIEW_TEST(layer_blending)
         CHECK(is_all((Rect){0, 0, 300, 180}, below, 0), "it is still where it was");
     }
     fill_canvas(&canvas, 20, 255); /* above the panel, in any order of calls */
-    set_layer(VIEW_LAYER_HELP, &canvas, 290, 0, 1);
+    set_layer(VIEW_LAYER_OSD, &canvas, 290, 0, 1);
     view_move_layer(view, VIEW_LAYER_PANEL, 280, 0, 1);
     if (draw(&scene))
         CHECK(is_all((Rect){290, 0, 30, 40}, 20, 0), "not in order");
-    set_layer(VIEW_LAYER_HELP, NULL, 0, 0, 1);
+    set_layer(VIEW_LAYER_OSD, NULL, 0, 0, 1);
     view_move_layer(view, VIEW_LAYER_PANEL, 0, 0, 0);
     if (draw(&scene))
         CHECK(is_all((Rect){0, 0, 320, 180}, below, 0), "layers that are gone");

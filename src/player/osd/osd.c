@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "player/osd/osd_page.h"
-
 /* Text height: a share of the window's shorter side, at least this many desktop units. */
 #define MESSAGE_SHARE (1 / 26.0)
 #define MESSAGE_UNITS 16
@@ -59,26 +57,24 @@
 typedef struct Part {
     Overlay overlay; /* owned */
     OsdPlace place;  /* it was drawn for this place */
-    int valid;       /* the canvas is up to date */
+    bool valid;      /* the canvas is up to date */
+    int64_t end;     /* when it begins to fade, of the parts of osd_show() */
 } Part;
 
 struct Osd {
     Text *text;
     Part parts[OSD_PARTS];
-    OsdPage pages[OSD_PARTS]; /* empty for messages */
+    OsdPage pages[OSD_PARTS]; /* of statistics and help */
+    bool has_message;
     char message[OSD_MAX_LINE];
     double share;
-    int64_t message_end; /* when it begins to fade */
-    int has_message;
+    bool message_drawn;                                 /* the canvas includes the message */
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
-    int level;                /* of the recorded sound, 0 to LEVEL_STEPS; -1: none */
-    int message_drawn;        /* whether the canvas includes the message */
-    Rect labelled[OSD_PARTS]; /* {0}: no label */
-    int64_t labels_end;       /* when they begin to fade */
+    int level;                    /* of the recorded sound, 0 to LEVEL_STEPS; -1: none */
+    Rect labelled[OSD_AFTER + 1]; /* {0}: no label */
     OsdSettings settings;
     OsdSettingsPlaces settings_at; /* as drawn */
     OsdBar bar;
-    int64_t bar_end;            /* when it begins to fade */
     char pointed[OSD_MAX_LINE]; /* "": nothing */
     int pointed_column;
 };
@@ -93,97 +89,82 @@ void osd_set_text(Osd *o, Text *text)
 {
     o->text = text;
     for (int i = 0; i < OSD_PARTS; i++)
-        o->parts[i].valid = 0;
+        o->parts[i].valid = false;
 }
 
 void osd_message(Osd *o, int64_t now_us, const char *line, double share)
 {
     snprintf(o->message, sizeof(o->message), "%s", line);
     o->share = share;
-    o->message_end = now_us + OSD_MESSAGE_US;
-    o->has_message = 1;
-    o->parts[OSD_MESSAGE].valid = 0;
+    o->has_message = true;
+    o->parts[OSD_MESSAGE].end = now_us + OSD_MESSAGE_US;
+    o->parts[OSD_MESSAGE].valid = false;
 }
 
-void osd_hold_message(Osd *o, int64_t until_us)
+void osd_show(Osd *o, OsdPart part, int64_t until_us)
 {
-    if (until_us > o->message_end)
-        o->message_end = until_us;
+    if (until_us > o->parts[part].end)
+        o->parts[part].end = until_us;
+}
+
+/* Copies a line or, from NULL, "". Returns true if it has changed. */
+static bool replace(char to[OSD_MAX_LINE], const char *line)
+{
+    const char *text = line ? line : "";
+    const bool changes = strcmp(text, to) != 0;
+    snprintf(to, OSD_MAX_LINE, "%s", text);
+    return changes;
 }
 
 void osd_notice(Osd *o, const char *line)
 {
-    const char *text = line ? line : "";
-    if (strcmp(text, o->notice) == 0)
-        return;
-    snprintf(o->notice, sizeof(o->notice), "%s", text);
-    o->parts[OSD_MESSAGE].valid = 0;
+    if (replace(o->notice, line))
+        o->parts[OSD_MESSAGE].valid = false;
 }
 
 void osd_recording(Osd *o, const char *line, double level)
 {
-    const char *text = line ? line : "";
-    const int changes_room = !text[0] != !o->recording[0];
     const int steps = level < 0 ? -1 : (int)lrint(fmin(level, 1) * LEVEL_STEPS);
-    if (strcmp(text, o->recording) == 0 && steps == o->level)
-        return;
+    const bool had_room = o->recording[0] != '\0';
+    if (replace(o->recording, line) || steps != o->level)
+        o->parts[OSD_RECORDING].valid = false;
+    if (had_room != (o->recording[0] != '\0'))
+        o->parts[OSD_MESSAGE].valid = false;
     o->level = steps;
-    snprintf(o->recording, sizeof(o->recording), "%s", text);
-    o->parts[OSD_RECORDING].valid = 0;
-    if (changes_room)
-        o->parts[OSD_MESSAGE].valid = 0;
 }
 
 void osd_label(Osd *o, OsdPart part, Rect within)
 {
-    const Rect *before = &o->labelled[part];
-    if (rect_same(within, *before))
-        return;
+    if (!rect_same(within, o->labelled[part]))
+        o->parts[part].valid = false;
     o->labelled[part] = within;
-    o->parts[part].valid = 0;
-}
-
-void osd_show_labels(Osd *o, int64_t until_us)
-{
-    if (until_us > o->labels_end)
-        o->labels_end = until_us;
 }
 
 void osd_set_settings(Osd *o, const OsdSettings *settings)
 {
-    if (memcmp(&o->settings, settings, sizeof(*settings)) == 0)
-        return;
+    if (memcmp(&o->settings, settings, sizeof(*settings)) != 0)
+        o->parts[OSD_SETTINGS].valid = false;
     o->settings = *settings;
-    o->parts[OSD_SETTINGS].valid = 0;
 }
 
 void osd_set_bar(Osd *o, const OsdBar *bar)
 {
-    if (memcmp(&o->bar, bar, sizeof(*bar)) == 0)
-        return;
+    if (memcmp(&o->bar, bar, sizeof(*bar)) != 0)
+        o->parts[OSD_BAR].valid = false;
     o->bar = *bar;
-    o->parts[OSD_BAR].valid = 0;
-}
-
-void osd_show_bar(Osd *o, int64_t until_us)
-{
-    if (until_us > o->bar_end)
-        o->bar_end = until_us;
 }
 
 void osd_set_pointed(Osd *o, int column, const char *line)
 {
-    snprintf(o->pointed, sizeof(o->pointed), "%s", line);
+    replace(o->pointed, line);
     o->pointed_column = column;
-    o->parts[OSD_POINTED].valid = 0;
+    o->parts[OSD_POINTED].valid = false;
 }
 
 void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
 {
-    if (part != OSD_STATISTICS && part != OSD_HELP)
-        return;
     osd_page_set(&o->pages[part], rows, count);
-    o->parts[part].valid = 0;
+    o->parts[part].valid = false;
 }
 
 static int side_of(const OsdPlace *place)
@@ -258,12 +239,23 @@ static void fill_bar(const Overlay *overlay, int size, double share)
     canvas_fill(&overlay->canvas, (Rect){padding, y, filled, height}, OSD_ACCENT, 255);
 }
 
+/* A box with a line of text that begins at column `left` and ends before `right`. */
+static Overlay draw_line(const Osd *o, Rect box, int size, int alpha, int left, int right,
+                         const char *line)
+{
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), alpha);
+    text_add(o->text, left, (int)((PADDING + LINE / 2) * size), TEXT_LEFT, size, OSD_BRIGHT,
+             right - left, line);
+    text_draw(o->text, &overlay.canvas);
+    return overlay;
+}
+
 /* Draws a notice, a message, or both. */
 static Overlay draw_message(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
     const int padding = (int)(PADDING_ACROSS * size);
-    const int has_bar = o->message_drawn && o->share >= 0;
+    const bool has_bar = o->message_drawn && o->share >= 0;
     const int taken = o->recording[0] ? recording_width(o, place) + m : 0;
     const int room = place->area.width - 2 * m - 2 * padding - taken;
     char whole[2 * OSD_MAX_LINE + 8], line[OSD_MAX_LINE];
@@ -276,10 +268,7 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
     const int width = (int)fmax(bar, fmin(room, text_width(o->text, size, line) + 1));
     const Rect box = {place->area.x + m, place->area.y + m, width + 2 * padding,
                       message_height(place, has_bar)};
-    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
-    text_add(o->text, padding, (int)((PADDING + LINE / 2) * size), TEXT_LEFT, size, OSD_BRIGHT,
-             width, line);
-    text_draw(o->text, &overlay.canvas);
+    const Overlay overlay = draw_line(o, box, size, MESSAGE_ALPHA, padding, padding + width, line);
     if (has_bar)
         fill_bar(&overlay, size, o->share);
     return overlay;
@@ -287,19 +276,14 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
 
 static Overlay draw_recording(const Osd *o, const OsdPlace *place)
 {
-    const int size = message_size(place), m = margin(place);
-    const int width = recording_width(o, place), height = message_height(place, o->level >= 0);
+    const int size = message_size(place), m = margin(place), width = recording_width(o, place);
+    const double left = PADDING_ACROSS * size;
     const Rect box = {place->area.x + place->area.width - m - width, place->area.y + m, width,
-                      height};
+                      message_height(place, o->level >= 0)};
     if (box.x < place->area.x)
         return (Overlay){0};
-    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
-    if (!overlay.canvas.pixels)
-        return overlay;
-    const double left = PADDING_ACROSS * size;
-    text_add(o->text, (int)(left + LIGHT_ROOM * size), (int)((PADDING + LINE / 2) * size),
-             TEXT_LEFT, size, OSD_BRIGHT, width, o->recording);
-    text_draw(o->text, &overlay.canvas);
+    const Overlay overlay = draw_line(o, box, size, MESSAGE_ALPHA, (int)(left + LIGHT_ROOM * size),
+                                      box.width, o->recording);
     osd_disc(&overlay.canvas, left + LIGHT * size, message_height(place, 0) / 2.0, LIGHT * size,
              OSD_RED);
     if (o->level >= 0)
@@ -307,37 +291,17 @@ static Overlay draw_recording(const Osd *o, const OsdPlace *place)
     return overlay;
 }
 
-/* Next to a permanent notice the message does not fade. */
-static int has_message(const Osd *o, int64_t now_us)
+static Overlay draw_label(const Osd *o, OsdPart part, const OsdPlace *place)
 {
-    return o->has_message && now_us < o->message_end + (o->notice[0] ? 0 : OSD_FADE_US);
-}
-
-static int is_label(OsdPart part)
-{
-    return part == OSD_BEFORE || part == OSD_AFTER;
-}
-
-static int is_bar(OsdPart part)
-{
-    return part == OSD_BAR || part == OSD_POINTED;
-}
-
-/* Labels and the bar are hidden where an open page covers them. */
-static double opacity(const Osd *o, OsdPart part, int64_t now_us)
-{
-    static const OsdPart pages[] = {OSD_STATISTICS, OSD_SETTINGS, OSD_HELP};
-    const Overlay *own = &o->parts[part].overlay;
-    const Rect place = {own->x, own->y, own->canvas.width, own->canvas.height};
-    for (int i = 0; (is_label(part) || is_bar(part)) && i < 3; i++) {
-        const Overlay *page = &o->parts[pages[i]].overlay;
-        const Rect rect = {page->x, page->y, page->canvas.width, page->canvas.height};
-        if (rect_intersect(place, rect).width > 0)
-            return 0;
-    }
-    const int fades = is_label(part) || is_bar(part) || (part == OSD_MESSAGE && !o->notice[0]);
-    const int64_t end = is_label(part) ? o->labels_end : is_bar(part) ? o->bar_end : o->message_end;
-    return fades ? fmin(fmax(1 - (double)(now_us - end) / OSD_FADE_US, 0), 1) : 1;
+    const char *line = part == OSD_BEFORE ? "before" : "after";
+    const Rect within = o->labelled[part];
+    const int size = message_size(place), padding = (int)(PADDING_ACROSS * size);
+    const int width = text_width(o->text, size, line) + 1 + 2 * padding;
+    const int top = max_int(below_message(place, within).y, within.y + margin(place));
+    const Rect box = {within.x + (within.width - width) / 2, top, width, message_height(place, 0)};
+    if (width > within.width || box.y + box.height > within.y + within.height)
+        return (Overlay){0};
+    return draw_line(o, box, size, MESSAGE_ALPHA, padding, width, line);
 }
 
 static int bar_size(const OsdPlace *place)
@@ -357,36 +321,13 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
     const Rect bar = osd_bar_at(o, place).all;
     const int size = bar_size(place), padding = (int)(PADDING * size);
     osd_fit(o->text, size, o->pointed, bar.width - 2 * padding - 1, line);
-    const int width = text_width(o->text, size, line) + 1;
-    Rect box = {0, 0, width + 2 * padding, (int)(LINE * size) + 2 * padding};
-    box.x = o->pointed_column - box.width / 2;
-    box.x = box.x + box.width > bar.x + bar.width ? bar.x + bar.width - box.width : box.x;
-    box.x = box.x < bar.x ? bar.x : box.x;
-    box.y = bar.y - margin(place) / 2 - box.height;
-    if (bar.width <= 0 || box.width > bar.width || box.y < place->bar.y)
-        return (Overlay){0};
-    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), POINTED_ALPHA);
-    text_add(o->text, box.width / 2, box.height / 2, TEXT_CENTRE, size, OSD_BRIGHT, width, line);
-    text_draw(o->text, &overlay.canvas);
-    return overlay;
-}
-
-static Overlay draw_label(const Osd *o, OsdPart part, const OsdPlace *place)
-{
-    const char *line = part == OSD_BEFORE ? "before" : "after";
-    const Rect within = o->labelled[part];
-    const int size = message_size(place), m = margin(place);
-    const int padding = (int)(PADDING_ACROSS * size);
     const int width = text_width(o->text, size, line) + 1 + 2 * padding;
-    const int top = below_message(place, within).y;
-    const Rect box = {within.x + (within.width - width) / 2,
-                      top > within.y + m ? top : within.y + m, width, message_height(place, 0)};
-    if (width > within.width || box.y + box.height > within.y + within.height)
+    const int height = (int)((LINE + 2 * PADDING) * size);
+    const int x = min_int(o->pointed_column - width / 2, bar.x + bar.width - width);
+    const Rect box = {max_int(x, bar.x), bar.y - margin(place) / 2 - height, width, height};
+    if (bar.width <= 0 || width > bar.width || box.y < place->bar.y)
         return (Overlay){0};
-    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
-    text_add(o->text, padding, box.height / 2, TEXT_LEFT, size, OSD_BRIGHT, width, line);
-    text_draw(o->text, &overlay.canvas);
-    return overlay;
+    return draw_line(o, box, size, POINTED_ALPHA, padding, width, line);
 }
 
 static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
@@ -408,25 +349,6 @@ static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
     return osd_page_draw(&o->pages[OSD_STATISTICS], &style, o->text);
 }
 
-static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
-{
-    if (!o->text)
-        return 0;
-    if (part == OSD_MESSAGE)
-        return o->notice[0] || has_message(o, now_us);
-    if (part == OSD_RECORDING)
-        return o->recording[0] != '\0';
-    if (is_label(part))
-        return o->labelled[part].width > 0 && now_us < o->labels_end + OSD_FADE_US;
-    if (is_bar(part))
-        return o->bar_end && now_us < o->bar_end + OSD_FADE_US &&
-               (part == OSD_BAR || o->pointed[0]);
-    if (part == OSD_SETTINGS)
-        return o->settings.count && !o->pages[OSD_HELP].count;
-    return o->pages[part].count &&
-           (part == OSD_HELP || (!o->pages[OSD_HELP].count && !o->settings.count));
-}
-
 /* Centred over the picture. */
 static Overlay draw_help(const Osd *o, const OsdPlace *place)
 {
@@ -444,7 +366,87 @@ static Overlay draw_help(const Osd *o, const OsdPlace *place)
     return osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
 }
 
-static int same_place(const OsdPlace *a, const OsdPlace *b)
+/* When the part begins to fade; INT64_MAX: never. */
+static int64_t end_of(const Osd *o, OsdPart part)
+{
+    switch (part) {
+    case OSD_BEFORE:
+    case OSD_AFTER: return o->parts[OSD_BEFORE].end;
+    case OSD_BAR:
+    case OSD_POINTED: return o->parts[OSD_BAR].end;
+    case OSD_MESSAGE: return o->parts[part].end;
+    default: return INT64_MAX;
+    }
+}
+
+/* Next to a permanent notice the message does not fade. */
+static bool has_message(const Osd *o, int64_t now_us)
+{
+    return o->has_message && now_us < end_of(o, OSD_MESSAGE) + (o->notice[0] ? 0 : OSD_FADE_US);
+}
+
+static bool is_visible(const Osd *o, OsdPart part, int64_t now_us)
+{
+    const bool is_in_time = end_of(o, part) == INT64_MAX || now_us < end_of(o, part) + OSD_FADE_US;
+    const bool has_help = o->pages[OSD_HELP].count > 0;
+    if (!o->text)
+        return false;
+    switch (part) {
+    case OSD_BEFORE:
+    case OSD_AFTER: return is_in_time && o->labelled[part].width > 0;
+    case OSD_BAR: return is_in_time && o->parts[OSD_BAR].end;
+    case OSD_POINTED: return is_in_time && o->parts[OSD_BAR].end && o->pointed[0];
+    case OSD_STATISTICS: return o->pages[part].count && !has_help && !o->settings.count;
+    case OSD_SETTINGS: return o->settings.count && !has_help;
+    case OSD_MESSAGE: return o->notice[0] || has_message(o, now_us);
+    case OSD_RECORDING: return o->recording[0] != '\0';
+    default: return has_help;
+    }
+}
+
+static Rect rect_of(const Part *part)
+{
+    const Overlay *o = &part->overlay;
+    return (Rect){o->x, o->y, o->canvas.width, o->canvas.height};
+}
+
+/* Labels and the bar are hidden where an open page covers them. */
+static double opacity(const Osd *o, OsdPart part, int64_t now_us)
+{
+    static const OsdPart pages[] = {OSD_STATISTICS, OSD_SETTINGS, OSD_HELP};
+    for (int i = 0; part <= OSD_POINTED && i < 3; i++)
+        if (rect_intersect(rect_of(&o->parts[part]), rect_of(&o->parts[pages[i]])).width > 0)
+            return 0;
+    if (end_of(o, part) == INT64_MAX || (part == OSD_MESSAGE && o->notice[0]))
+        return 1;
+    return fmin(fmax(1 - (double)(now_us - end_of(o, part)) / OSD_FADE_US, 0), 1);
+}
+
+static Overlay draw(Osd *o, OsdPart part, const OsdPlace *place)
+{
+    switch (part) {
+    case OSD_BEFORE:
+    case OSD_AFTER: return draw_label(o, part, place);
+    case OSD_BAR: {
+        const OsdBarPlaces at = osd_bar_at(o, place);
+        return osd_bar_draw(&o->bar, &at, bar_size(place), o->text);
+    }
+    case OSD_POINTED: return draw_pointed(o, place);
+    case OSD_STATISTICS: return draw_statistics(o, place);
+    case OSD_SETTINGS: {
+        const OsdPlace message = place_of(o, OSD_MESSAGE, place);
+        o->settings_at =
+            osd_settings_places(&o->settings, below_message(&message, place->area),
+                                scaled(place, SETTINGS_SHARE, SETTINGS_UNITS), o->text);
+        return osd_settings_draw(&o->settings, &o->settings_at, o->text);
+    }
+    case OSD_MESSAGE: return draw_message(o, place);
+    case OSD_RECORDING: return draw_recording(o, place);
+    default: return draw_help(o, place);
+    }
+}
+
+static bool same_place(const OsdPlace *a, const OsdPlace *b)
 {
     return a->width == b->width && a->height == b->height && a->density == b->density &&
            a->scale == b->scale && rect_same(a->area, b->area) && rect_same(a->bar, b->bar);
@@ -454,51 +456,29 @@ static void clear(Part *p)
 {
     free(p->overlay.canvas.pixels);
     p->overlay = (Overlay){0};
-    p->valid = 0;
+    p->valid = false;
 }
 
-int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLayer *layer)
+bool osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLayer *layer)
 {
     Part *p = &o->parts[part];
     const OsdPlace place = place_of(o, part, window);
-    const int was_there = p->overlay.canvas.width > 0, moved = !same_place(&p->place, &place);
-    int changed = 0;
+    bool changed = false;
     if (part == OSD_MESSAGE && has_message(o, now_us) != o->message_drawn) {
         o->message_drawn = !o->message_drawn;
-        p->valid = 0;
+        p->valid = false;
     }
     if (!is_visible(o, part, now_us)) {
+        changed = p->overlay.canvas.width > 0;
         clear(p);
-        changed = was_there;
-    } else if (!p->valid || moved) {
-        OsdBarPlaces bar;
-        Overlay drawn;
-        if (moved) /* the statistics keep their width only in the same place */
+    } else if (!p->valid || !same_place(&p->place, &place)) {
+        if (!same_place(&p->place, &place)) /* the statistics keep their width in the same place */
             clear(p);
-        switch (part) {
-        case OSD_MESSAGE: drawn = draw_message(o, &place); break;
-        case OSD_RECORDING: drawn = draw_recording(o, &place); break;
-        case OSD_STATISTICS: drawn = draw_statistics(o, &place); break;
-        case OSD_BEFORE:
-        case OSD_AFTER: drawn = draw_label(o, part, &place); break;
-        case OSD_POINTED: drawn = draw_pointed(o, &place); break;
-        case OSD_BAR:
-            bar = osd_bar_at(o, &place);
-            drawn = osd_bar_draw(&o->bar, &bar, bar_size(&place), o->text);
-            break;
-        case OSD_SETTINGS: {
-            const OsdPlace message = place_of(o, OSD_MESSAGE, &place);
-            o->settings_at =
-                osd_settings_places(&o->settings, below_message(&message, place.area),
-                                    scaled(&place, SETTINGS_SHARE, SETTINGS_UNITS), o->text);
-            drawn = osd_settings_draw(&o->settings, &o->settings_at, o->text);
-            break;
-        }
-        default: drawn = draw_help(o, &place);
-        }
+        const Overlay drawn = draw(o, part, &place);
         clear(p);
-        *p = (Part){drawn, place, 1};
-        changed = 1;
+        p->overlay = drawn;
+        p->place = place;
+        p->valid = changed = true;
     }
     *layer = (OsdLayer){p->overlay, opacity(o, part, now_us)};
     return changed;
@@ -507,20 +487,22 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLa
 OsdSettingsPlaces osd_settings_place(const Osd *o, const OsdPlace *place)
 {
     const Part *p = &o->parts[OSD_SETTINGS];
-    const int there = is_visible(o, OSD_SETTINGS, 0) && p->overlay.canvas.width > 0;
+    const bool there = is_visible(o, OSD_SETTINGS, 0) && p->overlay.canvas.width > 0;
     return there && same_place(&p->place, place) ? o->settings_at : (OsdSettingsPlaces){0};
 }
 
 int64_t osd_wait(const Osd *o, int64_t now_us)
 {
     int64_t end = INT64_MAX;
-    if (o->text && has_message(o, now_us))
-        end = o->message_end;
-    if (is_visible(o, OSD_BEFORE, now_us) || is_visible(o, OSD_AFTER, now_us))
-        end = o->labels_end < end ? o->labels_end : end;
-    if (is_visible(o, OSD_BAR, now_us))
-        end = o->bar_end < end ? o->bar_end : end;
-    return end == INT64_MAX ? end : end > now_us ? end - now_us : 0;
+    for (int part = 0; part < OSD_PARTS; part++) {
+        const bool ends = part == OSD_MESSAGE ? o->text && has_message(o, now_us)
+                                              : is_visible(o, (OsdPart)part, now_us);
+        if (ends && end_of(o, (OsdPart)part) < end)
+            end = end_of(o, (OsdPart)part);
+    }
+    if (end == INT64_MAX)
+        return end;
+    return end > now_us ? end - now_us : 0;
 }
 
 void osd_close(Osd **osd)

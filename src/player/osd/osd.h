@@ -8,24 +8,21 @@
 #ifndef LUMEQ_PLAYER_OSD_H
 #define LUMEQ_PLAYER_OSD_H
 
-#include "panel/canvas.h"
-#include "panel/text.h"
-#include "player/osd/osd_bar.h"
-#include "player/osd/osd_page.h"
-#include "player/osd/osd_settings.h"
+#include "player/osd/osd_parts.h"
 
 typedef struct Osd Osd;
 
+/* In drawing order. */
 typedef enum OsdPart {
-    OSD_MESSAGE = 0, /* top left */
-    OSD_STATISTICS,  /* below the message */
-    OSD_HELP,        /* centred over the picture; hides the statistics */
-    OSD_RECORDING,   /* top right */
-    OSD_BEFORE,      /* comparison labels */
+    OSD_BEFORE = 0, /* comparison labels */
     OSD_AFTER,
-    OSD_SETTINGS, /* on the left below the message; hides the statistics */
-    OSD_BAR,      /* at the bottom */
-    OSD_POINTED,  /* time above the bar */
+    OSD_BAR,        /* at the bottom */
+    OSD_POINTED,    /* time above the bar */
+    OSD_STATISTICS, /* below the message */
+    OSD_SETTINGS,   /* on the left below the message; hides the statistics */
+    OSD_MESSAGE,    /* top left */
+    OSD_RECORDING,  /* top right */
+    OSD_HELP,       /* centred over the picture; hides the statistics */
     OSD_PARTS,
 } OsdPart;
 
@@ -61,8 +58,9 @@ void osd_set_text(Osd *osd, Text *text);
  * negative: no bar. */
 void osd_message(Osd *osd, int64_t now_us, const char *line, double share);
 
-/* Keeps the message at least until then. */
-void osd_hold_message(Osd *osd, int64_t until_us);
+/* Shows OSD_MESSAGE, OSD_BEFORE (both labels) or OSD_BAR at least until then; after that it fades.
+ */
+void osd_show(Osd *osd, OsdPart part, int64_t until_us);
 
 /* A permanent notice, shown before any message; copied. NULL: none. */
 void osd_notice(Osd *osd, const char *line);
@@ -75,14 +73,8 @@ void osd_recording(Osd *osd, const char *line, double level);
  * label if it does not fit. */
 void osd_label(Osd *osd, OsdPart part, Rect within);
 
-/* Shows the labels at least until then; after that they fade. */
-void osd_show_labels(Osd *osd, int64_t until_us);
-
 /* The bar's content; copied. */
 void osd_set_bar(Osd *osd, const OsdBar *bar);
-
-/* Shows the bar at least until then. */
-void osd_show_bar(Osd *osd, int64_t until_us);
 
 /* The places of its parts, even while it is hidden. */
 OsdBarPlaces osd_bar_at(const Osd *osd, const OsdPlace *place);
@@ -99,10 +91,9 @@ void osd_set_settings(Osd *osd, const OsdSettings *settings);
 /* Its place; {0}: hidden. */
 OsdSettingsPlaces osd_settings_place(const Osd *osd, const OsdPlace *place);
 
-/* Lays out and draws one part. *layer is what to show; width 0: nothing. Returns 1 if the canvas or
- * its place changed since the last call for this part, else 0. The opacity may change either way.
- * */
-int osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
+/* Lays out and draws one part. *layer is what to show; width 0: nothing. Returns true if the canvas
+ * or its place changed since the last call for this part. The opacity may change either way. */
+bool osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
 
 /* Time until something changes by itself: 0 while fading, INT64_MAX if never. */
 int64_t osd_wait(const Osd *osd, int64_t now_us);

@@ -1,8 +1,6 @@
-#include "player/osd/osd_bar.h"
+#include "player/osd/osd_parts.h"
 
 #include <string.h>
-
-#include "player/osd/osd_page.h"
 
 /* In multiples of the text height. */
 #define HEIGHT 2.2

@@ -1,4 +1,4 @@
-#include "player/osd/osd_page.h"
+#include "player/osd/osd_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
-#include "player/osd/osd_settings.h"
+#include "player/osd/osd_parts.h"
 
 #include <math.h>
-
-#include "player/osd/osd_page.h"
 
 /* In multiples of the text height. */
 #define LINE 1.42

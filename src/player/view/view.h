@@ -28,16 +28,8 @@ typedef enum ViewCompare {
 typedef enum ViewLayer {
     VIEW_LAYER_SUBTITLES = 0,
     VIEW_LAYER_PANEL,
-    VIEW_LAYER_BEFORE,
-    VIEW_LAYER_AFTER,
-    VIEW_LAYER_BAR,
-    VIEW_LAYER_POINTED,
-    VIEW_LAYER_STATISTICS,
-    VIEW_LAYER_SETTINGS,
-    VIEW_LAYER_MESSAGE,
-    VIEW_LAYER_RECORDING,
-    VIEW_LAYER_HELP,
-    VIEW_LAYERS,
+    VIEW_LAYER_OSD, /* and as many further ones as the on-screen display has parts */
+    VIEW_LAYERS = 16,
 } ViewLayer;
 
 /* Places of the pictures; {0} if a side has no frame or is hidden. */

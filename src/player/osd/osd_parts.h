@@ -1,0 +1,147 @@
+/* The parts of the on-screen display: pages of rows, the bar and the settings panel. Each draws
+ * into a new canvas that the caller frees; no pixels without memory or room. */
+#ifndef LUMEQ_PLAYER_OSD_PARTS_H
+#define LUMEQ_PLAYER_OSD_PARTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "panel/canvas.h"
+#include "panel/text.h"
+
+enum {
+    OSD_GROUND = 0x0B0D11,
+    OSD_BRIGHT = 0xF1F3F6,
+    OSD_DIM = 0xB4BCC8,
+    OSD_ACCENT = 0xF2B45C,
+    OSD_HEADING = 0x8FC1F2,
+    OSD_RED = 0xF0322B,
+};
+
+/* Maximum length of a line in bytes. */
+#define OSD_MAX_LINE 512
+
+/* ---- pages: two columns of rows on a translucent background ---- */
+
+/* A two-column line; UTF-8, any bytes. Without a name the value is a heading. */
+typedef struct OsdRow {
+    const char *name, *value;
+} OsdRow;
+
+/* Further rows are ignored. */
+#define OSD_MAX_ROWS 64
+
+/* {0} is an empty page. */
+typedef struct OsdPage {
+    char *cells[OSD_MAX_ROWS][2]; /* name, value; owned; may be NULL */
+    int count;
+} OsdPage;
+
+/* Layout of a page. */
+typedef struct OsdPageStyle {
+    Rect limit;         /* the page stays inside */
+    Rect around;        /* centre on this if possible; {0}: top left */
+    int usual_height;   /* preferred maximum height while the text stays easy to read; 0: none */
+    int size;           /* preferred text height */
+    int easy, smallest; /* smallest comfortable and smallest readable text height */
+    int max_columns;    /* maximum columns of rows */
+    int alpha;          /* of the background */
+    Colour name, value;
+    int min_width; /* minimum width of the page if it fits */
+} OsdPageStyle;
+
+/* Copies up to OSD_MAX_ROWS rows; cells may be lost if out of memory. */
+void osd_page_set(OsdPage *page, const OsdRow *rows, int count);
+
+Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text);
+
+void osd_page_free(OsdPage *page);
+
+/* A new canvas with only the rounded background. */
+Overlay osd_box(Rect rect, int radius, int alpha);
+
+/* Draws an antialiased disc. */
+void osd_disc(const Canvas *canvas, double x, double y, double radius, Colour colour);
+
+/* The width of a line in multiples of the text height. */
+double osd_width(Text *text, const char *line);
+
+/* Shortens a line to `room` pixels, with "…" if it was cut. `fitted` has OSD_MAX_LINE bytes. */
+void osd_fit(Text *text, int size, const char *line, int room, char *fitted);
+
+/* ---- the bar: position, duration, chapters, volume and buttons ---- */
+
+/* Formats microseconds as "1:02:03" or "2:03". */
+static inline void osd_time(int64_t us, char *text, size_t size)
+{
+    const int64_t s = us > 0 ? us / 1000000 : 0;
+    if (s >= 3600)
+        snprintf(text, size, "%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+    else
+        snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
+}
+
+/* Later chapters are not marked. */
+#define OSD_BAR_MARKS 64
+
+/* The bar's content. Times are microseconds. */
+typedef struct OsdBar {
+    int64_t position, duration; /* duration 0: unknown, no seek bar */
+    int file, files;            /* number of the current file and of all; files 0: a single file */
+    int64_t from, to;           /* repeated section; -1: not set */
+    int paused;
+    int volume, most, muted; /* in %; most 0: no sound */
+    int marks;
+    int64_t mark[OSD_BAR_MARKS]; /* chapter starts */
+} OsdBar;
+
+/* In window pixels. Parts without room or use are {0}. */
+typedef struct OsdBarPlaces {
+    Rect all, button, track, volume, settings, fullscreen; /* `button` pauses */
+} OsdBarPlaces;
+
+/* Lays out the bar in `area` with this margin and text size. */
+OsdBarPlaces osd_bar_places(const OsdBar *bar, Rect area, int margin, int size);
+
+Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *places, int size, Text *text);
+
+/* ---- the settings panel: the value and default of each setting, one row selected ---- */
+
+#define OSD_SETTING_ROWS 16
+#define OSD_SETTING_TEXT 40
+
+typedef struct OsdSetting {
+    char name[OSD_SETTING_TEXT], value[OSD_SETTING_TEXT];
+    char usual[OSD_SETTING_TEXT]; /* its default */
+    const char *about;            /* one sentence, shown while it is selected; or NULL */
+    int changed;                  /* differs from the default */
+    int idle;                     /* has no effect now */
+} OsdSetting;
+
+/* {0} hides the panel. Compared with memcmp(). */
+typedef struct OsdSettings {
+    int count, chosen;
+    OsdSetting rows[OSD_SETTING_ROWS];
+} OsdSettings;
+
+/* Places of its parts; {0}: no room. */
+typedef struct OsdSettingsPlaces {
+    Rect all;
+    int size;       /* text height */
+    int top, row;   /* top of the first row, height of each row */
+    int value, end; /* window columns: values lie between these, */
+    int usual;      /* defaults start here */
+} OsdSettingsPlaces;
+
+/* Lays out the panel at the left of `limit`, with text of at most `size` pixels. */
+OsdSettingsPlaces osd_settings_places(const OsdSettings *settings, Rect limit, int size,
+                                      Text *text);
+
+/* Returns the row at x, y, or -1. *acts: a click there changes the setting by *step (0: restores
+ * the default), else it only selects the row. */
+int osd_settings_at(const OsdSettings *settings, const OsdSettingsPlaces *places, int x, int y,
+                    int *acts, int *step);
+
+Overlay osd_settings_draw(const OsdSettings *settings, const OsdSettingsPlaces *places, Text *text);
+
+#endif
