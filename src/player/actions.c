@@ -1,6 +1,5 @@
 #include "player/actions.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -383,13 +382,6 @@ void act_setting(Player *p)
     change_setting(p, (PlayerSetting)p->command.which, p->command.arg);
 }
 
-void act_setting_row(Player *p)
-{
-    Look look = p->seen->look;
-    look.chosen = (look.chosen + p->command.arg + PLAYER_SETTINGS) % PLAYER_SETTINGS;
-    set_look(p, look);
-}
-
 void act_setting_chosen(Player *p)
 {
     change_setting(p, (PlayerSetting)p->seen->look.chosen, p->command.arg);
@@ -449,65 +441,48 @@ void act_meter(Player *p)
     set_look(p, look);
 }
 
-void act_toggle(Player *p)
-{
-    Look look = p->seen->look;
-    int *member = (int *)((char *)&look + p->command.which);
-    *member = !*member;
-    set_look(p, look);
-}
-
-void act_compare(Player *p)
-{
-    Look look = p->seen->look;
-    look.compare = (ViewCompare)((look.compare + 1) % 3);
-    set_look(p, look);
-}
-
 /* Order: histogram beside the picture, over it, then each scope in the same place, off. */
-void act_panel(Player *p)
+static void show_next_panel(const Player *p, Look *look)
 {
-    Look look = p->seen->look;
-    const int last = screen_has_room_for_all(p->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;
-    if (look.histogram == PANEL_OFF) {
-        look.histogram = PANEL_BESIDE;
-        look.scope = PANEL_HISTOGRAM;
-    } else if (look.histogram == PANEL_BESIDE && look.scope == PANEL_HISTOGRAM) {
-        look.histogram = PANEL_OVER;
-    } else if ((int)look.scope < last) {
-        look.scope++;
+    const PanelScope last = screen_has_room_for_all(p->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;
+    if (look->histogram == PANEL_OFF) {
+        look->histogram = PANEL_BESIDE;
+        look->scope = PANEL_HISTOGRAM;
+    } else if (look->histogram == PANEL_BESIDE && look->scope == PANEL_HISTOGRAM) {
+        look->histogram = PANEL_OVER;
+    } else if (look->scope < last) {
+        look->scope++;
     } else {
-        look.histogram = PANEL_OFF;
+        look->histogram = PANEL_OFF;
     }
-    set_look(p, look);
 }
 
-void act_panel_place(Player *p)
+void act_look(Player *p)
 {
+    const Command *c = &p->command;
     Look look = p->seen->look;
-    const int is_beside = look.histogram == PANEL_BESIDE;
-    look.histogram = is_beside ? PANEL_OVER : PANEL_BESIDE;
-    set_look(p, look);
-}
-
-void act_source(Player *p)
-{
-    Look look = p->seen->look;
-    look.source = p->command.arg;
-    set_look(p, look);
-}
-
-void act_split(Player *p)
-{
-    Look look = p->seen->look;
-    look.split = screen_split_at(p->screen, p->command.x);
-    set_look(p, look);
-}
-
-void act_split_by(Player *p)
-{
-    Look look = p->seen->look;
-    look.split = SDL_clamp(look.split + (double)p->command.arg / PAN_STEPS, 0.0, 1.0);
+    switch ((LookChange)c->which) {
+    case LOOK_SUBTITLES: look.subtitles_on = !look.subtitles_on; break;
+    case LOOK_SETTINGS: look.settings = !look.settings; break;
+    case LOOK_MIRROR: look.mirrored = !look.mirrored; break;
+    case LOOK_LOG_SCALE: look.log_scale = !look.log_scale; break;
+    case LOOK_STATISTICS: look.statistics = !look.statistics; break;
+    case LOOK_HELP: look.help = !look.help; break;
+    case LOOK_COMPARE: look.compare = (ViewCompare)((look.compare + 1) % 3); break;
+    case LOOK_PANEL: show_next_panel(p, &look); break;
+    case LOOK_PANEL_PLACE:
+        look.histogram = look.histogram == PANEL_BESIDE ? PANEL_OVER : PANEL_BESIDE;
+        break;
+    case LOOK_SOURCE: look.source = c->arg != 0; break;
+    case LOOK_SPLIT: look.split = screen_split_at(p->screen, c->x); break;
+    case LOOK_SPLIT_BY:
+        look.split = SDL_clamp(look.split + (double)c->arg / PAN_STEPS, 0.0, 1.0);
+        break;
+    case LOOK_MARK: look.mark = drawn_part(c); break;
+    case LOOK_SETTING_ROW:
+        look.chosen = (look.chosen + c->arg + PLAYER_SETTINGS) % PLAYER_SETTINGS;
+        break;
+    }
     set_look(p, look);
 }
 
@@ -548,13 +523,6 @@ void act_pan_by(Player *p)
     act_pan(p);
 }
 
-void act_mark(Player *p)
-{
-    Look look = p->seen->look;
-    look.mark = drawn_part(&p->command);
-    set_look(p, look);
-}
-
 /* Shows the time and chapter above the seek bar. */
 void act_point(Player *p)
 {
@@ -568,12 +536,6 @@ void act_point(Player *p)
         status_pointed(played(p)->source, p->pointed, line, sizeof(line));
     if (is_there || before >= 0)
         screen_set_pointed(p->screen, x, line);
-}
-
-void act_settings(Player *p)
-{
-    p->command.which = offsetof(Look, settings);
-    act_toggle(p);
 }
 
 void act_fullscreen(Player *p)

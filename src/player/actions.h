@@ -31,7 +31,6 @@ Action act_sound_delay;
 
 /* Settings. A step of 0 restores the default. */
 Action act_setting;        /* `which`, a PlayerSetting, by `arg` steps */
-Action act_setting_row;    /* moves the panel's selection by `arg` rows */
 Action act_setting_chosen; /* changes the selected setting by `arg` steps */
 Action act_setting_at;     /* handles a click on the panel at x, y */
 Action act_setting_turn;   /* changes the setting at x, y by `arg` steps */
@@ -39,20 +38,28 @@ Action act_meter; /* meter the rectangle drawn to x, y; `arg` 1: start drawing; 
                      picture; 3: the visible part */
 
 /* The look. */
-Action act_toggle;   /* flips the int member of Look at byte offset `which` */
-Action act_settings; /* opens or closes the settings panel */
-Action act_compare;
-Action act_panel; /* next panel or scope */
-Action act_panel_place;
-Action act_source;   /* shows the unprocessed picture while `arg` is 1 */
-Action act_split;    /* moves the split line to x */
-Action act_split_by; /* by `arg` steps */
-Action act_zoom;     /* by `arg` steps around x, y; 0: the whole picture */
-Action act_zoom_by;  /* by `arg` steps around the centre */
-Action act_pan;      /* by x, y */
-Action act_pan_by;   /* by `arg` steps; `which` 0: right; 1: down */
-Action act_mark;     /* outlines the rectangle being drawn */
-Action act_point;    /* the mouse moved to x, y */
+typedef enum LookChange {
+    LOOK_SUBTITLES, /* on or off, like the next ones */
+    LOOK_SETTINGS,
+    LOOK_MIRROR,
+    LOOK_LOG_SCALE,
+    LOOK_STATISTICS,
+    LOOK_HELP,
+    LOOK_COMPARE,
+    LOOK_PANEL, /* next panel or scope */
+    LOOK_PANEL_PLACE,
+    LOOK_SOURCE,      /* shows the unprocessed picture while `arg` is 1 */
+    LOOK_SPLIT,       /* moves the split line to x */
+    LOOK_SPLIT_BY,    /* by `arg` steps */
+    LOOK_MARK,        /* outlines the rectangle being drawn */
+    LOOK_SETTING_ROW, /* moves the settings panel's selection by `arg` rows */
+} LookChange;
+Action act_look;    /* `which`, a LookChange */
+Action act_zoom;    /* by `arg` steps around x, y; 0: the whole picture */
+Action act_zoom_by; /* by `arg` steps around the centre */
+Action act_pan;     /* by x, y */
+Action act_pan_by;  /* by `arg` steps; `which` 0: right; 1: down */
+Action act_point;   /* the mouse moved to x, y */
 Action act_fullscreen;
 
 /* Files. */

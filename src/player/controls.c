@@ -37,10 +37,6 @@ typedef struct Row {
 #define CTRL(name, arg) {NULL, SDLK_##name | WITH_CTRL, arg}
 #define CTRL_SHIFT(name, arg) {NULL, SDLK_##name | WITH_CTRL | WITH_SHIFT, arg}
 #define ALT(name, arg) {NULL, SDLK_##name | WITH_ALT, arg}
-/* clang-format on */
-#define TOGGLE(member) act_toggle, offsetof(Look, member)
-
-/* clang-format off */
 #define HEADING(text) {NULL, text, NULL, 0, 0, {{0}}}
 /* clang-format on */
 
@@ -67,7 +63,7 @@ static const Row rows[] = {
     {"k  K", "sound earlier, later", act_sound_delay, 0, 1, {TEXT("k", -1), TEXT("K", 1)}},
     {"#", "next sound track", act_next_sound, 0, 0, {TEXT("#", 0)}},
     {"j  v", "next subtitles; show them", act_next_subtitles, 0, 0, {TEXT("j", 0)}},
-    {NULL, NULL, TOGGLE(subtitles_on), 0, {TEXT("v", 0)}},
+    {NULL, NULL, act_look, LOOK_SUBTITLES, 0, {TEXT("v", 0)}},
     {"Ctrl+G", "subtitles earlier", act_subtitle_delay, 0, 1, {CTRL(g, -1)}},
     {"Ctrl+Shift+G", "subtitles later", act_subtitle_delay, 0, 1, {CTRL_SHIFT(g, 1)}},
     HEADING("Picture"),
@@ -78,26 +74,31 @@ static const Row rows[] = {
     {"b  B", "darker, brighter", act_setting, PLAYER_BRIGHTNESS, 1, {TEXT("b", -1), TEXT("B", 1)}},
     {"g  G", "gamma", act_setting, PLAYER_GAMMA, 1, {TEXT("g", -1), TEXT("G", 1)}},
     {"r", "reset settings", act_setting, PLAYER_RESET, 0, {TEXT("r", 0)}},
-    {"Tab", "settings panel", TOGGLE(settings), 0, {KEY(TAB, 0)}},
+    {"Tab", "settings panel", act_look, LOOK_SETTINGS, 0, {KEY(TAB, 0)}},
     {"z  z Enter", "meter: draw; what you see", act_meter, 0, 0, {TEXT("z", 1)}},
     {NULL, NULL, act_meter, 0, 0, {KEY(RETURN, 3), KEY(KP_ENTER, 3)}},
     {"D", "deinterlace", act_setting, PLAYER_DEINTERLACE, 0, {TEXT("D", 1)}},
-    {"M", "mirror", TOGGLE(mirrored), 0, {TEXT("M", 0)}},
+    {"M", "mirror", act_look, LOOK_MIRROR, 0, {TEXT("M", 0)}},
     HEADING("Compare"),
-    {"c", "split, side by side, off", act_compare, 0, 0, {TEXT("c", 0)}},
-    {"Ctrl+←  →", "move the split line", act_split_by, 0, 1, {CTRL(LEFT, -1), CTRL(RIGHT, 1)}},
-    {"x", "source while held", act_source, 0, 0, {TEXT("x", 1)}},
-    {"h  H", "next panel; log scale", act_panel, 0, 0, {TEXT("h", 0)}},
-    {NULL, NULL, TOGGLE(log_scale), 0, {TEXT("H", 0)}},
-    {"P", "panel over, beside", act_panel_place, 0, 0, {TEXT("P", 0)}},
+    {"c", "split, side by side, off", act_look, LOOK_COMPARE, 0, {TEXT("c", 0)}},
+    {"Ctrl+←  →",
+     "move the split line",
+     act_look,
+     LOOK_SPLIT_BY,
+     1,
+     {CTRL(LEFT, -1), CTRL(RIGHT, 1)}},
+    {"x", "source while held", act_look, LOOK_SOURCE, 0, {TEXT("x", 1)}},
+    {"h  H", "next panel; log scale", act_look, LOOK_PANEL, 0, {TEXT("h", 0)}},
+    {NULL, NULL, act_look, LOOK_LOG_SCALE, 0, {TEXT("H", 0)}},
+    {"P", "panel over, beside", act_look, LOOK_PANEL_PLACE, 0, {TEXT("P", 0)}},
     HEADING("Window"),
     {"f  2 clicks", "fullscreen", act_fullscreen, 0, 0, {TEXT("f", 0)}},
     {"-  +", "zoom", act_zoom_by, 0, 1, {TEXT("-", -1), TEXT("+", 1)}},
     {"Alt+arrows", "move the zoomed picture", act_pan_by, 0, 1, {ALT(LEFT, -1), ALT(RIGHT, 1)}},
     {NULL, NULL, act_pan_by, 1, 1, {ALT(UP, -1), ALT(DOWN, 1)}},
     {"o", "show the position", act_position, 0, 0, {TEXT("o", 0)}},
-    {"i", "statistics", TOGGLE(statistics), 0, {TEXT("i", 0)}},
-    {"?  F1", "this help", TOGGLE(help), 0, {TEXT("?", 0), KEY(F1, 0)}},
+    {"i", "statistics", act_look, LOOK_STATISTICS, 0, {TEXT("i", 0)}},
+    {"?  F1", "this help", act_look, LOOK_HELP, 0, {TEXT("?", 0), KEY(F1, 0)}},
     {"wheel", "volume; Ctrl: zoom", NULL, 0, 0, {{0}}},
     {"drag", "seek; move line, picture", NULL, 0, 0, {{0}}},
     {"right  middle", "pause; whole picture", NULL, 0, 0, {{0}}},
@@ -118,11 +119,11 @@ static const Row rows[] = {
 
 /* Keys of the open settings panel; they take precedence. */
 static const Row panel_rows[] = {
-    {NULL, NULL, act_setting_row, 0, 1, {KEY(UP, -1), KEY(DOWN, 1)}},
+    {NULL, NULL, act_look, LOOK_SETTING_ROW, 1, {KEY(UP, -1), KEY(DOWN, 1)}},
     {NULL, NULL, act_setting_chosen, 0, 1, {KEY(LEFT, -1), KEY(RIGHT, 1)}},
     {NULL, NULL, act_setting_chosen, 0, 0, {KEY(DELETE, 0), KEY(BACKSPACE, 0)}},
     {NULL, NULL, act_setting_chosen, 0, 0, {TEXT("0", 0)}},
-    {NULL, NULL, TOGGLE(settings), 0, {KEY(ESCAPE, 0)}},
+    {NULL, NULL, act_look, LOOK_SETTINGS, 0, {KEY(ESCAPE, 0)}},
 };
 
 #define PANEL_ROWS ((int)(sizeof(panel_rows) / sizeof(panel_rows[0])))
@@ -177,9 +178,10 @@ static ControlsTarget target_at(const Controls *c, int x, int y)
     return c->target ? c->target(c->opaque, x, y) : CONTROLS_PICTURE;
 }
 
-static int give(Command *command, Action *act, int arg, int x, int y)
+static int give(Command *command, Action *act, int which, int arg, int x, int y)
 {
     command->act = act;
+    command->which = which;
     command->arg = arg;
     command->x = x;
     command->y = y;
@@ -190,13 +192,14 @@ static int give(Command *command, Action *act, int arg, int x, int y)
 static int drag_to(const Controls *c, int x, int y, Command *command)
 {
     switch (c->held) {
-    case CONTROLS_SPLIT: return give(command, act_split, 0, x, y);
-    case CONTROLS_TRACK: return give(command, act_seek_to, c->dragging, x, y);
-    case CONTROLS_VOLUME: return give(command, act_volume_to, 0, x, y);
+    case CONTROLS_SPLIT: return give(command, act_look, LOOK_SPLIT, 0, x, y);
+    case CONTROLS_TRACK: return give(command, act_seek_to, 0, c->dragging, x, y);
+    case CONTROLS_VOLUME: return give(command, act_volume_to, 0, 0, x, y);
     case CONTROLS_PART:
         command->from_x = c->from_x;
         command->from_y = c->from_y;
-        return give(command, c->dragging ? act_mark : act_meter, 0, x, y);
+        return c->dragging ? give(command, act_look, LOOK_MARK, 0, x, y)
+                           : give(command, act_meter, 0, 0, x, y);
     default: return 0;
     }
 }
@@ -217,13 +220,13 @@ static int take_left(Controls *c, const SDL_MouseButtonEvent *button, Command *c
         return 0;
     }
     if (c->held == CONTROLS_SETTINGS)
-        return give(command, act_setting_at, 0, button->x, button->y);
+        return give(command, act_setting_at, 0, 0, button->x, button->y);
     if (c->held == CONTROLS_BUTTON)
-        return give(command, act_pause, 0, button->x, button->y);
+        return give(command, act_pause, 0, 0, button->x, button->y);
     if (c->held == CONTROLS_SETTINGS_BUTTON)
-        return give(command, act_settings, 0, button->x, button->y);
+        return give(command, act_look, LOOK_SETTINGS, 0, button->x, button->y);
     if (c->held == CONTROLS_FULLSCREEN_BUTTON)
-        return give(command, act_fullscreen, 0, button->x, button->y);
+        return give(command, act_fullscreen, 0, 0, button->x, button->y);
     c->twice = button->clicks == 2 && (c->held == CONTROLS_PICTURE || c->held == CONTROLS_SPLIT);
     return drag_to(c, button->x, button->y, command);
 }
@@ -235,9 +238,9 @@ static int take_button(Controls *c, const SDL_MouseButtonEvent *button, Command 
     if (button->state != SDL_PRESSED)
         return 0;
     if (button->button == SDL_BUTTON_RIGHT)
-        return give(command, act_pause, 0, button->x, button->y);
+        return give(command, act_pause, 0, 0, button->x, button->y);
     if (button->button == SDL_BUTTON_MIDDLE)
-        return give(command, act_zoom, 0, button->x, button->y);
+        return give(command, act_zoom, 0, 0, button->x, button->y);
     return 0;
 }
 
@@ -249,9 +252,9 @@ static int take_motion(Controls *c, const SDL_MouseMotionEvent *motion, int64_t 
     c->y = motion->y;
     c->at = target_at(c, motion->x, motion->y);
     if (!c->dragging)
-        return give(command, act_point, 0, motion->x, motion->y);
+        return give(command, act_point, 0, 0, motion->x, motion->y);
     if (c->held == CONTROLS_PICTURE)
-        return give(command, act_pan, 0, motion->xrel, motion->yrel);
+        return give(command, act_pan, 0, 0, motion->xrel, motion->yrel);
     return drag_to(c, motion->x, motion->y, command);
 }
 
@@ -306,17 +309,18 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
             c->metering = !c->metering;
         }
         return 1;
-    case SDL_KEYUP: return event->key.keysym.sym == SDLK_x && give(command, act_source, 0, 0, 0);
+    case SDL_KEYUP:
+        return event->key.keysym.sym == SDLK_x && give(command, act_look, LOOK_SOURCE, 0, 0, 0);
     case SDL_MOUSEMOTION: return take_motion(c, &event->motion, now, command);
     case SDL_MOUSEWHEEL: {
         const SDL_MouseWheelEvent *wheel = &event->wheel;
         const int steps = wheel->direction == SDL_MOUSEWHEEL_FLIPPED ? -wheel->y : wheel->y;
         int x, y;
         if (steps && c->settings && c->at == CONTROLS_SETTINGS)
-            return give(command, act_setting_turn, steps, c->x, c->y);
+            return give(command, act_setting_turn, 0, steps, c->x, c->y);
         (void)SDL_GetMouseState(&x, &y);
         return steps &&
-               give(command, SDL_GetModState() & KMOD_CTRL ? act_zoom : act_volume, steps, x, y);
+               give(command, SDL_GetModState() & KMOD_CTRL ? act_zoom : act_volume, 0, steps, x, y);
     }
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP: return take_button(c, &event->button, command);

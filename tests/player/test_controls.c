@@ -78,6 +78,10 @@ static void begin(void)
     controls = (Controls){0};
 }
 
+/* Added to a key's code. */
+#define WITH_CTRL (1 << 29)
+#define WITH_ALT (1 << 28)
+
 typedef struct Key {
     const char *text; /* the character it types, or NULL: `code` is the key */
     SDL_Keycode code;
@@ -86,102 +90,69 @@ typedef struct Key {
 } Key;
 
 /* Each key gives its command and no other. */
-static void press_each(const Key *all, size_t count, SDL_Keymod mod)
+static void press_each(const Key *all, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        SDL_Keymod mod = all[i].code & WITH_ALT ? KMOD_LALT : KMOD_NONE;
+        if (all[i].code & WITH_CTRL)
+            mod = i % 2 ? KMOD_LCTRL : KMOD_RCTRL;
         if (all[i].text)
             type(all[i].text);
         else
-            press_with(all[i].code, mod, 0);
+            press_with(all[i].code & ~(WITH_CTRL | WITH_ALT), mod, 0);
         const Command c = expect(all[i].act, all[i].arg);
         CHECK(!c.repeated && c.which == all[i].which, "it is held down, or about %d", c.which);
         expect_none();
     }
 }
 
-#define PRESS_EACH(all, mod) press_each(all, sizeof(all) / sizeof((all)[0]), mod)
+#define PRESS_EACH(all) press_each(all, sizeof(all) / sizeof((all)[0]))
 
 TEST(each_key_gives_its_command)
 {
+    /* clang-format off */
     static const Key all[] = {
-        {" ", 0, act_pause, 0, 0},
-        {"p", 0, act_pause, 0, 0},
-        {NULL, SDLK_LEFT, act_seek, -5, 0},
-        {NULL, SDLK_RIGHT, act_seek, 5, 0},
-        {NULL, SDLK_DOWN, act_seek, -60, 0},
-        {NULL, SDLK_UP, act_seek, 60, 0},
-        {NULL, SDLK_HOME, act_edge, 0, 0},
-        {NULL, SDLK_END, act_edge, 1, 0},
-        {NULL, SDLK_PAGEUP, act_chapter, 1, 0},
-        {NULL, SDLK_PAGEDOWN, act_chapter, -1, 0},
-        {"l", 0, act_loop, 0, 0},
-        {"L", 0, act_repeat, 0, 0},
-        {"o", 0, act_position, 0, 0},
-        {",", 0, act_step, 1, 0},
-        {".", 0, act_step, 0, 0},
-        {"[", 0, act_speed, -1, 0},
-        {"]", 0, act_speed, 1, 0},
-        {"9", 0, act_volume, -1, 0},
-        {"0", 0, act_volume, 1, 0},
-        {"1", 0, act_setting, -1, PLAYER_STRENGTH},
-        {"2", 0, act_setting, 1, PLAYER_STRENGTH},
-        {"3", 0, act_setting, -1, PLAYER_CLIP},
-        {"4", 0, act_setting, 1, PLAYER_CLIP},
-        {"5", 0, act_setting, -1, PLAYER_SMOOTH},
-        {"6", 0, act_setting, 1, PLAYER_SMOOTH},
-        {"b", 0, act_setting, -1, PLAYER_BRIGHTNESS},
-        {"B", 0, act_setting, 1, PLAYER_BRIGHTNESS},
-        {"g", 0, act_setting, -1, PLAYER_GAMMA},
-        {"G", 0, act_setting, 1, PLAYER_GAMMA},
-        {"e", 0, act_setting, 0, PLAYER_ON_OFF},
-        {"r", 0, act_setting, 0, PLAYER_RESET},
-        {"-", 0, act_zoom_by, -1, 0},
-        {"+", 0, act_zoom_by, 1, 0},
-        {"h", 0, act_panel, 0, 0},
-        {"H", 0, act_toggle, 0, offsetof(Look, log_scale)},
-        {"P", 0, act_panel_place, 0, 0},
-        {"R", 0, act_record, 0, 0},
-        {"w", 0, act_write, 0, 0},
-        {"W", 0, act_print_command, 0, 0},
-        {"q", 0, act_quit, 0, 0},
-        {NULL, SDLK_ESCAPE, act_escape, 0, 0},
-        {NULL, SDLK_AUDIOPREV, act_file, -1, 0},
-        {NULL, SDLK_AUDIONEXT, act_file, 1, 0},
-        {NULL, SDLK_AUDIOPLAY, act_pause, 0, 0},
-        {NULL, SDLK_AUDIOSTOP, act_pause, 0, 0},
+        {" ", 0, act_pause, 0, 0}, {"p", 0, act_pause, 0, 0}, {NULL, SDLK_LEFT, act_seek, -5, 0},
+        {NULL, SDLK_RIGHT, act_seek, 5, 0}, {NULL, SDLK_DOWN, act_seek, -60, 0},
+        {NULL, SDLK_UP, act_seek, 60, 0}, {NULL, SDLK_HOME, act_edge, 0, 0},
+        {NULL, SDLK_END, act_edge, 1, 0}, {NULL, SDLK_PAGEUP, act_chapter, 1, 0},
+        {NULL, SDLK_PAGEDOWN, act_chapter, -1, 0}, {"l", 0, act_loop, 0, 0},
+        {"L", 0, act_repeat, 0, 0}, {"o", 0, act_position, 0, 0}, {",", 0, act_step, 1, 0},
+        {".", 0, act_step, 0, 0}, {"[", 0, act_speed, -1, 0}, {"]", 0, act_speed, 1, 0},
+        {"9", 0, act_volume, -1, 0}, {"0", 0, act_volume, 1, 0},
+        {"1", 0, act_setting, -1, PLAYER_STRENGTH}, {"2", 0, act_setting, 1, PLAYER_STRENGTH},
+        {"3", 0, act_setting, -1, PLAYER_CLIP}, {"4", 0, act_setting, 1, PLAYER_CLIP},
+        {"5", 0, act_setting, -1, PLAYER_SMOOTH}, {"6", 0, act_setting, 1, PLAYER_SMOOTH},
+        {"b", 0, act_setting, -1, PLAYER_BRIGHTNESS}, {"B", 0, act_setting, 1, PLAYER_BRIGHTNESS},
+        {"g", 0, act_setting, -1, PLAYER_GAMMA}, {"G", 0, act_setting, 1, PLAYER_GAMMA},
+        {"e", 0, act_setting, 0, PLAYER_ON_OFF}, {"r", 0, act_setting, 0, PLAYER_RESET},
+        {"-", 0, act_zoom_by, -1, 0}, {"+", 0, act_zoom_by, 1, 0},
+        {"h", 0, act_look, 0, LOOK_PANEL}, {"H", 0, act_look, 0, LOOK_LOG_SCALE},
+        {"P", 0, act_look, 0, LOOK_PANEL_PLACE}, {"R", 0, act_record, 0, 0},
+        {"w", 0, act_write, 0, 0}, {"W", 0, act_print_command, 0, 0}, {"q", 0, act_quit, 0, 0},
+        {NULL, SDLK_ESCAPE, act_escape, 0, 0}, {NULL, SDLK_AUDIOPREV, act_file, -1, 0},
+        {NULL, SDLK_AUDIONEXT, act_file, 1, 0}, {NULL, SDLK_AUDIOPLAY, act_pause, 0, 0},
+        {NULL, SDLK_AUDIOSTOP, act_pause, 0, 0}, {NULL, SDLK_o | WITH_CTRL, act_dialog, 0, 0},
+        {NULL, SDLK_LEFT | WITH_CTRL, act_look, -1, LOOK_SPLIT_BY},
+        {NULL, SDLK_RIGHT | WITH_CTRL, act_look, 1, LOOK_SPLIT_BY},
+        {NULL, SDLK_UP | WITH_CTRL, act_seek, 60, 0},
+        {NULL, SDLK_LEFT | WITH_ALT, act_pan_by, -1, 0},
+        {NULL, SDLK_RIGHT | WITH_ALT, act_pan_by, 1, 0},
+        {NULL, SDLK_UP | WITH_ALT, act_pan_by, -1, 1},
+        {NULL, SDLK_DOWN | WITH_ALT, act_pan_by, 1, 1},
     };
-    static const Key with_ctrl[] = {
-        {NULL, SDLK_o, act_dialog, 0, 0},
-        {NULL, SDLK_LEFT, act_split_by, -1, 0},
-        {NULL, SDLK_RIGHT, act_split_by, 1, 0},
-        {NULL, SDLK_UP, act_seek, 60, 0}, /* that means nothing else */
-    };
-    static const Key with_alt[] = {
-        {NULL, SDLK_LEFT, act_pan_by, -1, 0},
-        {NULL, SDLK_RIGHT, act_pan_by, 1, 0},
-        {NULL, SDLK_UP, act_pan_by, -1, 1},
-        {NULL, SDLK_DOWN, act_pan_by, 1, 1},
-    };
+    /* clang-format on */
     begin();
-    PRESS_EACH(all, KMOD_NONE);
-    PRESS_EACH(with_ctrl, KMOD_LCTRL);
-    PRESS_EACH(with_ctrl, KMOD_RCTRL);
-    PRESS_EACH(with_alt, KMOD_LALT);
+    PRESS_EACH(all);
     press(SDLK_o, 0);      /* a key that types a character */
     press(SDLK_RETURN, 0); /* no metering to end */
     expect_none();
-    type("z");
-    (void)expect(act_meter, 1);
-    press(SDLK_RETURN, 0);
-    (void)expect(act_meter, 3);
-    type("z");
-    (void)expect(act_meter, 1);
-    press(SDLK_KP_ENTER, 0);
-    (void)expect(act_meter, 3);
-    type("z");
-    (void)expect(act_meter, 1);
-    type("z");
-    (void)expect(act_meter, 2);
+    for (int i = 0; i < 3; i++) {
+        type("z");
+        (void)expect(act_meter, 1);
+        i < 2 ? press(i ? SDLK_KP_ENTER : SDLK_RETURN, 0) : type("z");
+        (void)expect(act_meter, i < 2 ? 3 : 2);
+    }
     type("Q");
     type("é");
     press(SDLK_F5, 0);
@@ -207,24 +178,24 @@ TEST(held_keys_repeat_where_useful)
 /* While the settings panel is open it gets its keys; all others keep their meaning. */
 TEST(settings_panel_gets_its_keys)
 {
+    /* clang-format off */
     static const Key all[] = {
-        {NULL, SDLK_UP, act_setting_row, -1, 0},
-        {NULL, SDLK_DOWN, act_setting_row, 1, 0},
+        {NULL, SDLK_UP, act_look, -1, LOOK_SETTING_ROW},
+        {NULL, SDLK_DOWN, act_look, 1, LOOK_SETTING_ROW},
         {NULL, SDLK_LEFT, act_setting_chosen, -1, 0},
         {NULL, SDLK_RIGHT, act_setting_chosen, 1, 0},
         {NULL, SDLK_DELETE, act_setting_chosen, 0, 0},
-        {NULL, SDLK_BACKSPACE, act_setting_chosen, 0, 0},
-        {"0", 0, act_setting_chosen, 0, 0},
-        {NULL, SDLK_TAB, act_toggle, 0, offsetof(Look, settings)},
-        {NULL, SDLK_ESCAPE, act_toggle, 0, offsetof(Look, settings)},
-        {"9", 0, act_volume, -1, 0},
+        {NULL, SDLK_BACKSPACE, act_setting_chosen, 0, 0}, {"0", 0, act_setting_chosen, 0, 0},
+        {NULL, SDLK_TAB, act_look, 0, LOOK_SETTINGS},
+        {NULL, SDLK_ESCAPE, act_look, 0, LOOK_SETTINGS}, {"9", 0, act_volume, -1, 0},
         {" ", 0, act_pause, 0, 0},
     };
+    /* clang-format on */
     begin();
     press(SDLK_TAB, 0);
-    (void)expect(act_toggle, 0);
+    CHECK(expect(act_look, 0).which == LOOK_SETTINGS, "another change");
     controls.settings = 1;
-    PRESS_EACH(all, KMOD_NONE);
+    PRESS_EACH(all);
     press(SDLK_RIGHT, 1);
     CHECK(expect(act_setting_chosen, 1).repeated, "it is held down");
     press(SDLK_TAB, 1);
@@ -258,6 +229,12 @@ static void expect_at(Action *act, int arg, int x, int y)
 {
     const Command c = expect(act, arg);
     CHECK(c.x == x && c.y == y, "at %d, %d, not %d, %d", c.x, c.y, x, y);
+}
+
+static void expect_look(LookChange change, int x, int y)
+{
+    const Command c = expect(act_look, 0);
+    CHECK(c.which == (int)change && c.x == x && c.y == y, "%d at %d, %d", c.which, c.x, c.y);
 }
 
 /* A drag on the bar's track seeks, finally to where the button is released. */
@@ -318,15 +295,15 @@ TEST(mouse_on_the_picture)
     (void)expect(act_pan, 0);
     click(0, 1, 60);
     click(1, 1, 150);
-    expect_at(act_split, 0, 150, 0);
+    expect_look(LOOK_SPLIT, 150, 0);
     move(60);
-    expect_at(act_split, 0, 60, 7);
+    expect_look(LOOK_SPLIT, 60, 7);
     click(0, 1, 60);
     type("z");
     (void)expect(act_meter, 1);
     click(1, 1, 50);
     move(60);
-    expect_at(act_mark, 0, 60, 7);
+    expect_look(LOOK_MARK, 60, 7);
     click(0, 1, 70);
     expect_at(act_meter, 0, 70, 0);
     click(1, 1, 650);
@@ -350,7 +327,7 @@ TEST(source_is_shown_while_x_is_held)
     SDL_Event event = {.type = SDL_KEYUP};
     begin();
     type("x");
-    (void)expect(act_source, 1);
+    CHECK(expect(act_look, 1).which == LOOK_SOURCE, "another change");
     press(SDLK_x, 1);
     type("x"); /* the key repeats itself */
     expect_none();
@@ -359,7 +336,7 @@ TEST(source_is_shown_while_x_is_held)
     expect_none();
     event.key.keysym.sym = SDLK_x;
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-    (void)expect(act_source, 0);
+    CHECK(expect(act_look, 0).which == LOOK_SOURCE, "another change");
     expect_none();
 }
 
@@ -423,27 +400,16 @@ static const char *key_name(SDL_Keycode code)
     static const struct {
         SDL_Keycode code;
         const char *name;
+        /* clang-format off */
     } all[] = {
-        {SDLK_LEFT, "←"},
-        {SDLK_RIGHT, "→"},
-        {SDLK_UP, "↑"},
-        {SDLK_DOWN, "↓"},
-        {SDLK_HOME, "Home"},
-        {SDLK_END, "End"},
-        {SDLK_PAGEUP, "PgUp"},
-        {SDLK_PAGEDOWN, "PgDn"},
-        {SDLK_BACKSPACE, "Backspace"},
-        {SDLK_TAB, "Tab"},
-        {SDLK_RETURN, "Enter"},
-        {SDLK_KP_ENTER, "Enter"},
-        {SDLK_ESCAPE, "Esc"},
-        {SDLK_g, "G"},
-        {SDLK_o, "O"},
-        {SDLK_AUDIOPREV, "media"},
-        {SDLK_AUDIONEXT, "media"},
-        {SDLK_AUDIOPLAY, "media"},
+        {SDLK_LEFT, "←"}, {SDLK_RIGHT, "→"}, {SDLK_UP, "↑"}, {SDLK_DOWN, "↓"},
+        {SDLK_HOME, "Home"}, {SDLK_END, "End"}, {SDLK_PAGEUP, "PgUp"}, {SDLK_PAGEDOWN, "PgDn"},
+        {SDLK_BACKSPACE, "Backspace"}, {SDLK_TAB, "Tab"}, {SDLK_RETURN, "Enter"},
+        {SDLK_KP_ENTER, "Enter"}, {SDLK_ESCAPE, "Esc"}, {SDLK_g, "G"}, {SDLK_o, "O"},
+        {SDLK_AUDIOPREV, "media"}, {SDLK_AUDIONEXT, "media"}, {SDLK_AUDIOPLAY, "media"},
         {SDLK_AUDIOSTOP, "media"},
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i].code == code)
             return all[i].name;
