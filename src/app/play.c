@@ -750,7 +750,7 @@ int play_run(const Options *options, atomic_int *stop)
         failed = (MediaError){0};
         code = play_chosen(options, &files, stop, start, &failed);
         waits = failed.fault != 0;
-        if (!start_window_is_open(start))
+        if (!*start_window_screen(start))
             start_window_close(&start);
     }
     if (ret < 0)

@@ -105,7 +105,8 @@ void act_seek_to(Player *p)
     const int64_t duration = playback_duration(p->playback);
     if (duration <= 0)
         return;
-    (void)seek_to(p, (int64_t)(screen_track_at(p->screen, p->command.x) * (double)duration));
+    (void)seek_to(
+        p, (int64_t)(screen_bar_at(p->screen, CONTROLS_TRACK, p->command.x) * (double)duration));
     act_point(p);
 }
 
@@ -235,7 +236,7 @@ void act_volume(Player *p)
 
 void act_volume_to(Player *p)
 {
-    const double share = screen_volume_at(p->screen, p->command.x);
+    const double share = screen_bar_at(p->screen, CONTROLS_VOLUME, p->command.x);
     set_volume(p, (int)(share * PLAYER_MAX_VOLUME + 0.5), 0);
 }
 
@@ -531,7 +532,8 @@ void act_point(Player *p)
     const int64_t duration = playback_duration(p->playback), before = p->pointed;
     const int is_held = p->controls.dragging && p->controls.held == CONTROLS_TRACK;
     const int is_there = is_held || screen_target(p->screen, x, y) == CONTROLS_TRACK;
-    p->pointed = is_there ? (int64_t)(screen_track_at(p->screen, x) * (double)duration) : -1;
+    p->pointed =
+        is_there ? (int64_t)(screen_bar_at(p->screen, CONTROLS_TRACK, x) * (double)duration) : -1;
     if (is_there)
         status_pointed(played(p)->source, p->pointed, line, sizeof(line));
     if (is_there || before >= 0)

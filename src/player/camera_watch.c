@@ -9,7 +9,6 @@
 void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
                   void (*note)(const char *line))
 {
-    char notice[256] = "";
     if (!camera) { /* a new input replaced the camera */
         *w = (CameraWatch){0};
         return;
@@ -29,11 +28,10 @@ void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
     w->damaged = damaged;
     w->gone = gone;
     if (status.unusable)
-        snprintf(notice, sizeof(notice), "camera: %s, waiting", status.why);
+        snprintf(w->notice, sizeof(w->notice), "camera: %s, waiting", status.why);
+    else if (gone)
+        snprintf(w->notice, sizeof(w->notice), "camera gone, waiting");
     else
-        snprintf(notice, sizeof(notice), "%s",
-                 gone      ? "camera gone, waiting"
-                 : damaged ? "the camera's pictures are damaged"
-                           : "");
-    snprintf(w->notice, sizeof(w->notice), "%s", notice);
+        snprintf(w->notice, sizeof(w->notice), "%s",
+                 damaged ? "the camera's pictures are damaged" : "");
 }

@@ -38,7 +38,6 @@ typedef struct Row {
 #define CTRL_SHIFT(name, arg) {NULL, SDLK_##name | WITH_CTRL | WITH_SHIFT, arg}
 #define ALT(name, arg) {NULL, SDLK_##name | WITH_ALT, arg}
 #define HEADING(text) {NULL, text, NULL, 0, 0, {{0}}}
-/* clang-format on */
 
 /* All keys with their help text and function, in groups. */
 static const Row rows[] = {
@@ -48,11 +47,7 @@ static const Row rows[] = {
     {"↓  ↑", "1 min back, forward", act_seek, 0, 1, {KEY(DOWN, -60), KEY(UP, 60)}},
     {",  .", "one frame back, forward", act_step, 0, 1, {TEXT(",", 1), TEXT(".", 0)}},
     {"Home  End", "beginning, end", act_edge, 0, 0, {KEY(HOME, 0), KEY(END, 1)}},
-    {"PgUp  PgDn",
-     "next, previous chapter",
-     act_chapter,
-     0,
-     1,
+    {"PgUp  PgDn", "next, previous chapter", act_chapter, 0, 1,
      {KEY(PAGEUP, 1), KEY(PAGEDOWN, -1)}},
     {"[  ]", "slower, faster", act_speed, 0, 1, {TEXT("[", -1), TEXT("]", 1)}},
     {"Backspace", "normal speed", act_speed, 0, 0, {KEY(BACKSPACE, 0)}},
@@ -81,11 +76,7 @@ static const Row rows[] = {
     {"M", "mirror", act_look, LOOK_MIRROR, 0, {TEXT("M", 0)}},
     HEADING("Compare"),
     {"c", "split, side by side, off", act_look, LOOK_COMPARE, 0, {TEXT("c", 0)}},
-    {"Ctrl+←  →",
-     "move the split line",
-     act_look,
-     LOOK_SPLIT_BY,
-     1,
+    {"Ctrl+←  →", "move the split line", act_look, LOOK_SPLIT_BY, 1,
      {CTRL(LEFT, -1), CTRL(RIGHT, 1)}},
     {"x", "source while held", act_look, LOOK_SOURCE, 0, {TEXT("x", 1)}},
     {"h  H", "next panel; log scale", act_look, LOOK_PANEL, 0, {TEXT("h", 0)}},
@@ -114,6 +105,7 @@ static const Row rows[] = {
     {"w  W", "export; print its command", act_write, 0, 0, {TEXT("w", 0)}},
     {NULL, NULL, act_print_command, 0, 0, {TEXT("W", 0)}},
 };
+/* clang-format on */
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 

@@ -43,7 +43,10 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     p->subtitles = subtitle_thread_create(player_wake, p);
     if (!p->dialog || !p->subtitles)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    p->screen = p->options.start ? start_window_give(p->options.start) : NULL;
+    if (p->options.start) {
+        p->screen = *start_window_screen(p->options.start);
+        *start_window_screen(p->options.start) = NULL;
+    }
     int ret = p->screen ? screen_adopt(p->screen, &screen, source, error)
                         : screen_open(&p->screen, &screen, source, error);
     if (ret < 0)

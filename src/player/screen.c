@@ -270,16 +270,11 @@ double screen_split_at(const Screen *s, int x)
     return picture.width > 0 ? share_at(s, picture, x) : s->state.look.split;
 }
 
-double screen_track_at(const Screen *s, int x)
+double screen_bar_at(const Screen *s, ControlsTarget part, int x)
 {
     const OsdPlace place = osd_place(s);
-    return share_at(s, osd_bar_at(s->osd, &place).track, x);
-}
-
-double screen_volume_at(const Screen *s, int x)
-{
-    const OsdPlace place = osd_place(s);
-    return share_at(s, osd_bar_at(s->osd, &place).volume, x);
+    const OsdBarPlaces bar = osd_bar_at(s->osd, &place);
+    return share_at(s, part == CONTROLS_TRACK ? bar.track : bar.volume, x);
 }
 
 ViewZoom screen_zoom_at(const Screen *s, int steps, int x, int y, double *pixels)

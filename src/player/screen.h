@@ -19,11 +19,11 @@ typedef struct Look {
     ViewCompare compare;
     PanelMode histogram;
     PanelScope scope;
-    int log_scale, statistics, mirrored, subtitles_on;
-    int help;     /* the keys are shown */
-    int settings; /* the settings panel is open */
-    int chosen;   /* its selected row */
-    int source;   /* shows the unprocessed picture when not comparing */
+    bool log_scale, statistics, mirrored, subtitles_on;
+    bool help;     /* the keys are shown */
+    bool settings; /* the settings panel is open */
+    bool source;   /* shows the unprocessed picture when not comparing */
+    int chosen;    /* row of the settings panel */
     double split;
     ViewZoom zoom;
     Rect mark; /* outlined rectangle in window units; no width: none */
@@ -80,9 +80,8 @@ ControlsTarget screen_target(const Screen *screen, int x, int y);
 /* The split position for a drag to x. */
 double screen_split_at(const Screen *screen, int x);
 
-/* The position of x on the seek bar or volume bar, 0..1. */
-double screen_track_at(const Screen *screen, int x);
-double screen_volume_at(const Screen *screen, int x);
+/* The position of x on CONTROLS_TRACK or CONTROLS_VOLUME, 0..1. */
+double screen_bar_at(const Screen *screen, ControlsTarget part, int x);
 
 /* Zooms by `steps` around a point; 0: shows the whole picture. *pixels: window pixels per picture
  * pixel. */

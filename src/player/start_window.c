@@ -6,6 +6,7 @@
 
 #include <SDL.h>
 
+#include "player/actions.h"
 #include "player/clock.h"
 #include "player/controls.h"
 #include "player/file_dialog.h"
@@ -25,10 +26,9 @@ struct StartWindow {
     double scale; /* of text, by the options */
     char line[512];
     FileList chosen;
-    int shows_keys;  /* instead of the prompt */
-    int is_dropping; /* files that follow belong to the same drop */
-    int closed;      /* the user closed the window */
-    int over;
+    Controls controls;
+    bool shows_keys; /* instead of the prompt */
+    bool over;
 };
 
 /* Thread-safe. */
@@ -110,57 +110,34 @@ static void choose(StartWindow *w, const char *path)
         start_window_say(w, "out of memory");
 }
 
-static void take_key(StartWindow *w, const SDL_Keysym *key)
+/* Most commands of a player mean nothing here. */
+static void follow(StartWindow *w, const Command *command)
 {
-    const int is_escape = key->sym == SDLK_ESCAPE;
-    if (key->sym == SDLK_f || (is_escape && screen_is_fullscreen(w->screen)))
+    Action *act = command->act;
+    const bool leaves_fullscreen = act == act_escape && screen_is_fullscreen(w->screen);
+    w->over |= act == act_quit || (act == act_escape && !leaves_fullscreen);
+    if (act == act_quit)
+        screen_quit(w->screen, command->arg);
+    else if (act == act_open)
+        choose(w, command->path);
+    else if (act == act_fullscreen || leaves_fullscreen)
         screen_toggle_fullscreen(w->screen);
-    else if (key->sym == SDLK_F1)
+    else if (act == act_look && command->which == LOOK_HELP)
         toggle_keys(w);
-    else if (key->sym == SDLK_TAB)
+    else if (act == act_look && command->which == LOOK_SETTINGS)
         start_window_say(w, "Tab shows the settings once a video is open");
-    else if (key->sym == SDLK_q || is_escape)
-        w->over = 1;
-    else if (key->sym == SDLK_o && (key->mod & KMOD_CTRL) && file_dialog_show(w->dialog) < 0)
+    else if (act == act_dialog && file_dialog_show(w->dialog) < 0)
         start_window_say(w, "Install zenity or kdialog to browse, or drop a file here");
-}
-
-static void take_event(StartWindow *w, SDL_Event *event)
-{
-    switch (event->type) {
-    case SDL_QUIT:
-        screen_quit(w->screen, !w->closed);
-        w->over = 1;
-        break;
-    case SDL_WINDOWEVENT: w->closed |= event->window.event == SDL_WINDOWEVENT_CLOSE; break;
-    case SDL_DROPBEGIN: w->is_dropping = 1; break;
-    case SDL_DROPCOMPLETE: w->is_dropping = 0; break;
-    case SDL_DROPTEXT: /* of a link */
-    case SDL_DROPFILE:
-        choose(w, event->drop.file);
-        SDL_free(event->drop.file);
-        break;
-    case SDL_TEXTINPUT:
-        if (strcmp(event->text.text, "?") == 0)
-            toggle_keys(w);
-        break;
-    case SDL_KEYDOWN: take_key(w, &event->key.keysym); break;
-    case SDL_MOUSEBUTTONDOWN:
-        if (event->button.button == SDL_BUTTON_LEFT && event->button.clicks == 2)
-            screen_toggle_fullscreen(w->screen);
-        break;
-    default: break;
-    }
     screen_touch(w->screen);
 }
 
 int start_window_turn(StartWindow *w, MediaError *error)
 {
     int64_t wait = TURN_US;
-    SDL_Event event;
+    Command command;
     char path[PATH_MAX];
-    while (!w->over && SDL_PollEvent(&event))
-        take_event(w, &event);
+    while (!w->over && controls_next(&w->controls, clock_now(), &command))
+        follow(w, &command);
     if (file_dialog_take(w->dialog, path, sizeof(path)))
         choose(w, path);
     screen_follow(w->screen);
@@ -176,7 +153,7 @@ int start_window_turn(StartWindow *w, MediaError *error)
 
 int start_window_take(StartWindow *w, FileList *files)
 {
-    const int count = w->is_dropping ? 0 : w->chosen.count;
+    const int count = w->controls.dropping ? 0 : w->chosen.count;
     if (!count)
         return 0;
     file_list_clear(files);
@@ -185,21 +162,9 @@ int start_window_take(StartWindow *w, FileList *files)
     return count;
 }
 
-Screen *start_window_give(StartWindow *w)
+Screen **start_window_screen(StartWindow *w)
 {
-    Screen *screen = w->screen;
-    w->screen = NULL;
-    return screen;
-}
-
-int start_window_is_open(const StartWindow *w)
-{
-    return w->screen != NULL;
-}
-
-uint8_t *start_window_grab(StartWindow *w, int *width, int *height)
-{
-    return screen_grab(w->screen, width, height);
+    return &w->screen;
 }
 
 void start_window_close(StartWindow **window)

@@ -23,13 +23,8 @@ int start_window_turn(StartWindow *window, MediaError *error);
 /* Moves the files chosen since the last call to the list. Returns their number. */
 int start_window_take(StartWindow *window, FileList *files);
 
-/* Gives its window away; only closing it and this, which then returns NULL, are allowed after. */
-Screen *start_window_give(StartWindow *window);
-
-int start_window_is_open(const StartWindow *window);
-
-/* See player_grab(). */
-uint8_t *start_window_grab(StartWindow *window, int *width, int *height);
+/* Its window. A player takes it and leaves NULL; then only closing the StartWindow is allowed. */
+Screen **start_window_screen(StartWindow *window);
 
 /* *window may be NULL. */
 void start_window_close(StartWindow **window);

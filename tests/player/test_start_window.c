@@ -33,7 +33,7 @@ static int count_bright(StartWindow *w)
 {
     Grab g;
     int count = 0;
-    g.pixels = start_window_grab(w, &g.width, &g.height);
+    g.pixels = screen_grab(*start_window_screen(w), &g.width, &g.height);
     for (int i = 0; g.pixels && i < g.width * g.height; i++)
         count += g.pixels[4 * i + 2] > 150;
     grab_free(&g);
@@ -113,14 +113,14 @@ TEST(ends_by_keys_and_its_button)
     for (int way = 0; way < 3; way++) {
         if (open_it(&w) < 0)
             return;
-        session_press(SDLK_f);
+        session_type("f");
         CHECK(turns(w, 2) == 0, "f ends it");
         if (way == 0) {
             session_press(SDLK_ESCAPE);
             CHECK(turns(w, 2) == 0, "Esc does not only leave fullscreen");
             session_press(SDLK_ESCAPE);
         } else if (way == 1) {
-            session_press(SDLK_q);
+            session_type("q");
         } else {
             SDL_PushEvent(&(SDL_Event){.type = SDL_QUIT});
         }

@@ -882,18 +882,6 @@ TEST(no_display)
     SDL_setenv("SDL_VIDEODRIVER", before, 1);
 }
 
-VIEW_TEST(no_shaders)
-{
-    const ViewScene scene = whole_scene(64, 36);
-    drawn_canvas = (Canvas){drawn, 64 * 4, 64, 36};
-    SDL_setenv("LUMEQ_SHADER_DIR", "/nowhere", 1);
-    CHECK(view_read(view, &scene, &drawn_canvas, fresh_error()) < 0 &&
-              strstr(fixture_error.text, "/nowhere/quad.vert"),
-          "%s", fixture_error.text);
-    SDL_setenv("LUMEQ_SHADER_DIR", "", 1);
-    draw(&scene);
-}
-
 int main(int argc, char **argv)
 {
     return check_and_close(argc, argv);

@@ -72,7 +72,7 @@ static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
     return m;
 }
 
-/* Reach of half a filter (see open_filter()) beyond a pixel's edge in the picture. */
+/* Reach of half a filter (see Axis) beyond a pixel's edge in the picture. */
 static double reach_out(double scale)
 {
     return fmax(scale, 1) - 0.5 * scale + 0.5;
@@ -103,94 +103,57 @@ static int move_between(int begin, int size, int limit, int limit_size)
     return to - begin;
 }
 
-/* One-axis weights of the source pixels for each target pixel: a triangle filter as wide as two
- * pixels of the larger grid. */
-typedef struct Filter {
-    int *first;     /* per target pixel: source pixel of the first weight */
-    float *weights; /* per target pixel: `taps` weights */
-    int taps;
-} Filter;
+/* One axis of a bitmap: target pixel i is centred over source pixel `at`. The weights of the source
+ * pixels around it form a triangle as wide as two pixels of the larger grid. */
+typedef struct Axis {
+    double scale, offset, reach; /* source pixel 0 begins at `offset` in the target */
+    int size;                    /* source pixels */
+} Axis;
 
-static void close_filter(Filter *f)
+static Axis axis_of(double scale, double offset, int size)
 {
-    free(f->first);
-    free(f->weights);
+    return (Axis){scale, offset, fmax(1, 1 / scale), size};
 }
 
-/* Filter for `count` target pixels from `begin`; source pixel 0 begins at `offset`. Outside the
- * source is transparent. */
-static int open_filter(Filter *f, int begin, int count, double offset, double scale, int size)
+static double centre_of(const Axis *axis, int target)
 {
-    const double reach = fmax(1, 1 / scale);
-    f->taps = (int)ceil(2 * reach) + 1;
-    f->first = calloc((size_t)count, sizeof(*f->first));
-    f->weights = calloc((size_t)count * (size_t)f->taps, sizeof(*f->weights));
-    if (!f->first || !f->weights)
-        return -1;
-    for (int i = 0; i < count; i++) {
-        const double at = (begin + i + 0.5 - offset) / scale - 0.5;
-        float *weights = f->weights + (size_t)i * (size_t)f->taps;
-        double sum = 0;
-        f->first[i] = (int)ceil(at - reach);
-        for (int tap = 0; tap < f->taps; tap++)
-            sum += fmax(0, 1 - fabs(f->first[i] + tap - at) / reach);
-        for (int tap = 0; tap < f->taps; tap++)
-            if (f->first[i] + tap >= 0 && f->first[i] + tap < size)
-                weights[tap] = (float)(fmax(0, 1 - fabs(f->first[i] + tap - at) / reach) / sum);
-    }
-    return 0;
+    return (target + 0.5 - axis->offset) / axis->scale - 0.5;
 }
 
-/* Computes one target pixel. A source pixel of weight 0 may not exist. */
-static void scale_pixel(const SubtitleBitmap *b, const Filter *across, int x, const Filter *down,
-                        int y, const Canvas *canvas, int canvas_x, int canvas_y)
+/* Computes one target pixel. Outside the source is transparent. */
+static void scale_pixel(const SubtitleBitmap *b, const Axis *across, const Axis *down, int x, int y,
+                        const Overlay *overlay)
 {
-    const float *wx = across->weights + (size_t)x * (size_t)across->taps;
-    const float *wy = down->weights + (size_t)y * (size_t)down->taps;
-    float sum[4] = {0};
-    for (int j = 0; j < down->taps; j++) {
-        if (wy[j] == 0)
-            continue;
-        const uint8_t *row = b->pixels + (ptrdiff_t)(down->first[y] + j) * b->width * 4;
-        for (int i = 0; i < across->taps; i++) {
-            if (wx[i] == 0)
+    const double at_x = centre_of(across, x), at_y = centre_of(down, y);
+    double sum[4] = {0}, all = 0;
+    for (int j = (int)ceil(at_y - down->reach); j <= at_y + down->reach; j++)
+        for (int i = (int)ceil(at_x - across->reach); i <= at_x + across->reach; i++) {
+            const double weight =
+                (1 - fabs(i - at_x) / across->reach) * (1 - fabs(j - at_y) / down->reach);
+            all += weight;
+            if (i < 0 || j < 0 || i >= across->size || j >= down->size)
                 continue;
-            const uint8_t *pixel = row + (ptrdiff_t)(across->first[x] + i) * 4;
-            const float alpha = wx[i] * wy[j] * pixel[3];
+            const uint8_t *pixel = b->pixels + ((ptrdiff_t)j * b->width + i) * 4;
             for (int c = 0; c < 3; c++)
-                sum[c] += alpha * pixel[c];
-            sum[3] += alpha;
+                sum[c] += weight * pixel[3] * pixel[c];
+            sum[3] += weight * pixel[3];
         }
-    }
-    const int cover = (int)lrintf(sum[3]);
-    if (cover <= 0)
-        return;
+    const int cover = (int)lrint(sum[3] / all);
     Colour colour = 0;
-    for (int c = 0; c < 3; c++)
-        colour = colour << 8 | (Colour)lrintf(sum[c] / sum[3]);
-    canvas_blend(canvas, canvas_x, canvas_y, colour, cover);
+    for (int c = 0; c < 3 && cover > 0; c++)
+        colour = colour << 8 | (Colour)lrint(sum[c] / sum[3]);
+    canvas_blend(&overlay->canvas, x - overlay->x, y - overlay->y, colour, cover);
 }
 
-/* Blends a bitmap into the overlay. */
-static int draw_bitmap(const Overlay *overlay, const SubtitleBitmap *b, const Mapping *m)
+static void draw_bitmap(const Overlay *overlay, const SubtitleBitmap *b, const Mapping *m)
 {
     const Rect limit = {overlay->x, overlay->y, overlay->canvas.width, overlay->canvas.height};
     const Rect target = rect_intersect(find_target(b, m), limit);
-    if (!target.width)
-        return 0;
-    Filter across = {0}, down = {0};
-    int ret = open_filter(&across, target.x, target.width, m->left + b->x * m->across, m->across,
-                          b->width);
-    if (ret == 0)
-        ret = open_filter(&down, target.y, target.height, m->top + b->y * m->down, m->down,
-                          b->height);
-    for (int y = 0; ret == 0 && y < target.height; y++)
-        for (int x = 0; x < target.width; x++)
-            scale_pixel(b, &across, x, &down, y, &overlay->canvas, target.x + x - overlay->x,
-                        target.y + y - overlay->y);
-    close_filter(&across);
-    close_filter(&down);
-    return ret;
+    const Axis across = axis_of(m->across, m->left + b->x * m->across, b->width);
+    const Axis down = axis_of(m->down, m->top + b->y * m->down, b->height);
+    for (int y = target.y; y < target.y + target.height; y++)
+        for (int x = target.x; x < target.x + target.width; x++)
+            scale_pixel(b, &across, &down, x, y, overlay);
 }
 
 static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect picture)
@@ -210,8 +173,7 @@ static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect pictu
     s->overlay.x = all.x;
     s->overlay.y = all.y;
     for (int i = 0; canvas->pixels && i < event->bitmap_count; i++)
-        if (draw_bitmap(&s->overlay, &event->bitmaps[i], &m) < 0)
-            break;
+        draw_bitmap(&s->overlay, &event->bitmaps[i], &m);
 }
 
 int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPlace *place,

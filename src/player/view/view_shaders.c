@@ -1,50 +1,18 @@
 #include "player/view/view_shaders.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define VERSION "#version 330 core\n"
 
-/* Environment variable: load shaders from this folder, for development. */
-#define FOLDER_VARIABLE "LUMEQ_SHADER_DIR"
-
-#define MAX_SOURCE 65536
 #define MAX_LOG 512
 
-static char *read_source(const char *folder, const char *name, MediaError *error)
+static const char *source_of(const char *name)
 {
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    char *text = file ? calloc(1, MAX_SOURCE) : NULL;
-    const size_t read = text ? fread(text, 1, MAX_SOURCE - 1, file) : 0;
-    if (!read || ferror(file)) {
-        media_fail(error, MEDIA_INPUT, "the shader %s cannot be read: %s", path, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (file)
-        fclose(file);
-    return text;
-}
-
-/* Returns the source of a shader; free it with free(). NULL with an error. */
-static char *source_of(const char *name, MediaError *error)
-{
-    const char *folder = getenv(FOLDER_VARIABLE);
-    if (folder && folder[0])
-        return read_source(folder, name, error);
-    for (const ViewShader *shader = view_shaders; shader->name; shader++)
-        if (!strcmp(shader->name, name)) {
-            char *text = strdup(shader->text);
-            if (!text)
-                media_fail(error, MEDIA_INPUT, "out of memory");
-            return text;
-        }
-    media_fail(error, MEDIA_INPUT, "there is no shader %s", name);
-    return NULL;
+    const ViewShader *shader = view_shaders;
+    while (strcmp(shader->name, name) != 0)
+        shader++;
+    return shader->text;
 }
 
 /* Returns 0, or -1 with the compiler's message. */
@@ -62,22 +30,16 @@ static int compile(const Gl *gl, GLuint shader, const char *name, const char *co
     return media_fail(error, MEDIA_INPUT, "the OpenGL driver cannot compile %s: %s", name, log);
 }
 
-/* Compiles and attaches one stage; the program keeps the shader object alive. */
+/* Compiles and attaches one stage; the program keeps the shader object alive. `before`: a source to
+ * include, or NULL. */
 static int add_stage(const Gl *gl, GLuint program, GLenum stage, const char *name,
                      const char *defines, const char *before, MediaError *error)
 {
-    char *first = before ? source_of(before, error) : NULL;
-    char *text = !before || first ? source_of(name, error) : NULL;
-    int ret = -1;
-    if (text) {
-        const char *texts[] = {VERSION, defines, first ? first : "", text};
-        const GLuint shader = gl->CreateShader(stage);
-        ret = compile(gl, shader, name, texts, 4, error);
-        gl->AttachShader(program, shader);
-        gl->DeleteShader(shader);
-    }
-    free(first);
-    free(text);
+    const char *texts[] = {VERSION, defines, before ? source_of(before) : "", source_of(name)};
+    const GLuint shader = gl->CreateShader(stage);
+    const int ret = compile(gl, shader, name, texts, 4, error);
+    gl->AttachShader(program, shader);
+    gl->DeleteShader(shader);
     return ret;
 }
 
