@@ -504,19 +504,6 @@ OSD_TEST(osd_pointed)
     CHECK(!draw(f, OSD_POINTED, 1).width && f->changed, "still there");
 }
 
-/* It is inside of small windows. */
-OSD_TEST(osd_help_in_small_windows)
-{
-    static const int all[][2] = {{640, 360}, {480, 270}, {300, 400}, {300, 170}, {200, 200}};
-    osd_set_rows(f->osd, OSD_HELP, keys, key_count);
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        f->place = whole_window(all[i][0], all[i][1]);
-        const Rect help = draw(f, OSD_HELP, 1);
-        CHECK(help.width && is_inside(help, (Rect){0, 0, all[i][0], all[i][1]}), "outside");
-        check_ink(f, "help");
-    }
-}
-
 static OsdSettings make_settings(void)
 {
     OsdSettings s;

@@ -729,42 +729,6 @@ static int count_forgotten(void *opaque, unsigned texture)
     return known && uploads.stuck;
 }
 
-/* A frame with a luma of its own and the chroma of another. */
-static AVFrame *with_chroma_of(const AVFrame *frame, int luma)
-{
-    AVFrame *own = gray_frame(frame->width, frame->height, luma), *both = av_frame_clone(frame);
-    if (!both)
-        abort();
-    if (both->buf[1])
-        av_buffer_unref(&both->buf[0]);
-    else
-        both->buf[1] = both->buf[0]; /* one for all planes */
-    both->buf[0] = av_buffer_ref(own->buf[0]);
-    both->data[0] = own->data[0];
-    both->linesize[0] = own->linesize[0];
-    av_frame_free(&own);
-    return both;
-}
-
-/* Changing the chroma of one side does not change the other. */
-VIEW_TEST(chroma_of_each_side)
-{
-    FREED_BY(av_frame_free) AVFrame *in = gray_frame(64, 36, 120);
-    FREED_BY(av_frame_free) AVFrame *out = with_chroma_of(in, 120);
-    ViewScene scene = whole_scene(64, 36);
-    show(VIEW_INPUT, in);
-    show(VIEW_OUTPUT, out);
-    FREED_BY(av_frame_free) AVFrame *coloured = gray_frame(64, 36, 120);
-    fill_component(coloured, 2, 200);
-    show(VIEW_OUTPUT, coloured);
-    scene.shown = VIEW_INPUT;
-    CHECK(shows(&scene, (Rect){0, 0, 64, 36}, 120), "the input has changed");
-    show(VIEW_OUTPUT, out);
-    show(VIEW_INPUT, coloured);
-    scene.shown = VIEW_OUTPUT;
-    CHECK(shows(&scene, (Rect){0, 0, 64, 36}, 120), "the output has changed");
-}
-
 VIEW_TEST(refusing_uploader)
 {
     const ViewUploader uploader = {count_planes, NULL, NULL};
