@@ -95,6 +95,22 @@ static inline PlayerState session_state(const Session *s)
               state.message, (s)->error.text);                                                     \
     } while (0)
 
+/* For conditions: the last message, or how it begins. */
+#define SAYS(text) (strcmp(state.message, text) == 0)
+#define BEGINS(text) (strncmp(state.message, text, strlen(text)) == 0)
+
+/* Types a character, or presses a key, and waits. */
+#define TYPE_UNTIL(s, text, condition)                                                             \
+    do {                                                                                           \
+        session_type(text);                                                                        \
+        SESSION_UNTIL(s, condition);                                                               \
+    } while (0)
+#define PRESS_UNTIL(s, code, condition)                                                            \
+    do {                                                                                           \
+        session_press(code);                                                                       \
+        SESSION_UNTIL(s, condition);                                                               \
+    } while (0)
+
 /* Runs the player's loop `count` times. */
 static inline void session_turns(Session *s, int count)
 {

@@ -137,8 +137,7 @@ SESSION_TEST(comes_at_the_end, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config",
 {
     session_type(" "); /* opening may take longer than the rest of the part */
     drop_held(s);
-    session_type(" ");
-    SESSION_UNTIL(s, state.position >= 460000);
+    TYPE_UNTIL(s, " ", state.position >= 460000);
     session_turns(s, 4);
     release(s);
     SESSION_UNTIL(s, state.position >= 600000); /* and is played beyond --to */

@@ -117,39 +117,31 @@ SESSION_TEST(opens_the_next_one_ahead,
              (atomic_store(&opened, 0),
               session_open(s, ARGUMENTS("--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP))))
 {
-    session_type(" "); /* so that it does not end before */
-    SESSION_UNTIL(s, atomic_load(&opened) == 2);
+    /* so that it does not end before */
+    TYPE_UNTIL(s, " ", atomic_load(&opened) == 2);
     CHECK(session_state(s).file == 1, "it is played already");
-    session_type(" ");
-    SESSION_UNTIL(s, state.file == 2);
+    TYPE_UNTIL(s, " ", state.file == 2);
     CHECK(atomic_load(&opened) == 2, "it was opened %d times", atomic_load(&opened) - 1);
 }
 
 SESSION_TEST(keys_choose, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
     CHECK(strncmp(session_title(), "1/2 ", 4) == 0, "its title is %s", session_title());
-    session_type("<");
-    SESSION_UNTIL(s, strcmp(state.message, "First file") == 0);
-    session_type(">");
-    SESSION_UNTIL(s, state.file == 2);
+    TYPE_UNTIL(s, "<", SAYS("First file"));
+    TYPE_UNTIL(s, ">", state.file == 2);
     CHECK(strncmp(session_state(s).message, "2/2: lumeq-sample", 12) == 0, "it says %s",
           session_state(s).message);
     CHECK(strncmp(session_title(), "2/2 ", 4) == 0, "its title is %s", session_title());
-    session_type(">");
-    SESSION_UNTIL(s, strcmp(state.message, "Last file") == 0);
-    session_press(SDLK_AUDIOPREV);
-    SESSION_UNTIL(s, state.file == 1);
-    session_press(SDLK_AUDIONEXT);
-    SESSION_UNTIL(s, state.file == 2);
-    session_press(SDLK_AUDIOPLAY);
-    SESSION_UNTIL(s, state.paused);
+    TYPE_UNTIL(s, ">", SAYS("Last file"));
+    PRESS_UNTIL(s, SDLK_AUDIOPREV, state.file == 1);
+    PRESS_UNTIL(s, SDLK_AUDIONEXT, state.file == 2);
+    PRESS_UNTIL(s, SDLK_AUDIOPLAY, state.paused);
 }
 
 SESSION_TEST(alone_there_is_no_other, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP)))
 {
     CHECK(strncmp(session_title(), "1/1", 3) != 0, "its title is %s", session_title());
-    session_type(">");
-    SESSION_UNTIL(s, strcmp(state.message, "No other files") == 0);
+    TYPE_UNTIL(s, ">", SAYS("No other files"));
 }
 
 /* --loop-all repeats the list, --loop only one file. */
@@ -157,8 +149,8 @@ SESSION_TEST(begins_again_with_the_first,
              open_files(s, ARGUMENTS("--no-config", "--loop-all", "--to", "0.4", LUMEQ_CLIP,
                                      LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    session_type("<"); /* before the first comes the last */
-    SESSION_UNTIL(s, state.file == 3);
+    /* before the first comes the last */
+    TYPE_UNTIL(s, "<", state.file == 3);
     SESSION_UNTIL(s, state.file == 1);
     SESSION_UNTIL(s, state.file == 2);
 }
@@ -170,19 +162,16 @@ SESSION_TEST(stays_open_at_the_last_end_only,
     SESSION_UNTIL(s, state.at_end);
     CHECK(session_state(s).file == 2, "at the end of file %d", session_state(s).file);
     CHECK(!s->ended, "it is closed");
-    session_type("<");
-    SESSION_UNTIL(s, state.file == 1 && !state.at_end);
+    TYPE_UNTIL(s, "<", state.file == 1 && !state.at_end);
 }
 
 SESSION_TEST(skips_files_that_cannot_be_played,
              open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, in_folder("notes.txt"),
                                      LUMEQ_CLIP)))
 {
-    session_type(">");
-    SESSION_UNTIL(s, strstr(state.message, "notes.txt") != NULL);
+    TYPE_UNTIL(s, ">", strstr(state.message, "notes.txt") != NULL);
     SESSION_UNTIL(s, state.file == 3);
-    session_type("<");
-    SESSION_UNTIL(s, state.file == 1);
+    TYPE_UNTIL(s, "<", state.file == 1);
 }
 
 SESSION_TEST(begins_with_what_can_be_played,
@@ -214,8 +203,7 @@ TEST(ends_where_none_can_be_played)
 SESSION_TEST(plays_a_folder, open_files(s, ARGUMENTS("--no-config", "--loop", folder)))
 {
     CHECK(session_state(s).files == 4, "%d files", session_state(s).files);
-    session_type(">");
-    SESSION_UNTIL(s, strcmp(state.message, "2/4: a 10.mkv") == 0 && state.file == 2);
+    TYPE_UNTIL(s, ">", SAYS("2/4: a 10.mkv") && state.file == 2);
 }
 
 /* ---- dropped files ---- */
@@ -249,8 +237,7 @@ SESSION_TEST(unplayable_drop_keeps_the_list,
     const char *const paths[] = {in_folder("broken.mp4"), in_folder("notes.txt"), NULL};
     drop_all(paths);
     SESSION_UNTIL(s, strstr(state.message, "notes.txt") != NULL);
-    session_type(">");
-    SESSION_UNTIL(s, state.file == 2 && state.files == 2);
+    TYPE_UNTIL(s, ">", state.file == 2 && state.files == 2);
 }
 
 /* Makes a sequence of two gray pictures; the second is smaller, which is an error. */

@@ -92,7 +92,7 @@ SESSION_TEST(the_metered_part_is_told, open_at(s, 1 * SECOND))
     session_type("z");
     send_mouse(SDL_MOUSEBUTTONDOWN, 100, 60);
     send_mouse(SDL_MOUSEBUTTONUP, 200, 120);
-    SESSION_UNTIL(s, strncmp(state.message, "Metering: only the marked part, ", 32) == 0);
+    SESSION_UNTIL(s, BEGINS("Metering: only the marked part, "));
     int width = 0, height = 0;
     const char *size = session_state(s).message + 32;
     CHECK(sscanf(size, "%dx%d pixels", &width, &height) == 2 && width > 0 && height > 0,
@@ -181,12 +181,11 @@ SESSION_TEST(chapters_and_edges, open_at(s, 1 * SECOND))
         {SDLK_PAGEDOWN, 0, "First chapter"},
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        session_press(steps[i].key);
-        SESSION_UNTIL(s, !state.seeking && strcmp(state.message, steps[i].says) == 0 &&
-                             off(s, steps[i].position) < FRAME_US);
+        PRESS_UNTIL(s, steps[i].key,
+                    !state.seeking && strcmp(state.message, steps[i].says) == 0 &&
+                        off(s, steps[i].position) < FRAME_US);
     }
-    session_press(SDLK_PAGEUP);
-    SESSION_UNTIL(s, !state.seeking && off(s, 4 * SECOND) < FRAME_US);
+    PRESS_UNTIL(s, SDLK_PAGEUP, !state.seeking && off(s, 4 * SECOND) < FRAME_US);
     session_turns(s, 2);
     CHECK(strstr(session_title(), " (0:04 / 0:11) - lumeq"), "the title is %s", session_title());
     if (has_text()) {
@@ -203,14 +202,11 @@ SESSION_TEST(chapters_and_edges, open_at(s, 1 * SECOND))
 /* L sets both ends of a section that repeats. */
 SESSION_TEST(repeats, open_at(s, 2 * SECOND))
 {
-    session_type("L");
-    SESSION_UNTIL(s, strncmp(state.message, "Repeat from 0:02.0", 18) == 0);
+    TYPE_UNTIL(s, "L", BEGINS("Repeat from 0:02.0"));
     for (int i = 1; i <= 10; i++) {
-        session_type(".");
-        SESSION_UNTIL(s, state.position >= 2 * SECOND + i * FRAME_US);
+        TYPE_UNTIL(s, ".", state.position >= 2 * SECOND + i * FRAME_US);
     }
-    session_type("L");
-    SESSION_UNTIL(s, strncmp(state.message, "Repeat to 0:02.4", 16) == 0);
+    TYPE_UNTIL(s, "L", BEGINS("Repeat to 0:02.4"));
     session_type("p");
     int64_t most = 0;
     for (int rounds = 0; rounds < 2; rounds++) {
@@ -219,8 +215,7 @@ SESSION_TEST(repeats, open_at(s, 2 * SECOND))
             s, (most = FFMAX(most, state.position), state.position <= 2 * SECOND + 2 * FRAME_US));
     }
     CHECK(most <= 2 * SECOND + 11 * FRAME_US, "it goes on to %lld", (long long)most);
-    session_type("L");
-    SESSION_UNTIL(s, strcmp(state.message, "Repeat: off") == 0);
+    TYPE_UNTIL(s, "L", SAYS("Repeat: off"));
     SESSION_UNTIL(s, state.position > 3 * SECOND);
 }
 
@@ -252,16 +247,16 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
     session_press(SDLK_TAB);
     for (int i = 0; i < PLAYER_SETTINGS; i++) {
         SESSION_UNTIL(s, state.look.settings && state.look.chosen == i);
-        session_press(SDLK_RIGHT);
-        SESSION_UNTIL(s, strncmp(state.message, rows[i].says, strlen(rows[i].says)) == 0 &&
-                             !state.changing && !state.seeking);
+        PRESS_UNTIL(s, SDLK_RIGHT,
+                    strncmp(state.message, rows[i].says, strlen(rows[i].says)) == 0 &&
+                        !state.changing && !state.seeking);
         session_turns(s, 3);
         AUTO_GRAB now = grab(s);
         CHECK(!rows[i].seen || difference(&before, &now, 0.6, 1) > 0.05, "%s is not seen: %.3f",
               rows[i].says, difference(&before, &now, 0.6, 1));
-        session_press(i % 2 ? SDLK_BACKSPACE : SDLK_DELETE);
-        SESSION_UNTIL(s, strncmp(state.message, rows[i].back, strlen(rows[i].back)) == 0 &&
-                             !state.changing && !state.seeking);
+        PRESS_UNTIL(s, i % 2 ? SDLK_BACKSPACE : SDLK_DELETE,
+                    strncmp(state.message, rows[i].back, strlen(rows[i].back)) == 0 &&
+                        !state.changing && !state.seeking);
         session_turns(s, 3);
         AUTO_GRAB back = grab(s);
         CHECK(difference(&before, &back, 0.6, 1) == 0, "%s does not bring it back: %.3f",
@@ -269,13 +264,10 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
         session_press(SDLK_DOWN);
     }
     SESSION_UNTIL(s, state.look.chosen == 0);
-    session_press(SDLK_UP);
-    SESSION_UNTIL(s, state.look.chosen == PLAYER_SETTINGS - 1);
+    PRESS_UNTIL(s, SDLK_UP, state.look.chosen == PLAYER_SETTINGS - 1);
     CHECK(session_state(s).position == 1 * SECOND, "arrows seek");
-    session_press(SDLK_ESCAPE);
-    SESSION_UNTIL(s, !state.look.settings && !s->ended);
-    session_press(SDLK_RIGHT);
-    SESSION_UNTIL(s, state.position == 6 * SECOND && !state.seeking);
+    PRESS_UNTIL(s, SDLK_ESCAPE, !state.look.settings && !s->ended);
+    PRESS_UNTIL(s, SDLK_RIGHT, state.position == 6 * SECOND && !state.seeking);
 }
 
 /* W prints the command and copies it to the clipboard. Standard input has no command. */
@@ -286,8 +278,7 @@ SESSION_TEST(w_prints_and_copies_the_command, open_at(s, 1 * SECOND))
     char text[256];
     session_press(SDLK_TAB);
     session_press(SDLK_RIGHT);
-    session_type("W");
-    SESSION_UNTIL(s, strncmp(state.message, "Printed and copied: lumeq ", 26) == 0);
+    TYPE_UNTIL(s, "W", BEGINS("Printed and copied: lumeq "));
     char *copied = SDL_GetClipboardText();
     CHECK(strncmp(copied, "lumeq ", 6) == 0 && strstr(copied, "-lumeq.mkv") &&
               strstr(copied, " --mode=clahe"),

@@ -62,8 +62,7 @@ static int open_paused(Session *s)
     SESSION_UNTIL(s, state.shown > 20);
     CHECK(session_state(s).on_gpu, "it does not decode on the GPU");
     check_held("while it plays");
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
+    TYPE_UNTIL(s, " ", state.paused);
     return s->ended;
 }
 
@@ -77,8 +76,7 @@ TEST(a_long_pause)
     press(&s, "....,,", "while it steps");
     pass_minutes(&s, "after the keys");
     const int64_t shown = session_state(&s).shown;
-    session_type(" ");
-    SESSION_UNTIL(&s, state.shown > shown + 40);
+    TYPE_UNTIL(&s, " ", state.shown > shown + 40);
     CHECK(session_state(&s).on_gpu, "it has left the GPU");
     CHECK(!fake_nvidia.refused, "%d surfaces too many were requested", fake_nvidia.refused);
     check_held("while it plays again");
@@ -98,20 +96,16 @@ TEST(lost_while_it_is_paused)
         return;
     const int64_t position = session_state(&s).position;
     fake_gpu_lose_after(0);
-    session_type("e");
-    SESSION_UNTIL(&s, fake_gpu_is_lost() && !state.changing);
+    TYPE_UNTIL(&s, "e", fake_gpu_is_lost() && !state.changing);
     CHECK(!session_state(&s).on_gpu, "the shown frame is on a lost GPU");
     CHECK(session_state(&s).position == position, "it shows %lld us, not %lld",
           (long long)session_state(&s).position, (long long)position);
     session_type("c");
     session_turns(&s, 4);
-    session_type(".");
-    SESSION_UNTIL(&s, state.position > position);
-    session_type(",");
-    SESSION_UNTIL(&s, state.position == position);
+    TYPE_UNTIL(&s, ".", state.position > position);
+    TYPE_UNTIL(&s, ",", state.position == position);
     const int64_t shown = session_state(&s).shown;
-    session_type(" ");
-    SESSION_UNTIL(&s, state.shown > shown + 20);
+    TYPE_UNTIL(&s, " ", state.shown > shown + 20);
     CHECK(!s.ended, "it ends: %s", s.error.text);
     session_close(&s);
     fake_gpu_lose_after(1000000);

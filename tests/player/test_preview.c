@@ -38,14 +38,13 @@ SESSION_TEST(cannot_seek_or_loop, !fake_camera_ready() || open_camera(s, nothing
 {
     static const char *const keys[] = {"[", "]", "l", "L", NULL, NULL, ","};
     for (int i = 0; i < 7; i++) {
-        session_type("m");
-        SESSION_UNTIL(s, strncmp(state.message, "Volume", 6) == 0);
+        TYPE_UNTIL(s, "m", BEGINS("Volume"));
         keys[i] ? session_type(keys[i]) : session_press(i == 4 ? SDLK_LEFT : SDLK_HOME);
         SESSION_UNTIL(s, strstr(state.message, "live") != NULL);
     }
     CHECK(session_state(s).speed == 1 && !session_state(s).loop, "they did something");
-    session_type(" "); /* the last one has paused */
-    SESSION_UNTIL(s, !state.paused);
+    /* the last one has paused */
+    TYPE_UNTIL(s, " ", !state.paused);
     const int64_t shown = session_state(s).shown;
     SESSION_UNTIL(s, state.shown > shown + 5);
 }
@@ -54,8 +53,7 @@ SESSION_TEST(cannot_seek_or_loop, !fake_camera_ready() || open_camera(s, nothing
 SESSION_TEST(settings_act_on_paused_picture, !fake_camera_ready() || open_camera(s, nothing))
 {
     static const char *const keys[] = {"1", "3", "5", "e", "r"};
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
+    TYPE_UNTIL(s, " ", state.paused);
     fake_camera_is("gone");
     SESSION_UNTIL(s, state.gone);
     fake_camera_is("");
@@ -68,8 +66,7 @@ SESSION_TEST(settings_act_on_paused_picture, !fake_camera_ready() || open_camera
               session_state(s).message);
     }
     const int64_t shown = session_state(s).shown;
-    session_type(" ");
-    SESSION_UNTIL(s, state.shown > shown + 3);
+    TYPE_UNTIL(s, " ", state.shown > shown + 3);
 }
 
 SESSION_TEST(says_that_pictures_are_damaged, !fake_camera_ready() || open_camera(s, nothing))
@@ -120,8 +117,8 @@ TEST(a_file_that_cannot_be_played_changes_nothing)
             SESSION_UNTIL(&s, strstr(state.message, files[i]) != NULL);
             SESSION_UNTIL(&s, state.shown > shown + 5);
             CHECK(session_state(&s).recording, "%s ends the recording", files[i]);
-            session_type("m"); /* another message */
-            SESSION_UNTIL(&s, strstr(state.message, files[i]) == NULL);
+            /* another message */
+            TYPE_UNTIL(&s, "m", strstr(state.message, files[i]) == NULL);
         }
         session_close(&s);
         CHECK(access("x.mkv", R_OK) == 0, "there is no recording");
@@ -139,10 +136,8 @@ TEST(a_file_takes_its_place)
         session_drop(LUMEQ_CLIP);
         SESSION_UNTIL(&s, state.duration > 0 && state.position > 200000);
         CHECK(access("x.mkv", R_OK) == 0, "there is no recording");
-        session_type("R");
-        SESSION_UNTIL(&s, strcmp(state.message, "Only cameras can be recorded") == 0);
-        session_press(SDLK_RIGHT);
-        SESSION_UNTIL(&s, state.position > 3000000);
+        TYPE_UNTIL(&s, "R", SAYS("Only cameras can be recorded"));
+        PRESS_UNTIL(&s, SDLK_RIGHT, state.position > 3000000);
         session_close(&s);
     }
 }

@@ -144,23 +144,19 @@ SESSION_TEST(pauses_for_long, open_clip(s))
     const int64_t end = session_now() + (seconds ? atoi(seconds) : 0) * INT64_C(1000000);
     SESSION_UNTIL(s, state.shown > 10);
     const int on_gpu = session_state(s).on_gpu;
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
+    TYPE_UNTIL(s, " ", state.paused);
     const int64_t when_paused = session_state(s).shown;
     for (int i = 0; i < 10; i++) { /* a turn that has nothing to do takes a tenth of a second */
         atomic_fetch_add(&ahead, 60 * SECOND);
         session_turns(s, 1);
     }
     CHECK(session_state(s).shown <= when_paused + 1, "frames go on while paused");
-    session_type("e");
-    SESSION_UNTIL(s, !state.changing);
-    session_type("e");
-    SESSION_UNTIL(s, !state.changing);
+    TYPE_UNTIL(s, "e", !state.changing);
+    TYPE_UNTIL(s, "e", !state.changing);
     while (!s->ended && session_now() < end)
         session_turns(s, 1);
     const int64_t shown = session_state(s).shown;
-    session_type(" ");
-    SESSION_UNTIL(s, !state.paused && state.shown >= shown + 60);
+    TYPE_UNTIL(s, " ", !state.paused && state.shown >= shown + 60);
     CHECK(session_state(s).on_gpu == on_gpu, "it has left the GPU");
     CHECK(!s->error.fault, "%s", s->error.text);
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
@@ -173,36 +169,28 @@ SESSION_TEST(steps_both_ways, open_at(s, 2 * SECOND))
     const int64_t first = session_state(s).position;
     CHECK(first == 2 * SECOND, "at %lld", (long long)first);
     for (int i = 1; i <= 3; i++) {
-        session_type(".");
-        SESSION_UNTIL(s, state.position == first + i * FRAME_US);
+        TYPE_UNTIL(s, ".", state.position == first + i * FRAME_US);
     }
     for (int i = 2; i >= -2; i--) {
-        session_type(",");
-        SESSION_UNTIL(s, state.position == first + i * FRAME_US && !state.seeking);
+        TYPE_UNTIL(s, ",", state.position == first + i * FRAME_US && !state.seeking);
     }
-    session_type(".");
-    SESSION_UNTIL(s, state.position == first - FRAME_US);
+    TYPE_UNTIL(s, ".", state.position == first - FRAME_US);
     CHECK(session_state(s).paused, "stepping pauses");
 }
 
 SESSION_TEST(seeks_exactly, open_at(s, 1 * SECOND))
 {
-    session_press(SDLK_RIGHT);
-    SESSION_UNTIL(s, state.position == 6 * SECOND && !state.seeking);
-    session_press(SDLK_LEFT);
-    SESSION_UNTIL(s, state.position == 1 * SECOND && !state.seeking);
-    session_press(SDLK_LEFT); /* not before the start */
-    SESSION_UNTIL(s, state.position == 0 && !state.seeking);
+    PRESS_UNTIL(s, SDLK_RIGHT, state.position == 6 * SECOND && !state.seeking);
+    PRESS_UNTIL(s, SDLK_LEFT, state.position == 1 * SECOND && !state.seeking);
+    /* not before the start */
+    PRESS_UNTIL(s, SDLK_LEFT, state.position == 0 && !state.seeking);
     session_press(SDLK_RIGHT); /* they add up */
-    session_press(SDLK_RIGHT);
-    SESSION_UNTIL(s, state.position == 10 * SECOND && !state.seeking);
-    session_press(SDLK_UP); /* not beyond the last frame */
-    SESSION_UNTIL(s, state.position >= 10900000 && !state.seeking);
+    PRESS_UNTIL(s, SDLK_RIGHT, state.position == 10 * SECOND && !state.seeking);
+    /* not beyond the last frame */
+    PRESS_UNTIL(s, SDLK_UP, state.position >= 10900000 && !state.seeking);
     CHECK(!s->ended, "a seek to the end while paused ends it");
-    session_press(SDLK_DOWN);
-    SESSION_UNTIL(s, state.position == 0 && !state.seeking);
-    session_type(" ");
-    SESSION_UNTIL(s, state.position >= 200000);
+    PRESS_UNTIL(s, SDLK_DOWN, state.position == 0 && !state.seeking);
+    TYPE_UNTIL(s, " ", state.position >= 200000);
 }
 
 /* Steps add up even if they come while the previous one is still seeking. */
@@ -219,8 +207,7 @@ SESSION_TEST(a_part_ends,
 {
     SESSION_UNTIL(s, state.shown > 0 && !state.seeking);
     session_type(" ");
-    session_press(SDLK_UP);
-    SESSION_UNTIL(s, state.position == 2 * SECOND - FRAME_US && !state.seeking);
+    PRESS_UNTIL(s, SDLK_UP, state.position == 2 * SECOND - FRAME_US && !state.seeking);
     session_type(" ");
     const int64_t begin = session_now();
     SESSION_UNTIL(s, s->ended);
@@ -232,8 +219,7 @@ SESSION_TEST(tracks_and_seeks, open_at(s, 1 * SECOND))
 {
     session_press(SDLK_RIGHT);
     session_type("#");
-    session_type("j");
-    SESSION_UNTIL(s, state.position == 6 * SECOND && !state.seeking);
+    TYPE_UNTIL(s, "j", state.position == 6 * SECOND && !state.seeking);
 }
 
 /* Waits for the end of the clip, and checks that the window stays open there. */
@@ -252,11 +238,10 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
                                                                "10.5", "--keep-open", "yes")) < 0)
 {
     stays_at_its_end(s);
-    session_type(" "); /* again, from where it began */
-    SESSION_UNTIL(s, !state.at_end && !state.paused && state.position < 10700000);
+    /* again, from where it began */
+    TYPE_UNTIL(s, " ", !state.at_end && !state.paused && state.position < 10700000);
     stays_at_its_end(s);
-    session_press(SDLK_LEFT);
-    SESSION_UNTIL(s, !state.at_end && !state.seeking && state.position < 6000000);
+    PRESS_UNTIL(s, SDLK_LEFT, !state.at_end && !state.seeking && state.position < 6000000);
     CHECK(session_state(s).paused, "it plays after a seek");
     session_type(" ");
     const int64_t shown = session_state(s).shown;
@@ -267,13 +252,10 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
     for (int i = 0; i < 3; i++) /* through all deinterlacing modes: it is still the end */
         session_type("D");
     SESSION_UNTIL(s, state.at_end && !state.seeking && state.position == last);
-    session_type(" ");
-    SESSION_UNTIL(s, !state.at_end && !state.paused && state.position < 10700000);
+    TYPE_UNTIL(s, " ", !state.at_end && !state.paused && state.position < 10700000);
     stays_at_its_end(s);
-    session_type(",");
-    SESSION_UNTIL(s, !state.at_end && !state.seeking && state.position < last);
-    session_type("q");
-    SESSION_UNTIL(s, s->ended);
+    TYPE_UNTIL(s, ",", !state.at_end && !state.seeking && state.position < last);
+    TYPE_UNTIL(s, "q", s->ended);
     CHECK(!session_state(s).ended, "it has ended where it was closed before");
 }
 
@@ -306,18 +288,15 @@ SESSION_TEST(changes_speed, open_clip(s))
     for (int i = 0; i < 40; i++)
         session_type("[");
     SESSION_UNTIL(s, state.speed == 0.25);
-    session_press(SDLK_BACKSPACE);
-    SESSION_UNTIL(s, state.speed == 1);
+    PRESS_UNTIL(s, SDLK_BACKSPACE, state.speed == 1);
 }
 
 SESSION_TEST(loops, session_open(s, ARGUMENTS(clip(), "--no-config", "--to", "0.4")) < 0)
 {
-    session_type("l");
-    SESSION_UNTIL(s, state.loop && state.position == 360000);
+    TYPE_UNTIL(s, "l", state.loop && state.position == 360000);
     SESSION_UNTIL(s, state.position == 0);
     SESSION_UNTIL(s, state.position == 360000);
-    session_type("l");
-    SESSION_UNTIL(s, s->ended);
+    TYPE_UNTIL(s, "l", s->ended);
 }
 
 /* ---- settings ---- */
@@ -327,8 +306,7 @@ static void change(Session *s, const char *key)
 {
     char before[128];
     SDL_strlcpy(before, session_state(s).message, sizeof(before));
-    session_type(key);
-    SESSION_UNTIL(s, strcmp(state.message, before) != 0 && !state.changing);
+    TYPE_UNTIL(s, key, strcmp(state.message, before) != 0 && !state.changing);
     session_turns(s, 3);
 }
 
@@ -363,9 +341,9 @@ SESSION_TEST(fullscreen_has_its_own_panel, session_open(s, ARGUMENTS(clip(), "--
                  {"f", 1, PANEL_OVER}};
     SESSION_UNTIL(s, state.shown > 0 && state.look.histogram == PANEL_BESIDE);
     for (int i = 0; i < 5; i++) {
-        session_type(steps[i].key);
-        SESSION_UNTIL(s, state.fullscreen == steps[i].fullscreen &&
-                             state.look.histogram == steps[i].panel);
+        TYPE_UNTIL(s, steps[i].key,
+                   state.fullscreen == steps[i].fullscreen &&
+                       state.look.histogram == steps[i].panel);
     }
     session_close(s);
     if (session_open(
@@ -392,15 +370,13 @@ static const char *write_good_clip(void)
 SESSION_TEST(more_of_a_good_picture,
              session_open(s, ARGUMENTS(write_good_clip(), "--no-config", "--strength", "auto")))
 {
-    session_type("p");
-    SESSION_UNTIL(s, state.paused && state.shown > 0);
+    TYPE_UNTIL(s, "p", state.paused && state.shown > 0);
     static const char *const says[][2] = {{"2", "Strength: 0.25"},   {"2", "Strength: 0.30"},
                                           {"1", "Strength: 0.25"},   {"4", "Clip limit: 3.38"},
                                           {"3", "Clip limit: 3.00"}, {"6", "Smoothing: 0.6 s"},
                                           {"5", "Smoothing: 0.5 s"}, {"5", "Smoothing: 0.4 s"}};
     for (int i = 0; i < 8; i++) {
-        session_type(says[i][0]);
-        SESSION_UNTIL(s, strcmp(state.message, says[i][1]) == 0 && !state.changing);
+        TYPE_UNTIL(s, says[i][0], strcmp(state.message, says[i][1]) == 0 && !state.changing);
     }
 }
 
@@ -427,22 +403,18 @@ SESSION_TEST(compares, open_at(s, 1 * SECOND))
     hide_panel(s);
     session_turns(s, 4);
     AUTO_GRAB on = grab(s);
-    session_type("c");
-    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
+    TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_SPLIT);
     session_turns(s, 4);
     AUTO_GRAB split = grab(s);
-    session_type("c");
-    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SIDE);
-    session_type("c");
-    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_OFF);
+    TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_SIDE);
+    TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_OFF);
     change(s, "e");
     AUTO_GRAB off = grab(s);
     CHECK(difference(&on, &split, 0.55, 0.95) == 0, "the right side is not the equalized one");
     CHECK(difference(&off, &split, 0.05, 0.45) == 0, "the left side is not the untouched one");
     CHECK(difference(&on, &split, 0.05, 0.45) > 0.3, "both sides are the same");
     session_type("e");
-    session_type("c");
-    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
+    TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_SPLIT);
     const int picture = on.height * 16 / 9, left = (on.width - picture) / 2;
     send_mouse(SDL_MOUSEBUTTONDOWN, on.width / 2, on.height / 2);
     send_mouse(SDL_MOUSEMOTION, left + picture / 4, on.height / 2);
@@ -468,8 +440,7 @@ SESSION_TEST(the_panel_over_a_split,
              session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1", "--compare", "split",
                                        "--histogram", "overlay")) < 0)
 {
-    session_type("p");
-    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
+    TYPE_UNTIL(s, "p", state.paused && state.shown > 0 && !state.seeking);
     enlarge(s);
     AUTO_GRAB there = grab(s);
     drag_split(s, &there, 0.5, 0.03);
@@ -483,10 +454,8 @@ SESSION_TEST(the_panel_over_a_split,
     CHECK(difference(&there, &half, 0.05, 0.2) > 0.3, "it was not there");
     CHECK(difference(&there, &half, 0.55, 0.95) == 0, "it covered the equalized half");
     drag_split(s, &there, 0.5, 0.03);
-    session_type("h");
-    SESSION_UNTIL(s, state.look.histogram == PANEL_BESIDE);
-    session_type("h");
-    SESSION_UNTIL(s, strcmp(state.message, "Panel: no room over the picture") == 0);
+    TYPE_UNTIL(s, "h", state.look.histogram == PANEL_BESIDE);
+    TYPE_UNTIL(s, "h", SAYS("Panel: no room over the picture"));
 }
 
 static int same_picture(const Grab *a, const Grab *b)
@@ -522,8 +491,7 @@ SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
     session_turns(s, 3);
     AUTO_GRAB unlabelled = grab(s);
     CHECK(difference(&one, &unlabelled, 0, 1) == 0, "the one picture is labelled");
-    session_type("c");
-    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
+    TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_SPLIT);
     AUTO_GRAB rest = settled(s);
     send_mouse(SDL_MOUSEMOTION, 110, 100);
     session_turns(s, 3);
@@ -541,8 +509,7 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 {
     static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
     CHECK(session_state(s).look.histogram == PANEL_BESIDE, "it is not beside at first");
-    session_type("h");
-    SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
+    TYPE_UNTIL(s, "h", state.look.histogram == PANEL_OVER);
     CHECK(session_state(s).look.scope == PANEL_HISTOGRAM, "another scope is first");
     for (int beside = 0; beside < 2; beside++) {
         SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
@@ -551,11 +518,9 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
         for (int i = 1; i <= PANEL_ALL; i++) {
             char says[64];
             snprintf(says, sizeof(says), "Panel: %s", names[i]);
-            session_type("h");
-            SESSION_UNTIL(s, strcmp(state.message, says) == 0 && (int)state.look.scope == i);
+            TYPE_UNTIL(s, "h", strcmp(state.message, says) == 0 && (int)state.look.scope == i);
             if (beside && i == 1) {
-                session_type("P");
-                SESSION_UNTIL(s, state.look.histogram == PANEL_BESIDE);
+                TYPE_UNTIL(s, "P", state.look.histogram == PANEL_BESIDE);
             }
             session_turns(s, 2);
             const Grab now = grab(s);
@@ -566,55 +531,40 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
         free(before.pixels);
         CHECK(session_state(s).look.histogram == (beside ? PANEL_BESIDE : PANEL_OVER),
               "it has been moved");
-        session_type("h");
-        SESSION_UNTIL(s, state.look.histogram == PANEL_OFF);
-        session_type("h");
-        SESSION_UNTIL(s, state.look.histogram == PANEL_BESIDE);
+        TYPE_UNTIL(s, "h", state.look.histogram == PANEL_OFF);
+        TYPE_UNTIL(s, "h", state.look.histogram == PANEL_BESIDE);
         CHECK(session_state(s).look.scope == PANEL_HISTOGRAM, "another scope is first");
-        session_type("h");
-        SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
+        TYPE_UNTIL(s, "h", state.look.histogram == PANEL_OVER);
     }
     SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 480, 270);
     session_turns(s, 4);
     session_type("h");
-    session_type("h");
-    SESSION_UNTIL(s, state.look.scope == PANEL_VECTORSCOPE);
-    session_type("h");
-    SESSION_UNTIL(s, state.look.histogram == PANEL_OFF);
+    TYPE_UNTIL(s, "h", state.look.scope == PANEL_VECTORSCOPE);
+    TYPE_UNTIL(s, "h", state.look.histogram == PANEL_OFF);
 }
 
 SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
 {
     if (has_text()) /* the rest goes without */
         wait_for_text(s);
-    session_type("H");
-    SESSION_UNTIL(s, state.look.log_scale);
-    session_type("P");
-    SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
-    session_type("i");
-    SESSION_UNTIL(s, state.look.statistics);
-    session_type("?");
-    SESSION_UNTIL(s, state.look.help);
-    session_type("?");
-    SESSION_UNTIL(s, !state.look.help);
-    session_type("i");
-    SESSION_UNTIL(s, !state.look.statistics);
+    TYPE_UNTIL(s, "H", state.look.log_scale);
+    TYPE_UNTIL(s, "P", state.look.histogram == PANEL_OVER);
+    TYPE_UNTIL(s, "i", state.look.statistics);
+    TYPE_UNTIL(s, "?", state.look.help);
+    TYPE_UNTIL(s, "?", !state.look.help);
+    TYPE_UNTIL(s, "i", !state.look.statistics);
     for (int i = 0; i < 3; i++) {
         static const char *const words[] = {"all frames", "off", "interlaced"};
-        session_type("D");
-        SESSION_UNTIL(s, strncmp(state.message, "Deinterlace:", 12) == 0 &&
-                             strstr(state.message, words[i]));
+        TYPE_UNTIL(s, "D", BEGINS("Deinterlace:") && strstr(state.message, words[i]));
     }
     session_type("M");
     session_type("v");
     session_type("j");
-    session_type("#");
-    SESSION_UNTIL(s, strncmp(state.message, "Sound:", 6) == 0);
+    TYPE_UNTIL(s, "#", BEGINS("Sound:"));
     session_type("f");
     session_press(SDLK_ESCAPE);
     session_turns(s, 3);
-    session_press(SDLK_ESCAPE);
-    SESSION_UNTIL(s, s->ended);
+    PRESS_UNTIL(s, SDLK_ESCAPE, s->ended);
 }
 
 /* A paused window is drawn only when the system asks for it. */
@@ -666,11 +616,9 @@ static void screenshots_of(const char *video, const char *picture)
     strcpy(link, in_folder(name));
     CHECK(realpath(clip(), target) && symlink(target, link) == 0, "no link");
     if (session_open(&s, ARGUMENTS(link, "--no-config", "--ss", "1")) == 0) {
-        session_type("p");
-        SESSION_UNTIL(&s, state.paused && state.shown > 0 && !state.seeking);
+        TYPE_UNTIL(&s, "p", state.paused && state.shown > 0 && !state.seeking);
         for (int i = 1; i <= 2; i++) {
-            session_type("s");
-            SESSION_UNTIL(&s, state.screenshots == i);
+            TYPE_UNTIL(&s, "s", state.screenshots == i);
         }
         session_close(&s);
     }
@@ -765,10 +713,8 @@ SESSION_TEST(subtitles_hold_up_nothing,
     SESSION_UNTIL(s, atomic_load(&is_waiting));
     const int64_t shown = session_state(s).shown;
     SESSION_UNTIL(s, state.shown >= shown + 10);
-    session_type("2");
-    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
-    session_press(SDLK_RIGHT);
-    SESSION_UNTIL(s, !state.seeking && state.position > 5 * SECOND);
+    TYPE_UNTIL(s, "2", BEGINS("Strength") && !state.changing);
+    PRESS_UNTIL(s, SDLK_RIGHT, !state.seeking && state.position > 5 * SECOND);
     session_drop(clip());
     SESSION_UNTIL(s, !state.seeking && state.position < 2 * SECOND);
     CHECK(!shows_subtitles, "a line of the file before is there");
@@ -790,16 +736,12 @@ SESSION_TEST(subtitles_belong_to_frames, !has_text() || open_before_the_first_li
     const int64_t first = 5 * FRAME_US;
     session_turns(s, 4);
     CHECK(!shows_subtitles, "it is there before its begin");
-    session_type(".");
-    SESSION_UNTIL(s, state.position == first && shows_subtitles);
-    session_type(",");
-    SESSION_UNTIL(s, state.position < first);
+    TYPE_UNTIL(s, ".", state.position == first && shows_subtitles);
+    TYPE_UNTIL(s, ",", state.position < first);
     CHECK(!shows_subtitles, "it stays on the frame before");
-    session_type(".");
-    SESSION_UNTIL(s, state.position == first && shows_subtitles);
+    TYPE_UNTIL(s, ".", state.position == first && shows_subtitles);
     for (int i = 0; i < 2; i++) {
-        session_press(i ? SDLK_LEFT : SDLK_RIGHT);
-        SESSION_UNTIL(s, (state.position > 3 * SECOND) == !i);
+        PRESS_UNTIL(s, i ? SDLK_LEFT : SDLK_RIGHT, (state.position > 3 * SECOND) == !i);
         CHECK(!shows_subtitles, "a line is there after a seek, and another frame");
     }
     SESSION_UNTIL(s, !state.seeking && shows_subtitles);

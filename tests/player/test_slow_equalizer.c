@@ -51,19 +51,13 @@ static void close_clip(Session *s)
 SESSION_TEST(keys_act, open_clip(s))
 {
     const int64_t shown = session_state(s).shown;
-    session_type("m");
-    SESSION_UNTIL(s, state.muted);
-    session_type("?");
-    SESSION_UNTIL(s, state.look.help);
-    session_type("P");
-    SESSION_UNTIL(s, state.look.histogram == PANEL_OVER);
-    session_type("c");
-    SESSION_UNTIL(s, state.look.compare == VIEW_COMPARE_SPLIT);
-    session_type("e");
-    SESSION_UNTIL(s, strcmp(state.message, "Equalizer: off") == 0);
+    TYPE_UNTIL(s, "m", state.muted);
+    TYPE_UNTIL(s, "?", state.look.help);
+    TYPE_UNTIL(s, "P", state.look.histogram == PANEL_OVER);
+    TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_SPLIT);
+    TYPE_UNTIL(s, "e", SAYS("Equalizer: off"));
     CHECK(session_state(s).changing, "it cannot be seen yet");
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
+    TYPE_UNTIL(s, " ", state.paused);
     CHECK(session_state(s).shown <= shown + 2, "frames come through the gate");
     gate_set(0);
     SESSION_UNTIL(s, !state.changing);
@@ -73,16 +67,14 @@ SESSION_TEST(keys_act, open_clip(s))
 /* The message of a key waits for the picture it changes, but not for long. */
 SESSION_TEST(answers_come_first, open_clip(s))
 {
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
+    TYPE_UNTIL(s, " ", state.paused);
     standing = clock_now();
     int known = -1;
     while (known != swaps && !s->ended) {
         known = swaps;
         session_turns(s, 3);
     }
-    session_type("1");
-    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0);
+    TYPE_UNTIL(s, "1", BEGINS("Strength"));
     session_turns(s, 5);
     CHECK(swaps == known, "the screen was taken by the message");
     standing += 100000;
@@ -97,13 +89,10 @@ SESSION_TEST(answers_come_first, open_clip(s))
 /* Seeks act as well, and no earlier frame is shown after them. */
 SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
-    session_type(" ");
-    SESSION_UNTIL(s, state.paused);
+    TYPE_UNTIL(s, " ", state.paused);
     const int64_t from = session_state(s).position;
-    session_press(SDLK_RIGHT);
-    SESSION_UNTIL(s, state.seeking);
-    session_type("1");
-    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0);
+    PRESS_UNTIL(s, SDLK_RIGHT, state.seeking);
+    TYPE_UNTIL(s, "1", BEGINS("Strength"));
     CHECK(session_state(s).position == from, "a frame came through the gate");
     gate_set(0);
     SESSION_UNTIL(s, !state.seeking && !state.changing);
@@ -115,8 +104,7 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
 /* The window can be closed while frames are being equalized. */
 SESSION_TEST(quits, open_clip(s))
 {
-    session_type("q");
-    SESSION_UNTIL(s, s->ended);
+    TYPE_UNTIL(s, "q", s->ended);
     close_clip(s);
 }
 

@@ -43,13 +43,11 @@ static int open_clip(Session *s)
     atomic_store(&gave_up, 0);
     if (session_open(s, arguments) < 0)
         return -1;
-    session_type("p");
-    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
+    TYPE_UNTIL(s, "p", state.paused && state.shown > 0 && !state.seeking);
     CHECK(session_state(s).position == 1 * SECOND, "at %lld", (long long)session_state(s).position);
     atomic_store(&waiting, 0);
     atomic_store(&held, 1);
-    session_press(SDLK_RIGHT);
-    SESSION_UNTIL(s, atomic_load(&waiting));
+    PRESS_UNTIL(s, SDLK_RIGHT, atomic_load(&waiting));
     return s->ended;
 }
 
@@ -65,14 +63,10 @@ static void close_clip(Session *s)
 /* The threads of the previous seek cannot end; settings still change the picture. */
 SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
-    session_press(SDLK_RIGHT);
-    SESSION_UNTIL(s, strncmp(state.message, "0:11", 4) == 0);
-    session_type("?");
-    SESSION_UNTIL(s, state.look.help);
-    session_type("1");
-    SESSION_UNTIL(s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
-    session_type("m");
-    SESSION_UNTIL(s, state.muted);
+    PRESS_UNTIL(s, SDLK_RIGHT, BEGINS("0:11"));
+    TYPE_UNTIL(s, "?", state.look.help);
+    TYPE_UNTIL(s, "1", BEGINS("Strength") && !state.changing);
+    TYPE_UNTIL(s, "m", state.muted);
     session_press(SDLK_LEFT);
     session_press(SDLK_LEFT);
     session_press(SDLK_LEFT);
@@ -82,21 +76,16 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
     CHECK(stuck.seeking && stuck.position == 1 * SECOND, "at %lld", (long long)stuck.position);
     atomic_store(&held, 0);
     SESSION_UNTIL(s, state.position == 5 * SECOND && !state.seeking);
-    session_type(" ");
-    SESSION_UNTIL(s, !state.paused && state.position >= 5 * SECOND + 200000);
+    TYPE_UNTIL(s, " ", !state.paused && state.position >= 5 * SECOND + 200000);
     close_clip(s);
 }
 
 /* Sound tracks can be switched off and on meanwhile. */
 SESSION_TEST(tracks_do_not_wait, open_clip(s))
 {
-    session_type("#");
-    SESSION_UNTIL(s, strcmp(state.message, "Sound: none") == 0);
-    session_type("#");
-    SESSION_UNTIL(s, strncmp(state.message, "Sound: ", 7) == 0 &&
-                         strcmp(state.message, "Sound: none") != 0);
-    session_type(" ");
-    SESSION_UNTIL(s, !state.paused);
+    TYPE_UNTIL(s, "#", SAYS("Sound: none"));
+    TYPE_UNTIL(s, "#", BEGINS("Sound: ") && strcmp(state.message, "Sound: none") != 0);
+    TYPE_UNTIL(s, " ", !state.paused);
     atomic_store(&held, 0);
     SESSION_UNTIL(s, state.position >= 6 * SECOND && !state.seeking);
     SESSION_UNTIL(s, state.offset != AV_NOPTS_VALUE); /* there is sound */
@@ -109,8 +98,7 @@ SESSION_TEST(files_do_not_wait, open_clip(s))
     session_press(SDLK_RIGHT);
     session_drop(LUMEQ_CLIP);
     session_turns(s, 3);
-    session_type("m");
-    SESSION_UNTIL(s, state.muted);
+    TYPE_UNTIL(s, "m", state.muted);
     atomic_store(&held, 0);
     SESSION_UNTIL(s, !state.paused && state.position < SECOND);
     SESSION_UNTIL(s, state.position >= 400000 && !state.seeking);
@@ -121,8 +109,7 @@ SESSION_TEST(files_do_not_wait, open_clip(s))
 SESSION_TEST(quits, open_clip(s))
 {
     session_press(SDLK_RIGHT);
-    session_type("q");
-    SESSION_UNTIL(s, s->ended);
+    TYPE_UNTIL(s, "q", s->ended);
     close_clip(s);
 }
 

@@ -114,8 +114,7 @@ static int open_film(Session *s, const char *option, const char *value)
     if (!has_text() || session_open(s, ARGUMENTS(in_folder("film.mkv"), "--no-config", "--ss", "1",
                                                  "--histogram", "off", option, value)) < 0)
         return -1;
-    session_type("p");
-    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
+    TYPE_UNTIL(s, "p", state.paused && state.shown > 0 && !state.seeking);
     return s->ended;
 }
 
@@ -135,12 +134,10 @@ static void wait_for_subtitles(Session *s, const Grab *without, int shown)
 static Grab without_subtitles(Session *s)
 {
     SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720); /* messages are outside the middle */
-    session_type("v");
-    SESSION_UNTIL(s, strstr(state.message, "hidden") != NULL);
+    TYPE_UNTIL(s, "v", strstr(state.message, "hidden") != NULL);
     session_turns(s, 4);
     const Grab without = grab(s);
-    session_type("v");
-    SESSION_UNTIL(s, strstr(state.message, "shown") != NULL);
+    TYPE_UNTIL(s, "v", strstr(state.message, "shown") != NULL);
     return without;
 }
 
@@ -171,8 +168,7 @@ TEST(beside_the_video)
         session_press_with(SDLK_g, KMOD_LCTRL | KMOD_LSHIFT);
         says(&s, "Subtitle delay: -400 ms");
         wait_for_subtitles(&s, &without, 0);
-        session_type("j");
-        SESSION_UNTIL(&s, strstr(state.message, "Subtitles: none") != NULL);
+        TYPE_UNTIL(&s, "j", strstr(state.message, "Subtitles: none") != NULL);
         /* a file that is dropped is shown; a wrong one is reported, and the video stays */
         write_text("other.srt", LINES);
         session_drop(in_folder("other.srt"));
@@ -209,9 +205,9 @@ TEST(none_if_not_wanted)
     make_folder();
     write_text("film.srt", LINES);
     if (!open_film(&s, "--sub-track", "none")) {
-        session_type("j");
-        SESSION_UNTIL(&s, strstr(state.message, "Subtitles: none") != NULL ||
-                              strstr(state.message, "of") != NULL);
+        TYPE_UNTIL(&s, "j",
+                   strstr(state.message, "Subtitles: none") != NULL ||
+                       strstr(state.message, "of") != NULL);
         CHECK(strstr(session_state(&s).message, "film.srt") == NULL, "it is loaded");
     }
     session_close(&s);
@@ -230,8 +226,8 @@ SESSION_TEST(sound_delay, session_open(s, ARGUMENTS(clip(), "--no-config", "--lo
     SESSION_UNTIL(s, llabs(state.offset) < 40000);
     session_type("k");
     says(s, "Sound delay: +480 ms");
-    session_press(SDLK_HOME);
-    SESSION_UNTIL(s, !state.seeking && state.position >= 600000 && llabs(state.offset) < 40000);
+    PRESS_UNTIL(s, SDLK_HOME,
+                !state.seeking && state.position >= 600000 && llabs(state.offset) < 40000);
 }
 
 TEST_MAIN
