@@ -1,6 +1,7 @@
 #include "panel/panel.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -577,9 +578,6 @@ static void draw_ground(const Panel *p)
 #define SPIKES 4
 #define SPIKE_RATIO 1.25 /* how far outliers must exceed the next bin */
 
-/* Columns of bars drawn together, row by row. */
-#define COLUMNS 64
-
 PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist)
 {
     const int bins = data->bins, codes = bin_codes(data);
@@ -631,45 +629,21 @@ static double full_height(const uint32_t *hist, int bins, int width, PanelScale 
     return highest[0] < limit ? highest[0] : limit;
 }
 
-/* Fills adjacent bars; `top`: each bar's first full row. */
-static void fill_bars(const Panel *p, Rect part, const int *top, Colour colour)
-{
-    const uint8_t bytes[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour,
-                              (uint8_t)p->theme->bars};
-    uint32_t bar, row[COLUMNS];
-    memcpy(&bar, bytes, 4);
-    int highest = part.y + part.height;
-    for (int i = 0; i < part.width; i++)
-        highest = min_int(highest, top[i]);
-    for (int y = highest; y < part.y + part.height; y++) {
-        uint8_t *pixels = canvas_pixel(p->canvas, part.x, y);
-        memcpy(row, pixels, (size_t)part.width * 4);
-        for (int i = 0; i < part.width; i++)
-            row[i] = y >= top[i] ? bar : row[i];
-        memcpy(pixels, row, (size_t)part.width * 4);
-    }
-}
-
 static void draw_bars(const Panel *p, Rect plot, const uint32_t *hist, Colour colour)
 {
     const int bins = p->data->bins, bottom = plot.y + plot.height;
     const double full = full_height(hist, bins, plot.width, p->data->scale);
     if (full <= 0)
         return;
-    for (int first = 0; first < plot.width; first += COLUMNS) {
-        const int count = min_int(COLUMNS, plot.width - first);
-        int top[COLUMNS];
-        for (int i = 0; i < count; i++) {
-            const double mean = mean_in_column(hist, bins, plot.width, first + i);
-            const double share =
-                p->data->scale == PANEL_LOG ? log1p(mean) / log1p(full) : mean / full;
-            const double height = (share < 1 ? share : 1) * plot.height;
-            top[i] = bottom - (int)height;
-            if (top[i] > plot.y) /* antialiased top */
-                canvas_blend(p->canvas, plot.x + first + i, top[i] - 1, colour,
-                             (int)lrint((height - (int)height) * p->theme->bars));
-        }
-        fill_bars(p, (Rect){plot.x + first, plot.y, count, plot.height}, top, colour);
+    for (int x = 0; x < plot.width; x++) {
+        const double mean = mean_in_column(hist, bins, plot.width, x);
+        const double share = p->data->scale == PANEL_LOG ? log1p(mean) / log1p(full) : mean / full;
+        const double height = fmin(share, 1) * plot.height;
+        const int top = bottom - (int)height;
+        if (top > plot.y) /* antialiased */
+            canvas_blend(p->canvas, plot.x + x, top - 1, colour,
+                         (int)lrint((height - (int)height) * p->theme->bars));
+        canvas_set(p->canvas, (Rect){plot.x + x, top, 1, bottom - top}, colour, p->theme->bars);
     }
 }
 
@@ -691,89 +665,31 @@ static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colou
     vertical_line(p, mean_x, plot.y, plot.height, PANEL_BRIGHT, 110);
 }
 
-typedef struct Point {
-    double x, y;
-} Point;
-
-/* The curve as a polyline. */
-typedef struct Line {
-    Point points[PANEL_MAX_BINS + 1];
-    int count;
-    double spacing; /* distance between points, in pixels */
-    double radius;  /* half the line width */
-} Line;
-
-/* Points closer than a quarter pixel would only cost time. */
-static void find_line(const Panel *p, Rect plot, Line *line)
+/* The curve's row at a column of the plot. */
+static double curve_y(const Panel *p, Rect plot, double column)
 {
-    const int bins = p->data->bins, step = max_int(1, bins / (4 * plot.width));
-    const int codes = bin_codes(p->data);
-    line->count = 0;
-    for (int b = 0;; b = min_int(b + step, bins - 1)) {
-        line->points[line->count++] =
-            (Point){code_x(p, plot, b * codes), code_y(p, plot, p->data->curve[b] / 65536.0)};
-        if (b == bins - 1)
-            break;
-    }
-    line->spacing = (double)step * plot.width / bins;
-    line->radius = 0.9 * line_width(p);
+    const int bins = p->data->bins;
+    const double bin =
+        fmin(fmax(column * bins / plot.width - 0.5 / bin_codes(p->data), 0), bins - 1);
+    const int below = (int)bin, above = min_int(below + 1, bins - 1);
+    const double share = bin - below;
+    const uint32_t *curve = p->data->curve;
+    return code_y(p, plot, ((1 - share) * curve[below] + share * curve[above]) / 65536.0);
 }
 
-static double squared_distance(Point p, Point a, Point b)
-{
-    const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
-    double t = length > 0 ? ((p.x - a.x) * dx + (p.y - a.y) * dy) / length : 0;
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
-    const double x = p.x - a.x - t * dx, y = p.y - a.y - t * dy;
-    return x * x + y * y;
-}
-
-/* Coverage of a pixel by the segments first..last, 0 to 255. */
-static int line_cover(const Line *line, Point pixel, int first, int last)
-{
-    const double reach = line->radius + 1;
-    double nearest = reach * reach;
-    for (int i = first; i < last; i++) {
-        const Point a = line->points[i], b = line->points[i + 1];
-        if ((pixel.y < a.y - reach && pixel.y < b.y - reach) ||
-            (pixel.y > a.y + reach && pixel.y > b.y + reach))
-            continue;
-        const double squared = squared_distance(pixel, a, b);
-        nearest = squared < nearest ? squared : nearest;
-    }
-    const double cover = line->radius + 0.5 - sqrt(nearest);
-    return cover <= 0 ? 0 : cover >= 1 ? 255 : (int)lrint(cover * 255);
-}
-
-/* Draws one pixel column; points first..last can reach it. */
-static void draw_line_column(const Panel *p, Rect plot, const Line *line, int x, int first,
-                             int last)
-{
-    double top = plot.y + plot.height, bottom = plot.y;
-    for (int i = first; i <= last; i++) {
-        const double y = line->points[i].y;
-        top = y < top ? y : top;
-        bottom = y > bottom ? y : bottom;
-    }
-    const int begin = max_int(plot.y, (int)floor(top - line->radius - 1));
-    const int end = min_int(plot.y + plot.height, (int)ceil(bottom + line->radius + 1));
-    for (int y = begin; y < end; y++)
-        canvas_blend(p->canvas, x, y, PANEL_BRIGHT,
-                     line_cover(line, (Point){x + 0.5, y + 0.5}, first, last));
-}
-
+/* Draws an antialiased line, column by column. */
 static void draw_curve(const Panel *p, Rect plot)
 {
-    Line line;
-    find_line(p, plot, &line);
-    for (int column = 0; column < plot.width; column++) {
-        const double middle = column + 0.5 - (line.points[0].x - plot.x);
-        const double reach = line.radius + 1;
-        const int first = max_int(0, (int)floor((middle - reach) / line.spacing));
-        const int last = (int)ceil((middle + reach) / line.spacing);
-        /* the last segment may be shorter */
-        draw_line_column(p, plot, &line, plot.x + column, min_int(first, line.count - 1),
-                         last >= line.count - 2 ? line.count - 1 : last);
+    const double radius = 0.9 * line_width(p);
+    for (int x = 0; x < plot.width; x++) {
+        const double left = curve_y(p, plot, x), right = curve_y(p, plot, x + 1.0);
+        const double middle = (left + right) / 2, rise = fabs(right - left);
+        const double half = fmin(radius * hypot(1, rise), rise / 2 + radius);
+        const int end = min_int(plot.y + plot.height, (int)ceil(middle + half + 1));
+        for (int y = max_int(plot.y, (int)floor(middle - half - 1)); y < end; y++) {
+            const double cover = fmin(fmax(half + 0.5 - fabs(y + 0.5 - middle), 0), 1);
+            canvas_blend(p->canvas, plot.x + x, y, PANEL_BRIGHT, (int)lrint(255 * cover));
+        }
     }
 }
 
@@ -821,42 +737,13 @@ void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)
     text_draw(text, canvas);
 }
 
-/* Everything that the background depends on, except numbers and words. For memcmp(). */
-typedef struct Ground {
-    Text *text;
-    PanelText size;
-    double kr, kb;
-    int bins, depth, full_range, light, translucent, has_words;
-    int scope, has_scopes, scopes_full_range, has_chroma;
-} Ground;
-
-static void find_ground(Ground *g, const Panel *p)
-{
-    const PanelData *d = p->data;
-    memset(g, 0, sizeof(*g));
-    g->text = p->text;
-    g->size.scale = d->text.scale;
-    g->size.density = d->text.density;
-    g->bins = d->bins;
-    g->depth = d->depth;
-    g->full_range = d->full_range;
-    g->light = (int)d->light;
-    g->translucent = d->translucent;
-    g->has_words = d->words != NULL;
-    g->scope = (int)d->scope;
-    g->has_scopes = d->scopes != NULL;
-    if (!d->scopes)
-        return;
-    g->kr = d->scopes->kr;
-    g->kb = d->scopes->kb;
-    g->scopes_full_range = d->scopes->full_range;
-    g->has_chroma = d->scopes->has_chroma;
-}
-
 struct PanelCache {
-    Canvas ground;            /* with the text */
-    Canvas canvas;            /* complete */
-    Ground drawn;             /* what the background was drawn for */
+    Canvas ground;   /* with the text */
+    Canvas canvas;   /* complete */
+    PanelData drawn; /* what the background was drawn for; its pointers may be outdated */
+    Text *text;      /* ... also */
+    double kr, kb;   /* ... and of the scopes */
+    int scopes_full_range, has_chroma;
     PanelMarks input, output; /* the numbers drawn */
     char words[MOST_WORDS];   /* the words drawn */
     int64_t interval;         /* panel_interval() of the drawn numbers */
@@ -893,6 +780,21 @@ static int same_marks(const PanelMarks *a, const PanelMarks *b)
            a->low == b->low && a->high == b->high;
 }
 
+/* True if the background was drawn for the same, except numbers and words. */
+static bool same_ground(const PanelCache *c, const PanelData *d, const Text *text)
+{
+    const PanelData *b = &c->drawn;
+    const Scopes *s = d->scopes;
+    const bool same_scopes =
+        !s || (c->kr == s->kr && c->kb == s->kb && c->scopes_full_range == s->full_range &&
+               c->has_chroma == s->has_chroma);
+    return c->text == text && b->text.scale == d->text.scale &&
+           b->text.density == d->text.density && b->bins == d->bins && b->depth == d->depth &&
+           b->full_range == d->full_range && b->light == d->light &&
+           b->translucent == d->translucent && !b->words == !d->words && b->scope == d->scope &&
+           !b->scopes == !s && same_scopes;
+}
+
 /* Erases what draw_live() drew. */
 static void restore_plots(const PanelCache *c, const Panel *p)
 {
@@ -923,10 +825,8 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     const int same_numbers =
         same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output) &&
         (!data->words || strncmp(c->words, data->words, sizeof(c->words) - 1) == 0);
-    Ground ground;
-    find_ground(&ground, &p);
     c->late = !same_numbers && interval == c->interval;
-    if (resized || memcmp(&ground, &c->drawn, sizeof(ground)) != 0 || (!same_numbers && !c->late)) {
+    if (resized || !same_ground(c, data, text) || (!same_numbers && !c->late)) {
         Panel below = p;
         below.canvas = &c->ground;
         draw_ground(&below);
@@ -935,7 +835,14 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
         c->input = p.input;
         c->output = p.output;
         snprintf(c->words, sizeof(c->words), "%s", data->words ? data->words : "");
-        c->drawn = ground;
+        c->drawn = *data;
+        c->text = text;
+        if (data->scopes) {
+            c->kr = data->scopes->kr;
+            c->kb = data->scopes->kb;
+            c->scopes_full_range = data->scopes->full_range;
+            c->has_chroma = data->scopes->has_chroma;
+        }
         c->late = 0;
     } else {
         restore_plots(c, &p);
