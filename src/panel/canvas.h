@@ -11,7 +11,7 @@
 /* Plain data, borrowed. Bytes are R, G, B, A; alpha is not premultiplied. */
 typedef struct Canvas {
     uint8_t *pixels;  /* first row */
-    ptrdiff_t stride; /* bytes between rows; may be negative */
+    ptrdiff_t stride; /* bytes between rows */
     int width, height;
 } Canvas;
 
@@ -122,6 +122,17 @@ static inline void canvas_fill(const Canvas *canvas, Rect rect, Colour colour, i
     for (int y = 0; y < part.height; y++)
         for (int x = 0; x < part.width; x++)
             canvas_blend(canvas, part.x + x, part.y + y, colour, cover);
+}
+
+/* Draws an antialiased disc. */
+static inline void canvas_disc(const Canvas *canvas, double x, double y, double radius,
+                               Colour colour)
+{
+    for (int row = (int)(y - radius) - 1; row <= (int)(y + radius) + 1; row++)
+        for (int column = (int)(x - radius) - 1; column <= (int)(x + radius) + 1; column++) {
+            const double share = radius + 0.5 - hypot(column + 0.5 - x, row + 0.5 - y);
+            canvas_blend(canvas, column, row, colour, (int)lrint(255 * fmin(fmax(share, 0), 1)));
+        }
 }
 
 /* Rounds the canvas's corners, antialiased. */

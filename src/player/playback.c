@@ -15,7 +15,7 @@
 /* The frame before another one is hardly further away. */
 #define BEFORE_US 500000
 
-/* By so much a frame has to be late before it is not even equalized. */
+/* Frames that are later than this are not equalized. */
 #define LATE_US 5000
 
 /* After the last live picture, buffered sound plays for at most this long. A sender faster than
@@ -251,7 +251,7 @@ static void begin_work(Playback *p)
     p->add[0] = '\0';
 }
 
-/* Meanwhile the loop may have changed anything but what the work has alone. */
+/* Takes over the results. The loop may have changed its own members meanwhile. */
 static void end_work(Playback *p)
 {
     PlaybackWork *w = &p->work;
@@ -327,7 +327,7 @@ void playback_drop_ahead(Playback *p)
     p->state.ended = 0;
 }
 
-/* Silent, and without a frame from here on. */
+/* Stops the sound and drops all frames. */
 static void detach(Playback *p)
 {
     if (p->stage)
@@ -461,7 +461,7 @@ int64_t playback_heard(const Playback *p, int64_t now)
     return position + p->sound_delay;
 }
 
-int playback_is_silent(const Playback *p, int64_t now)
+bool playback_is_silent(const Playback *p, int64_t now)
 {
     return !p->audio || audio_queue_is_over(audio_queue(p->audio), now);
 }
@@ -656,7 +656,7 @@ int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t si
     return sound > 0;
 }
 
-int playback_can_seek(const Playback *p)
+bool playback_can_seek(const Playback *p)
 {
     return !p->state.source->live && source_can_seek(p->state.source);
 }

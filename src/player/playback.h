@@ -90,10 +90,9 @@ int playback_fetch_newest(Playback *p, MediaError *error);
 /* The first fetched frame; there must be one. */
 const Frame *playback_next(const Playback *p);
 
-/* Takes it; the caller owns it. */
+/* Takes it, or the shown frame, equalized again with other settings (NULL: it has not come). The
+ * caller owns it. */
 Frame *playback_take(Playback *p);
-
-/* Takes the shown frame, equalized again with other settings. NULL: it has not come. */
 Frame *playback_take_redone(Playback *p);
 
 /* After a change of the settings: drops the fetched frames, which come again. */
@@ -102,10 +101,8 @@ void playback_drop_ahead(Playback *p);
 /* Call it once a turn while it plays: the stage then drops frames that are too late. */
 void playback_update_late(Playback *p, int64_t now);
 
-/* Number of frames dropped because they were too late. */
+/* Number of frames dropped because they were too late, and shown late. */
 int64_t playback_dropped(const Playback *p);
-
-/* Number of frames shown late. */
 int64_t playback_late(const Playback *p);
 
 /* Call when the requested frame, the first fetched one, is shown: starts the clock at it. */
@@ -119,14 +116,12 @@ bool playback_check_late(Playback *p, int64_t lead_us, int64_t now);
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
                            int64_t *due);
 
-/* The position that should be seen now. */
+/* The position that should be seen now, and that of the audible sound, or AV_NOPTS_VALUE. */
 int64_t playback_time(Playback *p, int64_t now);
-
-/* The position of the sound that is audible now, or AV_NOPTS_VALUE. */
 int64_t playback_heard(const Playback *p, int64_t now);
 
 /* True if no sound is left to play. */
-int playback_is_silent(const Playback *p, int64_t now);
+bool playback_is_silent(const Playback *p, int64_t now);
 
 /* Call it once a turn. Returns true once a live source has ended and its last sound was played. */
 bool playback_update_end(Playback *p, int64_t now);
@@ -135,7 +130,6 @@ bool playback_update_end(Playback *p, int64_t now);
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
 
 void playback_set_speed(Playback *p, double speed, int64_t now);
-
 void playback_set_volume(Playback *p, int volume, int muted);
 
 /* Plays sound this much after its picture; negative: before it. The pictures follow at once. */
@@ -144,16 +138,13 @@ void playback_set_sound_delay(Playback *p, int64_t delay);
 /* Chooses an audio track, NULL: none, and restarts at `position`. */
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position);
 
-/* Chooses a track of the source; NULL: none. */
+/* Chooses a track of the source (NULL: none), or a file of PlaybackState. */
 void playback_select_subtitles(Playback *p, const AVStream *stream);
-
-/* Chooses a file of PlaybackState. */
 void playback_select_file(Playback *p, const SubtitleFile *file);
 
-/* Starts to open a subtitle file, which is added to the files. */
+/* Starts to open a subtitle file, which is added to the files. Later, playback_take_file() returns
+ * it once. */
 void playback_add_file(Playback *p, const char *path);
-
-/* Returns a file that was added since the last call, or NULL. */
 const SubtitleFile *playback_take_file(Playback *p);
 
 /* The stored packets: all of the chosen file, or those of all tracks of the source so far. */
@@ -170,16 +161,15 @@ int playback_take_trouble(Playback *p, char *text, size_t size);
  * `to_end`: whether it was played to the end of the input; `lost`: frames lost after decoding. */
 int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t size);
 
-/* 0 for a pipe. */
-int playback_can_seek(const Playback *p);
+/* False for a pipe. */
+bool playback_can_seek(const Playback *p);
 
 /* The length of the input, or 0 if unknown. */
 int64_t playback_duration(const Playback *p);
 
-/* Stops it, and waits for all that it has to close. *playback may be NULL. */
+/* Stops it, and waits for all that it has to close; the second one returns the source to the
+ * caller. *playback may be NULL. */
 void playback_close(Playback **playback);
-
-/* The same, but returns the source to the caller. */
 void playback_give_back(Playback **playback);
 
 #endif

@@ -41,8 +41,8 @@
 /* Loads fonts on a thread because searching for them is slow. */
 typedef struct TextLoader {
     pthread_t thread;
-    int running;
-    atomic_int done;
+    bool running;
+    atomic_bool done;
     Text *text; /* valid when done; NULL if no font was found */
 } TextLoader;
 
@@ -64,10 +64,10 @@ struct Screen {
     double opacity[OSD_PARTS];
     OsdSettings settings;
     PanelMode other_histogram; /* in fullscreen, or in the window: not the current state */
-    int cursor_shown;
+    bool cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
-    int resized;                   /* the user or window manager changed it */
-    int dirty;                     /* redraw needed */
+    bool resized;                  /* the user or window manager changed it */
+    bool dirty;                    /* redraw needed */
     int64_t hidden_until;          /* hidden until then unless a picture arrives; 0: visible */
 };
 
@@ -76,12 +76,12 @@ const ScreenState *screen_state(const Screen *s)
     return &s->state;
 }
 
-int screen_is_fullscreen(const Screen *s)
+bool screen_is_fullscreen(const Screen *s)
 {
     return window_is_fullscreen(s->window);
 }
 
-int screen_takes_device(const Screen *s)
+bool screen_takes_device(const Screen *s)
 {
     return s->cuda && !view_cuda_failure(s->cuda);
 }
@@ -179,7 +179,7 @@ static PanelPlace place_panel(const Screen *s)
     return place_panel_in(s, width, height);
 }
 
-int screen_has_room_for_all(const Screen *s)
+bool screen_has_room_for_all(const Screen *s)
 {
     const PanelMode mode =
         s->state.look.histogram == PANEL_OFF ? PANEL_BESIDE : s->state.look.histogram;
@@ -315,7 +315,7 @@ Rect screen_to_samples(const Screen *s, Rect part)
 /* Window managers may round a size by this many units. */
 #define SAME_UNITS 2
 
-static int is_resized(const Screen *s)
+static bool is_resized(const Screen *s)
 {
     int width, height;
     window_own_size(s->window, &width, &height);
@@ -440,7 +440,7 @@ void screen_set_pointed(Screen *s, int x, const char *line)
     s->dirty = 1;
 }
 
-int screen_wants_statistics(const Screen *s, int64_t now)
+bool screen_wants_statistics(const Screen *s, int64_t now)
 {
     return now >= s->statistics_at;
 }
@@ -630,7 +630,7 @@ void screen_close(Screen **screen)
     *screen = NULL;
 }
 
-static int shows_input(const Screen *s)
+static bool shows_input(const Screen *s)
 {
     return s->state.look.compare != VIEW_COMPARE_OFF || s->state.look.source;
 }
@@ -758,7 +758,7 @@ void screen_quit(const Screen *s, int by_itself)
 
 void screen_show_cursor(Screen *s, int64_t until, int64_t now)
 {
-    const int shown = until && now <= until;
+    const bool shown = until && now <= until;
     if (shown != s->cursor_shown)
         window_show_cursor(s->window, shown);
     if (shown) {

@@ -59,19 +59,19 @@ void screen_show(Screen *screen);
 
 /* Always current; valid until screen_close(). */
 const ScreenState *screen_state(const Screen *screen);
-int screen_is_fullscreen(const Screen *screen);
+bool screen_is_fullscreen(const Screen *screen);
 
 /* Replaces ScreenOptions.help from the next screen_set_look() on. */
 void screen_set_help(Screen *screen, int (*help)(OsdRow *rows, int room));
 
-/* Returns nonzero if the panel has room for all scopes at once. */
-int screen_has_room_for_all(const Screen *screen);
+/* True if the panel has room for all scopes at once. */
+bool screen_has_room_for_all(const Screen *screen);
 
 /* The window's size in desktop units if the user resized it, else 0 x 0. */
 void screen_own_size(const Screen *screen, int *width, int *height);
 
-/* Returns nonzero if frames may stay in GPU memory. */
-int screen_takes_device(const Screen *screen);
+/* True if frames may stay in GPU memory. */
+bool screen_takes_device(const Screen *screen);
 
 /* ---- mouse positions, in window units ---- */
 
@@ -92,6 +92,7 @@ ViewZoom screen_pan_by(const Screen *screen, int x, int y);
 
 /* The part of the window that the picture covers (the equalized one in a comparison). */
 Rect screen_picture(const Screen *screen);
+
 /* See osd_settings_at(). */
 int screen_setting_at(const Screen *screen, int x, int y, int *acts, int *step);
 
@@ -119,12 +120,11 @@ void screen_message(Screen *screen, const char *line, double share);
 
 /* Keeps the bar visible at least until then. */
 void screen_show_bar(Screen *screen, int64_t until);
-
 /* See osd_set_pointed(); x is in window units. */
 void screen_set_pointed(Screen *screen, int x, const char *line);
 
-/* Returns nonzero if the statistics are visible and due for an update. */
-int screen_wants_statistics(const Screen *screen, int64_t now);
+/* True if the statistics are visible and due for an update. */
+bool screen_wants_statistics(const Screen *screen, int64_t now);
 void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_t now);
 
 /* UTF-8. */
@@ -167,7 +167,7 @@ int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int
 
 /* ---- pictures of it ---- */
 
-/* Starts a screenshot; the window reports the result. */
+/* The window reports the result. */
 void screen_take_screenshot(Screen *screen, const char *path, int64_t position);
 
 /* See player_grab(). */

@@ -2,15 +2,17 @@
 
 #include <stdlib.h>
 
-/* How the mean of times follows the last one. */
+/* Weight of the last time in a mean. */
 #define TIMING_WEIGHT 0.1
 
-/* Uploading a frame is begun this much earlier than it usually takes. */
+/* Margin added to the usual upload time. */
 #define LEAD_US 2000
 
-/* A frame is drawn this much before it is due: the swap waits for the screen's refresh. */
+/* Frames are drawn this long before they are due: the swap waits for the screen's refresh. */
 #define DRAW_LEAD_US 1000
 
+/* Frames this late make the decoder skip those that no other frame refers to, until they are less
+ * late than the second time. */
 #define HURRY_US 300000
 #define HURRY_ENOUGH_US 30000
 
@@ -22,8 +24,8 @@ struct Showing {
     Screen *screen;
     Frame *frame; /* the one of `shown` */
     Shown shown;
-    int missing; /* it could not be uploaded, and comes again */
-    int64_t due; /* when it is to be drawn */
+    bool missing; /* it could not be uploaded, and comes again */
+    int64_t due;  /* when it is to be drawn */
     int64_t rate_since, rate_count;
 };
 
@@ -99,12 +101,12 @@ void showing_note(Showing *s, const Playback *b, int64_t now)
 
 /* ---- one frame on its way to the screen ---- */
 
-static int is_fresh(const Showing *s)
+static bool is_fresh(const Showing *s)
 {
     return s->frame && !s->shown.drawn && !s->missing;
 }
 
-int showing_is_due(const Showing *s, int64_t now)
+bool showing_is_due(const Showing *s, int64_t now)
 {
     return is_fresh(s) && now >= s->due - DRAW_LEAD_US;
 }
@@ -156,7 +158,7 @@ static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
     return ret;
 }
 
-/* Shows the current frame with other settings, if that has come. */
+/* Shows the current frame with other settings, once it was equalized again. */
 static int show_redone(Showing *s, Playback *b, MediaError *error)
 {
     Frame *redone = playback_take_redone(b);
@@ -182,12 +184,6 @@ static int show_first(Showing *s, Playback *b, int64_t now, MediaError *error)
     return SHOWING_ARRIVED;
 }
 
-static int show_step(Showing *s, Playback *b, int64_t now, MediaError *error)
-{
-    const int ret = show_next(s, b, now, error);
-    return ret < 0 ? ret : SHOWING_STEPPED;
-}
-
 static void drop_first(Playback *b)
 {
     Frame *frame = playback_take(b);
@@ -211,7 +207,6 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
         *wait = FFMIN(*wait, until);
         return SHOWING_NOTHING;
     }
-    /* while frames come late, the decoder skips those that no other frame refers to */
     if (now - due > HURRY_US)
         input_hurry(playback_state(b)->input, 1);
     else if (now - due < HURRY_ENOUGH_US)
@@ -221,7 +216,7 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
 
 /* True after the duration of the last frame, and after the end of the sound unless only a part of
  * the input is played. */
-static int is_over(const Showing *s, Playback *b, int64_t now)
+static bool is_over(const Showing *s, Playback *b, int64_t now)
 {
     const PlaybackState *is = playback_state(b);
     if (is->paused || !is->ended)
@@ -255,7 +250,10 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
         return show_first(s, b, now, error);
     if (!is->paused)
         return advance(s, b, now, wait, error);
-    return step ? show_step(s, b, now, error) : SHOWING_NOTHING;
+    if (!step)
+        return SHOWING_NOTHING;
+    ret = show_next(s, b, now, error);
+    return ret < 0 ? ret : SHOWING_STEPPED;
 }
 
 /* ---- live input: shows the newest frame at once ---- */
@@ -275,8 +273,10 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
         return playback_update_end(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
     if (is->pending)
         return show_first(s, b, now, error);
-    if (!held)
-        return step ? show_step(s, b, now, error) : show_next(s, b, now, error);
+    if (!held) {
+        ret = show_next(s, b, now, error);
+        return ret < 0 || !step ? ret : SHOWING_STEPPED;
+    }
     while (is->ahead) /* they would be old after the pause */
         drop_first(b);
     return SHOWING_NOTHING;

@@ -63,8 +63,8 @@ const Shown *showing_shown(const Showing *showing);
 int showing_run(Showing *showing, Playback *playback, int step, int64_t now, int64_t *wait,
                 MediaError *error);
 
-/* Not 0: draw the shown frame now, for the first time. */
-int showing_is_due(const Showing *showing, int64_t now);
+/* True if the shown frame is to be drawn now, for the first time. */
+bool showing_is_due(const Showing *showing, int64_t now);
 
 /* Records that this frame is on the screen since `now`. */
 void showing_note(Showing *showing, const Playback *playback, int64_t now);

@@ -42,8 +42,8 @@ typedef int (*XlibHandler)(void *display);
 typedef XlibHandler (*XlibSetHandler)(XlibHandler handler);
 static const Window *on_x11;
 
-/* Other threads may notice the loss first. They wait for the window's thread to find out, unless
- * that thread is waiting for them. */
+/* Other threads may notice the loss first. They wait until the window's thread does, unless it is
+ * waiting for them. */
 static int lose_x11(void *display)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -56,7 +56,7 @@ static int lose_x11(void *display)
     return 0;
 }
 
-static int has_driver(const char *name)
+static bool has_driver(const char *name)
 {
     const char *driver = SDL_GetCurrentVideoDriver();
     return driver && strcmp(driver, name) == 0;
@@ -89,14 +89,14 @@ typedef XlibErrorHandler (*XlibSetErrorHandler)(XlibErrorHandler handler);
 
 static XlibErrorHandler usual_handler;
 
-/* SDL wakes the thread that waits for events by a message to the window, from a connection of its
- * own. The server may get it after the window is gone, which is no error. */
+/* SDL wakes the thread that waits for events with a message to the window, on another connection.
+ * It may arrive after the window is gone, which is no error. */
 static int pass_over_messages(void *display, XlibError *error)
 {
     return error->request == X_SEND_EVENT ? 0 : usual_handler(display, error);
 }
 
-/* Before SDL starts, which keeps the handler that it finds. Xlib stays loaded with it. */
+/* Call it before SDL starts, which keeps the handler that it finds. Xlib stays loaded. */
 static void expect_late_messages(void)
 {
     XlibSetErrorHandler set;
@@ -122,7 +122,7 @@ void window_quit(const Window *window, int by_itself)
 
 /* True if the root window names a window manager's window. Xlib is loaded at run time so that no
  * headers are needed to build. */
-static int has_window_manager(void)
+static bool has_window_manager(void)
 {
     void *(*open_display)(const char *name);
     unsigned long (*root)(void *display);
@@ -226,7 +226,7 @@ static int display_of(const Window *window)
 }
 
 /* True on X11 without a window manager. SDL would wrongly assume that fullscreen worked. */
-static int lacks_manager(void)
+static bool lacks_manager(void)
 {
     return has_driver("x11") && !has_window_manager();
 }
@@ -370,7 +370,7 @@ void window_resize(Window *window, int width, int height)
 }
 
 /* True if the window is fullscreen or maximized. */
-static int is_whole(const Window *window)
+static bool is_whole(const Window *window)
 {
     return window_is_fullscreen(window) ||
            (SDL_GetWindowFlags(window->window) & SDL_WINDOW_MAXIMIZED) != 0;
@@ -424,7 +424,7 @@ void window_set_title(Window *window, const char *title)
     SDL_SetWindowTitle(window->window, title);
 }
 
-int window_set_fullscreen(Window *window, int fullscreen, MediaError *error)
+int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error)
 {
     if (window->covers || (fullscreen && lacks_manager())) {
         cover(window, fullscreen);
@@ -436,12 +436,12 @@ int window_set_fullscreen(Window *window, int fullscreen, MediaError *error)
     return 0;
 }
 
-int window_is_fullscreen(const Window *window)
+bool window_is_fullscreen(const Window *window)
 {
     return window->covers || (SDL_GetWindowFlags(window->window) & SDL_WINDOW_FULLSCREEN) != 0;
 }
 
-void window_show_cursor(Window *window, int shown)
+void window_show_cursor(Window *window, bool shown)
 {
     (void)window; /* SDL has one cursor for all windows */
     SDL_ShowCursor(shown ? SDL_ENABLE : SDL_DISABLE);

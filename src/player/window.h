@@ -2,6 +2,7 @@
 #ifndef LUMEQ_PLAYER_WINDOW_H
 #define LUMEQ_PLAYER_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "media/error.h"
@@ -51,7 +52,6 @@ void window_own_size(const Window *window, int *width, int *height);
 
 /* The drawable size in pixels; all drawing uses these. */
 void window_size(const Window *window, int *width, int *height);
-
 /* Pixels per unit of SDL's events and window sizes, at least 1. */
 double window_density(const Window *window);
 
@@ -62,10 +62,9 @@ void window_swap(Window *window);
 void window_set_title(Window *window, const char *title);
 
 /* Returns 0, or a negative value with an error; the window then stays as it was. */
-int window_set_fullscreen(Window *window, int fullscreen, MediaError *error);
-int window_is_fullscreen(const Window *window);
-
-void window_show_cursor(Window *window, int shown);
+int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error);
+bool window_is_fullscreen(const Window *window);
+void window_show_cursor(Window *window, bool shown);
 
 /* Nonzero: blocks screensaver and standby while the window is open. */
 void window_keep_awake(Window *window, int awake);

@@ -457,20 +457,6 @@ TEST(panel_no_data)
     CHECK(check_rect_intact(&picture.rect), "wrote outside");
 }
 
-/* Rows may lie upside down in memory. */
-TEST(panel_negative_stride)
-{
-    open_picture(320, 200, 0, BINS);
-    fill_with_noise(1, BINS);
-    CheckRect other = check_rect(320 * 4, 200, -320 * 4, 0, GUARD);
-    const Canvas canvas = {check_row(&other, 0), other.stride, 320, 200};
-    panel_draw(&picture.data, &picture.canvas, NULL);
-    panel_draw(&picture.data, &canvas, NULL);
-    CHECK(check_rect_equal(&picture.rect, &other), "differs from the one with a positive stride");
-    CHECK(check_rect_intact(&other), "wrote outside");
-    check_rect_free(&other);
-}
-
 /* ---- laid over a picture ---- */
 
 /* A translucent panel has the same bars, nearly opaque, on a translucent background. */

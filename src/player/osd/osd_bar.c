@@ -102,7 +102,7 @@ static void draw_settings(const Canvas *canvas, Rect all, Rect place, int size)
     for (int i = 0; i < 2; i++) {
         const double y = place.height / 2.0 + (i ? 0.24 : -0.24) * size;
         canvas_fill(canvas, (Rect){x, (int)(y - thin / 2.0), wide, thin}, OSD_BRIGHT, 255);
-        osd_disc(canvas, x + (i ? 0.25 : 0.75) * wide, y, 0.17 * size, OSD_BRIGHT);
+        canvas_disc(canvas, x + (i ? 0.25 : 0.75) * wide, y, 0.17 * size, OSD_BRIGHT);
     }
 }
 
@@ -129,7 +129,7 @@ static void draw_line(const Canvas *canvas, Rect all, Rect track, int end, int s
     const int height = (int)fmax(2, LINE * size), y = track.y + (track.height - height) / 2;
     canvas_fill(canvas, on(all, track.x, y, track.width, height), OSD_BRIGHT, LINE_ALPHA);
     canvas_fill(canvas, on(all, track.x, y, end - track.x, height), colour, 255);
-    osd_disc(canvas, end - all.x, track.y - all.y + track.height / 2.0, KNOB * size, colour);
+    canvas_disc(canvas, end - all.x, track.y - all.y + track.height / 2.0, KNOB * size, colour);
 }
 
 static void draw_marks(const Canvas *canvas, const OsdBar *bar, const OsdBarPlaces *p, int size)

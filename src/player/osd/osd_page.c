@@ -39,15 +39,6 @@ void osd_page_set(OsdPage *page, const OsdRow *rows, int count)
     }
 }
 
-void osd_disc(const Canvas *canvas, double x, double y, double radius, Colour colour)
-{
-    for (int row = (int)(y - radius) - 1; row <= (int)(y + radius) + 1; row++)
-        for (int column = (int)(x - radius) - 1; column <= (int)(x + radius) + 1; column++) {
-            const double share = radius + 0.5 - hypot(column + 0.5 - x, row + 0.5 - y);
-            canvas_blend(canvas, column, row, colour, (int)lrint(255 * fmin(fmax(share, 0), 1)));
-        }
-}
-
 Overlay osd_box(Rect rect, int radius, int alpha)
 {
     if (rect.width <= 0 || rect.height <= 0)

@@ -60,9 +60,6 @@ void osd_page_free(OsdPage *page);
 /* A new canvas with only the rounded background. */
 Overlay osd_box(Rect rect, int radius, int alpha);
 
-/* Draws an antialiased disc. */
-void osd_disc(const Canvas *canvas, double x, double y, double radius, Colour colour);
-
 /* The width of a line in multiples of the text height. */
 double osd_width(Text *text, const char *line);
 

@@ -328,14 +328,13 @@ static PictureKind kind_of(const PictureFormat *f, Rect place, int across)
     const PicturePlane *luma = &f->plane[0], *chroma = &f->plane[f->planes > 1];
     PictureKind kind = {
         .planes = f->planes,
-        .light = f->transfer == PICTURE_PQ    ? LIGHT_PQ
-                 : f->transfer == PICTURE_HLG ? LIGHT_HLG
-                 : f->wide_gamut              ? LIGHT_GAMUT
-                                              : LIGHT_AS_IS,
+        .light = f->wide_gamut ? LIGHT_GAMUT : LIGHT_AS_IS,
         .luma_taps = {taps(across ? luma->height : luma->width, place.width),
                       taps(across ? luma->width : luma->height, place.height)},
         .chroma_taps = {1, 1},
     };
+    if (f->transfer == PICTURE_PQ || f->transfer == PICTURE_HLG)
+        kind.light = f->transfer == PICTURE_PQ ? LIGHT_PQ : LIGHT_HLG;
     if (f->planes > 1) {
         kind.chroma_taps[0] = taps(across ? chroma->height : chroma->width, place.width);
         kind.chroma_taps[1] = taps(across ? chroma->width : chroma->height, place.height);
@@ -458,22 +457,15 @@ static int draw_picture(View *v, ViewSide side, const Target *target, Rect place
     return draw_scaled(v, &v->across, target, place, 1, error);
 }
 
-/* Coverage of a pixel by a disc, 0 to 255. */
-static int disc_cover(double x, double y, double radius)
-{
-    const double distance = radius - sqrt(x * x + y * y) + 0.5;
-    return distance <= 0 ? 0 : distance >= 1 ? 255 : (int)(distance * 255);
-}
-
 static void draw_handle(const Canvas *canvas)
 {
     const double radius = canvas->width / 2.0;
+    canvas_disc(canvas, radius, radius, radius - 0.5, LINE_DARK);
+    canvas_disc(canvas, radius, radius, radius * 0.88, LINE_BRIGHT);
     for (int y = 0; y < canvas->height; y++)
         for (int x = 0; x < canvas->width; x++) {
-            const double dx = x + 0.5 - radius, dy = y + 0.5 - radius;
-            canvas_blend(canvas, x, y, LINE_DARK, disc_cover(dx, dy, radius - 0.5));
-            canvas_blend(canvas, x, y, LINE_BRIGHT, disc_cover(dx, dy, radius * 0.88));
-            const double across = fabs(dx) / radius, down = fabs(dy) / radius;
+            const double across = fabs(x + 0.5 - radius) / radius;
+            const double down = fabs(y + 0.5 - radius) / radius;
             if (across >= 0.2 && across + down * 0.9 <= 0.68) /* two arrow heads */
                 canvas_blend(canvas, x, y, LINE_DARK, 255);
         }
@@ -491,13 +483,13 @@ static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect
     target_fill(gl, target, rect_intersect(dark, scene->area), LINE_DARK);
     target_fill(gl, target, rect_intersect(line, scene->area), LINE_BRIGHT);
     if (v->handle.width != side) {
-        static uint8_t pixels[MAX_HANDLE * MAX_HANDLE * 4];
-        memset(pixels, 0, sizeof(pixels));
-        const Canvas canvas = {pixels, side * (ptrdiff_t)4, side, side};
+        const Canvas canvas = canvas_alloc(side, side);
         draw_handle(&canvas);
         v->handle.opacity = 1;
-        if (layer_set(gl, &v->handle, &canvas, error) < 0)
-            return -1;
+        const int ret = layer_set(gl, &v->handle, canvas.pixels ? &canvas : NULL, error);
+        free(canvas.pixels);
+        if (ret < 0)
+            return ret;
     }
     const Program *program = programs_use_layer(&v->programs, error);
     if (!program)

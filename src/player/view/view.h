@@ -65,7 +65,6 @@ int view_open(View **view, MediaError *error);
 
 /* Such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
 const char *view_renderer(const View *view);
-
 /* Maximum side of a frame, layer or scene. */
 int view_max_size(const View *view);
 

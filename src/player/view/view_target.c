@@ -88,65 +88,38 @@ int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaE
     return gl_check(gl, "reading back a picture", error);
 }
 
-static uint8_t alpha_at(const Canvas *canvas, int x, int y)
+static bool is_opaque(const Canvas *canvas)
 {
-    return canvas->pixels[y * canvas->stride + (ptrdiff_t)x * 4 + 3];
-}
-
-/* Most of a caption layer is empty; empty parts are neither uploaded nor blended. */
-static Rect visible_part(const Canvas *canvas)
-{
-    int left = canvas->width, right = 0, top = -1, bottom = 0;
     for (int y = 0; y < canvas->height; y++) {
-        int first = 0, last = canvas->width;
-        while (first < canvas->width && !alpha_at(canvas, first, y))
-            first++;
-        if (first == canvas->width)
-            continue;
-        while (!alpha_at(canvas, last - 1, y))
-            last--;
-        left = min_int(left, first);
-        right = max_int(right, last);
-        top = top < 0 ? y : top;
-        bottom = y + 1;
-    }
-    return top < 0 ? (Rect){0} : (Rect){left, top, right - left, bottom - top};
-}
-
-static int is_opaque(const Canvas *canvas, Rect part)
-{
-    for (int y = part.y; y < part.y + part.height; y++) {
         uint8_t all = 255; /* no early exit, so that compilers vectorize the loop */
-        for (int x = part.x; x < part.x + part.width; x++)
-            all &= alpha_at(canvas, x, y);
+        for (int x = 0; x < canvas->width; x++)
+            all &= canvas_pixel(canvas, x, y)[3];
         if (all != 255)
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
 int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *error)
 {
-    const Rect part = layer->visible = canvas ? visible_part(canvas) : (Rect){0};
-    if (part.width == 0)
+    layer->shown = canvas != NULL;
+    if (!canvas)
         return 0;
-    layer->opaque = is_opaque(canvas, part);
+    layer->opaque = is_opaque(canvas);
     if (!layer->texture)
         gl->GenTextures(1, &layer->texture);
     gl->BindTexture(GL_TEXTURE_2D, layer->texture);
-    if (layer->width != part.width || layer->height != part.height) {
+    if (layer->width != canvas->width || layer->height != canvas->height) {
         gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
-        gl->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, part.width, part.height, 0, GL_RGBA,
+        gl->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, canvas->width, canvas->height, 0, GL_RGBA,
                        GL_UNSIGNED_BYTE, NULL);
-        layer->width = part.width;
-        layer->height = part.height;
+        layer->width = canvas->width;
+        layer->height = canvas->height;
     }
-    const int in_one = canvas->stride > 0 && canvas->stride % 4 == 0;
     gl->PixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    gl->PixelStorei(GL_UNPACK_ROW_LENGTH, in_one ? (GLint)(canvas->stride / 4) : 0);
-    for (int y = 0; y < (in_one ? 1 : part.height); y++)
-        gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, y, part.width, in_one ? part.height : 1, GL_RGBA,
-                          GL_UNSIGNED_BYTE, canvas_pixel(canvas, part.x, part.y + y));
+    gl->PixelStorei(GL_UNPACK_ROW_LENGTH, (GLint)(canvas->stride / 4));
+    gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, canvas->width, canvas->height, GL_RGBA,
+                      GL_UNSIGNED_BYTE, canvas->pixels);
     gl->PixelStorei(GL_UNPACK_ROW_LENGTH, 0);
     const int ret = gl_check(gl, "the upload of a layer", error);
     if (ret < 0)
@@ -157,12 +130,10 @@ int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *erro
 void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target)
 {
     static const float upright[4] = {1, 0, 0, 1};
-    const Rect part = layer->visible;
-    if (part.width == 0 || layer->opacity <= 0)
-        return;
     float place[4];
-    target_place(target, (Rect){layer->x + part.x, layer->y + part.y, part.width, part.height},
-                 place);
+    if (!layer->shown || layer->opacity <= 0)
+        return;
+    target_place(target, (Rect){layer->x, layer->y, layer->width, layer->height}, place);
     gl->BindTexture(GL_TEXTURE_2D, layer->texture);
     gl->Uniform4f(program->at.place, place[0], place[1], place[2], place[3]);
     gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, upright);

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_PLAYER_VIEW_TARGET_H
 #define LUMEQ_PLAYER_VIEW_TARGET_H
 
+#include <stdbool.h>
+
 #include "media/picture_format.h"
 #include "panel/canvas.h"
 #include "player/view/gl.h"
@@ -41,11 +43,11 @@ int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaE
 
 /* {0} draws nothing. */
 typedef struct Layer {
+    bool shown;
     GLuint texture;    /* 0: not created yet */
     int width, height; /* of the texture */
-    Rect visible;      /* non-transparent part of the canvas; only this is in the texture */
-    int x, y;          /* position of the canvas */
-    int opaque;        /* the visible part is fully opaque */
+    int x, y;
+    bool opaque; /* all of its pixels */
     double opacity;
 } Layer;
 
