@@ -8,8 +8,8 @@
 
 enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE, DARK, EXPOSED };
 
-const char *const bench_contents[] = {"flat",  "two-level", "ramp",    "natural",
-                                      "noise", "dark",      "exposed", NULL};
+static const char *const contents[] = {"flat",  "two-level", "ramp",    "natural",
+                                       "noise", "dark",      "exposed", NULL};
 
 /* xorshift64, by George Marsaglia */
 static uint64_t next_random(uint64_t *state)
@@ -30,7 +30,7 @@ static uint32_t natural(int x, int y, int height, uint64_t random)
 
 /* A well-exposed picture, like most video, which lumeq leaves untouched: shapes over the whole
  * range and little grain. */
-static uint32_t exposed(const BenchContent *c, int x, int y, uint64_t random)
+static uint32_t exposed(const BenchPicture *c, int x, int y, uint64_t random)
 {
     const double across = 9.1 * x / c->width, down = 6.9 * y / c->height;
     const double shapes = 76 * sin(across) * cos(down) + 22 * sin(9 * across + 13 * down);
@@ -38,7 +38,7 @@ static uint32_t exposed(const BenchContent *c, int x, int y, uint64_t random)
     return (uint32_t)(122 + (int)shapes + grain);
 }
 
-static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t random)
+static uint32_t code_at(const BenchPicture *c, int kind, int x, int y, uint64_t random)
 {
     const uint32_t below = (uint32_t)(random >> 24 & 255); /* the lower 8 bits */
     switch (kind) {
@@ -52,19 +52,12 @@ static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t 
     }
 }
 
-int bench_content_index(const char *name)
+static int content_index(const char *name)
 {
     int i = 0;
-    while (bench_contents[i] && strcmp(bench_contents[i], name) != 0)
+    while (contents[i] && strcmp(contents[i], name) != 0)
         i++;
-    return bench_contents[i] ? i : -1;
-}
-
-void bench_content_row(BenchContent *c, int y, uint16_t *row)
-{
-    const int kind = bench_content_index(c->name);
-    for (int x = 0; x < c->width; x++)
-        row[x] = (uint16_t)code_at(c, kind, x, y, next_random(&c->state) >> 16);
+    return contents[i] ? i : -1;
 }
 
 size_t bench_row_size(const BenchPicture *picture)
@@ -72,27 +65,19 @@ size_t bench_row_size(const BenchPicture *picture)
     return (size_t)picture->width * (picture->depth > 8 ? 2 : 1);
 }
 
-static int generate(const BenchPicture *p, const char *name, uint64_t seed)
+/* Smaller depths use the upper bits of 16-bit codes. */
+static void generate(const BenchPicture *p, int kind, uint64_t seed)
 {
-    BenchContent content = {name, p->width, p->height, seed};
-    uint16_t *row = malloc((size_t)p->width * sizeof(*row));
-    if (!row) {
-        fprintf(stderr, "lumeq-bench: out of memory\n");
-        return -1;
-    }
-    for (int y = 0; y < p->height; y++) {
-        uint8_t *bytes = (uint8_t *)p->luma + (size_t)y * bench_row_size(p);
-        bench_content_row(&content, y, row);
+    for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++) {
-            const uint16_t code = (uint16_t)(row[x] >> (16 - p->depth));
+            const uint32_t full = code_at(p, kind, x, y, next_random(&seed) >> 16);
+            const uint16_t code = (uint16_t)((uint16_t)full >> (16 - p->depth));
+            const size_t at = (size_t)y * (size_t)p->width + (size_t)x;
             if (p->depth > 8)
-                memcpy(bytes + 2 * (size_t)x, &code, sizeof(code));
+                ((uint16_t *)p->luma)[at] = code;
             else
-                bytes[x] = (uint8_t)code;
+                ((uint8_t *)p->luma)[at] = (uint8_t)code;
         }
-    }
-    free(row);
-    return 0;
 }
 
 static int read_file(const BenchPicture *p, const char *name)
@@ -116,5 +101,9 @@ static int read_file(const BenchPicture *p, const char *name)
 
 int bench_fill(const BenchPicture *p, const char *content, uint64_t seed)
 {
-    return bench_content_index(content) < 0 ? read_file(p, content) : generate(p, content, seed);
+    const int kind = content_index(content);
+    if (kind < 0)
+        return read_file(p, content);
+    generate(p, kind, seed);
+    return 0;
 }

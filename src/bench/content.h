@@ -1,4 +1,4 @@
-/* Generated pictures. */
+/* Pictures: generated, or raw samples from a file. */
 #ifndef LUMEQ_BENCH_CONTENT_H
 #define LUMEQ_BENCH_CONTENT_H
 
@@ -6,22 +6,6 @@
 #include <stdint.h>
 
 #define BENCH_CONTENTS "flat, two-level, ramp, natural, noise, dark, exposed"
-
-/* The names in that list, and NULL. */
-extern const char *const bench_contents[];
-
-/* Index of a name in bench_contents, or -1. */
-int bench_content_index(const char *name);
-
-typedef struct BenchContent {
-    const char *name; /* one of bench_contents */
-    int width, height;
-    uint64_t state; /* of the random numbers; set to a seed, not 0, before the first row */
-} BenchContent;
-
-/* Makes row `y` as 16-bit codes; smaller depths use their upper bits. Call it for the rows in
- * order. The same seed makes the same rows. */
-void bench_content_row(BenchContent *content, int y, uint16_t *row);
 
 /* A luma plane without gaps: bytes, or codes in 16 bits if depth > 8. */
 typedef struct BenchPicture {

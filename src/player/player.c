@@ -281,8 +281,10 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
         status_rows(p, &rows);
         screen_set_statistics(p->screen, rows.rows, rows.count, now);
     }
-    if (p->seen->look.settings)
+    if (p->seen->look.settings) {
         p->host->list_settings(p->host->opaque, &settings);
+        settings.chosen = p->seen->look.chosen;
+    }
     for (int i = 0; i < settings.count; i++)
         settings.rows[i].about = status_setting((PlayerSetting)i);
     const int64_t second = player_position(p) / SECOND;

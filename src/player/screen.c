@@ -62,7 +62,6 @@ struct Screen {
     int64_t panel_at;      /* time of the next update without a new frame; 0: none */
     int64_t statistics_at; /* time of the next statistics update */
     double opacity[OSD_PARTS];
-    OsdSettings settings;
     PanelMode other_histogram; /* in fullscreen, or in the window: not the current state */
     bool cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
@@ -260,7 +259,7 @@ int screen_setting_at(const Screen *s, int x, int y, int *acts, int *step)
     const OsdPlace place = osd_place(s);
     const OsdSettingsPlaces places = osd_settings_place(s->osd, &place);
     const Rect at = to_pixels(s, (Rect){.x = x, .y = y});
-    return osd_settings_at(&s->settings, &places, at.x, at.y, acts, step);
+    return osd_settings_at(&places, at.x, at.y, acts, step);
 }
 
 double screen_split_at(const Screen *s, int x)
@@ -915,12 +914,8 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     osd_recording(s->osd, content->recording, content->recording_level);
     if (content->bar)
         osd_set_bar(s->osd, content->bar);
-    if (content->settings) {
-        s->settings = *content->settings;
-        if (s->settings.count)
-            s->settings.chosen = s->state.look.chosen;
-        osd_set_settings(s->osd, &s->settings);
-    }
+    if (content->settings)
+        osd_set_settings(s->osd, content->settings);
     draw_osd(s, now);
     draw_subtitles(s, content); /* after the bar: they move above it */
     s->state.layers_us = (double)(clock_now() - begin);

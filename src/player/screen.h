@@ -157,7 +157,7 @@ typedef struct ScreenContent {
     const char *notice, *recording;  /* see osd.h */
     double recording_level;
     const OsdBar *bar;           /* NULL: none, like the next */
-    const OsdSettings *settings; /* no rows: closed; `chosen` is not used */
+    const OsdSettings *settings; /* no rows: closed */
 } ScreenContent;
 
 /* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the next

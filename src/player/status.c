@@ -7,6 +7,7 @@
 #include <SDL.h>
 
 #include "media/input/track_choice.h"
+#include "media/output/temp_file.h"
 #include "media/printable.h"
 
 #define BAR_US 250000
@@ -75,12 +76,6 @@ static void clean(char *text)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Writes "2/5", or "" for a single file. */
 static void say_place(const FileList *files, int at, char *text, size_t size)
 {
@@ -93,7 +88,7 @@ void status_file(const FileList *files, int at, char *text, size_t size)
 {
     char place[32];
     say_place(files, at, place, sizeof(place));
-    snprintf(text, size, "%s: %s", place, base_name(files->entries[at].name));
+    snprintf(text, size, "%s: %s", place, file_name_base(files->entries[at].name));
     clean(text);
 }
 
@@ -109,7 +104,7 @@ void status_title(const Source *source, const char *path, const FileList *files,
         snprintf(where, sizeof(where), " (%s)", at);
     }
     snprintf(text, size, "%s%s%s%s - lumeq", place, place[0] ? " " : "",
-             tag && tag[0] ? tag : base_name(path), where);
+             tag && tag[0] ? tag : file_name_base(path), where);
     clean(text);
 }
 

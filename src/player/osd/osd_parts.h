@@ -124,7 +124,7 @@ typedef struct OsdSettings {
 /* Places of its parts; {0}: no room. */
 typedef struct OsdSettingsPlaces {
     Rect all;
-    int size;       /* text height */
+    int size, rows; /* text height, number of rows */
     int top, row;   /* top of the first row, height of each row */
     int value, end; /* window columns: values lie between these, */
     int usual;      /* defaults start here */
@@ -136,8 +136,7 @@ OsdSettingsPlaces osd_settings_places(const OsdSettings *settings, Rect limit, i
 
 /* Returns the row at x, y, or -1. *acts: a click there changes the setting by *step (0: restores
  * the default), else it only selects the row. */
-int osd_settings_at(const OsdSettings *settings, const OsdSettingsPlaces *places, int x, int y,
-                    int *acts, int *step);
+int osd_settings_at(const OsdSettingsPlaces *places, int x, int y, int *acts, int *step);
 
 Overlay osd_settings_draw(const OsdSettings *settings, const OsdSettingsPlaces *places, Text *text);
 

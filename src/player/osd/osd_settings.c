@@ -50,7 +50,7 @@ OsdSettingsPlaces osd_settings_places(const OsdSettings *s, Rect limit, int size
     const Columns c = measure(s, text);
     const double lines = (s->count + MORE_LINES) * LINE + 2 * PADDING;
     const double fits = fmin(limit.width / c.all, limit.height / lines);
-    OsdSettingsPlaces p = {.size = (int)fmin(size, fits)};
+    OsdSettingsPlaces p = {.size = (int)fmin(size, fits), .rows = s->count};
     if (!s->count || p.size < 1)
         return (OsdSettingsPlaces){0};
     const double left = limit.x + PADDING * p.size;
@@ -64,11 +64,10 @@ OsdSettingsPlaces osd_settings_places(const OsdSettings *s, Rect limit, int size
     return p;
 }
 
-int osd_settings_at(const OsdSettings *s, const OsdSettingsPlaces *p, int x, int y, int *acts,
-                    int *step)
+int osd_settings_at(const OsdSettingsPlaces *p, int x, int y, int *acts, int *step)
 {
     const int row = p->row > 0 && y >= p->top ? (y - p->top) / p->row : -1;
-    if (row < 0 || row >= s->count || x < p->all.x || x >= p->all.x + p->all.width)
+    if (row < 0 || row >= p->rows || x < p->all.x || x >= p->all.x + p->all.width)
         return -1;
     *acts = x >= p->value;
     *step = x >= p->end ? 0 : x < (p->value + p->end) / 2 ? -1 : 1;
