@@ -117,7 +117,7 @@ static int place_panel(FrameOverlay *o, const AVFrame *frame, MediaError *error)
         return error->fault;
     const int width = o->displayed.width, height = o->displayed.height;
     o->rect =
-        panel_place_over(width, height, (Rect){0, 0, width, height}, o->over, width / 2).panel;
+        panel_place_over(width, height, (Rect){0, 0, width, height}, o->over, width / 2, 1).panel;
     o->rect.height = panel_scope_height(o->rect.width, o->rect.height, (PanelText){0}, o->scope);
     if (o->rect.width == 0)
         say(SAY_WARNINGS, "%dx%d is too small for the histogram panel, which is not drawn", width,
@@ -264,8 +264,9 @@ static void draw_labels(Comparison *c, Rect before, Rect after)
     const int width = c->displayed.width, height = c->displayed.height;
     const Rect whole = {0, 0, width, height};
     const PanelOver over = c->kind == VIEW_COMPARE_SIDE ? PANEL_OVER_MIDDLE : PANEL_OVER_SPLIT;
-    const Rect panel =
-        c->with_panel ? panel_place_over(width, height, whole, over, width / 2).panel : (Rect){0};
+    const Rect panel = c->with_panel
+                           ? panel_place_over(width, height, whole, over, width / 2, 1).panel
+                           : (Rect){0};
     const OsdPlace place = {width, height, {0, -height, width, height}, whole, whole, 1, 1};
     const OsdPart parts[] = {OSD_BEFORE, OSD_AFTER};
     osd_label(c->osd, OSD_BEFORE, panel.width ? panel_free(before, panel) : before);

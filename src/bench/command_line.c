@@ -127,7 +127,9 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
         if (option->value && i + 1 == argc)
             return bench_refuse(command, "%s needs a value: %s", word,
                                 allowed(option, text, sizeof(text)));
-        const char *value = word[0] != '-' ? word : option->value ? argv[++i] : NULL;
+        const char *value = word[0] != '-' ? word : NULL;
+        if (word[0] == '-' && option->value)
+            value = argv[++i];
         if (store(option, options, value) < 0)
             return bench_refuse(command, "%s %s is not allowed; it must be %s", option->name, value,
                                 allowed(option, text, sizeof(text)));
@@ -137,7 +139,9 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
 
 BenchFormat bench_format(const BenchCommon *common)
 {
-    return common->csv ? BENCH_CSV : common->json ? BENCH_JSON : BENCH_TABLE;
+    if (common->csv)
+        return BENCH_CSV;
+    return common->json ? BENCH_JSON : BENCH_TABLE;
 }
 
 int bench_read_choice(const char *text, const char *choices)
@@ -218,7 +222,7 @@ int bench_find_gpu(const char *command, const char *what, int device, int is_nee
         return is_needed ? -1 : 0;
     }
     if (device >= count)
-        return bench_refuse(command, "there is no GPU %d; this machine has %d, from number 0",
+        return bench_refuse(command, "there is no GPU %d; this machine has %d, numbered from 0",
                             device, count);
     snprintf(name, size, "%s", gpus[device].name);
     return 1;

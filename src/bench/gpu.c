@@ -90,7 +90,7 @@ int bench_copies(double *us, int device, size_t size, double seconds)
     bus_close(&bus);
     if (error)
         return bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error));
-    return wrong ? bench_refuse("equalize", "a copy over the bus did not arrive") : 0;
+    return wrong ? bench_refuse("equalize", "a copy over the bus gave wrong bytes") : 0;
 }
 
 double bench_gpu_memory(int device)
@@ -149,7 +149,8 @@ static cudaError_t count_pieces(int *pieces, int device, size_t size)
     int l2 = 0;
     const cudaError_t error = cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device);
     const size_t wanted = (size_t)TIMES_L2 * (size_t)l2 / size + 1;
-    *pieces = (int)(wanted > MAX_PIECES ? MAX_PIECES : wanted > MIN_PIECES ? wanted : MIN_PIECES);
+    const size_t least = wanted > MIN_PIECES ? wanted : MIN_PIECES;
+    *pieces = (int)(least < MAX_PIECES ? least : MAX_PIECES);
     return error;
 }
 
@@ -410,7 +411,7 @@ static int time_strategy(HistogramGpu *g, HistogramResult *r)
         uint32_t counts[HISTOGRAM_MAX_BINS] = {0};
         error = fetch(g, counts, i);
         if (!error && memcmp(counts, r->counts, sizeof(counts)) != 0)
-            return bench_refuse("histogram", "two runs count differently");
+            return bench_refuse("histogram", "two runs gave different counts");
     }
     return check_cuda(error);
 }

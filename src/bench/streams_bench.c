@@ -192,9 +192,11 @@ static int film_open(Film *f, const StreamsOptions *options, const Options *o, c
     const AVRational rate = source_frame_rate(f->source);
     f->rate = rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 25;
     if (read_packets(f) < 0 || f->count == 0)
-        return media_fail(error, MEDIA_INPUT, "no packets of %s can be kept", media_quote(path));
+        return media_fail(error, MEDIA_INPUT, "cannot keep packets of %s in memory",
+                          media_quote(path));
     f->length = (int64_t)llround(f->count / f->rate / av_q2d(f->source->video->time_base));
-    f->rate = options->unpaced ? 0 : options->rate > 0 ? options->rate : f->rate;
+    if (options->unpaced || options->rate > 0)
+        f->rate = options->unpaced ? 0 : options->rate;
     return 0;
 }
 
@@ -418,7 +420,7 @@ static int start_streams(Bench *b)
         s->begin = begin;
         s->running = pthread_create(&s->thread, NULL, stream_main, s) == 0;
         if (!s->running)
-            return media_fail(&s->error, MEDIA_INPUT, "no thread can be started");
+            return media_fail(&s->error, MEDIA_INPUT, "cannot start a thread");
     }
     return 0;
 }

@@ -2,6 +2,7 @@
  * macros, from the tables of the programs and the comments of the public header. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static FILE *page;
-static int below_heading; /* groff warns about a break there */
+static const char *header_path; /* of the public header */
+static bool below_heading;      /* groff warns about a break there */
+static bool failed;
 
 /* ---- roff ---- */
 
@@ -38,7 +41,7 @@ static void put_line(const char *text)
 {
     put(text);
     putc('\n', page);
-    below_heading = 0;
+    below_heading = false;
 }
 
 /* Prints a macro with its argument. */
@@ -51,7 +54,7 @@ static void put_macro(const char *macro, const char *text)
 static void put_subheading(const char *text)
 {
     put_macro("SS", text);
-    below_heading = 1;
+    below_heading = true;
 }
 
 static void put_heading(const char *text)
@@ -60,14 +63,14 @@ static void put_heading(const char *text)
     for (; *text; text++)
         putc(toupper((unsigned char)*text), page);
     putc('\n', page);
-    below_heading = 1;
+    below_heading = true;
 }
 
 static void put_break(void)
 {
     if (!below_heading)
         fputs(".PP\n", page);
-    below_heading = 0;
+    below_heading = false;
 }
 
 static void put_paragraph(const char *text)
@@ -282,21 +285,21 @@ static int put_comment(char *line)
     return !end;
 }
 
-/* The library's page has the header's comments as text, and declarations below theirs. Returns -1
- * if the header has an unexpected form. */
-static int page_library(const char *date, FILE *header)
+/* The library's page has the header's comments as text, and declarations below theirs. */
+static void page_library(const char *date)
 {
     enum { BETWEEN, COMMENT, DESCRIBED, DECLARATION, SKIPPED } part = BETWEEN;
     char line[256];
     size_t aligned = 0; /* surplus indentation of further lines */
     int declared = 0;
+    FILE *header = fopen(header_path, "r");
     put_title("liblumeq", 3, date, "equalize the luma of video frames");
     put_heading("Synopsis");
     put_lines((const char *const[]){"#include <lumeq/lumeq.h>", "",
                                     "cc program.c $(pkg-config --cflags --libs lumeq)"},
               3);
     put_heading("Description");
-    while (fgets(line, sizeof(line), header)) {
+    while (header && fgets(line, sizeof(line), header)) {
         line[strcspn(line, "\n")] = '\0';
         if (part == BETWEEN && begins(line, "/* ----")) {
             char *name = line + strspn(line, "/* -");
@@ -326,38 +329,34 @@ static int page_library(const char *date, FILE *header)
     }
     put_heading("See also");
     put_line("lumeq(1)");
-    return declared > 20 && !ferror(header) ? 0 : -1;
+    failed |= declared <= 20 || ferror(header); /* an unexpected form */
+    if (header)
+        fclose(header);
 }
 
 /* ---- the pages ---- */
 
-static int write_pages(int i, const char *header_name, const char *date)
-{
-    static void (*const pages[])(const char *date) = {page_program, page_settings, page_bench};
-    if (i < COUNT(pages)) {
-        pages[i](date);
-        return 0;
-    }
-    FILE *header = fopen(header_name, "r");
-    const int ret = header ? page_library(date, header) : -1;
-    if (header)
-        fclose(header);
-    return ret;
-}
-
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"lumeq.1", "lumeq.5", "lumeq-bench.1", "liblumeq.3"};
+    static const struct {
+        const char *name;
+        void (*write)(const char *date);
+    } pages[] = {{"lumeq.1", page_program},
+                 {"lumeq.5", page_settings},
+                 {"lumeq-bench.1", page_bench},
+                 {"liblumeq.3", page_library}};
     if (argc != 4) {
         fprintf(stderr, "usage: lumeq-manual HEADER DATE FOLDER\n");
         return 1;
     }
-    for (int i = 0; i < COUNT(names); i++) {
+    header_path = argv[1];
+    for (int i = 0; i < COUNT(pages); i++) {
         char path[4096];
-        snprintf(path, sizeof(path), "%s/%s", argv[3], names[i]);
+        snprintf(path, sizeof(path), "%s/%s", argv[3], pages[i].name);
         page = fopen(path, "w");
-        int failed = !page || write_pages(i, argv[1], argv[2]) < 0 || ferror(page);
-        failed |= page && fclose(page) != 0;
+        if (page)
+            pages[i].write(argv[2]);
+        failed |= !page || ferror(page) || fclose(page) != 0;
         if (failed) {
             fprintf(stderr, "lumeq-manual: cannot make %s: %s\n", path, strerror(errno));
             return 1;

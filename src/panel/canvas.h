@@ -3,6 +3,7 @@
 #define LUMEQ_PANEL_CANVAS_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,12 +40,12 @@ static inline int max_int(int a, int b)
     return a > b ? a : b;
 }
 
-static inline int rect_contains(Rect r, int x, int y)
+static inline bool rect_contains(Rect r, int x, int y)
 {
     return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
 }
 
-static inline int rect_same(Rect a, Rect b)
+static inline bool rect_same(Rect a, Rect b)
 {
     return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
 }

@@ -143,7 +143,7 @@ static Rect vectors_in(const PanelLayout *layout, Rect r)
 }
 
 /* True if the area is wide enough to place waveform and vectorscope side by side. */
-static int has_room_side_by_side(Rect scopes)
+static bool has_room_side_by_side(Rect scopes)
 {
     return scopes.width * 6 >= scopes.height * 7;
 }
@@ -251,7 +251,7 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
 }
 
 /* Assumes text and five-digit codes. */
-int panel_has_room_for_all(int width, int height, PanelText text)
+bool panel_has_room_for_all(int width, int height, PanelText text)
 {
     const PanelData data = {.words = "", .text = text, .scope = PANEL_ALL};
     return panel_layout(width, height, 5, &data).vectors.width > 0;
@@ -335,8 +335,10 @@ static int tick_code(const Panel *p, int tick)
 static int next_number(const Panel *p, int tick, int numbers)
 {
     const int first = tick_code(p, tick), room = code_count(p->data) / max_int(numbers, 1);
+    if (!p->data->light && numbers >= 3)
+        return tick + (numbers >= 5 ? 1 : 2);
     if (!p->data->light)
-        return tick + (numbers >= 5 ? 1 : numbers >= 3 ? 2 : 4);
+        return tick + QUARTERS;
     do
         tick++;
     while (tick < NITS && tick_code(p, tick) - first < room);
@@ -696,7 +698,7 @@ static void draw_curve(const Panel *p, Rect plot)
 static Panel make_panel(const PanelData *data, const Canvas *canvas, Text *text)
 {
     const int most = code_count(data) - 1;
-    const int digits = most > 9999 ? 5 : most > 999 ? 4 : 3;
+    const int digits = 3 + (most > 999) + (most > 9999);
     return (Panel){
         .data = data,
         .canvas = canvas,
@@ -774,7 +776,7 @@ static int resize(PanelCache *c, int width, int height)
 }
 
 /* True if they print the same numbers. */
-static int same_marks(const PanelMarks *a, const PanelMarks *b)
+static bool same_marks(const PanelMarks *a, const PanelMarks *b)
 {
     return a->known == b->known && (int)(a->mean + 0.5) == (int)(b->mean + 0.5) &&
            a->low == b->low && a->high == b->high;
@@ -852,7 +854,7 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     return &c->canvas;
 }
 
-int panel_cache_is_late(const PanelCache *c)
+bool panel_cache_is_late(const PanelCache *c)
 {
     return c->late;
 }

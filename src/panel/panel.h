@@ -67,8 +67,8 @@ typedef struct PanelLayout {
 /* `digits`: of the last code; 0: no text. Uses only the words, text size and scope of the data. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data);
 
-/* Returns nonzero if PANEL_ALL fits a panel of this size. */
-int panel_has_room_for_all(int width, int height, PanelText text);
+/* True if PANEL_ALL fits a panel of this size. */
+bool panel_has_room_for_all(int width, int height, PanelText text);
 
 /* The height that a scope needs in a panel of this width, at most `height`. */
 int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
@@ -112,9 +112,9 @@ int panel_cache_create(PanelCache **cache);
 const Canvas *panel_cache_draw(PanelCache *cache, const PanelData *data, int width, int height,
                                Text *text, int64_t now_us);
 
-/* Returns nonzero if outdated numbers were drawn; drawing again after PANEL_NUMBERS_US updates
+/* True if outdated numbers were drawn; drawing again after PANEL_NUMBERS_US updates
  * them. */
-int panel_cache_is_late(const PanelCache *cache);
+bool panel_cache_is_late(const PanelCache *cache);
 
 /* *cache may be NULL. */
 void panel_cache_free(PanelCache **cache);

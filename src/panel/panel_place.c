@@ -12,42 +12,42 @@
 /* At least 1/LEFT_OF_LINE of a split's panel must be left of the line. */
 #define LEFT_OF_LINE 4
 
-static int wide_enough(int width, int height)
+static bool wide_enough(int width, int height)
 {
     return width >= height * 5 / 4;
 }
 
-static int panel_width(int width)
+static int panel_width(int width, double density)
 {
-    const int usual = max_int(USUAL_WIDTH, width / 5);
-    return min_int(max_int(width / 4, MIN_WIDTH), usual);
+    const int usual = max_int((int)(USUAL_WIDTH * density), width / 5);
+    return min_int(max_int(width / 4, (int)(MIN_WIDTH * density)), usual);
 }
 
-static int panel_height(int height)
+static int panel_height(int height, double density)
 {
-    return max_int(height / 4, min_int(MIN_HEIGHT, height / 2));
+    return max_int(height / 4, min_int((int)(MIN_HEIGHT * density), height / 2));
 }
 
-static PanelPlace place_beside(int width, int height)
+static PanelPlace place_beside(int width, int height, double density)
 {
     if (wide_enough(width, height)) {
-        const int left = width - panel_width(width);
+        const int left = width - panel_width(width, density);
         return (PanelPlace){.panel = {left, 0, width - left, height},
                             .picture = {0, 0, left, height}};
     }
-    const int top = height - panel_height(height);
+    const int top = height - panel_height(height, density);
     return (PanelPlace){.panel = {0, top, width, height - top}, .picture = {0, 0, width, top}};
 }
 
 /* At the top of one side, or along the whole width, with a margin. */
-static Rect place_over(Rect around, PanelOver over)
+static Rect place_over(Rect around, PanelOver over, double density)
 {
     const int width = around.width, height = around.height;
-    const int margin = max_int(8, min_int(width, height) / 50);
+    const int margin = max_int((int)(8 * density), min_int(width, height) / 50);
     const int bottom = height - height / SUBTITLES;
-    Rect panel = {margin, margin, width - 2 * margin, panel_height(height)};
+    Rect panel = {margin, margin, width - 2 * margin, panel_height(height, density)};
     if (wide_enough(width, height)) {
-        panel.width = panel_width(width);
+        panel.width = panel_width(width, density);
         panel.height = min_int(bottom - margin, panel.width * 2);
         if (over == PANEL_OVER_ONE)
             panel.x = width - margin - panel.width;
@@ -81,18 +81,20 @@ Rect panel_free(Rect whole, Rect panel)
     return most;
 }
 
-static int fits(int width, int height)
+static bool fits(double width, double height, double density)
 {
-    return wide_enough(width, height) ? width >= 2 * MIN_WIDTH && height >= MIN_HEIGHT
-                                      : width >= MIN_WIDTH && height >= 2 * MIN_HEIGHT;
+    const bool is_wide = wide_enough((int)width, (int)height);
+    return width >= MIN_WIDTH * (is_wide ? 2 : 1) * density &&
+           height >= MIN_HEIGHT * (is_wide ? 1 : 2) * density;
 }
 
-PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line)
+PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line,
+                            double density)
 {
     PanelPlace place = {.picture = {0, 0, width, height}, .free = {0, 0, width, height}};
-    if (!fits(around.width, around.height))
+    if (!fits(around.width, around.height, density))
         return place;
-    const Rect panel = place_over(around, over);
+    const Rect panel = place_over(around, over, density);
     if (over == PANEL_OVER_SPLIT && line < panel.x + panel.width / LEFT_OF_LINE)
         return place;
     place.panel = panel;
@@ -102,14 +104,14 @@ PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, 
     return place;
 }
 
-PanelPlace panel_place(int width, int height, PanelMode mode)
+PanelPlace panel_place(int width, int height, PanelMode mode, double density)
 {
     const Rect window = {0, 0, width, height};
     PanelPlace place = {.picture = window};
     if (mode == PANEL_OVER)
-        return panel_place_over(width, height, window, PANEL_OVER_ONE, 0);
-    if (mode == PANEL_BESIDE && fits(width, height))
-        place = place_beside(width, height);
+        return panel_place_over(width, height, window, PANEL_OVER_ONE, 0, density);
+    if (mode == PANEL_BESIDE && fits(width, height, density))
+        place = place_beside(width, height, density);
     place.free = place.picture;
     return place;
 }
@@ -123,7 +125,7 @@ void panel_add_room(int *width, int *height)
         across += more;
     else
         down += max_int(*height / 3, MIN_HEIGHT);
-    if (!fits(across, down))
+    if (!fits(across, down, 1))
         return;
     *width = across;
     *height = down;

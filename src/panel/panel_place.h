@@ -17,7 +17,9 @@ typedef struct PanelPlace {
     Rect free;    /* part of `picture` beside the panel, for messages */
 } PanelPlace;
 
-PanelPlace panel_place(int width, int height, PanelMode mode);
+/* `density`: pixels per desktop unit, so that the panel has the same visible size on scaled
+ * screens. */
+PanelPlace panel_place(int width, int height, PanelMode mode, double density);
 
 /* Position of a panel over pictures. */
 typedef enum PanelOver {
@@ -29,7 +31,8 @@ typedef enum PanelOver {
 
 /* Places the panel over pictures that cover `around`, inside that rectangle. `line`: window column
  * of the split line. */
-PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line);
+PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line,
+                            double density);
 
 /* The largest part of a rectangle on one side of the panel; all of it if they do not overlap. */
 Rect panel_free(Rect whole, Rect panel);

@@ -55,7 +55,9 @@ void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
     const double black = s->full_range ? 0 : 16, white = s->full_range ? 255 : 235;
     const int top = (int)lrint(level_y(rect, white + 0.5));
     const int bottom = (int)lrint(level_y(rect, black - 0.5));
-    const int step = rect.height >= 7 * p->size ? 1 : rect.height >= 4 * p->size ? 2 : 4;
+    int step = rect.height >= 4 * p->size ? 2 : 4; /* lines between two numbers */
+    if (rect.height >= 7 * p->size)
+        step = 1;
     canvas_set(p->canvas, rect, t->plot, t->plot_alpha);
     canvas_set(p->canvas, (Rect){rect.x, rect.y, rect.width, top - rect.y}, t->outside,
                t->outside_alpha);

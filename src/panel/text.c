@@ -68,7 +68,7 @@ static ASS_Track *new_track(ASS_Library *library)
 }
 
 /* Checks that a digit produces ink: without fonts libass does not fail. */
-static int can_draw(Text *t)
+static bool can_draw(Text *t)
 {
     uint8_t pixels[32 * 32 * 4] = {0};
     const Canvas canvas = {pixels, 32 * 4, 32, 32};
@@ -104,7 +104,7 @@ int text_open(Text **text)
 /* Length of the UTF-8 sequence at `s`, or 0 if invalid. */
 static int utf8_length(const unsigned char *s)
 {
-    const int length = s[0] < 0x80 ? 1 : s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    const int length = 1 + (s[0] >= 0x80) + (s[0] >= 0xE0) + (s[0] >= 0xF0);
     if (length > 1 && (s[0] < 0xC2 || s[0] > 0xF4))
         return 0;
     for (int i = 1; i < length; i++)
@@ -116,7 +116,7 @@ static int utf8_length(const unsigned char *s)
 }
 
 /* C1 controls and marks that change text direction. `s` must be valid UTF-8. */
-static int is_control(const unsigned char *s)
+static bool is_control(const unsigned char *s)
 {
     const int c = s[0] < 0xE0 ? (s[0] & 0x1F) << 6 | (s[1] & 0x3F)
                               : (s[0] & 0x0F) << 12 | (s[1] & 0x3F) << 6 | (s[2] & 0x3F);
@@ -171,7 +171,7 @@ void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colo
 {
     if (!text || (!text->track && !(text->track = new_track(text->library))))
         return;
-    const int left = anchor == TEXT_LEFT ? x : anchor == TEXT_RIGHT ? x - room : x - room / 2;
+    const int left = x - room * (anchor - TEXT_LEFT) / 2;
     char head[256];
     snprintf(head, sizeof(head), "{\\an%d\\pos(%d,%d)\\fs%d\\1c&H%02X%02X%02X&\\clip(%d,%d,%d,%d)}",
              anchor, x, y, size, (unsigned)(colour & 0xFF), (unsigned)(colour >> 8 & 0xFF),

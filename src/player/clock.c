@@ -1,6 +1,7 @@
 #include "player/clock.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <time.h>
 
 /* Time constant for removing the clock's offset from the sound. */
@@ -86,7 +87,7 @@ int64_t clock_until(const Clock *c, int64_t now, int64_t position)
 #define MAX_OVERDUE_US 5000
 
 /* True if the next frame is also overdue, so this one can be dropped. */
-static int is_overdue(const Clock *clock, const SyncFrame *frame, int64_t late)
+static bool is_overdue(const Clock *clock, const SyncFrame *frame, int64_t late)
 {
     if (frame->next == SYNC_NO_FRAME)
         return 0;

@@ -160,7 +160,7 @@ static int take_key(const Controls *c, const char *text, SDL_Keycode code, Comma
 }
 
 /* True if the target keeps the bar visible. */
-static int is_bar(ControlsTarget target)
+static bool is_bar(ControlsTarget target)
 {
     return target != CONTROLS_PICTURE && target != CONTROLS_SPLIT;
 }

@@ -99,7 +99,7 @@ static int choose(const Playback *p, enum AVMediaType type, int number, const AV
     return 0;
 }
 
-static int has_file(const Playback *p, const char *path)
+static bool has_file(const Playback *p, const char *path)
 {
     for (int i = 0; i < p->state.file_count; i++)
         if (strcmp(p->state.files[i]->source->format->url, path) == 0)

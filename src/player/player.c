@@ -128,7 +128,7 @@ static void end(Player *p)
                 playback_can_seek(p->playback) ? "End; press Space to play again" : "End");
 }
 
-static int repeats(const Player *p)
+static bool repeats(const Player *p)
 {
     return p->wanted.from >= 0 && p->wanted.to >= 0;
 }
@@ -141,7 +141,7 @@ static void begin_again(Player *p)
 }
 
 /* True if playback will repeat from the beginning of the file or section. */
-static int comes_again(const Player *p)
+static bool comes_again(const Player *p)
 {
     return (p->options.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
 }
@@ -434,7 +434,6 @@ PlayerState player_state(const Player *p)
         .delay_ms = delay_mean(&p->shown->measured.delay),
         .delay_95_ms = delay_share(&p->shown->measured.delay, 0.95),
         .delay_most_ms = (double)p->shown->measured.delay.most * 1e-3,
-        .rate = p->shown->measured.rate,
         .gone = p->camera.gone || source_is_lost(played(p)->source),
         .damaged = p->camera.damaged,
         .recording = p->recording.on,

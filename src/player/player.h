@@ -48,7 +48,6 @@ typedef struct PlayerState {
     double latency_frames; /* from decoder to screen, in frame durations */
     /* Camera delay from capture to screen: mean, 95th percentile, maximum. */
     double delay_ms, delay_95_ms, delay_most_ms;
-    double rate;     /* frames per second over the last second */
     int gone;        /* nonzero: the camera or connection is lost and awaited */
     int damaged;     /* nonzero: the camera's pictures cannot be decoded */
     int recording;   /* nonzero: recording */

@@ -63,7 +63,7 @@ static PlaybackOptions playback_options(Player *p, const Source *source, const c
     };
 }
 
-int playlist_is_part(const Player *p)
+bool playlist_is_part(const Player *p)
 {
     return p->options.from_us >= 0 || p->options.to_us >= 0 || p->options.frames >= 0;
 }

@@ -37,8 +37,8 @@ void playlist_drop(Player *p, const char *path, int adds);
 /* Call once a turn while a file is next: starts it once its first frame is ready. */
 void playlist_follow(Player *p);
 
-/* Returns nonzero if --ss, --to or --frames selects a part of the input. */
-int playlist_is_part(const Player *p);
+/* True if --ss, --to or --frames selects a part of the input. */
+bool playlist_is_part(const Player *p);
 
 /* Shows the error and, in a list, also prints it, because the next file soon hides it. */
 void playlist_say_failed(Player *p, const char *why);

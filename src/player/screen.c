@@ -118,37 +118,6 @@ static PanelText panel_text(const Screen *s)
     return (PanelText){.scale = s->options.player->osd_scale, .density = window_density(s->window)};
 }
 
-/* Scales the edges so that adjacent rectangles stay adjacent. */
-static Rect scaled_rect(Rect r, double by)
-{
-    const int x = (int)(r.x * by), y = (int)(r.y * by);
-    return (Rect){x, y, (int)((r.x + r.width) * by) - x, (int)((r.y + r.height) * by) - y};
-}
-
-static PanelPlace in_pixels(PanelPlace place, double density, int width, int height)
-{
-    Rect *const rects[] = {&place.panel, &place.picture, &place.free};
-    const int across = (int)(width / density), down = (int)(height / density);
-    for (int i = 0; i < 3; i++) {
-        const int to_right = rects[i]->x + rects[i]->width == across && rects[i]->width;
-        const int to_bottom = rects[i]->y + rects[i]->height == down && rects[i]->height;
-        *rects[i] = scaled_rect(*rects[i], density);
-        if (to_right)
-            rects[i]->width = width - rects[i]->x;
-        if (to_bottom)
-            rects[i]->height = height - rects[i]->y;
-    }
-    return place;
-}
-
-/* Places the panel in desktop units, so it has the same visible size on scaled screens. */
-static PanelPlace place_in_points(const Screen *s, int width, int height, PanelMode mode)
-{
-    const double density = window_density(s->window);
-    const PanelPlace place = panel_place((int)(width / density), (int)(height / density), mode);
-    return in_pixels(place, density, width, height);
-}
-
 /* A panel over the picture stands where it hides least. In a split it stands on the left, over the
  * source; side by side it covers both pictures equally. If the split line is so far left that the
  * panel would hide only the equalized part, there is no panel. */
@@ -156,16 +125,14 @@ static PanelPlace place_panel_in(const Screen *s, int width, int height)
 {
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
     const Look *look = &s->state.look;
+    const double density = window_density(s->window);
     if (look->histogram != PANEL_OVER)
-        return place_in_points(s, width, height, look->histogram);
+        return panel_place(width, height, look->histogram, density);
     const Rect window = {0, 0, width, height}, around = pictures_in(s, window);
     const ViewScene scene = scene_in(s, window, look->zoom);
     const ViewPlaces places = view_layout(s->view, &scene);
-    const double density = window_density(s->window);
-    PanelPlace place = panel_place_over((int)(width / density), (int)(height / density),
-                                        scaled_rect(around, 1 / density), overs[look->compare],
-                                        (int)(view_split_column(&places, scene.split) / density));
-    place = in_pixels(place, density, width, height);
+    const int line = view_split_column(&places, scene.split);
+    PanelPlace place = panel_place_over(width, height, around, overs[look->compare], line, density);
     place.panel.height =
         panel_scope_height(place.panel.width, place.panel.height, panel_text(s), look->scope);
     return place;
@@ -184,7 +151,7 @@ bool screen_has_room_for_all(const Screen *s)
         s->state.look.histogram == PANEL_OFF ? PANEL_BESIDE : s->state.look.histogram;
     int width, height;
     window_size(s->window, &width, &height);
-    const Rect panel = place_in_points(s, width, height, mode).panel;
+    const Rect panel = panel_place(width, height, mode, window_density(s->window)).panel;
     return panel_has_room_for_all(panel.width, panel.height, panel_text(s));
 }
 

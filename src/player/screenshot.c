@@ -40,7 +40,7 @@ Screenshot *screenshot_create(void (*wake)(void *opaque), void *opaque)
     return s;
 }
 
-int screenshot_is_busy(Screenshot *s)
+bool screenshot_is_busy(Screenshot *s)
 {
     return s->running;
 }
@@ -49,9 +49,13 @@ int screenshot_is_busy(Screenshot *s)
 static void base_name(const Screenshot *s, int beside, char *base, size_t size)
 {
     const char *slash = strrchr(s->path, '/');
-    const char *name = strcmp(s->path, "-") == 0 ? "lumeq" : slash ? slash + 1 : s->path;
-    const char *folder = s->folder ? s->folder : beside && slash ? s->path : "";
-    int length = s->folder ? (int)strlen(folder) : *folder ? (int)(slash - s->path) : 0;
+    const char *name = strcmp(s->path, "-") == 0 ? "lumeq" : file_name_base(s->path);
+    const char *folder = s->folder ? s->folder : "";
+    int length = (int)strlen(folder);
+    if (!s->folder && beside && slash) {
+        folder = s->path;
+        length = (int)(slash - s->path);
+    }
     while (length > 0 && folder[length - 1] == '/') /* "DIR/" is DIR */
         length--;
     const char *dot = strrchr(name, '.');

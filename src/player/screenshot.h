@@ -2,6 +2,7 @@
 #ifndef LUMEQ_PLAYER_SCREENSHOT_H
 #define LUMEQ_PLAYER_SCREENSHOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,8 +12,8 @@ typedef struct Screenshot Screenshot;
 /* `wake` is called from another thread when a screenshot is done. NULL if out of memory. */
 Screenshot *screenshot_create(void (*wake)(void *opaque), void *opaque);
 
-/* Returns nonzero while one is being written. */
-int screenshot_is_busy(Screenshot *screenshot);
+/* True while one is being written. */
+bool screenshot_is_busy(Screenshot *screenshot);
 
 /* Writes RGBA pixels as a PNG into `folder`; takes ownership of them and frees them. NULL: beside
  * the video `path` or, if that fails, into the current folder. The name contains the video's name

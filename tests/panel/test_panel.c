@@ -594,7 +594,7 @@ TEST(panel_marks)
 static void check_place(int width, int height, PanelMode mode)
 {
     const Rect window = {0, 0, width, height};
-    const PanelPlace p = panel_place(width, height, mode);
+    const PanelPlace p = panel_place(width, height, mode, 1);
     CHECK(is_inside(p.panel, window) && is_inside(p.picture, window) &&
               is_inside(p.free, p.picture),
           "%dx%d: outside", width, height);
@@ -621,9 +621,9 @@ static void check_place_over(Rect around)
 {
     const Rect window = {0, 0, 1400, 1000};
     const int middle_x = around.x + around.width / 2, middle_y = around.y + around.height / 2;
-    const Rect one = panel_place_over(1400, 1000, around, PANEL_OVER_ONE, 0).panel;
-    const PanelPlace split = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT, middle_x);
-    const PanelPlace middle = panel_place_over(1400, 1000, around, PANEL_OVER_MIDDLE, 0);
+    const Rect one = panel_place_over(1400, 1000, around, PANEL_OVER_ONE, 0, 1).panel;
+    const PanelPlace split = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT, middle_x, 1);
+    const PanelPlace middle = panel_place_over(1400, 1000, around, PANEL_OVER_MIDDLE, 0, 1);
     if (!one.width) {
         CHECK(!split.panel.width && !middle.panel.width, "%dx%d: in a comparison alone",
               around.width, around.height);
@@ -641,7 +641,7 @@ static void check_place_over(Rect around)
     CHECK(split.panel.x - around.x <= 20, "%dx%d: at %d in a split", around.width, around.height,
           split.panel.x - around.x);
     for (int line = around.x; line <= around.x + around.width; line++) {
-        const PanelPlace p = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT, line);
+        const PanelPlace p = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT, line, 1);
         const int left = line - split.panel.x;
         CHECK(p.panel.width ? left >= one.width / 4 && p.panel.x == split.panel.x
                             : left < one.width / 4 && p.free.width == window.width,
@@ -658,7 +658,8 @@ TEST(panel_place_over)
         for (int height = 1; height <= 720; height += 23)
             check_place_over((Rect){(1400 - width) / 2, (1000 - height) / 3, width, height});
     check_place_over((Rect){60, 140, 1280, 720});
-    const PanelPlace none = panel_place_over(400, 300, (Rect){0, 37, 400, 225}, PANEL_OVER_ONE, 0);
+    const PanelPlace none =
+        panel_place_over(400, 300, (Rect){0, 37, 400, 225}, PANEL_OVER_ONE, 0, 1);
     CHECK(!none.panel.width && none.free.width == 400 && none.free.height == 300,
           "one over 400x225");
     const Rect beside = panel_free((Rect){100, 50, 400, 300}, (Rect){90, 40, 150, 200});
@@ -673,7 +674,7 @@ TEST(panel_add_room)
         for (int height = 16; height < 2400; height += 41) {
             int across = width, down = height;
             panel_add_room(&across, &down);
-            const PanelPlace p = panel_place(across, down, PANEL_BESIDE);
+            const PanelPlace p = panel_place(across, down, PANEL_BESIDE, 1);
             CHECK((p.panel.width > 0) == (across > width || down > height),
                   "%dx%d: in %dx%d the panel is %d wide", width, height, across, down,
                   p.panel.width);
@@ -691,9 +692,9 @@ TEST(panel_place)
                 check_place(width, height, mode);
     check_place(640, 360, PANEL_BESIDE);
     check_place(640, 360, PANEL_OVER);
-    CHECK(panel_place(640, 360, PANEL_BESIDE).panel.width > 0, "no panel at 640x360");
-    CHECK(panel_place(400, 300, PANEL_BESIDE).panel.width == 0, "one at 400x300");
-    CHECK(panel_place(100, 50, PANEL_BESIDE).panel.width == 0, "one in a window of 100x50");
+    CHECK(panel_place(640, 360, PANEL_BESIDE, 1).panel.width > 0, "no panel at 640x360");
+    CHECK(panel_place(400, 300, PANEL_BESIDE, 1).panel.width == 0, "one at 400x300");
+    CHECK(panel_place(100, 50, PANEL_BESIDE, 1).panel.width == 0, "one in a window of 100x50");
 }
 
 TEST_MAIN

@@ -345,29 +345,28 @@ TEST(source_is_shown_while_x_is_held)
 
 /* ---- every key has a line in the help and in the page, and every line has its keys ---- */
 
-#define MOST_NAMES 160
-#define LONGEST_NAME 16
-
-/* Names of keys, with "Ctrl+" or "Alt+", each once. */
+/* Names of keys, with "Ctrl+" or "Alt+", each once, between spaces. */
 typedef struct Names {
     int count;
-    char name[MOST_NAMES][LONGEST_NAME];
+    char text[2048];
 } Names;
 
 static int has_name(const Names *names, const char *name)
 {
-    for (int i = 0; i < names->count; i++)
-        if (strcmp(names->name[i], name) == 0)
-            return 1;
-    return 0;
+    char word[32];
+    snprintf(word, sizeof(word), " %s ", name);
+    return strstr(names->text, word) != NULL;
 }
 
 static void add_name(Names *names, const char *with, const char *name)
 {
-    char whole[LONGEST_NAME];
+    char whole[30];
+    const size_t end = strlen(names->text);
     snprintf(whole, sizeof(whole), "%s%s", with, name);
-    if (!has_name(names, whole) && names->count < MOST_NAMES)
-        snprintf(names->name[names->count++], LONGEST_NAME, "%s", whole);
+    if (has_name(names, whole))
+        return;
+    snprintf(names->text + end, sizeof(names->text) - end, end ? "%s " : " %s ", whole);
+    names->count++;
 }
 
 /* Reads the names of keys from a line of the help: "z  z Enter", "Ctrl+← →", "Alt+arrows". "·"
@@ -495,8 +494,9 @@ static void read_page(Names *names)
 
 static void all_of(const Names *these, const Names *those, const char *what)
 {
-    for (int i = 0; i < these->count; i++)
-        CHECK(has_name(those, these->name[i]), "%s %s", these->name[i], what);
+    Names copy = *these;
+    for (char *name = strtok(copy.text, " "); name; name = strtok(NULL, " "))
+        CHECK(has_name(those, name), "%s %s", name, what);
 }
 
 TEST(help_and_page_name_every_key)

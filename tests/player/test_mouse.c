@@ -44,6 +44,12 @@ static OsdBarPlaces show_bar(Session *s, int first)
     return at;
 }
 
+static void click(Rect part)
+{
+    send_mouse(SDL_MOUSEBUTTONDOWN, part.x + part.width / 2, part.y + part.height / 2);
+    send_mouse(SDL_MOUSEBUTTONUP, part.x + part.width / 2, part.y + part.height / 2);
+}
+
 static int64_t off(const Session *s, int64_t position)
 {
     return llabs(session_state(s).position - position);
@@ -67,22 +73,18 @@ SESSION_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(s, 1 * SEC
     CHECK(session_state(s).position == there, "it follows a mouse that does not hold it");
     CHECK(session_state(s).paused, "it plays");
     (void)show_bar(s, 0);
-    send_mouse(SDL_MOUSEBUTTONDOWN, at.volume.x + at.volume.width / 2, y);
-    send_mouse(SDL_MOUSEBUTTONUP, at.volume.x + at.volume.width / 2, y);
+    click(at.volume);
     SESSION_UNTIL(s, abs(state.volume - 50) <= 2);
     (void)show_bar(s, 0);
-    send_mouse(SDL_MOUSEBUTTONDOWN, at.button.x + at.button.width / 2, y);
-    send_mouse(SDL_MOUSEBUTTONUP, at.button.x + at.button.width / 2, y);
+    click(at.button);
     SESSION_UNTIL(s, !state.paused);
     for (int opened = 1; opened >= 0; opened--) {
         (void)show_bar(s, 0);
-        send_mouse(SDL_MOUSEBUTTONDOWN, at.settings.x + at.settings.width / 2, y);
-        send_mouse(SDL_MOUSEBUTTONUP, at.settings.x + at.settings.width / 2, y);
+        click(at.settings);
         SESSION_UNTIL(s, state.look.settings == opened);
     }
     (void)show_bar(s, 0);
-    send_mouse(SDL_MOUSEBUTTONDOWN, at.fullscreen.x + at.fullscreen.width / 2, y);
-    send_mouse(SDL_MOUSEBUTTONUP, at.fullscreen.x + at.fullscreen.width / 2, y);
+    click(at.fullscreen);
     SESSION_UNTIL(s, state.fullscreen);
 }
 

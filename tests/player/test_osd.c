@@ -545,8 +545,8 @@ TEST(osd_settings)
             const int x[] = {at.value - 2, at.value + 2, at.end - 2, at.end + 2};
             static const int wanted[][2] = {{0, -1}, {1, -1}, {1, 1}, {1, 0}};
             for (int k = 0; k < 4; k++)
-                CHECK(osd_settings_at(&at, x[k], y, &acts, &step) == row &&
-                          acts == wanted[k][0] && (!acts || step == wanted[k][1]),
+                CHECK(osd_settings_at(&at, x[k], y, &acts, &step) == row && acts == wanted[k][0] &&
+                          (!acts || step == wanted[k][1]),
                       "%dx%d: row %d, %d: acts %d by %d", width, height, row, k, acts, step);
         }
         CHECK(osd_settings_at(&at, at.value, at.top - 1, &acts, &step) < 0 &&

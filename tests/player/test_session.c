@@ -326,8 +326,8 @@ SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
     CHECK(session_state(s).position == 1 * SECOND, "the frame is another one");
 }
 
-/* Fullscreen opens without the panel, or with that of the command line. Once the user has shown it
- * there, fullscreen opens with it. */
+/* Fullscreen opens without the panel unless the command line asks for it, and keeps what the user
+ * chose there. */
 SESSION_TEST(fullscreen_has_its_own_panel, session_open(s, ARGUMENTS(clip(), "--no-config")))
 {
     static const struct {

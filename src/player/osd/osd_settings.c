@@ -82,15 +82,14 @@ static void draw_row(const OsdSettings *s, const OsdSettingsPlaces *p, int numbe
     const int name = (int)(PADDING * size), value = p->value - p->all.x, end = p->end - p->all.x;
     const int usual = p->usual - p->all.x, inset = (int)(INSET * size);
     const int chosen = number == s->chosen;
-    const Colour colour = row->idle ? FAINT : row->changed ? OSD_ACCENT : OSD_BRIGHT;
+    Colour name_colour = chosen ? OSD_BRIGHT : OSD_DIM;
+    Colour colour = row->changed ? OSD_ACCENT : OSD_BRIGHT;
+    if (row->idle)
+        colour = name_colour = FAINT;
     if (chosen)
         canvas_fill(canvas, (Rect){name - inset, top, canvas->width - 2 * (name - inset), p->row},
                     OSD_BRIGHT, CHOSEN_ALPHA);
-    text_add(text, name, y, TEXT_LEFT, size,
-             row->idle ? FAINT
-             : chosen  ? OSD_BRIGHT
-                       : OSD_DIM,
-             value - name, row->name);
+    text_add(text, name, y, TEXT_LEFT, size, name_colour, value - name, row->name);
     text_add(text, (value + end) / 2, y, TEXT_CENTRE, size, colour, end - value, row->value);
     if (chosen) {
         text_add(text, value, y, TEXT_LEFT, size, OSD_BRIGHT, size, "‹");

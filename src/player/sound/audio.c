@@ -45,7 +45,8 @@ static int open_device(Audio *a, const AVStream *stream)
     SDL_AudioSpec wanted = {.format = AUDIO_F32SYS, .callback = fill, .userdata = a, .samples = 1};
     if (SDL_GetDefaultAudioInfo(NULL, &usual, 0) == 0 && usual.channels)
         channels = SDL_min(channels, usual.channels);
-    wanted.channels = (Uint8)(channels >= 8 ? 8 : channels >= 6 ? 6 : channels == 1 ? 1 : 2);
+    static const Uint8 layouts[] = {2, 1, 2, 2, 2, 2, 6, 6, 8}; /* by number of channels */
+    wanted.channels = layouts[SDL_clamp(channels, 0, 8)];
     wanted.freq = rate > 0 && rate <= MAX_RATE ? rate : USUAL_RATE;
     while (wanted.samples * 1500 < wanted.freq * BUFFER_MS)
         wanted.samples = (Uint16)(wanted.samples * 2);
@@ -129,7 +130,7 @@ int audio_start(Audio *a, Demuxer *demuxer, int64_t origin, int64_t position, do
 {
     const AVStream *stream = demuxer_selected(demuxer, DEMUX_AUDIO);
     if (!stream)
-        return media_fail(error, MEDIA_INPUT, "no track is chosen");
+        return media_fail(error, MEDIA_INPUT, "no sound track is selected");
     if (sound_open(&a->sound, stream, origin, a->spec.freq, a->spec.channels, error) < 0)
         return -1;
     sound_start(a->sound, position);

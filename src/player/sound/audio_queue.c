@@ -162,7 +162,7 @@ static double to_samples(const AudioQueue *q, int64_t us)
     return (double)us * q->rate / 1e6;
 }
 
-static int is_gone(const AudioQueue *q, int64_t now)
+static bool is_gone(const AudioQueue *q, int64_t now)
 {
     return !q->calls || now - q->anchor_time > AUDIO_GONE_US;
 }
@@ -240,7 +240,7 @@ int audio_queue_position(AudioQueue *q, int64_t now, int64_t *position)
     return known;
 }
 
-int audio_queue_is_over(AudioQueue *q, int64_t now)
+bool audio_queue_is_over(AudioQueue *q, int64_t now)
 {
     pthread_mutex_lock(&q->lock);
     const int all_heard = is_gone(q, now) || heard_now(q, now) >= q->sound_end;
@@ -285,8 +285,8 @@ static void skip(AudioQueue *q)
         q->used = (int)before;
 }
 
-/* True if there is something to play. */
-static int flows(AudioQueue *q)
+/* Skips, begins to play or stops. Returns true if there is something to play. */
+static bool update_flow(AudioQueue *q)
 {
     skip(q);
     if (q->flowing && !q->count) {
@@ -328,7 +328,7 @@ void audio_queue_take(AudioQueue *q, float *samples, int count, int64_t now)
     int done = 0;
     pthread_mutex_lock(&q->lock);
     note_call(q, now);
-    while (done < count && flows(q))
+    while (done < count && update_flow(q))
         done += take_some(q, samples + (size_t)done * (size_t)q->channels, count - done);
     if (done < count) {
         begin_stretch(q, 0, 0, 0);

@@ -8,6 +8,8 @@
 #ifndef LUMEQ_PLAYER_AUDIO_QUEUE_H
 #define LUMEQ_PLAYER_AUDIO_QUEUE_H
 
+#include <stdbool.h>
+
 #include "media/sound/sound.h"
 
 /* Blocks decoded ahead, about 20 ms each. More would delay changes. */
@@ -56,8 +58,8 @@ void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_
  * block before. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
-/* Returns nonzero if the last block was heard or nothing was started. Thread-safe. */
-int audio_queue_is_over(AudioQueue *queue, int64_t now_us);
+/* True if the last block was heard or nothing was started. Thread-safe. */
+bool audio_queue_is_over(AudioQueue *queue, int64_t now_us);
 
 /* Number of waiting blocks, up to AUDIO_QUEUE_BLOCKS. Thread-safe. */
 int audio_queue_waiting(AudioQueue *queue);

@@ -157,7 +157,7 @@ LiveSound *microphone_sound(Microphone *m)
     return m->sound;
 }
 
-int microphone_is_lost(Microphone *m)
+bool microphone_is_lost(Microphone *m)
 {
     const int64_t last = live_sound_time(m->sound);
     return SDL_GetAudioDeviceStatus(m->device) == SDL_AUDIO_STOPPED ||

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_PLAYER_MICROPHONE_H
 #define LUMEQ_PLAYER_MICROPHONE_H
 
+#include <stdbool.h>
+
 #include "media/error.h"
 #include "media/output/live_sound.h"
 #include "media/text_list.h"
@@ -25,7 +27,7 @@ const char *microphone_name(const Microphone *microphone);
 LiveSound *microphone_sound(Microphone *microphone);
 
 /* True if it was unplugged, or has given nothing for 2 seconds. */
-int microphone_is_lost(Microphone *microphone);
+bool microphone_is_lost(Microphone *microphone);
 
 void microphone_close(Microphone **microphone);
 

@@ -45,7 +45,7 @@ struct SubtitleText {
 };
 
 /* Checks that a glyph produces ink: without fonts libass does not fail. */
-static int can_draw(ASS_Library *library, ASS_Renderer *renderer)
+static bool can_draw(ASS_Library *library, ASS_Renderer *renderer)
 {
     static char nothing[] = "", event[] = "0,0,Default,,0,0,0,,A";
     ASS_Track *track = ass_new_track(library);
@@ -165,7 +165,7 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-static int is_seen(const ASS_Event *event, long long now)
+static bool is_seen(const ASS_Event *event, long long now)
 {
     return event->Start <= now && now < event->Start + event->Duration;
 }

@@ -50,7 +50,7 @@ int gl_check(const Gl *gl, const char *doing, MediaError *error)
 }
 
 /* Mesa's renderers and other known names. */
-int gl_is_software(const char *renderer)
+bool gl_is_software(const char *renderer)
 {
     static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

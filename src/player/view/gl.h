@@ -3,6 +3,8 @@
 #define LUMEQ_PLAYER_GL_H
 
 #define GL_GLEXT_PROTOTYPES /* only for the types; the functions are called through the table */
+#include <stdbool.h>
+
 #include <SDL_opengl.h>
 
 #include "media/error.h"
@@ -39,6 +41,6 @@ int gl_load(Gl *gl, MediaError *error);
 int gl_check(const Gl *gl, const char *doing, MediaError *error);
 
 /* True if this renderer runs on the CPU. */
-int gl_is_software(const char *renderer);
+bool gl_is_software(const char *renderer);
 
 #endif

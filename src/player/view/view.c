@@ -1,5 +1,6 @@
 #include "player/view/view.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static ViewColour view_colour(const PictureFormat *f)
         colour.offset[i] = (float)(-luma_zero - chroma_zero * (blue + red));
     }
     for (int i = 0; i < 9; i++)
-        colour.gamut[i] = f->wide_gamut ? from_2020[i] : i % 4 == 0 ? 1 : 0;
+        colour.gamut[i] = f->wide_gamut ? from_2020[i] : (float)(i % 4 == 0);
     /* BT.2390, 5.4.1: the knee of its EETF. Streams no brighter than the screen are not compressed.
      */
     const double source = pq_code(f->peak), screen = fmin(pq_code(SCREEN_NITS) / source, 1);
@@ -477,7 +478,7 @@ static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect
     const Gl *gl = &v->gl;
     const int shorter = place.width < place.height ? place.width : place.height;
     const int edge = shorter / EDGE_PART + 1, wanted = shorter / HANDLE_PART;
-    const int side = wanted < MIN_HANDLE ? MIN_HANDLE : wanted > MAX_HANDLE ? MAX_HANDLE : wanted;
+    const int side = max_int(MIN_HANDLE, min_int(wanted, MAX_HANDLE));
     const Rect line = {column - edge, place.y, edge * 2, place.height};
     const Rect dark = {line.x - edge, place.y, line.width + edge * 2, place.height};
     target_fill(gl, target, rect_intersect(dark, scene->area), LINE_DARK);
@@ -579,8 +580,7 @@ static int make_memory(View *v, int width, int height, MediaError *error)
 
 int view_read(View *v, const ViewScene *scene, const Canvas *canvas, MediaError *error)
 {
-    if (canvas->width != scene->width || canvas->height != scene->height)
-        return media_fail(error, MEDIA_INPUT, "the canvas does not have the size of the scene");
+    assert(canvas->width == scene->width && canvas->height == scene->height);
     if (make_memory(v, scene->width, scene->height, error) < 0)
         return -1;
     const Target target = scratch_target(&v->memory);
@@ -720,7 +720,7 @@ void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity)
 {
     view->layer[layer].x = x;
     view->layer[layer].y = y;
-    view->layer[layer].opacity = opacity > 0 ? opacity < 1 ? opacity : 1 : 0;
+    view->layer[layer].opacity = fmin(fmax(opacity, 0), 1);
 }
 
 void view_close(View **view)

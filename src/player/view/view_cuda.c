@@ -149,7 +149,9 @@ static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const
     if (waited == cudaErrorNotReady)
         return waited;
     const cudaError_t unmapped = cudaGraphicsUnmapResources(count, resources, cuda->stream);
-    return error ? error : waited ? waited : unmapped;
+    if (error || waited)
+        return error ? error : waited;
+    return unmapped;
 }
 
 static cudaError_t find_places(const ViewPlane *planes, int count, Places *places)
@@ -272,8 +274,8 @@ int view_cuda_open(ViewCuda **cuda, int device, MediaError *error)
     if (status) {
         (void)cudaGetLastError();
         free(c);
-        return media_fail(error, MEDIA_INPUT, "GPU %d has no stream for the window: %s", device,
-                          cudaGetErrorString(status));
+        return media_fail(error, MEDIA_INPUT, "cannot create a stream for the window on GPU %d: %s",
+                          device, cudaGetErrorString(status));
     }
     c->device = device;
     c->uploader = (ViewUploader){.upload = upload, .forget = forget, .opaque = c};

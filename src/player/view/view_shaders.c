@@ -72,7 +72,7 @@ static int build(const Gl *gl, Program *program, const char *name, const char *d
     gl->Uniform1i(program->at.plane0, 0);
     gl->Uniform1i(program->at.plane1, 1);
     gl->Uniform1i(program->at.plane2, 2);
-    return gl_check(gl, "the building of a shader", error);
+    return gl_check(gl, "building a shader", error);
 }
 
 static const Program *use(const Gl *gl, Program *program, const char *name, const char *defines,

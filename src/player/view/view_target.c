@@ -257,7 +257,8 @@ static int fill_through_buffer(const Gl *gl, const PlaneTexture *t, const ViewPl
         else
             fill_texture(gl, t, stride, NULL);
     } else if (gl_check(gl, "the upload of a frame", error) == 0) {
-        ret = media_fail(error, MEDIA_INPUT, "the upload of a frame failed: no buffer for it");
+        ret = media_fail(error, MEDIA_INPUT,
+                         "the upload of a frame failed: no memory for its buffer");
     } else {
         ret = -1;
     }
@@ -282,7 +283,7 @@ int planes_set(Planes *planes, ViewSide side, const PictureFormat *format, const
     ViewPlane from[PLANES_MAX];
     for (int i = 0; i < format->planes; i++) {
         if (!frame->data[i])
-            return media_fail(error, MEDIA_INPUT, "a frame lacks one of its planes");
+            return media_fail(error, MEDIA_INPUT, "a plane of the frame is missing");
         if (make_texture(planes, &to[i], format->plane[i], format->bytes, error) < 0)
             return -1;
         from[i] = (ViewPlane){
