@@ -229,11 +229,12 @@ bool subtitle_thread_draw(SubtitleThread *t, int64_t position, int64_t next,
     *overlay = t->shown.exists ? t->shown.overlay : (Overlay){0};
     if (changed || was_there != t->shown.exists)
         return true; /* the thread goes on after the pixels were read */
+    if (!idle || !t->running)
+        return false;
     Picture work = now;
     if (is_for(t, &t->shown, &now))
         work.position = next;
-    const bool draws = work.position != AV_NOPTS_VALUE && !is_for(t, &t->made, &work);
-    if (idle && t->running && (draws || t->waiting.count))
+    if (t->waiting.count || (work.position != AV_NOPTS_VALUE && !is_for(t, &t->made, &work)))
         give_work(t, &work);
     return false;
 }
