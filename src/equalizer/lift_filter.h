@@ -33,6 +33,7 @@ typedef struct LiftTables {
     uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
     int32_t luma_on, chroma_on;  /* true if an entry of `tolerance`, of `chroma` is not 0 */
     int32_t noisy, past;         /* there is noise to filter; number of previous frames used */
+    int32_t alone;               /* noisy, and no previous frames: blur in short steps */
     int32_t near;  /* 5x5 sum of differences, Q2, from which on a previous sample is ignored */
     int32_t speck; /* most by which a speck moves towards its neighbours, Q6 */
     int32_t edge;  /* range of the 5x5 neighbourhood, Q6, from which on the tolerance is 0 */
@@ -73,8 +74,9 @@ LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, 
     t->noisy = filtered > 0;
     t->past = filtered > 0 ? past : 0;
     t->near = lift_near(noise);
-    t->speck = 4 * filtered;
-    t->edge = 8 * 64 - 32 + 4 * filtered;
+    t->alone = t->noisy && t->past == 0;
+    t->speck = (t->alone ? 12 : 4) * filtered;
+    t->edge = (t->alone ? 16 : 8) * 64 - 32 + 4 * filtered;
 }
 
 /* 64 times 2 / sqrt(1 + past): the remaining noise, relative to that with three previous frames. */
@@ -93,7 +95,7 @@ LIFT_INLINE int32_t lift_slope(const uint32_t *nodes, int code)
 LIFT_INLINE uint32_t lift_tolerance_of(int32_t slope, int32_t filtered, int32_t left)
 {
     const int32_t lifted = lift_clamp(6 * (slope - 2560) / 80, 0, 64);
-    const int32_t clean = lift_clamp(4 * (slope - 3200) / 80, 0, 192);
+    const int32_t clean = lift_clamp(4 * (slope - 3200) / 80, 0, 152);
     const int32_t noisy = lift_clamp((lifted * 5 * filtered >> 7) * left >> 6, 0, 48 * 64);
     const int32_t most = clean > noisy ? clean : noisy;
     const uint32_t quarter = (uint32_t)(most * 3 >> 3);

@@ -451,8 +451,9 @@ TEST(tables)
         curve_fill_table(&p, &result, &table);
         const LiftTables *t = &table.lift;
         const int left = past ? 91 : 128, most = 64 * 5 * 160 / 128 * left / 64 * 3 / 8;
-        CHECK(t->luma_on && t->chroma_on && t->noisy && t->past == past && t->speck == 640 &&
-                  t->near == 375 && t->edge == 1120,
+        CHECK(t->luma_on && t->chroma_on && t->noisy && t->past == past && t->alone == !past &&
+                  t->speck == (past ? 640 : 1920) && t->near == 375 &&
+                  t->edge == (past ? 1120 : 1632),
               "speck %d, near %d, edge %d", t->speck, t->near, t->edge);
         CHECK((t->node[30] & 0xffff) == (16 + 4 * 14) * 256 && t->node[30] >> 16 == 4 * 256,
               "node %x", t->node[30]);

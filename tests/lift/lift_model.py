@@ -134,8 +134,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
 
 # ---- Tables and constants of a frame. ----
 
-TOL_MOST, STEPS = 3 * 64, {900: (12, 4, 1), 600: (8, 3, 1), 0: (4, 2, 1)}
-CHROMA_STEPS = 4, 1
+TOL_MOST, STEPS, STEPS_ALONE = 152, {900: (12, 4, 1), 600: (8, 3, 1), 0: (4, 2, 1)}, (2, 1, 1)
+CHROMA_STEPS, CHROMA_STEPS_ALONE = (4, 1), (3, 1, 1)
 GAIN_ONE = 4096                     # Q12
 COLOUR = 4096 * 85 // 100           # the share of luma's gain above 1 that chroma takes
 LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
@@ -154,6 +154,7 @@ def tables(nodes, D, n, past, denoise=ONE, voids=0):
     n = max(0, min(n, 2 * (n - 32)))        # below half a code there is no noise; whole from 1 on
     f = n * denoise >> 16           # as much of it is filtered
     past = past if f else 0
+    alone = f > 0 and past == 0
     near = lambda n: n * 75 // 32   # 100 T, T = 1.5 n
     i = np.clip(np.arange(256), BLACK + 4, WHITE - 3)
     slope = nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]       # Q8, times 10
@@ -167,7 +168,8 @@ def tables(nodes, D, n, past, denoise=ONE, voids=0):
     ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 256) * 3 // 8
     start, end = np.maximum(start, 0), np.maximum(end, 0)
     return dict(nodes=nodes, noisy=f > 0, past=past, tol=tol, still=lifted * 4 * near(f) // 64,
-                near=near(n), speck=4 * f, edge=8 * 64 + 4 * f - 32,
+                near=near(n), alone=alone, speck=(12 if alone else 4) * f,
+                edge=(16 if alone else 8) * 64 + 4 * f - 32,
                 ctol=ctol, gain=gain, start=start, end=end)
 
 def curve_gain(start, end, n, voids):
@@ -282,7 +284,8 @@ def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
     mean = mean_luma(y.astype(np.int64), sub_x, sub_y) >> depth - 8
     gain, start, end = (t[k][mean] for k in ('gain', 'start', 'end'))
     planes = [to_q6(c, depth) for c in planes]
-    d = [a_trous(c, CHROMA_STEPS, t['ctol'][mean]) - 8192 for c in planes]
+    steps = CHROMA_STEPS_ALONE if t['alone'] else CHROMA_STEPS
+    d = [a_trous(c, steps, t['ctol'][mean]) - 8192 for c in planes]
     ends, end = (gain > GAIN_ONE) & (start <= LAST << 8), np.minimum(end, LAST << 8)
     for c in d:
         gain = np.where(ends, within(gain, c, start, end), gain)
@@ -302,6 +305,7 @@ def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1), de
     quarter = tolerance(planes[0], f, t)
     f = clamp_specks(f, quarter, t) if t['noisy'] else f
     steps = next(s for h, s in STEPS.items() if (height or f.shape[0]) >= h)
+    steps = STEPS_ALONE if t['alone'] else steps
     y = finish(a_trous(f, steps, quarter), nodes, frame, depth, frames[-1][0].astype(np.int32))
     u, v = (c.astype(np.int64) for c in frames[-1][1:])
     size = np.uint8 if depth == 8 else np.uint16

@@ -164,9 +164,9 @@ static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end
         .noisy = picture->table->lift.noisy,
         .past = picture->past_count,
     };
-    static const int large[] = {12, 4, 1}, middle[] = {8, 3, 1}, small[] = {4, 2, 1};
-    const int rows = picture->frame_rows;
-    l.passes = open_passes(&l.band, rows >= 900 ? large : rows >= 600 ? middle : small, LIFT_STEPS);
+    static const int alone[] = {2, 1, 1}, steps[][LIFT_STEPS] = {{4, 2, 1}, {8, 3, 1}, {12, 4, 1}};
+    const int size = (picture->frame_rows >= 600) + (picture->frame_rows >= 900);
+    l.passes = open_passes(&l.band, picture->table->lift.alone ? alone : steps[size], LIFT_STEPS);
     l.margin = l.passes.steps[0];
     l.now = open_ring(&l.band, NOW_ROWS);
     for (int i = 0; i < l.past; i++) {
@@ -258,8 +258,6 @@ void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end)
     }
 }
 
-#define CHROMA_STEPS 2
-
 typedef struct Chroma {
     const LiftedPicture *picture;
     Band band;
@@ -270,10 +268,11 @@ typedef struct Chroma {
 
 static Chroma open_chroma(const LiftedPicture *picture, void *memory, int y, int end)
 {
-    static const int steps[CHROMA_STEPS] = {4, 1};
+    static const int usual[] = {4, 1}, alone[] = {3, 1, 1};
+    const int is_alone = picture->table->lift.alone;
     Chroma c = {.picture = picture, .band = open_band(picture, 1, memory, y, end)};
     for (int i = 0; i < 2; i++)
-        c.passes[i] = open_passes(&c.band, steps, CHROMA_STEPS);
+        c.passes[i] = open_passes(&c.band, is_alone ? alone : usual, is_alone ? 3 : 2);
     const int rows = c.passes[0].reach[0] + 1;
     for (int i = 0; i < 2; i++) {
         c.source[i] = open_ring(&c.band, rows);

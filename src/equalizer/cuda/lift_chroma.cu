@@ -43,7 +43,7 @@ typedef struct ChromaShared {
     uint8_t dither[64];
     Active luma, active; /* the active picture in luma samples and in chroma pixels */
     int aligned;         /* groups are vectors: the picture does not begin within one */
-    int pictures;
+    int alone, pictures;
     LumeqCudaChroma picture[2]; /* the active picture, or its fields */
 } ChromaShared;
 
@@ -120,10 +120,9 @@ LIFT_FN void load_group(const ChromaWork &work, const ChromaShared &shared,
 
 template <typename Sample, int sub_x, int sub_y, int step>
 LIFT_FN bool load_tile(const ChromaWork &work, const ChromaShared &shared, const LumeqCudaChroma &c,
-                       const LiftPlace &place, uint32_t *tile, uint32_t *tolerances)
+                       const LiftPlace &place, uint32_t *tile, uint32_t *tolerances, uint32_t base)
 {
     constexpr int groups = Shape::words / GROUP;
-    const uint32_t base = lift_both(LIFT_BASE(4));
     uint32_t any = 0;
 #pragma unroll 2
     for (int i = (int)threadIdx.x; i < groups * Shape::rows; i += THREADS) {
@@ -222,14 +221,19 @@ LIFT_FN void filter_tile(const ChromaWork &work, const ChromaShared &shared,
     uint32_t *const tile = memory, *const other = memory + Shape::size;
     uint32_t *const tolerances = memory + 2 * Shape::size;
     const ChromaWeight weight;
+    const uint32_t base = lift_both(shared.alone ? LIFT_BASE(6) : LIFT_BASE(4));
     const bool any =
-        load_tile<Sample, sub_x, sub_y, step>(work, shared, c, place, tile, tolerances);
-    if (any) {
+        load_tile<Sample, sub_x, sub_y, step>(work, shared, c, place, tile, tolerances, base);
+    if (any && shared.alone) {
+        lift_step<Shape, uint32_t, 3, 2>(place, tile, other, tolerances, weight);
+        lift_step<Shape, uint32_t, 1, 1>(place, tile, other, tolerances, weight);
+        lift_step<Shape, uint32_t, 1, 0>(place, tile, other, tolerances, weight);
+    } else if (any) {
         lift_step<Shape, uint32_t, FIRST, SECOND>(place, tile, other, tolerances, weight);
         lift_step<Shape, uint32_t, SECOND, 0>(place, tile, other, tolerances, weight);
     }
     write_tile<Sample, step>(work, shared, c, place, tile, tolerances,
-                             lift_both(any ? LIFT_BASE(0) : LIFT_BASE(4)));
+                             any ? lift_both(LIFT_BASE(0)) : base);
 }
 
 /* Runs in one thread. Not inlined, because its loops would move all planes to memory. */
@@ -264,8 +268,10 @@ LIFT_FN void prepare(const ChromaWork &work, const CurveTable &table, const Lume
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
         shared->tolerance[i] = table.lift.chroma[i];
     lift_fill_dither(shared->dither, batch.of[frame].frame);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        shared->alone = table.lift.alone;
         find_pictures(work, batch, frame, sample_size, shared);
+    }
     __syncthreads();
 }
 

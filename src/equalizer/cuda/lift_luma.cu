@@ -669,8 +669,8 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
     }
 }
 
-/* The height of the active picture selects the steps. The frames of a batch are side by side in the
- * grid's second dimension. */
+/* The height of the active picture selects the steps, if there are previous frames. The frames of a
+ * batch are side by side in the grid's second dimension. */
 template <typename Sample, int width, int height>
 static __global__ void __launch_bounds__(THREADS, 1)
     lift_luma(const __grid_constant__ LumaWork work, const __grid_constant__ LumeqCudaBatch batch)
@@ -681,7 +681,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
     let_next_kernel_start(); /* for chroma, which needs only the table */
     const LumaRule rule = prepare(work, batch, frame, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
-    if (rows >= 900)
+    if (__ldcg(&in_batch(work.tables, batch, frame)->alone))
+        filter_pictures<Sample, Shape<2, 1, 1, width, height>>(work, rule, shared, memory);
+    else if (rows >= 900)
         filter_pictures<Sample, Shape<12, 4, 1, width, height>>(work, rule, shared, memory);
     else if (rows >= 600)
         filter_pictures<Sample, Shape<8, 3, 1, width, height>>(work, rule, shared, memory);
