@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "equalizer/cpu/gain_blocks.h"
+#include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/lift_kernels.h"
 
 static inline int16_t least(int16_t a, int16_t b)
@@ -52,6 +53,13 @@ static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
     }
 }
 #endif
+
+/* Prefetches what follows a block: usually the same columns of the next row. */
+static inline void fetch_block(const void *block, int bytes)
+{
+    for (int i = 0; i < bytes; i += 64)
+        fetch_ahead((const uint8_t *)block + i);
+}
 
 static inline void load_block8(int16_t *restrict to, const uint8_t *from, int step,
                                const CurveParams *p)
@@ -97,11 +105,13 @@ static inline void load_block16(int16_t *restrict to, const uint16_t *from, int 
     {                                                                                              \
         const uint##bits##_t *from = src;                                                          \
         int x = 0;                                                                                 \
-        for (; x + LIFT_BLOCK <= row->width; x += LIFT_BLOCK)                                      \
+        for (; x + LIFT_BLOCK <= row->width; x += LIFT_BLOCK) {                                    \
+            fetch_block(from + x * step, LIFT_BLOCK * step * (int)sizeof(*from));                  \
             if (step == 1)                                                                         \
                 load_block##bits(to + x, from + x, 1, row->params);                                \
             else                                                                                   \
                 load_block##bits(to + x, from + x * 2, 2, row->params);                            \
+        }                                                                                          \
         if (x < row->width) {                                                                      \
             uint##bits##_t rest[2 * LIFT_BLOCK] = {0};                                             \
             const int samples = (row->width - x - 1) * step + 1;                                   \

@@ -324,6 +324,7 @@ static inline void finish_block16(uint16_t *to, const int16_t *from, const uint1
                 const int left = row->width - x;                                                   \
                 uint##bits##_t rest[LIFT_BLOCK] = {0}, *const to = (uint##bits##_t *)dst + x;      \
                 const uint##bits##_t *const before = (const uint##bits##_t *)source + x;           \
+                fetch_block(to, sizeof(rest));                                                     \
                 if (left >= LIFT_BLOCK) {                                                          \
                     finish_block##bits(to, from + x, before, windows[i], &finish);                 \
                 } else {                                                                           \
