@@ -54,14 +54,19 @@ static inline void store_vector(void *to, __m256i vector)
     _mm256_storeu_si256(to, vector);
 }
 
-/* The parts of a table that the codes of a block need. */
+/* The parts of a table that the codes of a block need. AVX-512 does not need it. */
 static inline Window block_window(const __m256i code[HALVES])
 {
+#ifdef __AVX512VBMI__
+    (void)code;
+    return (Window){0, PARTS};
+#else
     ByteRange range = empty_range();
     for (int i = 0; i < HALVES; i++)
         add_to_range(&range, code[i]);
     const int first = range_first(&range) / PARTS;
     return (Window){first, range_last(&range) / PARTS - first + 1};
+#endif
 }
 
 /* Number of blocks to find windows for ahead of the lookup: a loop over parts stalls if their
@@ -80,6 +85,33 @@ static inline void find_byte_windows(Window *windows, const uint8_t *bytes, int 
         windows[i] = block_window((__m256i[]){load_vector(bytes + i * BYTE_BLOCK),
                                               load_vector(bytes + i * BYTE_BLOCK + 32)});
 }
+
+#ifdef __AVX512VBMI__
+
+/* An instruction looks up 128 bytes. */
+static inline __m512i look_up_byte(const ByteTable *table, __m512i index)
+{
+    __m512i part[4];
+    for (int i = 0; i < 4; i++)
+        part[i] = _mm512_loadu_si512(&table->part[4 * i]);
+    const __m512i lower = _mm512_permutex2var_epi8(part[0], index, part[1]);
+    const __m512i upper = _mm512_permutex2var_epi8(part[2], index, part[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
+}
+
+static inline void look_up_bytes(__m256i (*found)[HALVES], const ByteTable *tables, int count,
+                                 Window w, const __m256i code[HALVES])
+{
+    const __m512i index = _mm512_inserti64x4(_mm512_castsi256_si512(code[0]), code[1], 1);
+    (void)w;
+    for (int t = 0; t < count; t++) {
+        const __m512i bytes = look_up_byte(&tables[t], index);
+        found[t][0] = _mm512_castsi512_si256(bytes);
+        found[t][1] = _mm512_extracti64x4_epi64(bytes, 1);
+    }
+}
+
+#else
 
 /* Adds the entries in some parts of `count` tables, for HALVES_AT_ONCE halves; `count` and `half`
  * are constants. */
@@ -125,6 +157,8 @@ static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)
             look_up_parts(found, tables, count, w.first + HALF, w.parts - HALF, code, half);
     }
 }
+
+#endif
 
 /* Joins bytes to values of 16 bits, in the order of the samples in codes_of(). */
 static inline void join_bytes(__m256i number[2 * HALVES], const __m256i low[HALVES],

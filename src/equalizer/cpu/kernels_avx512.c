@@ -1,28 +1,7 @@
 /* Kernels for AVX-512 with VBMI; the histogram of 8 bits has a file of its own. */
-#include <immintrin.h>
-
+#include "equalizer/cpu/byte_table.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
-
-/* A table of 256 bytes in two halves: an instruction looks up 128 bytes. */
-typedef struct ByteTable512 {
-    __m512i part[4];
-} ByteTable512;
-
-static inline ByteTable512 byte_table512(const uint8_t *bytes)
-{
-    ByteTable512 table;
-    for (int i = 0; i < 4; i++)
-        table.part[i] = _mm512_loadu_si512(bytes + 64 * i);
-    return table;
-}
-
-static inline __m512i look_up_byte(const ByteTable512 *table, __m512i index)
-{
-    const __m512i lower = _mm512_permutex2var_epi8(table->part[0], index, table->part[1]);
-    const __m512i upper = _mm512_permutex2var_epi8(table->part[2], index, table->part[3]);
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
-}
 
 /* A mask of up to a vector of remaining samples. */
 static inline __mmask64 samples_left(int left)
@@ -61,7 +40,7 @@ static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 {
     (void)first;
     (void)params;
-    const ByteTable512 codes = byte_table512(table->codes8);
+    const ByteTable codes = byte_table(table->codes8);
     const int streamed = is_streamed(dst, dst_stride, width, height);
     for (int y = 0; y < height; y++) {
         const uint8_t *from = (const uint8_t *)src + y * src_stride;
@@ -84,7 +63,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 {
     uint8_t bytes[2][256];
     split_nodes(bytes[0], bytes[1], table);
-    const ByteTable512 high = byte_table512(bytes[0]), low = byte_table512(bytes[1]);
+    const ByteTable high = byte_table(bytes[0]), low = byte_table(bytes[1]);
     const __m512i one = _mm512_set1_epi8(1);
     const int streamed = is_streamed(dst, dst_stride, width, height);
     for (int y = 0; y < height; y++) {
@@ -162,4 +141,5 @@ void lumeq_kernels_avx512(LumeqKernels *kernels)
     kernels->apply8 = apply8;
     kernels->nodes8 = nodes8;
     kernels->nodes16 = nodes16;
+    kernels->lift = lumeq_lift_avx512;
 }

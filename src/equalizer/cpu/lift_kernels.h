@@ -133,6 +133,7 @@ typedef struct LiftKernels {
 } LiftKernels;
 
 /* The reference, and kernels of other instruction sets with the same bits. */
-extern const LiftKernels lumeq_lift_c, lumeq_lift_sse42, lumeq_lift_avx2, lumeq_lift_neon;
+extern const LiftKernels lumeq_lift_c, lumeq_lift_sse42, lumeq_lift_avx2, lumeq_lift_avx512,
+    lumeq_lift_neon;
 
 #endif

@@ -62,20 +62,47 @@ static inline void lift_look_up(uint16_t *low, uint16_t *high, const LiftTable *
     }
 }
 
-/* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
-static inline __m256i pull(__m256i apart, __m256i q)
-{
-    const __m256i far = _mm256_abs_epi16(apart);
-    const __m256i near = _mm256_slli_epi16(_mm256_min_epu16(far, q), 2);
-    return _mm256_sign_epi16(_mm256_subs_epu16(near, far), apart);
-}
-
 static inline int is_zero(const __m256i vector[VECTORS], __m256i bits)
 {
     __m256i any = vector[0];
     for (int i = 1; i < VECTORS; i++)
         any = _mm256_or_si256(any, vector[i]);
     return _mm256_testz_si256(any, bits);
+}
+
+#ifdef __AVX512VBMI__
+
+/* Adds 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
+static inline __m512i pulled(__m512i moves, __m512i apart, __m512i q)
+{
+    const __m512i far = _mm512_abs_epi16(apart);
+    const __m512i near = _mm512_slli_epi16(_mm512_min_epu16(far, q), 2);
+    const __m512i pull = _mm512_subs_epu16(near, far);
+    return _mm512_mask_sub_epi16(_mm512_add_epi16(moves, pull), _mm512_movepi16_mask(apart), moves,
+                                 pull);
+}
+
+static inline void pass_block(int16_t *to, const int16_t *before, const int16_t *here,
+                              const int16_t *after, const int16_t *quarter)
+{
+    const __m512i eighth = _mm512_set1_epi16(INT16_MAX / 8 + 1), zero = _mm512_setzero_si512();
+    for (int i = 0; i < LIFT_BLOCK; i += 32) {
+        const __m512i q = _mm512_loadu_si512(quarter + i), f = _mm512_loadu_si512(here + i);
+        const __m512i one = _mm512_sub_epi16(_mm512_loadu_si512(before + i), f);
+        const __m512i two = _mm512_sub_epi16(_mm512_loadu_si512(after + i), f);
+        const __m512i moves = pulled(pulled(zero, one, q), two, q);
+        _mm512_storeu_si512(to + i, _mm512_add_epi16(f, _mm512_mulhrs_epi16(moves, eighth)));
+    }
+}
+
+#else
+
+/* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
+static inline __m256i pull(__m256i apart, __m256i q)
+{
+    const __m256i far = _mm256_abs_epi16(apart);
+    const __m256i near = _mm256_slli_epi16(_mm256_min_epu16(far, q), 2);
+    return _mm256_sign_epi16(_mm256_subs_epu16(near, far), apart);
 }
 
 static inline void pass_block(int16_t *to, const int16_t *before, const int16_t *here,
@@ -97,6 +124,8 @@ static inline void pass_block(int16_t *to, const int16_t *before, const int16_t 
         store_vector(to + 16 * i, _mm256_add_epi16(f, _mm256_mulhrs_epi16(moves, eighth)));
     }
 }
+
+#endif
 
 static LiftPrepare prepare;
 static LiftWholeTolerance whole_tolerance;

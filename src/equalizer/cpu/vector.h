@@ -13,7 +13,11 @@
 
 #include <immintrin.h>
 
+#ifdef __AVX512VBMI__
+#define VECTOR_NAME(name) name##_avx512
+#else
 #define VECTOR_NAME(name) name##_avx2
+#endif
 #define VECTOR_REGISTERS 16
 
 /* Swaps the second and third quarter, to undo the order that packing leaves. */
