@@ -151,7 +151,7 @@ typedef struct Luma {
     int noisy, past;
     int margin; /* margin of the first step */
     Ring now, past_rows[LIFT_PAST], apart[LIFT_PAST];
-    Ring mean, smooth, quarter;
+    Ring still, mean, smooth, quarter;
     int16_t *row; /* a row after the speck filter */
 } Luma;
 
@@ -173,11 +173,18 @@ static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end
         l.past_rows[i] = open_ring(&l.band, MEAN_LAG + 1);
         l.apart[i] = open_ring(&l.band, RING_ROWS);
     }
+    l.still = open_ring(&l.band, MEAN_LAG + 1);
     l.mean = l.past ? open_ring(&l.band, RING_ROWS) : l.now;
     l.smooth = l.noisy ? open_ring(&l.band, RING_ROWS) : l.mean;
-    l.quarter = open_ring(&l.band, l.passes.reach[0] + 1);
+    l.quarter = open_ring(&l.band, TOLERANCE_LAG + l.passes.reach[0] + 1);
     l.row = take_rows(&l.band, 1);
     return l;
+}
+
+/* True if the tolerance is computed from samples of 8 bits. */
+static int reads_bytes(const Luma *l)
+{
+    return l->band.kernels->whole_tolerance && !l->noisy && l->picture->in.depth == 8;
 }
 
 static void load_rows(Luma *l, int y)
@@ -186,6 +193,9 @@ static void load_rows(Luma *l, int y)
     LiftLoad *const load = l->picture->in.depth > 8 ? kernels->load16 : kernels->load8;
     int16_t *now = ring_row(&l->now, y);
     load(now, lumeq_row(&l->picture->in, 0, y), 1, l->margin, &l->band.row);
+    if (!reads_bytes(l))
+        kernels->look_up(ring_row(&l->quarter, y), l->past ? ring_row(&l->still, y) : NULL, now,
+                         &l->band.row);
     for (int i = 0; i < l->past; i++) {
         int16_t *past = ring_row(&l->past_rows[i], y);
         load(past, lumeq_row(&l->picture->past[i], 0, y), 1, 0, &l->band.row);
@@ -200,7 +210,8 @@ static void mean_row(Luma *l, int y)
         past[i].row = ring_row(&l->past_rows[i], y);
         rows_around(past[i].apart, &l->band, &l->apart[i], y, 2);
     }
-    l->band.kernels->mean(ring_row(&l->mean, y), ring_row(&l->now, y), past, l->past, &l->band.row);
+    l->band.kernels->mean(ring_row(&l->mean, y), ring_row(&l->now, y), ring_row(&l->still, y), past,
+                          l->past, &l->band.row);
 }
 
 static void tolerance_row(Luma *l, int y)
@@ -209,13 +220,13 @@ static void tolerance_row(Luma *l, int y)
     const int16_t *rows[5];
     const uint8_t *whole[5];
     int16_t *quarter = ring_row(&l->quarter, y);
-    if (kernels->whole_tolerance && !l->noisy && l->picture->in.depth == 8) {
+    if (reads_bytes(l)) {
         for (int i = 0; i < 5; i++)
             whole[i] = lumeq_row(&l->picture->in, 0, lift_mirrored(y + i - 2, l->band.rows - 1));
         kernels->whole_tolerance(quarter, whole, &l->band.row);
     } else {
         rows_around(rows, &l->band, &l->smooth, y, 2);
-        kernels->tolerance(quarter, rows, ring_row(&l->now, y), &l->band.row);
+        kernels->tolerance(quarter, rows, &l->band.row);
     }
 }
 

@@ -47,16 +47,11 @@ typedef struct LiftRow {
     int16_t *scratch[LIFT_PAST]; /* scratch rows */
 } LiftRow;
 
-/* Tables indexed by a code of 8 bits. */
-typedef enum LiftEntries { LIFT_NODES, LIFT_TOLERANCES } LiftEntries;
-
-static inline const uint32_t *lift_entries(const LiftRow *row, LiftEntries which)
-{
-    return which == LIFT_NODES ? row->tables->node : row->tables->tolerance;
-}
-
 /* Converts samples, `step` apart, to Q6; `margin` of them are mirrored at both ends. */
 typedef void LiftLoad(int16_t *to, const void *from, int step, int margin, const LiftRow *row);
+
+/* Looks up the two halves of LiftTables.tolerance; `still`, the upper one, may be NULL. */
+typedef void LiftLookUp(int16_t *quarter, int16_t *still, const int16_t *now, const LiftRow *row);
 
 /* Difference of a row from one of a previous frame, Q2. */
 typedef void LiftApart(int16_t *apart, const int16_t *now, const int16_t *past, const LiftRow *row);
@@ -67,17 +62,16 @@ typedef struct LiftPastRow {
 } LiftPastRow;
 
 /* The temporal mean with `count` previous frames, 1..LIFT_PAST; one sample is mirrored. */
-typedef void LiftMean(int16_t *to, const int16_t *now, const LiftPastRow *past, int count,
-                      const LiftRow *row);
+typedef void LiftMean(int16_t *to, const int16_t *now, const int16_t *still,
+                      const LiftPastRow *past, int count, const LiftRow *row);
 
 /* 1 2 1 both ways. */
 typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow *row);
 
-/* A quarter of the tolerance, from the range of 5x5 samples and the codes of `now`. */
-typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const int16_t *now,
-                           const LiftRow *row);
+/* Limits a quarter of the tolerance by the range of 5x5 samples. */
+typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const LiftRow *row);
 
-/* The same for samples of 8 bits without noise; rows have no margins. */
+/* Look-up and limit for samples of 8 bits without noise; rows have no margins. */
 typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row);
 
 /* Moves samples above or below all eight neighbours towards the nearest. One sample is mirrored in
@@ -120,11 +114,12 @@ typedef void LiftScale(const LiftChroma *chroma, const LiftRow *row);
 typedef struct LiftKernels {
     LiftPrepare *prepare; /* NULL: nothing to prepare */
     LiftLoad *load8, *load16;
+    LiftLookUp *look_up;
     LiftApart *apart;
     LiftMean *mean;
     LiftSmooth *smooth;
     LiftTolerance *tolerance;
-    LiftWholeTolerance *whole_tolerance; /* NULL: use `tolerance` */
+    LiftWholeTolerance *whole_tolerance; /* NULL: use `look_up` and `tolerance` */
     LiftSpecks *specks;
     LiftPass *pass;
     LiftFinish *finish8, *finish16;

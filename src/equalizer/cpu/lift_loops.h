@@ -1,9 +1,8 @@
 /*
  * Kernels of the filter for lifted pictures: plain loops without branches over blocks, which the
  * compiler vectorizes for the instruction set of the including file. That file defines
- * LIFT_KERNELS, the name of the table, and LIFT_VECTORS if it replaces LiftTable, lift_table(),
- * lift_look_up() and pass_block(), and defines prepare(), whole_tolerance(), and finish, under and
- * scale for each depth.
+ * LIFT_KERNELS, the name of the table, and LIFT_VECTORS if it replaces look_up() and pass_block(),
+ * and defines prepare(), whole_tolerance(), and finish, under and scale for each depth.
  *
  * Each step's result is cast to 16 bits, in which it fits: otherwise the compiler uses 32.
  */
@@ -33,23 +32,14 @@ static inline int16_t within(int16_t value, int16_t limit)
 }
 
 #ifndef LIFT_VECTORS
-typedef const uint32_t *LiftTable;
-
-static inline LiftTable lift_table(const LiftRow *row, LiftEntries which)
+static void look_up(int16_t *restrict quarter, int16_t *restrict still, const int16_t *now,
+                    const LiftRow *row)
 {
-    return lift_entries(row, which);
-}
-
-/* Looks up the low and high halves of the entries for a block's codes; either may be NULL. */
-static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
-                                const LiftTable *table, const int16_t *samples)
-{
-    for (int i = 0; i < LIFT_BLOCK; i++) {
-        const uint32_t entry = (*table)[(uint8_t)(samples[i] >> 6)];
-        if (low)
-            low[i] = (uint16_t)entry;
-        if (high)
-            high[i] = (uint16_t)(entry >> 16);
+    for (int x = 0; x < row->width; x++) {
+        const uint32_t entry = row->tables->tolerance[now[x] >> 6];
+        quarter[x] = (int16_t)entry;
+        if (still)
+            still[x] = (int16_t)(entry >> 16);
     }
 }
 #endif
@@ -156,10 +146,9 @@ static __attribute__((noinline)) void add_move(int16_t *restrict moves, int16_t 
     }
 }
 
-static void mean(int16_t *restrict to, const int16_t *now, const LiftPastRow *past, int count,
-                 const LiftRow *row)
+static void mean(int16_t *restrict to, const int16_t *now, const int16_t *still,
+                 const LiftPastRow *past, int count, const LiftRow *row)
 {
-    const LiftTable table = lift_table(row, LIFT_TOLERANCES);
     const int16_t near = (int16_t)row->tables->near, half = count == 1 ? 1 : 2;
     const int shift = count == 1 ? 1 : 2;
     for (int p = 0; p < count; p++) {
@@ -167,10 +156,8 @@ static void mean(int16_t *restrict to, const int16_t *now, const LiftPastRow *pa
         lift_mirror(row->scratch[p], row->width, 2);
     }
     for (int x = 0; x < row->width; x += LIFT_BLOCK) {
-        uint16_t still[LIFT_BLOCK];
         int16_t moves[LIFT_BLOCK] = {0}, bound[LIFT_BLOCK];
-        lift_look_up(NULL, still, &table, now + x);
-        memcpy(bound, still, sizeof(bound));
+        memcpy(bound, still + x, sizeof(bound));
         for (int p = 0; p < count; p++)
             add_move(moves, bound, now + x, past[p].row + x, row->scratch[p] + x, near);
         for (int i = 0; i < LIFT_BLOCK; i++) {
@@ -219,21 +206,17 @@ static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
     lift_mirror(low, width, 2);
 }
 
-static void tolerance(int16_t *restrict quarter, const int16_t *const from[5], const int16_t *now,
-                      const LiftRow *row)
+static void tolerance(int16_t *restrict quarter, const int16_t *const from[5], const LiftRow *row)
 {
-    const LiftTable table = lift_table(row, LIFT_TOLERANCES);
     const int16_t edge = (int16_t)row->tables->edge;
     find_ends(row->scratch[0], row->scratch[1], from, row->width);
     for (int x = 0; x < row->width; x += LIFT_BLOCK) {
-        uint16_t by_code[LIFT_BLOCK];
-        lift_look_up(by_code, NULL, &table, now + x);
         const int16_t *const h = row->scratch[0] + x, *const l = row->scratch[1] + x;
         for (int i = 0; i < LIFT_BLOCK; i++) {
             const int16_t top = most_of_5(h[i - 2], h[i - 1], h[i], h[i + 1], h[i + 2]);
             const int16_t bottom = least_of_5(l[i - 2], l[i - 1], l[i], l[i + 1], l[i + 2]);
             const int16_t room = most((int16_t)(edge - (int16_t)(top - bottom)), 0);
-            quarter[x + i] = least((int16_t)by_code[i], (int16_t)(room >> 2));
+            quarter[x + i] = least(quarter[x + i], (int16_t)(room >> 2));
         }
     }
 }
@@ -300,7 +283,6 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
     static void finish##bits(void *dst, const int16_t *from, const void *source, int y, int shift, \
                              const LiftRow *row)                                                   \
     {                                                                                              \
-        const LiftTable table = lift_table(row, LIFT_NODES);                                       \
         const int depth = row->params->depth, in_shift = row->params->shift;                       \
         const uint16_t floor = (uint16_t)lift_floor(row->params->black, depth);                    \
         const uint16_t ceiling = (uint16_t)lift_ceiling(row->params->white, depth);                \
@@ -313,7 +295,11 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
             uint##bits##_t out[LIFT_BLOCK] = {0};                                                  \
             const int left = row->width - x, count = left < LIFT_BLOCK ? left : LIFT_BLOCK;        \
             memcpy(out, (const uint##bits##_t *)source + x, (size_t)count * sizeof(*out));         \
-            lift_look_up(node, rise, &table, from + x);                                            \
+            for (int i = 0; i < LIFT_BLOCK; i++) {                                                 \
+                const uint32_t entry = row->tables->node[(uint8_t)(from[x + i] >> 6)];             \
+                node[i] = (uint16_t)entry;                                                         \
+                rise[i] = (uint16_t)(entry >> 16);                                                 \
+            }                                                                                      \
             for (int i = 0; i < LIFT_BLOCK; i++) {                                                 \
                 const int16_t part = (int16_t)((from[x + i] & 63) << 9);                           \
                 const int16_t more =                                                               \
@@ -471,6 +457,7 @@ const LiftKernels LIFT_KERNELS = {
 #endif
     .load8 = load8,
     .load16 = load16,
+    .look_up = look_up,
     .apart = apart,
     .mean = mean,
     .smooth = smooth,

@@ -13,8 +13,8 @@
 #define VECTORS (LIFT_BLOCK / 16) /* vectors in a block */
 
 typedef struct Prepared {
-    ByteTable entries[2][4]; /* LiftEntries, one table per byte */
-    ByteTable whole, chroma; /* tolerances, clamped to 255 */
+    ByteTable nodes[4], tolerances[4]; /* one table per byte */
+    ByteTable whole, chroma;           /* tolerances, clamped to 255 */
     GainBytes gains;
 } Prepared;
 
@@ -37,28 +37,32 @@ static inline void find_windows(Window *windows, const int16_t *samples, int blo
     }
 }
 
-typedef const ByteTable *LiftTable;
-
-static inline LiftTable lift_table(const LiftRow *row, LiftEntries which)
+static inline void store_joined(int16_t *to, const __m256i low[HALVES], const __m256i high[HALVES])
 {
-    return ((const Prepared *)row->prepared)->entries[which];
+    __m256i number[VECTORS];
+    join_bytes(number, low, high);
+    for (int i = 0; i < VECTORS; i++)
+        store_vector(to + 16 * i, number[i]);
 }
 
-static inline void lift_look_up(uint16_t *low, uint16_t *high, const LiftTable *table,
-                                const int16_t *samples)
+static void look_up(int16_t *quarter, int16_t *still, const int16_t *now, const LiftRow *row)
 {
-    __m256i code[HALVES];
-    codes_of(code, samples);
-    const Window window = block_window(code);
-    uint16_t *const to[2] = {low, high};
-    for (int upper = 0; upper < 2; upper++) {
-        __m256i found[2][HALVES], number[VECTORS];
-        if (!to[upper])
-            continue;
-        look_up_bytes(found, *table + 2 * upper, 2, window, code);
-        join_bytes(number, found[0], found[1]);
-        for (int i = 0; i < VECTORS; i++)
-            store_vector(to[upper] + 16 * i, number[i]);
+    const ByteTable *const tables = ((const Prepared *)row->prepared)->tolerances;
+    for (int x = 0; x < row->width;) {
+        Window windows[SOME_BLOCKS];
+        const int blocks = some_blocks(row->width, x);
+        find_windows(windows, now + x, blocks);
+        for (int i = 0; i < blocks; i++, x += LIFT_BLOCK) {
+            __m256i code[HALVES], found[4][HALVES];
+            codes_of(code, now + x);
+            if (still) {
+                look_up_bytes(found, tables, 4, windows[i], code);
+                store_joined(still + x, found[2], found[3]);
+            } else {
+                look_up_bytes(found, tables, 2, windows[i], code);
+            }
+            store_joined(quarter + x, found[0], found[1]);
+        }
     }
 }
 
@@ -141,8 +145,8 @@ static void prepare(void *memory, const CurveTable *table, const CurveParams *pa
     Prepared *p = memory;
     uint8_t whole[LIFT_CODES];
     for (int i = 0; i < 4; i++) {
-        p->entries[LIFT_NODES][i] = byte_of(table->lift.node, 4, i);
-        p->entries[LIFT_TOLERANCES][i] = byte_of(table->lift.tolerance, 4, i);
+        p->nodes[i] = byte_of(table->lift.node, 4, i);
+        p->tolerances[i] = byte_of(table->lift.tolerance, 4, i);
     }
     for (int i = 0; i < LIFT_CODES; i++) {
         const uint16_t tolerance = (uint16_t)table->lift.tolerance[i];
@@ -288,7 +292,7 @@ static Finish finish_of(const LiftRow *row, int y, int shift, int lanes)
     uint16_t dither[LIFT_BLOCK];
     find_dither(dither, y, p);
     return (Finish){
-        .nodes = lift_table(row, LIFT_NODES),
+        .nodes = ((const Prepared *)row->prepared)->nodes,
         .add = _mm256_srli_epi16(load_vector(dither), p->depth - 8),
         .floor = lanes == 8 ? _mm256_set1_epi8((char)floor) : _mm256_set1_epi16((short)floor),
         .ceiling = lanes == 8 ? _mm256_set1_epi8((char)ceiling) : _mm256_set1_epi16((short)ceiling),
