@@ -79,7 +79,7 @@ static Band open_band(const LiftedPicture *picture, int plane, void *memory, int
     };
     band.row.prepared = memory;
     band.taken = LIFT_PREPARED / (ptrdiff_t)sizeof(int16_t);
-    for (int i = 0; i < LIFT_PAST; i++)
+    for (int i = 0; i < 2; i++)
         band.row.scratch[i] = take_rows(&band, 1);
     if (memory && band.kernels->prepare)
         band.kernels->prepare(memory, picture->table, picture->params);

@@ -44,7 +44,7 @@ typedef struct LiftRow {
     const LiftTables *tables;
     const void *prepared;
     const CurveParams *params;
-    int16_t *scratch[LIFT_PAST]; /* scratch rows */
+    int16_t *scratch[2]; /* scratch rows */
 } LiftRow;
 
 /* Converts samples, `step` apart, to Q6; `margin` of them are mirrored at both ends. */
@@ -61,9 +61,10 @@ typedef struct LiftPastRow {
     const int16_t *row, *apart[5];
 } LiftPastRow;
 
-/* The temporal mean with `count` previous frames, 1..LIFT_PAST; one sample is mirrored. */
-typedef void LiftMean(int16_t *to, const int16_t *now, const int16_t *still,
-                      const LiftPastRow *past, int count, const LiftRow *row);
+/* The temporal mean with `count` previous frames, 1..LIFT_PAST; one sample is mirrored.
+ * Overwrites `still`. */
+typedef void LiftMean(int16_t *to, const int16_t *now, int16_t *still, const LiftPastRow *past,
+                      int count, const LiftRow *row);
 
 /* 1 2 1 both ways. */
 typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow *row);

@@ -130,41 +130,40 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
             to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
-/* Adds the move towards a previous frame to a block's moves, and narrows the bound. Not inlined:
+/* Adds the moves towards a previous frame to a row's moves, and narrows their bounds. Not inlined:
  * the compiler would lose the information that nothing overlaps. */
-static __attribute__((noinline)) void add_move(int16_t *restrict moves, int16_t *restrict bound,
-                                               const int16_t *now, const int16_t *past,
-                                               const int16_t *column, int16_t near)
+static __attribute__((noinline)) void add_moves(int16_t *restrict moves, int16_t *restrict bound,
+                                                const int16_t *now, const int16_t *past,
+                                                const int16_t *sums, const LiftRow *row)
 {
-    for (int i = 0; i < LIFT_BLOCK; i++) {
-        const int16_t sum =
-            (int16_t)(column[i - 2] + column[i - 1] + column[i] + column[i + 1] + column[i + 2]);
-        const int16_t off = most(sum, (int16_t)-sum);
-        const int16_t room = (int16_t)(most((int16_t)(near - off), 0) << 2);
-        bound[i] = least(bound[i], room);
-        moves[i] = (int16_t)(moves[i] + within((int16_t)(past[i] - now[i]), bound[i]));
-    }
+    const int16_t near = (int16_t)row->tables->near;
+    for (int x = 0; x < row->width; x += LIFT_BLOCK)
+        for (int i = x; i < x + LIFT_BLOCK; i++) {
+            const int16_t sum =
+                (int16_t)(sums[i - 2] + sums[i - 1] + sums[i] + sums[i + 1] + sums[i + 2]);
+            const int16_t off = most(sum, (int16_t)-sum);
+            const int16_t room = (int16_t)(most((int16_t)(near - off), 0) << 2);
+            bound[i] = least(bound[i], room);
+            moves[i] = (int16_t)(moves[i] + within((int16_t)(past[i] - now[i]), bound[i]));
+        }
 }
 
-static void mean(int16_t *restrict to, const int16_t *now, const int16_t *still,
+static void mean(int16_t *restrict to, const int16_t *now, int16_t *restrict still,
                  const LiftPastRow *past, int count, const LiftRow *row)
 {
-    const int16_t near = (int16_t)row->tables->near, half = count == 1 ? 1 : 2;
+    const int16_t half = count == 1 ? 1 : 2;
     const int shift = count == 1 ? 1 : 2;
+    memset(to, 0, (size_t)row->width * sizeof(*to));
     for (int p = 0; p < count; p++) {
-        add_rows(row->scratch[p], past[p].apart, row->width);
-        lift_mirror(row->scratch[p], row->width, 2);
+        add_rows(row->scratch[0], past[p].apart, row->width);
+        lift_mirror(row->scratch[0], row->width, 2);
+        add_moves(to, still, now, past[p].row, row->scratch[0], row);
     }
-    for (int x = 0; x < row->width; x += LIFT_BLOCK) {
-        int16_t moves[LIFT_BLOCK] = {0}, bound[LIFT_BLOCK];
-        memcpy(bound, still + x, sizeof(bound));
-        for (int p = 0; p < count; p++)
-            add_move(moves, bound, now + x, past[p].row + x, row->scratch[p] + x, near);
-        for (int i = 0; i < LIFT_BLOCK; i++) {
-            const int16_t rounded = (int16_t)(moves[i] + half);
-            to[x + i] = (int16_t)(now[x + i] + (rounded >> shift));
+    for (int x = 0; x < row->width; x += LIFT_BLOCK)
+        for (int i = x; i < x + LIFT_BLOCK; i++) {
+            const int16_t rounded = (int16_t)(to[i] + half);
+            to[i] = (int16_t)(now[i] + (rounded >> shift));
         }
-    }
     lift_mirror(to, row->width, 1);
 }
 
