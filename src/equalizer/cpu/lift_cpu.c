@@ -11,6 +11,10 @@
 
 #define LIFT_STEPS 3
 
+/* Samples that make rows an odd number of cache lines long. At 1920 columns they would be 4096
+ * bytes apart, and share the same few places in the first-level cache. */
+#define ODD_LINES 32
+
 /* Lag of each stage behind the source in rows, and rows needed beyond the filtered ones. */
 #define MEAN_LAG 2
 #define SMOOTH_LAG 3
@@ -74,7 +78,7 @@ static Band open_band(const LiftedPicture *picture, int plane, void *memory, int
         .rows = plane ? picture->chroma_rows : picture->in.height,
         .y = y,
         .end = end,
-        .stride = LIFT_MARGIN + (ptrdiff_t)blocks * LIFT_BLOCK + LIFT_MARGIN,
+        .stride = LIFT_MARGIN + (ptrdiff_t)blocks * LIFT_BLOCK + LIFT_MARGIN + ODD_LINES,
         .memory = memory,
     };
     band.row.prepared = memory;
