@@ -240,18 +240,10 @@ static void specks(int16_t *restrict to, const int16_t *const from[3], const int
     lift_mirror(to, row->width, margin);
 }
 
-#ifndef LIFT_VECTORS
-/* Copies blocks in which nothing moves. */
+#if !defined(LIFT_VECTORS) || defined(__AVX512VBMI__)
 static inline void pass_block(int16_t *restrict to, const int16_t *before, const int16_t *f,
                               const int16_t *after, const int16_t *q)
 {
-    int16_t any = 0;
-    for (int i = 0; i < LIFT_BLOCK; i++)
-        any |= q[i];
-    if (!any) {
-        memcpy(to, f, LIFT_BLOCK * sizeof(*to));
-        return;
-    }
     for (int i = 0; i < LIFT_BLOCK; i++) {
         const int16_t one = (int16_t)(before[i] - f[i]);
         const int16_t two = (int16_t)(after[i] - f[i]);

@@ -74,32 +74,7 @@ static inline int is_zero(const __m256i vector[VECTORS], __m256i bits)
     return _mm256_testz_si256(any, bits);
 }
 
-#ifdef __AVX512VBMI__
-
-/* Adds 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
-static inline __m512i pulled(__m512i moves, __m512i apart, __m512i q)
-{
-    const __m512i far = _mm512_abs_epi16(apart);
-    const __m512i near = _mm512_slli_epi16(_mm512_min_epu16(far, q), 2);
-    const __m512i pull = _mm512_subs_epu16(near, far);
-    return _mm512_mask_sub_epi16(_mm512_add_epi16(moves, pull), _mm512_movepi16_mask(apart), moves,
-                                 pull);
-}
-
-static inline void pass_block(int16_t *to, const int16_t *before, const int16_t *here,
-                              const int16_t *after, const int16_t *quarter)
-{
-    const __m512i eighth = _mm512_set1_epi16(INT16_MAX / 8 + 1), zero = _mm512_setzero_si512();
-    for (int i = 0; i < LIFT_BLOCK; i += 32) {
-        const __m512i q = _mm512_loadu_si512(quarter + i), f = _mm512_loadu_si512(here + i);
-        const __m512i one = _mm512_sub_epi16(_mm512_loadu_si512(before + i), f);
-        const __m512i two = _mm512_sub_epi16(_mm512_loadu_si512(after + i), f);
-        const __m512i moves = pulled(pulled(zero, one, q), two, q);
-        _mm512_storeu_si512(to + i, _mm512_add_epi16(f, _mm512_mulhrs_epi16(moves, eighth)));
-    }
-}
-
-#else
+#ifndef __AVX512VBMI__
 
 /* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
 static inline __m256i pull(__m256i apart, __m256i q)
@@ -214,21 +189,6 @@ static inline void whole_block(int16_t *quarter, const uint8_t *high, const uint
     store_quarters(quarter, found[0]);
 }
 
-/* The last samples: fewer than a vector, or overlapping earlier ones. */
-static inline void find_last_ends(uint8_t *high, uint8_t *low, const uint8_t *const from[5],
-                                  int width)
-{
-    uint8_t some[5][32] = {{0}};
-    const uint8_t *rows[5];
-    if (width >= 32) {
-        find_byte_ends(high, low, from, width - 32);
-        return;
-    }
-    for (int i = 0; i < 5; i++)
-        rows[i] = memcpy(some[i], from[i], (size_t)width);
-    find_byte_ends(high, low, rows, 0);
-}
-
 static void whole_tolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row)
 {
     uint8_t *const high = (uint8_t *)row->scratch[0], *const low = (uint8_t *)row->scratch[1];
@@ -237,8 +197,13 @@ static void whole_tolerance(int16_t *quarter, const uint8_t *const from[5], cons
     int x = 0;
     for (; x + 32 <= width; x += 32)
         find_byte_ends(high, low, from, x);
-    if (x < width)
-        find_last_ends(high, low, from, width);
+    if (x < width) {
+        uint8_t last[5][32] = {{0}};
+        const uint8_t *rows[5];
+        for (int i = 0; i < 5; i++)
+            rows[i] = memcpy(last[i], from[i] + x, (size_t)(width - x));
+        find_byte_ends(high + x, low + x, rows, 0);
+    }
     mirror_two(high, width);
     mirror_two(low, width);
     for (x = 0; x + LIFT_BLOCK <= width;) {
