@@ -580,9 +580,9 @@ LUMEQ_API int lumeq_get_cuda(LumeqContext *context, void **cuda_context, void **
 /*
  * Everything the history needs about a frame: its histogram, counts of non-black samples by line
  * and column (to find bars), sums of luma in 16x9 cells (to find cuts between pictures with similar
- * histograms), noise statistics of still blocks against the previous frame and, for mode CLAHE, the
- * histograms of the tiles. One thread at a time may write it; once it is finished, any thread may
- * read it.
+ * histograms), percentiles of 16x9 cells (to find haze), noise statistics of still blocks against
+ * the previous frame and, for mode CLAHE, the histograms of the tiles. One thread at a time may
+ * write it; once it is finished, any thread may read it.
  */
 typedef struct LumeqMeasure LumeqMeasure;
 

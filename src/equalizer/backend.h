@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "equalizer/curve_types.h"
+#include "equalizer/haze.h"
 #include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
@@ -91,16 +92,6 @@ static inline size_t lumeq_result_size(uint32_t bins)
     return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
 }
 
-#define MEASURE_COLUMNS 16
-#define MEASURE_ROWS 9
-#define MEASURE_CELLS (MEASURE_COLUMNS * MEASURE_ROWS)
-
-/* The first column or row of a cell; `size` for the one after the last. */
-static inline int measure_cell_start(int size, int cell, int cells)
-{
-    return (int)((int64_t)size * cell / cells);
-}
-
 /* Format of a frame's counts. */
 typedef struct MeasureShape {
     int32_t width, height, depth, shift, range;
@@ -114,6 +105,7 @@ typedef struct LumeqCounts {
     uint32_t *hist;                  /* histogram of the frame or of the metered region: [bins] */
     uint64_t *cells;                 /* sums of codes, cells row by row: [MEASURE_CELLS] */
     uint8_t *lit[BARS_DIRECTIONS];   /* as BarsProfile.lit: [width], [height] */
+    HazeCell *haze;                  /* [MEASURE_CELLS] */
     NoiseProfile *noise;             /* empty if the previous frame is not known */
     uint32_t (*tiles)[TILE_CELLS];   /* histogram of each tile; NULL: no tiles */
     uint32_t (*padding)[TILE_CELLS]; /* histogram of each tile's padding, in the reference;

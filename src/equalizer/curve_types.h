@@ -109,6 +109,7 @@ typedef struct CurveResult {
     uint32_t strength; /* Q16: strength used */
     uint32_t fades;    /* the picture is black, fades in from black, or down */
     uint32_t noise;    /* noise of this frame, from noise_of() */
+    uint32_t haze;     /* the same from haze_of() */
     BarsState bars;    /* found before the curve, which excludes their samples */
     LiftState lift;
     EpochState epoch;

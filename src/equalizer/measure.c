@@ -6,7 +6,7 @@
 #include "equalizer/last_error.h"
 
 #define LETTERS "LQms"
-#define FORMAT 3
+#define FORMAT 4
 
 #define ALIGNMENT 64
 
@@ -60,6 +60,7 @@ static size_t place_counts(LumeqCounts *counts, const MeasureShape *shape, void 
         .hist = place(memory, &used, (size_t)shape->bins * sizeof(*counts->hist)),
         .cells = place(memory, &used, MEASURE_CELLS * sizeof(*counts->cells)),
     };
+    counts->haze = place(memory, &used, MEASURE_CELLS * sizeof(*counts->haze));
     counts->noise = place(memory, &used, sizeof(*counts->noise));
     counts->lit[BARS_COLUMNS] = place(memory, &used, (size_t)shape->width);
     counts->lit[BARS_ROWS] = place(memory, &used, (size_t)shape->height);
@@ -140,6 +141,7 @@ static void deepen_counts(LumeqMeasure *to, const LumeqMeasure *from)
             params.black ? c->cells[i] << more : (c->cells[i] * (uint64_t)params.white + 127) / 255;
     memcpy(to->counts.lit[BARS_COLUMNS], c->lit[BARS_COLUMNS], (size_t)from->shape.width);
     memcpy(to->counts.lit[BARS_ROWS], c->lit[BARS_ROWS], (size_t)from->shape.height);
+    memcpy(to->counts.haze, c->haze, MEASURE_CELLS * sizeof(*c->haze));
     *to->counts.noise = *c->noise;
     if (c->tiles)
         memcpy(to->counts.tiles, c->tiles, tile_cells(&from->shape) * sizeof(uint32_t));
@@ -205,6 +207,7 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
     lumeq_put32s(&w, c->hist, (size_t)s->bins);
     for (int i = 0; i < MEASURE_CELLS; i++)
         lumeq_put64(&w, c->cells[i]);
+    lumeq_put8(&w, (const uint8_t *)c->haze, MEASURE_CELLS * sizeof(*c->haze));
     lumeq_put8(&w, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_put8(&w, c->lit[BARS_ROWS], (size_t)s->height);
     lumeq_put32s(&w, c->noise->blocks, NOISE_LEVELS);
@@ -280,6 +283,7 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
     check_sum(r, c->hist, (size_t)s->bins, area);
     for (int i = 0; i < MEASURE_CELLS; i++)
         c->cells[i] = lumeq_take64(r);
+    lumeq_take8(r, (uint8_t *)c->haze, MEASURE_CELLS * sizeof(*c->haze));
     lumeq_take8(r, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_take8(r, c->lit[BARS_ROWS], (size_t)s->height);
     take_noise(r, s, c->noise);

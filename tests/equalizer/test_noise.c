@@ -1,7 +1,9 @@
 /*
- * The noise of a picture: sums of blocks by every variant of the kernels, the evaluation of counts,
- * and the whole through the library. Noise of a known deviation is the independent reference.
+ * The noise of a picture, and its haze. Noise: sums of blocks by every variant of the kernels, the
+ * evaluation of counts, and the whole through the library. Noise of a known deviation is the
+ * independent reference.
  */
+#include "equalizer/measure.h"
 #include "layouts.h"
 #include "variants.h"
 
@@ -233,6 +235,76 @@ BACKEND_TEST(nothing_to_tell)
     draw(&same, 2, 0, 1);
     CHECK(reported_noise(id, &in, &same) == -1, "the frame is repeated");
     CHECK(noise_at(id, 0.4, 8, 0, 4) == -1, "nothing stands still");
+}
+
+static int by_code(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* The percentiles of a cell, by sorting. */
+static HazeCell sorted_cell(const LumeqImage *in, const LumeqRect *part, int cell)
+{
+    int codes[64];
+    for (int i = 0; i < 64; i++) {
+        const int column = cell % 16, row = cell / 16, last = (1 << in->depth) - 1;
+        const int left = part->width * column / 16, right = part->width * (column + 1) / 16;
+        const int top = part->height * row / 9, bottom = part->height * (row + 1) / 9;
+        const int x = part->x + left + (right - left) * (2 * (i % 8) + 1) / 16;
+        const int y = part->y + top + (bottom - top) * (2 * (i / 8) + 1) / 16;
+        const uint8_t *at = (const uint8_t *)in->plane[0] + y * in->stride[0];
+        const int code =
+            in->depth > 8 ? ((const uint16_t *)(const void *)at)[x] >> in->shift : at[x];
+        codes[i] = (code < last ? code : last) >> (in->depth - 8);
+    }
+    qsort(codes, 64, sizeof(codes[0]), by_code);
+    return (HazeCell){(uint8_t)codes[1], (uint8_t)codes[48]};
+}
+
+/* Cells have the percentiles of their samples, at all depths, of the metered part. */
+BACKEND_TEST(haze_of_cells)
+{
+    const LumeqRect parts[] = {{0, 0, WIDTH, HEIGHT}, {33, 7, 100, 5}, {3, 20, 9, 40}};
+    const LumeqConfig config = {.backend = id, .threads = 3};
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
+    for (int k = 0; k < 3 * FORMATS; k++) {
+        const Format f = formats[k / 3];
+        FREED_BY(layout_free) LumeqImage in = gray_image(f.depth, f.shift);
+        LumeqParams params;
+        lumeq_params_default(&params);
+        params.meter = k % 3 ? parts[k % 3] : (LumeqRect){0};
+        draw(&in, 30, 0, (uint64_t)k);
+        CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0, "%s",
+              lumeq_last_error(NULL));
+        for (int i = 0; i < MEASURE_CELLS; i++) {
+            const HazeCell cell = measure->counts.haze[i];
+            const HazeCell expected = sorted_cell(&in, &parts[k % 3], i);
+            CHECK(cell.low == expected.low && cell.high == expected.high,
+                  "depth %d, part %d, cell %d: %d, %d, not %d, %d", f.depth, k % 3, i, cell.low,
+                  cell.high, expected.low, expected.high);
+        }
+    }
+}
+
+/* A quarter of the cells with detail decides, of those in the picture and not in its bars. */
+TEST(haze_by_hand)
+{
+    const LumeqRect all = {0, 0, 160, 90}, low = {0, 30, 160, 60}, none = {0};
+    HazeCell cells[MEASURE_CELLS];
+    for (int i = 0; i < MEASURE_CELLS; i++) /* 1/4, 1/2 or, without detail, nearly 1 */
+        cells[i] = i < 30    ? (HazeCell){16 + 30, 16 + 120}
+                   : i < 100 ? (HazeCell){16 + 60, 16 + 120}
+                             : (HazeCell){116, 121};
+    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "a quarter is clear");
+    CHECK(haze_of(cells, 160, 90, &none, 16, &low) == CURVE_ONE / 2, "without the bar");
+    CHECK(haze_of(cells, 160, 90, &low, 16, &all) == CURVE_ONE / 4, "the grid is the meter's");
+    cells[0].low = cells[1].low = 3;
+    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "below black");
+    for (int i = 8; i < MEASURE_CELLS; i++)
+        cells[i] = (HazeCell){116, 121};
+    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == 0, "too few cells");
 }
 
 TEST_MAIN

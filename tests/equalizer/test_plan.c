@@ -606,7 +606,7 @@ TEST(scene_cut_off)
 static int bright(int frame, int x, int y)
 {
     (void)frame;
-    return 128 + 14 * texture(3, x, y);
+    return 128 + 14 * texture(3, 8 * x, 8 * y);
 }
 
 /* A scene, black, and another scene; `first` and `second`: their lengths. */

@@ -671,6 +671,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
             own.counts.padding = AFTER(job->counts.padding, of->device);
         own.counts.hist = counted->hist;
         own.counts.noise = job->previous.plane[0] ? &counted->noise : &noise;
+        own.counts.haze = counted->haze;
         own.counts.lit[BARS_COLUMNS] = counted->lit[BARS_COLUMNS];
         own.counts.lit[BARS_ROWS] = counted->lit[BARS_ROWS];
         if (lumeq_backend_cpu.measure(cpu_backend(), &own, &pending) < 0)

@@ -48,10 +48,11 @@ def equalize(y, h, total, clip):
         below += s
     return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t] if t[-1] > t[0] else y
 
-def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False):
+def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False,
+           haze=0):
     """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
     limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is not
-    known yet, but about to be. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
+    known yet, but about to be; haze: the share of light in shadows, Q16. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
     rest = sum(h[1:])
@@ -94,8 +95,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     a = times(times(D, Q), min(free, kept + 2 * ONE) if kept < 12 * ONE else free)
     k = times(times(D, Q), min(free, kept))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
-    veil = (floor << 16) // max(code(500), 1)
-    Hz = times(ramp(veil, share(42), share(56)), times(ONE - D, Q))
+    Hz = times(ramp(haze, share(50), share(60)), times(ONE - D, Q))
     y = x[:last] + [ONE]
     lifted = lambda v, a: (ONE + a) * v // (ONE + (a * v >> 16))
     y = [lifted(v, k) + max(lifted(v, a) - lifted(v, k), 0) * max(p99 - i, 0) // max(p99, 1)

@@ -94,7 +94,8 @@ def setting(name, value):
 class Source(unittest.TestCase):
     """Needs no player."""
 
-    HEADERS = ("rule/transfer.c", "rule/lift.h", "rule/lift.c", "rule/curve.h", "rule/curve.c", "rule/epoch.h", "rule/epoch.c", "noise.h", "rule/noise.c", "samples.h",
+    HEADERS = ("rule/transfer.c", "rule/lift.h", "rule/lift.c", "rule/curve.h", "rule/curve.c", "rule/epoch.h", "rule/epoch.c",
+               "haze.h", "rule/haze.c", "noise.h", "rule/noise.c", "samples.h",
                "settings.c", "lift_filter.h")
 
     def in_headers(self):

@@ -72,11 +72,38 @@ static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
     }
 }
 
+/* Sorts a cell's samples for its percentiles. */
+static HazeCell measure_haze(const LumeqImage *in, int cell)
+{
+    const int column = cell % MEASURE_COLUMNS, line = cell / MEASURE_COLUMNS;
+    const int deeper = in->depth - 8, last = (1 << in->depth) - 1;
+    uint16_t counts[256] = {0};
+    int x[HAZE_SIDE];
+    for (int i = 0; i < HAZE_SIDE; i++)
+        x[i] = haze_place(in->width, column, MEASURE_COLUMNS, i);
+    for (int k = 0; k < HAZE_SIDE; k++) {
+        const void *row = lumeq_row(in, 0, haze_place(in->height, line, MEASURE_ROWS, k));
+        for (int i = 0; i < HAZE_SIDE && !deeper; i++)
+            counts[((const uint8_t *)row)[x[i]]]++;
+        for (int i = 0; i < HAZE_SIDE && deeper; i++) {
+            const int code = ((const uint16_t *)row)[x[i]] >> in->shift;
+            counts[(code < last ? code : last) >> deeper]++;
+        }
+    }
+    int low = 0, sum = counts[0];
+    for (; sum <= HAZE_LOW; sum += counts[low])
+        low++;
+    int high = low;
+    for (; sum <= HAZE_HIGH; sum += counts[high])
+        high++;
+    return (HazeCell){(uint8_t)low, (uint8_t)high};
+}
+
 static void measure_band(void *priv, int number)
 {
     const Measuring *m = priv;
     const LumeqMeasureJob *job = m->job;
-    const LumeqImage *in = &job->in;
+    const LumeqImage *in = &job->in, metered = lumeq_metered(in, &job->curve);
     BandCounts *band = &m->team->counts[number];
     const int end = lumeq_band_start(in->height, number + 1, m->bands);
     const int strip = 1 + (int)(CPU_STRIP_BYTES / lumeq_row_size(in, 0));
@@ -88,6 +115,10 @@ static void measure_band(void *priv, int number)
         count_noise(&band->noise, &m->team->kernels, in, &job->previous, &job->curve,
                     lumeq_band_start(noise_end, number, m->bands),
                     lumeq_band_start(noise_end, number + 1, m->bands));
+    for (int i = lumeq_band_start(MEASURE_CELLS, number, m->bands),
+             all = lumeq_band_start(MEASURE_CELLS, number + 1, m->bands);
+         i < all; i++)
+        job->counts.haze[i] = measure_haze(&metered, i);
     for (int y = lumeq_band_start(in->height, number, m->bands); y < end; y += strip) {
         const int to = y + strip < end ? y + strip : end;
         lumeq_count_rows(m->team, band->hist, in, &job->curve, y, to);

@@ -18,6 +18,7 @@
 #include <cuda_runtime_api.h>
 
 #include "equalizer/curve_types.h"
+#include "equalizer/haze.h"
 #include "equalizer/lift_filter.h"
 #include "equalizer/noise.h"
 #include "equalizer/reference.h"
@@ -90,12 +91,13 @@ typedef struct LumeqCudaTally {
     NoiseProfile noise;
     uint32_t blocks_done;
     uint8_t lit[BARS_DIRECTIONS][(LUMEQ_MAX_SIDE + 16) / 16 * 16] __attribute__((aligned(16)));
+    HazeCell haze[MEASURE_CELLS] __attribute__((aligned(16)));
 } LumeqCudaTally;
 
 /* A frame to count. */
 typedef struct LumeqCudaCount {
-    LumeqCudaPlane counted;    /* for the histogram: luma, or the metered part of it */
-    LumeqCudaPlane luma;       /* for bars and noise; data NULL: neither */
+    LumeqCudaPlane counted;    /* for histogram and haze: luma, or the metered part of it */
+    LumeqCudaPlane luma;       /* for bars and noise; data NULL: neither, nor haze */
     LumeqCudaPlane before;     /* luma of the previous frame, for noise; data NULL: unknown */
     BarsParams bars;           /* `ignore`: rows and columns are not counted */
     const CurveParams *params; /* format and bins; samples past the last bin count there */

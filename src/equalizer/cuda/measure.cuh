@@ -1,5 +1,6 @@
 /*
- * A frame's counts in one kernel: some blocks count the histogram, others count for bars and noise,
+ * A frame's counts in one kernel: some blocks count the histogram, others count for bars, haze
+ * and noise,
  * and the block that finishes last hands the counts over to the host.
  *
  * Before including it, a .cu file includes chunks.cuh, with THREADS.
@@ -19,8 +20,8 @@ static __device__ __forceinline__ void hand_over(uint32_t *host, uint32_t *from,
     }
 }
 
-/* Copies the bytes of lines to the host. */
-static __device__ __forceinline__ void hand_lines_over(uint8_t *host, const uint8_t *from, int size)
+/* Copies bytes to the host. */
+static __device__ __forceinline__ void copy_over(uint8_t *host, const uint8_t *from, int size)
 {
     for (int i = (int)threadIdx.x; i < (size + 15) / 16; i += THREADS)
         ((uint4 *)host)[i] = __ldcg((const uint4 *)from + i);
@@ -41,6 +42,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     SurveyWork survey = all_survey;
     chunks.data += of_frame(batch, frame).in[0];
     survey.now.data += of_frame(batch, frame).in[0];
+    survey.metered.data += of_frame(batch, frame).in[0];
     survey.before.data += of_frame(batch, frame).before;
     if ((int)blockIdx.x < chunks.blocks) {
         count_plane<Sample, bins, tables>(own, chunks, in_bins);
@@ -53,10 +55,12 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     hand_over(host->hist, tally->hist, (int)in_bins.last + 1);
     if (survey.noise_blocks)
         hand_over((uint32_t *)&host->noise, (uint32_t *)&tally->noise, NOISE_COUNTS);
+    if (survey.haze_blocks)
+        copy_over((uint8_t *)host->haze, (const uint8_t *)tally->haze, sizeof(tally->haze));
     if (!survey.lines.column_blocks)
         return;
-    hand_lines_over(host->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], survey.bars.width);
-    hand_lines_over(host->lit[BARS_ROWS], tally->lit[BARS_ROWS], survey.bars.height);
+    copy_over(host->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], survey.bars.width);
+    copy_over(host->lit[BARS_ROWS], tally->lit[BARS_ROWS], survey.bars.height);
 }
 
 template <typename Sample, int bins, int tables> static cudaError_t load_measure(void)

@@ -424,6 +424,7 @@ static void copy_counts(const LumeqCounts *to, const LumeqCudaStep *step)
         memcpy(to->noise, &tally->noise, sizeof(*to->noise));
     else
         memset(to->noise, 0, sizeof(*to->noise));
+    memcpy(to->haze, tally->haze, sizeof(tally->haze));
     memcpy(to->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], (size_t)shape->width);
     memcpy(to->lit[BARS_ROWS], tally->lit[BARS_ROWS], (size_t)shape->height);
     if (step->counted.cells)

@@ -1,6 +1,6 @@
 /*
- * Counts for the survey: how much of each row and column is lit, for the bars, and how blocks of
- * samples differ from the previous frame, for the noise.
+ * Counts for the survey: how much of each row and column is lit, for the bars, percentiles of
+ * cells, for the haze, and how blocks of samples differ from the previous frame, for the noise.
  *
  * Before including it, a .cu file defines THREADS.
  */
@@ -344,13 +344,58 @@ static inline int noise_blocks(const NoiseCodes *codes)
     return blocks < MOST_NOISE_BLOCKS ? blocks + 1 : MOST_NOISE_BLOCKS;
 }
 
+/* ---- haze ---------------------------------------------------------------------------------- */
+
+/* The code that at most `most` of a warp's samples are darker than, by bisection. */
+template <int count>
+static __device__ __forceinline__ uint32_t percentile(const uint32_t (&codes)[count], int most)
+{
+    uint32_t found = 0;
+    for (uint32_t bit = 128; bit; bit /= 2) {
+        int darker = 0;
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            darker += __popc(__ballot_sync(~0u, codes[i] < (found | bit)));
+        found |= darker <= most ? bit : 0;
+    }
+    return found;
+}
+
+/* Finds the percentiles of a warp's cell. */
+template <typename Sample>
+static __device__ __forceinline__ void measure_haze(const Luma &luma, int width, int height,
+                                                    const NoiseCodes &format, int cell,
+                                                    HazeCell *haze)
+{
+    const int lane = (int)threadIdx.x % 32, column = cell % MEASURE_COLUMNS;
+    const int x = haze_place(width, column, MEASURE_COLUMNS, lane % HAZE_SIDE);
+    uint32_t codes[HAZE_SAMPLES / 32];
+#pragma unroll
+    for (int i = 0; i < HAZE_SAMPLES / 32; i++) {
+        const int y = haze_place(height, cell / MEASURE_COLUMNS, MEASURE_ROWS,
+                                 lane / HAZE_SIDE + i * (32 / HAZE_SIDE));
+        codes[i] = __ldg((const Sample *)(luma.data + y * luma.stride) + x);
+    }
+#pragma unroll
+    for (int i = 0; i < HAZE_SAMPLES / 32; i++)
+        if (sizeof(Sample) > 1)
+            codes[i] =
+                min(codes[i] >> format.shift, (1u << format.depth) - 1) >> (format.depth - 8);
+    const uint32_t low = percentile(codes, HAZE_LOW), high = percentile(codes, HAZE_HIGH);
+    if (lane == 0) {
+        haze->low = (uint8_t)low;
+        haze->high = (uint8_t)high;
+    }
+}
+
 /* Without luma there is no survey. */
 typedef struct SurveyWork {
-    Luma now, before;
+    Luma now, before, metered;
+    int width, height; /* of the metered part */
     BarsParams bars;
     Lines lines;
     NoiseCodes codes;
-    int noise_blocks;
+    int noise_blocks, haze_blocks;
 } SurveyWork;
 
 static inline SurveyWork survey_of(const LumeqCudaCount *count)
@@ -366,12 +411,17 @@ static inline SurveyWork survey_of(const LumeqCudaCount *count)
     work.codes = noise_codes(&count->luma, &count->before, count->params);
     if (count->before.data)
         work.noise_blocks = noise_blocks(&work.codes);
+    work.metered = luma_of(&count->counted);
+    work.width = count->counted.width;
+    work.height = count->counted.height;
+    work.haze_blocks = (MEASURE_CELLS + WARPS - 1) / WARPS;
     return work;
 }
 
 static inline unsigned survey_blocks(const SurveyWork *work)
 {
-    return (unsigned)(work->lines.column_blocks + work->lines.row_blocks + work->noise_blocks);
+    return (unsigned)(work->lines.column_blocks + work->lines.row_blocks + work->noise_blocks +
+                      work->haze_blocks);
 }
 
 /* Counts the share of survey block number `block`; blocks with the longest work come first. All
@@ -380,12 +430,17 @@ template <typename Sample>
 static __device__ __forceinline__ void survey_count(const SurveyWork &work, int block,
                                                     LumeqCudaTally *tally)
 {
+    const int cell = (block - work.noise_blocks) * WARPS + (int)threadIdx.x / 32;
+    const int line = block - work.noise_blocks - work.haze_blocks;
     if (block < work.noise_blocks)
         count_noise<Sample>(work.now, work.before, work.codes, block, work.noise_blocks,
                             &tally->noise);
-    else
-        count_lines<Sample>(work.now, work.bars, work.lines, block - work.noise_blocks,
-                            tally->lit[BARS_COLUMNS], tally->lit[BARS_ROWS]);
+    else if (line >= 0)
+        count_lines<Sample>(work.now, work.bars, work.lines, line, tally->lit[BARS_COLUMNS],
+                            tally->lit[BARS_ROWS]);
+    else if (cell < MEASURE_CELLS)
+        measure_haze<Sample>(work.metered, work.width, work.height, work.codes, cell,
+                             &tally->haze[cell]);
 }
 
 #endif

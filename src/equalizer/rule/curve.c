@@ -385,9 +385,9 @@ static LiftChoice own_target(const CurveParams *p, const CurveView *view, int fl
     } else {
         uint32_t shares[CURVE_CELLS], nodes[CURVE_CELLS];
         lift_shares(p, w->sums, view->counted, shares);
-        choice =
-            lift_decide(shares, lift_wanted(p, shares, result->lift.noise, result->lift.awaited),
-                        &p->light, nodes);
+        choice = lift_decide(
+            shares, lift_wanted(p, shares, result->lift.noise, result->haze, result->lift.awaited),
+            &p->light, nodes);
         lift_targets(p, nodes, w->smooth);
     }
     return choice;

@@ -54,11 +54,11 @@
 #define LIFT_DARK_FROM LIFT_PERCENT(18)
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
-/* A picture is hazy if its darkest percent has at least HAZE_TO of the median's light, and clear
- * below HAZE_FROM. A hazy picture gets contrast like a dull one. A mean above HAZE_MEAN, the usual
- * mean of clear pictures, is lowered to it, by at most HAZE_DARKER. */
-#define LIFT_HAZE_FROM LIFT_PERCENT(42)
-#define LIFT_HAZE_TO LIFT_PERCENT(56)
+/* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
+ * HAZE_FROM. A hazy picture gets contrast like a dull one. A mean above HAZE_MEAN, the usual mean
+ * of clear pictures, is lowered to it, by at most HAZE_DARKER. */
+#define LIFT_HAZE_FROM LIFT_PERCENT(50)
+#define LIFT_HAZE_TO LIFT_PERCENT(60)
 #define LIFT_HAZE_MEAN LIFT_PERCENT(48)
 #define LIFT_HAZE_DARKER LIFT_PERCENT(25)
 #define LIFT_HAZE_NEED LIFT_PERCENT(54) /* minimum share of the equalization */
@@ -220,7 +220,7 @@ static uint32_t voids_of(const Picture *v, uint32_t noise, uint32_t hidden)
     return (uint32_t)(((uint64_t)(hidden + share) << 16) / (CURVE_ONE + hidden));
 }
 
-static LiftChoice choose(Picture *v, int hdr)
+static LiftChoice choose(Picture *v, uint32_t haze, int hdr)
 {
     LiftChoice c = {.dark = CURVE_ONE - ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO)};
     const uint32_t picture = ramp((int32_t)span_of(v), 64 * 4, 64 * 12);
@@ -236,9 +236,8 @@ static LiftChoice choose(Picture *v, int hdr)
     v->kept = times(share, least_of(most, kept));
     c.lift = times(share, kept < LIFT_MOST ? least_of(most, kept + LIFT_DARK_MORE) : most);
 
-    const uint32_t veil = (v->floor << 16) / most_of(v->middle, 1);
     v->haze = hdr ? 0
-                  : times(ramp((int32_t)veil, LIFT_HAZE_FROM, LIFT_HAZE_TO),
+                  : times(ramp((int32_t)haze, LIFT_HAZE_FROM, LIFT_HAZE_TO),
                           times(CURVE_ONE - c.dark, v->quality));
     return c;
 }
@@ -421,7 +420,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
         v.at[i] = (uint32_t)((uint64_t)(i << 16) * inverse >> 32);
     find_statistics(&v, wanted.hdr);
     v.voids = voids_of(&v, wanted.noise, hidden);
-    c = choose(&v, wanted.hdr);
+    c = choose(&v, wanted.haze, wanted.hdr);
     raise_places(&v, c.lift, light);
     const uint32_t mean = weighted(&v, v.place);
     const uint32_t apart = v.place[v.p90] - v.place[v.p10];
@@ -450,12 +449,17 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
 }
 
 LiftWanted lift_wanted(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise,
-                       uint32_t awaited)
+                       uint32_t haze, uint32_t awaited)
 {
     const int down = p->depth - 8;
-    return (LiftWanted){
-        p->black >> down, p->white >> down, transfer_noise(p, counts, noise) >> 10, p->denoise,
-        p->clip,          awaited != 0,     p->transfer != LUMEQ_TRANSFER_SDR};
+    return (LiftWanted){p->black >> down,
+                        p->white >> down,
+                        transfer_noise(p, counts, noise) >> 10,
+                        p->denoise,
+                        p->clip,
+                        haze,
+                        awaited != 0,
+                        p->transfer != LUMEQ_TRANSFER_SDR};
 }
 
 void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint32_t *targets)

@@ -82,6 +82,7 @@ static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
     if (f->padding)
         memcpy(f->padding, m->counts.padding, tiles * sizeof(*f->padding));
     lumeq_plan_take_cells(plan, f, m->counts.cells);
+    memcpy(f->cells, m->counts.haze, sizeof(f->cells));
     f->noise = noise_of(m->counts.noise);
     return f;
 }

@@ -79,6 +79,8 @@ typedef struct PlanFrame {
     uint32_t light;
     uint32_t level[MEASURE_CELLS];
 
+    HazeCell cells[MEASURE_CELLS];
+    uint32_t haze;  /* from haze_of() */
     uint32_t noise; /* from noise_of() */
     uint32_t need;  /* Q16 */
     int32_t blank;  /* black; its target is the identity */

@@ -302,16 +302,19 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
 {
     uint32_t shares[CURVE_CELLS] = {0}, nodes[CURVE_CELLS], used = 0;
     LiftChoice choice = {0};
+    uint32_t haze = 0;
     for (int k = 0; k < count; k++)
         used += samples[k]->counted && !samples[k]->blank;
+    for (int k = 0; k < count; k++)
+        haze += samples[k]->counted && !samples[k]->blank ? samples[k]->haze / used : 0;
     for (int k = 0; k < count; k++)
         for (int i = 0; i < CURVE_CELLS && samples[k]->counted && !samples[k]->blank; i++)
             shares[i] += samples[k]->share[i] / used;
     mean_noise(plan, samples, count);
     light_bins(p, curve->bin);
     if (used) {
-        choice =
-            lift_decide(shares, lift_wanted(p, shares, noise_of_plan(plan), 0), &p->light, nodes);
+        choice = lift_decide(shares, lift_wanted(p, shares, noise_of_plan(plan), haze, 0),
+                             &p->light, nodes);
         lift_targets(p, nodes, plan->work.smooth);
         for (int bin = curve_black(p); bin <= curve_white(p); bin++)
             curve->bin[bin] = plan->work.smooth[bin];

@@ -104,6 +104,8 @@ static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
     f->need = curve_need(&view);
     epoch_cells(p, w->cdf, f->cdf);
     f->counted = p->lift && view.counted;
+    f->haze = haze_of(f->cells, f->shape.width, f->shape.height, &p->meter,
+                      p->black >> (p->depth - 8), &f->active);
     if (f->counted)
         lift_shares(p, w->sums, view.counted, f->share);
     return view;
@@ -145,8 +147,8 @@ static void tile_targets(LumeqPlan *plan, const PlanFrame *f, const TileGrid *gr
     static const TileResult none;
     lumeq_tile_curves(grid, f->tiles, NULL, frame, &none, &plan->tiles, &plan->tables);
     for (int tile = 0; tile < tile_count(grid); tile++)
-        memcpy(f->target + f->shape.bins + (size_t)tile * TILE_CELLS,
-               plan->tiles.tile[tile].target, sizeof(plan->tiles.tile[tile].target));
+        memcpy(f->target + f->shape.bins + (size_t)tile * TILE_CELLS, plan->tiles.tile[tile].target,
+               sizeof(plan->tiles.tile[tile].target));
 }
 
 int lumeq_plan_target(LumeqPlan *plan, PlanFrame *f)
