@@ -3,8 +3,8 @@
  * all places with detail have samples much darker than most around them. One definition for C and
  * CUDA.
  *
- * Cells of a grid over the metered picture each have evenly spaced samples, of which the backends
- * find two percentiles. haze_of() turns them into one number.
+ * The backends find two percentiles of evenly spaced samples in each cell of a grid over the
+ * metered picture. haze_of() turns them into one number.
  */
 #ifndef LUMEQ_HAZE_H
 #define LUMEQ_HAZE_H
@@ -45,8 +45,8 @@ CURVE_INLINE int haze_place(int size, int cell, int cells, int i)
 }
 
 /*
- * The light of shadows as a share of the light of what is around them, Q16: a quarter of the cells
- * with detail has less. 0 if few cells have any. `cells`: MEASURE_CELLS of the metered part (width
+ * The light of shadows as a share of the light around them, Q16: a quarter of the cells with detail
+ * has less. 0 if few cells have any. `cells`: MEASURE_CELLS of the metered part (width
  * 0: all) of a frame of this size; those in `active` count. `black` is a code of 8 bits.
  */
 uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,

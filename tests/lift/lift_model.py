@@ -109,22 +109,22 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
     moved, back = abs(risen), 0
-    rest = share(1) // 2 + times(max(ONE - wide, Hz), share(5) - share(1) // 2)
+    rest = share(1) // 2 + times(ONE - wide, share(5) - share(1) // 2)
+    rest = times(rest, ONE - Hz) + times(share(1) // 2 if risen > 0 else mean // 25, Hz)
     most = times(D, max(aim - mean, 0)) + times(ONE - D, rest)
     if times(need, moved) > most:
-        dull = times(ONE - wide, ONE - D // 2)
-        back = times(dull, times(need, moved) - most) if risen > 0 else 0
+        dull = times(ONE - wide, ONE - D // 2) if risen > 0 else 0
+        back = times(max(dull, Hz), times(need, moved) - most)
         need = min(need, (most + back << 16) // moved)
     between = lambda v, b: times(v, ONE - need) + times(b, need)
     now = between(mean, mean + risen)
-    back += times(Hz, min(max(now - share(48) - back, 0), share(25)))
-    low = reach(now - back, now)
     curve = [min(between(v, b), ONE) for v, b in zip(y, both)]
-    lower = lambda low: [(v << 16) // (ONE + times(low, ONE - v)) for v in curve]
-    if low:
-        fell = max(now - mean_of(lower(low)), 1)
-        low = min(low * back // fell, 12 * ONE)
-    curve = lower(low)
+    low, high = (reach(now - back, now), 0) if risen > 0 else (0, reach(now, now + back))
+    lower = lambda: [lifted((v << 16) // (ONE + times(low, ONE - v)), high) for v in curve]
+    if low or high:
+        went = max(abs(now - mean_of(lower())), 1)
+        low, high = (min(v * back // went, 12 * ONE) for v in (low, high))
+    curve = lower()
     curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # not newly black
     nodes = np.append(np.arange(256), 255) * 256
     nodes[black:white + 1] = [black * 256 + times(c, last * 256) for c in curve]

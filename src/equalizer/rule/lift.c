@@ -55,12 +55,11 @@
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
 /* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
- * HAZE_FROM. A hazy picture gets contrast like a dull one. A mean above HAZE_MEAN, the usual mean
- * of clear pictures, is lowered to it, by at most HAZE_DARKER. */
+ * HAZE_FROM. A hazy picture gets contrast like a dull one, and loses
+ * at most one part in HAZE_DARKER of its mean. */
 #define LIFT_HAZE_FROM LIFT_PERCENT(50)
 #define LIFT_HAZE_TO LIFT_PERCENT(60)
-#define LIFT_HAZE_MEAN LIFT_PERCENT(48)
-#define LIFT_HAZE_DARKER LIFT_PERCENT(25)
+#define LIFT_HAZE_DARKER 25
 #define LIFT_HAZE_NEED LIFT_PERCENT(54) /* minimum share of the equalization */
 
 /* Arrays have a member for each code from black to white. */
@@ -344,10 +343,11 @@ static void equalize(Picture *v, uint32_t clip)
 }
 
 /* Decides how much of the equalization to use. Narrow histograms need it, but the mean must not
- * move further than the dark picture lacks. A dull picture would stay dull that way: it gets more
- * contrast than that, and the resulting rise of the mean is taken back by a negative lift, half as
- * much in the dark. `wide`: how wide the lifted histogram is; `mean`, `equalized`: means before and
- * after. Returns how far the mean should go back; c->lowered does that at the place of the mean. */
+ * move further than the dark picture lacks. A dull or hazy picture would stay so that way: it gets
+ * more contrast than that, and the resulting move of the mean is taken back by a lift, or by a
+ * negative one, half as much in the dark. `wide`: how wide the lifted histogram is; `mean`,
+ * `equalized`: means before and after. Returns how far the mean should go back; c->lowered or
+ * c->raised does that at the place of the mean. */
 static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32_t mean,
                           uint32_t equalized)
 {
@@ -357,31 +357,31 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
     need = times(need, CURVE_ONE - times(c->dark, ramp(light, LIFT_PERCENT(60), LIFT_PERCENT(80))));
     need = most_of(need, times(LIFT_PERCENT(5), CURVE_ONE - v->page));
     need = most_of(need, times(LIFT_HAZE_NEED, v->haze));
-    const uint32_t moved = equalized > mean ? equalized - mean : mean - equalized;
+    const int lighter = equalized > mean;
+    const uint32_t moved = lighter ? equalized - mean : mean - equalized;
     const uint32_t least = LIFT_PERCENT(1) / 2;
-    const uint32_t rest =
-        least + times(most_of(CURVE_ONE - wide, v->haze), LIFT_PERCENT(5) - least);
+    const uint32_t some = least + times(CURVE_ONE - wide, LIFT_PERCENT(5) - least);
+    const uint32_t rest = between(some, lighter ? least : mean / LIFT_HAZE_DARKER, v->haze);
     const uint32_t missing = mean < v->aim ? v->aim - mean : 0;
     const uint32_t most = times(c->dark, missing) + times(CURVE_ONE - c->dark, rest);
     const uint32_t moves = times(need, moved);
     uint32_t back = 0;
     c->need = need;
     if (moves > most) {
-        const uint32_t dull = times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
-        back = equalized > mean ? times(dull, moves - most) : 0;
+        const uint32_t dull = lighter ? times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2) : 0;
+        back = times(most_of(dull, v->haze), moves - most);
         c->need = least_of(need, ((most + back) << 16) / moved);
     }
     const uint32_t now = between(mean, equalized, c->need);
-    const uint32_t clear = LIFT_HAZE_MEAN + back;
-    back += now > clear ? times(v->haze, least_of(now - clear, LIFT_HAZE_DARKER)) : 0;
-    c->lowered = lift_reach(now - back, now);
+    c->lowered = lighter ? lift_reach(now - back, now) : 0;
+    c->raised = lighter ? 0 : lift_reach(now, now + back);
     return back;
 }
 
 /* The final places of the codes. */
 static void find_places(const Picture *v, const LiftChoice *c, uint32_t *places)
 {
-    const uint32_t need = c->need, lowered = c->lowered;
+    const uint32_t need = c->need, lowered = c->lowered, up = c->raised;
     for (int i = 0, last = v->last; i <= last; i++) {
         const uint32_t place = least_of(between(v->place[i], v->equal[i], need), CURVE_ONE);
         places[i] = place;
@@ -389,6 +389,8 @@ static void find_places(const Picture *v, const LiftChoice *c, uint32_t *places)
     for (int i = 0, last = v->last; i <= last && lowered; i++)
         places[i] = curve_quotient((double)(int32_t)places[i] * CURVE_ONE,
                                    (int32_t)(CURVE_ONE + times(lowered, CURVE_ONE - places[i])));
+    for (int i = 0, last = v->last; i <= last && up; i++)
+        places[i] = raised(places[i], up);
 }
 
 static uint32_t auto_clip(const Picture *v, const LiftChoice *c)
@@ -431,12 +433,13 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     const uint32_t back = find_need(&c, &v, wide, mean, equalized);
     uint32_t *places = v.sums;
     find_places(&v, &c, places);
-    if (c.lowered) {
-        /* Because the curve is bent, the mean of all codes falls less than the place of the mean.
+    if (c.lowered || c.raised) {
+        /* Because the curve is bent, the mean of all codes moves less than the place of the mean.
          */
-        const uint32_t without = between(mean, equalized, c.need), lowered = weighted(&v, places);
-        const uint32_t fell = without > lowered ? without - lowered : 1;
-        c.lowered = least_of(ratio((uint64_t)c.lowered * back, fell), LIFT_MOST);
+        const uint32_t without = between(mean, equalized, c.need), with = weighted(&v, places);
+        const uint32_t went = with > without ? with - without : without - with;
+        c.lowered = least_of(ratio((uint64_t)c.lowered * back, most_of(went, 1)), LIFT_MOST);
+        c.raised = least_of(ratio((uint64_t)c.raised * back, most_of(went, 1)), LIFT_MOST);
         find_places(&v, &c, places);
     }
     for (int i = 0; i <= v.last; i++) {

@@ -24,6 +24,7 @@ typedef struct LiftChoice {
     uint32_t lift;    /* near black, light grows by 1 + lift */
     uint32_t need;    /* share of the equalization */
     uint32_t lowered; /* this lift is taken back after equalization */
+    uint32_t raised;  /* this lift is added after it */
 } LiftChoice;
 
 typedef struct LiftWanted {
