@@ -78,7 +78,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
                  max(ramp(code(995) - floor, 48, 80), ramp(even, share(70), share(85))))
     void = (max(int(cdf[min(4 + (2 * n + 32) // 64, last)]), *three[:32]) << 16) // total
     void = (hidden + void << 16) // (ONE + hidden)
-    D = ONE - ramp(darker, share(18), share(32))
+    bright = max(ramp(x[p90], share(36), share(46)), ramp(x[p10], share(14), share(20)))
+    D = ONE - min(ramp(darker, share(18), share(32)), bright)
     span = 64 * (code(995) - floor)
     likely = max(n, 4 * 64) if awaited else n
     likely += times(likely, times(share(70), ramp(hidden, ONE // 2, ONE)))   # black hides half of it
@@ -118,7 +119,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
         need = min(need, (most + back << 16) // moved)
     between = lambda v, b: times(v, ONE - need) + times(b, need)
     now = between(mean, mean + risen)
-    curve = [min(between(v, b), ONE) for v, b in zip(y, both)]
+    curve = [max(min(between(v, b), ONE), times(D, v)) for v, b in zip(y, both)]
     low, high = (reach(now - back, now), 0) if risen > 0 else (0, reach(now, now + back))
     lower = lambda: [lifted((v << 16) // (ONE + times(low, ONE - v)), high) for v in curve]
     if low or high:

@@ -23,6 +23,7 @@ CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that
     ('well exposed, full', 30, -1, 1, [(HUMP, 60, 80, 300), (HUMP, 130, 90, 300), (FLAT, 0, 255, 2)]),
     ('well exposed, noisy', 460, -1, 0, [(HUMP, 60, 80, 300), (HUMP, 130, 90, 300), (FLAT, 16, 219, 2)]),
     ('bright', 5, -1, 0, [(HUMP, 150, 90, 300), (HUMP, 200, 60, 200)]),
+    ('dim', 20, -1, 0, [(HUMP, 76, 22, 900), (HUMP, 40, 30, 200), (FLAT, 90, 130, 2)]),
     ('dull', 25, -1, 0, [(HUMP, 114, 36, 900)]),
     ('dull, noisy', 200, -1, 0, [(HUMP, 114, 36, 900)]),
     ('dull, full range', 25, -1, 1, [(HUMP, 114, 36, 900)]),

@@ -54,6 +54,13 @@
 #define LIFT_DARK_FROM LIFT_PERCENT(18)
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
+/* So is a picture with nine tenths below DIM_FROM and one below BLACK_FROM: a city under a dull sky
+ * that fills most of it. */
+#define LIFT_DIM_FROM LIFT_PERCENT(36)
+#define LIFT_DIM_TO LIFT_PERCENT(46)
+#define LIFT_BLACK_FROM LIFT_PERCENT(14)
+#define LIFT_BLACK_TO LIFT_PERCENT(20)
+
 /* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
  * HAZE_FROM. A hazy picture gets contrast like a dull one, and loses
  * at most one part in HAZE_DARKER of its mean. */
@@ -221,7 +228,10 @@ static uint32_t voids_of(const Picture *v, uint32_t noise, uint32_t hidden)
 
 static LiftChoice choose(Picture *v, uint32_t haze, int hdr)
 {
-    LiftChoice c = {.dark = CURVE_ONE - ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO)};
+    const uint32_t light = ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO);
+    const uint32_t bright = most_of(ramp((int32_t)v->at[v->p90], LIFT_DIM_FROM, LIFT_DIM_TO),
+                                    ramp((int32_t)v->at[v->p10], LIFT_BLACK_FROM, LIFT_BLACK_TO));
+    LiftChoice c = {.dark = CURVE_ONE - least_of(light, bright)};
     const uint32_t picture = ramp((int32_t)span_of(v), 64 * 4, 64 * 12);
     v->page = page_of(v);
     v->quality = times(picture, CURVE_ONE - v->page);
@@ -378,13 +388,13 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
     return back;
 }
 
-/* The final places of the codes. */
+/* The final places of the codes. Equalization darkens no tone of a dark picture. */
 static void find_places(const Picture *v, const LiftChoice *c, uint32_t *places)
 {
     const uint32_t need = c->need, lowered = c->lowered, up = c->raised;
     for (int i = 0, last = v->last; i <= last; i++) {
         const uint32_t place = least_of(between(v->place[i], v->equal[i], need), CURVE_ONE);
-        places[i] = place;
+        places[i] = most_of(place, times(c->dark, v->place[i]));
     }
     for (int i = 0, last = v->last; i <= last && lowered; i++)
         places[i] = curve_quotient((double)(int32_t)places[i] * CURVE_ONE,
