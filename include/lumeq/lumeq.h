@@ -243,10 +243,9 @@ typedef struct LumeqParams {
      * curves. */
     LumeqRect meter;
     /* With strength AUTO. Not 0, in mode GLOBAL without `reference`: the picture decides. Dark
-     * pictures are lifted first, as far as their noise allows; haze is darkened; then the picture
-     * is equalized as much as it needs, which is hardly at all if it is well exposed. The decision
-     * follows the last few seconds of video. `clip` still applies. 0, and in other modes: strength
-     * 0.8, adaptive. */
+     * pictures are lifted first, as far as their noise allows; then the picture is equalized as
+     * much as it needs: most if it is dull or hazy, hardly at all if it is well exposed. `clip`
+     * still applies. 0, and in other modes: strength 0.8, adaptive. */
     int lift;
     /* Noise reduction in lifted pictures: 0 (none) .. 1, or LUMEQ_DENOISE_AUTO, which is 1. With 0,
      * previous frames are not read, and noisy pictures are lifted less, since all of their noise

@@ -110,11 +110,11 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
     moved, back = abs(risen), 0
-    rest = share(1) // 2 + times(ONE - wide, share(5) - share(1) // 2)
-    rest = times(rest, ONE - Hz) + times(share(1) // 2 if risen > 0 else mean // 25, Hz)
+    flat = max(ONE - wide, Hz)
+    rest = times(share(1) // 2, ONE - flat) + times(mean // 25, flat)
     most = times(D, max(aim - mean, 0)) + times(ONE - D, rest)
     if times(need, moved) > most:
-        dull = times(ONE - wide, ONE - D // 2) if risen > 0 else 0
+        dull = times(ONE - wide, ONE - D // 2)
         back = times(max(dull, Hz), times(need, moved) - most)
         need = min(need, (most + back << 16) // moved)
     between = lambda v, b: times(v, ONE - need) + times(b, need)

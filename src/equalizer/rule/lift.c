@@ -62,12 +62,12 @@
 #define LIFT_BLACK_TO LIFT_PERCENT(20)
 
 /* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
- * HAZE_FROM. A hazy picture gets contrast like a dull one, and loses
- * at most one part in HAZE_DARKER of its mean. */
+ * HAZE_FROM. A hazy picture gets contrast like a dull one. The mean of both moves by at most one
+ * part in MEAN_MOVES. */
 #define LIFT_HAZE_FROM LIFT_PERCENT(50)
 #define LIFT_HAZE_TO LIFT_PERCENT(60)
-#define LIFT_HAZE_DARKER 25
 #define LIFT_HAZE_NEED LIFT_PERCENT(54) /* minimum share of the equalization */
+#define LIFT_MEAN_MOVES 25
 
 /* Arrays have a member for each code from black to white. */
 typedef struct Picture {
@@ -369,16 +369,15 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
     need = most_of(need, times(LIFT_HAZE_NEED, v->haze));
     const int lighter = equalized > mean;
     const uint32_t moved = lighter ? equalized - mean : mean - equalized;
-    const uint32_t least = LIFT_PERCENT(1) / 2;
-    const uint32_t some = least + times(CURVE_ONE - wide, LIFT_PERCENT(5) - least);
-    const uint32_t rest = between(some, lighter ? least : mean / LIFT_HAZE_DARKER, v->haze);
+    const uint32_t rest =
+        between(LIFT_PERCENT(1) / 2, mean / LIFT_MEAN_MOVES, most_of(CURVE_ONE - wide, v->haze));
     const uint32_t missing = mean < v->aim ? v->aim - mean : 0;
     const uint32_t most = times(c->dark, missing) + times(CURVE_ONE - c->dark, rest);
     const uint32_t moves = times(need, moved);
     uint32_t back = 0;
     c->need = need;
     if (moves > most) {
-        const uint32_t dull = lighter ? times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2) : 0;
+        const uint32_t dull = times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
         back = times(most_of(dull, v->haze), moves - most);
         c->need = least_of(need, ((most + back) << 16) / moved);
     }
