@@ -10,13 +10,11 @@
 #include "equalizer/context.h"
 #include "equalizer/history.h"
 #include "equalizer/measure.h"
+#include "equalizer/platform.h"
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
 
 #define MAX_GPUS 64
-
-/* Alignment of rows of lumeq_process_pixels(). */
-#define ROW_ALIGNMENT 64
 
 /* Most frames in flight. */
 #define SLOTS (LUMEQ_FLIGHTS * LUMEQ_MAX_BATCH)
@@ -205,10 +203,10 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
         return;
     LumeqEqualizer *eq = *equalizer;
     for (int i = 0; i < 3; i++)
-        free(eq->planes[i].plane[0]);
+        lumeq_free(eq->planes[i].plane[0]);
     lumeq_context_destroy(&eq->context);
     for (int i = 0; i < eq->size; i++) {
-        free(eq->flights[i].measure.memory);
+        lumeq_free(eq->flights[i].measure.memory);
         lumeq_curve_unref(&eq->flights[i].curve);
     }
     free(eq);
@@ -745,15 +743,14 @@ static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
     const int depth = pixels->depth == 8 ? 10 : 16;
     if (before.width == pixels->width && before.height == pixels->height && before.depth == depth)
         return 0;
-    free(before.plane[0]);
+    lumeq_free(before.plane[0]);
     *planes = (LumeqImage){.width = pixels->width,
                            .height = pixels->height,
                            .depth = depth,
                            .range = LUMEQ_RANGE_FULL};
-    const size_t row =
-        ((size_t)pixels->width * 2 + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    const size_t row = padded((size_t)pixels->width * 2);
     const size_t size = row * (size_t)pixels->height;
-    uint8_t *memory = aligned_alloc(ROW_ALIGNMENT, 3 * size);
+    uint8_t *memory = lumeq_alloc(3 * size);
     if (!memory) {
         *planes = (LumeqImage){.width = 0};
         return lumeq_refuse_with(LUMEQ_ERR_MEMORY,

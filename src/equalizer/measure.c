@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "equalizer/last_error.h"
+#include "equalizer/platform.h"
 
 #define LETTERS "LQms"
 #define FORMAT 4
-
-#define ALIGNMENT 64
 
 MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *image)
 {
@@ -47,7 +46,7 @@ LumeqImage lumeq_shape_image(const MeasureShape *shape)
 static void *place(uint8_t *memory, size_t *used, size_t size)
 {
     void *at = memory ? memory + *used : NULL;
-    *used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *used += padded(size);
     return at;
 }
 
@@ -76,10 +75,10 @@ int lumeq_measure_prepare(LumeqMeasure *measure, const MeasureShape *shape)
     LumeqCounts counts;
     const size_t size = place_counts(&counts, shape, NULL);
     if (size > measure->room) {
-        void *memory = aligned_alloc(ALIGNMENT, size);
+        void *memory = lumeq_alloc(size);
         if (!memory)
             return LUMEQ_ERR_MEMORY;
-        free(measure->memory);
+        lumeq_free(measure->memory);
         measure->memory = memory;
         measure->room = size;
     }
@@ -113,7 +112,7 @@ void lumeq_measure_free(LumeqMeasure **measure)
         return;
     if ((*measure)->pending)
         (void)lumeq_measure_finish(*measure, 1);
-    free((*measure)->memory);
+    lumeq_free((*measure)->memory);
     free(*measure);
     *measure = NULL;
 }
@@ -174,7 +173,7 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     if (lumeq_measure_prepare(&deeper, &shape) < 0)
         return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
     deepen_counts(&deeper, measure);
-    free(measure->memory);
+    lumeq_free(measure->memory);
     *measure = deeper;
     measure->valid = 1;
     return 0;

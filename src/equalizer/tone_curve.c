@@ -6,6 +6,7 @@
 #include "equalizer/bytes.h"
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
+#include "equalizer/platform.h"
 #include "equalizer/rule/curve.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/settings.h"
@@ -13,17 +14,10 @@
 #define LETTERS "LQcv"
 #define FORMAT 7
 
-#define ALIGNMENT 64
-
 static size_t tables_size(const TileGrid *grid)
 {
     return offsetof(TileTables, nodes) +
            (size_t)tile_count(grid) * sizeof(((TileTables *)NULL)->nodes[0]);
-}
-
-static size_t padded(size_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
@@ -33,7 +27,7 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     const size_t result = padded(lumeq_result_size((uint32_t)params->bins));
     const size_t tables = grid ? padded(tables_size(grid)) : 0;
     const size_t more = grid ? padded(sizeof(TileGrid)) + sizeof(TileSums) : 0;
-    uint8_t *memory = aligned_alloc(ALIGNMENT, padded(own + result + tables + more));
+    uint8_t *memory = lumeq_alloc(own + result + tables + more);
     if (!memory)
         return NULL;
     LumeqCurve *curve = (LumeqCurve *)(void *)memory;
@@ -65,7 +59,7 @@ void lumeq_curve_unref(LumeqCurve **curve)
 {
     if (!curve)
         return;
-    free(*curve);
+    lumeq_free(*curve);
     *curve = NULL;
 }
 

@@ -5,12 +5,10 @@
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/lift_cpu.h"
 #include "equalizer/cpu/tile_rows.h"
+#include "equalizer/platform.h"
 
 /* Smaller bands cost more overhead than they save. */
 #define MIN_BAND_PIXELS (64 * 1024)
-
-/* Alignment that keeps the bands' memory in separate cache lines. */
-#define ALIGNMENT 64
 
 typedef struct Apply {
     CpuTeam *team;
@@ -185,17 +183,17 @@ static LumeqImage field_of(const LumeqImage *image, int field)
 static int open_lift(Apply *a)
 {
     CpuTeam *team = a->team;
-    a->lift_size = (lumeq_lift_memory(&a->lifted) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    a->lift_size = padded(lumeq_lift_memory(&a->lifted));
     const size_t size = (size_t)a->bands * a->lift_size;
     if (size <= team->lift_size)
         return 0;
-    uint8_t *memory = aligned_alloc(ALIGNMENT, size), *old = team->lift_memory;
+    uint8_t *memory = lumeq_alloc(size), *old = team->lift_memory;
     if (!memory)
         return LUMEQ_ERR_MEMORY;
     memset(memory, 0, size);
     team->lift_memory = memory;
     team->lift_size = size;
-    free(old);
+    lumeq_free(old);
     return 0;
 }
 

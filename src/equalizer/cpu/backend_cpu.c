@@ -1,16 +1,14 @@
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "equalizer/backend.h"
 #include "equalizer/cpu/bands.h"
 #include "equalizer/last_error.h"
+#include "equalizer/platform.h"
 
 #define MAX_THREADS 256
-#define ALIGNMENT 64
 
 typedef struct CpuBackend {
     CpuTeam team;
@@ -21,20 +19,13 @@ typedef struct CpuBackend {
 static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t text_size)
 {
     CpuBackend *cpu = priv;
-    /* A cluster's scheduler may allot a process only some of the cores. */
-    cpu_set_t set;
-    int threads = config->threads;
-    if (!threads)
-        threads = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
-                                                               : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    if (threads < 1)
-        threads = 1;
+    int threads = config->threads ? config->threads : lumeq_core_count();
     if (threads > MAX_THREADS)
         threads = MAX_THREADS;
     const unsigned flags = lumeq_cpu_flags() & ~config->cpu_without;
     lumeq_kernels_init(&cpu->team.kernels, flags);
     cpu->team.threads = threads;
-    cpu->team.counts = aligned_alloc(ALIGNMENT, (size_t)threads * sizeof(*cpu->team.counts));
+    cpu->team.counts = lumeq_alloc((size_t)threads * sizeof(*cpu->team.counts));
     cpu->team.workers = lumeq_workers_create(threads);
     cpu->locks = pthread_mutex_init(&cpu->lock, NULL) == 0;
     if (!cpu->team.counts || !cpu->team.workers || !cpu->locks)
@@ -57,8 +48,8 @@ static void close_cpu(void *priv)
     if (cpu->locks)
         pthread_mutex_destroy(&cpu->lock);
     cpu->locks = 0;
-    free(cpu->team.counts);
-    free(cpu->team.lift_memory);
+    lumeq_free(cpu->team.counts);
+    lumeq_free(cpu->team.lift_memory);
     cpu->team.counts = NULL;
     cpu->team.lift_memory = NULL;
 }
@@ -98,15 +89,13 @@ static void convert_cpu(void *priv, const LumeqPixelsJob *job)
 static void *alloc_cpu(void *priv, size_t size)
 {
     (void)priv;
-    if (size > SIZE_MAX - ALIGNMENT)
-        return NULL;
-    return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    return lumeq_alloc(size);
 }
 
 static void free_cpu(void *priv, void *memory)
 {
     (void)priv;
-    free(memory);
+    lumeq_free(memory);
 }
 
 const LumeqBackend lumeq_backend_cpu = {

@@ -2,24 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "equalizer/platform.h"
 #include "equalizer/rule/epoch.h"
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
-
-#define ALIGNMENT 64
-
-static size_t padded(size_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 PlanFrame *lumeq_plan_frame_new(const MeasureShape *shape)
 {
     const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y * TILE_CELLS * 4;
     const size_t own = padded(sizeof(PlanFrame)), hist = padded((size_t)shape->bins * 4);
     const size_t padding = shape->reference ? tiles : 0;
-    uint8_t *memory = aligned_alloc(ALIGNMENT, own + hist + tiles + padding);
+    uint8_t *memory = lumeq_alloc(own + hist + tiles + padding);
     if (!memory)
         return NULL;
     PlanFrame *frame = (PlanFrame *)(void *)memory;
@@ -38,7 +32,7 @@ void lumeq_plan_frame_free(PlanFrame *frame)
     if (!frame)
         return;
     free(frame->target);
-    free(frame);
+    lumeq_free(frame);
 }
 
 CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame)

@@ -1,0 +1,21 @@
+/* The calls that differ between operating systems. */
+#ifndef LUMEQ_PLATFORM_H
+#define LUMEQ_PLATFORM_H
+
+#include <stddef.h>
+
+#define ALIGNMENT 64 /* bytes: a cache line, and the widest vector */
+
+static inline size_t padded(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Aligned memory, for lumeq_free() alone. NULL: out of memory. */
+void *lumeq_alloc(size_t size);
+void lumeq_free(void *memory);
+
+/* Cores that this process may use, at least 1: a cluster's scheduler may allot it only some. */
+int lumeq_core_count(void);
+
+#endif
