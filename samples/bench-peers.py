@@ -411,7 +411,7 @@ try:
     import lumeq
     import numpy
 except ImportError:
-    print("bench-peers.py: skipped: pip install ./src/plugins/python (and numpy)")
+    print("bench-peers.py: skipped: pip install . (in the repository)")
     sys.exit(SKIPPED)
 found, missing = find_peers()
 

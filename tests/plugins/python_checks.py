@@ -544,9 +544,10 @@ class Lifetimes(unittest.TestCase):
         self.assertEqual(self.alive(frames[2]), 0)
 
     def test_a_measure_keeps_its_context(self):
-        native = lumeq.Context()._native
+        context = lumeq.Context()
+        native = context._native
         before = sys.getrefcount(native)
-        made = native.measure(picture(), None, lumeq._core.Format(0, 0, True), {}, None)
+        made = context.measure(picture())
         self.assertEqual(sys.getrefcount(native), before + 1)
         del made
         self.assertEqual(sys.getrefcount(native), before)

@@ -1,5 +1,6 @@
 """Installs the Python module with pip in a new virtual environment, and runs its checks there."""
 
+import glob
 import os
 import shutil
 import subprocess
@@ -9,8 +10,13 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-MODULE = os.path.join(ROOT, "src/plugins/python")
-PACKAGES = "nanobind", "scikit-build-core", "numpy", "opencv-python-headless", "av", "auditwheel", "mypy"
+PACKAGES = ("scikit-build-core", "build", "numpy", "opencv-python-headless", "av", "pillow", "matplotlib", "auditwheel",
+            "mypy")
+TINY = """if True:
+    import lumeq, numpy
+    dark = numpy.add.outer(numpy.arange(90), numpy.arange(120)).astype("u1") // 5
+    print("lighter" if lumeq.equalize(dark).mean() > 1.3 * dark.mean() else "wrong")
+"""
 LIMIT = 1500  # seconds
 
 
@@ -35,18 +41,43 @@ class Python(unittest.TestCase):
         if code:
             raise unittest.SkipTest("pip cannot fetch packages: " + said.strip().splitlines()[-1])
 
+    def in_other_pythons(self, wheel):
+        """Each Python from 3.9 on that is found here."""
+        found = {}
+        for path in (os.environ["PATH"].split(":") + glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin"))):
+            for minor in range(9, 20):
+                python = os.path.join(path, "python3.%d" % minor)
+                if os.path.exists(python) and run(python, "-c", "import venv, ensurepip")[0] == 0:
+                    found.setdefault(minor, python)
+        for minor, python in sorted(found.items()):
+            with self.subTest(python):
+                venv = os.path.join(self.folder, "venv%d" % minor)
+                self.assertEqual(run(python, "-m", "venv", venv)[0], 0)
+                bare = {"PATH": "/no/compiler", "HOME": self.folder}
+                code, said = run(venv + "/bin/python", "-m", "pip", "install", "--only-binary", ":all:", wheel, env=bare)
+                self.assertEqual(code, 0, said)
+                code, said = run(venv + "/bin/python", "-c", TINY, env=bare, cwd=self.folder)
+                self.assertEqual((code, said), (0, "lighter\n"))
+                print("the same wheel works in Python 3.%d" % minor)
+
     def pip(self, *args):
         code, said = run(self.python, "-m", "pip", "--disable-pip-version-check", *args)
         self.assertEqual(code, 0, said)
 
     def test_module(self):
-        wheels = os.path.join(self.folder, "wheels")
-        self.pip("wheel", "--no-build-isolation", "--no-deps", "-w", wheels, MODULE,
-                 "-C", "build-dir=" + os.path.join(self.folder, "build"), "-C", "cmake.define.LUMEQ_CUDA=OFF")
-        wheel, = (os.path.join(wheels, name) for name in os.listdir(wheels))
+        """The wheel that the sdist gives, in this Python and in others, which need no compiler."""
+        made = os.path.join(self.folder, "made")
+        code, said = run(self.python, "-m", "build", "--sdist", "--no-isolation", "-o", made, ROOT)
+        self.assertEqual(code, 0, said)
+        sdist, = os.listdir(made)
+        self.pip("wheel", "--no-build-isolation", "--no-deps", "-w", made, os.path.join(made, sdist),
+                 "-C", "cmake.define.LUMEQ_CUDA=OFF")
+        wheel, = (os.path.join(made, name) for name in os.listdir(made) if name != sdist)
+        self.assertIn("-py3-none-", wheel)
         code, said = run(self.python, "-m", "auditwheel", "show", wheel)
         self.assertEqual(code, 0, said)
         self.assertRegex(said, '"manylinux_2_[0-9]+_')
+        self.in_other_pythons(wheel)
         self.pip("install", "--no-deps", wheel)
         environment = dict(os.environ, LUMEQ_TEST_FOLDER=self.folder)
         code, said = run(self.python, os.path.join(HERE, "python_checks.py"), env=environment, cwd=self.folder)

@@ -10,9 +10,10 @@
 A frame is an array, or a tuple of arrays: luma, Cb and Cr (yuv420p and its kin), or luma and interleaved Cb and Cr
 (NV12, P010). With format='yuv420p' or 'nv12' it is one array that holds all planes, as PyAV's to_ndarray() and OpenCV
 have it. Arrays are uint8, or uint16 with 9 to 16 bits, of (rows, columns). They are neither copied nor changed: any
-distance between rows is fine, also a negative one, but the samples of a row must be contiguous. NumPy arrays
-may also be floats from 0 to 1. NumPy arrays and PyTorch tensors on the CPU are equalized there, or by the GPU if one is found. CuPy arrays, PyTorch tensors and others
-with __cuda_array_interface__ or __dlpack__ on an NVIDIA GPU stay there: the work is queued on the current stream.
+distance between rows is fine, also a negative one, but the samples of a row must be contiguous. NumPy arrays may also be
+floats from 0 to 1. NumPy arrays and PyTorch tensors on the CPU are equalized there, or by the GPU if one is found. CuPy
+arrays, PyTorch tensors and others with __cuda_array_interface__ or __dlpack__ on an NVIDIA GPU stay there: the work is
+queued on the current stream.
 
 Settings are keyword arguments, the same everywhere:
 
@@ -47,13 +48,13 @@ import functools
 import numbers
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union
 
 import numpy as np
 
-from . import _core
-from ._core import Curve, Error, Measure
+from . import _arrays, _library
+from ._arrays import Samples, picture
+from ._library import Error, Handle, Lock, Stats, addressof, byref, check, lib, nanoseconds, set_params
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 __all__ = ["Context", "Curve", "Equalizer", "Error", "History", "Measure", "Settings", "Stats", "apply", "bgr",
            "build_info", "equalize", "film", "measure", "planes", "rgb"]
 
-__version__ = "%d.%d.%d" % (_core.version() // 1000000, _core.version() // 1000 % 1000, _core.version() % 1000)
+__version__ = "%d.%d.%d" % (lib.lumeq_version() // 1000000, lib.lumeq_version() // 1000 % 1000, lib.lumeq_version() % 1000)
 
 Array = Any  #: of NumPy, CuPy, PyTorch, or with __cuda_array_interface__ or __dlpack__
 Frame = Union[Array, Sequence[Array]]  #: luma, or luma and its chroma planes
@@ -109,27 +110,7 @@ class Options(Settings, total=False):
 
 def build_info() -> str:
     """Backends in this build: "CPU and CUDA 12.4" or "CPU only (...)"."""
-    return _core.build_info()
-
-
-@dataclass(frozen=True, eq=False)
-class Stats:
-    """Statistics of a frame and its curve. Luma is in codes of the frame's depth; from 13 bits on, a bin counts several
-    codes. After bgr() of 8 bits, means are in codes of 8 bits; histograms and the curve are those of luma of 10 bits."""
-
-    strength: float  #: of the equalization, 0 to 1
-    lift: float  #: gain of the darkest tones before equalization, at least 1
-    dark: float  #: darkness of the picture, 0 to 1
-    noise: float  #: standard deviation in codes of 8 bits, -1 if unknown
-    filtered: bool  #: the noise filter ran
-    scene_cut: bool  #: treated as the first frame of a scene
-    mean_in: float
-    mean_out: float
-    active: tuple[int, int, int, int]  #: x, y, width and height of the picture without bars
-    previous: int  #: frames before this one that apply() can use
-    histogram_in: np.ndarray  #: samples in each bin
-    histogram_out: np.ndarray
-    curve: np.ndarray  #: output code of each bin
+    return lib.lumeq_build_info().decode()
 
 
 def planes(image: Array, format: str) -> Made:
@@ -154,26 +135,28 @@ def planes(image: Array, format: str) -> Made:
     return image[:rows], chroma[:half].reshape(rows // 2, -1), chroma[half:].reshape(rows // 2, -1)
 
 
-@dataclass(frozen=True)
 class _Layout:
     """How frames are stored: see Equalizer."""
 
-    depth: Optional[int] = None
-    shift: int = 0
-    range: Optional[str] = None
-    format: Optional[str] = None
-
-    def __post_init__(self) -> None:
-        if self.range not in (None, "full", "limited"):
+    def __init__(self, depth: Optional[int] = None, shift: int = 0, range: Optional[str] = None,
+                 format: Optional[str] = None):
+        self.depth, self.shift, self.range, self.format = depth, shift, range, format
+        if range not in (None, "full", "limited"):
             raise ValueError("range is not one of 'full', 'limited'")
+        bits = _library.integer("depth", depth or 0), _library.integer("shift", shift)
+        self._samples = [Samples(*bits, range == "full"), Samples(*bits, range != "limited")]  # with chroma, gray
 
     def planes(self, frame: Frame) -> Frame:
         return frame if self.format is None else planes(frame, self.format)
 
-    def samples(self, frame: Frame) -> _core.Format:
-        found = self.planes(frame)
-        gray = not isinstance(found, (tuple, list)) or len(found) == 1
-        return _core.Format(self.depth or 0, self.shift, self.range == "full" or (self.range is None and gray))
+    def samples(self, planes: Frame) -> Samples:
+        return self._samples[not isinstance(planes, (tuple, list)) or len(planes) == 1]
+
+    def pictures(self, *frames: Frame) -> list[_arrays.Picture]:
+        """Frames that are stored like the first; a last one is written."""
+        found = frames if self.format is None else [planes(frame, self.format) for frame in frames]
+        samples = self.samples(found[0])
+        return [picture(one, samples, len(found) > 1 and one is found[-1]) for one in found]
 
 
 def _like(array: Array) -> Array:
@@ -209,28 +192,41 @@ def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
     return stream
 
 
+def _sync(picture: _arrays.Picture, frame: Frame, stream: Optional[int], use: str = "stream") -> Any:
+    """For a picture on a GPU, the stream to work on: `stream`, or the array's own, or the default stream, 1."""
+    if not picture.image.memory:
+        return None
+    return _library.Sync(**{use: _stream(frame, stream) or picture.planes[0].stream or 1})
+
+
+def _moment(time: Any) -> int:
+    return _library.NO_TIME if time is None else nanoseconds(_library.number("time", time))
+
+
 def _is_float(array: Any) -> bool:
     return isinstance(array, np.ndarray) and array.dtype.kind == "f"
 
 
+def _has_floats(frame: Frame) -> bool:
+    return any(map(_is_float, frame)) if isinstance(frame, (tuple, list)) else _is_float(frame)
+
+
 def _codes(array: np.ndarray) -> np.ndarray:
     """Floats from 0 to 1 as uint16."""
+    if not _is_float(array):
+        raise ValueError("planes are either all floats or none")
     if not array.size or not (array.min() >= 0 and array.max() <= 1):
         raise ValueError("got %s whose values are not all within 0..1: divide by the white level, or use uint8 or uint16"
                          % array.dtype)
     return np.rint(array * 65535).astype(np.uint16)
 
 
-def _with_codes(call: Callable[[Any, Any], Made], frame: Frame, out: Optional[Frame]) -> Made:
-    """call(frame, out), and for floats the same with codes of 16 bits."""
+def _with_codes(call: Callable[[Any], Made], frame: Frame, out: Optional[Frame]) -> Made:
+    """call(frame) with codes of 16 bits for floats, and floats as its result."""
     many = isinstance(frame, (tuple, list))
     arrays: list[Any] = list(frame) if many else [frame]
-    if not any(map(_is_float, arrays)):
-        return call(frame, out)
-    if not all(map(_is_float, arrays)):
-        raise ValueError("planes are either all floats or none")
-    codes = [_codes(array) for array in arrays]
-    result = call(tuple(codes) if many else codes[0], None)
+    codes = tuple(map(_codes, arrays))
+    result = call(codes if many else codes[0])
     made = [plane.astype(array.dtype) / array.dtype.type(65535)
             for plane, array in zip(result if many else [result], arrays)]
     if out is None:
@@ -245,22 +241,30 @@ def _with_codes(call: Callable[[Any, Any], Made], frame: Frame, out: Optional[Fr
 class _Stretch:
     """Stretches gray of more than 8 bits if the settings say so."""
 
-    def __init__(self, layout: _Layout, settings: Any):
-        self._layout, self._native, self._mode = layout, _core.Stretch(), _core.code_range(dict(settings))
-
-    def set(self, settings: Any) -> None:
-        self._mode = _core.code_range(dict(settings))
+    def __init__(self, layout: _Layout, mode: int = 0):
+        self.mode, self._layout, self._native, self._lock = mode, layout, Handle(lib.lumeq_stretch_destroy), Lock()
+        check(lib.lumeq_stretch_create(byref(self._native), None))
 
     def reset(self) -> None:
-        self._native.reset()
+        with self._lock:
+            lib.lumeq_stretch_reset(self._native)
 
     def frame(self, frame: Frame, time: float) -> Frame:
+        if not self.mode:
+            return frame
         samples = self._layout.planes(frame)
         gray = samples[0] if isinstance(samples, (tuple, list)) and len(samples) == 1 else samples
-        if not self._mode or isinstance(gray, (tuple, list)) or getattr(gray, "dtype", None) == np.uint8:
+        if isinstance(gray, (tuple, list)) or getattr(gray, "dtype", None) == np.uint8:
             return frame
-        made = _like(gray)
-        return made if self._native.frame(gray, made, self._layout.samples(frame), self._mode, time) else frame
+        made, window = _like(gray), _library.Codes()
+        how = self._layout.samples(gray)
+        images = [byref(one.image) for one in (picture(gray, how), picture(made, how, True))]
+        with self._lock:
+            found = check(lib.lumeq_stretch_window(self._native, self.mode, images[0], nanoseconds(time),
+                                                   byref(window)))
+            if found:
+                check(lib.lumeq_stretch_write(self._native, byref(window), *images))
+        return made if found else frame
 
 
 def _rate(fps: Any) -> float:
@@ -284,11 +288,17 @@ class Equalizer:
                  format: Optional[str] = None, **settings: Unpack[Settings]):
         self.fps = _rate(fps)
         self._layout = _Layout(depth, shift, range, format)
-        self._native = _core.Equalizer(backend, device, threads, batch)
+        self._native = _library.create(lib.lumeq_create, lib.lumeq_destroy, backend, device, threads, batch)
+        self._lock, self._stats, self._frame = Lock(), _library.StatsBuffer(), _library.Frame()
+        #: Arrays of frames in flight, which the library reads and writes.
+        self._flights: collections.deque[Any] = collections.deque()
+        self._native.keep = self._flights
+        self._address = addressof(self._frame)
+        self._previous: Optional[_arrays.Picture] = None
+        self._params = set_params(None, {"await_noise": True})
         self._settings: dict[str, Any] = {}
-        self._stretch = _Stretch(self._layout, {})
+        self._stretch = _Stretch(self._layout)
         self._count = 0
-        self._native.set({"await_noise": True})
         self.set(**settings)
 
     def __enter__(self) -> Equalizer:
@@ -298,18 +308,47 @@ class Equalizer:
         self.finish()
 
     def __repr__(self) -> str:
-        shown = {"fps": self.fps, "backend": self.backend, **vars(self._layout), **self._settings}
+        shown = {"fps": self.fps, "backend": self.backend, **{name: getattr(self._layout, name) for name in _OPTIONS[3:]},
+                 **self._settings}
         return "lumeq.Equalizer(%s)" % ", ".join("%s=%r" % (name, value) for name, value in shown.items()
                                                  if value is not None and (name, value) != ("shift", 0))
 
     def set(self, **settings: Unpack[Settings]) -> None:
         """Changes settings, fully visible in the next frame. A profile sets all but await_noise. After an error, all stay
         as they were."""
-        self._native.set(dict(settings))
+        with self._lock:
+            params = set_params(self._params, settings)
+            check(lib.lumeq_set_params(self._native, byref(params)), self._native)
+            self._params, self._stretch.mode = params, params.code_range
         if settings.get("profile"):
             self._settings = {name: value for name, value in self._settings.items() if name == "await_noise"}
         self._settings.update(settings)
-        self._stretch.set(self._settings)
+
+    def _receive(self, most: int = 0) -> None:
+        """Receives frames until at most so many are in flight."""
+        if self._flights and not most:
+            lib.lumeq_flush(self._native)
+        while len(self._flights) > most:
+            code = lib.lumeq_receive(self._native, None, self._stats.address)
+            if code in (0, _library.GPU):
+                self._flights.popleft()
+            check(code, self._native)
+
+    def _submit(self, frame: int, arrays: Any) -> None:
+        while (code := lib.lumeq_submit(self._native, frame)) == _library.AGAIN and self._flights:
+            self._receive(len(self._flights) - 1)
+        check(code, self._native)
+        self._flights.append(arrays)
+
+    def _fill(self, source: _arrays.Picture, target: _arrays.Picture, outputs: Any, time: int, follows: bool) -> Any:
+        """Fills the frame to submit, and returns what it needs until it is received."""
+        frame, previous = self._frame, self._previous
+        if not (follows and previous and previous.kind == source.kind and
+                previous.planes[0].data != source.planes[0].data and not _arrays.overlap(previous.planes, outputs)):
+            previous = None
+        frame.source, frame.out, frame.time, frame.duration = source.image, target.image, time, nanoseconds(1 / self.fps)
+        frame.previous = addressof(previous.image) if previous else None
+        return source, target, previous
 
     def process(self, frame: Frame, *, out: Optional[Frame] = None, time: Optional[float] = None,
                 follows: bool = True, interlaced: bool = False, stream: Optional[int] = None) -> Made:
@@ -321,17 +360,30 @@ class Equalizer:
         current stream (or on `stream`, an address) has completed, and frames keep references to their arrays until
         later calls or finish().
         """
-        def call(frame: Frame, out: Optional[Frame]) -> Made:
-            layout = self._layout
-            out = _output(frame, out)
+        if _has_floats(frame):
+            return _with_codes(lambda codes: self.process(codes, time=time, follows=follows, interlaced=interlaced),
+                               frame, out)
+        made = _output(frame, out)
+        if self._stretch.mode:
             known = isinstance(time, numbers.Real)
             frame = self._stretch.frame(frame, float(time) if known else self._count / self.fps)  # type: ignore
-            self._native.process(layout.planes(frame), layout.planes(out), layout.samples(frame), time, 1 / self.fps,
-                                 bool(follows), bool(interlaced), _stream(frame, stream))
-            self._count += 1
-            return out
-
-        return _with_codes(call, frame, out)
+        source, target = self._layout.pictures(frame, made)
+        _arrays.check_depth(source.image, source.planes)
+        when, sync = _moment(time), _sync(source, frame, stream)
+        with self._lock:
+            # New arrays overlap no others.
+            arrays = self._fill(source, target, target.planes if out is not None else (), when, follows)
+            self._frame.interlaced, self._frame.sync = interlaced, sync and addressof(sync)
+            if sync or self._flights:
+                self._submit(self._address, arrays)
+            else:
+                check(lib.lumeq_process(self._native, self._address, self._stats.address), self._native)
+            self._previous = source
+            del arrays  # which others may free while the lock is held
+            if not sync:
+                self._receive()
+        self._count += 1
+        return made
 
     def batch(self, frames: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None) -> Made:
         """Equalizes several frames in a row, and returns `out`, or new arrays.
@@ -342,10 +394,31 @@ class Equalizer:
         """
         if self._layout.format not in (None, "gray"):
             raise ValueError("batch() takes planes: make the Equalizer without format='%s'" % self._layout.format)
-        if _core.code_range(self._settings):
+        if self._params.code_range:
             raise ValueError("batch() does not stretch codes: use process(), or code_range='full'")
         out = _output(frames, out)
-        self._native.batch(frames, out, self._layout.samples(frames), 1 / self.fps, _stream(frames, stream))
+        how = self._layout.samples(frames)
+        source, target = _arrays.Stack(frames, how), _arrays.Stack(out, how, True)
+        if source.count != target.count:
+            raise ValueError("the output's number of frames is not the input's")
+        if _arrays.overlap(source.planes, target.planes):
+            raise ValueError("the output needs memory of its own: it overlaps the input")
+        _arrays.check_depth(source.first.image, source.planes)
+        sync = _sync(source.first, frames, stream, "after")
+        with self._lock:
+            arrays = self._fill(source.first, target.first, target.planes, _library.NO_TIME, True)
+            self._frame.interlaced, self._frame.sync = False, None
+            made = _arrays.frames(self._frame, source, target)
+            made[0].sync = sync and addressof(sync)
+            begin, size = addressof(made), _library.sizeof(_library.Frame)
+            self._submit(begin, arrays)
+            if sync:
+                self._receive()  # the others need no sync then
+            for frame in range(begin + size, begin + source.count * size, size):
+                self._submit(frame, arrays)
+            self._previous = source.last()
+            del arrays
+            self._receive()
         return out
 
     def bgr(self, picture: np.ndarray, *, out: Optional[np.ndarray] = None, time: Optional[float] = None,
@@ -363,7 +436,7 @@ class Equalizer:
             raise ValueError("a colour picture is an array of (rows, columns, 3 or 4); got %r%s" % (
                 picture.shape, ": equalize() takes gray pictures" if picture.ndim == 2 else ""))
         if _is_float(picture):
-            return _with_codes(lambda codes, made: self.bgr(codes, out=made, time=time, rgb=rgb), picture, out)
+            return _with_codes(lambda codes: self.bgr(codes, time=time, rgb=rgb), picture, out)
         if picture.dtype not in (np.uint8, np.uint16):
             raise ValueError("got %s; a colour picture has uint8, uint16, or floats from 0 to 1" % picture.dtype)
         if picture.ndim == 4:
@@ -377,7 +450,15 @@ class Equalizer:
             picture = np.ascontiguousarray(picture)
         if out is None:
             out = np.empty(picture.shape, picture.dtype)
-        self._native.bgr(picture, out, bool(rgb), time, 1 / self.fps)
+        (source, a), (target, b) = _arrays.pixels(picture, False, rgb), _arrays.pixels(out, True, rgb)
+        when = _moment(time)
+        if a.data != b.data and _arrays.overlap([a], [b]):
+            raise ValueError("the output overlaps a part of the picture")
+        with self._lock:
+            self._receive()
+            self._previous = None
+            check(lib.lumeq_process_pixels(self._native, byref(source), byref(target), when, nanoseconds(1 / self.fps),
+                                           self._stats.address), self._native)
         return out
 
     def rgb(self, picture: np.ndarray, *, out: Optional[np.ndarray] = None, time: Optional[float] = None) -> np.ndarray:
@@ -386,22 +467,47 @@ class Equalizer:
 
     def finish(self) -> None:
         """Waits for frames on a GPU, so that `stats` describes the last one. Other frames are always complete."""
-        self._native.finish()
+        with self._lock:
+            self._receive()
 
     def reset(self) -> None:
         """Forgets the frames before, after a seek for example."""
         self._stretch.reset()
-        self._native.reset()
+        with self._lock:
+            lib.lumeq_reset(self._native)
+            self._previous = None
 
     @property
     def stats(self) -> Stats:
         """The last frame's; on a GPU, the last completed one's: see finish()."""
-        return self._native.stats
+        with self._lock:
+            return self._stats.stats()
 
     @property
     def backend(self) -> str:
         """'cpu' or 'cuda'. The CPU takes over if the GPU fails."""
-        return self._native.backend
+        return lib.lumeq_backend_name(self._native).decode()
+
+
+class Measure:
+    """What History.put() needs to know about a frame."""
+
+    def __init__(self, *needs: Any) -> None:
+        self._native, self._lock = Handle(lib.lumeq_measure_free), Lock()
+        self._native.keep = needs  # until it is finished
+
+
+class Curve:
+    """Everything needed to equalize one frame."""
+
+    def __init__(self) -> None:
+        self._native = Handle(lib.lumeq_curve_unref)
+
+    @property
+    def stats(self) -> Stats:
+        buffer = _library.StatsBuffer()
+        check(lib.lumeq_curve_stats(self._native, buffer.address))
+        return buffer.stats()
 
 
 class Context:
@@ -410,16 +516,19 @@ class Context:
     def __init__(self, *, backend: str = "auto", device: int = 0, threads: int = 0, depth: Optional[int] = None,
                  shift: int = 0, range: Optional[str] = None, format: Optional[str] = None):
         self._layout = _Layout(depth, shift, range, format)
-        self._native = _core.Context(backend, device, threads)
+        self._native = _library.create(lib.lumeq_context_create, lib.lumeq_context_destroy, backend, device, threads)
 
     def measure(self, frame: Frame, *, previous: Optional[Frame] = None, stream: Optional[int] = None,
                 **settings: Unpack[Settings]) -> Measure:
         """Measures a frame for History.put(). previous is the frame before, to measure noise. Only the settings
         mode, tiles and reference matter here."""
-        layout = self._layout
-        before = None if previous is None else layout.planes(previous)
-        return self._native.measure(layout.planes(frame), before, layout.samples(frame), dict(settings),
-                                    _stream(frame, stream))
+        params = set_params(None, settings)
+        pictures = self._layout.pictures(frame, *([] if previous is None else [previous]))
+        _arrays.check_depth(pictures[0].image, pictures[0].planes)
+        sync, made = _sync(pictures[0], frame, stream), Measure(self._native, pictures)
+        check(lib.lumeq_measure(self._native, byref(made._native), byref(params), byref(pictures[0].image),
+                                byref(pictures[1].image) if pictures[1:] else None, sync and byref(sync)))
+        return made
 
     def apply(self, curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Optional[Frame] = None,
               stream: Optional[int] = None) -> Made:
@@ -428,9 +537,11 @@ class Context:
         if not isinstance(curve, Curve):
             raise TypeError("apply() takes a curve, as History.get() returns")
         out = _output(frame, out)
-        layout = self._layout
-        self._native.apply(curve, layout.planes(frame), [layout.planes(f) for f in previous], layout.planes(out),
-                           layout.samples(frame), _stream(frame, stream))
+        source, *before, target = self._layout.pictures(frame, *previous, out)
+        images = (_library.Image * len(before))(*[one.image for one in before])
+        sync = _sync(source, frame, stream)
+        check(lib.lumeq_apply(self._native, curve._native, byref(source.image), images, len(before), byref(target.image),
+                              sync and byref(sync)))
         return out
 
 
@@ -443,9 +554,12 @@ class History:
 
     def __init__(self, lookahead: float = 2.0, *, fps: float = 30, **settings: Unpack[Settings]):
         self.fps = _rate(fps)
-        if _core.code_range(dict(settings)):
+        params = set_params(None, settings)
+        if params.code_range:
             raise ValueError("a History does not stretch codes: use film() or Equalizer, or code_range='full'")
-        self._native = _core.History(dict(settings), lookahead)
+        self._native, self._lock, self._count = Handle(lib.lumeq_history_destroy), Lock(), 0
+        check(lib.lumeq_history_create(byref(self._native), byref(params),
+                                       nanoseconds(_library.number("lookahead", lookahead))))
 
     def put(self, measure: Measure, *, time: Optional[float] = None, cut: bool = False,
             interlaced: bool = False) -> None:
@@ -453,14 +567,26 @@ class History:
         frame has nothing to do with the one before."""
         if not isinstance(measure, Measure):
             raise TypeError("put() takes what measure() returns")
-        self._native.put(measure, time, 1 / self.fps, bool(cut), bool(interlaced))
+        moment = _library.Moment(time=_moment(time), duration=nanoseconds(1 / self.fps), discontinuity=bool(cut),
+                                 interlaced=bool(interlaced))
+        with self._lock, measure._lock:
+            moment.number = self._count
+            check(lib.lumeq_measure_finish(measure._native, 1))
+            measure._native.keep = None
+            check(lib.lumeq_history_put(self._native, measure._native, byref(moment)))
+            self._count += 1
 
     def get(self) -> Optional[Curve]:
         """The next frame's curve; its `stats` are a Stats."""
-        return self._native.get()
+        made = Curve()
+        with self._lock:
+            code = lib.lumeq_history_get(self._native, byref(made._native))
+        return made if code not in (_library.AGAIN, _library.END) and not check(code) else None
 
     def end(self) -> None:
-        self._native.end()
+        with self._lock:
+            check(lib.lumeq_history_put(self._native, None, None))
+            self._count = 0
 
 
 @functools.lru_cache(maxsize=8)
@@ -496,16 +622,26 @@ def apply(curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Op
 def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None,
              **options: Unpack[Options]) -> Made:
     """Equalizes one picture, and returns `out`, or new arrays. Options and settings: see Equalizer and the module."""
+    if _has_floats(frame):
+        return _with_codes(lambda codes: equalize(codes, **options), frame, out)
     context, settings = _split(options)
-
-    def call(frame: Frame, out: Optional[Frame]) -> Made:
-        history = History(0, **{**settings, "code_range": "full"})
-        frame = _Stretch(context._layout, settings).frame(frame, 0)
-        history.put(context.measure(frame, stream=stream, **settings))
-        curve: Any = history.get()  # there is one for each measure
-        return context.apply(curve, frame, out=out, stream=stream)
-
-    return _with_codes(call, frame, out)
+    params = set_params(None, settings)
+    if params.code_range:
+        frame = _Stretch(context._layout, params.code_range).frame(frame, 0)
+        params.code_range = 0
+    made = _output(frame, out)
+    source, target = context._layout.pictures(frame, made)
+    _arrays.check_depth(source.image, source.planes)
+    sync = _sync(source, frame, stream)
+    moment, images = _library.Moment(time=_library.NO_TIME), (byref(source.image), byref(target.image))
+    measure, history, curve = map(Handle, (lib.lumeq_measure_free, lib.lumeq_history_destroy, lib.lumeq_curve_unref))
+    check(lib.lumeq_measure(context._native, byref(measure), byref(params), images[0], None, sync and byref(sync)))
+    check(lib.lumeq_measure_finish(measure, 1))
+    check(lib.lumeq_history_create(byref(history), byref(params), 0))
+    check(lib.lumeq_history_put(history, measure, byref(moment)))
+    check(lib.lumeq_history_get(history, byref(curve)))
+    check(lib.lumeq_apply(context._native, curve, images[0], None, 0, images[1], sync and byref(sync)))
+    return made
 
 
 def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30,
@@ -517,7 +653,7 @@ def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30,
     """
     context, settings = _split(options)
     history = History(lookahead, fps=fps, **{**settings, "code_range": "full"})
-    stretch = _Stretch(context._layout, settings)
+    stretch = _Stretch(context._layout, set_params(None, settings).code_range)
     ahead: collections.deque[Any] = collections.deque()
     before: collections.deque[Any] = collections.deque(maxlen=3)
 

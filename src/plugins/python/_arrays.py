@@ -1,0 +1,263 @@
+"""Arrays of all libraries as pictures of liblumeq. The shapes of a frame are checked once and remembered."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from ._library import Frame, Image, Pixels
+
+MAX_SIDE = 65535
+_new = tuple.__new__  # a named tuple's own takes three times as long
+_BYTES = {"|u1": 1, "<u2": 2}
+
+
+class Plane(NamedTuple):
+    """Where an array's samples are. The array keeps them alive."""
+
+    data: int
+    form: tuple[Any, ...]  #: shape, strides in bytes, bytes of a sample, whether it is on a GPU
+    stream: int  #: of CUDA, that fills it; 0: unknown
+    array: Any
+
+
+class Samples(NamedTuple):
+    """How samples are stored."""
+
+    depth: int  #: 0: all bits of the array's type
+    shift: int
+    full: bool
+
+
+class Picture(NamedTuple):
+    image: Any
+    planes: Sequence[Plane]
+    kind: tuple[Any, ...]  #: equal for pictures that can follow each other
+
+
+def kind_of(array: Any) -> str:
+    """'float64' and the like, or the type of something else."""
+    if array is None:
+        return "None: did cv2.imread() find the file?"
+    return str(getattr(array, "dtype", type(array).__name__))
+
+
+def _interface(about: Any) -> tuple[Any, ...]:
+    """Address, whether it is read-only, shape, strides, sample and stream of __cuda_array_interface__, which may be
+    anything."""
+    def is_size(n: Any, most: int) -> bool:
+        return isinstance(n, int) and abs(n) <= most
+
+    try:
+        shape, kind, (data, read_only), stream = tuple(about["shape"]), about["typestr"], about["data"], about.get("stream")
+        strides = about.get("strides")
+        size = _BYTES.get(kind, 0)
+        if strides is None:
+            strides = tuple(size * int(np.prod(shape[i + 1:])) for i in range(len(shape)))
+        if (isinstance(kind, str) and len(strides) == len(shape) and all(is_size(n, 2**28) and n >= 0 for n in shape) and
+                all(is_size(n, 2**33) for n in strides) and is_size(data, 2**64 - 1) and
+                (stream is None or is_size(stream, 2**64 - 1))):
+            return data, read_only, shape, tuple(strides), size, stream or 0
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        pass
+    raise ValueError("__cuda_array_interface__ has no valid shape, strides, typestr, data or stream")
+
+
+def plane(array: Any, writable: bool) -> Plane:
+    """CUDA's interface comes before DLPack's, which makes streams wait for each other. Attributes of the libraries that
+    are known are faster than either."""
+    stream, gpu, read_only = 0, False, False
+    if isinstance(array, np.ndarray):
+        about = array.__array_interface__
+        (data, read_only), shape, size = about["data"], about["shape"], _BYTES.get(about["typestr"], 0)
+        strides = about["strides"] or array.strides
+    elif (torch := sys.modules.get("torch")) and isinstance(array, torch.Tensor):
+        data, gpu, shape, size = array.data_ptr(), array.is_cuda, tuple(array.shape), array.element_size()
+        if array.dtype not in (torch.uint8, getattr(torch, "uint16", None)):
+            size = 0
+        strides = tuple(step * size for step in array.stride())
+    elif (cupy := sys.modules.get("cupy")) and isinstance(array, cupy.ndarray):
+        data, gpu, shape, strides, size = array.data.ptr, True, array.shape, array.strides, _BYTES.get(array.dtype.str, 0)
+    elif hasattr(array, "__cuda_array_interface__"):
+        data, read_only, shape, strides, size, stream = _interface(array.__cuda_array_interface__)
+        gpu = True
+    elif hasattr(array, "__dlpack__"):
+        library: Any = np if array.__dlpack_device__()[0] == 1 else cupy or torch
+        if not library:
+            raise ValueError("an array with __dlpack__ alone is neither in host memory, nor is CuPy or PyTorch imported")
+        return plane(library.from_dlpack(array), False)
+    elif hasattr(array, "dtype"):
+        size = 0
+    else:
+        raise TypeError("a frame is an array, or a tuple of arrays: luma, then Cb and Cr; got " + kind_of(array))
+    if not size:
+        raise ValueError("samples are neither uint8 nor uint16 in the machine's byte order, nor floats from 0 to 1: got " +
+                         kind_of(array))
+    if writable and read_only:
+        raise ValueError("an output array is read-only")
+    if not data:
+        raise ValueError("an array is empty")
+    return _new(Plane, (data, (shape, strides, size, gpu), stream, array))
+
+
+def planes(frame: Any, writable: bool) -> list[Plane]:
+    """The planes of a frame: an array, or a tuple or list of one to three."""
+    arrays = frame if isinstance(frame, (tuple, list)) else (frame,)
+    if not 1 <= len(arrays) <= 3:
+        raise ValueError("a frame has one to three planes: luma, Cb and Cr, or luma and both")
+    return [plane(array, writable) for array in arrays]
+
+
+def _subsampling(image: Any, rows: int, columns: int) -> tuple[int, int]:
+    """log2 of the number of luma columns and rows for a chroma sample."""
+    def found(luma: int, chroma: int) -> Union[int, None]:
+        return next((log for log in range(3) if chroma == ((luma - 1) >> log) + 1), None)
+
+    x, y = found(image.width, columns), found(image.height, rows)
+    if x is None or y is None:
+        raise ValueError("a chroma plane of %dx%d does not fit luma of %dx%d: each side is that of luma divided by 1, 2 or "
+                         "4, rounded up" % (columns, rows, image.width, image.height))
+    return x, y
+
+
+@functools.lru_cache(maxsize=256)
+def _describe(forms: tuple[Any, ...], samples: Samples) -> tuple[Any, ...]:
+    """An image without addresses, and what must be equal in the frame before."""
+    image = Image()
+    for i, (shape, strides, size, gpu) in enumerate(forms):
+        if len(shape) not in (2, 3):
+            raise ValueError("an array has neither two dimensions nor three, but %d" % len(shape))
+        if not shape[0] or not shape[1]:
+            raise ValueError("an array is empty")
+        pairs, channels = i == 1 and len(forms) == 2, shape[2] if len(shape) == 3 else 1
+        if len(shape) == 3 and channels != 1 + pairs:
+            raise ValueError("interleaved chroma has two samples in its last dimension" if pairs else
+                             "a plane has one sample for each pixel: pass a tuple of planes, or use bgr() or rgb() for "
+                             "colour pictures")
+        if (channels > 1 and strides[2] != size) or (shape[1] > 1 and strides[1] != size * channels):
+            raise ValueError("the samples of a row are not contiguous: copy the array")
+        if i == 0:
+            if max(shape[:2]) > MAX_SIDE:
+                raise ValueError("a frame has more than 65535 rows or columns")
+            image.height, image.width, image.memory = shape[0], shape[1], gpu
+        elif (size, gpu) != forms[0][2:]:
+            raise ValueError("the planes differ in their type or memory")
+        elif pairs and len(shape) == 2 and shape[1] % 2:
+            raise ValueError("interleaved Cb and Cr have an odd number of columns")
+        else:
+            chroma = _subsampling(image, shape[0], shape[1] // 2 if pairs and len(shape) == 2 else shape[1])
+            if i == 2 and chroma != (image.chroma_x, image.chroma_y):
+                raise ValueError("Cb and Cr differ in size")
+            image.chroma_x, image.chroma_y = chroma
+        image.stride[i] = strides[0] if shape[0] > 1 else size * shape[1] * channels
+    size = forms[0][2]
+    image.depth, image.shift, image.range = samples.depth or 8 * size, samples.shift, samples.full
+    if (image.depth > 8) != (size == 2):
+        raise ValueError("a depth of %d does not fit samples of %d bits: uint8 has 8 bits, uint16 has 9 to 16" % (
+            image.depth, 8 * size))
+    return bytes(image), (len(forms), *(getattr(image, name) for name, _ in Image._fields_[2:]))
+
+
+def describe(planes: Sequence[Plane], samples: Samples) -> Picture:
+    template, kind = _describe(tuple([one.form for one in planes]), samples)
+    image = Image.from_buffer_copy(template)
+    address = image.plane
+    for i, one in enumerate(planes):
+        address[i] = one.data
+    return _new(Picture, (image, planes, kind))
+
+
+def picture(frame: Any, samples: Samples, writable: bool = False) -> Picture:
+    return describe(planes(frame, writable) if isinstance(frame, (tuple, list)) else [plane(frame, writable)], samples)
+
+
+def _view(one: Plane) -> np.ndarray:
+    """An array of NumPy with the same samples, which may be on a GPU: then only its bounds count."""
+    class View:
+        shape, strides, size, _ = one.form
+        __array_interface__ = {"data": (one.data, False), "shape": shape, "strides": strides, "typestr": "<u%d" % size,
+                               "version": 3}
+    return np.asarray(View())
+
+
+@functools.lru_cache(maxsize=256)
+def _ends(form: tuple[Any, ...]) -> tuple[int, int]:
+    """The first and last byte from the address on."""
+    last = [(side - 1) * stride for side, stride in zip(*form[:2])]
+    return sum(min(n, 0) for n in last), sum(max(n, 0) for n in last) + form[2] - 1
+
+
+def overlap(a: Sequence[Plane], b: Sequence[Plane]) -> bool:
+    """True if they have bytes in common. NumPy knows it exactly, as for the halves of a wide picture."""
+    for x in a:
+        x_low, x_high = _ends(x.form)
+        for y in b:
+            y_low, y_high = _ends(y.form)
+            if x.data + x_low <= y.data + y_high and y.data + y_low <= x.data + x_high:
+                if np.shares_memory(_view(x), _view(y)):
+                    return True
+    return False
+
+
+def check_depth(image: Any, planes: Sequence[Plane]) -> None:
+    """Refuses samples beyond the depth, which the library would take for the last code."""
+    if image.depth == 8 or image.memory or image.depth + image.shift == 16:
+        return
+    if any(_view(one).max() >> image.depth + image.shift for one in planes):
+        raise ValueError("samples have more than depth=%d bits%s" % (
+            image.depth, " above shift=%d" % image.shift if image.shift else ""))
+
+
+def pixels(array: Any, writable: bool, order: int) -> tuple[Any, Plane]:
+    """A colour picture, whose channels are contiguous."""
+    one = plane(array, writable)
+    shape, strides, size, gpu = one.form
+    if gpu:
+        raise ValueError("bgr() and rgb() need arrays in host memory")
+    if len(shape) != 3 or strides[2] != size or strides[1] != shape[2] * size:
+        raise ValueError("the output is not of (rows, columns, channels), or the channels of a row are not contiguous")
+    if max(shape[:2]) > MAX_SIDE:
+        raise ValueError("a picture has more than 65535 rows or columns")
+    return Pixels(one.data, strides[0], shape[1], shape[0], shape[2], 8 * size, order), one
+
+
+class Stack:
+    """The frames of a batch, whose planes are arrays of (frames, rows, columns)."""
+
+    def __init__(self, arrays: Any, samples: Samples, writable: bool = False):
+        self.planes, self._samples = planes(arrays, writable), samples
+        self.count = self.planes[0].form[0][0]
+        self.steps = [one.form[1][0] for one in self.planes]  #: bytes from one frame to the next
+        for one in self.planes:
+            if len(one.form[0]) != 3 or one.form[0][0] != self.count:
+                raise ValueError("the planes of a batch are arrays of (frames, rows, columns), with the same number of "
+                                 "frames")
+        if not self.count:
+            raise ValueError("an array is empty")
+        self.first = self._frame(0)
+
+    def _frame(self, i: int) -> Picture:
+        return describe([Plane(one.data + i * step, (one.form[0][1:], one.form[1][1:], *one.form[2:]), one.stream, one.array)
+                         for one, step in zip(self.planes, self.steps)], self._samples)
+
+    def last(self) -> Picture:
+        return self._frame(self.count - 1)
+
+
+def frames(first: Any, source: Stack, target: Stack) -> Any:
+    """The frames to submit for a batch, like the first."""
+    made = (Frame * source.count)()
+    values = np.frombuffer(made, np.int64).reshape(source.count, -1)
+    values[:] = np.frombuffer(first, np.int64)
+    for stack, offset in (source, Frame.source.offset), (target, Frame.out.offset):
+        for i, step in enumerate(stack.steps):
+            values[:, offset // 8 + i] += np.arange(source.count) * step
+    if source.steps[0]:
+        before = ctypes.addressof(made) + Frame.source.offset + np.arange(source.count - 1) * ctypes.sizeof(Frame)
+        values[1:, Frame.previous.offset // 8] = before
+    return made
