@@ -888,6 +888,8 @@ class Pages(unittest.TestCase):
                     count += 1
         self.assertGreaterEqual(count, 5)
         self.assertGreater(cv2.imread("clear.png").std(), 1.2 * cv2.imread("foggy.png").std())
+        self.assertTrue((cv2.imread("clear-pillow.png") == cv2.imread("clear.png")).all())
+        self.assertGreater(cv2.imread("histogram.png").std(), 10)
         for i in range(3):
             self.assertEqual(cv2.imread("clear-%d.png" % i, cv2.IMREAD_UNCHANGED).dtype, np.uint16)
         with av.open("film.mp4") as made, av.open("dark.mp4") as source:

@@ -625,14 +625,14 @@ def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int]
     if _has_floats(frame):
         return _with_codes(lambda codes: equalize(codes, **options), frame, out)
     context, settings = _split(options)
-    params = set_params(None, settings)
+    layout, params = context._layout, set_params(None, settings)
     if params.code_range:
-        frame = _Stretch(context._layout, params.code_range).frame(frame, 0)
+        frame = _Stretch(layout, params.code_range).frame(frame, 0)
         params.code_range = 0
-    made = _output(frame, out)
-    source, target = context._layout.pictures(frame, made)
+    source, = layout.pictures(frame)
     _arrays.check_depth(source.image, source.planes)
-    sync = _sync(source, frame, stream)
+    made = _output(frame, out)
+    target, sync = picture(layout.planes(made), layout.samples(source.planes), True), _sync(source, frame, stream)
     moment, images = _library.Moment(time=_library.NO_TIME), (byref(source.image), byref(target.image))
     measure, history, curve = map(Handle, (lib.lumeq_measure_free, lib.lumeq_history_destroy, lib.lumeq_curve_unref))
     check(lib.lumeq_measure(context._native, byref(measure), byref(params), images[0], None, sync and byref(sync)))
