@@ -15,6 +15,8 @@ from ._library import Frame, Image, Pixels
 MAX_SIDE = 65535
 _new = tuple.__new__  # a named tuple's own takes three times as long
 _BYTES = {"|u1": 1, "<u2": 2}
+_ELSEWHERE = ("an array is neither in host memory nor on an NVIDIA GPU, or it speaks only DLPack there, and CuPy or PyTorch is "
+              "not imported")
 
 
 class Plane(NamedTuple):
@@ -80,6 +82,8 @@ def plane(array: Any, writable: bool) -> Plane:
         data, gpu, shape, size = array.data_ptr(), array.is_cuda, tuple(array.shape), array.element_size()
         if array.dtype not in (torch.uint8, getattr(torch, "uint16", None)):
             size = 0
+        if not gpu and array.device.type != "cpu":
+            raise ValueError(_ELSEWHERE)
         strides = tuple(step * size for step in array.stride())
     elif (cupy := sys.modules.get("cupy")) and isinstance(array, cupy.ndarray):
         data, gpu, shape, strides, size = array.data.ptr, True, array.shape, array.strides, _BYTES.get(array.dtype.str, 0)
@@ -87,9 +91,9 @@ def plane(array: Any, writable: bool) -> Plane:
         data, read_only, shape, strides, size, stream = _interface(array.__cuda_array_interface__)
         gpu = True
     elif hasattr(array, "__dlpack__"):
-        library: Any = np if array.__dlpack_device__()[0] == 1 else cupy or torch
+        library: Any = {1: np, 2: cupy or torch}.get(array.__dlpack_device__()[0])
         if not library:
-            raise ValueError("an array with __dlpack__ alone is neither in host memory, nor is CuPy or PyTorch imported")
+            raise ValueError(_ELSEWHERE)
         return plane(library.from_dlpack(array), False)
     elif hasattr(array, "dtype"):
         size = 0
