@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-passed=0 failed=0 skipped=0 alone=()
+passed=0 failed=0 skipped=0 alone=() plugins=()
 # The tests that each build runs; --all adds the trials (tests/hard).
 declare -A labels=([release]=short [asan]=sanitize [tsan]=threads)
 
@@ -64,6 +64,21 @@ choose_code() {
     fi
 }
 
+# VapourSynth's headers and core, out of its wheel, which no Python runs here.
+fetch_vapoursynth() {
+    local folder=$root/build/ci/vapoursynth
+    mkdir -p "$folder"
+    if [ ! -d "$folder/vapoursynth/include" ]; then
+        { python3 -m venv "$folder" && "$folder/bin/pip" download -q --no-deps --only-binary=:all: --python-version 3.12 \
+            --platform "manylinux_2_28_$(uname -m)" -d "$folder" vapoursynth &&
+            python3 -m zipfile -e "$folder"/vapoursynth-*.whl "$folder"; } >"$root/build/vapoursynth.log" 2>&1 || {
+            say "The filter for VapourSynth is left out, as pip cannot fetch VapourSynth (build/vapoursynth.log)"
+            return 0
+        }
+    fi
+    plugins+=("-DLUMEQ_VAPOURSYNTH_INCLUDE=$folder/vapoursynth/include")
+}
+
 # Optimized as distributions do it; only kernels use -O3, which takes a fifth longer to compile. GCC
 # advises against -Werror with its sanitizers, which cause false warnings.
 build() {
@@ -72,7 +87,7 @@ build() {
         werror=ON shared=ON flags=("-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG")
         choose_code
     fi
-    cmake --preset "$1" -B "build/ci/$1" "${cuda[@]}" "${flags[@]}" -DLUMEQ_WERROR="$werror" \
+    cmake --preset "$1" -B "build/ci/$1" "${cuda[@]}" "${flags[@]}" "${plugins[@]}" -DLUMEQ_WERROR="$werror" \
         -DBUILD_SHARED_LIBS="$shared" -DBUILD_TESTING=ON &&
         cmake --build "build/ci/$1" --parallel "$(cores)"
 }
@@ -195,6 +210,7 @@ else
     set_sanitizer_options
     if [ "${#builds[@]}" -gt 1 ]; then
         labels[release]+="|hard" labels[asan]+="|hard"
+        fetch_vapoursynth
     else
         export CHECK_SHORT=1 # see check.h
     fi
