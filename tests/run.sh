@@ -201,6 +201,7 @@ else
         "vulkaninfo=vulkan-tools mesa-vulkan-drivers" libobs:libobs-dev
         "gstreamer-video-1.0:libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-good"
         gstreamer-cuda-1.0:libgstreamer-plugins-bad1.0-dev
+        "melt=melt frei0r-plugins-dev gstreamer1.0-plugins-bad"
         "gstreamer-rtsp-server-1.0:libgstrtspserver-1.0-dev gstreamer1.0-rtsp gstreamer1.0-plugins-ugly")
     prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
@@ -211,6 +212,7 @@ else
     if [ "${#builds[@]}" -gt 1 ]; then
         labels[release]+="|hard" labels[asan]+="|hard"
         fetch_vapoursynth
+        [ ! -e /usr/include/frei0r.h ] || plugins+=(-DLUMEQ_FREI0R=ON)
     else
         export CHECK_SHORT=1 # see check.h
     fi

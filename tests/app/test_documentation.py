@@ -16,6 +16,7 @@ NOT_RUN = [
     (r"sudo cmake --install", "installs the program"),
     (r"cmake |ctest |CHECK_SEED=\S+ |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
     (r"mkdir -p ~/\.config/obs-studio/", "installs the filter for OBS"),
+    (r"mkdir -p ~/\.frei0r-1/|ffmpeg .*frei0r=|melt ", "plugins_frei0r_hosts runs the filter, if it is built"),
     (r"vspipe |install -D ", "plugins_vspipe runs VapourSynth, if there is a Python for it"),
     (r"gst-(launch|inspect)-1\.0 ", "plugins_gst_launch runs it, if GStreamer is installed"),
     (r"mpv --vo", "shader_lumeq runs it, if mpv is installed"),

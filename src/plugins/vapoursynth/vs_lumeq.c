@@ -230,9 +230,10 @@ static int put(Filter *f, Plan *plan)
     const int64_t num = f->info.fpsNum, den = f->info.fpsDen, n = f->put;
     int ret = 0;
     if (n == 0 && plan->transfer != f->params.transfer) {
-        f->params.transfer = plan->transfer;
+        LumeqParams params = f->params; /* which other threads read */
+        params.transfer = plan->transfer;
         lumeq_history_destroy(&f->history);
-        ret = lumeq_history_create(&f->history, &f->params, f->lookahead);
+        ret = lumeq_history_create(&f->history, &params, f->lookahead);
     }
     plan->moment.time = num > 0 ? n * den / num * SECOND + n * den % num * SECOND / num : f->time;
     f->time += plan->moment.duration;
