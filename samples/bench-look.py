@@ -45,10 +45,10 @@ def call(*command, data=None):
     return result.stdout
 
 
-def source(clip, args):
-    """The clip's frames as y4m of 8 bits, 4:2:0, limited range."""
+def source(clip, args, size=""):
+    """The clip's frames as y4m of 8 bits, 4:2:0, limited range; `size` as for ffmpeg's scale, and a colon."""
     return call("ffmpeg", "-v", "error", "-nostdin", "-noautorotate", "-ss", args.ss, "-i", clip, "-map", "0:v:0",
-                "-frames:v", args.frames, "-vf", "scale=out_range=limited", "-pix_fmt", "yuv420p",
+                "-frames:v", args.frames, "-vf", "scale=%sout_range=limited" % size, "-pix_fmt", "yuv420p",
                 "-fps_mode", "passthrough", "-f", "yuv4mpegpipe", "-strict", "-1", "-")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares lumeq with other libraries that equalize: same pictures, same run, bits compared, one table in Markdown.
 
-Runs the peers that are installed, of OpenCV, CV-CUDA, kornia-rs, CuPy and VPI, and says why others are missing.
+Runs the peers that are installed, of OpenCV, CV-CUDA, kornia-rs, CuPy, VPI, DALI and vszip, and says why others are missing.
 Frames are 16 different pictures. On a GPU they stay in its memory, as 64 frames in memory of their own, so that no
 cache holds them. Every result is checked once, before timing. Then all take turns, so that a busy machine slows all of
 them; times are medians over all turns, from Python to Python. CuPy holds the frames on the GPU.
@@ -9,6 +9,7 @@ them; times are medians over all turns, from Python to Python. CuPy holds the fr
 
 import argparse
 import datetime
+import importlib
 import json
 import os
 import platform
@@ -32,6 +33,8 @@ PEERS = {
     "kornia_rs": ("kornia-rs", "pip install kornia-rs"),
     "cupy": ("CuPy", "pip install cupy-cuda12x"),
     "vpi": ("VPI", "it comes with NVIDIA's VPI packages"),
+    "nvidia.dali": ("DALI", "pip install nvidia-dali-cuda120"),
+    "vapoursynth": ("VapourSynth", "pip install vapoursynth vapoursynth-vszip, with Python 3.12"),
 }
 CLAHE = dict(mode="clahe", clip=CLIP, tiles=TILES)
 LUMEQ = {"equalize": dict(reference=True), "clahe": dict(reference=True, **CLAHE), "video": {}, "history": CLAHE}
@@ -67,7 +70,7 @@ def find_peers():
     found, missing = {}, []
     for module, (name, how) in PEERS.items():
         try:
-            found[module] = __import__(module)
+            found[module] = importlib.import_module(module)
         except ModuleNotFoundError:
             missing.append("%s: not installed (%s)" % (name, how))
         except Exception as error:  # whatever its libraries say
@@ -246,6 +249,52 @@ def of_vpi(f):
                   wait=stream.sync, result=lambda: numpy.stack([image.cpu() for image in out[:PICTURES]]))
 
 
+def dali_operator(name, count, device, threads=1):
+    """A pipeline of one operator: a function from `count` frames to its output."""
+    dali, settings = found["nvidia.dali"], {}
+    if name == "clahe":
+        settings = dict(tiles_x=TILES[0], tiles_y=TILES[1], clip_limit=CLIP)
+
+    @dali.pipeline_def(batch_size=count, num_threads=threads, device_id=0 if device == "gpu" else None,
+                       prefetch_queue_depth=1)
+    def define():
+        frames = dali.fn.external_source(name="frames", device=device, layout="HWC", no_copy=True)
+        return getattr(dali.fn, name)(frames, **settings)
+    pipeline = define()
+    pipeline.build()
+
+    def run(frames):
+        pipeline.feed_input("frames", frames)
+        return pipeline.run()[0]
+    return run
+
+
+def of_dali(f, name):
+    one, batch = (dali_operator(name, count, "gpu") for count in (1, PICTURES))
+    batches, made = f.gpu.reshape(-1, PICTURES, *f.gpu.shape[1:], 1), []
+
+    def keep(output):
+        made[:] = made[1 - PICTURES:] + [output]
+
+    def result():
+        frames = [frame for output in made for frame in output.as_cpu()]
+        return numpy.stack([numpy.asarray(frame) for frame in frames[-PICTURES:]])
+    return on_gpu(f, name, lambda i: keep(one(f.gpu[i:i + 1, :, :, None])), lambda i: keep(batch(batches[i])),
+                  len(batches), result=result)
+
+
+def of_dali_cpu(f, threads):
+    made, ways = [None] * PICTURES, []
+    for name in ("equalize", "clahe"):
+        run = dali_operator(name, 1, "cpu", threads or os.cpu_count())
+
+        def work(i, run=run):
+            made[i] = run([f.host[i][:, :, None]])
+        ways += on_cpu(f, {name: work})
+        ways[-1].result = lambda: numpy.stack([numpy.array(output[0]) for output in made])
+    return ways
+
+
 def of_cupy(f):
     cupy, made = found["cupy"], {}
 
@@ -297,6 +346,29 @@ def of_kornia(f):
     return ways
 
 
+def of_vszip(f, threads):
+    """vszip's CLAHE, whose frames VapourSynth's core requests; the source's are in its cache."""
+    core, made = found["vapoursynth"].core, [None] * PICTURES
+    core.num_threads = threads or os.cpu_count()
+    blank = core.std.BlankClip(None, *f.size, found["vapoursynth"].GRAY8, PICTURES)
+
+    def fill(n, f):
+        frame = f.copy()
+        numpy.copyto(numpy.asarray(frame[0]), pictures[n])
+        return frame
+    pictures = f.host
+    source = core.std.ModifyFrame(blank, blank, fill)
+    core.std.SetVideoCache(source, mode=1, fixedsize=1, maxsize=PICTURES)
+    clip = core.vszip.CLAHE(source, limit=int(CLIP), tiles=TILES)
+    core.std.SetVideoCache(clip, mode=0)
+
+    def clahe(i):
+        made[i] = clip.get_frame(i)
+    ways = on_cpu(f, {"clahe": clahe})
+    ways[0].result = lambda: numpy.stack([numpy.asarray(frame[0]) for frame in made])
+    return ways
+
+
 def of_lumeq_cpu(f, threads, *kinds):
     def work(settings):
         eq = lumeq.Equalizer(backend="cpu", threads=threads, **settings)
@@ -319,6 +391,8 @@ def all_rows(a):
         (None, "lumeq CLAHE with history, in a row / live", lambda f: of_lumeq(f, "history")),
         ("kornia_rs", " CUDA in a row, equalize / CLAHE", of_kornia_cuda),
         ("vpi", " `eqhist`, in a row / one by one", of_vpi),
+        ("nvidia.dali", " `equalize`, batch of 16 / one by one", lambda f: of_dali(f, "equalize")),
+        ("nvidia.dali", " `clahe`, batch of 16 / one by one", lambda f: of_dali(f, "clahe")),
         ("cupy", " `bincount` and a table, in a row / one by one", of_cupy),
         (None, "histogram alone: CUB / lumeq alone / lumeq in a row", lambda f: histograms(f, a.bench)),
         ("cvcuda", " histogram alone, batch of 16 / one by one",
@@ -327,12 +401,14 @@ def all_rows(a):
     cpu = [
         ("cv2", ", %s, equalize / CLAHE" % on, lambda f: of_opencv(f, a.threads)),
         ("kornia_rs", ", %s, equalize / CLAHE" % on, of_kornia),
+        ("nvidia.dali", ", %s, equalize / CLAHE" % on, lambda f: of_dali_cpu(f, a.threads)),
+        ("vapoursynth", " vszip CLAHE, %s" % on, lambda f: of_vszip(f, a.threads)),
         (None, "lumeq `reference`, %s, equalize / CLAHE" % on,
          lambda f: of_lumeq_cpu(f, a.threads, "equalize", "clahe")),
         (None, "lumeq as for video, %s, equalize / CLAHE" % on,
          lambda f: of_lumeq_cpu(f, a.threads, "video", "history")),
     ]
-    return [(label if peer is None else PEERS[peer][0] + " " + found[peer].__version__ + label, make)
+    return [(label if peer is None else "%s %s%s" % (PEERS[peer][0], found[peer].__version__, label), make)
             for peer, label, make in (gpu if "gpu" in found else []) + cpu if peer is None or peer in found]
 
 

@@ -50,6 +50,14 @@ class SampleScripts(Case):
         rows = self.rows(self.script("bench-look.py", LUMEQ, clip("dull.mkv", seconds=1), "--frames", 5))
         self.assertEqual(len(rows), 2)
 
+    @unittest.skipUnless(importlib.util.find_spec("cv2"), "not installed: python3-opencv")
+    def test_how_calm_it_is(self):
+        rows = self.rows(self.script("bench-calm.py", LUMEQ, clip("dull.mkv", seconds=2), "--frames", 40))
+        self.assertEqual([row[1].strip() for row in rows][:6], ["source", "lumeq, live", "lumeq, lookahead", "OpenCV CLAHE",
+                                                                "OpenCV equalizeHist", "ffmpeg `histeq`"])
+        self.assertEqual(rows[0][2].strip(), "0.000")
+        self.assertGreater(float(rows[4][2]), float(rows[2][2]))
+
     def test_the_contact_sheet(self):
         if not os.access(CONTACT_SHEET, os.X_OK):
             self.skipTest("lumeq-contact-sheet is not built")

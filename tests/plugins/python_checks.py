@@ -344,7 +344,7 @@ class Bench(unittest.TestCase):
             bits = dict(re.findall(r"^\| (OpenCV|lumeq `reference`).*one CPU thread.*? \| [0-9., /|]+ \| (.*) \|$",
                                    p.stdout, re.M))
             self.assertEqual(bits, {"OpenCV": "same", "lumeq `reference`": "same"}, p.stdout)
-            for name in "CV-CUDA", "kornia-rs", "CuPy", "VPI":  # its row, or why there is none
+            for name in "CV-CUDA", "kornia-rs", "CuPy", "VPI", "DALI", "VapourSynth":  # its row, or why there is none
                 self.assertRegex(p.stdout, r"(?m)^(\| %s [0-9]|- %s[ :].+)" % (name, name))
 
 

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Measures how calm equalized clips stay: flicker, and how many tracked features survive.
+
+Needs ffmpeg and python3-opencv. Clips are at most 640 wide. Prints a Markdown table with a line for the source and one for each method.
+  flicker   how far the mean luma's steps from frame to frame are from the source's, in codes of 8 bits, without cuts
+  tracks    features of goodFeaturesToTrack (500 at most), followed by pyramidal Lucas-Kanade over 30 frames and back:
+            the share that returns within 1 pixel, in spans of 30 frames without a cut
+  kept      the number of these tracks in a span
+Methods: lumeq as for live video, and with a lookahead; OpenCV's equalizeHist and CLAHE (2, 8x8), ffmpeg's histeq and
+vszip's CLAHE of each frame alone; Zero-DCE. Those that are not installed are left out with a reason."""
+
+import argparse
+import importlib
+import os
+import sys
+
+import cv2
+import numpy as np
+
+sys.dont_write_bytecode = True
+look = importlib.import_module("bench-look")
+SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lumeq-sample.mkv")
+WIDTH = "'min(iw,640)':-2:"
+SPAN = 30  # frames
+CUT = 16  # mean change of samples, in codes
+FEATURES = dict(maxCorners=500, qualityLevel=0.01, minDistance=7)
+FLOW = dict(winSize=(21, 21), maxLevel=3)
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("lumeq", help="the program")
+    p.add_argument("clips", nargs="*", metavar="CLIP", help="measure these instead of the bundled clip")
+    p.add_argument("--ss", type=float, default=0, help="start at this second [0]")
+    p.add_argument("--frames", type=int, default=200, help="frames to take [200]")
+    p.add_argument("--options", default="", help="further options of lumeq")
+    p.add_argument("--zero-dce", metavar="FILE", help="weights of Zero-DCE (Epoch99.pth), for which it needs torch")
+    return p.parse_intermixed_args()
+
+
+def by_luma(change):
+    return lambda frames: [(change(y), u, v) for y, u, v in frames]
+
+
+def of_vszip():
+    """vszip's CLAHE with the clip limit and tiles of OpenCV's."""
+    import vapoursynth  # pip install vapoursynth vapoursynth-vszip
+    core, made = vapoursynth.core, []
+
+    def run(frames):
+        height, width = frames[0][0].shape
+        blank = core.std.BlankClip(width=width, height=height, format=vapoursynth.GRAY8, length=len(frames))
+
+        def fill(n, f):
+            frame = f.copy()
+            np.copyto(np.asarray(frame[0]), frames[n][0])
+            return frame
+        clip = core.vszip.CLAHE(core.std.ModifyFrame(blank, blank, fill), limit=2, tiles=[8, 8])
+        made[:] = [np.array(frame[0]) for frame in clip.frames()]
+        return [(y, *f[1:]) for y, f in zip(made, frames)]
+    return run
+
+
+def of_zero_dce(path):
+    """C. Guo et al., "Zero-Reference Deep Curve Estimation for Low-Light Image Enhancement", 2020."""
+    import torch
+    weights = torch.load(path, map_location="cpu")
+
+    def enhance(frame):
+        y, u, v = frame
+        planes = [cv2.resize(p, y.shape[::-1]) for p in (v, u)]
+        rgb = cv2.cvtColor(np.dstack([y] + planes), cv2.COLOR_YCrCb2RGB)
+        x = torch.from_numpy(rgb.astype(np.float32) / 255).permute(2, 0, 1)[None]
+
+        def layer(i, *inputs):
+            return torch.conv2d(torch.cat(inputs, 1), weights["e_conv%d.weight" % i], weights["e_conv%d.bias" % i], padding=1)
+        a = torch.relu(layer(1, x))
+        b = torch.relu(layer(2, a))
+        c = torch.relu(layer(3, b))
+        d = torch.relu(layer(4, c))
+        e = torch.relu(layer(5, c, d))
+        f = torch.relu(layer(6, b, e))
+        for r in torch.split(torch.tanh(layer(7, a, f)), 3, 1):
+            x = x + r * (x * x - x)
+        rgb = (x[0].permute(1, 2, 0).numpy() * 255).clip(0, 255).round().astype(np.uint8)
+        return (cv2.cvtColor(rgb, cv2.COLOR_RGB2YCrCb)[:, :, 0], u, v)
+
+    def run(frames):
+        with torch.no_grad():
+            return [enhance(frame) for frame in frames]
+    return run
+
+
+def methods(args):
+    """Name, and a function from frames to frames; y4m has the same frames."""
+    def of_lumeq(*options):
+        def run(frames):
+            given = argparse.Namespace(lumeq=args.lumeq, options=" ".join(["--no-config", *options, args.options]))
+            return look.make("lumeq", unparse(frames), frames, given)
+        return run
+    found = [("lumeq, live", of_lumeq("--lookahead", "off")), ("lumeq, lookahead", of_lumeq()),
+             ("OpenCV CLAHE", by_luma(cv2.createCLAHE(2, (8, 8)).apply)), ("OpenCV equalizeHist", by_luma(cv2.equalizeHist)),
+             ("ffmpeg `histeq`", lambda frames: look.make("histeq", unparse(frames), frames, args))]
+    for name, make in (("vszip CLAHE", of_vszip), ("Zero-DCE", args.zero_dce and (lambda: of_zero_dce(args.zero_dce)))):
+        try:
+            if make:
+                found.append((name, make()))
+            else:
+                print("%s: left out, as --zero-dce gives no weights" % name, file=sys.stderr)
+        except (ImportError, AttributeError, OSError) as error:
+            print("%s: left out: %s" % (name, error), file=sys.stderr)
+    return found
+
+
+def unparse(frames):
+    """A y4m of 25 frames per second."""
+    height, width = frames[0][0].shape
+    return b"YUV4MPEG2 W%d H%d F25:1 Ip A1:1 C420jpeg\n" % (width, height) + b"".join(
+        b"FRAME\n" + b"".join(plane.tobytes() for plane in f) for f in frames)
+
+
+def cuts(frames):
+    """The steps from frame to frame that are cuts."""
+    return np.array([look.changed(b[0], a[0]).mean() > CUT for a, b in zip(frames, frames[1:])])
+
+
+def flicker(frames, made, is_cut):
+    before, after = (np.diff([f[0].mean() for f in s])[~is_cut] for s in (frames, made))
+    return np.abs(after - before).mean()
+
+
+def spans(is_cut):
+    """First frames of spans without a cut."""
+    first = 0
+    while first + SPAN <= len(is_cut):
+        cut = np.flatnonzero(is_cut[first:first + SPAN])
+        if not len(cut):
+            yield first
+        first += int(cut[-1]) + 1 if len(cut) else SPAN
+
+
+def track(frames, first):
+    """The features of a frame, and those that return."""
+    span = [f[0] for f in frames[first:first + SPAN + 1]]
+    start = cv2.goodFeaturesToTrack(span[0], **FEATURES)
+    if start is None:
+        return 0, 0
+    way = span + span[-2::-1]
+    points, alive = start, np.ones(len(start), bool)
+    for before, now in zip(way, way[1:]):
+        points, status, _ = cv2.calcOpticalFlowPyrLK(before, now, points, None, **FLOW)
+        alive &= status.ravel() == 1
+    alive &= np.linalg.norm((points - start).reshape(-1, 2), axis=1) < 1
+    return len(start), int(alive.sum())
+
+
+def main():
+    args = arguments()
+    print("| clip | method | flicker | tracks | kept |\n|---|---|---|---|---|")
+    every = methods(args)
+    for clip in args.clips or [SAMPLE]:
+        name = os.path.splitext(os.path.basename(clip))[0]
+        y4m = look.source(clip, args, WIDTH)
+        frames = look.parse(y4m)
+        is_cut = cuts(frames)
+        starts = list(spans(is_cut))
+        if not starts:
+            sys.exit("%s has no %d frames without a cut" % (clip, SPAN + 1))
+        for method, make in [("source", list)] + every:
+            made = make(frames)
+            found, kept = (sum(n) for n in zip(*(track(made, first) for first in starts)))
+            print("| %s | %s | %.3f | %.1f %% | %.0f |" % (
+                name, method, flicker(frames, made, is_cut), 100 * kept / max(found, 1), kept / len(starts)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
