@@ -23,8 +23,6 @@ SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lumeq-sample.
 WIDTH = "'min(iw,640)':-2:"
 SPAN = 30  # frames
 CUT = 16  # mean change of samples, in codes
-FEATURES = dict(maxCorners=500, qualityLevel=0.01, minDistance=7)
-FLOW = dict(winSize=(21, 21), maxLevel=3)
 
 
 def arguments():
@@ -38,16 +36,12 @@ def arguments():
     return p.parse_intermixed_args()
 
 
-def by_luma(change):
-    return lambda frames: [(change(y), u, v) for y, u, v in frames]
-
-
 def of_vszip():
     """vszip's CLAHE with the clip limit and tiles of OpenCV's."""
     import vapoursynth  # pip install vapoursynth vapoursynth-vszip
-    core, made = vapoursynth.core, []
+    core = vapoursynth.core
 
-    def run(frames):
+    def run(y4m, frames):
         height, width = frames[0][0].shape
         blank = core.std.BlankClip(width=width, height=height, format=vapoursynth.GRAY8, length=len(frames))
 
@@ -56,8 +50,7 @@ def of_vszip():
             np.copyto(np.asarray(frame[0]), frames[n][0])
             return frame
         clip = core.vszip.CLAHE(core.std.ModifyFrame(blank, blank, fill), limit=2, tiles=[8, 8])
-        made[:] = [np.array(frame[0]) for frame in clip.frames()]
-        return [(y, *f[1:]) for y, f in zip(made, frames)]
+        return [(np.array(frame[0]), *f[1:]) for frame, f in zip(clip.frames(), frames)]
     return run
 
 
@@ -85,48 +78,36 @@ def of_zero_dce(path):
         rgb = (x[0].permute(1, 2, 0).numpy() * 255).clip(0, 255).round().astype(np.uint8)
         return (cv2.cvtColor(rgb, cv2.COLOR_RGB2YCrCb)[:, :, 0], u, v)
 
-    def run(frames):
+    def run(y4m, frames):
         with torch.no_grad():
             return [enhance(frame) for frame in frames]
     return run
 
 
 def methods(args):
-    """Name, and a function from frames to frames; y4m has the same frames."""
-    def of_lumeq(*options):
-        def run(frames):
-            given = argparse.Namespace(lumeq=args.lumeq, options=" ".join(["--no-config", *options, args.options]))
-            return look.make("lumeq", unparse(frames), frames, given)
-        return run
-    found = [("lumeq, live", of_lumeq("--lookahead", "off")), ("lumeq, lookahead", of_lumeq()),
-             ("OpenCV CLAHE", by_luma(cv2.createCLAHE(2, (8, 8)).apply)), ("OpenCV equalizeHist", by_luma(cv2.equalizeHist)),
-             ("ffmpeg `histeq`", lambda frames: look.make("histeq", unparse(frames), frames, args))]
-    for name, make in (("vszip CLAHE", of_vszip), ("Zero-DCE", args.zero_dce and (lambda: of_zero_dce(args.zero_dce)))):
+    """Name, and a function from the frames, and the same as y4m, to frames."""
+    def by_look(method, *options):
+        given = argparse.Namespace(lumeq=args.lumeq, options=" ".join(["--no-config", *options, args.options]))
+        return lambda y4m, frames: look.make(method, y4m, frames, given)
+    found = [("source", lambda y4m, frames: frames),
+             ("lumeq, live", by_look("lumeq", "--lookahead", "off")), ("lumeq, lookahead", by_look("lumeq")),
+             ("OpenCV CLAHE", by_look("clahe")),
+             ("OpenCV equalizeHist", lambda y4m, frames: [(cv2.equalizeHist(y), u, v) for y, u, v in frames]),
+             ("ffmpeg `histeq`", by_look("histeq"))]
+    for name, make, why in (("vszip CLAHE", of_vszip, None),
+                            ("Zero-DCE", lambda: of_zero_dce(args.zero_dce), None if args.zero_dce else "no --zero-dce")):
         try:
-            if make:
-                found.append((name, make()))
-            else:
-                print("%s: left out, as --zero-dce gives no weights" % name, file=sys.stderr)
+            found += [] if why else [(name, make())]
         except (ImportError, AttributeError, OSError) as error:
-            print("%s: left out: %s" % (name, error), file=sys.stderr)
+            why = error
+        if why:
+            print("%s: left out: %s" % (name, why), file=sys.stderr)
     return found
-
-
-def unparse(frames):
-    """A y4m of 25 frames per second."""
-    height, width = frames[0][0].shape
-    return b"YUV4MPEG2 W%d H%d F25:1 Ip A1:1 C420jpeg\n" % (width, height) + b"".join(
-        b"FRAME\n" + b"".join(plane.tobytes() for plane in f) for f in frames)
 
 
 def cuts(frames):
     """The steps from frame to frame that are cuts."""
     return np.array([look.changed(b[0], a[0]).mean() > CUT for a, b in zip(frames, frames[1:])])
-
-
-def flicker(frames, made, is_cut):
-    before, after = (np.diff([f[0].mean() for f in s])[~is_cut] for s in (frames, made))
-    return np.abs(after - before).mean()
 
 
 def spans(is_cut):
@@ -142,13 +123,13 @@ def spans(is_cut):
 def track(frames, first):
     """The features of a frame, and those that return."""
     span = [f[0] for f in frames[first:first + SPAN + 1]]
-    start = cv2.goodFeaturesToTrack(span[0], **FEATURES)
+    start = cv2.goodFeaturesToTrack(span[0], maxCorners=500, qualityLevel=0.01, minDistance=7)
     if start is None:
         return 0, 0
     way = span + span[-2::-1]
     points, alive = start, np.ones(len(start), bool)
     for before, now in zip(way, way[1:]):
-        points, status, _ = cv2.calcOpticalFlowPyrLK(before, now, points, None, **FLOW)
+        points, status, _ = cv2.calcOpticalFlowPyrLK(before, now, points, None, winSize=(21, 21), maxLevel=3)
         alive &= status.ravel() == 1
     alive &= np.linalg.norm((points - start).reshape(-1, 2), axis=1) < 1
     return len(start), int(alive.sum())
@@ -166,11 +147,12 @@ def main():
         starts = list(spans(is_cut))
         if not starts:
             sys.exit("%s has no %d frames without a cut" % (clip, SPAN + 1))
-        for method, make in [("source", list)] + every:
-            made = make(frames)
+        for method, make in every:
+            made = make(y4m, frames)
+            before, after = (np.diff([f[0].mean() for f in shown])[~is_cut] for shown in (frames, made))
             found, kept = (sum(n) for n in zip(*(track(made, first) for first in starts)))
             print("| %s | %s | %.3f | %.1f %% | %.0f |" % (
-                name, method, flicker(frames, made, is_cut), 100 * kept / max(found, 1), kept / len(starts)), flush=True)
+                name, method, np.abs(after - before).mean(), 100 * kept / max(found, 1), kept / len(starts)), flush=True)
 
 
 if __name__ == "__main__":

@@ -284,4 +284,4 @@ class Texts(unittest.TestCase):
                                    stderr=subprocess.PIPE, check=False)
                 self.assertEqual(p.returncode, 0, "%s\n%s" % (page, p.stderr.decode()))
                 ran += 1
-        self.assertGreater(ran, 1)
+        self.assertGreater(ran, 0)

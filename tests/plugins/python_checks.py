@@ -10,7 +10,9 @@ import sys
 import textwrap
 import threading
 import typing
+import types
 import unittest
+import unittest.mock
 import weakref
 
 import cv2
@@ -895,6 +897,55 @@ class Pages(unittest.TestCase):
         with av.open("film.mp4") as made, av.open("dark.mp4") as source:
             counts = [sum(1 for _ in f.decode(video=0)) for f in (made, source)]
         self.assertEqual(*counts)
+
+
+class Recipes(unittest.TestCase):
+    """Those of the plugins' page, with stand-ins for ROS 2 and Jupyter."""
+
+    def test_recipes(self):
+        sent, frame = [], picture()
+        colours = np.dstack([frame + np.uint8(60 + i) for i in range(3)])
+
+        class Node:
+            def __init__(self, name):
+                self.name = name
+
+            def create_publisher(self, kind, topic, qos):
+                return types.SimpleNamespace(publish=lambda message: sent.append((topic, message)))
+
+            def create_subscription(self, kind, topic, call, qos):
+                self.call = call
+
+        def spin(node):
+            for i in range(3):
+                node.call(types.SimpleNamespace(header=i, data=colours))
+
+        def module(name, **names):
+            made = types.ModuleType(name)
+            vars(made).update(names)
+            return name, made
+
+        bridge = types.SimpleNamespace(imgmsg_to_cv2=lambda message, encoding: message.data, cv2_to_imgmsg=lambda data,
+                                       encoding, header: types.SimpleNamespace(header=header, data=data))
+        fakes = dict([module("cv_bridge", CvBridge=lambda: bridge), module("rclpy", init=lambda: None, spin=spin),
+                      module("rclpy.node", Node=Node), module("rclpy.qos", qos_profile_sensor_data=None),
+                      module("sensor_msgs"), module("sensor_msgs.msg", Image=object), module("IPython"),
+                      module("IPython.display", Image=lambda data: sent.append(("png", data)))])
+        with open(os.path.join(ROOT, "src/plugins/README.md"), encoding="utf-8") as f:
+            blocks = re.findall(r"```python\n(.*?)```", f.read(), re.S)
+        self.assertEqual(len(blocks), 2)
+        folder = os.environ["LUMEQ_TEST_FOLDER"]
+        cv2.imwrite(os.path.join(folder, "foggy.png"), colours)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder)
+        with unittest.mock.patch.dict(sys.modules, fakes):
+            for block in blocks:
+                exec(compile(block, "recipe", "exec"), {})
+        self.assertEqual([topic for topic, _ in sent], ["png"] + 3 * ["image_clear"])
+        self.assertEqual([message.header for _, message in sent[1:]], [0, 1, 2])
+        pictures = [cv2.imdecode(np.frombuffer(sent[0][1], np.uint8), cv2.IMREAD_COLOR)]
+        for made in pictures + [message.data for _, message in sent[1:]]:
+            self.assertGreater(made.std(), 1.2 * colours.std())
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ typedef struct Plan {
     LumeqMeasure *measure; /* until the history has it */
     LumeqMoment moment;
     LumeqTransfer transfer;
-    int is_measured;
     int previous; /* frames before it that its curve uses */
     void *curve;  /* packed; NULL: not known yet */
     size_t size;  /* of `curve` */
@@ -248,7 +247,7 @@ static int put(Filter *f, Plan *plan)
 static int make_curves(Filter *f)
 {
     int ret = 0;
-    while (ret == 0 && f->put < f->info.numFrames && f->plans[f->put].is_measured) {
+    while (ret == 0 && f->put < f->info.numFrames && f->plans[f->put].measure) {
         ret = put(f, &f->plans[f->put]);
         if (ret == 0)
             ret = take_curves(f);
@@ -261,12 +260,9 @@ static int make_curves(Filter *f)
 
 static int measure(Filter *f, int n, const VSFrame *frame, const VSFrame *before, const VSAPI *vs)
 {
-    const LumeqImage in = image_of(f, frame, vs);
-    LumeqImage previous = in;
-    if (before)
-        previous = image_of(f, before, vs);
+    const LumeqImage in = image_of(f, frame, vs), previous = image_of(f, before, vs);
+    const int has_previous = n && previous.range == in.range;
     LumeqMeasure *made = NULL;
-    const int has_previous = before && previous.range == in.range;
     int ret =
         lumeq_measure(f->context, &made, &f->params, &in, has_previous ? &previous : NULL, NULL);
     if (ret < 0)
@@ -275,7 +271,6 @@ static int measure(Filter *f, int n, const VSFrame *frame, const VSFrame *before
     Plan *plan = &f->plans[n];
     plan->measure = made;
     note_frame(f, plan, n, frame, vs);
-    plan->is_measured = 1;
     ret = make_curves(f);
     pthread_mutex_unlock(&f->lock);
     return ret;
@@ -299,7 +294,7 @@ static const VSFrame *VS_CC pass_frame(int n, int reason, void *instance, void *
     Filter *f = instance;
     if (reason == arInitial) {
         pthread_mutex_lock(&f->lock);
-        const int is_new = !f->plans[n].is_measured;
+        const int is_new = n >= f->put && !f->plans[n].measure;
         pthread_mutex_unlock(&f->lock);
         data[0] = is_new ? f : NULL;
         if (is_new && n)
@@ -310,7 +305,7 @@ static const VSFrame *VS_CC pass_frame(int n, int reason, void *instance, void *
         return NULL;
     const VSFrame *frame = vs->getFrameFilter(n, f->source, request);
     if (data[0]) {
-        const VSFrame *before = n ? vs->getFrameFilter(n - 1, f->source, request) : NULL;
+        const VSFrame *before = vs->getFrameFilter(n ? n - 1 : 0, f->source, request);
         const int ret = measure(f, n, frame, before, vs);
         vs->freeFrame(before);
         if (ret < 0) {
