@@ -98,7 +98,9 @@ class Frei0r(Case):
         with open(PAGE, encoding="utf-8") as f:
             block = re.search(r"```sh\n(.*?)```", f.read().split("## Use")[1], re.S)[1]
         commands = [line for line in block.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
-        self.assertEqual(len(commands), 3)
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+            commands += re.findall(r"^(?:ffmpeg|melt) .*frei0r.*", f.read(), re.M)
+        self.assertEqual(len(commands), 5)
         for command in commands:
             program = command.split()[0]
             if not shutil.which(program) or program == "gst-launch-1.0" and not has_element():
@@ -112,6 +114,7 @@ class Frei0r(Case):
                 out = re.search(r"\bout\w*\.mkv\b", command)
                 if out:
                     self.assertGreater(os.path.getsize(self.path(out[0])), 1000)
+                    os.remove(self.path(out[0]))
 
 
 if __name__ == "__main__":

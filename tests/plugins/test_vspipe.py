@@ -79,6 +79,16 @@ class Vspipe(Case):
                         "--pix-fmt", "source", *options)
                 self.assertEqual(out, raw(self.path("out.mkv"), pix_fmt))
 
+    def test_command_of_the_page(self):
+        """Up to the encoder."""
+        with open(PAGE, encoding="utf-8") as f, open(os.path.join(ROOT, "README.md"), encoding="utf-8") as front:
+            command = re.search(r"^vspipe (.*) script\.vpy - \| .*$", f.read(), re.M)
+            self.assertIn(command[0] + "\n", front.read())
+        ffmpeg("-i", SMALL, "-an", "-sn", "-frames:v", 5, "-c:v", "ffv1", self.path("in.mkv"))
+        code, out, said = self.vspipe(self.script(None), *command[1].split())
+        self.assertEqual(code, 0, said)
+        self.assertEqual((out[:10], out.count(b"FRAME\n")), (b"YUV4MPEG2 ", 5))
+
     def test_an_error_is_a_sentence(self):
         for arguments, sentence in ((", mode='best'", "lumeq: mode is \"best\", but must be one of global off clahe"),
                                     (", lookahead=11", "lumeq: ")):
