@@ -127,7 +127,7 @@ static int open_reports(Run *run)
     const int ret =
         o->stats ? stats_open(&run->stats, o->stats, o->overwrite, input, run->stop, &run->error)
                  : 0;
-    return ret < 0 ? ret : run_report_open(&run->report, o, NULL, input, run->stop, &run->error);
+    return ret < 0 ? ret : run_report_open(&run->report, o, input, run->stop, &run->error);
 }
 
 /* True if the run itself reads decoded frames. */

@@ -69,8 +69,6 @@ static int parse(JobFilm *f, int argc, char **argv)
         ret |= text_list_add(all, argv[i]);
     if (plan->rows)
         ret |= text_list_print(all, "--stats=%s", plan->rows);
-    if (plan->report)
-        ret |= text_list_print(all, "--report=%s", plan->report);
     ret |= text_list_print(all, "--output=%s", plan->output);
     ret |= text_list_add(all, "--") | text_list_add(all, plan->input);
     if (ret < 0)

@@ -79,10 +79,9 @@ int job_step_segment(JobFilm *film, int part);
  * EXIT_DAMAGED or EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
 
-/* True if a join wrote the output, the statistics and the report (NULL: not asked for), but was
- * killed before it could remove the folder. Then prints a message and removes it. *code: as above.
- */
-int job_is_joined(const char *output, const char *rows, const char *report, int *code);
+/* True if a join wrote the output and the statistics (NULL: not asked for), but was killed before
+ * it could remove the folder. Then prints a message and removes it. *code: as above. */
+int job_is_joined(const char *output, const char *rows, int *code);
 
 /* True if the output was made by the job whose folder still exists. */
 int job_is_own(const char *output);

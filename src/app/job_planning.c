@@ -44,14 +44,14 @@ static char *absolute(const char *path)
     return text_print("%s/%s", folder, path);
 }
 
-/* Checks the path of the statistics or the report; NULL: not asked for. */
-static int check_beside(JobFilm *f, const char *option, const char *path)
+/* Checks the path of the statistics; NULL: not asked for. */
+static int check_rows(JobFilm *f, const char *path)
 {
     if (path && !f->options.overwrite && access(path, F_OK) == 0)
-        return media_fail(&f->error, MEDIA_USAGE, "%s %s exists; -y overwrites it", option,
+        return media_fail(&f->error, MEDIA_USAGE, "--stats %s exists; -y overwrites it",
                           media_quote(path));
     if (path && strcmp(path, f->plan.output) == 0)
-        return media_fail(&f->error, MEDIA_USAGE, "%s %s is the output", option, media_quote(path));
+        return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output", media_quote(path));
     return 0;
 }
 
@@ -70,11 +70,10 @@ static int begin_plan(JobFilm *f)
     plan->input = absolute(o->input);
     plan->output = absolute(o->output);
     plan->rows = o->stats ? absolute(o->stats) : NULL;
-    plan->report = o->report ? absolute(o->report) : NULL;
     plan->folder = plan->output ? strdup(job_folder(plan->output).text) : NULL;
     plan->asked = *asked ? strdup(asked) : NULL;
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
-        (o->report && !plan->report) || !plan->folder || !plan->asked != !*asked ||
+        !plan->folder || !plan->asked != !*asked ||
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return out_of_memory(f);
     /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
@@ -84,8 +83,7 @@ static int begin_plan(JobFilm *f)
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
     if (o->threads > 0)
         plan->encoder_threads = plan->decoder_threads = (int)o->threads;
-    if (!job_is_own(plan->output) && (check_beside(f, "--stats", plan->rows) < 0 ||
-                                      check_beside(f, "--report", plan->report) < 0))
+    if (!job_is_own(plan->output) && check_rows(f, plan->rows) < 0)
         return f->error.fault;
     return job_input_look(&plan->identity, plan->input, &f->error);
 }
@@ -103,8 +101,6 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
         return "another input";
     if (!same_text(there->rows, plan->rows))
         return "another --stats";
-    if (!same_text(there->report, plan->report))
-        return "another --report";
     if (plan->asked && !same_text(there->asked, plan->asked))
         return plan->asked;
     const TextList *x = &there->arguments, *y = &plan->arguments;
@@ -400,7 +396,7 @@ static int plan_part(Planning *p, int number)
     JobFilm *f = p->film;
     JobPart *part = &f->plan.parts[number];
     FrameWriter out = {0};
-    const int has_histograms = f->options.stats || f->options.report || f->options.overlay;
+    const int has_histograms = f->options.stats || f->options.overlay;
     int ret = record_writer_open(&out.out, &f->plan, RECORDS_CURVES, number, &f->error);
     for (int64_t i = 0; ret >= 0 && i < part->frames; i++) {
         MeasuredFrame frame;

@@ -396,13 +396,12 @@ static int run_all(JobRun *r)
     return r->step == JOIN && r->before ? 1 : ret; /* joined, even if interrupted meanwhile */
 }
 
-/* True if an earlier run has made the output like this (made_how()), its statistics and its report
- * exist, and there is no unfinished job. Then prints a message; `code`: that run's exit code. */
+/* True if an earlier run has made the output like this (made_how()), its statistics exist, and
+ * there is no unfinished job. Then prints a message; `code`: that run's exit code. */
 static int is_done(const Options *o, const char *plan, uint32_t how, int *code)
 {
     const int made = access(plan, F_OK) < 0 ? made_code(o->output, how) : -1;
-    const int is = made >= 0 && (!o->stats || access(o->stats, F_OK) == 0) &&
-                   (!o->report || access(o->report, F_OK) == 0);
+    const int is = made >= 0 && (!o->stats || access(o->stats, F_OK) == 0);
     if (is)
         say(SAY_NORMAL,
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
@@ -420,9 +419,8 @@ int job_run(const Options *options, atomic_int *stop)
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s.lumeq/plan", options->output);
     r.path = path;
-    if (options->resume &&
-        (job_is_joined(options->output, options->stats, options->report, &r.code) ||
-         is_done(options, path, how, &r.code)))
+    if (options->resume && (job_is_joined(options->output, options->stats, &r.code) ||
+                            is_done(options, path, how, &r.code)))
         return r.code;
     if (engine_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);
@@ -437,7 +435,7 @@ int job_run(const Options *options, atomic_int *stop)
     f->progress.passes = 2;
     progress_start(&f->progress);
     int ret = run_all(&r);
-    if (ret < 0 && job_is_joined(options->output, options->stats, options->report, &r.code))
+    if (ret < 0 && job_is_joined(options->output, options->stats, &r.code))
         ret = 1; /* by a process of an earlier run, which was killed */
     const int code = ret > 0 ? r.code : ret < 0 ? -ret : EXIT_INTERRUPTED;
     f->progress.bytes = ret > 0 ? job_file_look(options->output).size : -1;

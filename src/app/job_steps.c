@@ -12,7 +12,6 @@
 #include "app/drawing.h"
 #include "app/job_run.h"
 #include "app/run_end.h"
-#include "app/run_report.h"
 #include "app/run_summary.h"
 #include "app/stats.h"
 #include "app/terminal.h"
@@ -93,13 +92,12 @@ int job_is_own(const char *output)
     return read_marker(output, &about, damage, sizeof(damage));
 }
 
-int job_is_joined(const char *output, const char *rows, const char *report, int *code)
+int job_is_joined(const char *output, const char *rows, int *code)
 {
     struct stat marker;
     char damage[sizeof(((JobFilm *)0)->damage)];
     const int is = read_marker(output, &marker, damage, sizeof(damage)) &&
-                   (!rows || is_named_since(rows, &marker)) &&
-                   (!report || is_named_since(report, &marker));
+                   (!rows || is_named_since(rows, &marker));
     if (is) {
         job_folder_clear(job_folder(output).text);
         say(SAY_NORMAL, "%s is complete already", media_quote(output));
@@ -120,8 +118,7 @@ typedef struct Segment {
     int number;     /* of the part */
     int64_t frames; /* that were encoded */
     StatsFile *stats;
-    RunReport *report;
-    JobPath rows, report_path;
+    JobPath rows;
     RunFigures figures;
     Drawing *drawing;
 } Segment;
@@ -134,33 +131,14 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     return packet_write(&s->writer, packet, error);
 }
 
-/* Opens the files of statistics and figures beside the part. */
-static int open_beside(Segment *s)
+/* Opens the file of statistics beside the part. */
+static int open_rows(Segment *s)
 {
     JobFilm *f = s->film;
-    int ret = 0;
-    if (f->plan.rows) {
-        s->rows = film_joiner_rows(&f->plan, s->number);
-        ret = stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error);
-    }
-    if (ret >= 0 && f->plan.report) {
-        s->report_path = film_joiner_report(&f->plan, s->number);
-        ret = run_report_open(&s->report, &f->options, s->report_path.text, NULL, NULL, &f->error);
-    }
-    return ret;
-}
-
-static int commit_beside(Segment *s)
-{
-    MediaError *error = &s->film->error;
-    stats_flush(s->stats);
-    run_report_write(s->report, 0);
-    if (stats_commit(s->stats, 0) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "the statistics of part %d are missing", s->number);
-    if (run_report_commit(s->report, 0) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "the report's figures of part %d are missing",
-                          s->number);
-    return 0;
+    if (!f->plan.rows)
+        return 0;
+    s->rows = film_joiner_rows(&f->plan, s->number);
+    return stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error);
 }
 
 static int open_segment(Segment *s)
@@ -198,7 +176,7 @@ static int open_segment(Segment *s)
         .source = s->place.source,
         .path = f->plan.input,
     };
-    return planned_open(&s->planned, &planned, &f->error) < 0 || open_beside(s) < 0 ||
+    return planned_open(&s->planned, &planned, &f->error) < 0 || open_rows(s) < 0 ||
                    drawing_open(&s->drawing, &f->options, &f->error) < 0
                ? f->error.fault
                : 0;
@@ -229,15 +207,14 @@ static int write_frames(Segment *s)
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&f->params),
-        .source = s->report || f->options.compare,
-        .arrays = s->stats || s->report || s->film->options.overlay,
+        .source = f->options.compare,
+        .arrays = s->stats || f->options.overlay,
         .note = say_line,
     };
     s->figures.params = &f->params;
     s->figures.options = &f->options;
-    if (s->report || f->options.overlay)
+    if (f->options.overlay)
         sinks_add(&loop.sinks, figures_sink(&s->figures));
-    sinks_add(&loop.sinks, run_report_sink(s->report));
     sinks_add(&loop.sinks, drawing_sink(s->drawing));
     sinks_add(&loop.sinks, writer_sink(f->writer));
     sinks_add(&loop.sinks, stats_sink(s->stats));
@@ -263,8 +240,12 @@ static int write_segment(Segment *s)
     f->writer_options.tracks.note = say_error; /* of changes: --jobs shows only errors of parts */
     f->progress.frames = s->part->frames;
     job_film_begin(f);
-    if (write_frames(s) < 0 || writer_end_frames(f->writer, &f->error) < 0 || commit_beside(s) < 0)
+    if (write_frames(s) < 0 || writer_end_frames(f->writer, &f->error) < 0)
         return f->error.fault;
+    stats_flush(s->stats);
+    if (stats_commit(s->stats, 0) < 0)
+        return media_fail(&f->error, MEDIA_OUTPUT, "the statistics of part %d are missing",
+                          s->number);
     const uint8_t *extradata = writer_extradata(f->writer, &size);
     return packets_commit(&s->writer, extradata, size, &f->error);
 }
@@ -298,7 +279,6 @@ int job_step_segment(JobFilm *f, int part)
             f->plan.part_count, s.frames, s.frames == 1 ? "" : "s", progress_elapsed(&f->progress),
             (double)s.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
-    run_report_close(&s.report);
     drawing_close(&s.drawing);
     planned_close(&s.planned);
     frame_reader_close(&s.curves);
@@ -313,7 +293,6 @@ typedef struct Joining {
     JobFilm *film;
     FilmJoiner *joiner;
     StatsFile *stats;
-    RunReport *report;
     Input *video;
     AVPacket *packet;
     int began;
@@ -385,20 +364,6 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-static int join_beside(Joining *j)
-{
-    JobFilm *f = j->film;
-    int ret = 0;
-    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
-        ret = stats_append(j->stats, film_joiner_rows(&f->plan, i).text, &f->error);
-        if (ret >= 0)
-            ret = run_report_append(j->report, film_joiner_report(&f->plan, i).text, &f->error);
-    }
-    stats_flush(j->stats);
-    run_report_write(j->report, 0);
-    return ret;
-}
-
 static int finish_join(Joining *j, int *code)
 {
     JobFilm *f = j->film;
@@ -406,13 +371,15 @@ static int finish_join(Joining *j, int *code)
         snprintf(f->damage, sizeof(f->damage), "%s", f->plan.damage);
     else
         (void)input_damage(j->video, 0, f->damage, sizeof(f->damage));
-    int ret = join_beside(j);
+    int ret = 0;
+    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++)
+        ret = stats_append(j->stats, film_joiner_rows(&f->plan, i).text, &f->error);
+    stats_flush(j->stats);
     if (ret >= 0)
         ret = writer_finish(f->writer, 0, &f->error);
     if (ret < 0)
         return ret;
-    int incomplete = stats_commit(j->stats, 0) < 0;
-    incomplete |= run_report_commit(j->report, 0) < 0;
+    const int incomplete = stats_commit(j->stats, 0) < 0;
     job_film_end(f, incomplete ? "failed" : "done");
     const double seconds = progress_elapsed(&f->progress);
     f->progress.bytes = writer_bytes(f->writer);
@@ -428,22 +395,11 @@ static int finish_join(Joining *j, int *code)
     return 0;
 }
 
-/* An edited plan may name any file as its statistics or report, so these never replace a file. */
-static int check_beside(JobFilm *f, const char *option, const char *path)
-{
-    return path && access(path, F_OK) == 0
-               ? media_fail(&f->error, MEDIA_USAGE,
-                            "%s %s exists: -y of lumeq join only replaces the output; remove it "
-                            "first",
-                            option, media_quote(path))
-               : 0;
-}
-
 int job_step_join(JobFilm *f, int *code)
 {
     Joining j = {.film = f, .packet = av_packet_alloc()};
     *code = EXIT_DONE;
-    if (job_is_joined(f->plan.output, f->plan.rows, f->plan.report, code)) {
+    if (job_is_joined(f->plan.output, f->plan.rows, code)) {
         av_packet_free(&j.packet);
         return 0;
     }
@@ -461,10 +417,15 @@ int job_step_join(JobFilm *f, int *code)
                          "first, then lumeq segment PLAN K");
         goto end;
     }
-    if (f->options.overwrite && !f->local && !own &&
-        (check_beside(f, "--stats", f->plan.rows) < 0 ||
-         check_beside(f, "--report", f->plan.report) < 0))
+    /* An edited plan may name any file as its statistics, so these never replace a file. */
+    if (f->options.overwrite && !f->local && !own && f->plan.rows &&
+        access(f->plan.rows, F_OK) == 0) {
+        (void)media_fail(&f->error, MEDIA_USAGE,
+                         "--stats %s exists: -y of lumeq join only replaces the output; remove it "
+                         "first",
+                         media_quote(f->plan.rows));
         goto end;
+    }
     f->options.overwrite |= own;
     if (film_joiner_open(&j.joiner, &f->plan, &f->error) < 0 || job_film_open(f) < 0)
         goto end;
@@ -475,8 +436,7 @@ int job_step_join(JobFilm *f, int *code)
     if (f->plan.depth)
         decoder_deepen(input_decoder(j.video), f->plan.depth);
     if ((f->plan.rows && stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file,
-                                    f->stop, &f->error) < 0) ||
-        run_report_open(&j.report, &f->options, NULL, &f->source->file, f->stop, &f->error) < 0)
+                                    f->stop, &f->error) < 0))
         goto end;
     f->progress.frames = f->plan.frames;
     job_film_begin(f);
@@ -489,7 +449,6 @@ int job_step_join(JobFilm *f, int *code)
         job_folder_clear(f->plan.folder);
 end:
     stats_close(&j.stats);
-    run_report_close(&j.report);
     writer_close(&f->writer);
     input_close(&j.video);
     film_joiner_close(&j.joiner);

@@ -14,8 +14,8 @@ struct RunReport {
     int failed; /* writing failed */
 };
 
-int run_report_open(RunReport **report, const Options *options, const char *part,
-                    const struct stat *input, const atomic_int *stop, MediaError *error)
+int run_report_open(RunReport **report, const Options *options, const struct stat *input,
+                    const atomic_int *stop, MediaError *error)
 {
     MediaError why = {0};
     *report = NULL;
@@ -25,10 +25,7 @@ int run_report_open(RunReport **report, const Options *options, const char *part
     if (!r)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     r->options = options;
-    const int ret =
-        part ? report_open_part(&r->report, part, &why)
-             : report_open(&r->report, options->report, options->overwrite, input, stop, &why);
-    if (ret >= 0)
+    if (report_open(&r->report, options->report, options->overwrite, input, stop, &why) >= 0)
         return 0;
     run_report_close(report);
     return media_fail(error, why.fault, "--report %s: %s", media_quote(options->report), why.text);
@@ -44,11 +41,6 @@ static int take_frame(void *self, Frame *f)
 Sink run_report_sink(RunReport *r)
 {
     return (Sink){.self = r, .frame = take_frame};
-}
-
-int run_report_append(RunReport *r, const char *path, MediaError *error)
-{
-    return r ? report_append(r->report, path, error) : 0;
 }
 
 /* ---- the end ---- */

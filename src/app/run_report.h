@@ -12,17 +12,13 @@
 
 typedef struct RunReport RunReport;
 
-/* Opens the report, or sets NULL without --report; the other functions accept NULL. `part`: the
- * path of a report for run_report_append(), of a part of a film; then `input` and `stop` are NULL.
- * Options and path must outlive it. Returns like report_open(). */
-int run_report_open(RunReport **report, const Options *options, const char *part,
-                    const struct stat *input, const atomic_int *stop, MediaError *error);
+/* Opens the report, or sets NULL without --report; the other functions accept NULL. The options
+ * must outlive it. Returns like report_open(). */
+int run_report_open(RunReport **report, const Options *options, const struct stat *input,
+                    const atomic_int *stop, MediaError *error);
 
 /* Reads frames; add it before sinks that draw on them. */
 Sink run_report_sink(RunReport *report);
-
-/* Appends the report of a part of the film. MEDIA_INPUT. */
-int run_report_append(RunReport *report, const char *path, MediaError *error);
 
 /* Writes the file after the last frame. Prints failures. */
 void run_report_write(RunReport *report, int partial);

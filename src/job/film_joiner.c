@@ -25,30 +25,16 @@ JobPath film_joiner_rows(const JobPlan *plan, int part)
     return job_part_path(plan->folder, "rows", part, ending ? ending : "");
 }
 
-JobPath film_joiner_report(const JobPlan *plan, int part)
-{
-    return job_part_path(plan->folder, "report", part, "");
-}
-
-/* Checks that a file beside the part exists. */
-static int check_beside(int part, const char *what, JobPath path, MediaError *error)
-{
-    return access(path.text, F_OK) == 0
-               ? 0
-               : media_fail(error, MEDIA_INPUT, "%s of part %d, %s, are missing", what, part,
-                            media_quote(path.text));
-}
-
 /* Opens and checks a part. Returns -ENOENT without a fault if its file is missing. */
 static int open_part(const JobPlan *plan, int part, RecordFile *file, MediaError *error)
 {
     int ret = record_file_open(file, plan, RECORDS_PACKETS, part, error);
     if (ret >= 0 && !file->count)
         ret = record_file_fail(file, "it has no packets", error);
-    if (ret >= 0 && plan->rows)
-        ret = check_beside(part, "the statistics", film_joiner_rows(plan, part), error);
-    if (ret >= 0 && plan->report)
-        ret = check_beside(part, "the report's figures", film_joiner_report(plan, part), error);
+    const JobPath rows = film_joiner_rows(plan, part);
+    if (ret >= 0 && plan->rows && access(rows.text, F_OK) < 0)
+        ret = media_fail(error, MEDIA_INPUT, "the statistics of part %d, %s, are missing", part,
+                         media_quote(rows.text));
     return ret;
 }
 

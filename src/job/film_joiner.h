@@ -24,9 +24,8 @@ int film_joiner_read(FilmJoiner *joiner, AVPacket *packet, MediaError *error);
 
 void film_joiner_close(FilmJoiner **joiner);
 
-/* Paths of the statistics and the report's figures of a part. */
+/* The path of the statistics of a part. */
 JobPath film_joiner_rows(const JobPlan *plan, int part);
-JobPath film_joiner_report(const JobPlan *plan, int part);
 
 /* True if the part is complete and belongs to this plan. Packets are not verified. */
 int film_joiner_has(const JobPlan *plan, int part);

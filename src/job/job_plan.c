@@ -114,7 +114,7 @@ typedef struct Field {
         .key = (name), .numbers = &(first), .size = sizeof(first), .count = (number)               \
     }
 
-#define FIELDS 21
+#define FIELDS 20
 #define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
 
 /* All lines except those of arguments and parts. */
@@ -127,7 +127,6 @@ static void list_fields(JobPlan *p, Field fields[FIELDS])
         NUMBERS("identity", p->identity.inode, 3),
         TEXT("output", p->output),
         TEXT("stats", p->rows),
-        TEXT("report", p->report),
         TEXT("asked", p->asked),
         NUMBERS("encoder-threads", p->encoder_threads, 1),
         NUMBERS("decoder-threads", p->decoder_threads, 1),
@@ -361,7 +360,6 @@ void job_plan_free(JobPlan *plan)
     free(plan->input);
     free(plan->output);
     free(plan->rows);
-    free(plan->report);
     free(plan->asked);
     free(plan->damage);
     free(plan->picture);
@@ -377,7 +375,7 @@ void job_plan_free(JobPlan *plan)
 #define MARK HEX HEX HEX HEX HEX HEX HEX HEX
 
 /* Patterns of a job's files, and of their temporary names. */
-#define NAMES "@(plan|joining|@(curves|part|measured|report)-" PART "|rows-" PART ".@(csv|jsonl))"
+#define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
 static const char *const names[] = {NAMES, "." NAMES ".lumeq-" MARK ".part"};
 
 static int refuse_folder(const char *folder, const char *why, MediaError *error)

@@ -44,7 +44,7 @@ typedef struct JobPlan {
     int ready;            /* 0: parts are listed, to be measured; 1: to be encoded */
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
-    char *rows, *report;  /* those of --stats and --report, or NULL */
+    char *rows;           /* path of --stats, or NULL */
     JobFile identity;     /* of the input, without the inode: machines may have copies */
     TextList arguments;   /* options that are not at their defaults, as on a command line */
     char *asked;          /* --parts or --part-seconds with its value, or NULL */

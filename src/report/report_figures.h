@@ -1,8 +1,7 @@
 /*
  * The figures of a report, per frame and summed.
  *
- * Values are fixed point: sums do not depend on their order, so a film encoded in parts gets the
- * same figures as one run.
+ * Values are fixed point, so sums do not depend on their order.
  */
 #ifndef LUMEQ_REPORT_FIGURES_H
 #define LUMEQ_REPORT_FIGURES_H
@@ -100,8 +99,7 @@ typedef struct ReportPicture {
 void report_picture_free(ReportPicture *picture);
 
 /* Candidate frames for the picture of an unfinished shot: those whose number is a multiple of the
- * smallest power of two that leaves at most CHOICE_MOST of them. A shot's candidates include those
- * of all its parts. Starts as {0}. */
+ * smallest power of two that leaves at most CHOICE_MOST of them. Starts as {0}. */
 #define CHOICE_MOST 4
 
 typedef struct PictureChoice {

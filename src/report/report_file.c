@@ -1,15 +1,14 @@
 #include "report/report_file.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "media/compat.h"
 #include "media/output/output_file.h"
-#include "media/regular_file.h"
 #include "media/small_picture.h"
-#include "report/report_log.h"
 #include "report/report_samples.h"
 #include "report/report_summary.h"
 
@@ -106,15 +105,11 @@ static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AV
 
 /* ---- the report ---- */
 
-typedef enum Kind { PAGE, JSON, PART } Kind;
-
 struct Report {
-    Kind kind;
+    bool is_json; /* else a page */
     OutputFile file;
     ReportMeasure measure;
-    ReportSummary summary; /* not for a part */
-    PictureChoice choice;  /* for a part */
-    int64_t frames;
+    ReportSummary summary;
 };
 
 static int ends_in(const char *path, const char *extension)
@@ -128,13 +123,13 @@ int report_known_name(const char *path)
     return ends_in(path, ".html") || ends_in(path, ".json");
 }
 
-static int open_report(Report **report, Kind kind, const char *path, int overwrite,
-                       const struct stat *input, const atomic_int *stop, MediaError *error)
+int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
+                const atomic_int *stop, MediaError *error)
 {
     Report *r = *report = calloc(1, sizeof(*r));
     if (!r)
         return media_no_memory(error, MEDIA_OUTPUT);
-    r->kind = kind;
+    r->is_json = ends_in(path, ".json");
     r->file.stop = stop;
     int ret = report_summary_open(&r->summary) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
     if (ret >= 0)
@@ -144,29 +139,6 @@ static int open_report(Report **report, Kind kind, const char *path, int overwri
     if (ret < 0)
         report_close(report);
     return ret;
-}
-
-int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
-                const atomic_int *stop, MediaError *error)
-{
-    return open_report(report, ends_in(path, ".json") ? JSON : PAGE, path, overwrite, input, stop,
-                       error);
-}
-
-int report_open_part(Report **report, const char *path, MediaError *error)
-{
-    return open_report(report, PART, path, 1, NULL, NULL, error);
-}
-
-/* Also logs pictures that the reader may drop later. */
-static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *picture)
-{
-    if (picture) {
-        (void)picture_choice_take(&r->choice, frame->number, frame->cut);
-        report_log_picture(&r->file, picture);
-        report_picture_free(picture);
-    }
-    report_log_frame(&r->file, frame);
 }
 
 static int64_t to_us(int64_t time, AVRational base)
@@ -184,61 +156,17 @@ void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqF
     };
     ReportPicture *picture = NULL;
     measure_frame(&r->measure, in, out, stats, &frame);
-    const int wanted = r->kind == PART ? picture_choice_wants(&r->choice, number, frame.cut)
-                                       : report_summary_wants(&r->summary, &frame);
-    if (wanted)
+    if (report_summary_wants(&r->summary, &frame))
         picture = make_picture(&r->measure, in, out, stats, &frame, words);
-    if (r->kind == PART)
-        log_frame(r, &frame, picture);
-    else
-        report_summary_add(&r->summary, &frame, picture);
-    r->frames++;
-}
-
-static int append_line(Report *r, char *line, ReportPicture **picture)
-{
-    ReportFrame frame;
-    ReportPicture *read = NULL;
-    const int kind = report_log_read(line, &frame, &read);
-    if (kind == REPORT_LOG_PICTURE) {
-        report_picture_free(*picture);
-        *picture = read;
-    }
-    if (kind != REPORT_LOG_FRAME)
-        return kind;
-    if (frame.number != r->frames)
-        return -1;
-    report_summary_add(&r->summary, &frame, *picture);
-    *picture = NULL;
-    r->frames++;
-    return kind;
-}
-
-int report_append(Report *r, const char *path, MediaError *error)
-{
-    char *line = NULL;
-    size_t room = 0;
-    ReportPicture *picture = NULL; /* of the next frame */
-    FILE *file = regular_file_stream(path, O_NOFOLLOW);
-    if (!file)
-        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                          regular_file_why());
-    int kind = REPORT_LOG_FRAME;
-    while (kind > 0 && getline(&line, &room, file) > 0)
-        kind = append_line(r, line, &picture);
-    const int failed = kind < 0 || ferror(file);
-    report_picture_free(picture);
-    free(line);
-    fclose(file);
-    return failed ? media_fail(error, MEDIA_INPUT, "%s is damaged", media_quote(path)) : 0;
+    report_summary_add(&r->summary, &frame, picture);
 }
 
 int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {
     report_summary_end(&r->summary);
-    if (r->kind == JSON)
+    if (r->is_json)
         report_json(&r->file, &r->summary, about);
-    else if (r->kind == PAGE)
+    else
         report_page(&r->file, &r->summary, about);
     return output_file_flush(&r->file, error);
 }
@@ -250,7 +178,7 @@ int report_commit(Report *r, int partial, MediaError *error)
 
 int64_t report_frames(const Report *r)
 {
-    return r->frames;
+    return r->summary.all.frames;
 }
 
 const char *report_name(const Report *r)

@@ -1,5 +1,4 @@
-/* Writes a report: takes frames, and at the end writes one HTML page or JSON object. For a part of
- * a film it writes the data that the whole report needs. */
+/* Writes a report: takes frames, and at the end writes one HTML page or JSON object. */
 #ifndef LUMEQ_REPORT_FILE_H
 #define LUMEQ_REPORT_FILE_H
 
@@ -23,16 +22,10 @@ int report_known_name(const char *path);
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
                 const atomic_int *stop, MediaError *error);
 
-/* The same for a part. */
-int report_open_part(Report **report, const char *path, MediaError *error);
-
 /* Adds a frame, before and after, both in direct formats, with complete statistics and the decision
- * in words. Frame numbers start at 0 (those of a part anywhere) and are consecutive. */
+ * in words. Frame numbers start at 0 and are consecutive. */
 void report_frame(Report *report, const AVFrame *in, const AVFrame *out,
                   const LumeqFrameStats *stats, int64_t number, const char *words);
-
-/* Adds the frames of the next part. MEDIA_INPUT: unreadable or damaged. */
-int report_append(Report *report, const char *path, MediaError *error);
 
 /* Writes the report after the last frame. MEDIA_OUTPUT. */
 int report_write(Report *report, const ReportAbout *about, MediaError *error);

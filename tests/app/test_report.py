@@ -1,4 +1,4 @@
-"""--report: figures that equal those of --stats and of the pictures, shots, a complete page; also for a job."""
+"""--report: figures that equal those of --stats and of the pictures, shots, a complete page."""
 
 import base64
 import html.parser
@@ -326,40 +326,6 @@ class Page(Base):
 
 
 class Runs(Base):
-    def test_a_job(self):
-        """The figures of one run, except for noise, which compares frames and is unknown where a part begins."""
-        for name, more in (("one", ("--two-pass", "on")), ("job", ("--jobs", 2, "--part-seconds", 0.5))):
-            self.ok(cut_film(), "-o", self.path(name + ".mkv"), "--vcodec", "ffv1", "--report",
-                    self.path(name + ".json"), "--stats", self.path(name + ".csv"), *more)
-        one, job = self.report("one.json"), self.report("job.json")
-        self.same_as_stats(job, self.rows("job.csv"))
-        self.assertEqual((one.pop("output"), job.pop("output")), ("one.mkv", "job.mkv"))
-        for report in (one, job):
-            noise = [report[kind].pop("noise") for kind in ("figures", "plots")]
-            self.assertGreater(noise[0]["after"]["frames"], 20)
-            for shot in report["shots"]:
-                del shot["figures"]["noise"]
-        self.assertEqual(one, job)
-        self.assertEqual(self.files(), ["job.csv", "job.json", "job.mkv", "one.csv", "one.json", "one.mkv"])
-
-    def test_steps(self):
-        self.ok("plan", cut_film(), "-o", self.path("o.mkv"), "--parts", 2, "--report", self.path("o.html"))
-        plan = self.path("o.mkv.lumeq/plan")
-        for part in range(2):
-            self.ok("segment", plan, part)
-        left = [n for n in self.files(self.path("o.mkv.lumeq")) if n.startswith("report-")]
-        self.assertEqual(len(left), 2)
-        path = os.path.join(self.path("o.mkv.lumeq"), left[0])
-        whole = read_bytes(path)
-        write_bytes(path, whole[:100] + b"x" + whole[101:])
-        self.refused(lumeq("join", plan), INPUT, left[0], "damaged")
-        os.remove(path)
-        self.refused(lumeq("join", plan), INPUT, left[0], "missing")
-        self.write(path, whole)
-        self.ok("join", plan)
-        self.assertEqual(self.files(), ["o.html", "o.mkv"])
-        self.assertEqual(len(Pages(self.read("o.html").decode()).all("article")), 2)
-
     def test_interrupted(self):
         process = start("-", "--null", "--report", self.path("r.json"), stdin=trickle(self))
         self.assertTrue(wait_for(lambda: self.files()))
@@ -378,13 +344,13 @@ class Runs(Base):
                             ((source, "-o", self.path("d/"), "--report", page), ("one video", )),
                             (("--camera", "--record-raw", "-o", self.path("o.mkv"), "--frames", 5, "--report", page),
                              ("--record-raw", )),
+                            ((source, "-o", self.path("o.mkv"), "--jobs", 1, "--report", page), ("no effect in parts", )),
                             ((source, "-o", page, "--format", "mkv", "--report", page), ("is the output", ))):
             with self.subTest(words):
                 self.refused(lumeq(*args), USAGE, "--report", *words)
         self.refused(lumeq(source, "--null", "--report", self.path("no/such/r.html")), OUTPUT, "no/such/r.html")
         self.write("r.html", b"precious")
-        for output in (("--null", ), ("-o", self.path("o.mkv"), "--jobs", 1)):
-            self.refused(lumeq(source, *output, "--report", page), USAGE, "--report", "exists", "-y")
+        self.refused(lumeq(source, "--null", "--report", page), USAGE, "--report", "exists", "-y")
         self.assertEqual(self.read("r.html"), b"precious")
         self.assertEqual(self.files(), ["in.json", "r.html"])
 

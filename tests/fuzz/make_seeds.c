@@ -4,13 +4,11 @@
 #include "fuzz.h"
 #include "job/part_files.h"
 #include "new_frame.h"
-#include "report/report_file.h"
 
 #define CHECKSUM 4   /* bytes at the end of a packed object */
 #define LAST_LINE 13 /* bytes of a plan's checksum */
 #define MOST 1000000 /* bytes of a seed */
 #define MARK 7       /* of the plan of records */
-#define LOGGED 2     /* frames in the log of a part */
 
 int fuzz_valid;
 
@@ -203,58 +201,9 @@ static void write_part(void)
     write_seed("records", "part", file_bytes, size);
 }
 
-/* ---- reports ---- */
-
-/* The log of a part. */
-static size_t make_log(const char *path, int first)
-{
-    MediaError error = {0};
-    Report *report = NULL;
-    uint32_t bins[3][LUMEQ_MAX_BINS] = {{0}};
-    LumeqFrameStats stats = {.size = sizeof(stats),
-                             .hist_in = bins[0],
-                             .hist_out = bins[1],
-                             .curve = bins[2],
-                             .active = {0, 0, 32, 24},
-                             .bins = 256,
-                             .scene_cut = 1};
-    FUZZ_CHECK(report_open_part(&report, path, &error) == 0, "%s", error.text);
-    for (int i = 0; i < 256; i++) {
-        bins[0][i] = bins[1][i] = 3;
-        bins[2][i] = (uint32_t)i << 16;
-    }
-    for (int i = first; i < first + LOGGED; i++) {
-        AVFrame *frame = new_frame(AV_PIX_FMT_GRAY8, 32, 24);
-        frame->pts = i;
-        frame->time_base = (AVRational){1, 25};
-        for (int y = 0; y < 24; y++)
-            for (int x = 0; x < 32; x++)
-                frame->data[0][y * frame->linesize[0] + x] = (uint8_t)(30 + (x * 7 + y * i) % 50);
-        report_frame(report, frame, frame, &stats, i, "dark: lifted x2.1");
-        stats.scene_cut = 0;
-        av_frame_free(&frame);
-    }
-    FUZZ_CHECK(report_write(report, NULL, &error) == 0 && report_commit(report, 0, &error) == 0,
-               "%s", error.text);
-    report_close(&report);
-    return read_file(path);
-}
-
-static void write_report(void)
-{
-    static char text[2 * MOST];
-    size_t size = make_log(in_folder("log"), 0);
-    memcpy(text, file_bytes, size);
-    memcpy(text + size, "next\n", 5);
-    size += 5;
-    const size_t more = make_log(in_folder("log"), LOGGED);
-    memcpy(text + size, file_bytes, more);
-    write_seed("report", "two-parts", text, size + more);
-}
-
 int main(int argc, char **argv)
 {
-    static const char *const targets[] = {"states", "plan", "records", "report"};
+    static const char *const targets[] = {"states", "plan", "records"};
     char path[4096];
     LumeqContext *context = NULL;
     FUZZ_CHECK(argc == 2, "usage: make_seeds FOLDER");
@@ -276,7 +225,6 @@ int main(int argc, char **argv)
     write_frames(context, 1);
     write_frames(context, 0);
     write_part();
-    write_report();
     lumeq_context_destroy(&context);
     return 0;
 }

@@ -1,5 +1,4 @@
-/* Pieces of a report: choice of pictures, sums over long videos, noise of blocks, the log of a part
- * of a job, and texts. */
+/* Pieces of a report: sums over long videos, choice of pictures, noise of blocks, and texts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,44 +6,9 @@
 
 #include "folder.h"
 #include "new_frame.h"
-#include "report/report_log.h"
 #include "report/report_samples.h"
 #include "report/report_summary.h"
 #include "report/report_text.h"
-
-/* ---- choice of pictures ---- */
-
-static void choose(PictureChoice *choice, int64_t from, int64_t to)
-{
-    for (int64_t i = from; i < to; i++)
-        (void)picture_choice_take(choice, i, i == from);
-}
-
-static int is_among(const PictureChoice *choice, int64_t number)
-{
-    for (int i = 0; i < choice->count; i++)
-        if (choice->number[i] == number)
-            return 1;
-    return 0;
-}
-
-/* If a shot spans two parts of a job, their pictures include all that the whole shot would have. */
-TEST(choice)
-{
-    for (int round = 0; round < check_rounds(400); round++) {
-        CheckRandom random = check_random((uint64_t)round);
-        const int from = check_below(&random, 100000), length = 2 + check_below(&random, 3000);
-        const int cut = from + 1 + check_below(&random, length - 1);
-        PictureChoice whole = {0}, left = {0}, right = {0};
-        choose(&whole, from, from + length);
-        choose(&left, from, cut);
-        choose(&right, cut, from + length);
-        CHECK(whole.count >= 2 && whole.count <= CHOICE_MOST, "%d of %d", whole.count, length);
-        for (int i = 0; i < whole.count; i++)
-            CHECK(is_among(&left, whole.number[i]) || is_among(&right, whole.number[i]),
-                  "%ld of %d to %d, cut at %d", (long)whole.number[i], from, from + length, cut);
-    }
-}
 
 /* ---- sums ---- */
 
@@ -299,67 +263,6 @@ static char *written(void (*print)(OutputFile *file), char *text, size_t size)
         abort();
     output_file_close(&file);
     return read_all(path, text, size);
-}
-
-static ReportFrame logged;
-
-static void print_log(OutputFile *file)
-{
-    ReportPicture *picture = make_picture(77, 1234);
-    report_log_picture(file, picture);
-    report_log_frame(file, &logged);
-    report_picture_free(picture);
-}
-
-TEST(log)
-{
-    char text[8192];
-    ReportFrame frame;
-    ReportPicture *picture = NULL, *expected = make_picture(77, 1234);
-    CheckRandom random = check_random(5);
-    logged = make_frame(&random, 3, 1);
-    char *line = written(print_log, text, sizeof(text)), *next = strchr(line, '\n');
-    if (!CHECK(next != NULL, "one line"))
-        return;
-    *next++ = '\0';
-    CHECK(report_log_read(line, &frame, &picture) == REPORT_LOG_PICTURE, "no picture");
-    CHECK(report_log_read(next, &frame, NULL) == REPORT_LOG_FRAME, "no frame");
-    CHECK(memcmp(&frame.value, &logged.value, sizeof(frame.value)) == 0 && frame.number == 3 &&
-              frame.cut && frame.begin_us == logged.begin_us && frame.depth == 8,
-          "another frame");
-    if (picture)
-        CHECK(strcmp(picture->words, expected->words) == 0 &&
-                  strcmp(picture->jpeg[1], expected->jpeg[1]) == 0 &&
-                  memcmp(picture->curve, expected->curve, sizeof(picture->curve)) == 0 &&
-                  picture->entropy == 1234,
-              "another picture");
-    report_picture_free(picture);
-    report_picture_free(expected);
-}
-
-/* A truncated line is refused. */
-TEST(damaged_log)
-{
-    char text[8192], line[8192];
-    CheckRandom random = check_random(6);
-    logged = make_frame(&random, 3, 0);
-    written(print_log, text, sizeof(text));
-    char *frame_line = strchr(text, '\n') + 1;
-    const size_t last = (size_t)(strrchr(frame_line, ' ') - frame_line);
-    for (size_t length = 0; length < last; length += 7) {
-        ReportFrame frame;
-        ReportPicture *picture = NULL;
-        snprintf(line, sizeof(line), "%.*s", (int)length, frame_line);
-        CHECK(report_log_read(line, &frame, &picture) < 0, "%zu bytes are a frame", length);
-    }
-    const size_t words = (size_t)(strstr(text, " dark") - text);
-    for (size_t length = 0; length < words - 12; length += 131) {
-        ReportFrame frame;
-        ReportPicture *picture = NULL;
-        snprintf(line, sizeof(line), "%.*s", (int)length, text);
-        CHECK(report_log_read(line, &frame, &picture) < 0 && !picture, "%zu bytes are a picture",
-              length);
-    }
 }
 
 static const char *const strange = "a<b>&\"\\\x01\xC3\xA4\xFF\xE2\x82z";

@@ -229,7 +229,7 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
         {!writes, "segment-time", "splits output: -o is missing"},
         {is_plan, "sample", "estimates one run, not lumeq plan"},
         {!o->output, "sample", "estimates a film that is written: -o FILE is missing"},
-        {parts, "camera reconnect virtual-camera low-latency segment-time", IN_PARTS},
+        {parts, "camera reconnect virtual-camera low-latency segment-time report", IN_PARTS},
         {parts && !writes, "jobs resume", "writes a film: -o FILE is missing"},
         {parts && o->lookahead == 0, "lookahead", "off " IN_PARTS},
         {is_plan, "jobs", "does all steps itself; each `lumeq segment PLAN K` writes one part"},
