@@ -122,12 +122,11 @@ static int find_codes(JobFilm *f)
 /* Parts need files that can be read in any order. */
 static int check_files(JobFilm *f)
 {
-    const Options *o = &f->options;
     struct stat file;
     const char *why = NULL;
-    if (options_is_url(o))
+    if (options_is_url(&f->options))
         why = "network streams are read once";
-    else if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
+    else if (stat(f->options.input, &file) == 0 && !S_ISREG(file.st_mode))
         why = "the input is not a regular file";
     else if (writer_is_direct(f->writer))
         why = "the output is not a regular file";
@@ -242,20 +241,6 @@ int job_film_check_gpu(JobFilm *f, int part)
     return media_fail(
         &f->error, MEDIA_USAGE,
         ENGINE_NO_GPU "it was lost; run part %d on another machine, or with --backend auto", part);
-}
-
-void job_film_begin(JobFilm *f)
-{
-    const double started = f->progress.started; /* of --jobs */
-    progress_start(&f->progress);
-    if (started > 0)
-        f->progress.started = started;
-}
-
-void job_film_end(JobFilm *f, const char *state)
-{
-    if (f->progress.began > 0)
-        progress_end(&f->progress, state);
 }
 
 void job_film_close(JobFilm *f)

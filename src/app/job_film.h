@@ -53,10 +53,6 @@ int job_film_open_encoder(JobFilm *film, const AVFrame *first);
 /* MEDIA_USAGE: the options need a GPU and it is lost, so another machine should make this part. */
 int job_film_check_gpu(JobFilm *film, int part);
 
-/* Starts and ends the progress display. */
-void job_film_begin(JobFilm *film);
-void job_film_end(JobFilm *film, const char *state);
-
 void job_film_close(JobFilm *film);
 
 /* ---- steps ---- */

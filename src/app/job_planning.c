@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,6 @@
 
 #define USUAL_SECONDS 60.0 /* of a part */
 
-static int out_of_memory(JobFilm *f)
-{
-    return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
-}
-
 /* The absolute path. NULL: out of memory. */
 static char *absolute(const char *path)
 {
@@ -42,17 +38,6 @@ static char *absolute(const char *path)
     if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
         return strdup(path);
     return text_print("%s/%s", folder, path);
-}
-
-/* Checks the path of the statistics; NULL: not asked for. */
-static int check_rows(JobFilm *f, const char *path)
-{
-    if (path && !f->options.overwrite && access(path, F_OK) == 0)
-        return media_fail(&f->error, MEDIA_USAGE, "--stats %s exists; -y overwrites it",
-                          media_quote(path));
-    if (path && strcmp(path, f->plan.output) == 0)
-        return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output", media_quote(path));
-    return 0;
 }
 
 /* Fills in what the options alone determine. */
@@ -75,7 +60,7 @@ static int begin_plan(JobFilm *f)
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
         !plan->folder || !plan->asked != !*asked ||
         option_arguments(o, text_list_add, &plan->arguments) < 0)
-        return out_of_memory(f);
+        return media_no_memory(&f->error, MEDIA_OUTPUT);
     /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
      * decoder gets as many as in one run: how damage is concealed depends on their number. */
     const int cores = process_cores(), share = f->local ? cores / plan->jobs : cores;
@@ -83,8 +68,13 @@ static int begin_plan(JobFilm *f)
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
     if (o->threads > 0)
         plan->encoder_threads = plan->decoder_threads = (int)o->threads;
-    if (!job_is_own(plan->output) && check_rows(f, plan->rows) < 0)
-        return f->error.fault;
+    const bool is_own = job_is_own(plan->output);
+    if (plan->rows && !is_own && !o->overwrite && access(plan->rows, F_OK) == 0)
+        return media_fail(&f->error, MEDIA_USAGE, "--stats %s exists; -y overwrites it",
+                          media_quote(plan->rows));
+    if (plan->rows && !is_own && strcmp(plan->rows, plan->output) == 0)
+        return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output",
+                          media_quote(plan->rows));
     return job_input_look(&plan->identity, plan->input, &f->error);
 }
 
@@ -113,40 +103,34 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
     return NULL;
 }
 
-/* Checks if the existing plan may be continued. `other`: how it differs, or NULL. */
-static int check_plan_there(JobFilm *f, const char *other)
-{
-    const char *folder = media_quote(f->plan.folder), *output = f->plan.output;
-    const int resume = f->options.resume;
-    if (other)
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "%s has a plan already, but for something else (%s); -y%s replaces it",
-                          folder, other, resume ? " without --resume" : "");
-    if (f->local && !resume)
-        return media_fail(
-            &f->error, MEDIA_USAGE,
-            "%s has the files of an earlier run; --resume continues it, -y starts over", folder);
-    if (resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "the output %s exists; -y overwrites it when all parts are done",
-                          media_quote(output));
-    return 0;
-}
-
 /* Returns 1 if a plan exists, which becomes the film's; 0: no plan exists, or -y replaces it. */
 static int take_plan_there(JobFilm *f)
 {
     JobPlan there = {0};
-    MediaError why = {0};
+    MediaError why = {0}, *error = &f->error;
+    const char *folder = media_quote(f->plan.folder), *output = f->plan.output;
+    const int resume = f->options.resume;
     const JobPath path = job_path(f->plan.folder, "plan");
-    if (access(path.text, F_OK) < 0 || (f->options.overwrite && !f->options.resume))
+    if (access(path.text, F_OK) < 0 || (f->options.overwrite && !resume))
         return 0;
     int ret = job_plan_read(&there, path.text, f->plan.program, &why);
-    ret = check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan));
-    if (ret >= 0)
-        ret = there.ready || !f->local; /* else its parts are measured again */
-    if (ret > 0)
+    const char *other = ret < 0 ? why.text : differs_in(&there, &f->plan);
+    if (other)
+        ret = media_fail(error, MEDIA_USAGE,
+                         "%s has a plan already, but for something else (%s); -y%s replaces it",
+                         folder, other, resume ? " without --resume" : "");
+    else if (f->local && !resume)
+        ret = media_fail(
+            error, MEDIA_USAGE,
+            "%s has the files of an earlier run; --resume continues it, -y starts over", folder);
+    else if (resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
+        ret = media_fail(error, MEDIA_USAGE,
+                         "the output %s exists; -y overwrites it when all parts are done",
+                         media_quote(output));
+    else if (there.ready || !f->local) { /* else its parts are measured again */
         FFSWAP(JobPlan, f->plan, there);
+        ret = 1;
+    }
     job_plan_free(&there);
     return ret;
 }
@@ -155,6 +139,13 @@ static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error
 {
     (void)opaque, (void)packet, (void)error;
     return 0;
+}
+
+/* Opens the film to measure it, without an output. */
+static int open_film(JobFilm *f)
+{
+    f->writer_options.take_encoded = ignore_packet;
+    return job_film_open(f);
 }
 
 /* Opens the encoder before the film is measured, to find out if it can encode it. The writer cannot
@@ -278,20 +269,6 @@ static int gather(JobFilm *f, FilmFrames *frames, DamageReport *damage)
 
 /* ---- planning ---- */
 
-/* Puts the damage into words, as one run would. */
-static int note_damage(JobFilm *f, DamageReport *damage)
-{
-    const Options *o = &f->options;
-    char text[512] = "";
-    damage->part.to_end = o->to_us < 0 && o->frames < 0;
-    damage->part.whole = damage->part.to_end && o->from_us < 0;
-    if (!damage_describe(f->source, damage, text, sizeof(text)))
-        return 0;
-    free(f->plan.damage);
-    f->plan.damage = strdup(text);
-    return f->plan.damage ? 0 : out_of_memory(f);
-}
-
 /* The number of parts for a film of this length. */
 static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
 {
@@ -299,17 +276,6 @@ static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
         return o->parts;
     const double parts = seconds / (o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS);
     return FFMAX(FFMAX(least, 1), parts > JOB_MOST_PARTS ? JOB_MOST_PARTS : (int64_t)(parts + 0.5));
-}
-
-/* Opens the encoder for the deeper output, which may be another one. */
-static int try_deeper_encoder(JobFilm *f)
-{
-    writer_close(&f->writer);
-    f->writer_options.tracks.note = NULL; /* the first writer has printed the notes */
-    int ret = engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error);
-    if (ret >= 0)
-        ret = writer_map(f->writer, f->source, &f->error);
-    return ret < 0 ? ret : try_encoder(f);
 }
 
 static LumeqMoment moment_of(const JobPlan *plan, const MeasuredFrame *frame, int64_t number)
@@ -338,17 +304,25 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
     return ret;
 }
 
-/* --pix-fmt auto10, as in one run: see headless.c. */
+/* --pix-fmt auto10, as in one run: see headless.c. Opens the encoder again if the output is deeper:
+ * it may be another one. */
 static int choose_depth(JobFilm *f, FilmMeasures in)
 {
     FramesSeen seen = {0};
     if (!is_auto10(&f->options))
         return 0;
-    const int ret = survey(f, in, &seen);
-    if (ret >= 0)
-        f->plan.depth = choose_output_depth(&f->options, &f->params, f->writer, f->source, seen);
+    if (survey(f, in, &seen) < 0)
+        return f->error.fault;
+    f->plan.depth = choose_output_depth(&f->options, &f->params, f->writer, f->source, seen);
     job_film_deepen(f);
-    return ret >= 0 && f->plan.depth ? try_deeper_encoder(f) : ret;
+    if (!f->plan.depth)
+        return 0;
+    writer_close(&f->writer);
+    f->writer_options.tracks.note = NULL; /* the first writer has printed the notes */
+    return engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error) < 0 ||
+                   writer_map(f->writer, f->source, &f->error) < 0
+               ? f->error.fault
+               : try_encoder(f);
 }
 
 typedef struct Planning {
@@ -377,19 +351,6 @@ static int next_curve(Planning *p, MeasuredFrame *frame, LumeqCurve **curve)
     return ret ? ret : media_fail(error, MEDIA_INPUT, "a frame has no curve");
 }
 
-static void judge(Planning *p, const MeasuredFrame *frame, const LumeqCurve *curve)
-{
-    LumeqFrameStats stats = equalizer_init_stats(&p->arrays);
-    const enum AVPixelFormat format =
-        convert_deeper((enum AVPixelFormat)frame->format, p->film->plan.depth);
-    if (lumeq_curve_stats(curve, &stats) < 0)
-        return;
-    const Decision decision =
-        decision_find(&stats, &p->film->params, &p->film->options, convert_depth(format),
-                      frame->range == AVCOL_RANGE_JPEG);
-    decisions_add(&p->decisions, &decision);
-}
-
 /* Writes the curves of a part. */
 static int plan_part(Planning *p, int number)
 {
@@ -401,11 +362,18 @@ static int plan_part(Planning *p, int number)
     for (int64_t i = 0; ret >= 0 && i < part->frames; i++) {
         MeasuredFrame frame;
         LumeqCurve *curve = NULL;
+        LumeqFrameStats stats = equalizer_init_stats(&p->arrays);
         ret = next_curve(p, &frame, &curve);
-        if (ret > 0) {
-            judge(p, &frame, curve);
-            ret = frame_writer_add_curve(&out, &frame, curve, !has_histograms, &f->error);
+        if (ret > 0 && lumeq_curve_stats(curve, &stats) >= 0) {
+            const enum AVPixelFormat format =
+                convert_deeper((enum AVPixelFormat)frame.format, f->plan.depth);
+            const Decision decision =
+                decision_find(&stats, &f->params, &f->options, convert_depth(format),
+                              frame.range == AVCOL_RANGE_JPEG);
+            decisions_add(&p->decisions, &decision);
         }
+        if (ret > 0)
+            ret = frame_writer_add_curve(&out, &frame, curve, !has_histograms, &f->error);
         lumeq_curve_unref(&curve);
     }
     if (ret >= 0)
@@ -422,7 +390,7 @@ static int plan_curves(JobFilm *f, FilmMeasures in)
     char text[512];
     Planning *p = calloc(1, sizeof(*p));
     if (!p)
-        return out_of_memory(f);
+        return media_no_memory(&f->error, MEDIA_OUTPUT);
     p->film = f;
     p->in = in;
     int ret = curve_maker_open(&p->maker, &f->params, lookahead_of_parts(&f->options), plan->depth,
@@ -435,7 +403,7 @@ static int plan_curves(JobFilm *f, FilmMeasures in)
     free(p);
     free(plan->picture);
     plan->picture = *text ? strdup(text) : NULL;
-    return ret >= 0 && *text && !plan->picture ? out_of_memory(f) : ret;
+    return ret >= 0 && *text && !plan->picture ? media_no_memory(&f->error, MEDIA_OUTPUT) : ret;
 }
 
 static void say_planned(const JobFilm *f)
@@ -477,11 +445,18 @@ static int finish_plan(JobFilm *f, const FilmFrames *frames)
 /* Plans the film by the measures of its parts. */
 static int plan_film(JobFilm *f)
 {
+    const Options *o = &f->options;
     FilmFrames frames = {0};
     DamageReport damage = {.part = {.video_end = AV_NOPTS_VALUE, .any_end = AV_NOPTS_VALUE}};
+    char text[512] = "";
     int ret = gather(f, &frames, &damage);
-    if (ret >= 0)
-        ret = note_damage(f, &damage);
+    damage.part.to_end = o->to_us < 0 && o->frames < 0;
+    damage.part.whole = damage.part.to_end && o->from_us < 0;
+    if (ret >= 0 && damage_describe(f->source, &damage, text, sizeof(text))) {
+        free(f->plan.damage);
+        f->plan.damage = strdup(text);
+        ret = f->plan.damage ? 0 : media_no_memory(&f->error, MEDIA_OUTPUT);
+    }
     if (ret >= 0)
         ret = finish_plan(f, &frames);
     film_frames_free(&frames);
@@ -516,35 +491,27 @@ static int list_parts(JobFilm *f)
     return ret;
 }
 
-/* Measures the film as one part, without a file that lists it, and plans it. */
-static int plan_whole(JobFilm *f)
-{
-    int64_t frames;
-    f->whole = 1;
-    int ret = job_plan_set_mark(&f->plan, &f->error);
-    if (ret >= 0)
-        ret = measure_part(f, 0, 0, &frames);
-    return ret < 0 ? ret : plan_film(f);
-}
-
 static int make_plan(JobFilm *f)
 {
-    f->writer_options.take_encoded = ignore_packet;
-    if (job_film_open(f) < 0 || try_encoder(f) < 0)
+    int64_t frames;
+    if (open_film(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
-    if (atomic_load(f->stop) != RUN_ON) /* the next run may have begun */
-        return media_fail(&f->error, MEDIA_INPUT, "interrupted");
     (void)unlink(job_path(f->plan.folder, "plan").text); /* before the files that it needs */
     job_folder_clear(f->plan.folder);
-    job_film_begin(f);
+    progress_start(&f->progress);
     int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
     if (ret >= 0)
         ret = list_parts(f);
-    if (ret >= 0)
-        ret = f->options.no_measure || f->plan.part_count > 1 ? job_plan_write(&f->plan, &f->error)
-                                                              : plan_whole(f);
-    job_film_end(f, ret < 0 ? "failed" : "done");
-    if (ret < 0 && !f->local)        /* else the next run may have begun */
+    if (ret >= 0 && (f->options.no_measure || f->plan.part_count > 1)) {
+        ret = job_plan_write(&f->plan, &f->error);
+    } else if (ret >= 0) { /* one part needs no file that lists it */
+        f->whole = 1;
+        if (job_plan_set_mark(&f->plan, &f->error) < 0 || measure_part(f, 0, 0, &frames) < 0 ||
+            plan_film(f) < 0)
+            ret = f->error.fault;
+    }
+    progress_end(&f->progress, ret < 0 ? "failed" : "done");
+    if (ret < 0)
         (void)rmdir(f->plan.folder); /* if it is empty */
     return ret;
 }
@@ -582,12 +549,11 @@ int job_step_measure(JobFilm *f, int part)
         say(SAY_NORMAL, "part %d is measured already", part);
         return 0;
     }
-    f->writer_options.take_encoded = ignore_packet;
-    int ret = job_film_open(f);
-    job_film_begin(f);
+    int ret = open_film(f);
+    progress_start(&f->progress);
     if (ret >= 0)
         ret = measure_part(f, part, 0, &frames);
-    job_film_end(f, ret < 0 ? "failed" : "done");
+    progress_end(&f->progress, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s measured in %.2f s (%.0f fps)", part,
             f->plan.part_count, frames, frames == 1 ? "" : "s", progress_elapsed(&f->progress),
@@ -601,14 +567,13 @@ int job_step_finish(JobFilm *f)
         say(SAY_NORMAL, "the plan is finished already");
         return 0;
     }
-    f->writer_options.take_encoded = ignore_packet;
-    if (job_film_open(f) < 0)
+    if (open_film(f) < 0)
         return f->error.fault;
     if (!f->plan.wanted_parts)
         f->plan.wanted_parts = f->plan.part_count;
-    job_film_begin(f);
+    progress_start(&f->progress);
     const int ret = plan_film(f);
-    job_film_end(f, ret < 0 ? "failed" : "done");
+    progress_end(&f->progress, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say_planned(f);
     return ret;

@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -21,6 +24,7 @@
 #include "job/job_plan.h"
 #include "media/checksum.h"
 #include "media/log.h"
+#include "media/output/temp_file.h"
 #include "media/process.h"
 
 /* Cores that one run keeps busy at least: measured with ffv1, whose encoder has 4 slices. */
@@ -57,6 +61,7 @@ typedef struct Todo {
 typedef struct JobRun {
     const Options *options;
     atomic_int *stop;
+    pid_t pid;
     JobFilm film;
     const char *path; /* of the plan */
     int planned;      /* a process has written it */
@@ -82,52 +87,42 @@ static int count_gpus(void *opaque, int pipe)
     _exit(av_clip(count, 0, MOST_DEVICES)); /* skip exit handlers of drivers */
 }
 
-static int all_gpus(void)
-{
-    static int count = -1; /* also for processes that this one starts */
-    const ProcessOptions options = {.body = count_gpus};
-    Process process;
-    if (count < 0) {
-        const int status = process_start(&process, &options) ? -1 : process_wait(&process, -1);
-        count = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    }
-    return count;
-}
-
 /* Lists the GPUs of --devices. Returns 0 without that option. */
 static int list_devices(const Options *o, int numbers[MOST_DEVICES])
 {
+    static int all = -1; /* the machine's GPUs; also for processes that this one starts */
+    const ProcessOptions options = {.body = count_gpus};
+    Process process;
     int count = 0;
     if (!o->devices)
         return 0;
-    if (strcmp(o->devices, "all") == 0)
-        for (const int all = all_gpus(); count < all; count++)
+    if (strcmp(o->devices, "all") == 0) {
+        if (all < 0) {
+            const int status = process_start(&process, &options) ? -1 : process_wait(&process, -1);
+            all = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        }
+        for (; count < all; count++)
             numbers[count] = count;
+    }
     for (const char *at = o->devices; *at >= '0' && *at <= '9' && count < MOST_DEVICES;) {
         char *end;
         numbers[count++] = (int)strtol(at, &end, 10);
         at = end + (*end == ',');
     }
-    return count > MOST_DEVICES ? MOST_DEVICES : count;
-}
-
-/* Cores that one encode keeps busy. */
-static int cores_of_run(const Options *o, int rows)
-{
-    if (o->threads > 0)
-        return (int)o->threads;
-    const AVCodec *codec = options_many(o) ? NULL : engine_find_encoder(o);
-    const int cores = codec ? encoder_cores(codec, rows) : 0;
-    return cores > CORES_OF_RUN ? cores : CORES_OF_RUN;
+    return count;
 }
 
 int job_run_at_a_time(const Options *o, int rows)
 {
-    int numbers[MOST_DEVICES];
+    int numbers[MOST_DEVICES], cores = (int)o->threads; /* that one encode keeps busy */
     const int gpus = list_devices(o, numbers);
     if (o->jobs > 0)
         return FFMIN((int)o->jobs, MOST_SLOTS);
-    return av_clip(process_cores() / cores_of_run(o, rows), FFMAX(gpus, 1), MOST_SLOTS);
+    if (cores <= 0) {
+        const AVCodec *codec = options_many(o) ? NULL : engine_find_encoder(o);
+        cores = FFMAX(codec ? encoder_cores(codec, rows) : 0, CORES_OF_RUN);
+    }
+    return av_clip(process_cores() / cores, FFMAX(gpus, 1), MOST_SLOTS);
 }
 
 int job_run_device(const Options *o, int slot)
@@ -158,26 +153,6 @@ static int at_a_time(const JobRun *r)
                                 : 1;
 }
 
-static const char *backend_of(const JobRun *r)
-{
-    static const char *const names[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
-    return names[is_of_parts(r) && r->device_count ? r->options->backend : LUMEQ_BACKEND_CPU];
-}
-
-/* Reads the plan and adds the options of this machine. */
-static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
-{
-    const Options *o = r->options;
-    const int share = process_cores() / at_a_time(r);
-    char threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
-    char *arguments[] = {threads, gpu, timeout, (char *)backend_of(r), (char *)"-y"};
-    snprintf(threads, sizeof(threads), "--threads=%d",
-             o->threads > 0 ? (int)o->threads : FFMAX(share, 1));
-    snprintf(gpu, sizeof(gpu), "--device=%d", w->device);
-    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", o->open_timeout);
-    return job_film_read(f, r->path, o->overwrite || r->step == MEASURE ? 5 : 4, arguments);
-}
-
 static int take_step(JobFilm *f, int step, int part, int *code)
 {
     switch (step) {
@@ -189,15 +164,41 @@ static int take_step(JobFilm *f, int step, int part, int *code)
     }
 }
 
-/* The height of the pictures; 0: the film cannot be opened, which is reported later. */
-static int find_rows(const JobFilm *f)
+/* Takes the options for `lumeq plan` from the command line, or reads the plan and adds the options
+ * of this machine. */
+static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
 {
+    static const char *const backends[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
+    const Options *o = r->options;
+    const int share = process_cores() / at_a_time(r);
+    const int backend = is_of_parts(r) && r->device_count ? o->backend : LUMEQ_BACKEND_CPU;
+    char threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
+    char *arguments[] = {threads, gpu, timeout, (char *)backends[backend], (char *)"-y"};
     MediaError ignored = {0};
     Source *source = NULL;
-    const int ret = engine_open_again(&source, &f->options, f->options.input, f->stop, &ignored);
-    const int rows = ret < 0 ? 0 : source->video->codecpar->height;
-    source_close(&source);
-    return rows;
+    if (r->step == PLAN) {
+        f->options = *o;
+        f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
+        f->options.inputs = NULL;
+        f->options.device = w->device;
+        if (o->jobs <= 0) /* without a source it fails later */
+            (void)engine_open_again(&source, o, o->input, f->stop, &ignored);
+        f->plan.jobs = job_run_at_a_time(o, source ? source->video->codecpar->height : 0);
+        source_close(&source);
+        return 0;
+    }
+    snprintf(threads, sizeof(threads), "--threads=%d",
+             o->threads > 0 ? (int)o->threads : FFMAX(share, 1));
+    snprintf(gpu, sizeof(gpu), "--device=%d", w->device);
+    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", o->open_timeout);
+    return job_film_read(f, r->path, o->overwrite || r->step == MEASURE ? 5 : 4, arguments);
+}
+
+static void end_at_once(int number)
+{
+    (void)number;
+    temp_file_remove_all(NULL);
+    _exit(EXIT_INTERRUPTED);
 }
 
 /* Runs in a child process. */
@@ -205,30 +206,29 @@ static int run_worker(void *run, int pipe)
 {
     const JobRun *r = run;
     const Worker *w = &r->slots[r->slot];
-    JobFilm film = {.stop = r->stop, .local = measures_at_a_time(r->options)};
+    JobFilm film = {.stop = r->stop,
+                    .local = measures_at_a_time(r->options),
+                    .progress = {.style = PROGRESS_NONE,
+                                 .share = &r->shares[r->slot],
+                                 .started = r->film.progress.started}};
     Answer answer = {0};
     int code = EXIT_DONE;
+    /* If the parent is killed, nothing may happen beside the next run. */
+    (void)signal(SIGUSR1, end_at_once);
+    (void)prctl(PR_SET_PDEATHSIG, SIGUSR1);
+    if (getppid() != r->pid)
+        _exit(EXIT_INTERRUPTED);
     if (r->film.progress.style == PROGRESS_BAR)
         say_over_bottom();
     if (is_of_parts(r)) {
         say_set_verbosity(SAY_ERRORS);
         say_collect(answer.notes, sizeof(answer.notes));
     }
-    int ret = sandbox_enter(r->options, SANDBOX_STEP, &film.error);
-    if (ret >= 0 && r->step == PLAN) {
-        film.options = *r->options;
-        film.options.config_path = film.options.config_text =
-            NULL; /* the caller's, as is the next */
-        film.options.inputs = NULL;
-        film.options.device = w->device;
-        film.plan.jobs = job_run_at_a_time(r->options, r->options->jobs > 0 ? 0 : find_rows(&film));
-    } else if (ret >= 0) {
-        ret = read_film(r, w, &film);
-    }
-    film.progress = (Progress){
-        .style = PROGRESS_NONE, .share = &r->shares[r->slot], .started = r->film.progress.started};
-    if (ret >= 0)
-        ret = take_step(&film, r->step, w->part, &code);
+    const int ret = sandbox_enter(r->options, SANDBOX_STEP, &film.error) < 0 ||
+                            read_film(r, w, &film) < 0 ||
+                            take_step(&film, r->step, w->part, &code) < 0
+                        ? film.error.fault
+                        : 0;
     if (ret < 0)
         answer.error = film.error;
     job_film_close(&film);
@@ -259,23 +259,11 @@ static int start_next(void *run, int slot, Process *process)
                   : 1;
 }
 
-/* Reports the error of a process that failed for good. */
-static int fail_step(JobRun *r, const Worker *w, int status)
-{
-    MediaError *error = &r->film.error;
-    char part[MOST_TEXT] = "";
-    if (is_of_parts(r))
-        snprintf(part, sizeof(part), "part %d: ", w->part);
-    if (WIFEXITED(status) && w->answer.error.text[0])
-        return media_fail(error, av_clip(-WEXITSTATUS(status), MEDIA_OUTPUT, MEDIA_USAGE), "%s%s",
-                          part, w->answer.error.text);
-    return media_fail(error, MEDIA_OUTPUT, "%sits process was ended by %s, twice", part,
-                      WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "itself");
-}
-
 static int end_step_of(void *run, int slot, int status)
 {
     JobRun *r = run;
+    MediaError *error = &r->film.error;
+    char name[MOST_TEXT] = "";
     Worker w = r->slots[slot];
     const int64_t frames = atomic_load(&r->shares[slot].frames);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -291,13 +279,19 @@ static int end_step_of(void *run, int slot, int status)
             say_line(w.answer.notes);
         return 0;
     }
-    if (atomic_load(r->stop) || r->film.error.fault)
+    if (atomic_load(r->stop) || error->fault)
         return 0;
     Todo *part = &r->parts[w.part];
-    if (part->tries >= TRIES || (!is_of_parts(r) && code > 0))
-        return fail_step(r, &w, status);
-    part->taken = 0;
-    return 0;
+    part->taken = part->tries >= TRIES || (!is_of_parts(r) && code > 0);
+    if (!part->taken)
+        return 0;
+    if (is_of_parts(r))
+        snprintf(name, sizeof(name), "part %d: ", w.part);
+    return code >= 0 && w.answer.error.text[0]
+               ? media_fail(error, av_clip(-code, MEDIA_OUTPUT, MEDIA_USAGE), "%s%s", name,
+                            w.answer.error.text)
+               : media_fail(error, MEDIA_OUTPUT, "%sits process was ended by %s, twice", name,
+                            WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "itself");
 }
 
 static void look_at_workers(void *run)
@@ -396,32 +390,26 @@ static int run_all(JobRun *r)
     return r->step == JOIN && r->before ? 1 : ret; /* joined, even if interrupted meanwhile */
 }
 
-/* True if an earlier run has made the output like this (made_how()), its statistics exist, and
- * there is no unfinished job. Then prints a message; `code`: that run's exit code. */
-static int is_done(const Options *o, const char *plan, uint32_t how, int *code)
+int job_run(const Options *options, atomic_int *stop)
 {
-    const int made = access(plan, F_OK) < 0 ? made_code(o->output, how) : -1;
-    const int is = made >= 0 && (!o->stats || access(o->stats, F_OK) == 0);
-    if (is)
+    JobRun r = {.options = options, .stop = stop, .pid = getpid()};
+    JobFilm *f = &r.film;
+    const char *output = options->output;
+    const uint32_t how = made_how(options, options->input);
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s.lumeq/plan", output);
+    r.path = path;
+    if (options->resume && job_is_joined(output, options->stats, &r.code))
+        return r.code;
+    /* Made by an earlier run, and there is no unfinished job. */
+    r.code = options->resume && access(path, F_OK) < 0 ? made_code(output, how) : -1;
+    if (r.code >= 0 && (!options->stats || access(options->stats, F_OK) == 0)) {
         say(SAY_NORMAL,
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
-            media_quote(o->output));
-    *code = made;
-    return is;
-}
-
-int job_run(const Options *options, atomic_int *stop)
-{
-    JobRun r = {.options = options, .stop = stop};
-    JobFilm *f = &r.film;
-    const uint32_t how = made_how(options, options->input);
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s.lumeq/plan", options->output);
-    r.path = path;
-    if (options->resume && (job_is_joined(options->output, options->stats, &r.code) ||
-                            is_done(options, path, how, &r.code)))
+            media_quote(output));
         return r.code;
+    }
     if (engine_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);
         return -f->error.fault;
@@ -434,24 +422,22 @@ int job_run(const Options *options, atomic_int *stop)
     f->progress.style = headless_progress(options);
     f->progress.passes = 2;
     progress_start(&f->progress);
-    int ret = run_all(&r);
-    if (ret < 0 && job_is_joined(options->output, options->stats, &r.code))
-        ret = 1; /* by a process of an earlier run, which was killed */
+    const int ret = run_all(&r);
     const int code = ret > 0 ? r.code : ret < 0 ? -ret : EXIT_INTERRUPTED;
-    f->progress.bytes = ret > 0 ? job_file_look(options->output).size : -1;
+    f->progress.bytes = ret > 0 ? job_file_look(output).size : -1;
     if (r.planned || f->progress.frame)
         progress_end(&f->progress, run_end_state(code));
     if (code == EXIT_DONE || code == EXIT_DAMAGED)
-        (void)made_note(options->output, how, code);
+        (void)made_note(output, how, code);
     else if (code == EXIT_INTERRUPTED)
         say(SAY_ERRORS, "interrupted%s",
             access(path, F_OK) == 0 ? RESUME : "; nothing was written");
     else if (ret < 0)
         say(SAY_ERRORS, "%s%s", f->error.text, r.planned ? RESUME : "");
     if (ret > 0) /* after the note: --resume has to know that nothing is left to do */
-        job_folder_clear(job_folder(options->output).text);
+        job_folder_clear(job_folder(output).text);
     else
-        (void)rmdir(job_folder(options->output).text); /* if it is empty */
+        (void)rmdir(job_folder(output).text); /* if it is empty */
     job_film_close(f);
     return code;
 }
@@ -565,23 +551,16 @@ static int read_film_options(JobFilm *f, int argc, char **argv)
                             "lumeq plan IN -o OUT needs the name of the film to write: -o OUT");
 }
 
-/* True for `lumeq plan IN -o OUT` and for help; otherwise `lumeq plan PLAN` is meant. */
-static int names_output(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "-o") == 0 || strncmp(argv[i], "--output", 8) == 0 ||
-            strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-            strncmp(argv[i], "--help=", 7) == 0)
-            return 1;
-    return 0;
-}
-
 int job_command(int argc, char **argv, atomic_int *stop)
 {
     JobFilm film = {.stop = stop, .options = options_default()};
     const Options *o = &film.options;
     const int command = find_word(argv[1]);
-    const int is_new = command == PLAN && names_output(argc - 1, argv + 1);
+    /* `lumeq plan IN -o OUT`, and not `lumeq plan PLAN`. */
+    bool is_new = false;
+    for (int i = 2; i < argc && command == PLAN; i++)
+        is_new |= strcmp(argv[i], "-o") == 0 || strncmp(argv[i], "--output", 8) == 0 ||
+                  strcmp(argv[i], "-h") == 0 || strncmp(argv[i], "--help", 6) == 0;
     int code = EXIT_DONE;
     long part = 0;
     signals_install(stop);

@@ -68,21 +68,10 @@ static int write_marker(void *film, const struct stat *whole, MediaError *error)
     const JobFilm *f = film;
     char text[sizeof(f->damage) + 128];
     const JobFile id = job_file_of(whole);
-    if (is_stopped(f)) /* by the end of --jobs: the next run may have begun */
-        return media_fail(error, MEDIA_OUTPUT, "interrupted");
     const int length =
         snprintf(text, sizeof(text), FILM_LINE "%s", id.inode, id.size, id.modified_ns, f->damage);
     return output_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
                             error);
-}
-
-/* True if the file was renamed after the marker was written: that changes its ctime. */
-static int is_named_since(const char *path, const struct stat *marker)
-{
-    struct stat file;
-    return stat(path, &file) == 0 && (file.st_ctim.tv_sec > marker->st_mtim.tv_sec ||
-                                      (file.st_ctim.tv_sec == marker->st_mtim.tv_sec &&
-                                       file.st_ctim.tv_nsec >= marker->st_mtim.tv_nsec));
 }
 
 int job_is_own(const char *output)
@@ -94,16 +83,19 @@ int job_is_own(const char *output)
 
 int job_is_joined(const char *output, const char *rows, int *code)
 {
-    struct stat marker;
+    struct stat marker, named;
     char damage[sizeof(((JobFilm *)0)->damage)];
-    const int is = read_marker(output, &marker, damage, sizeof(damage)) &&
-                   (!rows || is_named_since(rows, &marker));
-    if (is) {
-        job_folder_clear(job_folder(output).text);
-        say(SAY_NORMAL, "%s is complete already", media_quote(output));
-        *code = losses_say_damage(damage, NULL);
-    }
-    return is;
+    if (!read_marker(output, &marker, damage, sizeof(damage)))
+        return 0;
+    /* A rename after the marker was written changes the ctime. */
+    if (rows && (stat(rows, &named) < 0 || named.st_ctim.tv_sec < marker.st_mtim.tv_sec ||
+                 (named.st_ctim.tv_sec == marker.st_mtim.tv_sec &&
+                  named.st_ctim.tv_nsec < marker.st_mtim.tv_nsec)))
+        return 0;
+    job_folder_clear(job_folder(output).text);
+    say(SAY_NORMAL, "%s is complete already", media_quote(output));
+    *code = losses_say_damage(damage, NULL);
+    return 1;
 }
 
 /* ---- a part ---- */
@@ -129,16 +121,6 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     s->film->progress.held = writer_held(s->film->writer);
     progress_update(&s->film->progress);
     return packet_write(&s->writer, packet, error);
-}
-
-/* Opens the file of statistics beside the part. */
-static int open_rows(Segment *s)
-{
-    JobFilm *f = s->film;
-    if (!f->plan.rows)
-        return 0;
-    s->rows = film_joiner_rows(&f->plan, s->number);
-    return stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error);
 }
 
 static int open_segment(Segment *s)
@@ -176,10 +158,11 @@ static int open_segment(Segment *s)
         .source = s->place.source,
         .path = f->plan.input,
     };
-    return planned_open(&s->planned, &planned, &f->error) < 0 || open_rows(s) < 0 ||
-                   drawing_open(&s->drawing, &f->options, &f->error) < 0
-               ? f->error.fault
-               : 0;
+    s->rows = film_joiner_rows(&f->plan, s->number);
+    if (planned_open(&s->planned, &planned, &f->error) < 0 ||
+        (f->plan.rows && stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error) < 0))
+        return f->error.fault;
+    return drawing_open(&s->drawing, &f->options, &f->error);
 }
 
 static int end_frame(void *segment, Frame *frame)
@@ -239,7 +222,7 @@ static int write_segment(Segment *s)
         return f->error.fault;
     f->writer_options.tracks.note = say_error; /* of changes: --jobs shows only errors of parts */
     f->progress.frames = s->part->frames;
-    job_film_begin(f);
+    progress_start(&f->progress);
     if (write_frames(s) < 0 || writer_end_frames(f->writer, &f->error) < 0)
         return f->error.fault;
     stats_flush(s->stats);
@@ -272,8 +255,7 @@ int job_step_segment(JobFilm *f, int part)
     int ret = job_film_open(f);
     if (ret >= 0)
         ret = write_segment(&s);
-    if (f->progress.frames)
-        job_film_end(f, ret < 0 ? "failed" : "done");
+    progress_end(&f->progress, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s in %.2f s (%.0f fps)", part,
             f->plan.part_count, s.frames, s.frames == 1 ? "" : "s", progress_elapsed(&f->progress),
@@ -380,7 +362,7 @@ static int finish_join(Joining *j, int *code)
     if (ret < 0)
         return ret;
     const int incomplete = stats_commit(j->stats, 0) < 0;
-    job_film_end(f, incomplete ? "failed" : "done");
+    progress_end(&f->progress, incomplete ? "failed" : "done");
     const double seconds = progress_elapsed(&f->progress);
     f->progress.bytes = writer_bytes(f->writer);
     if (f->plan.picture)
@@ -439,12 +421,12 @@ int job_step_join(JobFilm *f, int *code)
                                     f->stop, &f->error) < 0))
         goto end;
     f->progress.frames = f->plan.frames;
-    job_film_begin(f);
+    progress_start(&f->progress);
     ret = join_all(&j);
     if (ret >= 0)
         ret = finish_join(&j, code);
     if (ret < 0)
-        job_film_end(f, "failed");
+        progress_end(&f->progress, "failed");
     else if (!f->local)
         job_folder_clear(f->plan.folder);
 end:

@@ -31,7 +31,8 @@ void progress_start(Progress *p)
         p->style = say_on_terminal() ? PROGRESS_BAR : PROGRESS_NONE;
     p->bytes = -1;
     p->measuring = p->passes > 1;
-    p->started = p->began = p->shown = now();
+    p->began = p->shown = now();
+    p->started = p->started > 0 ? p->started : p->began;
 }
 
 void progress_second_pass(Progress *p)
@@ -196,7 +197,7 @@ void progress_update(Progress *p)
 
 void progress_end(Progress *p, const char *state)
 {
-    if (p->style == PROGRESS_JSON)
+    if (p->style == PROGRESS_JSON && p->began > 0)
         show_json(p, state);
     else if (p->style == PROGRESS_BAR)
         say_bottom("");

@@ -39,7 +39,8 @@ typedef struct Progress {
     ProgressShare *share; /* also updated; or NULL */
 
     int measuring; /* in the first of two passes, which writes nothing */
-    /* Start of the run, start of the pass, last update: monotonic, in seconds. */
+    /* Start of the run, start of the pass, last update: monotonic, in seconds. A run that has begun
+     * earlier sets the first. */
     double started, began, shown;
 } Progress;
 
@@ -51,7 +52,7 @@ void progress_second_pass(Progress *progress);
 /* Shows the progress if the last update is long enough ago. */
 void progress_update(Progress *progress);
 
-/* Prints the last line. `state`: "done", "interrupted" or "failed". */
+/* Prints the last line, if it was started. `state`: "done", "interrupted" or "failed". */
 void progress_end(Progress *progress, const char *state);
 
 /* Seconds since the start. */

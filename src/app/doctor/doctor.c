@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,66 +47,39 @@ typedef struct Section {
     char mend[512];  /* how to fix it, in one line, or "" */
 } Section;
 
-/* Names of devices and drivers are escaped. */
-static void append(Section *s, const char *format, va_list args)
+/* Adds a line to the text, in which names of devices and drivers are escaped. `state` is NULL if
+ * the line is all. `mend` is NULL if nothing has to be fixed. */
+__attribute__((format(printf, 5, 6))) static void
+put(Section *s, Verdict verdict, const char *state, const char *mend, const char *format, ...)
 {
     char raw[sizeof(s->text)];
     const size_t n = strlen(s->text), at = n + (n > 0);
-    if (at + 1 >= sizeof(s->text))
+    va_list args;
+    if (state) {
+        s->verdict = verdict;
+        snprintf(s->state, sizeof(s->state), "%s", state);
+        snprintf(s->mend, sizeof(s->mend), "%s", mend ? mend : "");
+    }
+    va_start(args, format);
+    vsnprintf(raw, sizeof(raw), format, args);
+    va_end(args);
+    if (!*raw || at + 1 >= sizeof(s->text))
         return;
     if (n)
         s->text[n] = '\n';
-    vsnprintf(raw, sizeof(raw), format, args);
     printable(s->text + at, sizeof(s->text) - at, raw);
 }
 
-__attribute__((format(printf, 2, 3))) static void add_line(Section *s, const char *text, ...)
-{
-    va_list args;
-    va_start(args, text);
-    append(s, text, args);
-    va_end(args);
-}
-
-/* `mend`: NULL if nothing has to be fixed. `text`: a printf format. */
-__attribute__((format(printf, 5, 6))) static void
-set(Section *s, Verdict verdict, const char *state, const char *mend, const char *text, ...)
-{
-    va_list args;
-    *s = (Section){.verdict = verdict};
-    snprintf(s->state, sizeof(s->state), "%s", state);
-    snprintf(s->mend, sizeof(s->mend), "%s", mend ? mend : "");
-    va_start(args, text);
-    append(s, text, args);
-    va_end(args);
-}
-
-/* Makes a fault of a section, and leaves its text. */
-static void set_fault(Section *s, const char *state, const char *mend)
-{
-    s->verdict = MEND;
-    snprintf(s->state, sizeof(s->state), "%s", state);
-    snprintf(s->mend, sizeof(s->mend), "%s", mend);
-}
+#define LINE NONE, NULL, NULL
 
 /* Splits a sentence into text and hint: "...; do this" or "...: add yourself to a group". */
-static void set_sentence(Section *s, Verdict verdict, const char *state, const char *sentence)
+static void put_sentence(Section *s, Verdict verdict, const char *state, const char *sentence)
 {
     const char *mend = strstr(sentence, "; ");
     if (!mend)
         mend = strstr(sentence, ": add yourself");
-    set(s, verdict, state, mend ? mend + 2 : NULL, "%.*s",
+    put(s, verdict, state, mend ? mend + 2 : NULL, "%.*s",
         mend ? (int)(mend - sentence) : (int)strlen(sentence), sentence);
-}
-
-/* Prints a JSON string. The text has no control characters but line ends. */
-static void print_quoted(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text; text++)
-        fprintf(to, "%s%c", *text == '"' || *text == '\\' || *text == '\n' ? "\\" : "",
-                *text == '\n' ? 'n' : *text);
-    fputc('"', to);
 }
 
 static void add_name(char *list, size_t size, const char *name)
@@ -129,7 +103,7 @@ static void probe_versions(Section *s)
     const int own = lumeq_version();
     desktop_sdl_version(sdl);
     text_library_version(ass);
-    set(s, FINE, "ok", NULL, "lumeq %d.%d.%d, %s, FFmpeg %s, SDL %s, libass %s", own / 1000000,
+    put(s, FINE, "ok", NULL, "lumeq %d.%d.%d, %s, FFmpeg %s, SDL %s, libass %s", own / 1000000,
         own / 1000 % 1000, own % 1000, lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
 }
 
@@ -184,14 +158,14 @@ static void probe_processor(Section *s)
         i++;
     read_value("/proc/cpuinfo", "model name", name, sizeof(name));
     if (ret < 0) {
-        set(s, MEND, "fails", "allow more memory (ulimit -v, limits of the container)",
+        put(s, MEND, "fails", "allow more memory (ulimit -v, limits of the container)",
             "cannot equalize: %s", where);
         return;
     }
-    set(s, FINE, "ok", config.cpu_without ? "unset LUMEQ_CPU_MASK" : NULL, "%s%s%s kernels", name,
+    put(s, FINE, "ok", config.cpu_without ? "unset LUMEQ_CPU_MASK" : NULL, "%s%s%s kernels", name,
         *name ? ", " : "", kernels[i]);
     if (config.cpu_without)
-        add_line(s, "LUMEQ_CPU_MASK disables some instruction sets");
+        put(s, LINE, "LUMEQ_CPU_MASK disables some instruction sets");
 }
 
 static void probe_sandbox(Section *s)
@@ -207,12 +181,12 @@ static void probe_sandbox(Section *s)
     const int reads = open("/", O_RDONLY | O_DIRECTORY) >= 0;
     const int connects = socket(AF_INET, SOCK_STREAM, 0) >= 0;
     if (ret < 0 || (version && !lack && reads) || (filters && connects))
-        set(s, MEND, "fails", "update the kernel; until then: --sandbox off",
+        put(s, MEND, "fails", "update the kernel; until then: --sandbox off",
             "the kernel does not limit this process");
     else if (lack)
-        set(s, NONE, version ? "no-seccomp" : "no-landlock", NULL, "%s", lack);
+        put(s, NONE, version ? "no-seccomp" : "no-landlock", NULL, "%s", lack);
     else
-        set(s, FINE, "ok", NULL, "Landlock %d%s: decoders reach few files%s", version,
+        put(s, FINE, "ok", NULL, "Landlock %d%s: decoders reach few files%s", version,
             filters ? " and seccomp" : "", filters ? ", no programs and no sockets" : "");
 }
 
@@ -284,91 +258,81 @@ static int find(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-/* Starts the driver. Returns 0, or CUDA's error. */
-static int initialize(Driver *d)
-{
-    int (*init)(unsigned flags), (*version)(int *version), (*count)(int *count);
-    if (!find(d->library, "cuInit", &init) || !find(d->library, "cuDriverGetVersion", &version) ||
-        !find(d->library, "cuDeviceGetCount", &count))
-        return NO_DEVICE;
-    (void)version(&d->cuda); /* works even if the rest fails */
-    int ret = init(0);
-    ret = ret ? ret : count(&d->count);
-    return ret == 0 && d->count == 0 ? NO_DEVICE : ret;
-}
-
 /* Returns true if a GPU works; else the section says why not. */
 static int open_driver(Section *s, Driver *d)
 {
-    int (*error_name)(int result, const char **text);
+    int (*init)(unsigned flags), (*version)(int *version), (*count)(int *count);
+    int (*error_name)(int result, const char **text), result = NO_DEVICE;
     const char *text = NULL, *node;
     *d = (Driver){.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
     read_value("/sys/module/nvidia/version", "", d->version, sizeof(d->version));
-    const int result = d->library ? initialize(d) : NO_DEVICE;
+    if (d->library && find(d->library, "cuInit", &init) &&
+        find(d->library, "cuDriverGetVersion", &version) &&
+        find(d->library, "cuDeviceGetCount", &count)) {
+        (void)version(&d->cuda); /* works even if the rest fails */
+        result = init(0);
+        result = result ? result : count(&d->count);
+        result = result == 0 && d->count == 0 ? NO_DEVICE : result;
+    }
     if (result == 0)
         return 1;
     if (result == DRIVER_MISMATCH)
-        set(s, MEND, "mismatch", "restart the machine",
+        put(s, MEND, "mismatch", "restart the machine",
             "the NVIDIA driver was updated, but the old one still runs");
     else if (d->library && ((node = denied_node()) || result == NOT_PERMITTED))
-        set(s, MEND, "no-permission",
+        put(s, MEND, "no-permission",
             fix("sudo usermod -aG video,render \"$USER\", then log in again"),
             "no permission to use %s", node ? node : "the GPU");
     else if (!machine_has_gpu())
-        set(s, NONE, "no-gpu", fix("an NVIDIA GPU from 2018 or later (Turing) is faster"),
+        put(s, NONE, "no-gpu", fix("an NVIDIA GPU from 2018 or later (Turing) is faster"),
             "no NVIDIA GPU; the CPU gives the same pictures");
     else if (!d->library)
-        set(s, MEND, "no-driver",
+        put(s, MEND, "no-driver",
             fix("sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers install), "
                 "then restart"),
             "an NVIDIA GPU without a driver");
     else if (!*d->version)
-        set(s, MEND, "not-loaded", fix("sudo modprobe nvidia-uvm, or restart"),
+        put(s, MEND, "not-loaded", fix("sudo modprobe nvidia-uvm, or restart"),
             "the NVIDIA driver is installed, but not loaded");
     else {
         if (find(d->library, "cuGetErrorString", &error_name))
             (void)error_name(result, &text);
-        set(s, MEND, "fails", "restart the machine; then look for NVRM in dmesg",
+        put(s, MEND, "fails", "restart the machine; then look for NVRM in dmesg",
             "the NVIDIA driver does not start: %s (CUDA's error %d)", text ? text : "no GPU",
             result);
     }
     return 0;
 }
 
-/* Names a GPU, or prints "?". */
-static void name_gpu(const Driver *d, int number, char *text, int size)
-{
-    int (*get)(int *device, int number), (*name)(char *name, int size, int device), device;
-    if (!find(d->library, "cuDeviceGet", &get) || !find(d->library, "cuDeviceGetName", &name) ||
-        get(&device, number) || name(text, size, device))
-        snprintf(text, (size_t)size, "?");
-}
-
 /* Tries whether lumeq can load its code on each GPU. */
 static void try_gpus(Section *s, const Driver *d)
 {
     char problem[512] = "";
-    set(s, FINE, "ok", NULL, "driver %s, CUDA %d.%d",
+    put(s, FINE, "ok", NULL, "driver %s, CUDA %d.%d",
         *d->version ? d->version : "of unknown version", d->cuda / 1000, d->cuda % 1000 / 10);
     for (int i = 0; i < d->count; i++) {
         const LumeqConfig config = {
             .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = i};
-        char name[128], why[512];
-        const int fine = !build_cuda() || try_equalizer(&config, why, sizeof(why)) >= 0;
-        name_gpu(d, i, name, sizeof(name));
-        add_line(s, "%d: %s%s%s", i, name, fine ? "" : ": unusable: ", fine ? "" : why);
-        if (!fine)
+        int (*get)(int *device, int number), (*get_name)(char *name, int size, int device), device;
+        char name[128] = "?", why[512];
+        const int is_usable = !build_cuda() || try_equalizer(&config, why, sizeof(why)) >= 0;
+        if (find(d->library, "cuDeviceGet", &get) &&
+            find(d->library, "cuDeviceGetName", &get_name) && get(&device, i) == 0)
+            (void)get_name(name, sizeof(name), device);
+        put(s, LINE, "%d: %s%s%s", i, name, is_usable ? "" : ": unusable: ", is_usable ? "" : why);
+        if (!is_usable)
             snprintf(problem, sizeof(problem), "%s", why);
     }
-    if (!build_cuda()) {
-        add_line(s, "this build has no CUDA and uses the CPU only");
-        set_fault(s, "no-cuda",
-                  "install nvcc (CUDA 12 or newer) and build it again with -DLUMEQ_CUDA=ON");
-    } else if (strstr(problem, "this build has no code")) {
-        set_fault(s, "no-code", "build it with -DCMAKE_CUDA_ARCHITECTURES=native (from 7.5 on)");
-    } else if (*problem) {
-        set_fault(s, "fails", "nvidia-smi shows whether the GPU works; restart the machine");
-    }
+    if (!build_cuda())
+        put(s, MEND, "no-cuda",
+            "install nvcc (CUDA 12 or newer) and build it again with -DLUMEQ_CUDA=ON",
+            "this build has no CUDA and uses the CPU only");
+    else if (strstr(problem, "this build has no code"))
+        put(s, MEND, "no-code", "build it with -DCMAKE_CUDA_ARCHITECTURES=native (from 7.5 on)",
+            "%s", "");
+    else if (*problem)
+        put(s, MEND, "fails", "nvidia-smi shows whether the GPU works; restart the machine", "%s",
+            "");
 }
 
 static void probe_gpu(Section *s)
@@ -378,7 +342,7 @@ static void probe_gpu(Section *s)
     if (!open_driver(s, &d))
         return;
     if (d.cuda / 1000 < build)
-        set(s, MEND, "driver-too-old",
+        put(s, MEND, "driver-too-old",
             build >= 13 ? "update the driver to 580 or newer" : "update the driver to 525 or newer",
             "the NVIDIA driver%s%s is too old: it knows CUDA %d.%d, this build needs %d",
             *d.version ? " " : "", d.version, d.cuda / 1000, d.cuda % 1000 / 10, build);
@@ -398,14 +362,10 @@ typedef struct DecoderCaps {
 #define CHROMA_420 1
 
 static const struct {
-    const char *name, *decoder; /* in FFmpeg */
-    int codec;                  /* cudaVideoCodec */
-    unsigned depth;
+    const char *name; /* in FFmpeg, too */
+    int codec, depth; /* the codec's number; the most bits */
 } nvdec_codecs[] = {
-    {"h264", "h264", 4, 8}, {"hevc", "hevc", 8, 8},         {"hevc 10 bits", "hevc", 8, 10},
-    {"vp8", "vp8", 9, 8},   {"vp9", "vp9", 10, 8},          {"vp9 10 bits", "vp9", 10, 10},
-    {"av1", "av1", 11, 8},  {"av1 10 bits", "av1", 11, 10},
-};
+    {"h264", 4, 8}, {"hevc", 8, 10}, {"vp8", 9, 8}, {"vp9", 10, 10}, {"av1", 11, 10}};
 
 /* Gives this thread a context on the first GPU, and asks for each codec. */
 static void ask_nvdec(Section *s, void *cuda, void *cuvid)
@@ -418,37 +378,43 @@ static void ask_nvdec(Section *s, void *cuda, void *cuvid)
     if (!find(cuda, "cuDeviceGet", &get) || !find(cuda, "cuDevicePrimaryCtxRetain", &retain) ||
         !find(cuda, "cuCtxPushCurrent_v2", &use) || !find(cuvid, "cuvidGetDecoderCaps", &caps) ||
         get(&device, 0) || retain(&context, device) || use(context)) {
-        set(s, MEND, "fails", "restart the machine, or update the driver",
+        put(s, MEND, "fails", "restart the machine, or update the driver",
             "the driver's decoder cannot open the GPU");
         return;
     }
     for (int i = 0; i < COUNT(nvdec_codecs); i++) {
-        DecoderCaps asked = {.codec = nvdec_codecs[i].codec,
-                             .chroma = CHROMA_420,
-                             .depth_minus_8 = nvdec_codecs[i].depth - 8};
-        const int known = codec_list_has_nvdec(nvdec_codecs[i].decoder);
-        const int fine = known && caps(&asked) == 0 && asked.supported;
+        const int known = codec_list_has_nvdec(nvdec_codecs[i].name);
         in_ffmpeg |= known;
-        add_name(fine ? works : fails, sizeof(works), nvdec_codecs[i].name);
+        for (int depth = 8; depth <= nvdec_codecs[i].depth; depth += 2) {
+            DecoderCaps asked = {.codec = nvdec_codecs[i].codec,
+                                 .chroma = CHROMA_420,
+                                 .depth_minus_8 = (unsigned)depth - 8};
+            const int works_here = known && caps(&asked) == 0 && asked.supported;
+            char *list = works_here ? works : fails;
+            add_name(list, sizeof(works), nvdec_codecs[i].name);
+            if (depth > 8)
+                strcat(list, " 10 bits");
+        }
     }
     if (!in_ffmpeg)
-        set(s, MEND, "fails", "install an FFmpeg with ffnvcodec (Debian's has it)",
+        put(s, MEND, "fails", "install an FFmpeg with ffnvcodec (Debian's has it)",
             "this FFmpeg cannot use the GPU's decoder");
     else if (*works)
-        set(s, FINE, "ok", NULL, "decodes %s%s%s", works, *fails ? "; not " : "", fails);
+        put(s, FINE, "ok", NULL, "decodes %s%s%s", works, *fails ? "; not " : "", fails);
     else
-        set(s, NONE, "none", NULL, "decodes no usual codec");
+        put(s, NONE, "none", NULL, "decodes no usual codec");
 }
 
 static void probe_nvdec(Section *s)
 {
     Driver d;
-    const int works = open_driver(s, &d);
+    Section of_gpu = {0};
+    const int works = open_driver(&of_gpu, &d);
     void *cuvid = works ? dlopen("libnvcuvid.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!works)
-        set(s, NONE, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes");
+        put(s, NONE, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes");
     else if (!cuvid)
-        set(s, MEND, "no-library",
+        put(s, MEND, "no-library",
             is_in_container()
                 ? "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video"
                 : "sudo apt install libnvcuvid1 (Ubuntu: libnvidia-decode-NNN)",
@@ -472,12 +438,12 @@ static void probe_encoders(Section *s)
         others += !is_h264;
     }
     if (has_h264)
-        set(s, FINE, "ok", NULL, "libx264, and %d others (lumeq --vcodec help)", others);
+        put(s, FINE, "ok", NULL, "libx264, and %d others (lumeq --vcodec help)", others);
     else if (others)
-        set(s, MEND, "no-h264", mend,
+        put(s, MEND, "no-h264", mend,
             "no libx264, the default for mp4 and mkv; there are %d others", others);
     else
-        set(s, MEND, "none", mend, "FFmpeg has no video encoder here");
+        put(s, MEND, "none", mend, "FFmpeg has no video encoder here");
 }
 
 /* `lumeq --vcodec help` says why the others do not work. */
@@ -493,9 +459,9 @@ static void probe_hardware_encoders(Section *s)
             add_name(works, sizeof(works), codec->name);
     }
     if (*works)
-        set(s, FINE, "ok", NULL, "%s", works);
+        put(s, FINE, "ok", NULL, "%s", works);
     else
-        set(s, NONE, "none", "a GPU with NVENC, Quick Sync or the like, and its driver",
+        put(s, NONE, "none", "a GPU with NVENC, Quick Sync or the like, and its driver",
             "no usable one among %d; the CPU encodes", all);
 }
 
@@ -510,18 +476,18 @@ static void probe_cameras(Section *s)
     for (int i = 0; i < count && !problem; i++)
         problem = *devices[i].problem ? devices[i].problem : NULL;
     if (count < 0)
-        set(s, MEND, "fails", NULL, "%s", error.text);
+        put(s, MEND, "fails", NULL, "%s", error.text);
     else if (count == 0)
-        set(s, NONE, "none", "plug one in; start a container with --device /dev/video0",
+        put(s, NONE, "none", "plug one in; start a container with --device /dev/video0",
             "none connected");
     else if (problem)
-        set_sentence(s, MEND, strstr(problem, "permission") ? "no-permission" : "unusable",
+        put_sentence(s, MEND, strstr(problem, "permission") ? "no-permission" : "unusable",
                      problem);
     else
-        set(s, FINE, "ok", NULL, "%s: %s", devices[0].path, devices[0].name);
+        put(s, FINE, "ok", NULL, "%s: %s", devices[0].path, devices[0].name);
     for (int i = problem ? 0 : 1; i < count; i++)
         if (!*devices[i].problem)
-            add_line(s, "%s: %s", devices[i].path, devices[i].name);
+            put(s, LINE, "%s: %s", devices[i].path, devices[i].name);
     camera_free(&devices);
 }
 
@@ -535,14 +501,14 @@ static void probe_virtual_camera(Section *s)
     const int loaded = access("/sys/module/v4l2loopback", F_OK) == 0;
     const char *path = ret < 0 ? NULL : camera_output_path(output);
     if (ret >= 0)
-        set(s, FINE, "ok", NULL, "%s%s", path ? path : "by PipeWire",
+        put(s, FINE, "ok", NULL, "%s%s", path ? path : "by PipeWire",
             path ? ", by v4l2loopback" : "");
     else if (ret == MEDIA_USAGE)
-        set_sentence(s, NONE, "none", error.text);
+        put_sentence(s, NONE, "none", error.text);
     else if (denied && !loaded)
-        set(s, NONE, "none", load, "PipeWire does not run, and v4l2loopback is not loaded");
+        put(s, NONE, "none", load, "PipeWire does not run, and v4l2loopback is not loaded");
     else
-        set_sentence(s, MEND, denied ? "no-permission" : "busy", error.text);
+        put_sentence(s, MEND, denied ? "no-permission" : "busy", error.text);
     if (!*s->mend && ret < 0)
         snprintf(s->mend, sizeof(s->mend), "%s", load);
     camera_output_close(&output);
@@ -557,22 +523,22 @@ static void probe_display(Section *s)
     DesktopDisplay display;
     desktop_check_display(&display);
     if (display.state == DESKTOP_NO_OPENGL) {
-        set(s, MEND, "no-opengl",
+        put(s, MEND, "no-opengl",
             "sudo apt install libgl1-mesa-dri, or the driver of the GPU's maker", "%s",
             display.why);
     } else if (display.state == DESKTOP_NO_DISPLAY && given && *given) {
-        set(s, MEND, "no-display", "is it running, and may you use it (xhost, XAUTHORITY)?",
+        put(s, MEND, "no-display", "is it running, and may you use it (xhost, XAUTHORITY)?",
             "%s: %s cannot be opened", given == x11 ? "DISPLAY" : "WAYLAND_DISPLAY", given);
     } else if (display.state == DESKTOP_NO_DISPLAY) {
-        set(s, NONE, "no-display", "start it in a desktop session, or by ssh -X",
+        put(s, NONE, "no-display", "start it in a desktop session, or by ssh -X",
             "there is no display; files are written without one");
     } else {
-        set(s, FINE, "ok",
+        put(s, FINE, "ok",
             display.software
                 ? "the CPU draws, which is enough for 1080p: install the GPU's driver for more"
                 : NULL,
             "OpenGL %s on %s", display.version, display.driver);
-        add_line(s, "%s, %s", display.renderer, display.vendor);
+        put(s, LINE, "%s, %s", display.renderer, display.vendor);
     }
 }
 
@@ -584,14 +550,14 @@ static void probe_sound(Section *s)
     const int named = sound.count < DESKTOP_SOUNDS ? sound.count : DESKTOP_SOUNDS;
     const int count = made_up ? 0 : named;
     if (!count)
-        set(s, NONE, "none",
+        put(s, NONE, "none",
             "start PipeWire or PulseAudio, or plug in a sound device; a container is given it "
             "with --device /dev/snd",
             "no sound device is here; the window plays without");
     else
-        set(s, FINE, "ok", NULL, "%s, by %s", sound.names[0], sound.driver);
+        put(s, FINE, "ok", NULL, "%s, by %s", sound.names[0], sound.driver);
     for (int i = 1; i < count; i++)
-        add_line(s, "%s", sound.names[i]);
+        put(s, LINE, "%s", sound.names[i]);
 }
 
 /* ---- processes: drivers may hang or crash, so each probe has one ---- */
@@ -642,27 +608,7 @@ static int answer(void *probe, int output)
     _exit(write(output, &section, sizeof(section)) != sizeof(section));
 }
 
-/* Takes the answer of a probe, or reports that it hangs or crashed. */
-static void finish(Section *s, const Probe *probe, Process *process, double seconds, double end_us)
-{
-    size_t size = 0;
-    if (!process->pid) {
-        set(s, MEND, "unknown", probe->mend, "cannot start a process to find out");
-        return;
-    }
-    const int left = (int)((end_us - run_now_us()) * 1e-3);
-    const int ended = process_read_all(process, s, sizeof(*s), &size, left);
-    const int status = process_wait(process, KILL_WAIT_MS);
-    if (ended && status <= 0 && size == sizeof(*s)) /* -1: SIGCHLD is ignored */
-        return;
-    if (!ended)
-        set(s, MEND, "hangs", probe->mend, "no answer within %g s: a driver hangs", seconds);
-    else
-        set(s, MEND, "crashes", probe->mend, "the probe crashed (%s): a driver is broken",
-            status > 0 && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "unknown signal");
-}
-
-/* Runs all probes at once. */
+/* Runs all probes at once. Reports those that hang or crash. */
 static void run_probes(Section sections[PROBES])
 {
     Process processes[PROBES];
@@ -676,8 +622,26 @@ static void run_probes(Section sections[PROBES])
         const ProcessOptions options = {.body = answer, .opaque = (void *)&probes[i]};
         (void)process_start(&processes[i], &options);
     }
-    for (int i = 0; i < PROBES; i++)
-        finish(&sections[i], &probes[i], &processes[i], seconds, end_us);
+    for (int i = 0; i < PROBES; i++) {
+        const Probe *probe = &probes[i];
+        Section *s = &sections[i], found;
+        size_t size = 0;
+        *s = (Section){0};
+        if (!processes[i].pid) {
+            put(s, MEND, "unknown", probe->mend, "cannot start a process to find out");
+            continue;
+        }
+        const int left = (int)((end_us - run_now_us()) * 1e-3);
+        const int ended = process_read_all(&processes[i], &found, sizeof(found), &size, left);
+        const int status = process_wait(&processes[i], KILL_WAIT_MS);
+        if (ended && status <= 0 && size == sizeof(found)) /* -1: SIGCHLD is ignored */
+            *s = found;
+        else if (!ended)
+            put(s, MEND, "hangs", probe->mend, "no answer within %g s: a driver hangs", seconds);
+        else
+            put(s, MEND, "crashes", probe->mend, "the probe crashed (%s): a driver is broken",
+                status > 0 && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "unknown signal");
+    }
 }
 
 /* ---- output ---- */
@@ -686,73 +650,69 @@ static void run_probes(Section sections[PROBES])
 #define MAX_WIDTH 100 /* longer lines are hard to read */
 #define INDENT 22     /* column of the findings */
 
-/* True if lumeq can equalize and encode. */
-static int works(const Section sections[PROBES])
-{
-    for (int i = 0; i < PROBES; i++) {
-        const Section *s = &sections[i];
-        if (probes[i].needed && s->verdict != FINE && strcmp(s->state, "no-h264") != 0)
-            return 0;
-    }
-    return 1;
-}
-
-static const char *paint(int colors, SayPaint color)
-{
-    return colors ? say_paint(color) : "";
-}
-
-static void print_section(const char *name, const Section *s, int width, int colors)
+/* `paints`: false without colours. */
+static void print_section(const char *name, const Section *s, int width, bool paints)
 {
     static const char *const words[] = {[NONE] = "--", [FINE] = "ok", [MEND] = "!!"};
-    static const SayPaint paints[] = {
+    static const SayPaint paint_of[] = {
         [NONE] = PAINT_FAINT, [FINE] = PAINT_GOOD, [MEND] = PAINT_WARNING};
     char text[sizeof(s->text)], *rest = text, *line;
     memcpy(text, s->text, sizeof(text));
-    printf("  %s%s%s  %-14s  ", paint(colors, paints[s->verdict]), words[s->verdict],
-           paint(colors, PAINT_OFF), name);
+    const char *on = paints ? say_paint(paint_of[s->verdict]) : "";
+    const char *off = paints ? say_paint(PAINT_OFF) : "";
+    printf("  %s%s%s  %-14s  ", on, words[s->verdict], off, name);
     for (int i = 0; (line = strsep(&rest, "\n")) && (*line || rest); i++) {
         printf("%*s", i ? INDENT : 0, "");
         say_wrapped(line, INDENT, INDENT, width);
     }
     if (!*s->mend)
         return;
-    printf("%*s%s> ", INDENT, "", paint(colors, s->verdict == MEND ? PAINT_BAR : PAINT_FAINT));
+    on = paints ? say_paint(s->verdict == MEND ? PAINT_BAR : PAINT_FAINT) : "";
+    printf("%*s%s> ", INDENT, "", on);
     say_wrapped(s->mend, INDENT + 2, INDENT + 2, width);
-    fputs(paint(colors, PAINT_OFF), stdout);
+    fputs(off, stdout);
 }
 
-static void print_as_text(const Section sections[PROBES], int fine, int colors)
+static void print_as_text(const Section sections[PROBES], bool works, bool paints)
 {
-    int width = say_columns(STDOUT_FILENO), wrong = 0;
-    width = width < MIN_WIDTH ? MIN_WIDTH : width;
-    width = width > MAX_WIDTH ? MAX_WIDTH : width;
+    const int width = av_clip(say_columns(STDOUT_FILENO), MIN_WIDTH, MAX_WIDTH);
+    int wrong = 0;
     putchar('\n');
     for (int i = 0; i < PROBES; i++) {
-        print_section(probes[i].name, &sections[i], width, colors);
+        print_section(probes[i].name, &sections[i], width, paints);
         wrong += sections[i].verdict == MEND;
     }
-    printf("\n  %slumeq %s here%s", paint(colors, fine ? PAINT_GOOD : PAINT_ERROR),
-           fine ? "works" : "does not work", paint(colors, PAINT_OFF));
+    printf("\n  %slumeq %s here%s", paints ? say_paint(works ? PAINT_GOOD : PAINT_ERROR) : "",
+           works ? "works" : "does not work", paints ? say_paint(PAINT_OFF) : "");
     if (wrong)
         printf("; %d thing%s can be fixed, see !! above", wrong, wrong == 1 ? "" : "s");
     puts(".\n");
 }
 
-static void print_as_json(const Section sections[PROBES], int fine)
+/* Prints a JSON string. The text has no control characters but line ends. */
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        printf("%s%c", *text == '"' || *text == '\\' || *text == '\n' ? "\\" : "",
+               *text == '\n' ? 'n' : *text);
+    putchar('"');
+}
+
+static void print_as_json(const Section sections[PROBES], bool works)
 {
     static const char *const verdicts[] = {[NONE] = "none", [FINE] = "ok", [MEND] = "mend"};
-    printf("{\"works\":%s", fine ? "true" : "false");
+    printf("{\"works\":%s", works ? "true" : "false");
     for (int i = 0; i < PROBES; i++) {
         const Section *s = &sections[i];
         printf(",\n\"%s\":{\"verdict\":\"%s\",\"state\":\"%s\",\"text\":", probes[i].key,
                verdicts[s->verdict], s->state);
-        print_quoted(stdout, s->text);
-        fputs(",\"mend\":", stdout);
+        print_quoted(s->text);
+        printf(",\"mend\":");
         if (*s->mend)
-            print_quoted(stdout, s->mend);
+            print_quoted(s->mend);
         else
-            fputs("null", stdout);
+            printf("null");
         putchar('}');
     }
     puts("}");
@@ -761,11 +721,14 @@ static void print_as_json(const Section sections[PROBES], int fine)
 int doctor_run(int json, int colors)
 {
     Section sections[PROBES];
+    bool works = true; /* it can equalize and encode */
     run_probes(sections);
-    const int fine = works(sections);
+    for (int i = 0; i < PROBES; i++)
+        works &= !probes[i].needed || sections[i].verdict == FINE ||
+                 strcmp(sections[i].state, "no-h264") == 0;
     if (json)
-        print_as_json(sections, fine);
+        print_as_json(sections, works);
     else
-        print_as_text(sections, fine, colors || isatty(STDOUT_FILENO));
-    return fine ? EXIT_DONE : EXIT_USAGE;
+        print_as_text(sections, works, colors || isatty(STDOUT_FILENO));
+    return works ? EXIT_DONE : EXIT_USAGE;
 }
