@@ -24,17 +24,6 @@ struct CameraSound {
     int64_t frame_end; /* for the sink, in the source's time */
 };
 
-static int open_microphone(CameraSound *s, const Options *o, MediaError *error)
-{
-    MediaError why = {0};
-    if (microphone_open(&s->microphone, o->microphone, say_detail, &why) >= 0)
-        return 0;
-    if (why.fault == MEDIA_USAGE)
-        return media_fail(error, why.fault, "%s", why.text);
-    say(SAY_WARNINGS, "%s: recording without sound", why.text);
-    return 0;
-}
-
 int camera_sound_open(CameraSound **sound, const Options *o, const Writer *writer,
                       TrackOptions *tracks, MediaError *error)
 {
@@ -48,15 +37,19 @@ int camera_sound_open(CameraSound **sound, const Options *o, const Writer *write
                                 media_quote(o->microphone),
                                 o->output ? media_quote(o->output) : "the output")
                    : 0;
+    MediaError why = {0};
     CameraSound *s = *sound = calloc(1, sizeof(*s));
-    int ret = s && (s->packet = av_packet_alloc())
-                  ? open_microphone(s, o, error)
-                  : media_fail(error, MEDIA_OUTPUT, "out of memory");
-    if (ret < 0 || !s->microphone)
-        camera_sound_close(sound);
-    else
+    if (!s || !(s->packet = av_packet_alloc()))
+        (void)media_no_memory(error, MEDIA_OUTPUT);
+    else if (microphone_open(&s->microphone, o->microphone, say_detail, &why) >= 0)
         tracks->live_channels = live_sound_channels(microphone_sound(s->microphone));
-    return ret;
+    else if (why.fault == MEDIA_USAGE)
+        (void)media_fail(error, why.fault, "%s", why.text);
+    else
+        say(SAY_WARNINGS, "%s: recording without sound", why.text);
+    if (!s || !s->microphone)
+        camera_sound_close(sound);
+    return error->fault;
 }
 
 void camera_sound_use(CameraSound *s, const Source *source, Writer *writer)
@@ -80,7 +73,7 @@ static int write_until(CameraSound *s, int end, MediaError *error)
     while (ret >= 0 && (ret = live_sound_read(sound, s->until, end, s->packet)) >= 0)
         ret = writer_live_sound(s->writer, s->packet, error);
     if (ret == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 

@@ -17,23 +17,13 @@ void complete_print(const char *candidate, const char *help)
     printf("%s%s%.*s\n", candidate, help ? "\t" : "", (int)n, help ? help : "");
 }
 
-/* False for placeholders, which are in capitals. */
-static int is_literal(const char *word, size_t n)
-{
-    int letters = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!islower((unsigned char)word[i]) && !isdigit((unsigned char)word[i]) && word[i] != '-')
-            return 0;
-        letters += islower((unsigned char)word[i]) != 0;
-    }
-    return letters > 0;
-}
-
 void complete_value(const char *choices)
 {
     for (const char *word = choices; *word;) {
+        /* Placeholders are in capitals. */
         const size_t n = strcspn(word, "|");
-        if (is_literal(word, n))
+        const size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        if (plain >= n && strcspn(word, "abcdefghijklmnopqrstuvwxyz") < n)
             printf("%.*s\n", (int)n, word);
         word += n + (word[n] == '|');
     }
@@ -55,20 +45,6 @@ static void print_name(const char *line)
 {
     if (islower((unsigned char)*line) || isdigit((unsigned char)*line))
         printf("%.*s\n", (int)strcspn(line, " "), line);
-}
-
-/* Prints the names that the value `help` lists. */
-static void print_list(const char *option)
-{
-    if (strcmp(option, "profile") == 0)
-        for (int i = 0; i < profile_count; i++)
-            complete_print(profiles[i].name, NULL);
-    else if (strcmp(option, "vcodec") == 0)
-        codec_list_video(print_name);
-    else if (strcmp(option, "acodec") == 0)
-        codec_list_sound(print_name);
-    else if (strcmp(option, "format") == 0)
-        codec_list_containers(print_name);
 }
 
 /* Finds the option of a word such as --mode=x. */
@@ -114,8 +90,15 @@ void complete(int count, char **words)
     }
     const Option *o = find(option);
     if (o && o->choices && (equals || !option_may_stand_alone(o))) {
-        if (strstr(o->choices, "help") && !option_may_stand_alone(o))
-            print_list(o->name);
+        const char *list = strstr(o->choices, "help") && !option_may_stand_alone(o) ? o->name : "";
+        for (int i = 0; i < profile_count && strcmp(list, "profile") == 0; i++)
+            complete_print(profiles[i].name, NULL);
+        if (strcmp(list, "vcodec") == 0)
+            codec_list_video(print_name);
+        else if (strcmp(list, "acodec") == 0)
+            codec_list_sound(print_name);
+        else if (strcmp(list, "format") == 0)
+            codec_list_containers(print_name);
         complete_value(o->choices);
     } else if (*word == '-') {
         print_options(count - 1, words);

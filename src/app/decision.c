@@ -1,6 +1,7 @@
 #include "app/decision.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -161,7 +162,7 @@ static const char *situation(const Decision *d)
 }
 
 /* True if the change is not visible. The mean curve tells nothing about tiles. */
-static int is_hardly_changed(const Decision *d)
+static bool is_hardly_changed(const Decision *d)
 {
     const int tiles = d->mode == LUMEQ_MODE_CLAHE || d->mode == LUMEQ_MODE_HAZE;
     return d->strength <= 0 || (!tiles && d->change >= 0 && d->change < VISIBLE_CHANGE);
@@ -169,15 +170,15 @@ static int is_hardly_changed(const Decision *d)
 
 static const char *raised(const Decision *d)
 {
-    return d->limit == LUMEQ_LIMIT_DARKEN    ? "darkened"
-           : d->limit == LUMEQ_LIMIT_LIGHTEN ? "lightened"
-           : d->mode == LUMEQ_MODE_HAZE      ? "haze removed"
-           : d->mode == LUMEQ_MODE_CLAHE     ? "contrast raised in tiles"
-                                             : "contrast raised";
+    if (d->limit != LUMEQ_LIMIT_NONE)
+        return d->limit == LUMEQ_LIMIT_DARKEN ? "darkened" : "lightened";
+    if (d->mode == LUMEQ_MODE_HAZE)
+        return "haze removed";
+    return d->mode == LUMEQ_MODE_CLAHE ? "contrast raised in tiles" : "contrast raised";
 }
 
 /* True if the equalizer visibly changed this kind of picture. */
-static int is_equalized(const Decision *d)
+static bool is_equalized(const Decision *d)
 {
     switch (d->kind) {
     case DECISION_ORDERED:
@@ -198,13 +199,12 @@ static void name_light(const Decision *d, char *text, size_t size)
     char name[64] = "--brightness and --gamma";
     if (o->brightness == 0 || o->gamma == 1)
         option_print_given(o, o->gamma == 1 ? "brightness" : "gamma", name, sizeof(name));
-    const int lightens = o->brightness >= 0 && o->gamma >= 1;
-    const int darkens = o->brightness <= 0 && o->gamma <= 1;
-    snprintf(text, size, "midtones %s by %s",
-             lightens  ? "lightened"
-             : darkens ? "darkened"
-                       : "changed",
-             name);
+    const char *change = "changed";
+    if (o->brightness >= 0 && o->gamma >= 1)
+        change = "lightened";
+    else if (o->brightness <= 0 && o->gamma <= 1)
+        change = "darkened";
+    snprintf(text, size, "midtones %s by %s", change, name);
 }
 
 /* Describes the change; "" if situation() says everything. */

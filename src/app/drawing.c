@@ -1,6 +1,7 @@
 #include "app/drawing.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "app/terminal.h"
@@ -43,26 +44,20 @@ static double stored(const Displayed *w, int x_turn, int y_turn, int x, int y, i
     return (double)(x_turn + y_turn > 0 ? along : all - along) * length / all;
 }
 
-/* Converts a rectangle of the displayed picture to the stored frame. */
-static BlendPlace find_place(const Displayed *w, Rect rect, const AVFrame *frame)
-{
-    const PictureTurn *t = &w->turn;
-    const int right = rect.x + rect.width, bottom = rect.y + rect.height;
-    const double x1 = stored(w, t->xx, t->yx, rect.x, rect.y, frame->width);
-    const double x2 = stored(w, t->xx, t->yx, right, bottom, frame->width);
-    const double y1 = stored(w, t->xy, t->yy, rect.x, rect.y, frame->height);
-    const double y2 = stored(w, t->xy, t->yy, right, bottom, frame->height);
-    const int x = (int)fmin(x1, x2), y = (int)fmin(y1, y2);
-    return (BlendPlace){x, y, (int)fmax(x1, x2) - x, (int)fmax(y1, y2) - y};
-}
-
 /* Blends a canvas into a rectangle of its size, where that lies in the displayed picture. Returns
  * like blend_picture(). */
 static int displayed_blend(const Displayed *w, Blender *blender, AVFrame *frame, Rect rect,
                            const Canvas *canvas)
 {
     const Rect seen = rect_intersect(rect, (Rect){0, 0, w->width, w->height});
-    const BlendPlace place = find_place(w, seen, frame);
+    const PictureTurn *t = &w->turn;
+    const int right = seen.x + seen.width, bottom = seen.y + seen.height;
+    const double x1 = stored(w, t->xx, t->yx, seen.x, seen.y, frame->width);
+    const double x2 = stored(w, t->xx, t->yx, right, bottom, frame->width);
+    const double y1 = stored(w, t->xy, t->yy, seen.x, seen.y, frame->height);
+    const double y2 = stored(w, t->xy, t->yy, right, bottom, frame->height);
+    const int x = (int)fmin(x1, x2), y = (int)fmin(y1, y2);
+    const BlendPlace place = {x, y, (int)fmax(x1, x2) - x, (int)fmax(y1, y2) - y};
     if (place.width == 0 || place.height == 0)
         return 0;
     const PictureSteps steps =
@@ -212,7 +207,7 @@ static int comparison_open(Comparison *c, const Options *options, MediaError *er
 }
 
 /* True if the left part of the displayed picture comes first in the stored frame. */
-static int left_is_first(const Displayed *w)
+static bool left_is_first(const Displayed *w)
 {
     return w->turn.xx + w->turn.xy > 0;
 }
@@ -241,21 +236,10 @@ static void place_pictures(Comparison *c, const AVFrame *frame)
     c->height = frame->height + (side && !across ? seam : 0);
     c->before = first ? low : high;
     c->after = first ? high : low;
-    *(across ? (first ? &c->after_x : &c->before_x) : first ? &c->after_y : &c->before_y) = seam;
-}
-
-/* Draws the upright line between the pictures. */
-static int draw_line(Comparison *c, int column, MediaError *error)
-{
-    const int edge = FFMIN(c->displayed.width, c->displayed.height) / EDGE_PART + 1;
-    const int width = 4 * edge, height = c->displayed.height;
-    c->line = canvas_alloc(width, height);
-    if (!c->line.pixels)
-        return out_of_memory(error);
-    canvas_fill(&c->line, (Rect){0, 0, width, height}, LINE_DARK, 255);
-    canvas_fill(&c->line, (Rect){edge, 0, 2 * edge, height}, LINE_BRIGHT, 255);
-    c->layers[LINE] = (Overlay){c->line, column - width / 2, 0};
-    return 0;
+    if (across)
+        *(first ? &c->after_x : &c->before_x) = seam;
+    else
+        *(first ? &c->after_y : &c->before_y) = seam;
 }
 
 /* Draws a label in the middle of the visible part of each picture, as in the window. */
@@ -294,19 +278,17 @@ static int place_both(Comparison *c, const AVFrame *frame, AVFrame *both, MediaE
     const Rect after = {column, 0, c->displayed.width - column, c->displayed.height};
     c->placed = 1;
     draw_labels(c, before, after);
-    return c->kind == VIEW_COMPARE_SPLIT ? draw_line(c, column, error) : 0;
-}
-
-static int blend_layers(Comparison *c, AVFrame *frame)
-{
-    int ret = 0;
-    for (int i = 0; i < LAYERS && ret >= 0; i++) {
-        const Overlay *o = &c->layers[i];
-        const Rect rect = {o->x, o->y, o->canvas.width, o->canvas.height};
-        if (rect.width > 0)
-            ret = displayed_blend(&c->displayed, &c->blenders[i], frame, rect, &o->canvas);
-    }
-    return ret;
+    if (c->kind != VIEW_COMPARE_SPLIT)
+        return 0;
+    const int edge = FFMIN(c->displayed.width, c->displayed.height) / EDGE_PART + 1;
+    const int width = 4 * edge, height = c->displayed.height;
+    c->line = canvas_alloc(width, height);
+    if (!c->line.pixels)
+        return out_of_memory(error);
+    canvas_fill(&c->line, (Rect){0, 0, width, height}, LINE_DARK, 255);
+    canvas_fill(&c->line, (Rect){edge, 0, 2 * edge, height}, LINE_BRIGHT, 255);
+    c->layers[LINE] = (Overlay){c->line, column - width / 2, 0};
+    return 0;
 }
 
 /*
@@ -328,8 +310,13 @@ static int comparison_make(Comparison *c, const AVFrame *decoded, AVFrame *equal
     blend_copy(both, c->after_x, c->after_y, equalized, c->after);
     blend_copy(both, c->before_x, c->before_y, decoded, c->before);
     int ret = c->placed ? 0 : place_both(c, equalized, both, error);
-    if (ret >= 0 && blend_layers(c, both) < 0)
-        ret = media_fail(error, MEDIA_INPUT, "cannot draw the comparison");
+    for (int i = 0; i < LAYERS && ret >= 0; i++) {
+        const Overlay *o = &c->layers[i];
+        const Rect rect = {o->x, o->y, o->canvas.width, o->canvas.height};
+        if (rect.width > 0 &&
+            displayed_blend(&c->displayed, &c->blenders[i], both, rect, &o->canvas) < 0)
+            ret = media_fail(error, MEDIA_INPUT, "cannot draw the comparison");
+    }
     if (ret >= 0) {
         av_frame_unref(equalized);
         av_frame_move_ref(equalized, both);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "app/run_report.h"
 #include "app/run_summary.h"
 #include "app/sandbox.h"
+#include "app/setup.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/virtual_camera.h"
@@ -77,19 +79,19 @@ static int check_output(Run *run)
     const Options *o = run->options;
     if (!o->output)
         return 0;
-    run->writer_options = engine_writer(o, run->stop);
+    run->writer_options = setup_writer(o, run->stop);
     run->writer_options.video.hint = sandbox_hint(o);
     run->writer_options.encoded = note_encoded;
     run->writer_options.encoded_opaque = run;
     if (run->trial)
         trial_options(run->trial, &run->writer_options);
-    const int ret = engine_create_writer(&run->writer, &run->writer_options, o, &run->error);
+    const int ret = setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
     if (run->trial)
         run->trial->writer = run->writer;
     return ret;
 }
 
-static int same_place(const char *a, const char *b)
+static bool same_place(const char *a, const char *b)
 {
     struct stat there_a, there_b;
     return stat(a, &there_a) == 0 && stat(b, &there_b) == 0 && there_a.st_dev == there_b.st_dev &&
@@ -97,7 +99,7 @@ static int same_place(const char *a, const char *b)
 }
 
 /* True if two paths name one file, which may not exist yet. */
-static int same_file(const char *a, const char *b)
+static bool same_file(const char *a, const char *b)
 {
     char folder_a[PATH_MAX], folder_b[PATH_MAX], base_a[PATH_MAX], base_b[PATH_MAX];
     if (same_place(a, b))
@@ -131,22 +133,93 @@ static int open_reports(Run *run)
 }
 
 /* True if the run itself reads decoded frames. */
-static int reads_source(const Run *run)
+static bool reads_source(const Run *run)
 {
     return run->options->report || run->trial || run->options->compare;
+}
+
+/* ---- the lookahead ---- */
+
+static bool is_pipe_input(const Options *o)
+{
+    struct stat file;
+    if (!o->input || options_is_url(o))
+        return false;
+    const int known =
+        strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(o->input, &file);
+    return known == 0 && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
+}
+
+/* Returns the reason why a lookahead is impossible, or NULL. */
+static const char *why_impossible(const Run *run)
+{
+    const Options *o = run->options;
+    struct stat file;
+    if (run->writer && writer_is_picture(run->writer))
+        return "the output is a single picture";
+    if (o->low_latency)
+        return "--low-latency holds nothing back";
+    if (o->camera)
+        return "a camera delivers each picture once";
+    if (options_is_url(o))
+        return "network streams are read once";
+    if (is_pipe_input(o)) /* which both decoders share */
+        return NULL;
+    if (strcmp(o->input, "-") == 0)
+        return "standard input is a file; give its name to read ahead";
+    if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
+        return "the input is neither a regular file nor a pipe";
+    return NULL;
+}
+
+/* Returns the reason why a lookahead would be useless, or NULL. */
+static const char *why_useless(const Run *run)
+{
+    const Options *o = run->options;
+    if (o->lookahead == 0)
+        return "--lookahead off";
+    if (!run->writer)
+        return "no video is written";
+    if (o->reference)
+        return "--reference treats each frame on its own";
+    if (o->mode == LUMEQ_MODE_OFF)
+        return "--mode off has no curve that follows the picture";
+    return NULL;
+}
+
+/* Sets the lookahead, and logs the reason with -v. MEDIA_USAGE: an option on the command line needs
+ * one, and the input cannot have it. */
+static int choose_lookahead(Run *run)
+{
+    const Options *o = run->options;
+    const char *why = why_impossible(run);
+    if (why && o->lookahead_for)
+        return media_fail(&run->error, MEDIA_USAGE, "%s needs an input that can be read ahead: %s",
+                          o->lookahead_for, why);
+    if (why && o->deflicker > 0)
+        say(SAY_WARNINGS, "deflicker in the settings file needs a lookahead: %s", why);
+    if (!why && o->lookahead <= 0 && o->deflicker <= 0)
+        why = why_useless(run);
+    if (why) {
+        say(SAY_DETAILS, "no lookahead: %s", why);
+        return 0;
+    }
+    run->ahead = options_lookahead(o);
+    say(SAY_DETAILS, "lookahead: curves see up to %.3g s ahead", (double)run->ahead / 1e9);
+    return 0;
 }
 
 /* Opens the input. A lookahead shares a pipe, and is shorter if its video needs much memory. */
 static int open_source(Run *run)
 {
     const Options *o = run->options;
-    if (!run->ahead || !lookahead_of_pipe(o))
-        return engine_open_source(&run->source, o, o->input, run->stop, &run->error);
+    if (!run->ahead || !is_pipe_input(o))
+        return setup_source(&run->source, o, o->input, NULL, run->stop, &run->error);
     run->pipe = shared_pipe_open(o->input);
     if (!run->pipe)
         return media_fail(&run->error, MEDIA_INPUT, "cannot open %s: %s",
                           media_quote_input(o->input), strerror(errno));
-    int ret = engine_open_pipe(&run->source, o, run->pipe, 0, run->stop, &run->error);
+    int ret = setup_source(&run->source, o, o->input, run->pipe, run->stop, &run->error);
     const double most = ret < 0 ? 0 : PIPE_BYTES / source_byte_rate(run->source) * 1e9;
     if (ret >= 0 && most < (double)run->ahead) {
         run->ahead = FFMAX((int64_t)most, MIN_LOOKAHEAD);
@@ -156,7 +229,7 @@ static int open_source(Run *run)
     return ret;
 }
 
-static int is_pipe(const char *path)
+static bool is_pipe(const char *path)
 {
     struct stat file;
     return path && (strcmp(path, "-") == 0 || (stat(path, &file) == 0 && !S_ISREG(file.st_mode)));
@@ -164,7 +237,7 @@ static int is_pipe(const char *path)
 
 /* True if nobody sees the output before the run is over, and the input can be read again. An
  * encoder on a lost GPU fails instead. */
-static int can_begin_again(const Run *run)
+static bool can_begin_again(const Run *run)
 {
     const Options *o = run->options;
     const char *encoder = run->writer ? writer_encoder(run->writer) : NULL;
@@ -176,7 +249,7 @@ static int can_begin_again(const Run *run)
 static int open_input(Run *run)
 {
     const Options *o = run->options;
-    run->video_options = engine_video(o, run->writer);
+    run->video_options = setup_video(o, run->writer);
     run->video_options.decoder.marks_bars = !run->engine.encodes; /* else they are encoded, too */
     if (open_source(run) < 0)
         return run->error.fault;
@@ -184,12 +257,12 @@ static int open_input(Run *run)
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
         run->video_options.decoder.gpu = NULL;
     run->video_options.decoder.lossless = can_begin_again(run);
-    if (engine_survey_codes(&run->video_options.decoder.codes, o, run->source, run->stop,
-                            &run->error) < 0 ||
+    if (setup_survey_codes(&run->video_options.decoder.codes, o, run->source, run->stop,
+                           &run->error) < 0 ||
         (run->writer && writer_map(run->writer, run->source, &run->error) < 0))
         return run->error.fault;
     camera_sound_use(run->sound, run->source, run->writer);
-    run->paced = engine_is_paced(o, run->source);
+    run->paced = setup_is_paced(o, run->source);
     const int ret = input_open(&run->video, run->source, &run->video_options, &run->error);
     return ret < 0 ? ret : virtual_camera_start(run->virtual, run->source, 1, &run->error);
 }
@@ -216,14 +289,7 @@ ProgressStyle headless_progress(const Options *options)
 static int open_again(void *opaque, const Source *like, Source **source, MediaError *error)
 {
     const Run *run = opaque;
-    const Options *o = run->options;
-    if ((run->pipe ? engine_open_pipe(source, o, run->pipe, 1, run->stop, error)
-                   : engine_open_again(source, o, o->input, run->stop, error)) < 0)
-        return error->fault;
-    AVFormatContext *format = (*source)->format;
-    for (unsigned i = 0; i < format->nb_streams && i < like->format->nb_streams; i++)
-        format->streams[i]->discard = like->format->streams[i]->discard;
-    return 0;
+    return setup_source_again(source, run->options, run->pipe, like, run->stop, error);
 }
 
 /* See PlannedOptions. Called by the equalizing thread. */
@@ -294,36 +360,56 @@ static const char *print_counts(const Run *run, char *text, size_t size)
     return text;
 }
 
-/* Tells once a day what a recording in pieces has written. */
-static void say_day(Run *run)
-{
-    const int days = (int)(run->progress.time / (24 * 60 * 60));
-    char counts[128];
-    if (days <= run->days || run->options->segment_time <= 0)
-        return;
-    run->days = days;
-    say(SAY_NORMAL, "%s: %d h so far: %s%.2f GB", media_quote(run->options->output), 24 * days,
-        print_counts(run, counts, sizeof(counts)), (double)run->progress.bytes / 1e9);
-}
-
 static int show_progress(void *opaque, Frame *f)
 {
     Run *run = opaque;
     Progress *p = &run->progress;
     const AVFrame *frame = f->out;
+    char counts[128];
     p->frame++;
     p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     p->bytes = run->writer ? writer_bytes(run->writer) : -1;
     p->held = run->writer ? writer_held(run->writer) : 0;
     progress_update(p);
-    say_day(run);
+    const int days = (int)(p->time / (24 * 60 * 60));
+    if (days > run->days && run->options->segment_time > 0) { /* a long recording */
+        run->days = days;
+        say(SAY_NORMAL, "%s: %d h so far: %s%.2f GB", media_quote(run->options->output), 24 * days,
+            print_counts(run, counts, sizeof(counts)), (double)p->bytes / 1e9);
+    }
     return 0;
 }
 
-static void add_sinks(Run *run, Sinks *s)
+/* Runs the stages to the end of the input, the first error or a signal. */
+static int process(Run *run)
 {
+    if (!run->planned)
+        choose_depth(run, (FramesSeen){0});
+    const Options *o = run->options;
+    /* True for live input that only the watchers of a virtual camera need. */
+    const bool is_only_watched = run->virtual && run->source->live && !run->writer && !o->stats &&
+                                 o->frames < 0 && !reads_source(run);
+    /* True if frames that the GPU decodes are needed on the host. */
+    const int needs_host_frames = run->video_options.decoder.gpu &&
+                                  (run->writer || run->virtual || o->overlay || reads_source(run));
+    const PipelineParts parts = {
+        .input = run->video,
+        .context = run->engine.context,
+        .params = &run->params,
+        .planned = run->planned,
+        .memory = equalizer_writes(&run->params) || needs_host_frames ? run->engine.memory : NULL,
+        .chroma = equalizer_writes_chroma(&run->params),
+        .source = reads_source(run),
+        .arrays = 1, /* for the summary of the picture */
+        .is_unwanted = is_only_watched ? virtual_camera_is_unwatched : NULL,
+        .opaque = run->virtual,
+        .lost = &run->lost,
+        .note = say_line,
+    };
+    RunLoop loop = {.stop = run->stop, .input = run->video};
+    Sinks *s = &loop.sinks;
     run->figures.params = &run->params;
-    run->figures.options = run->options;
+    run->figures.options = o;
     if (run->source->camera || run->paced)
         sinks_add(s, (Sink){.self = run, .frame = keep_time});
     sinks_add(s, figures_sink(&run->figures));
@@ -334,60 +420,25 @@ static void add_sinks(Run *run, Sinks *s)
     sinks_add(s, camera_sound_sink(run->sound));
     sinks_add(s, stats_sink(run->stats));
     sinks_add(s, (Sink){.self = run, .frame = show_progress});
-}
-
-/* True for live input that only the watchers of a virtual camera need. */
-static int only_watched(const Run *run)
-{
-    const Options *o = run->options;
-    return run->virtual && run->source->live && !run->writer && !o->stats && o->frames < 0 &&
-           !reads_source(run);
-}
-
-/* Runs the stages to the end of the input, the first error or a signal. */
-static int process(Run *run)
-{
-    if (!run->planned)
-        choose_depth(run, (FramesSeen){0});
-    /* True if frames that the GPU decodes are needed on the host. */
-    const int needs_host_frames =
-        run->video_options.decoder.gpu &&
-        (run->writer || run->virtual || run->options->overlay || reads_source(run));
-    const PipelineParts parts = {
-        .input = run->video,
-        .context = run->engine.context,
-        .params = &run->params,
-        .planned = run->planned,
-        .memory = equalizer_writes(&run->params) || needs_host_frames ? run->engine.memory : NULL,
-        .chroma = equalizer_writes_chroma(&run->params),
-        .source = reads_source(run),
-        .arrays = 1, /* for the summary of the picture */
-        .is_unwanted = only_watched(run) ? virtual_camera_is_unwatched : NULL,
-        .opaque = run->virtual,
-        .lost = &run->lost,
-        .note = say_line,
-    };
-    RunLoop loop = {.stop = run->stop, .input = run->video};
-    add_sinks(run, &loop.sinks);
     return run_pipeline(&loop, &parts, &run->error);
 }
 
 static int no_frames(Run *run, const char *damage)
 {
     const Options *o = run->options;
-    const int part = o->from_us > 0 || o->to_us >= 0;
     if (input_explain(run->video, &run->error) < 0)
         return EXIT_INPUT;
     if (run->trial) {
         run->trial->no_frames = 1;
         run->trial->damaged = *damage != '\0';
     }
-    return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
-                       run->source->name,
-                       *damage ? ": "
-                       : part  ? ": the given part is empty"
-                               : "",
-                       damage);
+    (void)media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded",
+                     run->source->name);
+    if (*damage)
+        media_add(&run->error, ": %s", damage);
+    else if (o->from_us > 0 || o->to_us >= 0)
+        media_add(&run->error, ": the given part is empty");
+    return EXIT_INPUT;
 }
 
 static void say_details(const Run *run)
@@ -396,12 +447,15 @@ static void say_details(const Run *run)
     const Decoder *decoder = input_decoder(run->video);
     const char *conversion = decoder_conversion(decoder);
     figures_say_details(&run->figures, run->lookahead != NULL);
+    const char *where = "in software: the GPU does not decode it";
+    if (decoder_is_on_gpu(decoder))
+        where = "on the GPU";
+    else if (!run->video_options.decoder.gpu)
+        where = "in software, which is faster here";
+    else if (engine_is_lost(&run->engine))
+        where = "in software since the GPU was lost";
     if (run->engine.decodes)
-        say(SAY_DETAILS, "decoded %s",
-            decoder_is_on_gpu(decoder)        ? "on the GPU"
-            : !run->video_options.decoder.gpu ? "in software, which is faster here"
-            : engine_is_lost(&run->engine)    ? "in software since the GPU was lost"
-                                              : "in software: the GPU does not decode it");
+        say(SAY_DETAILS, "decoded %s", where);
     engine_say_memory(&run->engine);
     if (conversion)
         say(SAY_DETAILS, "frames were converted from %s for the equalizer", conversion);
@@ -460,18 +514,6 @@ static int finish_files(Run *run, int partial)
     return ret < 0 ? ret : incomplete;
 }
 
-/* Keeps what an interrupted run has written, even if writing fails. */
-static int keep_part(Run *run)
-{
-    if (run->error.fault != MEDIA_OUTPUT)
-        run->error = (MediaError){0}; /* other errors follow from the signal */
-    (void)finish_files(run, 1);
-    run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
-    progress_end(&run->progress, "interrupted");
-    say_missed(run);
-    return EXIT_INTERRUPTED;
-}
-
 /* Fails if the lookahead saw other frames than the run, unless the input is damaged. */
 static int check_lookahead(Run *run, const char *damage)
 {
@@ -516,7 +558,7 @@ static int finish(Run *run)
     progress_end(&run->progress, incomplete ? "failed" : "done");
     say_missed(run);
     if (run->options->denoise != LUMEQ_DENOISE_AUTO && !run->figures.filtered)
-        say(SAY_WARNINGS, "--denoise had no effect: lumeq lifted nothing");
+        say(SAY_WARNINGS, "--denoise had no effect: nothing was lifted");
     const Decoder *decoder = input_decoder(run->video);
     if (decoder_changes(decoder))
         say(SAY_WARNINGS, "%s", decoder_changes(decoder));
@@ -537,7 +579,7 @@ static int run_all(Run *run, ProgressShare *share)
     int ret = 0;
     run->engine.real_time = o->camera || o->virtual_camera;
     if (check_output(run) < 0 || virtual_camera_open(&run->virtual, o, run->stop, error) < 0 ||
-        choose_lookahead(o, run->writer, &run->ahead, error) < 0 ||
+        choose_lookahead(run) < 0 ||
         (run->writer &&
          camera_sound_open(&run->sound, o, run->writer, &run->writer_options.tracks, error) < 0) ||
         engine_open(&run->engine, o, 0, error) < 0)
@@ -547,9 +589,8 @@ static int run_all(Run *run, ProgressShare *share)
         engine_encode_on_gpu(&run->engine);
     if (open_input(run) < 0)
         return -error->fault;
-    run->input = engine_input(o, run->source, run->writer);
     run->input.ahead = run->ahead > 0;
-    if (engine_params(&run->params, o, run->input, run->source, error) < 0 ||
+    if (setup_params(&run->params, &run->input, o, run->source, run->writer, error) < 0 ||
         open_reports(run) < 0 || drawing_open(&run->drawing, o, error) < 0)
         return -error->fault;
     run->progress.style = run->trial ? PROGRESS_NONE : headless_progress(run->options);
@@ -562,8 +603,17 @@ static int run_all(Run *run, ProgressShare *share)
         ret = look_ahead(run);
     if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
         ret = process(run);
+    if (atomic_load(run->stop) == RUN_INTERRUPTED && !run->trial) {
+        /* Keeps the written part, even if writing fails. */
+        if (error->fault != MEDIA_OUTPUT)
+            *error = (MediaError){0}; /* other errors follow from the signal */
+        (void)finish_files(run, 1);
+        run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
+        progress_end(&run->progress, "interrupted");
+        say_missed(run);
+    }
     if (atomic_load(run->stop) == RUN_INTERRUPTED)
-        return run->trial ? EXIT_INTERRUPTED : keep_part(run);
+        return EXIT_INTERRUPTED;
     const int code = ret < 0 ? -ret : finish(run);
     if (run->error.fault && run->error.fault != MEDIA_LOST)
         progress_end(&run->progress,
@@ -575,21 +625,22 @@ static void say_interrupted(const Run *run)
 {
     const char *name = run->writer ? writer_name(run->writer) : NULL;
     const char *stats = stats_name(run->stats), *report = run_report_name(run->report);
-    const int failed =
-        run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer);
     char counts[128];
-    say(SAY_ERRORS, "interrupted after %s%lld frame%s%s%s%s%s%s%s",
-        print_counts(run, counts, sizeof(counts)), (long long)run->progress.frame,
-        run->progress.frame == 1 ? "" : "s",
-        failed                                   ? ": "
-        : name && run->options->segment_time > 0 ? "; the last piece is "
-        : name                                   ? "; the finished part is in "
-                                                 : "",
-        failed ? run->error.text
-        : name ? media_quote(name)
-               : "",
-        stats ? "; the statistics are in " : "", stats ? media_quote(stats) : "",
-        report ? "; the report is in " : "", report ? media_quote(report) : "");
+    MediaError line = {0};
+    (void)media_fail(&line, MEDIA_OUTPUT, "interrupted after %s%lld frame%s",
+                     print_counts(run, counts, sizeof(counts)), (long long)run->progress.frame,
+                     run->progress.frame == 1 ? "" : "s");
+    if (run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer))
+        media_add(&line, ": %s", run->error.text);
+    else if (name && run->options->segment_time > 0)
+        media_add(&line, "; the last piece is %s", media_quote(name));
+    else if (name)
+        media_add(&line, "; the finished part is in %s", media_quote(name));
+    if (stats)
+        media_add(&line, "; the statistics are in %s", media_quote(stats));
+    if (report)
+        media_add(&line, "; the report is in %s", media_quote(report));
+    say(SAY_ERRORS, "%s", line.text);
 }
 
 /* -MEDIA_LOST: `again` has the options to begin again. */

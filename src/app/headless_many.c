@@ -12,16 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_run.h"
 #include "app/sandbox.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "job/folder_walk.h"
 #include "media/error.h"
 #include "media/output/container.h"
 #include "media/output/temp_file.h"
-#include "media/picture_pattern.h"
 #include "media/process.h"
 #include "media/text_list.h"
 
@@ -82,7 +81,7 @@ typedef struct Many {
     double size, done;     /* bytes of all inputs, and of those that are done */
 } Many;
 
-static int is_stopped(const Many *m)
+static bool is_stopped(const Many *m)
 {
     return atomic_load(m->stop) != RUN_ON;
 }
@@ -95,20 +94,9 @@ static bool says_little(const Many *m)
 
 /* ---- folders ---- */
 
-/* Makes a folder and notes it, to be removed at the end if it is empty. */
-static int make_folder(Many *m, const char *path)
-{
-    struct stat there;
-    if (mkdir(path, 0777) < 0) {
-        const int is_folder = errno == EEXIST && stat(path, &there) == 0 && S_ISDIR(there.st_mode);
-        errno = errno == EEXIST ? ENOTDIR : errno;
-        return is_folder ? 0 : -1;
-    }
-    return text_list_add(&m->made, path);
-}
-
 /* Makes the missing folders of an output, from the folder of all outputs on, whose parent has to
- * exist. Returns 0, or -1 with the reason. */
+ * exist, and notes them, to be removed at the end if they are empty. Returns 0, or -1 with the
+ * reason. */
 static int make_folders(Many *m, const char *output, char *why, size_t size)
 {
     char *path = strdup(output);
@@ -116,8 +104,15 @@ static int make_folders(Many *m, const char *output, char *why, size_t size)
     int ret = path ? 0 : -1;
     errno = path ? 0 : ENOMEM;
     while (end && ret >= 0) {
+        struct stat there;
         *end = '\0';
-        ret = make_folder(m, *path ? path : "/");
+        const char *folder = *path ? path : "/";
+        if (mkdir(folder, 0777) == 0) {
+            ret = text_list_add(&m->made, folder);
+        } else if (errno != EEXIST || stat(folder, &there) < 0 || !S_ISDIR(there.st_mode)) {
+            errno = errno == EEXIST ? ENOTDIR : errno;
+            ret = -1;
+        }
         if (ret < 0)
             break;
         *end = '/';
@@ -150,9 +145,9 @@ static void say_failure(const ListedFile *file, const char *why)
 {
     const bool named =
         strstr(why, media_quote(file->input)) || strstr(why, media_quote(file->output));
-    const char *what = file->code == EXIT_DAMAGED       ? "damaged: "
-                       : file->code == EXIT_INTERRUPTED ? ""
-                                                        : "failed: ";
+    const char *what = file->code == EXIT_INTERRUPTED ? "" : "failed: ";
+    if (file->code == EXIT_DAMAGED)
+        what = "damaged: ";
     say(SAY_ERRORS, "%s%s%s%s", what, named ? "" : media_quote(file->input),
         named || !*why ? "" : ": ", why);
 }
@@ -292,21 +287,7 @@ static int end_file(void *many, int slot, int status)
 
 /* ---- progress ---- */
 
-/* Progress counts bytes of input: durations are only known once files are opened. */
-static void begin_progress(Many *m)
-{
-    for (int i = 0; i < m->count; i++) {
-        ListedFile *file = &m->files[i];
-        struct stat there;
-        if (file->why || file->done)
-            continue;
-        m->progress.files++;
-        file->size = stat(file->input, &there) == 0 ? there.st_size : 0;
-        m->size += (double)file->size;
-    }
-    progress_start(&m->progress);
-}
-
+/* Counts bytes of input: durations are only known once files are opened. */
 static void show_progress(void *many)
 {
     Many *m = many;
@@ -332,19 +313,20 @@ static void show_progress(void *many)
 static void say_total(const Many *m)
 {
     static const char *const words[] = {"done",   "done before", "done, but damaged",
-                                        "failed", "interrupted", "not begun"};
+                                        "failed", "interrupted", "not started"};
     enum { DONE, BEFORE, DAMAGED, FAILED, STOPPED, NOT_BEGUN, KINDS };
     int counts[KINDS] = {0};
     char text[256] = "";
     size_t n = 0;
     for (int i = 0; i < m->count; i++) {
         const ListedFile *file = &m->files[i];
-        counts[file->code < 0                   ? NOT_BEGUN
-               : file->code == EXIT_DAMAGED     ? DAMAGED
-               : file->code == EXIT_INTERRUPTED ? STOPPED
-               : file->code != EXIT_DONE        ? FAILED
-               : file->done                     ? BEFORE
-                                                : DONE]++;
+        switch (file->code) {
+        case -1: counts[NOT_BEGUN]++; break;
+        case EXIT_DAMAGED: counts[DAMAGED]++; break;
+        case EXIT_INTERRUPTED: counts[STOPPED]++; break;
+        case EXIT_DONE: counts[file->done ? BEFORE : DONE]++; break;
+        default: counts[FAILED]++;
+        }
     }
     for (int i = 0; i < KINDS; i++)
         if (counts[i])
@@ -377,7 +359,7 @@ static int finish(Many *m)
     if (m->count > 1)
         say_total(m);
     if (left)
-        say(SAY_ERRORS, "interrupted: %d of %d file%s %s not begun; --resume continues with %s",
+        say(SAY_ERRORS, "interrupted: %d of %d file%s %s not started; --resume continues with %s",
             left, m->count, m->count == 1 ? "" : "s", left == 1 ? "was" : "were",
             left == 1 ? "it" : "them");
     if (m->unmarked && (left || m->options->resume))
@@ -411,7 +393,16 @@ static int run_files(Many *m)
         say(SAY_ERRORS, "%s", why);
         return EXIT_OUTPUT;
     }
-    begin_progress(m);
+    for (int i = 0; i < m->count; i++) {
+        ListedFile *file = &m->files[i];
+        struct stat there;
+        if (file->why || file->done)
+            continue;
+        m->progress.files++;
+        file->size = stat(file->input, &there) == 0 ? there.st_size : 0;
+        m->size += (double)file->size;
+    }
+    progress_start(&m->progress);
     const ProcessPool pool = {
         .jobs = m->most,
         .start = start_next,
@@ -451,7 +442,7 @@ static int look_at_file(void *wanted, int pipe)
     say_set_verbosity(SAY_ERRORS);
     if (sandbox_enter(&one, SANDBOX_RUN, &error) < 0)
         _exit(1);
-    const int answer = engine_wants(&one, w->path, w->many->stop);
+    const int answer = setup_wants(&one, w->path, w->many->stop);
     (void)!write(pipe, &answer, sizeof(answer));
     _exit(0);
 }
@@ -469,7 +460,7 @@ static int wants(Many *m, const char *path)
     if (m->progress.style == PROGRESS_BAR)
         say_bottom(text);
     if (!sandbox_suits(m->options, &why))
-        return engine_wants(m->options, path, m->stop);
+        return setup_wants(m->options, path, m->stop);
     if (process_start(&process, &options))
         return answer;
     while (process_read(&process, &answer, sizeof(answer), LOOK_MS) < 0)
@@ -479,30 +470,26 @@ static int wants(Many *m, const char *path)
     return answer;
 }
 
-static int is_same(const struct stat *a, const struct stat *b)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_ino && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* `below`: the subfolder, ending in a slash, or "". */
-static char *output_name(const Options *o, const char *below, const char *input)
-{
-    const char *base = file_name_base(input), *dot = strrchr(base, '.');
-    const char *extension = o->format ? container_extension(o->format, base) : NULL;
-    if (!extension)
-        return text_print("%s%s%s", o->output, below, base);
-    const size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    return text_print("%s%s%.*s.%s", o->output, below, (int)stem, base, extension);
-}
-
 static int add(Many *m, const char *below, const char *input)
 {
+    const Options *o = m->options;
+    const char *base = file_name_base(input), *dot = strrchr(base, '.');
+    const char *extension = o->format ? container_extension(o->format, base) : NULL;
+    const int stem = dot && dot != base && extension ? (int)(dot - base) : (int)strlen(base);
     ListedFile *files = realloc(m->files, ((size_t)m->count + 1) * sizeof(*files));
     if (!files)
         return media_no_memory(&m->error, MEDIA_INPUT);
     m->files = files;
     files[m->count] =
-        (ListedFile){.input = strdup(input), .output = output_name(m->options, below, input)};
+        (ListedFile){.input = strdup(input),
+                     .output = text_print("%s%s%.*s%s%s", o->output, below, stem, base,
+                                          extension ? "." : "", extension ? extension : "")};
     const ListedFile *file = &files[m->count++];
     return file->input && file->output ? 0 : media_no_memory(&m->error, MEDIA_INPUT);
 }
@@ -553,7 +540,7 @@ static int add_input(Many *m, const char *input)
     struct stat there = {0}, beside = {0};
     const int is_folder = stat(input, &there) == 0 && S_ISDIR(there.st_mode);
     const int n = (int)(file_name_base(input) - input);
-    char *folder = is_folder ? strdup(input) : n ? text_print("%.*s", n, input) : strdup(".");
+    char *folder = is_folder ? strdup(input) : text_print("%.*s", n ? n : 1, n ? input : ".");
     if (!folder)
         return media_no_memory(&m->error, MEDIA_INPUT);
     int ret = 0;
@@ -641,12 +628,14 @@ static int check_existing(Many *m)
             first = file->output;
     }
     free(inputs);
-    if (ret >= 0 && unexpected)
-        ret = media_fail(&m->error, MEDIA_USAGE,
-                         "%d of %d outputs exist%s, %s first; --resume skips finished files, "
-                         "-y overwrites them",
-                         unexpected, m->count, unexpected == 1 ? "s" : "", media_quote(first));
-    return ret < 0 ? ret : 0;
+    if (ret < 0 || !unexpected)
+        return ret < 0 ? ret : 0;
+    (void)(unexpected == 1
+               ? media_fail(&m->error, MEDIA_USAGE, "the output %s exists", media_quote(first))
+               : media_fail(&m->error, MEDIA_USAGE, "%d of %d outputs exist, such as %s",
+                            unexpected, m->count, media_quote(first)));
+    media_add(&m->error, "; --resume skips finished files, -y overwrites them");
+    return MEDIA_USAGE;
 }
 
 /*
@@ -663,7 +652,7 @@ static int list_files(Many *m)
     for (int i = 0; i < o->input_count && ret >= 0; i++)
         ret = add_input(m, o->inputs[i]);
     if (ret >= 0 && m->count == 0)
-        ret = media_fail(&m->error, MEDIA_INPUT, "there is no video in %s (%d file%s)",
+        ret = media_fail(&m->error, MEDIA_INPUT, "no video found in %s (%d file%s)",
                          o->input_count == 1 ? media_quote(o->inputs[0]) : "these folders",
                          m->others, m->others == 1 ? "" : "s");
     if (ret >= 0)
@@ -676,7 +665,7 @@ static int list_files(Many *m)
         say(SAY_NORMAL, "%d file%s without video %s left alone", m->others,
             m->others == 1 ? "" : "s", m->others == 1 ? "is" : "are");
     if (m->left_aside)
-        say(SAY_NORMAL, "the folder %s is for outputs and is skipped", media_quote(m->left_aside));
+        say(SAY_NORMAL, "skipping the output folder %s", media_quote(m->left_aside));
     return 0;
 }
 
@@ -690,10 +679,13 @@ int headless_many_run(const Options *options, atomic_int *stop)
     if (m.progress.style == PROGRESS_BAR)
         say_bottom("");
     if (code < 0 && is_stopped(&m))
-        say(SAY_ERRORS, "interrupted before the first file was begun");
+        say(SAY_ERRORS, "interrupted before the first file was started");
     else if (code < 0)
         say(SAY_ERRORS, "%s", m.error.text);
-    code = code >= 0 ? run_files(&m) : is_stopped(&m) ? EXIT_INTERRUPTED : -code;
+    if (code >= 0)
+        code = run_files(&m);
+    else
+        code = is_stopped(&m) ? EXIT_INTERRUPTED : -code;
     text_list_free(&m.made);
     text_list_free(&m.told);
     free(m.slots);

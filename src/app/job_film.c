@@ -1,18 +1,15 @@
 #include "app/job_film.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "app/drawing.h"
-#include "app/headless.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
 #include "app/sandbox.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "media/log.h"
-#include "run/equalizer_frame.h"
 
 void job_program(char *text, size_t size)
 {
@@ -72,7 +69,7 @@ static int parse(JobFilm *f, int argc, char **argv)
     ret |= text_list_print(all, "--output=%s", plan->output);
     ret |= text_list_add(all, "--") | text_list_add(all, plan->input);
     if (ret < 0)
-        return media_fail(&f->error, MEDIA_USAGE, "out of memory");
+        return media_no_memory(&f->error, MEDIA_USAGE);
     return options_parse(&f->options, all->count, all->all, text, sizeof(text)) < 0
                ? media_fail(&f->error, MEDIA_USAGE, "%s", text)
                : 0;
@@ -101,9 +98,9 @@ void job_film_deepen(JobFilm *f)
 static int find_codes(JobFilm *f)
 {
     CodeRange *codes = &f->video.decoder.codes;
-    *codes = engine_codes(&f->options, f->source);
+    *codes = setup_codes(&f->options, f->source);
     if (!f->plan.part_count) {
-        const int ret = engine_survey_codes(codes, &f->options, f->source, f->stop, &f->error);
+        const int ret = setup_survey_codes(codes, &f->options, f->source, f->stop, &f->error);
         if (ret < 0)
             return ret;
         f->plan.codes[0] = codes->window.low;
@@ -142,7 +139,7 @@ int job_film_open(JobFilm *f)
     const Options *o = &f->options;
     f->options.hwdec = OPTIONS_HWDEC_NO; /* damage decides where parts are cut */
     const WriterOptions before = f->writer_options;
-    f->writer_options = engine_writer(o, f->stop);
+    f->writer_options = setup_writer(o, f->stop);
     f->writer_options.take_encoded = before.take_encoded;
     f->writer_options.take_opaque = before.take_opaque;
     f->writer_options.whole = before.whole;
@@ -153,14 +150,14 @@ int job_film_open(JobFilm *f)
     f->writer_options.video.hint = sandbox_hint(o);
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
-    if (engine_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
+    if (setup_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
         (o->lookahead_for && check_files(f) < 0) || /* the plan's */
         engine_open(&f->engine, o, 0, &f->error) < 0)
         return f->error.fault;
-    f->video = engine_video(o, f->writer);
+    f->video = setup_video(o, f->writer);
     f->video.decoder.memory = f->engine.memory;
     f->video.decoder.threads = f->plan.decoder_threads;
-    if (engine_open_source(&f->source, o, o->input, f->stop, &f->error) < 0)
+    if (setup_source(&f->source, o, o->input, NULL, f->stop, &f->error) < 0)
         return f->error.fault;
     if (source_is_one_picture(f->source))
         return media_fail(&f->error, MEDIA_USAGE,
@@ -168,9 +165,9 @@ int job_film_open(JobFilm *f)
                           media_quote(o->input));
     if (writer_map(f->writer, f->source, &f->error) < 0 || find_codes(f) < 0)
         return f->error.fault;
-    f->input = engine_input(&f->options, f->source, f->writer);
     f->input.ahead = 1;
-    const int ret = engine_params(&f->params, &f->options, f->input, f->source, &f->error);
+    const int ret =
+        setup_params(&f->params, &f->input, &f->options, f->source, f->writer, &f->error);
     job_film_deepen(f);
     return ret;
 }
@@ -178,13 +175,7 @@ int job_film_open(JobFilm *f)
 int job_film_source(void *film, Source **source, MediaError *error)
 {
     const JobFilm *f = film;
-    if (engine_open_again(source, &f->options, f->options.input, f->stop, error) < 0)
-        return error->fault;
-    const AVFormatContext *mapped = f->source->format;
-    AVFormatContext *format = (*source)->format;
-    for (unsigned i = 0; i < format->nb_streams && i < mapped->nb_streams; i++)
-        format->streams[i]->discard = mapped->streams[i]->discard;
-    return 0;
+    return setup_source_again(source, &f->options, NULL, f->source, f->stop, error);
 }
 
 int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
@@ -224,7 +215,7 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
     AVFrame *frame = av_frame_clone(first);
     options.overlay = 0; /* changes no size */
     int ret = frame ? drawing_open(&drawing, &options, &f->error)
-                    : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+                    : media_no_memory(&f->error, MEDIA_OUTPUT);
     if (ret >= 0)
         ret = drawing_compare(drawing, first, frame, &f->error);
     if (ret >= 0)

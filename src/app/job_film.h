@@ -2,10 +2,14 @@
 #ifndef LUMEQ_APP_JOB_FILM_H
 #define LUMEQ_APP_JOB_FILM_H
 
+#include <stdbool.h>
+
 #include "app/engine.h"
 #include "app/options/options.h"
 #include "app/progress.h"
 #include "job/job_plan.h"
+#include "media/output/writer.h"
+#include "run/input.h"
 
 typedef struct JobFilm {
     Options options;
@@ -80,6 +84,6 @@ int job_step_join(JobFilm *film, int *code);
 int job_is_joined(const char *output, const char *rows, int *code);
 
 /* True if the output was made by the job whose folder still exists. */
-int job_is_own(const char *output);
+bool job_is_own(const char *output);
 
 #endif

@@ -1,5 +1,4 @@
 /* The steps of a job before its parts are encoded: plan and measure. */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -9,10 +8,10 @@
 #include <unistd.h>
 
 #include "app/decision.h"
-#include "app/engine.h"
 #include "app/headless.h"
 #include "app/job_film.h"
 #include "app/options/option_arguments.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "job/film_parts.h"
 #include "job/job_plan.h"
@@ -78,7 +77,7 @@ static int begin_plan(JobFilm *f)
     return job_input_look(&plan->identity, plan->input, &f->error);
 }
 
-static int same_text(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -116,8 +115,7 @@ static int take_plan_there(JobFilm *f)
     int ret = job_plan_read(&there, path.text, f->plan.program, &why);
     const char *other = ret < 0 ? why.text : differs_in(&there, &f->plan);
     if (other)
-        ret = media_fail(error, MEDIA_USAGE,
-                         "%s has a plan already, but for something else (%s); -y%s replaces it",
+        ret = media_fail(error, MEDIA_USAGE, "%s already has another plan (%s); -y%s replaces it",
                          folder, other, resume ? " without --resume" : "");
     else if (f->local && !resume)
         ret = media_fail(
@@ -287,7 +285,7 @@ static LumeqMoment moment_of(const JobPlan *plan, const MeasuredFrame *frame, in
 /* Counts the frames that a lookahead would see first, and those of them that need filtering. */
 static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
 {
-    const int64_t lookahead = lookahead_of_parts(&f->options);
+    const int64_t lookahead = options_lookahead(&f->options);
     CurveMaker *maker = NULL;
     MeasuredFrame frame;
     int ret = curve_maker_open(&maker, &f->params, 0, 0, &f->error);
@@ -319,7 +317,7 @@ static int choose_depth(JobFilm *f, FilmMeasures in)
         return 0;
     writer_close(&f->writer);
     f->writer_options.tracks.note = NULL; /* the first writer has printed the notes */
-    return engine_create_writer(&f->writer, &f->writer_options, &f->options, &f->error) < 0 ||
+    return setup_create_writer(&f->writer, &f->writer_options, &f->options, &f->error) < 0 ||
                    writer_map(f->writer, f->source, &f->error) < 0
                ? f->error.fault
                : try_encoder(f);
@@ -393,7 +391,7 @@ static int plan_curves(JobFilm *f, FilmMeasures in)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
     p->film = f;
     p->in = in;
-    int ret = curve_maker_open(&p->maker, &f->params, lookahead_of_parts(&f->options), plan->depth,
+    int ret = curve_maker_open(&p->maker, &f->params, options_lookahead(&f->options), plan->depth,
                                &f->error);
     for (int i = 0; ret >= 0 && i < plan->part_count; i++)
         ret = plan_part(p, i);
@@ -473,9 +471,7 @@ static int list_parts(JobFilm *f)
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = o->frames,
-        .parts = f->local        ? 0
-                 : o->no_measure ? o->parts
-                                 : 1,
+        .parts = o->no_measure || f->local ? o->parts * !f->local : 1,
         .seconds = !f->local && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
         .at_a_time = f->local,
         .timed = o->no_measure,
@@ -519,7 +515,6 @@ static int make_plan(JobFilm *f)
 int job_step_plan(JobFilm *f)
 {
     f->options.lookahead_for = "a film in parts";
-    f->options.lookahead = (double)lookahead_of_parts(&f->options) * 1e-9;
     const int there = begin_plan(f) < 0 || job_folder_check(f->plan.folder, &f->error) < 0
                           ? f->error.fault
                           : take_plan_there(f);
@@ -528,7 +523,7 @@ int job_step_plan(JobFilm *f)
         say_planned(f);
     else if (ret >= 0)
         say(f->local ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
-            there ? " has this plan already" : "", f->plan.part_count,
+            there ? " already has this plan" : "", f->plan.part_count,
             f->plan.part_count == 1 ? "" : "s", there ? "" : ", to be measured");
     return ret < 0 ? ret : 0;
 }
@@ -546,7 +541,7 @@ int job_step_measure(JobFilm *f, int part)
     const int is_there = part_measures_open(&reader, &measures, &f->plan, part, &why) >= 0;
     frame_reader_close(&reader);
     if (is_there && !f->options.overwrite) {
-        say(SAY_NORMAL, "part %d is measured already", part);
+        say(SAY_NORMAL, "part %d is already measured", part);
         return 0;
     }
     int ret = open_film(f);
@@ -564,7 +559,7 @@ int job_step_measure(JobFilm *f, int part)
 int job_step_finish(JobFilm *f)
 {
     if (f->plan.ready) {
-        say(SAY_NORMAL, "the plan is finished already");
+        say(SAY_NORMAL, "the plan is already finished");
         return 0;
     }
     if (open_film(f) < 0)

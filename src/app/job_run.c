@@ -18,6 +18,7 @@
 #include "app/job_film.h"
 #include "app/options/option_arguments.h"
 #include "app/sandbox.h"
+#include "app/setup.h"
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
@@ -119,7 +120,7 @@ int job_run_at_a_time(const Options *o, int rows)
     if (o->jobs > 0)
         return FFMIN((int)o->jobs, MOST_SLOTS);
     if (cores <= 0) {
-        const AVCodec *codec = options_many(o) ? NULL : engine_find_encoder(o);
+        const AVCodec *codec = options_many(o) ? NULL : setup_find_encoder(o);
         cores = FFMAX(codec ? encoder_cores(codec, rows) : 0, CORES_OF_RUN);
     }
     return av_clip(process_cores() / cores, FFMAX(gpus, 1), MOST_SLOTS);
@@ -134,7 +135,7 @@ int job_run_device(const Options *o, int slot)
 
 /* ---- processes ---- */
 
-static int is_of_parts(const JobRun *r)
+static bool is_of_parts(const JobRun *r)
 {
     return r->step == MEASURE || r->step == SEGMENT;
 }
@@ -148,9 +149,9 @@ static int measures_at_a_time(const Options *o)
 
 static int at_a_time(const JobRun *r)
 {
-    return r->step == SEGMENT   ? FFMAX(r->film.plan.jobs, 1)
-           : r->step == MEASURE ? measures_at_a_time(r->options)
-                                : 1;
+    if (r->step == SEGMENT)
+        return FFMAX(r->film.plan.jobs, 1);
+    return r->step == MEASURE ? measures_at_a_time(r->options) : 1;
 }
 
 static int take_step(JobFilm *f, int step, int part, int *code)
@@ -182,7 +183,7 @@ static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
         f->options.inputs = NULL;
         f->options.device = w->device;
         if (o->jobs <= 0) /* without a source it fails later */
-            (void)engine_open_again(&source, o, o->input, f->stop, &ignored);
+            (void)setup_source_again(&source, o, NULL, NULL, f->stop, &ignored);
         f->plan.jobs = job_run_at_a_time(o, source ? source->video->codecpar->height : 0);
         source_close(&source);
         return 0;
@@ -290,8 +291,8 @@ static int end_step_of(void *run, int slot, int status)
     return code >= 0 && w.answer.error.text[0]
                ? media_fail(error, av_clip(-code, MEDIA_OUTPUT, MEDIA_USAGE), "%s%s", name,
                             w.answer.error.text)
-               : media_fail(error, MEDIA_OUTPUT, "%sits process was ended by %s, twice", name,
-                            WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "itself");
+               : media_fail(error, MEDIA_OUTPUT, "%sits process failed twice: %s", name,
+                            WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it exited");
 }
 
 static void look_at_workers(void *run)
@@ -335,7 +336,7 @@ static int run_step(JobRun *r, int step)
     for (int i = 0; has_memory && i < jobs; i++)
         r->slots[i].part = -1;
     if (done)
-        say(SAY_NORMAL, "%d of %d parts are there already", done, r->count);
+        say(SAY_NORMAL, "%d of %d parts already exist", done, r->count);
     const ProcessPool pool = {
         .jobs = jobs,
         .start = start_next,
@@ -350,7 +351,7 @@ static int run_step(JobRun *r, int step)
     f->progress.frames = f->plan.frames;
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
     if (!has_memory || process_pool_run(&pool) < 0)
-        (void)media_fail(&f->error, MEDIA_OUTPUT, "out of memory"); /* keeps an earlier error */
+        (void)media_no_memory(&f->error, MEDIA_OUTPUT); /* keeps an earlier error */
     free(r->parts);
     free(r->slots);
     if (r->shares != MAP_FAILED)
@@ -410,7 +411,7 @@ int job_run(const Options *options, atomic_int *stop)
             media_quote(output));
         return r.code;
     }
-    if (engine_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
+    if (setup_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);
         return -f->error.fault;
     }
@@ -423,7 +424,7 @@ int job_run(const Options *options, atomic_int *stop)
     f->progress.passes = 2;
     progress_start(&f->progress);
     const int ret = run_all(&r);
-    const int code = ret > 0 ? r.code : ret < 0 ? -ret : EXIT_INTERRUPTED;
+    const int failed = ret < 0 ? -ret : EXIT_INTERRUPTED, code = ret > 0 ? r.code : failed;
     f->progress.bytes = ret > 0 ? job_file_look(output).size : -1;
     if (r.planned || f->progress.frame)
         progress_end(&f->progress, run_end_state(code));
@@ -463,7 +464,7 @@ static int find_word(const char *name)
     return i;
 }
 
-int job_is_command(int argc, char **argv)
+bool job_is_command(int argc, char **argv)
 {
     return argc > 1 && find_word(argv[1]) < COMMANDS;
 }
@@ -513,9 +514,8 @@ static int read_command(JobFilm *f, int command, int argc, char **argv, long *pa
     const int has_part = command == MEASURE || command == SEGMENT;
     if (argc < 1 || argv[0][0] == '-')
         return media_fail(&f->error, MEDIA_USAGE,
-                          "lumeq %s needs %sa plan, OUT.lumeq/plan; a file called %s is ./%s",
-                          job_words[command],
-                          command == PLAN ? "a film and its name, IN -o OUT, or " : "",
+                          "lumeq %s needs %sOUT.lumeq/plan; for a file named %s, write ./%s",
+                          job_words[command], command == PLAN ? "IN -o OUT, or " : "",
                           job_words[command], job_words[command]);
     if (has_part)
         ret = find_part(f, command, argc - 1, argv + 1, &used, part);
@@ -568,10 +568,10 @@ int job_command(int argc, char **argv, atomic_int *stop)
                      : read_command(&film, command, argc - 2, argv + 2, &part);
     if (ret > 0) {
         say_set_color((SayColor)o->color);
-        say_set_verbosity(o->quiet ? SAY_ERRORS : o->verbose ? SAY_DETAILS : SAY_NORMAL);
+        say_set_verbosity(options_verbosity(o));
         media_log_install(o->verbose, say_detail, say_error);
         film.progress.style = headless_progress(o);
-        ret = engine_check_parts(o, &film.error);
+        ret = setup_check_parts(o, &film.error);
         if (ret >= 0)
             ret = sandbox_enter(o, SANDBOX_STEP, &film.error);
         if (ret >= 0)
@@ -605,7 +605,6 @@ uint32_t made_how(const Options *o, const char *input)
         in = (struct stat){0};
     const int64_t id[] = {in.st_size, in.st_mtim.tv_sec, in.st_mtim.tv_nsec};
     uint32_t sum = checksum(0, id, sizeof(id));
-    sum = checksum(sum, &o->lookahead, sizeof(o->lookahead)); /* it is not among the arguments */
     (void)add(&sum, path);
     (void)option_arguments(o, add, &sum);
     return sum;

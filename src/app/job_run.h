@@ -4,6 +4,7 @@
 #define LUMEQ_APP_JOB_RUN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "app/options/options.h"
@@ -22,7 +23,7 @@ int job_run_device(const Options *options, int slot);
 extern const char *const job_words[];
 
 /* True if the first argument is a command. */
-int job_is_command(int argc, char **argv);
+bool job_is_command(int argc, char **argv);
 
 /* Runs the command. `stop`: see headless_run(). Returns the exit code. */
 int job_command(int argc, char **argv, atomic_int *stop);

@@ -1,16 +1,13 @@
 #include "app/job_film.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/drawing.h"
-#include "app/job_run.h"
 #include "app/run_end.h"
 #include "app/run_summary.h"
 #include "app/stats.h"
@@ -24,11 +21,6 @@
 #include "media/regular_file.h"
 #include "run/curve_maker.h"
 #include "run/run.h"
-
-static int is_stopped(const JobFilm *f)
-{
-    return atomic_load(f->stop) != RUN_ON;
-}
 
 static int interrupted(JobFilm *f)
 {
@@ -74,7 +66,7 @@ static int write_marker(void *film, const struct stat *whole, MediaError *error)
                             error);
 }
 
-int job_is_own(const char *output)
+bool job_is_own(const char *output)
 {
     struct stat about;
     char damage[sizeof(((JobFilm *)0)->damage)];
@@ -93,7 +85,7 @@ int job_is_joined(const char *output, const char *rows, int *code)
                   named.st_ctim.tv_nsec < marker.st_mtim.tv_nsec)))
         return 0;
     job_folder_clear(job_folder(output).text);
-    say(SAY_NORMAL, "%s is complete already", media_quote(output));
+    say(SAY_NORMAL, "%s is already complete", media_quote(output));
     *code = losses_say_damage(damage, NULL);
     return 1;
 }
@@ -136,7 +128,7 @@ static int open_segment(Segment *s)
     if (!opened)
         return f->error.fault;
     if (record_file_open(&s->curves.file, &f->plan, RECORDS_CURVES, s->number, &f->error) < 0) {
-        (void)media_fail(&f->error, MEDIA_INPUT, "%s, the curves of the part, is missing",
+        (void)media_fail(&f->error, MEDIA_INPUT, "%s, the curves of the part, are missing",
                          media_quote(s->curves.file.path));
         return f->error.fault;
     }
@@ -247,7 +239,7 @@ int job_step_segment(JobFilm *f, int part)
     }
     s.part = &f->plan.parts[part];
     if (!f->options.overwrite && film_joiner_has(&f->plan, part)) {
-        say(SAY_NORMAL, "part %d is there already", part);
+        say(SAY_NORMAL, "part %d already exists", part);
         return 0;
     }
     f->writer_options.take_encoded = take_encoded;
@@ -285,7 +277,7 @@ static int write_video(Joining *j, int64_t until)
 {
     JobFilm *f = j->film;
     int ret = 0;
-    while (ret >= 0 && !is_stopped(f)) {
+    while (ret >= 0 && atomic_load(f->stop) == RUN_ON) {
         const int64_t next = film_joiner_next(j->joiner);
         if (next == INT64_MAX ||
             (until != INT64_MAX &&
@@ -390,7 +382,7 @@ int job_step_join(JobFilm *f, int *code)
     f->writer_options.whole_opaque = f;
     int ret = -1;
     if (!j.packet) {
-        (void)media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        (void)media_no_memory(&f->error, MEDIA_OUTPUT);
         goto end;
     }
     if (!f->plan.ready) {

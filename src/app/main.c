@@ -19,7 +19,6 @@
 #include "app/sandbox.h"
 #include "app/signals.h"
 #include "app/terminal.h"
-#include "media/camera/camera.h"
 #include "media/error.h"
 #include "media/input/source.h"
 #include "media/input/url.h"
@@ -31,15 +30,6 @@
 
 static atomic_int stop = RUN_ON;
 static TextList own; /* copies of arguments with secrets */
-
-static void print_version(void)
-{
-    char versions[256];
-    media_versions(versions, sizeof(versions));
-    const int version = lumeq_version();
-    printf("lumeq %d.%d.%d\n%s\n%s\ncameras: V4L2\n", version / 1000000, version / 1000 % 1000,
-           version % 1000, lumeq_build_info(), versions);
-}
 
 static int print_gpus(void)
 {
@@ -79,22 +69,6 @@ static int print_cameras(void)
     return EXIT_DONE;
 }
 
-static void print_mode(const CameraMode *mode, const CameraMode *before)
-{
-    char code[8], text[256];
-    if (!before || before->fourcc != mode->fourcc) {
-        camera_fourcc_text(mode->fourcc, code);
-        if (mode->format)
-            say_answer("%s (%s, %s)", mode->format, code, mode->description);
-        else
-            say_answer("%s (%s): not supported", code, mode->description);
-        if (*camera_mode_advice(mode))
-            say_answer("   %s", camera_mode_advice(mode));
-    }
-    camera_mode_text(mode, text, sizeof(text));
-    say_answer("   %s", text);
-}
-
 static int print_formats(const char *camera)
 {
     MediaError error = {0};
@@ -109,13 +83,26 @@ static int print_formats(const char *camera)
         return -error.fault;
     }
     say_answer("%s%s%s", device.path, *device.name ? ", " : "", device.name);
-    for (int i = 0; i < count; i++)
-        print_mode(&modes[i], i ? &modes[i - 1] : NULL);
+    for (int i = 0; i < count; i++) {
+        const CameraMode *mode = &modes[i];
+        char code[8], text[256];
+        if (!i || modes[i - 1].fourcc != mode->fourcc) {
+            camera_fourcc_text(mode->fourcc, code);
+            if (mode->format)
+                say_answer("%s (%s, %s)", mode->format, code, mode->description);
+            else
+                say_answer("%s (%s): not supported", code, mode->description);
+            if (*camera_mode_advice(mode))
+                say_answer("   %s", camera_mode_advice(mode));
+        }
+        camera_mode_text(mode, text, sizeof(text));
+        say_answer("   %s", text);
+    }
     camera_free(&modes);
     return EXIT_DONE;
 }
 
-static int print_microphones(void)
+static void print_microphones(void)
 {
     MediaError error = {0};
     TextList names = {0};
@@ -125,7 +112,6 @@ static int print_microphones(void)
     if (!names.count)
         say(SAY_NORMAL, "%s", ret < 0 ? error.text : "no microphone found");
     text_list_free(&names);
-    return EXIT_DONE;
 }
 
 #define SECONDS 20 /* a working driver answers within this time */
@@ -151,43 +137,27 @@ static int try_hardware(void *opaque, int output)
     _exit(0); /* skip exit handlers of drivers */
 }
 
-static void read_answer(char answer[MAX_ANSWER])
-{
-    const ProcessOptions options = {.body = try_hardware};
-    Process process;
-    size_t size = 0;
-    if (process_start(&process, &options) == 0) {
-        (void)process_read_all(&process, answer, MAX_ANSWER - 1, &size, SECONDS * 1000);
-        (void)process_wait(&process, 500);
-    }
-    answer[size] = '\0';
-}
-
-/* Prints why the encoder does not work, or "" if it does. */
-static void find_reason(const char *answer, const char *name, char *reason, size_t size)
-{
-    const size_t n = strlen(name);
-    for (const char *line = answer; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        if (strncmp(line, name, n) == 0 && line[n] == ' ') {
-            snprintf(reason, size, "%.*s", (int)strcspn(line + n + 1, "\n"), line + n + 1);
-            return;
-        }
-    snprintf(reason, size, "its driver does not respond");
-}
-
+/* Prints the hardware encoders that work, or the others with the reason, from the answer of
+ * try_hardware(). */
 static void print_hardware(const char *answer, int working)
 {
     const AVCodec *codec;
     void *at = NULL;
     while ((codec = codec_list_next(&at, 1))) {
-        char reason[512];
-        find_reason(answer, codec->name, reason, sizeof(reason));
-        const int works = !*reason;
+        const size_t n = strlen(codec->name);
+        const char *reason = "its driver does not respond";
+        int length = (int)strlen(reason);
+        for (const char *line = answer; *line; line += strcspn(line, "\n"), line += *line == '\n')
+            if (strncmp(line, codec->name, n) == 0 && line[n] == ' ') {
+                reason = line + n + 1;
+                length = (int)strcspn(reason, "\n");
+            }
+        const int works = !length;
         if (works != working)
             continue;
         codec_list_encoder(codec, say_answer_line);
         if (!working)
-            say_answer("   does not work here: %s", reason);
+            say_answer("   does not work here: %.*s", length, reason);
     }
 }
 
@@ -195,43 +165,48 @@ static void print_hardware(const char *answer, int working)
  * CPU, then hardware encoders that do not work, each with the reason. */
 static void print_encoders(void)
 {
+    const ProcessOptions options = {.body = try_hardware};
     char answer[MAX_ANSWER];
     const AVCodec *codec;
+    Process process;
+    size_t size = 0;
     void *at = NULL;
-    read_answer(answer);
+    if (process_start(&process, &options) == 0) {
+        (void)process_read_all(&process, answer, MAX_ANSWER - 1, &size, SECONDS * 1000);
+        (void)process_wait(&process, 500);
+    }
+    answer[size] = '\0';
     print_hardware(answer, 1);
     while ((codec = codec_list_next(&at, 0)))
         codec_list_encoder(codec, say_answer_line);
     print_hardware(answer, 0);
 }
 
-/* Lists the values of the option `name`. */
-static void print_list(const char *name)
-{
-    if (strcmp(name, "profile") == 0)
-        profile_print_all();
-    else if (strcmp(name, "vcodec") == 0)
-        print_encoders();
-    else if (strcmp(name, "acodec") == 0)
-        codec_list_sound(say_answer_line);
-    else
-        codec_list_containers(say_answer_line);
-}
-
 /* Prints what --help, --version and the like ask for. Returns the exit code. */
 static int print_information(const Options *options)
 {
+    const int version = lumeq_version();
+    const char *list = options_list(options); /* the option with the value "help" */
+    char versions[256];
     int code = EXIT_DONE;
+    media_versions(versions, sizeof(versions));
     if (options->help)
         options_print_help((OptionsHelp)options->help);
     else if (options->version)
-        print_version();
+        printf("lumeq %d.%d.%d\n%s\n%s\ncameras: V4L2\n", version / 1000000, version / 1000 % 1000,
+               version % 1000, lumeq_build_info(), versions);
     else if (options->doctor)
         code = doctor_run(options->json, options->color == SAY_COLOR_ALWAYS);
-    else if (options_list(options) && strcmp(options_list(options), "microphone") == 0)
-        code = print_microphones();
-    else if (options_list(options))
-        print_list(options_list(options));
+    else if (list && strcmp(list, "microphone") == 0)
+        print_microphones();
+    else if (list && strcmp(list, "profile") == 0)
+        profile_print_all();
+    else if (list && strcmp(list, "vcodec") == 0)
+        print_encoders();
+    else if (list && strcmp(list, "acodec") == 0)
+        codec_list_sound(say_answer_line);
+    else if (list)
+        codec_list_containers(say_answer_line);
     else if (options->list_devices)
         code = print_cameras();
     else if (options->list_formats)
@@ -303,7 +278,7 @@ static int run(Options *options)
     MediaError error = {0};
     if (options_ask(options))
         return print_information(options);
-    say_set_verbosity(options->quiet ? SAY_ERRORS : options->verbose ? SAY_DETAILS : SAY_NORMAL);
+    say_set_verbosity(options_verbosity(options));
     media_log_install(options->verbose, say_detail, say_error);
     if (options->config_path)
         say(SAY_DETAILS, "settings file: %s", media_quote(options->config_path));

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "app/options/options.h"
 #include "app/recording.h"
 #include "app/remembered.h"
+#include "app/setup.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/virtual_camera.h"
@@ -39,65 +41,48 @@ static void lose_start_window(void *opaque)
     _exit(EXIT_OUTPUT);
 }
 
-/* Begins to open the chosen file while the window stays. Returns 1 if there is nothing to wait for.
- */
-static int begin_opening(StartWindow *w, const Options *options, const atomic_int *stop,
-                         const FileList *files, SourceOpening **opening)
-{
-    MediaError why = {0};
-    struct stat there;
-    char line[512];
-    const char *path = files->entries[0].path;
-    source_opening_cancel(opening, 0);
-    if (files->count > 1 || (stat(path, &there) == 0 && S_ISDIR(there.st_mode)))
-        return 1; /* several files, or the videos of a folder, are tried when they play */
-    const int ret = engine_start_opening(opening, options, path, stop, &why);
-    snprintf(line, sizeof(line), "Opening %.480s", files->entries[0].name);
-    start_window_say(w, ret < 0 ? why.text : line);
-    return 0;
-}
-
-/* Returns 1 if the file could be opened. */
-static int follow_opening(StartWindow *w, SourceOpening **opening)
-{
-    MediaError why = {0};
-    Source *source = NULL;
-    const int ret = *opening ? source_opening_take(opening, 0, &source, &why) : AVERROR(EAGAIN);
-    source_close(&source);
-    if (ret < 0 && ret != AVERROR(EAGAIN)) {
-        say(SAY_ERRORS, "%s", why.text);
-        start_window_say(w, why.text);
-    }
-    return ret >= 0;
-}
-
-static int open_start_window(StartWindow **window, const Options *o, MediaError *error)
-{
-    const PlayerOptions options = {
-        .osd_scale = o->osd_scale,
-        .fullscreen = o->fullscreen,
-        .host = {.note = say_line, .detail = say_detail, .lost = lose_start_window},
-    };
-    return start_window_open(window, &options, error);
-}
-
 /* Opens the window if *window is NULL. Shows this message ("": none) until the user chooses a file
  * that can be opened, or several files. Returns 1 with the files, 0 if the window was closed or the
  * run stopped, MEDIA_USAGE (no display) or MEDIA_INPUT. */
 static int start_choose(StartWindow **window, const Options *o, atomic_int *stop,
                         const char *message, FileList *files, MediaError *error)
 {
+    const PlayerOptions options = {
+        .osd_scale = o->osd_scale,
+        .fullscreen = o->fullscreen,
+        .host = {.note = say_line, .detail = say_detail, .lost = lose_start_window},
+    };
     SourceOpening *opening = NULL;
-    int ret = *window ? 0 : open_start_window(window, o, error), is_chosen = 0;
+    int ret = *window ? 0 : start_window_open(window, &options, error), is_chosen = 0;
     if (ret < 0)
         return ret;
     start_window_say(*window, message);
     while (!is_chosen && ret == 0 && atomic_load(stop) == RUN_ON) {
+        MediaError why = {0};
+        Source *source = NULL;
+        struct stat there;
+        char line[512];
         ret = start_window_turn(*window, error);
-        if (ret == 0 && start_window_take(*window, files))
-            is_chosen = begin_opening(*window, o, stop, files, &opening);
-        if (ret == 0 && !is_chosen)
-            is_chosen = follow_opening(*window, &opening);
+        if (ret == 0 && start_window_take(*window, files)) {
+            const char *path = files->entries[0].path;
+            source_opening_cancel(&opening, 0);
+            /* Several files, or the videos of a folder, are tried when they play. */
+            is_chosen = files->count > 1 || (stat(path, &there) == 0 && S_ISDIR(there.st_mode));
+            snprintf(line, sizeof(line), "Opening %.480s", files->entries[0].name);
+            if (!is_chosen)
+                start_window_say(*window, setup_start_opening(&opening, o, path, stop, &why) < 0
+                                              ? why.text
+                                              : line);
+        }
+        if (ret < 0 || is_chosen || !opening)
+            continue;
+        const int opened = source_opening_take(&opening, 0, &source, &why);
+        source_close(&source);
+        is_chosen = opened >= 0;
+        if (opened < 0 && opened != AVERROR(EAGAIN)) {
+            say(SAY_ERRORS, "%s", why.text);
+            start_window_say(*window, why.text);
+        }
     }
     source_opening_cancel(&opening, 1);
     return ret < 0 ? ret : is_chosen;
@@ -292,7 +277,7 @@ static char *print_command(void *opaque, const char *path, const Source *source,
 #define MIN_LENGTH INT64_C(60000000)
 #define EDGE INT64_C(5000000)
 
-static int is_file(const char *path, const Source *source)
+static bool is_file(const char *path, const Source *source)
 {
     return S_ISREG(source->file.st_mode) && !source->camera && strcmp(path, "-") != 0;
 }
@@ -321,7 +306,7 @@ static int start_opening(void *opaque, const char *path, MediaError *error)
 {
     Play *p = opaque;
     source_opening_cancel(&p->opening, 0);
-    return engine_start_opening(&p->opening, p->options, path, p->stop, error);
+    return setup_start_opening(&p->opening, p->options, path, p->stop, error);
 }
 
 static int list_files(void *opaque, const char *path, FileList *files)
@@ -337,8 +322,7 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
         return ret;
     LumeqParams usual; /* only checked: the window's settings apply */
     if (ret >= 0) {
-        p->next_input = engine_input(p->options, *source, NULL);
-        ret = engine_params(&usual, p->options, p->next_input, *source, error);
+        ret = setup_params(&usual, &p->next_input, p->options, *source, NULL, error);
     }
     p->next_live = ret >= 0 && (*source)->live;
     if (ret < 0)
@@ -382,34 +366,10 @@ static void lose_display(void *opaque)
     _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }
 
-/* Fails early, not when the user takes a screenshot. */
-static int check_screenshot_dir(const char *folder, MediaError *error)
-{
-    struct stat there;
-    if (!folder)
-        return 0;
-    if (stat(folder, &there) >= 0 && !S_ISDIR(there.st_mode))
-        errno = ENOTDIR;
-    else if (access(folder, W_OK | X_OK) >= 0)
-        return 0;
-    return media_fail(error, MEDIA_OUTPUT, "cannot write screenshots into the folder %s: %s",
-                      media_quote(folder), strerror(errno));
-}
-
 /* The file to open; NULL for the camera. */
 static const char *input_path(const Play *p)
 {
     return p->files.count ? p->files.entries[p->files.at].path : p->options->input;
-}
-
-static int list_inputs(Play *p, MediaError *error)
-{
-    p->files = (FileList){.at = -1, .round = p->options->loop_all};
-    for (int i = 0; !p->options->camera && i < p->options->input_count; i++)
-        if (add_files(&p->files, p->options, p->options->inputs[i]) < 0)
-            return media_fail(error, MEDIA_INPUT, "out of memory");
-    p->files.at = p->files.count ? 0 : -1;
-    return 0;
 }
 
 /* Reports an unusable file of the list and selects the next one. */
@@ -425,7 +385,7 @@ static int skip_file(Play *p, MediaError *error)
                : media_fail(error, MEDIA_INPUT, "cannot play any of %d files", p->files.count);
 }
 
-static int has_more_files(const Play *p)
+static bool has_more_files(const Play *p)
 {
     return p->files.count > 1 && !atomic_load(p->stop);
 }
@@ -434,7 +394,7 @@ static int has_more_files(const Play *p)
 static int open_source(Play *p, Source **source, MediaError *error)
 {
     int ret;
-    while ((ret = engine_open_source(source, p->options, input_path(p), p->stop, error)) < 0 &&
+    while ((ret = setup_source(source, p->options, input_path(p), NULL, p->stop, error)) < 0 &&
            has_more_files(p))
         if ((ret = skip_file(p, error)) < 0)
             break;
@@ -530,6 +490,8 @@ static int open_player(Play *p, Source *source, MediaError *error)
 /* Opens the player, and skips files that it cannot play. */
 static int open_playable(Play *p, Source **source, MediaError *error)
 {
+    OptionsInput input = {0};
+    LumeqParams usual;
     int ret;
     while ((ret = open_player(p, *source, error)) < 0 && error->fault == MEDIA_INPUT &&
            has_more_files(p)) {
@@ -538,10 +500,11 @@ static int open_playable(Play *p, Source **source, MediaError *error)
                    error->text);
         *error = why;
         source_close(source);
-        if ((ret = skip_file(p, error)) < 0 || (ret = open_source(p, source, error)) < 0)
+        if ((ret = skip_file(p, error)) < 0 || (ret = open_source(p, source, error)) < 0 ||
+            (ret = setup_params(&usual, &input, p->options, *source, NULL, error)) < 0)
             break;
         atomic_store(&p->live, (*source)->live);
-        window_settings_next(&p->settings, engine_input(p->options, *source, NULL));
+        window_settings_next(&p->settings, input);
     }
     return ret;
 }
@@ -552,24 +515,39 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
     Play *p = calloc(1, sizeof(*p));
     Source *source = NULL;
     LumeqParams params;
+    OptionsInput input = {0};
     *play = p;
     if (!p)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_no_memory(error, MEDIA_INPUT);
     p->options = options;
     p->stop = stop;
     p->start = start;
     p->begin = clock_now();
     p->engine.real_time = 1;
-    if (check_screenshot_dir(options->screenshot_dir, error) < 0 ||
-        window_recording_open(&p->recording, options, stop, error) < 0 ||
-        virtual_camera_open(&p->virtual, options, stop, error) < 0 || list_inputs(p, error) < 0 ||
+    p->files = (FileList){.at = -1, .round = options->loop_all};
+    /* Fails early, not when the user takes a screenshot. */
+    const char *shots = options->screenshot_dir;
+    struct stat there;
+    const int is_no_folder = shots && stat(shots, &there) >= 0 && !S_ISDIR(there.st_mode);
+    if (shots && (is_no_folder || access(shots, W_OK | X_OK) < 0)) {
+        media_fail(error, MEDIA_OUTPUT, "cannot write screenshots into the folder %s: %s",
+                   media_quote(shots), strerror(is_no_folder ? ENOTDIR : errno));
+        goto fail;
+    }
+    for (int i = 0; !options->camera && i < options->input_count; i++)
+        if (add_files(&p->files, options, options->inputs[i]) < 0) {
+            (void)media_no_memory(error, MEDIA_INPUT);
+            goto fail;
+        }
+    p->files.at = p->files.count ? 0 : -1;
+    if (window_recording_open(&p->recording, options, stop, error) < 0 ||
+        virtual_camera_open(&p->virtual, options, stop, error) < 0 ||
         open_source(p, &source, error) < 0 ||
         virtual_camera_start(p->virtual, source, 0, error) < 0)
         goto fail;
     atomic_store(&p->live, source->live);
-    const OptionsInput input = engine_input(options, source, NULL);
     if (window_recording_start(&p->recording, source, error) < 0 ||
-        engine_params(&params, options, input, source, error) < 0)
+        setup_params(&params, &input, options, source, NULL, error) < 0)
         goto fail;
     window_settings_open(&p->settings, options, input);
     p->remembered = options->remember ? remembered_open() : NULL;

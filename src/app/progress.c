@@ -120,11 +120,9 @@ static void print_bar(char *text, double done, int width)
 static void show_bar(const Progress *p)
 {
     char bar[BAR_WIDTH * 4 + PAINT_BYTES] = "", line[256], time[32], left[32] = "?";
-    char what[64];
-    snprintf(what, sizeof(what), "%s",
-             p->passes < 2  ? ""
-             : p->measuring ? "pass 1 of 2: "
-                            : "pass 2 of 2: ");
+    char what[64] = "";
+    if (p->passes > 1)
+        snprintf(what, sizeof(what), "pass %d of 2: ", p->measuring ? 1 : 2);
     if (p->files)
         snprintf(what, sizeof(what), "%d/%d files ", p->files_done, p->files);
     const double done = fraction(p);

@@ -10,10 +10,10 @@
 
 #include "app/camera_sound.h"
 #include "app/drawing.h"
-#include "app/engine.h"
 #include "app/headless.h"
 #include "app/progress.h"
 #include "app/run_summary.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "media/compat.h"
 #include "media/output/temp_file.h"
@@ -152,25 +152,11 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
         .overwrite = !named && o->overwrite,
         .any_name = named,
         .stop = stop,
-        .segments = named ? (SegmentOptions){0} : engine_segments(o),
+        .segments = named ? (SegmentOptions){0} : setup_segments(o),
         .copy_video = o->record_raw,
-        .video = engine_encoder(o),
+        .video = setup_encoder(o),
         .tracks = {.acodec = o->acodec, .no_metadata = o->no_metadata, .note = say_line},
     };
-}
-
-/* Finds a free name: "lumeq-20260131-120000.mkv", or with "-2" and so on. */
-static void find_name(char *name, size_t size)
-{
-    char when[32] = "";
-    const time_t now = time(NULL);
-    struct tm local;
-    struct stat there;
-    if (localtime_r(&now, &local))
-        strftime(when, sizeof(when), "-%Y%m%d-%H%M%S", &local);
-    snprintf(name, size, "lumeq%s.mkv", when);
-    for (int i = 2; i <= MAX_NAMES && lstat(name, &there) == 0; i++)
-        snprintf(name, size, "lumeq%s-%d.mkv", when, i);
 }
 
 /* Checks the output and its encoder without touching a file. `named`: make a new file in the
@@ -181,13 +167,22 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
     Recorder *w = calloc(1, sizeof(*w));
     *writer = w;
     if (!w)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     pthread_mutex_init(&w->lock, NULL);
     w->state.bytes = -1;
     w->first = AV_NOPTS_VALUE;
     w->options = options;
-    if (named)
-        find_name(w->name, sizeof(w->name));
+    if (named) { /* a free name: "lumeq-20260131-120000.mkv", or with "-2" and so on */
+        char when[32] = "";
+        const time_t now = time(NULL);
+        struct tm local;
+        struct stat there;
+        if (localtime_r(&now, &local))
+            strftime(when, sizeof(when), "-%Y%m%d-%H%M%S", &local);
+        snprintf(w->name, sizeof(w->name), "lumeq%s.mkv", when);
+        for (int i = 2; i <= MAX_NAMES && lstat(w->name, &there) == 0; i++)
+            snprintf(w->name, sizeof(w->name), "lumeq%s-%d.mkv", when, i);
+    }
     w->path = named ? w->name : options->output;
     w->writer_options = writer_options(options, w->path, named, stop);
     if (is_auto10(options))
@@ -270,31 +265,26 @@ static int take_frame(void *writer, Frame **frame, MediaError *error)
     return is_tick ? camera_sound_follow(w->sound, AV_NOPTS_VALUE, error) : ret;
 }
 
-/* Returns AVERROR_EOF at the end, also after the only frame of a picture. */
-static int write_all(Recorder *w)
-{
-    RunLoop loop = {.stop = NULL};
-    Options options = *w->options;
-    options.compare = 0; /* the window's comparison is not recorded */
-    if (drawing_open(&w->drawing, &options, &w->error) < 0)
-        return w->error.fault;
-    sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
-    sinks_add(&loop.sinks, drawing_sink(w->drawing));
-    sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
-    const int ret = run_frames(&loop, take_frame, w, &w->error);
-    if (!w->error.fault)
-        (void)camera_sound_end(w->sound, source_us(w, w->end), &w->error);
-    return w->error.fault ? w->error.fault : ret;
-}
-
 static void *recorder_main(void *arg)
 {
     Recorder *w = arg;
+    RunLoop loop = {.stop = NULL};
+    Options options = *w->options;
+    int ret = 0;
+    options.compare = 0; /* the window's comparison is not recorded */
     (void)setpriority(PRIO_PROCESS, 0, NICE);
-    const int ret = write_all(w);
+    if (drawing_open(&w->drawing, &options, &w->error) >= 0) {
+        sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
+        sinks_add(&loop.sinks, drawing_sink(w->drawing));
+        sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
+        /* AVERROR_EOF at the end, also after the only frame of a picture. */
+        ret = run_frames(&loop, take_frame, w, &w->error);
+    }
+    if (!w->error.fault)
+        (void)camera_sound_end(w->sound, source_us(w, w->end), &w->error);
     queue_stop(w->queue);
     const int partial = atomic_load(&w->partial);
-    if (ret == AVERROR_EOF || partial)
+    if ((ret == AVERROR_EOF && !w->error.fault) || partial)
         (void)writer_finish(w->writer, partial, &w->error);
     pthread_mutex_lock(&w->lock);
     w->state.bytes = writer_bytes(w->writer);
@@ -316,7 +306,7 @@ static int start_recorder(Recorder *w, const Source *source, MediaError *error)
                                   .bytes = QUEUE_BYTES,
                                   .free = frame_free_queued};
     if (queue_open(&w->queue, &options) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
         return media_fail(error, MEDIA_INPUT, "cannot start a thread for the recording");
     w->running = 1;
@@ -492,33 +482,9 @@ void window_recording_toggle(WindowRecording *r, const Source *source, char *tex
     }
 }
 
-/* Lets the sound go on while the window is paused and no frames come. */
-static void tick(WindowRecording *r)
-{
-    const int64_t now = clock_now();
-    if (!r->writer->sound || now - r->ticked < TICK_US)
-        return;
-    r->ticked = now;
-    Frame *frame = frame_alloc();
-    if (frame && queue_put(r->writer->queue, &frame, 0, QUEUE_TRY) < 0)
-        frame_free(&frame);
-}
-
-/* "REC 0:12", "REC 1:02:03, 3 dropped" */
-static void describe_state(const RecorderState *state, char *line, size_t size)
-{
-    char hours[16] = "", dropped[40] = "";
-    const int seconds = (int)(state->length_us / 1000000);
-    if (seconds >= 3600)
-        snprintf(hours, sizeof(hours), "%d:", seconds / 3600);
-    if (state->dropped)
-        snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)state->dropped);
-    snprintf(line, size, *hours ? "REC %s%02d:%02d%s" : "REC %s%d:%02d%s", hours, seconds / 60 % 60,
-             seconds % 60, dropped);
-}
-
 void window_recording_follow(WindowRecording *r, PlayerRecording *to)
 {
+    char hours[16] = "", dropped[40] = "";
     if (!r->writer)
         return;
     const RecorderState state = state_of(r->writer);
@@ -527,13 +493,26 @@ void window_recording_follow(WindowRecording *r, PlayerRecording *to)
         to->message[0] = (char)toupper((unsigned char)to->message[0]);
         return;
     }
-    if (!r->ending)
-        tick(r);
+    const int64_t now = clock_now();
+    if (!r->ending && r->writer->sound && now - r->ticked >= TICK_US) {
+        /* Lets the sound go on while the window is paused and no frames come. */
+        r->ticked = now;
+        Frame *frame = frame_alloc();
+        if (frame && queue_put(r->writer->queue, &frame, 0, QUEUE_TRY) < 0)
+            frame_free(&frame);
+    }
     to->on = !r->ending;
     to->level = r->ending ? -1 : camera_sound_level(r->writer->sound);
     to->frames = state.frames;
     to->dropped = state.dropped;
-    describe_state(&state, to->line, sizeof(to->line));
+    /* "REC 0:12", "REC 1:02:03, 3 dropped" */
+    const int seconds = (int)(state.length_us / 1000000);
+    if (seconds >= 3600)
+        snprintf(hours, sizeof(hours), "%d:", seconds / 3600);
+    if (state.dropped)
+        snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)state.dropped);
+    snprintf(to->line, sizeof(to->line), *hours ? "REC %s%02d:%02d%s" : "REC %s%d:%02d%s", hours,
+             seconds / 60 % 60, seconds % 60, dropped);
 }
 
 int window_recording_let_go(WindowRecording *r)
@@ -593,7 +572,7 @@ static void pass_packets(Raw *r)
     AVPacket *packet = av_packet_alloc();
     int done = !packet;
     if (!packet)
-        media_fail(&r->error, MEDIA_INPUT, "out of memory");
+        media_no_memory(&r->error, MEDIA_INPUT);
     while (!done && r->count < most && source_read(r->source, packet) >= 0) {
         if (packet->stream_index == video->index) {
             r->count += put_packet(r->writer, packet, QUEUE_WAIT);
@@ -617,7 +596,8 @@ static int finish_raw(Raw *r, int interrupted)
     wait_recorder(r->writer);
     (void)follow_writer(r);
     const int ret = close_recorder(&r->writer, line, sizeof(line), &r->error);
-    progress_end(&r->progress, interrupted ? "interrupted" : ret < 0 ? "failed" : "done");
+    const int code = interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
+    progress_end(&r->progress, run_end_state(ret < 0 && !interrupted ? -r->error.fault : code));
     if (ret < 0)
         return -r->error.fault;
     say(interrupted ? SAY_ERRORS : SAY_NORMAL, "%s%s", interrupted ? "interrupted: " : "", line);
@@ -636,7 +616,7 @@ static int run_raw(const Options *options, atomic_int *stop, RunResult *result)
     int code = EXIT_DONE;
     int ret = create_recorder(&r.writer, options, 0, stop, &r.error);
     if (ret >= 0)
-        ret = engine_open_source(&r.source, options, NULL, stop, &r.error);
+        ret = setup_source(&r.source, options, NULL, NULL, stop, &r.error);
     if (ret >= 0)
         ret = start_recorder(r.writer, r.source, &r.error);
     if (ret >= 0) {

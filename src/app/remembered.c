@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "app/options/config.h"
-#include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
 #include "app/options/option_value.h"
 #include "app/terminal.h"
@@ -140,15 +139,15 @@ static const char *take_text(State *s, char *text)
     char *at = text, *key, *value;
     uint32_t sum;
     if (strncmp(text, HEADER " ", strlen(HEADER) + 1) != 0)
-        return "not lumeq's";
+        return "not a state file of lumeq";
     if (strncmp(text, HEADER " " FORMAT "\n", strlen(HEADER " " FORMAT) + 1) != 0)
-        return "of another version";
+        return "written by another version";
     if (!key_text_is_whole(text, &sum))
         return "damaged";
     (void)key_text_next(&at, &key, &value);
     while (key_text_next(&at, &key, &value))
         if (strcmp(key, "end") != 0 && take_line(s, key, value) < 0)
-            return "it has a wrong line";
+            return "a line is wrong";
     return NULL;
 }
 
@@ -171,22 +170,6 @@ static void read_state(const char *path, State *s)
         return;
     say(SAY_DETAILS, "--remember ignores %s: %s", media_quote(path), why);
     free_state(s);
-}
-
-static void write_text(KeyText *t, const State *s)
-{
-    key_text_add(t, HEADER, FORMAT);
-    for (int i = 0; i < PLAYER_SETTINGS; i++)
-        if (s->settings[i][0])
-            key_text_add(t, window_settings_option((PlayerSetting)i), "%s", s->settings[i]);
-    if (s->window.volume >= 0)
-        key_text_add(t, "volume", "%d", s->window.volume);
-    if (s->window.width > 0)
-        key_text_add(t, "window", "%dx%d", s->window.width, s->window.height);
-    for (int i = 0; i < s->count; i++)
-        key_text_add(t, "position", "%" PRId64 " %" PRId64 " %" PRId64 " %s", s->places[i].position,
-                     s->places[i].size, s->places[i].changed, s->places[i].path);
-    (void)key_text_end(t);
 }
 
 /* ---- opening ---- */
@@ -229,19 +212,6 @@ void remembered_apply(const Remembered *r, WindowSettings *settings)
     }
 }
 
-static void take_settings(State *s, const WindowSettings *settings)
-{
-    char value[OSD_SETTING_TEXT];
-    for (int i = 0; i < PLAYER_SETTINGS; i++) {
-        const PlayerSetting setting = (PlayerSetting)i;
-        const int changed = window_settings_get(settings, setting, value, sizeof(value));
-        if (changed)
-            snprintf(s->settings[i], sizeof(s->settings[i]), "%s", value);
-        else if (!option_is_given(settings->usual.given, window_settings_option(setting)))
-            s->settings[i][0] = '\0';
-    }
-}
-
 RememberedWindow *remembered_window(Remembered *r)
 {
     return &r->state.window;
@@ -270,26 +240,14 @@ void remembered_leave(Remembered *r, const char *path, const struct stat *file, 
 
 /* ---- writing ---- */
 
-/* Makes the missing folders of a path. */
-static void make_folder(const char *path)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof(folder), "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(folder, 0700); /* writing the file reports failures */
-        *slash = '/';
-    }
-}
-
 void remembered_save(Remembered *r, const WindowSettings *settings)
 {
     MediaError error = {0};
     KeyText text = {0};
-    State all;
+    char value[OSD_SETTING_TEXT], folder[PATH_MAX];
+    State all; /* another window may have written it meanwhile */
     read_state(r->path, &all);
     memcpy(all.settings, r->state.settings, sizeof(all.settings));
-    take_settings(&all, settings);
     all.window = r->state.window;
     for (int i = 0; i < r->state.count; i++)
         if (r->state.places[i].new)
@@ -297,10 +255,33 @@ void remembered_save(Remembered *r, const WindowSettings *settings)
     for (int i = all.count - 1; i >= 0; i--)
         if (all.places[i].position < 0)
             drop(&all, i);
-    write_text(&text, &all);
+    key_text_add(&text, HEADER, FORMAT);
+    for (int i = 0; i < PLAYER_SETTINGS; i++) {
+        const PlayerSetting setting = (PlayerSetting)i;
+        const char *name = window_settings_option(setting);
+        if (window_settings_get(settings, setting, value, sizeof(value)))
+            snprintf(all.settings[i], sizeof(all.settings[i]), "%s", value);
+        else if (!option_is_given(settings->usual.given, name))
+            all.settings[i][0] = '\0';
+        if (all.settings[i][0])
+            key_text_add(&text, name, "%s", all.settings[i]);
+    }
+    if (all.window.volume >= 0)
+        key_text_add(&text, "volume", "%d", all.window.volume);
+    if (all.window.width > 0)
+        key_text_add(&text, "window", "%dx%d", all.window.width, all.window.height);
+    for (const Place *p = all.places; p < all.places + all.count; p++)
+        key_text_add(&text, "position", "%" PRId64 " %" PRId64 " %" PRId64 " %s", p->position,
+                     p->size, p->changed, p->path);
+    (void)key_text_end(&text);
     free_state(&all);
-    make_folder(r->path);
-    const int ret = text.failed ? media_fail(&error, MEDIA_OUTPUT, "out of memory")
+    snprintf(folder, sizeof(folder), "%s", r->path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(folder, 0700); /* writing the file reports failures */
+        *slash = '/';
+    }
+    const int ret = text.failed ? media_no_memory(&error, MEDIA_OUTPUT)
                                 : output_file_save(r->path, text.text, text.size, &error);
     key_text_free(&text);
     if (ret < 0)

@@ -17,9 +17,9 @@ enum {
 /* The state for progress_end(). */
 static inline const char *run_end_state(int code)
 {
-    return code == EXIT_INTERRUPTED                    ? "interrupted"
-           : code == EXIT_DONE || code == EXIT_DAMAGED ? "done"
-                                                       : "failed";
+    if (code == EXIT_INTERRUPTED)
+        return "interrupted";
+    return code == EXIT_DONE || code == EXIT_DAMAGED ? "done" : "failed";
 }
 
 #endif

@@ -23,7 +23,7 @@ int run_report_open(RunReport **report, const Options *options, const struct sta
         return 0;
     RunReport *r = *report = calloc(1, sizeof(*r));
     if (!r)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     r->options = options;
     if (report_open(&r->report, options->report, options->overwrite, input, stop, &why) >= 0)
         return 0;
@@ -52,24 +52,22 @@ static const char *name_of(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* A URL may contain secrets. */
-static const char *input_name(const Options *o)
-{
-    return o->camera                    ? "a camera"
-           : strcmp(o->input, "-") == 0 ? "standard input"
-           : options_is_url(o)          ? "a stream from the network"
-                                        : name_of(o->input);
-}
-
 static int write_about(RunReport *r, const TextList *arguments, int partial, MediaError *why)
 {
     const Options *o = r->options;
+    const char *input = name_of(o->input);
     char program[64];
+    if (o->camera)
+        input = "a camera";
+    else if (strcmp(o->input, "-") == 0)
+        input = "standard input";
+    else if (options_is_url(o)) /* which may contain secrets */
+        input = "a stream from the network";
     snprintf(program, sizeof(program), "lumeq %d.%d.%d", LUMEQ_VERSION_MAJOR, LUMEQ_VERSION_MINOR,
              LUMEQ_VERSION_PATCH);
     const ReportAbout about = {
         .program = program,
-        .input = input_name(o),
+        .input = input,
         .output = o->output && strcmp(o->output, "-") == 0 ? "standard output" : name_of(o->output),
         .options = (const char *const *)arguments->all,
         .option_count = arguments->count,
@@ -85,8 +83,7 @@ void run_report_write(RunReport *r, int partial)
     if (!r)
         return;
     int ret = option_arguments(r->options, text_list_add, &arguments);
-    ret = ret < 0 ? media_fail(&why, MEDIA_OUTPUT, "out of memory")
-                  : write_about(r, &arguments, partial, &why);
+    ret = ret < 0 ? media_no_memory(&why, MEDIA_OUTPUT) : write_about(r, &arguments, partial, &why);
     text_list_free(&arguments);
     if (ret >= 0)
         return;

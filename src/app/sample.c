@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/engine.h"
 #include "app/headless.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "media/output/output_file.h"
 #include "media/output/picture_file.h"
@@ -16,7 +16,6 @@
 #include "panel/scope_plot.h"
 #include "panel/text.h"
 #include "player/osd/osd_parts.h"
-#include "run/run.h"
 
 #define DEFAULT_PIECES 8
 
@@ -91,20 +90,6 @@ typedef struct Sheet {
     } pairs[OPTIONS_SAMPLE_MOST];
 } Sheet;
 
-static void add_pair(Sheet *s, const AVFrame *const frames[2], double position, MediaError *error)
-{
-    const int pair = s->count++;
-    s->pairs[pair].position = position;
-    for (int i = 0; i < 2; i++) {
-        char why[256];
-        PictureFormat format;
-        if (picture_format(&format, frames[i], why, sizeof(why)) < 0 ||
-            small_picture_make(&s->converters[i], frames[i], format.turn, format.aspect,
-                               PICTURE_WIDTH, PICTURE_HEIGHT, &s->pairs[pair].pictures[i]) < 0)
-            (void)media_fail(error, MEDIA_OUTPUT, "cannot convert a frame for the sheet");
-    }
-}
-
 /* Without a font there are no times. */
 static void draw_sheet(const Sheet *s, const Canvas *canvas, int columns, Rect cell)
 {
@@ -145,7 +130,7 @@ static int write_sheet(const Sheet *s, const char *path, int overwrite, MediaErr
     const int rows = (s->count + columns - 1) / columns;
     const Canvas canvas = canvas_alloc(columns * cell.width + GAP, rows * cell.height + GAP);
     if (!canvas.pixels)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     draw_sheet(s, &canvas, columns, cell);
     const int ret = picture_file_name(path, overwrite, canvas.pixels, canvas.stride, canvas.width,
                                       canvas.height, error);
@@ -172,29 +157,14 @@ typedef struct Sample {
     MediaError error;
 } Sample;
 
-/* Checks that the sheet can be written. */
-static int check_sheet(Sample *s)
-{
-    const Options *o = s->options;
-    struct stat input;
-    OutputFile file = {0};
-    s->sheet_path = text_print("%s" SHEET_ENDING, o->output);
-    if (!s->sheet_path)
-        return media_fail(&s->error, MEDIA_OUTPUT, "out of memory");
-    const int there = stat(o->input, &input) == 0;
-    const int ret =
-        output_file_check(&file, s->sheet_path, o->overwrite, there ? &input : NULL, &s->error);
-    output_file_close(&file);
-    return ret;
-}
-
+/* Opens the input for a moment. */
 static int find_length(Sample *s)
 {
     const Options *o = s->options;
     Source *source = NULL;
     Input *video = NULL;
-    const InputOptions wanted = engine_video(o, NULL);
-    int ret = engine_open_again(&source, o, o->input, s->stop, &s->error);
+    const InputOptions wanted = setup_video(o, NULL);
+    int ret = setup_source_again(&source, o, NULL, NULL, s->stop, &s->error);
     if (ret >= 0)
         ret = input_open(&video, source, &wanted, &s->error);
     if (ret >= 0) {
@@ -225,24 +195,26 @@ static void take_frame(void *sample, const AVFrame *before, const AVFrame *after
     Sample *s = sample;
     const Trial *t = &s->trials[s->tried];
     Progress *p = &s->progress;
+    PictureFormat format;
+    char why[256];
     p->frame++;
     if (p->frame <= p->frames)
         p->time = p->duration * (double)p->frame / (double)p->frames;
     progress_update(p);
     const double length = s->is_whole ? s->seconds / s->stills : PIECE_SECONDS;
     const int taken = s->sheet.count - s->first;
-    if (taken < (s->is_whole ? s->stills : 1) && t->end - t->begin > (taken + 0.5) * length)
-        add_pair(&s->sheet, (const AVFrame *const[]){before, after}, s->begin + time - t->begin,
-                 &s->error);
-}
-
-/* Start of piece `i`, at a different place in each section of the film, so that periodic content
- * does not appear at the same phase in all pieces. */
-static double piece_begin(const Sample *s, int i)
-{
-    const double share = s->seconds / s->pieces, whole = PIECE_SECONDS + EXTRA_SECONDS;
-    const double place = fmod((i + 1) * GOLDEN, 1);
-    return fmax(fmin((i + place) * share - PIECE_SECONDS * place, s->seconds - whole), 0);
+    if (taken < (s->is_whole ? s->stills : 1) && t->end - t->begin > (taken + 0.5) * length) {
+        const int pair = s->sheet.count++;
+        s->sheet.pairs[pair].position = s->begin + time - t->begin;
+        for (int i = 0; i < 2; i++) {
+            const AVFrame *frame = i ? after : before;
+            if (picture_format(&format, frame, why, sizeof(why)) < 0 ||
+                small_picture_make(&s->sheet.converters[i], frame, format.turn, format.aspect,
+                                   PICTURE_WIDTH, PICTURE_HEIGHT,
+                                   &s->sheet.pairs[pair].pictures[i]) < 0)
+                (void)media_fail(&s->error, MEDIA_OUTPUT, "cannot convert a frame for the sheet");
+        }
+    }
 }
 
 static int try_piece(Sample *s, int i)
@@ -253,7 +225,11 @@ static int try_piece(Sample *s, int i)
     s->first = s->sheet.count;
     s->begin = s->from;
     if (!s->is_whole) {
-        s->begin += piece_begin(s, i);
+        /* At a different place in each section of the film, so that periodic content does not
+         * appear at the same phase in all pieces. */
+        const double share = s->seconds / s->pieces, length = PIECE_SECONDS + EXTRA_SECONDS;
+        const double place = fmod((i + 1) * GOLDEN, 1);
+        s->begin += fmax(fmin((i + place) * share - PIECE_SECONDS * place, s->seconds - length), 0);
         options.from_us = llrint(s->begin * AV_TIME_BASE);
         options.to_us = options.from_us + llrint((PIECE_SECONDS + EXTRA_SECONDS) * AV_TIME_BASE);
         options.frames = -1; /* to_us ends the piece */
@@ -276,18 +252,6 @@ static int try_piece(Sample *s, int i)
         s->progress.frames = trial->frames * s->pieces;
         say_set_verbosity(SAY_ERRORS); /* choices are logged once */
     }
-    return code;
-}
-
-static int try_all(Sample *s)
-{
-    int code = EXIT_DONE;
-    for (int i = 0; i < s->pieces && (code == EXIT_DONE || code == EXIT_DAMAGED); i++) {
-        const int ret = try_piece(s, i);
-        code = ret == EXIT_DONE ? code : ret;
-    }
-    const Options *o = s->options;
-    say_set_verbosity(o->quiet ? SAY_ERRORS : o->verbose ? SAY_DETAILS : SAY_NORMAL);
     return code;
 }
 
@@ -316,7 +280,7 @@ static void say_estimate(const Sample *s)
     say(SAY_NORMAL, "%s: about %s, at %.*f frames per second, and about %s, including %s of video",
         media_quote(s->options->output), time, pace < 10, pace, bytes, video);
     if (s->is_whole)
-        say(SAY_NORMAL, "from all of it, which is not longer than a sample: %s", film);
+        say(SAY_NORMAL, "from the whole film, which is no longer than a sample: %s", film);
     else
         say(SAY_NORMAL, "from %d piece%s of %.0f s, spread over %s", s->tried,
             s->tried == 1 ? "" : "s", PIECE_SECONDS + EXTRA_SECONDS, film);
@@ -325,35 +289,46 @@ static void say_estimate(const Sample *s)
             s->pieces);
 }
 
-static int report(Sample *s)
-{
-    say_estimate(s);
-    if (s->error.fault)
-        return s->error.fault;
-    if (!s->sheet.count) {
-        say(SAY_NORMAL, "no sheet was written: no piece has a picture in its middle");
-        return 0;
-    }
-    const int ret = write_sheet(&s->sheet, s->sheet_path, s->options->overwrite, &s->error);
-    if (ret >= 0)
-        say(SAY_NORMAL, "before and after: %s; nothing else was written",
-            media_quote(s->sheet_path));
-    return ret;
-}
-
 /* Returns the exit code of the pieces, or of the error. */
 static int run_pieces(Sample *s)
 {
-    if (check_sheet(s) < 0 || find_length(s) < 0)
-        return -s->error.fault;
+    const Options *o = s->options;
+    MediaError *error = &s->error;
+    struct stat input;
+    OutputFile file = {0};
+    s->sheet_path = text_print("%s" SHEET_ENDING, o->output);
+    if (!s->sheet_path)
+        return -media_no_memory(error, MEDIA_OUTPUT);
+    const int there = stat(o->input, &input) == 0;
+    const int ret =
+        output_file_check(&file, s->sheet_path, o->overwrite, there ? &input : NULL, error);
+    output_file_close(&file);
+    if (ret < 0 || find_length(s) < 0)
+        return -error->fault;
     s->is_whole = s->seconds <= s->stills * (PIECE_SECONDS + EXTRA_SECONDS);
     s->pieces = s->is_whole ? 1 : s->stills;
     s->progress.duration = s->is_whole ? s->seconds : s->pieces * (PIECE_SECONDS + EXTRA_SECONDS);
     progress_start(&s->progress);
-    const int code = try_all(s);
-    const int done = code == EXIT_DONE || code == EXIT_DAMAGED;
-    progress_end(&s->progress, code == EXIT_INTERRUPTED ? "interrupted" : done ? "done" : "failed");
-    return done && report(s) < 0 ? -s->error.fault : code;
+    int code = EXIT_DONE;
+    for (int i = 0; i < s->pieces && (code == EXIT_DONE || code == EXIT_DAMAGED); i++) {
+        const int of_piece = try_piece(s, i);
+        code = of_piece == EXIT_DONE ? code : of_piece;
+    }
+    say_set_verbosity(options_verbosity(o));
+    progress_end(&s->progress, run_end_state(code));
+    if (code != EXIT_DONE && code != EXIT_DAMAGED)
+        return code;
+    say_estimate(s);
+    if (error->fault)
+        return -error->fault;
+    if (!s->sheet.count) {
+        say(SAY_NORMAL, "no sheet was written: no piece has a picture in its middle");
+        return code;
+    }
+    if (write_sheet(&s->sheet, s->sheet_path, o->overwrite, error) < 0)
+        return -error->fault;
+    say(SAY_NORMAL, "before and after: %s; nothing else was written", media_quote(s->sheet_path));
+    return code;
 }
 
 int sample_run(const Options *options, atomic_int *stop)

@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/engine.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "media/input/network.h"
 #include "media/output/output_file.h"
@@ -106,14 +107,6 @@ static void allow_all(Rules *r, const char *const *paths, size_t count, uint64_t
         allow(r, paths[i], rights);
 }
 
-static void allow_matches(Rules *r, const char *pattern, uint64_t rights)
-{
-    glob_t found;
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
-        allow_all(r, (const char *const *)found.gl_pathv, found.gl_pathc, rights);
-    globfree(&found);
-}
-
 /* Allows the folder of a file. */
 static void allow_folder(Rules *r, const char *file, uint64_t rights)
 {
@@ -151,7 +144,7 @@ static const char *const gpus[] = {"/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap",
                                    "/dev/dxg"};
 
 /* True if the run may use CUDA, in the equalizer or in an encoder. */
-static int uses_gpu(const Options *o)
+static bool uses_gpu(const Options *o)
 {
     const int equalizes = o->backend != LUMEQ_BACKEND_CPU &&
                           strncmp(lumeq_build_info(), "CPU only", strlen("CPU only")) != 0;
@@ -198,8 +191,12 @@ static void allow_system(Rules *r, int gpu)
     allow_all(r, read, COUNT(read), READ);
     allow_all(r, write, COUNT(write), READ | WRITE_FILE | TRUNCATE);
     allow_all(r, random, COUNT(random), READ);
-    for (size_t i = 0; i < COUNT(gpus); i++)
-        allow_matches(r, gpus[i], USE_DEVICE);
+    for (size_t i = 0; i < COUNT(gpus); i++) {
+        glob_t found;
+        if (glob(gpus[i], GLOB_NOSORT, NULL, &found) == 0)
+            allow_all(r, (const char *const *)found.gl_pathv, found.gl_pathc, USE_DEVICE);
+        globfree(&found);
+    }
     for (size_t i = 0; i < COUNT(lists); i++)
         allow_listed(r, lists[i]);
     for (size_t i = 0; i < COUNT(homes); i++) {
@@ -300,7 +297,7 @@ static int limit_files(const Options *o, SandboxKind kind, int gpu)
 /* ---- descriptors ---- */
 
 /* True if an option names the file of this inherited descriptor, as in <(command) of a shell. */
-static int is_named(const Options *o, int fd)
+static bool is_named(const Options *o, int fd)
 {
     const char *const paths[] = {o->input, o->output, o->stats, o->report};
     const int standard[] = {STDIN_FILENO, STDOUT_FILENO, -1, -1}; /* what "-" stands for */
@@ -366,7 +363,7 @@ static int limit_descriptors(const Options *o)
 #define KNOWN_CALLS 0
 #endif
 
-int sandbox_can_filter(void)
+bool sandbox_can_filter(void)
 {
     const uint32_t action = SECCOMP_RET_ERRNO;
     return KNOWN_CALLS && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
@@ -526,14 +523,6 @@ static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
     return ret < 0 || network ? ret : add_rules(filter, SCMP_ACT_ERRNO(ENOENT), "connect", 0, NULL);
 }
 
-/* Signals to this process, and questions if another one exists. */
-static int limit_signals(scmp_filter_ctx filter)
-{
-    const struct scmp_arg_cmp other[] = {IS_NOT(0, (uint64_t)getpid()), IS_NOT(1, 0)};
-    const int ret = add_rules(filter, REFUSE, "kill", 2, other);
-    return ret < 0 ? ret : add_rule(filter, REFUSE, "tgkill", other[0]);
-}
-
 /* Makes a filter whose answer to other processors' calls is ENOSYS. */
 static scmp_filter_ctx new_filter(uint32_t otherwise)
 {
@@ -565,8 +554,12 @@ static int forbid_calls(const Options *o, int gpu)
         ret = add_rule(filter, REFUSE, "ioctl", (struct scmp_arg_cmp)IS(1, harmful[i]));
     if (ret >= 0)
         ret = limit_sockets(filter, gpu, network);
+    /* Signals to this process, and questions if another one exists. */
+    const struct scmp_arg_cmp other[] = {IS_NOT(0, (uint64_t)getpid()), IS_NOT(1, 0)};
     if (ret >= 0)
-        ret = limit_signals(filter);
+        ret = add_rules(filter, REFUSE, "kill", 2, other);
+    if (ret >= 0)
+        ret = add_rule(filter, REFUSE, "tgkill", other[0]);
     if (ret >= 0)
         ret = seccomp_load(filter);
     seccomp_release(filter);
@@ -610,15 +603,6 @@ static int allow_calls(const Options *o)
     return ret;
 }
 
-/* Returns 0 or an errno. */
-static int limit_calls(const Options *o, int gpu)
-{
-    int ret = gpu ? 0 : allow_calls(o); /* what CUDA's driver calls cannot be listed */
-    if (ret >= 0)
-        ret = forbid_calls(o, gpu);
-    return -ret;
-}
-
 /* ---- the decision ---- */
 
 static int is_limited; /* the files that this process opens */
@@ -656,7 +640,7 @@ int sandbox_suits(const Options *o, const char **why)
         *why = "cameras need devices and servers";
     if (o->sandbox != OPTIONS_AUTO || *why)
         return !*why;
-    const AVCodec *encoder = o->vcodec && o->output ? engine_find_encoder(o) : NULL;
+    const AVCodec *encoder = o->vcodec && o->output ? setup_find_encoder(o) : NULL;
     for (int i = 0; o->encoder_options[i]; i++)
         if (names_file(o->encoder_options[i]))
             *why = "a --vopt may name a file";
@@ -713,8 +697,10 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
     if (!reason && version >= LEAST_LANDLOCK)
         reason = limit_files(o, kind, gpu);
     is_limited = !reason && version >= LEAST_LANDLOCK;
+    if (!reason && filters && !gpu) /* what CUDA's driver calls cannot be listed */
+        reason = -allow_calls(o);
     if (!reason && filters)
-        reason = limit_calls(o, gpu);
+        reason = -forbid_calls(o, gpu);
     if (reason && o->sandbox == OPTIONS_ON)
         return media_fail(error, MEDIA_USAGE, "--sandbox on: the kernel refuses it: %s",
                           strerror(reason));

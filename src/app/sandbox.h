@@ -6,6 +6,8 @@
 #ifndef LUMEQ_APP_SANDBOX_H
 #define LUMEQ_APP_SANDBOX_H
 
+#include <stdbool.h>
+
 #include "app/options/options.h"
 #include "media/error.h"
 
@@ -18,7 +20,7 @@ typedef enum SandboxKind {
 int sandbox_landlock(void);
 
 /* True if the kernel can filter system calls, and lumeq knows those of this processor. */
-int sandbox_can_filter(void);
+bool sandbox_can_filter(void);
 
 /* The sentence that says what the sandbox lacks here, or NULL: nothing. */
 const char *sandbox_lack(void);

@@ -1,6 +1,7 @@
 #include "app/stats.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static int ends_in(const char *path, const char *extension)
     return n > m && strcmp(path + n - m, extension) == 0;
 }
 
-int stats_known_name(const char *path)
+bool stats_known_name(const char *path)
 {
     return ends_in(path, ".csv") || ends_in(path, ".jsonl");
 }
@@ -45,7 +46,7 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
     *file = NULL;
     StatsFile *f = calloc(1, sizeof(*f));
     if (!f)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     f->path = path;
     f->file.stop = stop;
     int ret = output_file_check(&f->file, path, overwrite, input, &why);

@@ -3,6 +3,7 @@
 #define LUMEQ_APP_STATS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -22,7 +23,7 @@ typedef struct StatsRow {
 } StatsRow;
 
 /* True if the name ends in .csv or .jsonl. */
-int stats_known_name(const char *path);
+bool stats_known_name(const char *path);
 
 /*
  * Opens the file under a temporary name. `input` and `stop` may be NULL; `stop` ends the wait for

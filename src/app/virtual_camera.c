@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/run_end.h"
 #include "app/terminal.h"
 #include "media/camera/camera_output.h"
 #include "media/compat.h"
@@ -68,7 +67,7 @@ int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_i
         return 0;
     VirtualCamera *v = *camera = calloc(1, sizeof(*v));
     if (!v)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_no_memory(error, MEDIA_OUTPUT);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -80,7 +79,7 @@ int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_i
     atomic_init(&v->mirrored, options->mirror);
     v->turned = av_frame_alloc();
     int ret = v->turned ? camera_output_open(&v->output, options->virtual_camera, error)
-                        : media_fail(error, MEDIA_OUTPUT, "out of memory");
+                        : media_no_memory(error, MEDIA_OUTPUT);
     if (ret < 0)
         virtual_camera_close(camera);
     return ret;
@@ -94,42 +93,31 @@ static void end_run(VirtualCamera *v)
     atomic_compare_exchange_strong(v->stop, &on, RUN_OVER);
 }
 
-static PictureTurn turn_of(const AVFrame *frame, int mirrored)
-{
-    PictureFormat format;
-    char why[256];
-    PictureTurn turn = picture_upright();
-    if (picture_format(&format, frame, why, sizeof(why)) >= 0 && format.has_turn)
-        turn = format.turn;
-    if (mirrored) {
-        turn.xx = -turn.xx;
-        turn.xy = -turn.xy;
-    }
-    return turn;
-}
-
-/* Opens a turner for this kind of frame, which may change. */
-static int need_turner(VirtualCamera *v, const AVFrame *frame, PictureTurn turn)
-{
-    const int same = memcmp(&turn, &v->turn, sizeof(turn)) == 0 && frame->width == v->width &&
-                     frame->height == v->height && frame->format == v->format;
-    if (v->turner && same)
-        return 0;
-    turner_close(&v->turner);
-    v->turn = turn;
-    v->width = frame->width;
-    v->height = frame->height;
-    v->format = frame->format;
-    return turner_open(&v->turner, frame, turn, 0);
-}
-
 /* Returns the frame as displayed, possibly in `turned`. NULL on failure. */
 static const AVFrame *upright(VirtualCamera *v, const AVFrame *frame)
 {
-    const PictureTurn turn = turn_of(frame, atomic_load(&v->mirrored)), none = picture_upright();
+    const PictureTurn none = picture_upright();
+    PictureTurn turn = none;
+    PictureFormat format;
+    char why[256];
+    int ret = 0;
+    if (picture_format(&format, frame, why, sizeof(why)) >= 0 && format.has_turn)
+        turn = format.turn;
+    if (atomic_load(&v->mirrored)) {
+        turn.xx = -turn.xx;
+        turn.xy = -turn.xy;
+    }
     if (memcmp(&turn, &none, sizeof(turn)) == 0)
         return frame;
-    int ret = need_turner(v, frame, turn);
+    if (!v->turner || memcmp(&turn, &v->turn, sizeof(turn)) != 0 || frame->width != v->width ||
+        frame->height != v->height || frame->format != v->format) {
+        turner_close(&v->turner);
+        v->turn = turn;
+        v->width = frame->width;
+        v->height = frame->height;
+        v->format = frame->format;
+        ret = turner_open(&v->turner, frame, turn, 0);
+    }
     if (ret >= 0)
         ret = turner_run(v->turner, frame, v->turned);
     if (ret >= 0)
@@ -311,20 +299,6 @@ int virtual_camera_check(VirtualCamera *v, MediaError *error)
     return ret;
 }
 
-static void describe(const VirtualCamera *v)
-{
-    if (v->frames)
-        say(SAY_DETAILS,
-            "the virtual camera had %lld picture%s and repeated the last one %lld time%s",
-            (long long)v->frames, v->frames == 1 ? "" : "s", (long long)v->repeats,
-            v->repeats == 1 ? "" : "s");
-    if (v->delay.count)
-        say(SAY_DETAILS,
-            "latency from capture to virtual camera: %.1f ms, 95 %% of frames within %.0f ms, all "
-            "within %.1f ms",
-            delay_mean(&v->delay), delay_share(&v->delay, 0.95), (double)v->delay.most * 1e-3);
-}
-
 void virtual_camera_close(VirtualCamera **camera)
 {
     VirtualCamera *v = *camera;
@@ -336,7 +310,16 @@ void virtual_camera_close(VirtualCamera **camera)
     pthread_mutex_unlock(&v->lock);
     if (v->running)
         pthread_join(v->thread, NULL);
-    describe(v);
+    if (v->frames)
+        say(SAY_DETAILS,
+            "the virtual camera had %lld picture%s and repeated the last one %lld time%s",
+            (long long)v->frames, v->frames == 1 ? "" : "s", (long long)v->repeats,
+            v->repeats == 1 ? "" : "s");
+    if (v->delay.count)
+        say(SAY_DETAILS,
+            "latency from capture to virtual camera: %.1f ms, 95 %% of frames within %.0f ms, all "
+            "within %.1f ms",
+            delay_mean(&v->delay), delay_share(&v->delay, 0.95), (double)v->delay.most * 1e-3);
     camera_output_close(&v->output);
     turner_close(&v->turner);
     av_frame_free(&v->turned);

@@ -1,12 +1,13 @@
 #include "app/window_settings.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "app/engine.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
+#include "app/setup.h"
 
 /* Steps of settings. Clip limits and gamma change by a ratio, as they are perceived. */
 #define STRENGTH_STEP 0.05
@@ -97,7 +98,7 @@ static void value_text(const Options *o, PlayerSetting setting, char *text, size
 }
 
 /* True if --reference ignores or excludes the setting, which then does not change. */
-static int is_excluded(const Options *o, PlayerSetting setting)
+static bool is_excluded(const Options *o, PlayerSetting setting)
 {
     switch (setting) {
     case PLAYER_MODE:
@@ -116,7 +117,7 @@ static int in_tiles(const Options *o)
 }
 
 /* True if --reference excludes the mode. */
-static int is_excluded_mode(LumeqMode mode)
+static bool is_excluded_mode(LumeqMode mode)
 {
     return mode == LUMEQ_MODE_STRETCH || mode == LUMEQ_MODE_HAZE;
 }
@@ -142,9 +143,9 @@ static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
     switch (setting) {
     case PLAYER_TILES: return in_tiles(o) ? NULL : "outside modes clahe and haze";
     case PLAYER_CLIP:
-        return o->mode == LUMEQ_MODE_STRETCH                 ? "in mode stretch"
-               : o->reference && o->mode != LUMEQ_MODE_CLAHE ? "with --reference"
-                                                             : NULL;
+        if (o->mode == LUMEQ_MODE_STRETCH)
+            return "in mode stretch";
+        return o->reference && o->mode != LUMEQ_MODE_CLAHE ? "with --reference" : NULL;
     case PLAYER_METER: return in_tiles(o) ? "with tiles" : NULL;
     case PLAYER_DENOISE: return lifts ? NULL : "without a lift";
     default: return NULL;
@@ -187,11 +188,6 @@ void window_settings_list(const WindowSettings *s, OsdSettings *to)
 
 /* ---- steps ---- */
 
-static double clamp(double value, double low, double high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 static double rounded(double value)
 {
     return round(value * 100) / 100;
@@ -201,30 +197,6 @@ static double rounded(double value)
 static double stepped(double value, int step, double size)
 {
     return rounded((round(value / size) + step) * size);
-}
-
-/* No limit (0) comes after the highest limit; auto counts as DEFAULT_CLIP. */
-static double stepped_clip(double clip, int step)
-{
-    const double now = clip == 0                 ? MAX_CLIP * CLIP_RATIO
-                       : clip == LUMEQ_CLIP_AUTO ? DEFAULT_CLIP
-                                                 : clip;
-    const double next = fmax(1, now * pow(CLIP_RATIO, step));
-    return next > MAX_CLIP ? 0 : rounded(next);
-}
-
-static double stepped_gamma(double gamma, int step)
-{
-    const double steps = round(log(gamma) / log(GAMMA_RATIO)) + step;
-    return clamp(rounded(pow(GAMMA_RATIO, steps)), LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
-}
-
-/* Auto comes after 1. */
-static double stepped_denoise(double denoise, int step)
-{
-    const double now = denoise == LUMEQ_DENOISE_AUTO ? 1 + DENOISE_STEP : denoise;
-    const double next = stepped(now, step, DENOISE_STEP);
-    return next > 1 ? LUMEQ_DENOISE_AUTO : fmax(next, 0);
 }
 
 /* Steps from the strength in use if it was automatic. */
@@ -237,7 +209,7 @@ static double stepped_strength(const WindowSettings *s, int step, const LumeqFra
         if (step > 0)
             strength = fmax(strength, MIN_VISIBLE_STRENGTH - STRENGTH_STEP);
     }
-    return clamp(stepped(strength, step, STRENGTH_STEP), 0, 1);
+    return av_clipd(stepped(strength, step, STRENGTH_STEP), 0, 1);
 }
 
 static int turned(int value, int step, int count)
@@ -277,6 +249,7 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
                       const LumeqFrameStats *seen)
 {
     Options *o = &s->now;
+    double value;
     if (is_excluded(o, setting))
         return;
     switch (setting) {
@@ -290,22 +263,34 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
         o->strength = stepped_strength(s, step, seen);
         o->is_profile_strength = 0;
         break;
-    case PLAYER_CLIP: o->clip = stepped_clip(o->clip, step); break;
+    case PLAYER_CLIP: /* no limit (0) comes after the highest one; auto counts as DEFAULT_CLIP */
+        value = o->clip == LUMEQ_CLIP_AUTO ? DEFAULT_CLIP : o->clip;
+        value = value == 0 ? MAX_CLIP * CLIP_RATIO : value;
+        value = fmax(1, value * pow(CLIP_RATIO, step));
+        o->clip = value > MAX_CLIP ? 0 : rounded(value);
+        break;
     case PLAYER_TILES:
-        o->tiles.x = (int)clamp(o->tiles.x + step, 1, LUMEQ_MAX_TILES);
-        o->tiles.y = (int)clamp(o->tiles.y + step, 1, LUMEQ_MAX_TILES);
+        o->tiles.x = (int)av_clipd(o->tiles.x + step, 1, LUMEQ_MAX_TILES);
+        o->tiles.y = (int)av_clipd(o->tiles.y + step, 1, LUMEQ_MAX_TILES);
         break;
     case PLAYER_CHROMA: o->chroma = (LumeqChroma)turned((int)o->chroma, step, 2); break;
     case PLAYER_SMOOTH:
-        o->smooth = clamp(stepped(o->smooth, step, SMOOTH_STEP), 0, MAX_SMOOTH);
+        o->smooth = av_clipd(stepped(o->smooth, step, SMOOTH_STEP), 0, MAX_SMOOTH);
         break;
     case PLAYER_BARS: o->bars = (LumeqBars)turned((int)o->bars, step, 2); break;
     case PLAYER_RANGE: o->range = turned(o->range, step, 3); break;
-    case PLAYER_DENOISE: o->denoise = stepped_denoise(o->denoise, step); break;
-    case PLAYER_BRIGHTNESS:
-        o->brightness = clamp(stepped(o->brightness, step, BRIGHTNESS_STEP), -1, 1);
+    case PLAYER_DENOISE: /* auto comes after 1 */
+        value = o->denoise == LUMEQ_DENOISE_AUTO ? 1 + DENOISE_STEP : o->denoise;
+        value = stepped(value, step, DENOISE_STEP);
+        o->denoise = value > 1 ? LUMEQ_DENOISE_AUTO : fmax(value, 0);
         break;
-    case PLAYER_GAMMA: o->gamma = stepped_gamma(o->gamma, step); break;
+    case PLAYER_BRIGHTNESS:
+        o->brightness = av_clipd(stepped(o->brightness, step, BRIGHTNESS_STEP), -1, 1);
+        break;
+    case PLAYER_GAMMA:
+        value = rounded(pow(GAMMA_RATIO, round(log(o->gamma) / log(GAMMA_RATIO)) + step));
+        o->gamma = av_clipd(value, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
+        break;
     case PLAYER_METER:
         o->meter = o->meter.width ? (LumeqRect){0} : (LumeqRect){.width = -1, .height = -1};
         break;
@@ -377,5 +362,5 @@ PlayerSettings window_settings_all(const WindowSettings *s)
     return (PlayerSettings){.params = options_params(&s->now, s->input),
                             .range = ranges[s->now.range],
                             .deinterlace = deinterlace[s->now.deinterlace],
-                            .codes = engine_codes(&s->now, NULL).mode};
+                            .codes = setup_codes(&s->now, NULL).mode};
 }

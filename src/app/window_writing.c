@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/engine.h"
 #include "app/options/option_arguments.h"
 #include "app/run_end.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "media/output/temp_file.h"
 #include "media/printable.h"
@@ -30,6 +31,7 @@ static int add_settings(TextList *a, const Options *o)
     Options film = *o;
     film.from_us = film.to_us = film.frames = -1;
     film.virtual_camera = NULL;
+    film.lookahead = -1;
     film.reference &= film.mode != LUMEQ_MODE_OFF; /* which excludes it */
     return option_arguments(&film, text_list_add, a);
 }
@@ -62,21 +64,7 @@ static char *free_name(const char *folder, const char *path, const char *extensi
 static void print_folder(const char *path, char *folder, size_t size)
 {
     const char *slash = strrchr(path, '/');
-    const int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
-    snprintf(folder, size, "%.*s", length, slash ? path : ".");
-}
-
-/* True if the output's container holds what the options ask for. */
-static int is_possible(const Options *o, const char *output)
-{
-    Options film = *o;
-    film.output = output;
-    const WriterOptions wanted = engine_writer(&film, NULL);
-    MediaError none = {0};
-    Writer *writer;
-    const int ret = writer_create(&writer, &wanted, NULL, &none);
-    writer_close(&writer);
-    return ret >= 0;
+    snprintf(folder, size, "%.*s", slash > path ? (int)(slash - path) : 1, slash ? path : ".");
 }
 
 /* mp4 and mov stay what they are, if possible; others become Matroska, which holds all tracks. */
@@ -86,13 +74,22 @@ static char *find_output(const Options *o, const char *path)
     const char *dot = strrchr(file_name_base(path), '.'), *extension = NULL;
     char folder[PATH_MAX];
     print_folder(path, folder, sizeof(folder));
-    const int beside = strchr(path, '/') && access(folder, W_OK | X_OK) == 0;
+    const bool beside = strchr(path, '/') && access(folder, W_OK | X_OK) == 0;
     for (size_t i = 0; dot && i < sizeof(kept) / sizeof(kept[0]); i++)
         if (strcasecmp(dot, kept[i][0]) == 0)
             extension = kept[i][1];
     char *output = extension ? free_name(beside ? folder : NULL, path, extension) : NULL;
-    if (output && is_possible(o, output))
-        return output;
+    if (output) { /* does it hold what the options ask for? */
+        Options film = *o;
+        film.output = output;
+        const WriterOptions wanted = setup_writer(&film, NULL);
+        MediaError none = {0};
+        Writer *writer;
+        const int ret = writer_create(&writer, &wanted, NULL, &none);
+        writer_close(&writer);
+        if (ret >= 0)
+            return output;
+    }
     free(output);
     return free_name(beside ? folder : NULL, path, "mkv");
 }
@@ -103,7 +100,7 @@ static void forget_output(WindowWriting *w)
     w->output = NULL;
 }
 
-static int can_write(const char *path, const Source *source, char *text, size_t size)
+static bool can_write(const char *path, const Source *source, char *text, size_t size)
 {
     if (S_ISREG(source->file.st_mode) && !source->camera && strcmp(path, "-") != 0)
         return 1;
@@ -236,7 +233,7 @@ void window_writing_cancel(WindowWriting *w)
 /* ---- the command ---- */
 
 /* True if a terminal cannot show the first character of `text`, of `*length` bytes. */
-static int is_unfit(const char *text, int *length)
+static bool is_unfit(const char *text, int *length)
 {
     char shown[PRINTABLE_BYTES];
     *length = printable_character(text, shown);

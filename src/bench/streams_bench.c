@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "app/engine.h"
+#include "app/setup.h"
 #include "bench/bench.h"
 #include "bench/gpu.h"
 #include "media/compat.h"
@@ -186,7 +187,7 @@ static int film_open(Film *f, const StreamsOptions *options, const Options *o, c
                      MediaError *error)
 {
     static const atomic_int never;
-    int ret = engine_open_source(&f->source, o, path, &never, error);
+    int ret = setup_source(&f->source, o, path, NULL, &never, error);
     if (ret < 0)
         return ret;
     const AVRational rate = source_frame_rate(f->source);

@@ -1,7 +1,5 @@
 #include "job/film_joiner.h"
 
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

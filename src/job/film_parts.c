@@ -216,33 +216,29 @@ static int read_up_to(PartPlace *p, const JobPlan *plan, const JobPart *part, Me
     return error->fault ? error->fault : found == 1;
 }
 
-/* Returns 1 if the frames before the part came out as they were measured, 0 if not. */
-static int try_place(PartPlace *p, const JobPlan *plan, const JobPart *part, MediaError *error)
-{
-    uint32_t marks[2];
-    int ret = open_try(p, 0, error);
-    if (ret >= 0)
-        ret = read_up_to(p, plan, part, error);
-    if (ret > 0 && measure_pass_marks(p->context, p->params, p->before, marks, error) < 0)
-        ret = error->fault;
-    return ret > 0 ? marks[0] == part->before[0] && marks[1] == part->before[1] : ret;
-}
-
 int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, MediaError *error)
 {
-    const int first = part->begin_pts == INT64_MIN;
-    int ret = first;
+    const bool is_first = part->begin_pts == INT64_MIN;
+    uint32_t marks[2];
+    int ret = is_first;
     p->span = (InputSpan){-1, plan->zero, part->begin_pts, part->end_pts};
     for (int tries = 0; ret == 0 && tries < MOST_TRIES; tries++) {
         p->span.seek_us = part_seek_again(part, tries);
-        ret = try_place(p, plan, part, error);
+        ret = open_try(p, 0, error);
+        if (ret >= 0)
+            ret = read_up_to(p, plan, part, error);
+        if (ret > 0 && measure_pass_marks(p->context, p->params, p->before, marks, error) < 0)
+            ret = error->fault;
+        if (ret > 0) /* did they come out as they were measured? */
+            ret = marks[0] == part->before[0] && marks[1] == part->before[1];
         if (ret == 0 && (p->span.seek_us < 0 || atomic_load(p->source->stop)))
             break;
     }
-    if (ret > 0 && (first || plan->depth)) /* marks are of frames in their own depth */
-        ret = open_try(p, plan->depth, error) < 0 ? error->fault
-              : first                             ? 1
-                                                  : read_up_to(p, plan, part, error);
+    if (ret > 0 && (is_first || plan->depth)) { /* marks are of frames in their own depth */
+        ret = open_try(p, plan->depth, error) < 0 ? error->fault : 1;
+        if (ret > 0 && !is_first)
+            ret = read_up_to(p, plan, part, error);
+    }
     return ret > 0 ? 0
                    : media_fail(error, MEDIA_INPUT,
                                 "the frames of %s differ from those that were measured: all steps "

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <fts.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 }
 
 /* True if a subfolder is not visited. */
-static int is_skipped(const FolderWalk *w, const FTSENT *e)
+static bool is_skipped(const FolderWalk *w, const FTSENT *e)
 {
     struct stat link;
     const size_t n = e->fts_namelen, m = strlen(JOB_FOLDER);

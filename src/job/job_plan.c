@@ -8,6 +8,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ JobFile job_file_look(const char *path)
     return stat(path, &about) == 0 ? job_file_of(&about) : (JobFile){0};
 }
 
-int job_file_is_same(const JobFile *a, const JobFile *b)
+bool job_file_is_same(const JobFile *a, const JobFile *b)
 {
     return a->inode == b->inode && a->size == b->size && a->modified_ns == b->modified_ns;
 }
@@ -284,14 +285,14 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     char *at = text, *key, *value;
     int version = 0, wrong = 0;
     if (sscanf(text, TITLE " %d", &version) != 1)
-        return not_a_plan(path, "it does not begin like one", error);
+        return not_a_plan(path, "it does not start with " TITLE "", error);
     if (version != JOB_PLAN_VERSION)
         return media_fail(error, MEDIA_INPUT,
                           "the plan %s has version %d, but this lumeq needs version %d; plan "
                           "again, or use the lumeq that planned it",
                           media_quote(path), version, JOB_PLAN_VERSION);
     if (!key_text_is_whole(text, &plan->mark))
-        return not_a_plan(path, "it is damaged, its checksum is wrong", error);
+        return not_a_plan(path, "it is damaged", error);
     while (!wrong && key_text_next(&at, &key, &value))
         wrong = take_line(plan, key, value) < 0;
     if (wrong || !plan->program || !plan->input || !plan->output || !plan->part_count ||
@@ -376,7 +377,6 @@ void job_plan_free(JobPlan *plan)
 
 /* Patterns of a job's files, and of their temporary names. */
 #define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
-static const char *const names[] = {NAMES, "." NAMES ".lumeq-" MARK ".part"};
 
 static int refuse_folder(const char *folder, const char *why, MediaError *error)
 {
@@ -427,14 +427,6 @@ int job_folder_make(const char *folder, const char *output, MediaError *error)
                : error->fault;
 }
 
-static int is_of_job(const char *name)
-{
-    size_t i = 0;
-    while (i < sizeof(names) / sizeof(names[0]) && fnmatch(names[i], name, FNM_EXTMATCH) != 0)
-        i++;
-    return i < sizeof(names) / sizeof(names[0]);
-}
-
 static void remove_one(int fd, const char *name)
 {
     struct stat about;
@@ -454,8 +446,9 @@ void job_folder_clear(const char *folder)
         return;
     }
     while ((entry = readdir(entries)))
-        if (is_of_job(entry->d_name) && strcmp(entry->d_name, "plan") != 0 &&
-            strcmp(entry->d_name, JOB_JOINING) != 0)
+        if ((fnmatch(NAMES, entry->d_name, FNM_EXTMATCH) == 0 ||
+             fnmatch("." NAMES ".lumeq-" MARK ".part", entry->d_name, FNM_EXTMATCH) == 0) &&
+            strcmp(entry->d_name, "plan") != 0 && strcmp(entry->d_name, JOB_JOINING) != 0)
             remove_one(fd, entry->d_name);
     remove_one(fd, "plan");
     remove_one(fd, JOB_JOINING);

@@ -6,6 +6,7 @@
 #define LUMEQ_JOB_JOB_PLAN_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -81,7 +82,7 @@ JobPath job_folder(const char *output);
 
 JobFile job_file_of(const struct stat *file);
 JobFile job_file_look(const char *path);
-int job_file_is_same(const JobFile *a, const JobFile *b);
+bool job_file_is_same(const JobFile *a, const JobFile *b);
 
 /* Identifies the input file, for JobPlan.identity. MEDIA_INPUT. */
 int job_input_look(JobFile *input, const char *path, MediaError *error);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ void key_text_free(KeyText *t)
     *t = (KeyText){0};
 }
 
-int key_text_is_whole(const char *text, uint32_t *sum)
+bool key_text_is_whole(const char *text, uint32_t *sum)
 {
     char line[LAST_LINE + 1];
     const size_t size = strlen(text);
@@ -74,20 +75,6 @@ int key_text_is_whole(const char *text, uint32_t *sum)
     *sum = checksum(0, text, size - LAST_LINE);
     snprintf(line, sizeof(line), LAST_KEY "%08x\n", *sum);
     return strcmp(text + size - LAST_LINE, line) == 0;
-}
-
-static void unescape(char *text)
-{
-    char *to = text;
-    for (const char *c = text; *c; c++) {
-        unsigned byte = (unsigned char)*c;
-        if (*c == '%' && isxdigit((unsigned char)c[1]) && isxdigit((unsigned char)c[2])) {
-            (void)sscanf(c + 1, "%2x", &byte);
-            c += 2;
-        }
-        *to++ = (char)byte;
-    }
-    *to = '\0';
 }
 
 int key_text_next(char **at, char **key, char **value)
@@ -101,6 +88,15 @@ int key_text_next(char **at, char **key, char **value)
     *value = *key + strcspn(*key, " ");
     if (**value)
         *(*value)++ = '\0';
-    unescape(*value);
+    char *to = *value;
+    for (const char *c = *value; *c; c++) {
+        unsigned byte = (unsigned char)*c;
+        if (*c == '%' && isxdigit((unsigned char)c[1]) && isxdigit((unsigned char)c[2])) {
+            (void)sscanf(c + 1, "%2x", &byte);
+            c += 2;
+        }
+        *to++ = (char)byte;
+    }
+    *to = '\0';
     return 1;
 }

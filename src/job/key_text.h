@@ -3,6 +3,7 @@
 #ifndef LUMEQ_JOB_KEY_TEXT_H
 #define LUMEQ_JOB_KEY_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ uint32_t key_text_end(KeyText *text);
 void key_text_free(KeyText *text);
 
 /* True if the text, which ends with a NUL, has a valid checksum, which is put into *sum. */
-int key_text_is_whole(const char *text, uint32_t *sum);
+bool key_text_is_whole(const char *text, uint32_t *sum);
 
 /* Splits the next line off the text, in place. Returns 1, or 0 at the end. */
 int key_text_next(char **at, char **key, char **value);

@@ -1,6 +1,7 @@
 #include "job/part_files.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ int record_writer_open(RecordWriter *w, const JobPlan *plan, RecordKind kind, in
     return output_file_replace(&w->file, path.text, error);
 }
 
-int record_writer_append(RecordWriter *w, const void *bytes, size_t size, MediaError *error)
+/* Adds bytes to the last record. */
+static int record_writer_append(RecordWriter *w, const void *bytes, size_t size, MediaError *error)
 {
     Record *r = &w->records[w->end.count - 1];
     r->size += (uint32_t)size;
@@ -114,12 +116,29 @@ static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, 
     if (checksum(0, end, offsetof(RecordEnd, sum)) != end->sum)
         return record_file_fail(f, "its checksum is wrong", error);
     if (end->kind != kind || end->version != JOB_PLAN_VERSION)
-        return media_fail(error, MEDIA_INPUT, "%s is another file of a job", media_quote(f->path));
+        return media_fail(error, MEDIA_INPUT, "%s is a different file of a job",
+                          media_quote(f->path));
     if (kind == RECORDS_CURVES ? end->index != plan->parts[part].curves : end->plan != plan->mark)
-        return media_fail(error, MEDIA_INPUT, "%s is of another plan", media_quote(f->path));
+        return media_fail(error, MEDIA_INPUT, "%s belongs to another plan", media_quote(f->path));
     return end->part == part ? 0
                              : media_fail(error, MEDIA_INPUT, "%s is part %u, not part %u",
                                           media_quote(f->path), end->part, part);
+}
+
+/* Reads a record to `bytes`, which has room for its size. MEDIA_INPUT. */
+static int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
+{
+    const Record *r = &f->records[index];
+    if (f->fd < 0)
+        f->fd = regular_file_open(f->path, O_NOFOLLOW);
+    if (f->fd < 0)
+        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
+                          regular_file_why());
+    if (read_at(f, bytes, r->size, r->position, error) < 0)
+        return error->fault;
+    return checksum(0, bytes, r->size) == r->sum
+               ? 0
+               : record_file_fail(f, "the checksum of a record is wrong", error);
 }
 
 /* Reads the index and the last record. `left`: the bytes before the end. */
@@ -170,21 +189,6 @@ int record_file_open(RecordFile *f, const JobPlan *plan, RecordKind kind, int pa
     if (ret >= 0)
         ret = check_end(f, plan, kind, (uint32_t)part, error);
     return ret < 0 ? ret : read_index(f, left, error);
-}
-
-int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
-{
-    const Record *r = &f->records[index];
-    if (f->fd < 0)
-        f->fd = regular_file_open(f->path, O_NOFOLLOW);
-    if (f->fd < 0)
-        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
-                          regular_file_why());
-    if (read_at(f, bytes, r->size, r->position, error) < 0)
-        return error->fault;
-    return checksum(0, bytes, r->size) == r->sum
-               ? 0
-               : record_file_fail(f, "the checksum of a record is wrong", error);
 }
 
 void record_file_release(RecordFile *f)
@@ -304,7 +308,7 @@ int frame_reader_next(FrameReader *r, MeasuredFrame *frame, MediaError *error)
         return 0;
     const Record *const record = &r->file.records[r->next];
     if (record->first > MOST_BYTES)
-        return record_file_fail(&r->file, "a frame of it is damaged", error);
+        return record_file_fail(&r->file, "a frame is damaged", error);
     if (resize(f, record->first) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
     uLongf length = f->room;
@@ -413,19 +417,13 @@ int packet_write(RecordWriter *w, const AVPacket *packet, MediaError *error)
     return ret;
 }
 
-/* True if the first picture is a key frame and no other is shown before it: then no picture refers
- * to an earlier part. */
-static int begins_closed(const RecordWriter *w)
-{
-    for (int64_t i = 1; i < w->end.count; i++)
-        if (w->records[i].packet.pts < w->records[0].packet.pts)
-            return 0;
-    return !w->end.count || (w->records[0].packet.flags & AV_PKT_FLAG_KEY);
-}
-
 int packets_commit(RecordWriter *w, const uint8_t *extradata, int size, MediaError *error)
 {
-    if (!begins_closed(w))
+    /* If no picture is shown before the first one, a key frame, none refers to an earlier part. */
+    bool is_closed = !w->end.count || (w->records[0].packet.flags & AV_PKT_FLAG_KEY);
+    for (int64_t i = 1; i < w->end.count; i++)
+        is_closed &= w->records[i].packet.pts >= w->records[0].packet.pts;
+    if (!is_closed)
         return media_fail(error, MEDIA_USAGE,
                           "part %u cannot be joined with others: its encoder did not begin it "
                           "with a key frame and a closed group of pictures",

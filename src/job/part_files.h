@@ -61,9 +61,6 @@ int record_writer_open(RecordWriter *writer, const JobPlan *plan, RecordKind kin
 int record_writer_add(RecordWriter *writer, const Record *head, const void *bytes, size_t size,
                       MediaError *error);
 
-/* Adds bytes to the last record. MEDIA_OUTPUT. */
-int record_writer_append(RecordWriter *writer, const void *bytes, size_t size, MediaError *error);
-
 /* Adds a last record, which is about the whole part, and gives the file its name. MEDIA_OUTPUT. */
 int record_writer_commit(RecordWriter *writer, const void *last, size_t size, MediaError *error);
 
@@ -85,9 +82,6 @@ typedef struct RecordFile {
  * fault if the file does not exist; MEDIA_INPUT. Close the file in any case. */
 int record_file_open(RecordFile *file, const JobPlan *plan, RecordKind kind, int part,
                      MediaError *error);
-
-/* Reads a record to `bytes`, which has room for its size. MEDIA_INPUT. */
-int record_file_read(RecordFile *file, int64_t index, void *bytes, MediaError *error);
 
 /* Reports that the file is not whole. MEDIA_INPUT. */
 int record_file_fail(const RecordFile *file, const char *why, MediaError *error);

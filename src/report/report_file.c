@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +117,7 @@ static int ends_in(const char *path, const char *extension)
     return n > m && strcmp(path + n - m, extension) == 0;
 }
 
-int report_known_name(const char *path)
+bool report_known_name(const char *path)
 {
     return ends_in(path, ".html") || ends_in(path, ".json");
 }

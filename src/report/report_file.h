@@ -3,6 +3,7 @@
 #define LUMEQ_REPORT_FILE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "lumeq/lumeq.h"
@@ -13,7 +14,7 @@
 typedef struct Report Report;
 
 /* Returns nonzero if the name ends in .html or .json. */
-int report_known_name(const char *path);
+bool report_known_name(const char *path);
 
 /* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: nonzero
  * ends waiting for the reader of a pipe; may be NULL. The path must outlive the report. Errors:

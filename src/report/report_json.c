@@ -96,67 +96,48 @@ static void print_row(OutputFile *f, const ReportSummary *s, int figure, int sid
     output_file_print(f, "]");
 }
 
-static void print_plot(OutputFile *f, const ReportSummary *s, int figure)
+void report_json(OutputFile *f, const ReportSummary *s, const ReportAbout *about)
 {
-    output_file_print(f, ",\n\"%s\":{", report_figure_texts[figure].key);
-    for (int side = first_side(figure); side < REPORT_SIDES; side++) {
-        output_file_print(f, "%s\"%s\":{\"mean\":", side > first_side(figure) ? "," : "",
-                          sides[side]);
-        print_row(f, s, figure, side, report_sum_mean);
-        output_file_print(f, ",\"least\":");
-        print_row(f, s, figure, side, least);
-        output_file_print(f, ",\"most\":");
-        print_row(f, s, figure, side, most);
-        output_file_print(f, "}");
-    }
-    output_file_print(f, "}");
-}
-
-static void print_plots(OutputFile *f, const ReportSummary *s)
-{
+    print_head(f, s, about);
     output_file_print(f, ",\n\"plots\":{\"frames_per_point\":%" PRId64 ",\"time\":[", s->step);
     for (int i = 0; i < s->point_count; i++)
         output_file_print(f, "%s%.6f", i ? "," : "", seconds(s->points[i].begin_us));
     output_file_print(f, "]");
-    for (int i = 0; i < REPORT_FIGURES; i++)
-        print_plot(f, s, i);
-    output_file_print(f, "}");
-}
-
-static void print_picture(OutputFile *f, const ReportPicture *p)
-{
-    output_file_print(f, "{\"frame\":%" PRId64 ",\"time\":%.6f,\"words\":", p->number,
-                      seconds(p->time_us));
-    report_text_json(f, p->words);
-    output_file_print(f, ",\"curve\":[");
-    for (int i = 0; i < REPORT_CURVE; i++)
-        output_file_print(f, "%s%.2f", i ? "," : "", p->curve[i] / 256.0);
-    output_file_print(f, "]}");
-}
-
-static void print_shot(OutputFile *f, const ReportShot *shot)
-{
-    const ReportSpan *span = &shot->span;
-    output_file_print(
-        f, "{\"first\":%" PRId64 ",\"frames\":%" PRId64 ",\"begin\":%.6f,\"end\":%.6f,\"figures\":",
-        span->first, span->frames, seconds(span->begin_us), seconds(span->end_us));
-    print_figures(f, &span->sums);
-    output_file_print(f, ",\"picture\":");
-    if (shot->picture)
-        print_picture(f, shot->picture);
-    else
-        output_file_print(f, "null");
-    output_file_print(f, "}");
-}
-
-void report_json(OutputFile *f, const ReportSummary *s, const ReportAbout *about)
-{
-    print_head(f, s, about);
-    print_plots(f, s);
-    output_file_print(f, ",\n\"shots\":[");
+    for (int i = 0; i < REPORT_FIGURES; i++) {
+        output_file_print(f, ",\n\"%s\":{", report_figure_texts[i].key);
+        for (int side = first_side(i); side < REPORT_SIDES; side++) {
+            output_file_print(f, "%s\"%s\":{\"mean\":", side > first_side(i) ? "," : "",
+                              sides[side]);
+            print_row(f, s, i, side, report_sum_mean);
+            output_file_print(f, ",\"least\":");
+            print_row(f, s, i, side, least);
+            output_file_print(f, ",\"most\":");
+            print_row(f, s, i, side, most);
+            output_file_print(f, "}");
+        }
+        output_file_print(f, "}");
+    }
+    output_file_print(f, "},\n\"shots\":[");
     for (int i = 0; i < s->shot_count; i++) {
-        output_file_print(f, "%s\n", i ? "," : "");
-        print_shot(f, &s->shots[i]);
+        const ReportSpan *span = &s->shots[i].span;
+        const ReportPicture *p = s->shots[i].picture;
+        output_file_print(f, "%s\n{\"first\":%" PRId64 ",\"frames\":%" PRId64, i ? "," : "",
+                          span->first, span->frames);
+        output_file_print(f, ",\"begin\":%.6f,\"end\":%.6f,\"figures\":", seconds(span->begin_us),
+                          seconds(span->end_us));
+        print_figures(f, &span->sums);
+        output_file_print(f, ",\"picture\":");
+        if (p) {
+            output_file_print(f, "{\"frame\":%" PRId64 ",\"time\":%.6f,\"words\":", p->number,
+                              seconds(p->time_us));
+            report_text_json(f, p->words);
+            output_file_print(f, ",\"curve\":[");
+            for (int k = 0; k < REPORT_CURVE; k++)
+                output_file_print(f, "%s%.2f", k ? "," : "", p->curve[k] / 256.0);
+            output_file_print(f, "]}}");
+        } else {
+            output_file_print(f, "null}");
+        }
     }
     output_file_print(f, "]}\n");
 }

@@ -41,14 +41,6 @@ static double y_of(const Plot *p, double value)
     return HEIGHT * (p->high - value) / (p->high - p->low);
 }
 
-/* 1, 2 or 5 times a power of ten; about four ticks fill `range`. */
-static double find_tick(double range)
-{
-    const double rough = range / 4, power = pow(10, floor(log10(rough)));
-    const double part = rough / power;
-    return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
-}
-
 /* Returns 0 if nothing is known. */
 static int find_scale(Plot *p)
 {
@@ -57,21 +49,16 @@ static int find_scale(Plot *p)
         report_sum_take(&both, &p->summary->all.sums.of[p->figure][side]);
     const double least = report_value(both.least), most = report_value(both.most);
     const double room = fmax(most - least, report_figure_texts[p->figure].room);
-    p->tick = find_tick(room);
+    /* 1, 2 or 5 times a power of ten; about four ticks fill the range. */
+    const double rough = room / 4, power = pow(10, floor(log10(rough)));
+    const double steps[] = {1, 2, 5, 10};
+    int step = 0;
+    while (step < 3 && rough > power * steps[step])
+        step++;
+    p->tick = power * steps[step];
     p->low = floor(least / p->tick) * p->tick;
     p->high = ceil(fmax(most, least + room) / p->tick) * p->tick;
     return both.count != 0;
-}
-
-static void draw_shots(const Plot *p)
-{
-    const ReportSummary *s = p->summary;
-    if (s->shot_count < 2 || s->shots_seen > REPORT_SHOTS_DRAWN)
-        return;
-    output_file_print(p->file, "<path class=\"mark\" d=\"");
-    for (int i = 1; i < s->shot_count; i++)
-        output_file_print(p->file, "M%.1f 0V%.0f", x_of(p, s->shots[i].span.begin_us), HEIGHT);
-    output_file_print(p->file, "\"/>");
 }
 
 /* The x of a point's middle. */
@@ -120,27 +107,6 @@ static void draw_line(const Plot *p, int side)
     output_file_print(p->file, "\"/>");
 }
 
-static void print_numbers(const Plot *p)
-{
-    const int digits = p->tick >= 1 ? 0 : p->tick >= 0.1 ? 1 : p->tick >= 0.01 ? 2 : 3;
-    output_file_print(p->file, "<div class=\"y\" aria-hidden=\"true\">");
-    for (double at = p->low; at < p->high + p->tick / 2; at += p->tick)
-        output_file_print(p->file, "<span style=\"top:%.1f%%\">%.*f</span>",
-                          y_of(p, at) / HEIGHT * 100, digits, at + 0.0);
-    output_file_print(p->file, "</div>");
-}
-
-static void print_times(const Plot *p)
-{
-    const ReportSpan *all = &p->summary->all;
-    output_file_print(p->file,
-                      "<div class=\"x\" aria-hidden=\"true\"><span>%s</span><span>%s</span>"
-                      "<span>%s</span></div>",
-                      report_time(all->begin_us).text,
-                      report_time((all->begin_us + all->end_us) / 2).text,
-                      report_time(all->end_us).text);
-}
-
 static void print_range(OutputFile *f, const char *name, const ReportSum *s)
 {
     if (s->count)
@@ -149,37 +115,35 @@ static void print_range(OutputFile *f, const char *name, const ReportSum *s)
             report_word(report_value(s->least)).text, report_word(report_value(s->most)).text);
 }
 
-static void print_caption(const Plot *p)
-{
-    const ReportFigureText *t = &report_figure_texts[p->figure];
-    output_file_print(p->file, "<figcaption><h3>%s%s%s</h3>", t->name, *t->unit ? ", " : "",
-                      t->unit);
-    for (int side = p->figure == REPORT_FLICKER; side < REPORT_SIDES; side++)
-        output_file_print(p->file,
-                          "<span class=\"key\"><svg viewBox=\"0 0 30 10\" aria-hidden=\"true\">"
-                          "<path class=\"line %s\" d=\"M0 5H30\"/></svg> %s</span>",
-                          classes[side], classes[side]);
-    output_file_print(p->file, "</figcaption>");
-}
-
 static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFigure figure)
 {
     Plot p = {.file = file, .summary = summary, .figure = figure};
-    const char *key = report_figure_texts[figure].key;
-    output_file_print(file, "<figure class=\"plot\">");
-    print_caption(&p);
+    const ReportFigureText *t = &report_figure_texts[figure];
+    const char *key = t->key;
+    output_file_print(file, "<figure class=\"plot\"><figcaption><h3>%s%s%s</h3>", t->name,
+                      *t->unit ? ", " : "", t->unit);
+    for (int side = figure == REPORT_FLICKER; side < REPORT_SIDES; side++)
+        output_file_print(file,
+                          "<span class=\"key\"><svg viewBox=\"0 0 30 10\" aria-hidden=\"true\">"
+                          "<path class=\"line %s\" d=\"M0 5H30\"/></svg> %s</span>",
+                          classes[side], classes[side]);
+    output_file_print(file, "</figcaption>");
     if (!find_scale(&p)) {
         output_file_print(file, "<p class=\"soft\">Unknown for all frames.</p></figure>\n");
         return;
     }
-    output_file_print(file, "<div class=\"frame\">");
-    print_numbers(&p);
+    const ReportSpan *all = &summary->all;
+    const int digits = (int)fmin(fmax(ceil(-log10(p.tick)), 0), 3);
+    output_file_print(file, "<div class=\"frame\"><div class=\"y\" aria-hidden=\"true\">");
+    for (double at = p.low; at < p.high + p.tick / 2; at += p.tick)
+        output_file_print(file, "<span style=\"top:%.1f%%\">%.*f</span>",
+                          y_of(&p, at) / HEIGHT * 100, digits, at + 0.0);
+    output_file_print(file, "</div>");
     output_file_print(file,
                       "<svg viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\" role=\"img\" "
                       "aria-labelledby=\"plot-%s-title plot-%s-text\">",
                       WIDTH, HEIGHT, key, key);
-    output_file_print(file, "<title id=\"plot-%s-title\">%s over time</title>", key,
-                      report_figure_texts[figure].name);
+    output_file_print(file, "<title id=\"plot-%s-title\">%s over time</title>", key, t->name);
     output_file_print(file, "<desc id=\"plot-%s-text\">", key);
     print_range(file, "Before", &summary->all.sums.of[figure][REPORT_BEFORE]);
     print_range(file, "After", &summary->all.sums.of[figure][REPORT_AFTER]);
@@ -188,14 +152,23 @@ static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFig
     for (double at = p.low; at < p.high + p.tick / 2; at += p.tick)
         output_file_print(file, "M0 %.1fH%.0f", y_of(&p, at), WIDTH);
     output_file_print(file, "\"/>");
-    draw_shots(&p);
+    if (summary->shot_count > 1 && summary->shots_seen <= REPORT_SHOTS_DRAWN) {
+        output_file_print(file, "<path class=\"mark\" d=\"");
+        for (int i = 1; i < summary->shot_count; i++)
+            output_file_print(file, "M%.1f 0V%.0f", x_of(&p, summary->shots[i].span.begin_us),
+                              HEIGHT);
+        output_file_print(file, "\"/>");
+    }
     for (int side = 0; summary->step > 1 && side < REPORT_SIDES; side++)
         draw_band(&p, side);
     draw_line(&p, REPORT_AFTER);
     draw_line(&p, REPORT_BEFORE); /* dashed, so both stay visible */
-    output_file_print(file, "</svg>");
-    print_times(&p);
-    output_file_print(file, "</div></figure>\n");
+    output_file_print(file,
+                      "</svg><div class=\"x\" aria-hidden=\"true\"><span>%s</span><span>%s</span>"
+                      "<span>%s</span></div></div></figure>\n",
+                      report_time(all->begin_us).text,
+                      report_time((all->begin_us + all->end_us) / 2).text,
+                      report_time(all->end_us).text);
 }
 
 static void print_curve(OutputFile *f, const ReportPicture *p, int shot)
@@ -436,38 +409,6 @@ static void print_article(OutputFile *f, const ReportShot *shot, int number)
                          "</article>\n");
 }
 
-static void print_shot_row(OutputFile *f, const ReportSpan *span, int number)
-{
-    output_file_print(f, "<tr><th scope=\"row\">%d</th><td>%s</td><td>%s</td>", number,
-                      report_time(span->begin_us).text, report_count(span->frames).text);
-    for (int i = 0; i < REPORT_FIGURES; i++) {
-        output_file_print(f, "<td>");
-        if (i == REPORT_FLICKER)
-            output_file_print(f, "%s",
-                              report_word(report_sum_mean(&span->sums.of[i][REPORT_AFTER])).text);
-        else
-            print_pair(f, span->sums.of[i]);
-        output_file_print(f, "</td>");
-    }
-    output_file_print(f, "</tr>\n");
-}
-
-static void print_shot_table(OutputFile *f, const ReportSummary *s)
-{
-    output_file_print(f, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"shots-table\" "
-                         "tabindex=\"0\"><table class=\"shots\">\n"
-                         "<caption id=\"shots-table\">All shots: mean over their frames, before "
-                         "\xE2\x86\x92 after.</caption>\n<thead><tr><th scope=\"col\">Shot</th>"
-                         "<th scope=\"col\">From</th><th scope=\"col\">Frames</th>");
-    for (int i = 0; i < REPORT_FIGURES; i++)
-        output_file_print(f, "<th scope=\"col\">%s%s%s</th>", report_figure_texts[i].name,
-                          *report_figure_texts[i].unit ? ", " : "", report_figure_texts[i].unit);
-    output_file_print(f, "</tr></thead>\n<tbody>\n");
-    for (int i = 0; i < s->shot_count; i++)
-        print_shot_row(f, &s->shots[i].span, i + 1);
-    output_file_print(f, "</tbody></table></div>\n");
-}
-
 static void print_shots(OutputFile *f, const ReportSummary *s)
 {
     output_file_print(f, "<section aria-labelledby=\"shots\">\n<h2 id=\"shots\">Shots</h2>\n");
@@ -479,12 +420,40 @@ static void print_shots(OutputFile *f, const ReportSummary *s)
     for (int i = 0; i < s->shot_count; i++)
         if (s->shots[i].picture)
             print_article(f, &s->shots[i], i + 1);
-    print_shot_table(f, s);
-    output_file_print(f, "</section>\n");
+    output_file_print(f, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"shots-table\" "
+                         "tabindex=\"0\"><table class=\"shots\">\n"
+                         "<caption id=\"shots-table\">All shots: mean over their frames, before "
+                         "\xE2\x86\x92 after.</caption>\n<thead><tr><th scope=\"col\">Shot</th>"
+                         "<th scope=\"col\">From</th><th scope=\"col\">Frames</th>");
+    for (int i = 0; i < REPORT_FIGURES; i++)
+        output_file_print(f, "<th scope=\"col\">%s%s%s</th>", report_figure_texts[i].name,
+                          *report_figure_texts[i].unit ? ", " : "", report_figure_texts[i].unit);
+    output_file_print(f, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < s->shot_count; i++) {
+        const ReportSpan *span = &s->shots[i].span;
+        output_file_print(f, "<tr><th scope=\"row\">%d</th><td>%s</td><td>%s</td>", i + 1,
+                          report_time(span->begin_us).text, report_count(span->frames).text);
+        for (int k = 0; k < REPORT_FIGURES; k++) {
+            const ReportSum *of = span->sums.of[k];
+            output_file_print(f, "<td>");
+            if (k == REPORT_FLICKER)
+                output_file_print(f, "%s", report_word(report_sum_mean(&of[REPORT_AFTER])).text);
+            else
+                print_pair(f, of);
+            output_file_print(f, "</td>");
+        }
+        output_file_print(f, "</tr>\n");
+    }
+    output_file_print(f, "</tbody></table></div>\n</section>\n");
 }
 
-static void print_meanings(OutputFile *f)
+void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about)
 {
+    print_head(f, about);
+    print_run(f, s, about);
+    print_figures(f, s);
+    print_plots(f, s);
+    print_shots(f, s);
     output_file_print(
         f, "<section aria-labelledby=\"words\">\n<h2 id=\"words\">What is "
            "measured</h2>\n<p>Luma of each frame without black bars: before, as decoded; after, as "
@@ -496,16 +465,6 @@ static void print_meanings(OutputFile *f)
     output_file_print(
         f, "<div><dt>Curve</dt><dd>Input tones from left to right, output tones upwards. The "
            "straight line changes nothing.</dd></div>\n</dl>\n</section>\n");
-}
-
-void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about)
-{
-    print_head(f, about);
-    print_run(f, s, about);
-    print_figures(f, s);
-    print_plots(f, s);
-    print_shots(f, s);
-    print_meanings(f);
     output_file_print(f, "</main>\n<footer><p class=\"soft\">Made by ");
     report_text_html(f, about->program);
     output_file_print(f, ".</p></footer>\n</body>\n</html>\n");

@@ -1,6 +1,7 @@
 #include "report/report_samples.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +126,7 @@ static double dark_up_to(const BlockSamples *s, double least)
     return count ? quantile(levels, count, 1, 2) : least - 1;
 }
 
-static int same_kind(const BlockSamples *a, const BlockSamples *b)
+static bool same_kind(const BlockSamples *a, const BlockSamples *b)
 {
     return a->count && a->count == b->count && a->depth == b->depth &&
            memcmp(&a->active, &b->active, sizeof(a->active)) == 0;

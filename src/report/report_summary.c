@@ -1,5 +1,6 @@
 #include "report/report_summary.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,14 +72,14 @@ static void add_to_points(ReportSummary *s, const ReportFrame *frame)
     s->point_count = at + 1;
 }
 
-static int has_picture(const ReportSummary *s, int64_t shot)
+static bool has_picture(const ReportSummary *s, int64_t shot)
 {
     return shot < REPORT_SHOTS && shot % s->pictured == 0;
 }
 
 /* True if picture a represents the shot better: it is not black, as in fades, or it is nearer to
  * the middle. */
-static int is_better(const ReportPicture *a, const ReportPicture *b, const ReportSpan *span)
+static bool is_better(const ReportPicture *a, const ReportPicture *b, const ReportSpan *span)
 {
     const ReportSum *entropy = &span->sums.of[REPORT_ENTROPY][REPORT_BEFORE];
     const int64_t middle = span->first + span->frames / 2;
@@ -146,7 +147,7 @@ static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPictur
     }
 }
 
-static int is_first(const ReportSummary *s, const ReportFrame *frame)
+static bool is_first(const ReportSummary *s, const ReportFrame *frame)
 {
     return frame->cut || !s->all.frames;
 }

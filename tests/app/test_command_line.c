@@ -6,6 +6,7 @@
 #include "app/job_run.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
+#include "app/setup.h"
 #include "folder.h"
 
 #define MAX_WORDS 8
@@ -105,7 +106,7 @@ TEST(habits)
         {{"in.mp4", "-hide_banner"}, "-hide_banner is not needed here"},
         {{"-?"}, "-?: use --help=full"},
         {{"in.mp4", "--mode=fog"},
-         "--mode 'fog': it is one of global|off|clahe|stretch|haze; did you mean --profile fog?"},
+         "--mode 'fog': must be one of global|off|clahe|stretch|haze; did you mean --profile fog?"},
         {{"in.mp4", "--mode", "night"}, "did you mean --profile night?"},
         {{"in.mp4", "--mode", "claeh"}, "did you mean clahe?"},
         {{"--camera", "--reconnect", "off", "--no-reconnect", "--network-timeout", "3"},
@@ -120,10 +121,10 @@ TEST(habits)
 TEST(bits_a_second)
 {
     static const Line lines[] = {
-        {{"in.mp4", "--null", "--bitrate", "2000"}, "from 10K on, such as 800K or 4M"},
-        {{"in.mp4", "--null", "--bitrate", "2.5"}, "from 10K on, such as 800K or 4M"},
-        {{"in.mp4", "--null", "--bitrate", "9K"}, "'9K': it is bits a second, from 10K on"},
-        {{"in.mp4", "--null", "--bitrate", "0"}, "'0': it is bits a second, from 10K on"},
+        {{"in.mp4", "--null", "--bitrate", "2000"}, "from 10K, such as 800K or 4M"},
+        {{"in.mp4", "--null", "--bitrate", "2.5"}, "from 10K, such as 800K or 4M"},
+        {{"in.mp4", "--null", "--bitrate", "9K"}, "'9K': must be bits per second from 10K"},
+        {{"in.mp4", "--null", "--bitrate", "0"}, "'0': must be bits per second from 10K"},
         {{"in.mp4", "--null", "--bitrate", "10000"}, NULL},
         {{"in.mp4", "--null", "--bitrate", "10k"}, NULL},
         {{"in.mp4", "--null", "--bitrate", "2000k"}, NULL},
@@ -145,8 +146,8 @@ TEST(plain_words)
 /* ---- a film in parts ---- */
 
 /* Options that a step of a job sets itself, and those that a run with --jobs sets itself. */
-static const char *const own[] = {"output", "stats",        "config",     "no-config",
-                                  "parts",  "part-seconds", "no-measure", "lookahead"};
+static const char *const own[] = {"output", "stats",        "config",    "no-config",
+                                  "parts",  "part-seconds", "no-measure"};
 static const char *const own_of_run[] = {"jobs", "devices", "resume"};
 
 #define IS_AMONG(list, name) is_among(list, sizeof(list) / sizeof((list)[0]), name)
@@ -354,7 +355,7 @@ static void check_auto(int count, const char *encoder, int rows, int threads, in
     o.threads = threads;
     cores = count;
     const int jobs = job_run_at_a_time(&o, rows);
-    CHECK(!engine_find_encoder(&o) || jobs == expected, "%s on %d cores, %d rows: %d at a time",
+    CHECK(!setup_find_encoder(&o) || jobs == expected, "%s on %d cores, %d rows: %d at a time",
           encoder, count, rows, jobs);
     o.jobs = 3;
     CHECK(job_run_at_a_time(&o, rows) == 3, "--jobs 3 is %d", job_run_at_a_time(&o, rows));
@@ -377,6 +378,42 @@ TEST(jobs_auto)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         check_auto(all[i].cores, all[i].encoder, all[i].rows, all[i].threads, all[i].expected);
+}
+
+/* ---- the decoder that --hwdec chooses by job, codec and cores; see src/app/README.md ---- */
+
+static Options options_of(int hwdec, int headless, int threads)
+{
+    Options options = {.hwdec = hwdec, .null_output = headless, .threads = threads};
+    return options;
+}
+
+TEST(hwdec_auto)
+{
+    static const struct {
+        enum AVCodecID codec;
+        int most; /* cores, up to which the GPU decodes for a file */
+    } rows[] = {{AV_CODEC_ID_H264, 4}, {AV_CODEC_ID_HEVC, 4}, {AV_CODEC_ID_VP9, 4},
+                {AV_CODEC_ID_VP8, 3},  {AV_CODEC_ID_AV1, 3},  {AV_CODEC_ID_MPEG2VIDEO, 0},
+                {AV_CODEC_ID_NONE, 4}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int threads = 1; threads < 17; threads++) {
+            const Options written = options_of(OPTIONS_HWDEC_AUTO, 1, threads);
+            const Options shown = options_of(OPTIONS_HWDEC_AUTO, 0, threads);
+            CHECK(hwdec_choice(&written, rows[i].codec) == (threads <= rows[i].most),
+                  "%s, %d cores", avcodec_get_name(rows[i].codec), threads);
+            CHECK(hwdec_choice(&shown, rows[i].codec), "not in a window, %d cores", threads);
+        }
+}
+
+TEST(hwdec_as_asked)
+{
+    for (int i = 0; i < 4; i++) {
+        const Options nvdec = options_of(OPTIONS_HWDEC_NVDEC, i & 1, i & 2 ? 16 : 1);
+        const Options no = options_of(OPTIONS_HWDEC_NO, i & 1, i & 2 ? 16 : 1);
+        CHECK(hwdec_choice(&nvdec, AV_CODEC_ID_H264), "not used on request");
+        CHECK(!hwdec_choice(&no, AV_CODEC_ID_H264), "used although forbidden");
+    }
 }
 
 TEST_MAIN

@@ -88,7 +88,7 @@ class Config(WithEnvironment):
         for text, value in (("mode = a#b", "a#b"), ("mode = 'a # b'", "a # b"), ("mode='a # b'", "a # b"),
                             ("mode = \"a' #b\"", "a' #b"),
                             ("mode = a'b # c", "a'b"), ("mode = a #b", "a")):
-            self.refuse_line(text, "mode '%s': it is one of global" % value)
+            self.refuse_line(text, "mode '%s': must be one of global" % value)
 
     def test_default_place(self):
         self.settings("color = never\nmode = off\nverbose = yes\n", "home/.config/lumeq/config")

@@ -5,6 +5,7 @@
 #include "../made_clip.h"
 
 #include "app/engine.h"
+#include "app/setup.h"
 #include "app/terminal.h"
 #include "equalizer/backend.h"
 #include "run/pipeline.h"
@@ -84,7 +85,7 @@ static void run(const char *clip, const char *backend, Items *items)
     int ret = engine_open(&engine, &options, 1, &error);
     part.decoder.memory = engine.memory;
     if (ret >= 0)
-        ret = engine_open_source(&source, &options, options.input, &never, &error);
+        ret = setup_source(&source, &options, options.input, NULL, &never, &error);
     if (ret >= 0)
         ret = input_open(&input, source, &part, &error);
     const LumeqParams params = options_params(&options, (OptionsInput){.still = 0});

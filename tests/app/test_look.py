@@ -131,7 +131,7 @@ class Look(Case):
                     result = self.ok(source, "--null", "--denoise", value, *args)
                     told = [line for line in result.lines if "--denoise" in line]
                     self.assertEqual(len(told), 1, result)
-                    self.assertIn("had no effect: lumeq lifted nothing", told[0])
+                    self.assertIn("had no effect: nothing was lifted", told[0])
         for args in (source, "--denoise", "auto", "--mode", "off"), (source,), (dark, "--denoise", "off"):
             self.assertNotIn("--denoise", self.ok(*args, "--null").err)
 

@@ -86,7 +86,7 @@ class Names(ManyCase):
 
     def test_no_video_in_a_folder(self):
         self.write("notes.txt", b"a\n")
-        self.refused(lumeq(self.folder, "-o", self.path("out/")), INPUT, "there is no video in", "(1 file)", self.folder)
+        self.refused(lumeq(self.folder, "-o", self.path("out/")), INPUT, "no video found in", "(1 file)", self.folder)
         self.assertEqual(self.files(), ["notes.txt"])
 
     def test_failures_in_a_folder_are_reported(self):
@@ -192,7 +192,7 @@ class Refused(ManyCase):
         self.done("in", "-o", "in/out/", "--recursive")
         self.put("in/b.mkv")
         result = self.done("in", "-o", "in/out/", "--recursive", "--resume")
-        self.assertIn("'in/out' is for outputs", result.lines[0])
+        self.assertIn("skipping the output folder 'in/out'", result.lines[0])
         self.assertEqual(self.below("in"), ["a.mkv", "b.mkv", "out/a.mkv", "out/b.mkv"])
 
 
@@ -276,7 +276,7 @@ class AtATime(ManyCase):
         process.send_signal(SIGTERM)
         result = self.ends(process, INTERRUPTED, SOON)
         self.assertEqual(self.below("out"), ["0.partial.mkv", "1.partial.mkv", "2.partial.mkv"])
-        self.assertIn("5 files: 3 interrupted, 2 not begun", result.err)
+        self.assertIn("5 files: 3 interrupted, 2 not started", result.err)
 
     def test_all_are_done_and_told_in_whole_lines(self):
         names = ["%d.mkv" % i for i in range(12)]
@@ -391,7 +391,7 @@ class Signals(ManyCase):
         return self.files(self.path("out")) if os.path.isdir(self.path("out")) else []
 
     def test_interrupted(self):
-        """The current file is kept as a part, the others are not begun, and --resume continues."""
+        """The current file is kept as a part, the others are not started, and --resume continues."""
         for number in (SIGINT, SIGTERM):
             with self.subTest(number.name):
                 process, _ = self.started()
@@ -399,8 +399,8 @@ class Signals(ManyCase):
                 result = self.ends(process, INTERRUPTED, SOON)
                 self.assertEqual(self.hidden(), ["a.mkv", "b.partial.mkv"])
                 self.assertIn("the finished part is in 'out/b.partial.mkv'", result.err)
-                self.assertIn("3 files: 1 done, 1 interrupted, 1 not begun", result.err)
-                self.assertIn("interrupted: 1 of 3 files was not begun; --resume", result.lines[-1])
+                self.assertIn("3 files: 1 done, 1 interrupted, 1 not started", result.err)
+                self.assertIn("interrupted: 1 of 3 files was not started; --resume", result.lines[-1])
                 shutil.copy(simple(), self.path("b.mkv"))
                 result = self.ok("a.mkv", "b.mkv", "c.mkv", "-o", "out/", *LOSSLESS, "--resume", cwd=self.folder)
                 self.assertIn("3 files: 2 done, 1 done before", result.lines[-1])

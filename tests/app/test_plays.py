@@ -157,7 +157,7 @@ class Encoder(Case):
         self.ok("segment", self.path("out.mp4.lumeq/plan"), 0)
         got, result = self.written(dark(), "out.mp4", "--pix-fmt", "auto10", "--jobs", 2, "--parts", 2, "--resume", *QUICK)
         self.assertEqual(got, HEVC)
-        self.assertIn("1 of 2 parts are there already", result.err)
+        self.assertIn("1 of 2 parts already exist", result.err)
 
     def test_parts_have_the_encoder_of_the_deeper_output(self):
         for measured in (), ("--no-measure",):

@@ -96,7 +96,7 @@ class Sample(Case):
         for name, options in cases:
             with self.subTest(name, options=options):
                 result = self.sample(short, "-o", name, *options)
-                self.assertIn("from all of it", result.err)
+                self.assertIn("from the whole film", result.err)
                 self.assertEqual(self.files(), [name + ".sample.png"])
                 self.ok(short, "-o", name, "--backend", "cpu", *options, cwd=self.folder)
                 real = os.path.getsize(self.path(name))

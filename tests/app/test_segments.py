@@ -255,7 +255,7 @@ class Segments(Case):
         for value in ("0", "x", "5Q", "999", "-1G", "1e99"):
             self.refused(lumeq(simple(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 5, "--keep", value),
                          USAGE, "--keep", "50G")
-        self.refused(lumeq(simple(), "-o", self.path("o.mkv"), "--keep", "1G"), USAGE, "--segment-time is missing")
+        self.refused(lumeq(simple(), "-o", self.path("o.mkv"), "--keep", "1G"), USAGE, "needs --segment-time")
 
     def test_refused(self):
         for name, args, words in (("cam.mkv", (), ("no time in its name", "cam.mkv")),

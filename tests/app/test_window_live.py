@@ -347,11 +347,11 @@ class Window(WindowCase):
         clip = self.minute()
         self.leave_at(clip, "9")
         good = self.read(self.state_file())
-        for text, why in some(((b"", "not lumeq's"), (good[:-5], ": damaged"),
-                               (good.replace(b"state 1", b"state 2"), "of another version"),
-                               (b"{}\n", "not lumeq's"),
+        for text, why in some(((b"", "not a state file of lumeq"), (good[:-5], ": damaged"),
+                               (good.replace(b"state 1", b"state 2"), "another version"),
+                               (b"{}\n", "not a state file of lumeq"),
                                (good.replace(b"volume 95", b"volume 96"), ": damaged"),
-                               (b"\xff" * 10000, "not lumeq's"))):
+                               (b"\xff" * 10000, "not a state file of lumeq"))):
             write_bytes(self.state_file(), text)
             self.assertEqual(self.leave_at(clip), [])
             said = [line for line in self.result.lines if "--remember ignores" in line]

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include "app/sandbox.h"
 #include "app/terminal.h"
 #include "lumeq/lumeq.h"
-#include "media/camera/camera.h"
 #include "media/camera/camera_output.h"
 #include "media/log.h"
 #include "media/output/codec_list.h"
@@ -203,7 +201,7 @@ typedef struct Driver {
     int cuda, count;  /* newest supported CUDA, such as 13000, 0 if unknown; GPUs */
 } Driver;
 
-static int is_in_container(void)
+static bool is_in_container(void)
 {
     return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
            access("/run/systemd/container", F_OK) == 0 || getenv("container") ||
@@ -219,7 +217,7 @@ static const char *fix(const char *mend)
 }
 
 /* Vendor 10de is NVIDIA; classes 03 are displays and accelerators. */
-static int machine_has_gpu(void)
+static bool machine_has_gpu(void)
 {
     char path[512], vendor[32], class[32];
     int found = access("/dev/nvidiactl", F_OK) == 0;

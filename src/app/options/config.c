@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,22 +35,6 @@ int config_print_path(char *path, size_t size, const char *variable, const char 
     return 0;
 }
 
-/* Reads the file as a string. Returns its length, or -1 with errno; errno is 0 if the file is not
- * text or too large. */
-static long read_all(FILE *file, char **text)
-{
-    errno = 0;
-    *text = malloc(MAX_CONFIG + 2);
-    if (!*text)
-        return -1;
-    const size_t n = fread(*text, 1, MAX_CONFIG + 1, file);
-    if (ferror(file))
-        return -1;
-    (*text)[n] = '\0';
-    errno = 0;
-    return n > MAX_CONFIG || strlen(*text) != n ? -1 : (long)n;
-}
-
 static int refuse_line(const Lines *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static int refuse_line(const Lines *l, const char *format, ...)
@@ -77,45 +62,32 @@ static void cut_comment(char *text)
     *end = '\0';
 }
 
-/* Removes quotes. Returns -1 if one is missing. */
-static int unquote(char **value)
-{
-    char *text = *value;
-    if (*text != '"' && *text != '\'')
-        return 0;
-    char *end = strchr(text + 1, *text);
-    if (!end || end[1])
-        return -1;
-    *end = '\0';
-    *value = text + 1;
-    return 0;
-}
-
-static int unknown_key(const Lines *l, const char *key)
-{
-    const char *bare = key + strspn(key, "-");
-    const Option *near = option_find(bare, strlen(bare));
-    if (!near)
-        near = option_nearest(bare, strlen(bare));
-    if (near && !(near->flags & OPTION_ONCE))
-        return refuse_line(l, "unknown key %s; did you mean %s? lumeq --help=full lists them",
-                           media_quote(key), near->name);
-    return refuse_line(l, "unknown key %s; keys are long options, see lumeq --help=full",
-                       media_quote(key));
-}
-
 static int take_value(const Lines *l, const char *key, char *value)
 {
     char wrong[MAX_SENTENCE - 64];
     const Refusal refusal = {wrong, sizeof(wrong), ""};
     const Option *option = option_find(key, strlen(key));
-    if (!option)
-        return unknown_key(l, key);
+    if (!option) {
+        const char *bare = key + strspn(key, "-");
+        const Option *near = option_find(bare, strlen(bare));
+        near = near ? near : option_nearest(bare, strlen(bare));
+        if (near && !(near->flags & OPTION_ONCE))
+            return refuse_line(l, "unknown key %s; did you mean %s? lumeq --help=full lists them",
+                               media_quote(key), near->name);
+        return refuse_line(l, "unknown key %s; keys are long options, see lumeq --help=full",
+                           media_quote(key));
+    }
     if (option->flags & OPTION_ONCE)
         return refuse_line(l, "%s is for a single run: give --%s on the command line", key, key);
-    if (unquote(&value) < 0)
+    char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : value;
+    const bool is_quoted = end > value;
+    if (!end || (is_quoted && end[1]))
         return refuse_line(l, "%s %s: a quote is missing at the end, or something follows it", key,
                            media_quote(value));
+    if (is_quoted) {
+        *end = '\0';
+        value++;
+    }
     if (option_set(option, l->options, value, &refusal) < 0)
         return refuse_line(l, "%s", wrong);
     return 0;
@@ -179,18 +151,6 @@ static int take_text(Lines *lines, char *text)
     return take_lines(lines, text);
 }
 
-static int take_file(Options *options, FILE *file, const Refusal *refusal)
-{
-    Lines lines = {options, options->config_path, 0, refusal};
-    if (read_all(file, &options->config_text) >= 0)
-        return take_text(&lines, options->config_text);
-    if (errno)
-        return refuse(refusal, "cannot read the settings in %s: %s", media_quote(lines.path),
-                      strerror(errno));
-    return refuse(refusal, "%s is not a settings file: it is not text, or larger than 1 MiB",
-                  media_quote(lines.path));
-}
-
 /* Returns NULL with errno on failure; errno is 0 for a pipe or terminal, which could block. Accepts
  * /dev/null, the usual way to name an empty file. */
 static FILE *open_settings(const char *path)
@@ -227,8 +187,24 @@ int config_read(Options *options, const char *path, char *text, size_t text_size
                       errno ? strerror(errno) : "it is not a regular file",
                       path ? "" : "; use --no-config to ignore it");
     options->config_path = strdup(path ? path : usual);
-    const int ret = options->config_path ? take_file(options, file, &refusal)
-                                         : refuse(&refusal, "out of memory");
+    options->config_text = calloc(1, MAX_CONFIG + 2);
+    char *content = options->config_text;
+    int ret;
+    if (!options->config_path || !content) {
+        ret = refuse(&refusal, "out of memory");
+    } else {
+        Lines lines = {options, options->config_path, 0, &refusal};
+        const size_t n = fread(content, 1, MAX_CONFIG + 1, file);
+        if (ferror(file))
+            ret = refuse(&refusal, "cannot read the settings in %s: %s", media_quote(lines.path),
+                         strerror(errno));
+        else if (n > MAX_CONFIG || strlen(content) != n)
+            ret =
+                refuse(&refusal, "%s is not a settings file: it is not text, or larger than 1 MiB",
+                       media_quote(lines.path));
+        else
+            ret = take_text(&lines, content);
+    }
     fclose(file);
     return ret;
 }

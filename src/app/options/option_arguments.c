@@ -1,6 +1,7 @@
 #include "app/options/option_arguments.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +10,18 @@
 #include "app/options/option_table.h"
 #include "app/options/option_value.h"
 
-int option_arguments_may_differ(const char *name, size_t n)
+bool option_arguments_may_differ(const char *name, size_t n)
 {
     const Option *option = option_find(name, n);
     return option && (option->flags & OPTION_MACHINE);
 }
 
-static int is_carried(const Option *option)
+static bool is_carried(const Option *option)
 {
     return option->name && !(option->flags & (OPTION_MACHINE | OPTION_UNPLANNED | OPTION_WINDOW));
 }
 
-int option_arguments_is_carried(const char *argument)
+bool option_arguments_is_carried(const char *argument)
 {
     const size_t n = strcspn(argument, "=");
     const Option *option = n > 2 && argument[n] && strncmp(argument, "--", 2) == 0

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_APP_OPTION_ARGUMENTS_H
 #define LUMEQ_APP_OPTION_ARGUMENTS_H
 
+#include <stdbool.h>
+
 #include "app/options/option_table.h"
 
 /* Calls `take` with an argument for each option that is not at its default and changes the written
@@ -18,9 +20,9 @@ const char *option_value_text(const Option *option, const void *field, char *tex
 void option_print_given(const Options *options, const char *name, char *text, size_t size);
 
 /* True if option_arguments() could produce this argument: an edited plan may hold no others. */
-int option_arguments_is_carried(const char *argument);
+bool option_arguments_is_carried(const char *argument);
 
 /* True if the option with this name of `n` bytes may differ between the steps of a job. */
-int option_arguments_may_differ(const char *name, size_t n);
+bool option_arguments_may_differ(const char *name, size_t n);
 
 #endif

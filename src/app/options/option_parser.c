@@ -1,4 +1,5 @@
 /* options_parse(): the command line overrides the settings file, which overrides the defaults. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,6 @@
 typedef struct OptionNames {
     const char **all; /* the caller's array, as long as argv */
     int count;
-    const char *last;
 } OptionNames;
 
 /*
@@ -39,54 +39,36 @@ typedef struct OptionNames {
 
 /* ---- names ---- */
 
-/* Adds a name; the first one is INPUT. */
-static int take_name(OptionNames *names, Options *options, const char *name, const Refusal *refusal)
-{
-    if (!*name)
-        return refuse(refusal, "INPUT is empty; a file name is needed");
-    if (!names->count)
-        options->input = name;
-    names->last = name;
-    names->all[names->count++] = name;
-    return 0;
-}
-
-static int exists(const char *name)
+static bool exists(const char *name)
 {
     return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
-}
-
-/* True for a name, after --, that would be an option before it. */
-static int is_option(const char *name)
-{
-    if (exists(name) || name[0] != '-' || !name[1])
-        return 0;
-    return name[1] == '-' ? option_find(name + 2, strcspn(name + 2, "=")) != NULL
-                          : !name[2] && option_find_letter(name[1]);
 }
 
 /* Refuses several names if one INPUT is taken, and suggests -o. Call it after all options
  * are parsed. */
 static int check_names(const OptionNames *names, const Options *o, const Refusal *refusal)
 {
-    char first[512];
     if (names->count < 2)
         return 0;
-    for (int i = 0; i < names->count; i++)
-        if (is_option(names->all[i]))
-            return refuse(refusal, "%s comes after --, which makes it a name: give options first",
-                          media_quote(names->all[i]));
+    const char *last = names->all[names->count - 1];
+    for (int i = 0; i < names->count; i++) {
+        const char *name = names->all[i];
+        if (name[0] != '-' || !name[1] || exists(name))
+            continue;
+        if (name[1] == '-' ? option_find(name + 2, strcspn(name + 2, "=")) != NULL
+                           : !name[2] && option_find_letter(name[1]))
+            return refuse(refusal, "%s after -- is a file name: give options first",
+                          media_quote(name));
+    }
     /* A window plays a list of files; a last name that does not exist may be meant as the output.
      */
-    const int is_input = exists(names->last) || options_opens_url(o, names->last);
+    const int is_input = exists(last) || options_opens_url(o, last);
     if (options_many(o) || (!o->output && !o->null_output && !o->camera && is_input))
         return 0;
-    snprintf(first, sizeof(first), "%s", media_quote(o->input));
+    const char *hint = o->null_output ? "" : "; name the OUTPUT with -o";
     return refuse(refusal, "%d names, %s to %s, but lumeq takes one INPUT at a time%s",
-                  names->count, first, media_quote(names->last),
-                  o->output        ? "; write many into a folder with -o DIR/"
-                  : o->null_output ? ""
-                                   : "; name the OUTPUT with -o");
+                  names->count, media_quote(o->input), media_quote(last),
+                  o->output ? "; write many into a folder with -o DIR/" : hint);
 }
 
 /* ---- values that contradict each other ---- */
@@ -138,32 +120,9 @@ static int refuse_rivals(const Options *options, const char *file, const Refusal
     return 0;
 }
 
-/* If two values contradict each other, resets the one that is not on the command line. */
-static void let_command_line_win(Options *options, const unsigned char *given)
-{
-    const Options defaults = options_default();
-    Rivals rivals[MAX_RIVALS];
-    const int count = list_rivals(options, rivals);
-    for (int i = 0; i < count; i++) {
-        const Rivals *r = &rivals[i];
-        const int a = option_is_given(given, r->a), b = option_is_given(given, r->b);
-        const char *loser = a ? r->b : r->a;
-        if (r->both && a != b)
-            option_copy(option_find(loser, strlen(loser)), options, &defaults);
-    }
-}
-
 /* ---- options that do not suit the run ---- */
 
 #define IN_PARTS "has no effect in parts (--jobs, --resume, lumeq plan)"
-
-static int is_missing_url(const Options *o)
-{
-    int has_url = options_is_url(o);
-    for (int i = 0; i < o->input_count; i++)
-        has_url |= options_opens_url(o, o->inputs[i]);
-    return o->network && !o->no_network && !has_url;
-}
 
 /* Finds the first name of a list, separated by blanks, that is on the command line. Returns its
  * length, or 0. */
@@ -187,9 +146,12 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
     const int headless = options_headless(o), many = options_many(o), sample = o->sample != 0;
     const int is_run = !is_plan && (o->jobs != 0 || o->resume),
               parts = (is_plan || is_run) && !many;
-    const int no_url = is_missing_url(o), writes = o->output && !o->null_output;
+    const int writes = o->output && !o->null_output;
     const int limited = headless && !camera && !o->virtual_camera;
     const int hears = camera && o->microphone && strcmp(o->microphone, "off") != 0;
+    int no_url = o->network && !o->no_network && !options_is_url(o);
+    for (int i = 0; i < o->input_count; i++)
+        no_url &= !options_opens_url(o, o->inputs[i]);
     const struct {
         int refused;
         const char *options, *text; /* the text follows an option's name */
@@ -203,7 +165,7 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
         {no_url && !camera, "reconnect no-reconnect", "needs a URL: INPUT is not one"},
         {headless && !o->virtual_camera, "mirror",
          "is for the window and the virtual camera: written video is never mirrored"},
-        {headless, "idle", "is for the window, and -o or --null opens none"},
+        {headless, "idle", "is for the window, which -o and --null do not open"},
         {headless, "sub-file", "is for the window: OUTPUT gets the subtitle tracks of INPUT alone"},
         {!camera, "video-size framerate input-format record-raw microphone", "needs --camera"},
         {sample, "camera sequence low-latency stats report segment-time virtual-camera jobs resume",
@@ -213,7 +175,8 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
          "allow-playlists",
          "has no effect with --camera"},
         {hears && o->output && o->low_latency, "microphone",
-         "and --low-latency contradict each other: the place of sound is known a second later"},
+         "and --low-latency contradict each other: the position of sound is only known a second "
+         "later"},
         {raw && headless, "stats report virtual-camera compare",
          "has no effect with --record-raw and without a window"},
         {raw, "null vcodec crf preset bitrate pix-fmt vopt overlay",
@@ -225,12 +188,12 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
          "needs an INPUT of pictures: a folder or, with --sequence, a name like frame%04d.png"},
         {!many && (headless || camera), "recursive",
          "includes subfolders: writing them needs a folder, as in -o DIR/"},
-        {o->segment_time <= 0, "keep", "deletes old pieces: --segment-time is missing"},
-        {!writes, "segment-time", "splits output: -o is missing"},
-        {is_plan, "sample", "estimates one run, not lumeq plan"},
-        {!o->output, "sample", "estimates a film that is written: -o FILE is missing"},
+        {o->segment_time <= 0, "keep", "needs --segment-time"},
+        {!writes, "segment-time", "needs -o FILE"},
+        {is_plan, "sample", "has no effect with lumeq plan"},
+        {!o->output, "sample", "needs -o FILE"},
         {parts, "camera reconnect virtual-camera low-latency segment-time report", IN_PARTS},
-        {parts && !writes, "jobs resume", "writes a film: -o FILE is missing"},
+        {parts && !writes, "jobs resume", "needs -o FILE"},
         {parts && o->lookahead == 0, "lookahead", "off " IN_PARTS},
         {is_plan, "jobs", "does all steps itself; each `lumeq segment PLAN K` writes one part"},
         {is_plan, "devices", "is for --jobs: give --device to each `lumeq segment PLAN K`"},
@@ -242,7 +205,7 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
          "needs a run without a window: -o FILE or --null, with --camera also --frames N"},
         {o->from_us >= 0 && o->to_us <= o->from_us, "to",
          "must be after --ss: both are positions in the input"},
-        {o->to_us == 0, "to", "0 leaves nothing; it must be after the start"},
+        {o->to_us == 0, "to", "must be after the start"},
         {o->sandbox == OPTIONS_ON && !limited, "sandbox",
          "on is for files and URLs without a window, with -o FILE or --null: windows and cameras "
          "need more rights"},
@@ -260,16 +223,6 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
 }
 
 /* ---- INPUT ---- */
-
-static int check_camera(const Options *o, const Refusal *refusal)
-{
-    if (!o->input)
-        return 0;
-    return refuse(refusal,
-                  "--camera and %s%s contradict each other; name a device with =, as in "
-                  "--camera=/dev/video0, and an OUTPUT with -o",
-                  strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
-}
 
 /* Refuses cameras that are opened like files, and real-time reading of files that nobody watches.
  */
@@ -311,12 +264,15 @@ static int check_url(const Options *o, const unsigned char *given, const Refusal
 
 static int check_input(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
-    if (o->camera)
-        return check_camera(o, refusal);
+    if (o->camera && o->input)
+        return refuse(refusal,
+                      "--camera and %s%s contradict each other; name a device with =, as in "
+                      "--camera=/dev/video0, and an OUTPUT with -o",
+                      strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
     if (o->input && (check_url(o, given, refusal) < 0 || check_file(o, given, refusal) < 0))
         return -1;
     const int writes = o->output && picture_pattern_is(o->output);
-    if (o->sequence && !options_is_pictures(o, o->input) && !writes)
+    if (!o->camera && o->sequence && !options_is_pictures(o, o->input) && !writes)
         return refuse(refusal, "--sequence needs a name with a place for a number, such as "
                                "frame%%04d.png: neither INPUT nor OUTPUT has one");
     return 0;
@@ -348,19 +304,6 @@ static int check_inputs(const Options *options, const unsigned char *given,
 
 /* ---- a film in parts; --sample; --lookahead; --stats and --report ---- */
 
-static int check_devices(const Options *o, const Refusal *refusal)
-{
-    const char *devices = o->devices && strcmp(o->devices, "all") != 0 ? o->devices : NULL;
-    size_t n = 0;
-    while (devices && (n = strspn(devices, "0123456789")) >= 1 && n <= MAX_DEVICE_DIGITS &&
-           devices[n] == ',')
-        devices += n + 1; /* numbers separated by single commas */
-    if (devices && (n < 1 || n > MAX_DEVICE_DIGITS || devices[n]))
-        return refuse(refusal, "--devices %s: it is all, or numbers of GPUs such as 0,1",
-                      media_quote(o->devices));
-    return 0;
-}
-
 /* Refuses inputs that cannot be read several times, from several places. The steps of a job refuse
  * devices when they open them. */
 static int check_film(const Options *o, const char *option, const Refusal *refusal)
@@ -377,6 +320,7 @@ static int check_film(const Options *o, const char *option, const Refusal *refus
 
 static int check_parts(const Options *o, int is_plan, const Refusal *refusal)
 {
+    const char *option = is_plan ? "lumeq plan" : "--resume";
     if (options_many(o) && is_plan)
         return refuse(refusal, "lumeq plan is for one film: -o %s is a folder of outputs",
                       media_quote(o->output));
@@ -384,7 +328,7 @@ static int check_parts(const Options *o, int is_plan, const Refusal *refusal)
         return 0;
     if (o->hwdec == OPTIONS_HWDEC_NVDEC)
         return refuse(refusal, "--hwdec nvdec " IN_PARTS ": they are decoded in software");
-    return check_film(o, is_plan ? "lumeq plan" : o->jobs != 0 ? "--jobs" : "--resume", refusal);
+    return check_film(o, !is_plan && o->jobs != 0 ? "--jobs" : option, refusal);
 }
 
 static int check_sample(const Options *o, const Refusal *refusal)
@@ -410,27 +354,24 @@ static int check_lookahead(Options *o, const unsigned char *given, const Refusal
                   o->lookahead_for);
 }
 
-/* True if this machine shows windows. */
-static int has_desktop(void)
-{
-    static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY"};
-    for (int i = 0; i < COUNT(names); i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return 1;
-    }
-    return 0;
-}
-
 /* Checks a complete set of options. `is_plan`: for `lumeq plan`. Sets options->lookahead_for. */
 static int check_options(Options *o, const unsigned char *given, const OptionNames *names,
                          int is_plan, const Refusal *refusal)
 {
-    if (check_devices(o, refusal) < 0 || check_given(o, given, is_plan, refusal) < 0 ||
-        check_inputs(o, given, names, refusal) < 0)
+    const char *devices = o->devices && strcmp(o->devices, "all") != 0 ? o->devices : NULL;
+    size_t n = 0;
+    while (devices && (n = strspn(devices, "0123456789")) >= 1 && n <= MAX_DEVICE_DIGITS &&
+           devices[n] == ',')
+        devices += n + 1; /* numbers separated by single commas */
+    if (devices && (n < 1 || n > MAX_DEVICE_DIGITS || devices[n]))
+        return refuse(refusal, "--devices %s: must be all, or numbers of GPUs such as 0,1",
+                      media_quote(o->devices));
+    if (check_given(o, given, is_plan, refusal) < 0 || check_inputs(o, given, names, refusal) < 0)
         return -1;
+    const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    const int has_desktop = (x11 && *x11) || (wayland && *wayland);
     const int waits =
-        !is_plan && !options_headless(o) && !o->output && !o->sample && (o->idle || has_desktop());
+        !is_plan && !options_headless(o) && !o->output && !o->sample && (o->idle || has_desktop);
     if (!o->input && !o->camera && !waits)
         return refuse(refusal, "no INPUT given; see lumeq --help");
     if (check_lookahead(o, given, refusal) < 0 || (o->sample && check_sample(o, refusal) < 0) ||
@@ -491,17 +432,6 @@ static const char *const habits[][2] = {
     {",?,usage,list-options,", ": use --help=full"},
 };
 
-/* Returns a replacement for another program's option, as the rest of a sentence, or NULL. */
-static const char *find_habit(const char *name, size_t n)
-{
-    char listed[64];
-    snprintf(listed, sizeof(listed), ",%.*s,", (int)n, name);
-    for (int i = 0; n > 0 && i < COUNT(habits); i++)
-        if (strstr(habits[i][0], listed))
-            return habits[i][1];
-    return NULL;
-}
-
 /* Finds the option with this choice, as in --night for --profile night, or returns NULL. */
 static const char *find_choice(const char *name, size_t n)
 {
@@ -521,10 +451,13 @@ static int unknown_option(const Parser *p, const char *arg)
 {
     const char *name = arg + strspn(arg, "-");
     const size_t n = strcspn(name, "=");
-    const char *habit = find_habit(name, n), *with = find_choice(name, n);
+    const char *with = find_choice(name, n);
     const Option *near = NULL;
-    if (habit)
-        return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habit);
+    char listed[64];
+    snprintf(listed, sizeof(listed), ",%.*s,", (int)n, name);
+    for (int i = 0; n > 0 && i < COUNT(habits); i++)
+        if (strstr(habits[i][0], listed))
+            return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habits[i][1]);
     if (with)
         return refuse(&p->refusal, "unknown option %s; did you mean --%s %.*s?", media_quote(arg),
                       with, (int)n, name);
@@ -535,12 +468,6 @@ static int unknown_option(const Parser *p, const char *arg)
                       "unknown option %s; did you mean --%s? lumeq --help=full lists them",
                       media_quote(arg), near->name);
     return refuse(&p->refusal, "unknown option %s; lumeq --help=full lists them", media_quote(arg));
-}
-
-/* True for a word that sets a flag and is no file. */
-static int is_switch(const char *word)
-{
-    return (strcmp(word, "on") == 0 || strcmp(word, "off") == 0) && access(word, F_OK) < 0;
 }
 
 /* Takes the option at argv[i] and its value. Returns the number of arguments used, or -1. */
@@ -566,7 +493,8 @@ static int take_option(Parser *p, int argc, char **argv, int i)
     if (!value && option->type == OPTION_MAY_INTEGER && i + 1 < argc && *argv[i + 1] &&
         strspn(argv[i + 1], "0123456789") == strlen(argv[i + 1]))
         value = argv[i + taken++];
-    if (!value && option->type == OPTION_FLAG && i + 1 < argc && is_switch(argv[i + 1]))
+    if (!value && option->type == OPTION_FLAG && i + 1 < argc && access(argv[i + 1], F_OK) < 0 &&
+        (strcmp(argv[i + 1], "on") == 0 || strcmp(argv[i + 1], "off") == 0))
         value = argv[i + taken++];
     p->given[option - option_table] = 1;
     return option_set(option, p->options, value, &p->refusal) < 0 ? -1 : taken;
@@ -581,12 +509,15 @@ static int take_arguments(Parser *p, int argc, char **argv)
             only_names = 1;
         else if (!only_names && argv[i][0] == '-' && argv[i][1])
             taken = take_option(p, argc, argv, i);
-        else if (take_name(&p->names, p->options, argv[i], &p->refusal) < 0)
-            taken = -1;
+        else if (!*argv[i])
+            taken = refuse(&p->refusal, "INPUT is an empty name");
+        else
+            p->names.all[p->names.count++] = argv[i];
         if (taken < 0)
             return -1;
         i += taken;
     }
+    p->options->input = p->names.all[0]; /* NULL without names */
     return 0;
 }
 
@@ -637,28 +568,31 @@ static int put_over_file(Parser *p)
                           profiles[given.profile - 1].name, is_haze ? "haze" : "stretch");
         option_copy(option_find(reference, strlen(reference)), o, &defaults);
     }
-    let_command_line_win(o, p->given);
+    /* If two values contradict each other, resets the one that is not on the command line. */
+    Rivals rivals[MAX_RIVALS];
+    const int count = list_rivals(o, rivals);
+    for (const Rivals *r = rivals; r < rivals + count; r++) {
+        const bool a = option_is_given(p->given, r->a), b = option_is_given(p->given, r->b);
+        const char *loser = a ? r->b : r->a;
+        if (r->both && a != b)
+            option_copy(option_find(loser, strlen(loser)), o, &defaults);
+    }
     memcpy(o->given, p->given, sizeof(o->given));
     return 0;
-}
-
-/* An OUTPUT that is an existing folder needs no slash, as with cp. */
-static int find_folder(Parser *p)
-{
-    Options *o = p->options;
-    struct stat there;
-    if (!o->input || !o->output || options_many(o) || stat(o->output, &there) < 0 ||
-        !S_ISDIR(there.st_mode))
-        return 0;
-    o->output = p->output_folder = text_print("%s/", o->output);
-    return o->output ? 0 : refuse(&p->refusal, "out of memory");
 }
 
 static int parse(Parser *p, int argc, char **argv)
 {
     Options *options = p->options;
-    if (take_arguments(p, argc, argv) < 0 || find_folder(p) < 0)
+    struct stat there;
+    if (take_arguments(p, argc, argv) < 0)
         return -1;
+    if (options->input && options->output && !options_many(options) &&
+        stat(options->output, &there) == 0 && S_ISDIR(there.st_mode)) { /* as with cp */
+        options->output = p->output_folder = text_print("%s/", options->output);
+        if (!options->output)
+            return refuse(&p->refusal, "out of memory");
+    }
     if (options_ask(options))
         return options->help ? 0 : check_question(options, &p->refusal);
     if (check_names(&p->names, options, &p->refusal) < 0 ||

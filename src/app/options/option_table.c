@@ -1,6 +1,7 @@
 #include "app/options/option_table.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -89,7 +90,7 @@ const Option option_table[] = {
      "[auto]"},
     {"deflicker", 0, OPTION_NUMBER, 0, FIELD(deflicker), 0, 1, "X",
      "0 to 1: even out flickering light of the source; needs a lookahead [0]"},
-    {"lookahead", 0, OPTION_LOOKAHEAD, UNPLANNED, FIELD(lookahead), 0, 10, "auto|off|SECONDS",
+    {"lookahead", 0, OPTION_LOOKAHEAD, 0, FIELD(lookahead), 0, 10, "auto|off|SECONDS",
      "let curves see up to 10 s ahead, measured by a second decoder; auto: 10 s when writing video "
      "from a file [auto]"},
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
@@ -296,7 +297,7 @@ const Option *option_find(const char *name, size_t n)
     return NULL;
 }
 
-int option_is_given(const unsigned char *given, const char *name)
+bool option_is_given(const unsigned char *given, const char *name)
 {
     return given[option_find(name, strlen(name)) - option_table];
 }

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_APP_OPTION_TABLE_H
 #define LUMEQ_APP_OPTION_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "app/options/options.h"
@@ -65,7 +66,7 @@ const Option *option_find(const char *name, size_t n);
 const Option *option_find_letter(char letter);
 
 /* True if the option is on the command line: `given` is indexed like the table. */
-int option_is_given(const unsigned char *given, const char *name);
+bool option_is_given(const unsigned char *given, const char *name);
 
 /* Finds the option with the most similar name; NULL if none is similar. */
 const Option *option_nearest(const char *name, size_t n);

@@ -38,7 +38,7 @@ static int refuse_value(const Setting *s, const char *format, ...)
     va_start(args, format);
     vsnprintf(allowed, sizeof(allowed), format, args);
     va_end(args);
-    return refuse(s->refusal, "%s%s %s: it is %s", s->refusal->dashes, s->option->name,
+    return refuse(s->refusal, "%s%s %s: must be %s", s->refusal->dashes, s->option->name,
                   media_quote(s->value), allowed);
 }
 
@@ -91,7 +91,7 @@ static int set_flag(const Setting *s)
                        strncmp(s->option->name, "loop", strlen("loop")) == 0;
     if (s->value && !no && !loops && strcmp(s->value, "yes") != 0 && strcmp(s->value, "on") != 0) {
         if (*s->refusal->dashes)
-            return refuse(s->refusal, "%s%s takes no value, or =yes or =no: not %s",
+            return refuse(s->refusal, "%s%s takes no value but =yes or =no, not %s",
                           s->refusal->dashes, s->option->name, media_quote(s->value));
         return refuse_value(s, "yes or no");
     }
@@ -174,10 +174,8 @@ static int set_number(const Setting *s)
     }
     if (read_number(s->value, &number) < 0 || number > o->max ||
         (number < o->min && !(takes_zero && number == 0)))
-        return refuse_value(s, "%s%s%sa number from %.15g to %.15g", takes_auto ? "auto" : "",
-                            takes_off    ? ", off"
-                            : takes_zero ? ", 0"
-                                         : "",
+        return refuse_value(s, "%s%s%s%sa number from %.15g to %.15g", takes_auto ? "auto" : "",
+                            takes_off ? ", off" : "", takes_zero ? ", 0" : "",
                             takes_auto ? " or " : "", o->min, o->max);
     *(double *)s->field = number;
     return 0;
@@ -259,8 +257,8 @@ static int set_scaled(const Setting *s)
     end += unit != NULL;
     if (end == s->value || *end || !(number >= o->min && number <= o->max))
         return refuse_value(s, o->type == OPTION_RATE
-                                   ? "bits a second, from 10K on, such as 800K or 4M"
-                                   : "bytes, from 1M on, such as 500M or 50G");
+                                   ? "bits per second from 10K, such as 800K or 4M"
+                                   : "bytes from 1M, such as 500M or 50G");
     *(int64_t *)s->field = llrint(number);
     return 0;
 }

@@ -1,9 +1,12 @@
 #include "app/options/options.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/terminal.h"
 #include "media/input/network.h"
 #include "media/picture_pattern.h"
 
@@ -62,7 +65,14 @@ const char *options_list(const Options *o)
     return NULL;
 }
 
-int options_ask(const Options *o)
+int options_verbosity(const Options *o)
+{
+    if (o->quiet)
+        return SAY_ERRORS;
+    return o->verbose ? SAY_DETAILS : SAY_NORMAL;
+}
+
+bool options_ask(const Options *o)
 {
     return o->help || o->version || o->list_gpus || o->list_devices || o->list_formats ||
            o->doctor || options_list(o);
@@ -70,32 +80,34 @@ int options_ask(const Options *o)
 
 const char *options_input(const Options *o)
 {
-    return o->input ? o->input : o->camera && o->camera[0] ? o->camera : "the camera";
+    if (o->input)
+        return o->input;
+    return o->camera && o->camera[0] ? o->camera : "the camera";
 }
 
-int options_many(const Options *o)
+bool options_many(const Options *o)
 {
     const size_t n = o->output ? strlen(o->output) : 0;
     return o->input && n > 0 && o->output[n - 1] == '/';
 }
 
-int options_headless(const Options *o)
+bool options_headless(const Options *o)
 {
     return o->null_output || (o->output && (!o->camera || o->frames >= 0));
 }
 
-int options_opens_url(const Options *o, const char *path)
+bool options_opens_url(const Options *o, const char *path)
 {
     struct stat file;
     return o->network && !o->no_network && path && network_scheme(path) && stat(path, &file) < 0;
 }
 
-int options_is_url(const Options *o)
+bool options_is_url(const Options *o)
 {
     return options_opens_url(o, o->input);
 }
 
-int options_is_pictures(const Options *o, const char *path)
+bool options_is_pictures(const Options *o, const char *path)
 {
     struct stat file;
     if (!path || strcmp(path, "-") == 0)
@@ -111,6 +123,11 @@ void options_free(Options *options)
     free(options->inputs);
     free(options->output_folder);
     *options = options_default();
+}
+
+int64_t options_lookahead(const Options *o)
+{
+    return o->lookahead > 0 ? llrint(o->lookahead * 1e9) : LUMEQ_MAX_LOOKAHEAD;
 }
 
 LumeqParams options_params(const Options *o, OptionsInput input)

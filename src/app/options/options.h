@@ -2,6 +2,7 @@
 #ifndef LUMEQ_APP_OPTIONS_H
 #define LUMEQ_APP_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -165,20 +166,23 @@ void options_free(Options *options);
 const char *options_input(const Options *options);
 
 /* True if OUTPUT is a folder for the outputs of all inputs. */
-int options_many(const Options *options);
+bool options_many(const Options *options);
 
 /* True if INPUT, or `path`, is opened as a URL: no file has that name. */
-int options_is_url(const Options *options);
-int options_opens_url(const Options *options, const char *path);
+bool options_is_url(const Options *options);
+bool options_opens_url(const Options *options, const char *path);
 
 /* True if `path` stands for pictures of one video: a folder, or with --sequence a numbered name. */
-int options_is_pictures(const Options *options, const char *path);
+bool options_is_pictures(const Options *options, const char *path);
 
 /* True if the run has no window. */
-int options_headless(const Options *options);
+bool options_headless(const Options *options);
+
+/* The Verbosity that -q and -v set. */
+int options_verbosity(const Options *options);
 
 /* True if the options print something to standard output instead of a run. */
-int options_ask(const Options *options);
+bool options_ask(const Options *options);
 
 /* The name of the option with the value "help", or NULL. */
 const char *options_list(const Options *options);
@@ -190,6 +194,9 @@ typedef struct OptionsInput {
     int fine;               /* --dither auto is on: the output keeps fractions of codes */
     int ahead;              /* there is a lookahead, which --deflicker needs */
 } OptionsInput;
+
+/* The lookahead of a run that has one, in nanoseconds. */
+int64_t options_lookahead(const Options *options);
 
 /* Converts options to parameters of the equalizer; the only place that does. */
 LumeqParams options_params(const Options *options, OptionsInput input);

@@ -1,0 +1,90 @@
+/* From options to everything that a run opens: parameters, sources, writers and their options. */
+#ifndef LUMEQ_APP_SETUP_H
+#define LUMEQ_APP_SETUP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "app/options/options.h"
+#include "media/error.h"
+#include "media/input/source.h"
+#include "media/output/writer.h"
+#include "run/input.h"
+
+/* ---- parameters ---- */
+
+/* Fills in all of `input` but `ahead`, and the parameters, with messages about choices that depend
+ * on the input. `writer` is NULL if nothing is written. MEDIA_USAGE: the options do not suit it. */
+int setup_params(LumeqParams *params, OptionsInput *input, const Options *options,
+                 const Source *source, const Writer *writer, MediaError *error);
+
+/* How deep gray frames are stretched. `source` may be NULL for any. */
+CodeRange setup_codes(const Options *options, const Source *source);
+
+/* Finds the codes that a file uses. MEDIA_INPUT. */
+int setup_survey_codes(CodeRange *codes, const Options *options, const Source *source,
+                       const atomic_int *stop, MediaError *error);
+
+/* True for --pix-fmt auto10. */
+bool is_auto10(const Options *options);
+
+/* Frames of the first seconds, and how many of them the noise filter works on. No frames: there is
+ * no lookahead. */
+typedef struct FramesSeen {
+    int64_t frames, filtered;
+} FramesSeen;
+
+/* Returns the depth to which 8-bit frames are converted before equalizing, or 0, and logs the
+ * reason. `writer` is NULL if nothing is written. */
+int choose_output_depth(const Options *options, const LumeqParams *params, const Writer *writer,
+                        const Source *source, FramesSeen seen);
+
+/* ---- the input ---- */
+
+/* Opens `path`, or the camera if it is NULL, and prints the camera's setting. `pipe`: its first
+ * side is read instead, see shared_pipe.h; or NULL. Gives up at `stop`. Returns like source_open().
+ */
+int setup_source(Source **source, const Options *options, const char *path, struct SharedPipe *pipe,
+                 const atomic_int *stop, MediaError *error);
+
+/* Opens INPUT, or the second side of the pipe, once more, without messages. `like`: its streams are
+ * skipped that this one skips, so that both see the same packets; or NULL. */
+int setup_source_again(Source **source, const Options *options, struct SharedPipe *pipe,
+                       const Source *like, const atomic_int *stop, MediaError *error);
+
+/* Starts to open a file. Returns like source_opening_start(). */
+int setup_start_opening(SourceOpening **opening, const Options *options, const char *path,
+                        const atomic_int *stop, MediaError *error);
+
+/* Returns 1 if the file is a video, or cannot be opened but is named like one; 0 if not; -1 if
+ * stopped. */
+int setup_wants(const Options *options, const char *path, const atomic_int *stop);
+
+/* True if a file must be read in real time, since the output is watched. */
+bool setup_is_paced(const Options *options, const Source *source);
+
+/* Options of the input; of its decoder only those that depend on these options. `writer` is NULL if
+ * nothing is written. */
+InputOptions setup_video(const Options *options, const Writer *writer);
+
+/* ---- the output ---- */
+
+EncoderOptions setup_encoder(const Options *options);
+
+/* Options of the pieces that a writer splits its output into. */
+SegmentOptions setup_segments(const Options *options);
+
+/* The encoder that the options name or imply; NULL if it does not exist. */
+const AVCodec *setup_find_encoder(const Options *options);
+
+/* Fails with MEDIA_USAGE if that cannot encode a film in parts. */
+int setup_check_parts(const Options *options, MediaError *error);
+
+/* Options of the writer, and its creation, before the input is open. Returns like writer_create().
+ */
+WriterOptions setup_writer(const Options *options, const atomic_int *stop);
+int setup_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
+                        MediaError *error);
+
+#endif
