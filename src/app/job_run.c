@@ -409,6 +409,7 @@ int job_run(const Options *options, atomic_int *stop)
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
             media_quote(output));
+        (void)rmdir(job_folder(output).text); /* if that run was killed just before it did */
         return r.code;
     }
     if (setup_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
