@@ -230,7 +230,7 @@ static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameRead
             return f->error.fault;
         const int fits = !last || !reader->file.count ||
                          (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
-                          (tries || !damage_any(&measures->damage)));
+                          (tries || !damage_any(&measures->damage.damage)));
         if (fits || part_seek_again(&f->plan.parts[part], tries) < 0)
             return 0;
         say(SAY_DETAILS, "part %d is measured again, from further back", part);

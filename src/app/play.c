@@ -554,7 +554,7 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
     if (p->remembered)
         remembered_apply(p->remembered, &p->settings);
     if (options->stats && stats_open(&p->rows, options->stats, options->overwrite, &source->file,
-                                     source->stop, error) < 0)
+                                     source->options.stop, error) < 0)
         goto fail;
     if (engine_open(&p->engine, options, 1, error) >= 0 && open_playable(p, &source, error) >= 0)
         return 0;

@@ -231,7 +231,7 @@ int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, Med
             ret = error->fault;
         if (ret > 0) /* did they come out as they were measured? */
             ret = marks[0] == part->before[0] && marks[1] == part->before[1];
-        if (ret == 0 && (p->span.seek_us < 0 || atomic_load(p->source->stop)))
+        if (ret == 0 && (p->span.seek_us < 0 || atomic_load(p->source->options.stop)))
             break;
     }
     if (ret > 0 && (is_first || plan->depth)) { /* marks are of frames in their own depth */

@@ -29,17 +29,17 @@
 /*
  * Kinds of damage. The values that libav returns come first; its log tells the rest.
  *
- * | what                                                     | counted as      | in             |
- * |----------------------------------------------------------|-----------------|----------------|
- * | av_read_frame() fails before the end                     | read_errors     | source_packets |
- * | AV_PKT_FLAG_CORRUPT                                      | corrupt_packets | source_packets |
- * | the file ends inside an element                          | cut_off         | cut_off, log   |
- * | avcodec_send_packet() or avcodec_receive_frame() fails   | decode_errors   | decoder        |
- * | packets of AV1 that give no frames                       | decode_errors   | decoder        |
- * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | corrupt_frames  | decoder        |
- * | an end before the declared one                           |                 | damage         |
- * | the demuxer or its I/O logs an error of the list below   | read_errors     | log            |
- * | the decoder logs an error of that list                   | corrupt_frames  | log            |
+ * | what                                                     | counted as | in             |
+ * |----------------------------------------------------------|------------|----------------|
+ * | av_read_frame() fails before the end                     | packets    | source_packets |
+ * | AV_PKT_FLAG_CORRUPT                                      | packets    | source_packets |
+ * | the file ends inside an element                          | cut_off    | cut_off, log   |
+ * | avcodec_send_packet() or avcodec_receive_frame() fails   | packets    | decoder        |
+ * | packets of AV1 that give no frames                       | packets    | decoder        |
+ * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | frames     | decoder        |
+ * | an end before the declared one                           |            | damage         |
+ * | the demuxer or its I/O logs an error of the list below   | packets    | log            |
+ * | the decoder logs an error of that list                   | frames     | log            |
  *
  * All other messages are remarks, also about valid files.
  */

@@ -648,7 +648,7 @@ int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t si
     const int64_t sound = p->audio ? audio_damage(p->audio) : 0;
     DamageReport report = input_report(p->state.input);
     report.part.to_end &= to_end;
-    report.frames.lost_frames += lost;
+    report.damage.lost_frames += lost;
     if (damage_describe(p->state.source, &report, text, size))
         return 1;
     if (sound > 0)

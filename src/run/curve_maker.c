@@ -224,7 +224,7 @@ int planned_take(PlannedCurves *p, const AVFrame *in, int64_t zero, LumeqCurve *
         return 1;
     }
     lumeq_curve_unref(curve);
-    if (ret == 0 && atomic_load(o->source->stop))
+    if (ret == 0 && atomic_load(o->source->options.stop))
         return AVERROR_EOF;
     return ret < 0 ? ret : note_other(p, error);
 }

@@ -416,7 +416,7 @@ static void end_frames(Input *in, int complete)
     in->frames_ended = 1;
     in->is_part = complete;
     if (complete)
-        in->damage.cut_off = 0;
+        in->damage.cut_off = false;
     if (in->end == AV_NOPTS_VALUE && in->options.packets_only)
         in->end = in->options.film_end;
     else if (in->end == AV_NOPTS_VALUE && in->options.frames >= 0 &&
@@ -569,7 +569,7 @@ static int advance(Input *in)
     while (!in->ready.frame && !(in->frames_ended && (in->input_ended || in->tail_ended)) &&
            in->pending_count < MAX_PENDING_PACKETS && in->pending_bytes < MAX_PENDING_BYTES) {
         int ret = AVERROR(EAGAIN);
-        if (atomic_load(in->source->stop))
+        if (atomic_load(in->source->options.stop))
             return AVERROR_EOF;
         if (!in->frames_ended && in->options.frames >= 0 && in->frames >= in->options.frames)
             end_frames(in, 1);
@@ -604,10 +604,9 @@ static int give_part(Input *in, Decoded *d)
         ready->packet_count = 0;
         return d->packet_count ? 0 : AVERROR_EOF;
     }
-    const Damage *frames = decoder_damage(in->decoder), *packets = &in->damage;
+    const Damage *decoded = decoder_damage(in->decoder);
     d->frame->pts -= av_rescale_q(in->zero, AV_TIME_BASE_Q, in->source->video->time_base);
-    d->damage = frames->decode_errors + frames->corrupt_frames + frames->lost_frames +
-                packets->corrupt_packets + packets->read_errors;
+    d->damage = decoded->packets + decoded->frames + decoded->lost_frames + in->damage.packets;
     *ready = (Decoded){0};
     return 0;
 }
@@ -797,9 +796,8 @@ DamageReport input_report(const Input *in)
 {
     const InputOptions *o = &in->options;
     const int is_all = in->to == AV_NOPTS_VALUE && o->frames < 0 && in->span.end_pts == INT64_MAX;
-    return (DamageReport){
-        .packets = o->shown ? in->source->damage : in->damage,
-        .frames = *decoder_damage(in->decoder),
+    DamageReport report = {
+        .damage = o->shown ? in->source->damage : in->damage,
         .part = {.frames = in->frames,
                  .video_end = in->video_end,
                  .any_end = demuxer_end(in->demuxer),
@@ -807,12 +805,14 @@ DamageReport input_report(const Input *in)
                  .whole =
                      !o->shown && is_all && in->from == AV_NOPTS_VALUE && in->span.seek_us < 0},
     };
+    damage_sum(&report.damage, decoder_damage(in->decoder));
+    return report;
 }
 
 int input_damage(const Input *in, int64_t lost, char *text, size_t size)
 {
     DamageReport report = input_report(in);
-    report.frames.lost_frames += lost;
+    report.damage.lost_frames += lost;
     return damage_describe(in->source, &report, text, size);
 }
 
@@ -820,7 +820,7 @@ int input_explain(const Input *in, MediaError *error)
 {
     const Damage *frames = decoder_damage(in->decoder), *packets = &in->damage;
     const Damage *damage = frames->width ? frames : packets;
-    if (in->source->read_error)
+    if (in->source->bytes.read_error)
         return source_fail_to_read(in->source, error);
     if (!damage->width)
         return 0;

@@ -129,7 +129,7 @@ static int measure_all(Work *w, MediaError *error)
     if (error->fault == MEDIA_LOST &&
         !input_decoding(w->input)->lossless) { /* the measures end here */
         *error = (MediaError){0};
-        w->pass->report.frames.lost_frames++;
+        w->pass->report.damage.lost_frames++;
     }
     return error->fault;
 }

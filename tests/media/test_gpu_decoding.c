@@ -169,7 +169,7 @@ static void decode(const DecoderOptions *wanted, Seen *to)
     if (decoder) {
         send(decoder, NULL, to);
         to->at_the_end = decoder_is_on_gpu(decoder);
-        to->corrupt = decoder_damage(decoder)->corrupt_frames;
+        to->corrupt = decoder_damage(decoder)->frames;
         to->lost = decoder_damage(decoder)->lost_frames;
         to->reserved = memory.used;
         if (how.lost_at_end)

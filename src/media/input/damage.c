@@ -34,30 +34,22 @@ static int64_t declared_end(const Source *source, int *any)
     return is_end ? duration : source_start(source) + duration;
 }
 
-static int64_t lost_packets(const DamageReport *r)
-{
-    return r->packets.read_errors + r->packets.corrupt_packets;
-}
-
 /* True if the input itself is damaged. */
-static int input_is_damaged(const DamageReport *r)
+static bool input_is_damaged(const Damage *d)
 {
-    return r->packets.cut_off ||
-           lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;
+    return d->cut_off || d->packets || d->frames;
 }
 
-int damage_any(const DamageReport *r)
+bool damage_any(const Damage *d)
 {
-    return input_is_damaged(r) || r->frames.lost_frames > 0;
+    return input_is_damaged(d) || d->lost_frames;
 }
 
 void damage_sum(Damage *damage, const Damage *next)
 {
     damage->cut_off |= next->cut_off;
-    damage->read_errors += next->read_errors;
-    damage->corrupt_packets += next->corrupt_packets;
-    damage->decode_errors += next->decode_errors;
-    damage->corrupt_frames += next->corrupt_frames;
+    damage->packets += next->packets;
+    damage->frames += next->frames;
     damage->lost_frames += next->lost_frames;
     if (!damage->first[0])
         av_strlcpy(damage->first, next->first, sizeof(damage->first));
@@ -69,8 +61,7 @@ void damage_sum(Damage *damage, const Damage *next)
 
 void damage_add(DamageReport *r, const DamageReport *next)
 {
-    damage_sum(&r->packets, &next->packets);
-    damage_sum(&r->frames, &next->frames);
+    damage_sum(&r->damage, &next->damage);
     r->part.frames += next->part.frames;
     if (next->part.video_end != AV_NOPTS_VALUE)
         r->part.video_end = next->part.video_end;
@@ -78,53 +69,47 @@ void damage_add(DamageReport *r, const DamageReport *next)
         r->part.any_end = next->part.any_end;
 }
 
-static int describe_input(const Source *source, const DamageReport *report, char *text, size_t size)
+static void describe_input(const Source *source, const DamageReport *report, char *text,
+                           size_t size)
 {
     const ReadPart *part = &report->part;
-    const Damage *frames = &report->frames;
-    const char *first = report->packets.first[0] ? report->packets.first : frames->first;
-    const int known = part->whole && !source_has_fragments(source);
+    const Damage *damage = &report->damage;
+    const bool known = part->whole && !source_has_fragments(source);
     const int64_t total = known ? source_frame_count(source) : 0;
     int any;
     const int64_t declared = declared_end(source, &any);
     const int64_t end = any ? part->any_end : part->video_end;
     double missing = 0; /* seconds at the end */
-    if (!frames->lost_frames && part->to_end && declared != AV_NOPTS_VALUE && end != AV_NOPTS_VALUE)
+    if (!damage->lost_frames && part->to_end && declared != AV_NOPTS_VALUE && end != AV_NOPTS_VALUE)
         missing = (double)(declared - end) / AV_TIME_BASE;
-    missing = missing > CUT_OFF_SECONDS ? missing : 0;
-    const int64_t lost = lost_packets(report);
-    if (!input_is_damaged(report) && missing <= 0)
-        return 0;
+    if (!input_is_damaged(damage) && missing <= CUT_OFF_SECONDS)
+        return;
     av_strlcpy(text, "the input is damaged", size);
     if (total > part->frames)
         av_strlcatf(text, size, ": %" PRId64 " of %" PRId64 " frames could be decoded",
                     part->frames, total);
-    else if (missing > 0)
+    else if (missing > CUT_OFF_SECONDS)
         av_strlcatf(text, size, ": its video ends %.1f s early", missing);
-    if (report->packets.cut_off)
+    if (damage->cut_off)
         av_strlcatf(text, size, "%s it ends inside %s", strchr(text, ':') ? ";" : ":",
                     elements_name(source->format->iformat->name));
-    if (lost)
-        av_strlcatf(text, size, "; %" PRId64 " packet%s unreadable or corrupt", lost,
-                    lost == 1 ? "" : "s");
-    if (frames->decode_errors)
-        av_strlcatf(text, size, "; %" PRId64 " packet%s not decodable", frames->decode_errors,
-                    frames->decode_errors == 1 ? "" : "s");
-    if (frames->corrupt_frames)
-        av_strlcatf(text, size, "; %" PRId64 " frame%s with errors in the picture",
-                    frames->corrupt_frames, frames->corrupt_frames == 1 ? "" : "s");
-    if (first[0])
-        av_strlcatf(text, size, " (first: %s)", first);
-    return 1;
+    if (damage->packets)
+        av_strlcatf(text, size, "; %" PRId64 " packet%s unreadable or corrupt", damage->packets,
+                    damage->packets == 1 ? "" : "s");
+    if (damage->frames)
+        av_strlcatf(text, size, "; %" PRId64 " frame%s with errors in the picture", damage->frames,
+                    damage->frames == 1 ? "" : "s");
+    if (damage->first[0])
+        av_strlcatf(text, size, " (first: %s)", damage->first);
 }
 
-int damage_describe(const Source *source, const DamageReport *report, char *text, size_t size)
+bool damage_describe(const Source *source, const DamageReport *report, char *text, size_t size)
 {
-    const int64_t lost = report->frames.lost_frames;
-    const size_t used = describe_input(source, report, text, size) ? strlen(text) : 0;
+    const int64_t lost = report->damage.lost_frames;
+    text[0] = '\0';
+    describe_input(source, report, text, size);
     if (lost)
-        snprintf(text + used, size - used,
-                 "%s%" PRId64 " frame%s lost with the GPU, up to the next key frame",
-                 used ? "; " : "", lost, lost == 1 ? " was" : "s were");
-    return used || lost;
+        av_strlcatf(text, size, "%s%" PRId64 " frame%s lost with the GPU, up to the next key frame",
+                    text[0] ? "; " : "", lost, lost == 1 ? " was" : "s were");
+    return text[0];
 }

@@ -16,7 +16,7 @@ typedef struct ReadPart {
 
 /* Damage found while reading. */
 typedef struct DamageReport {
-    Damage packets, frames; /* counted by the source and by the decoder */
+    Damage damage;
     ReadPart part;
 } DamageReport;
 
@@ -26,11 +26,11 @@ void damage_sum(Damage *damage, const Damage *next);
 /* Adds the report of a following span of the same input. */
 void damage_add(DamageReport *report, const DamageReport *next);
 
-/* Returns 1 if something could not be read or decoded. */
-int damage_any(const DamageReport *report);
+/* True if something could not be read or decoded. */
+bool damage_any(const Damage *damage);
 
-/* Describes all known losses; returns 0 if there are none. Call after the end, when no other thread
- * uses the source. */
-int damage_describe(const Source *source, const DamageReport *report, char *text, size_t size);
+/* Describes all known losses; returns false if there are none. Call after the end, when no other
+ * thread uses the source. */
+bool damage_describe(const Source *source, const DamageReport *report, char *text, size_t size);
 
 #endif

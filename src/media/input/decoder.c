@@ -171,7 +171,7 @@ static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
     codec->thread_count = is_theora ? 1 : d->options.threads;
     codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
     codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
-    codec->max_pixels = d->source->max_pixels + MAX_ALIGNMENT_PIXELS;
+    codec->max_pixels = d->source->options.max_pixels + MAX_ALIGNMENT_PIXELS;
     return codec;
 }
 
@@ -293,8 +293,9 @@ static int is_out_of_memory(const Decoder *d, int ret)
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
     const LogNote note = codec_log_take(&d->log);
-    damage_note(&d->damage, count, &note, ret);
-    if ((int64_t)note.refused_width * note.refused_height > d->source->max_pixels &&
+    ++*count;
+    damage_note(&d->damage, &note, ret);
+    if ((int64_t)note.refused_width * note.refused_height > d->source->options.max_pixels &&
         av_image_check_size2(note.refused_width, note.refused_height, INT64_MAX, AV_PIX_FMT_NONE, 0,
                              NULL) >= 0) { /* FFmpeg could decode it, but we do not allow it */
         d->refused_width = note.refused_width;
@@ -305,7 +306,7 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
 /* A packet that gives no frame. */
 static void note_undecodable(Decoder *d, int ret)
 {
-    note_damage(d, &d->damage.decode_errors, ret);
+    note_damage(d, &d->damage.packets, ret);
     d->inside--;
     if (d->joins <= MOST_LEADING)
         d->joins = 0; /* frames lack references because of the damage */
@@ -344,9 +345,9 @@ static void note_end(Decoder *d)
 {
     const bool has_one_each = d->stream->codecpar->codec_id == AV_CODEC_ID_AV1 && !d->options.gpu;
     if (codec_log_has_damage(&d->log))
-        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+        note_damage(d, &d->damage.frames, AVERROR_INVALIDDATA);
     if (has_one_each && d->inside > 0)
-        note_damage(d, &d->damage.decode_errors, AVERROR_INVALIDDATA);
+        note_damage(d, &d->damage.packets, AVERROR_INVALIDDATA);
     d->inside = 0;
 }
 
@@ -706,7 +707,7 @@ static bool drop_broken(Decoder *d)
     if (!d->is_broken || !d->hides_broken || d->hidden >= MOST_HIDDEN)
         return 0;
     d->hidden++;
-    note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    note_damage(d, &d->damage.frames, AVERROR_INVALIDDATA);
     gpu_frame_unref(d->raw);
     return 1;
 }
@@ -754,7 +755,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 
     if (gpu_frame_is(d->raw))
         gpu_frame_crop(d->raw);
-    if ((int64_t)d->raw->width * d->raw->height > d->source->max_pixels)
+    if ((int64_t)d->raw->width * d->raw->height > d->source->options.max_pixels)
         return source_refuse_size(d->source, (unsigned)d->raw->width, (unsigned)d->raw->height,
                                   error);
     if (set_shape(d, d->raw) < 0)
@@ -776,7 +777,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         return receive_stored(d, frame, error);
     }
     if (d->is_broken)
-        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+        note_damage(d, &d->damage.frames, AVERROR_INVALIDDATA);
     if (differs)
         ret = convert(d, frame, error);
     else
@@ -864,7 +865,7 @@ const Damage *decoder_damage(const Decoder *d)
 
 void decoder_forget_damage(Decoder *d)
 {
-    Damage last = {.corrupt_frames = 1};
+    Damage last = {.frames = 1};
     av_strlcpy(last.first, d->damage.first, sizeof(last.first));
     d->damage = d->is_broken ? last : (Damage){0};
 }

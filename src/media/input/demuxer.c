@@ -224,10 +224,9 @@ static int note_packet(Demuxer *d, AVPacket *packet)
 {
     Source *s = d->source;
     const AVStream *stream = s->format->streams[packet->stream_index];
-    const DamageReport damage = {.packets = s->damage};
     char *began = &d->began[packet->stream_index];
     const int is_last = stream == s->video && source_is_last(s, packet);
-    if (*began && !is_last && !damage_any(&damage))
+    if (*began && !is_last && !damage_any(&s->damage))
         return 0;
     PacketNote *note = av_mallocz(sizeof(*note));
     packet->opaque_ref =

@@ -4,9 +4,6 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/imgutils.h>
 
-/* Interval for checking the stop flag. */
-#define LOOK_MS 50
-
 #define USUAL_RATE 25.0 /* if the video has no rate */
 
 static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
@@ -20,7 +17,7 @@ static int open_camera(Source **source, const SourceOptions *options, MediaError
         if (stat(path, &s->file) < 0)
             s->file = (struct stat){0}; /* already unplugged */
         ret = source_set_name(s, path) < 0 ? media_no_memory(error, MEDIA_INPUT)
-                                           : source_take_video(s, options, error);
+                                           : source_take_video(s, error);
     }
     if (ret < 0)
         source_close(source);
@@ -36,16 +33,16 @@ static int open_reconnecting(Source **source, const SourceOptions *options, Sour
         source_free(&first);
         return media_no_memory(error, MEDIA_INPUT);
     }
-    int ret = source_reconnect_open(&s->reconnect, options, s, first, error);
+    int ret = source_reconnect_open(s, first, error);
     if (ret >= 0)
-        ret = source_note_streams(s, options, error);
+        ret = source_note_streams(s, error);
     if (ret < 0)
         source_close(source);
     return ret;
 }
 
 /* True for a stream of unknown length of a live protocol, HLS or DASH. */
-static int is_live_stream(const Source *s)
+static bool is_live_stream(const Source *s)
 {
     const Network *n = s->network;
     return n && (n->scheme->is_live || n->has_segments) && source_duration(s) <= 0;
@@ -53,29 +50,22 @@ static int is_live_stream(const Source *s)
 
 int source_open(Source **source, const SourceOptions *options, MediaError *error)
 {
-    SourceOpening *opening;
     *source = NULL;
     if (options->camera)
         return open_camera(source, options, error);
-    int ret;
     if (options->network && options->reconnect_s > 0 && !options->reconnect_live)
         return open_reconnecting(source, options, NULL, error);
-    ret = source_opening_start(&opening, options, error);
-    if (ret < 0)
-        return ret;
-    do
-        ret = source_opening_take(&opening, LOOK_MS, source, error);
-    while (ret == AVERROR(EAGAIN));
+    const int ret = source_open_connection(source, options, error);
     if (ret >= 0 && options->reconnect_s > 0 && is_live_stream(*source)) {
         (*source)->network->patient = 0;
         return open_reconnecting(source, options, *source, error);
     }
     if (ret >= 0)
-        source_find_largest(*source, options);
+        source_find_largest(*source);
     return ret;
 }
 
-int source_is_lost(const Source *s)
+bool source_is_lost(const Source *s)
 {
     return atomic_load(&s->away);
 }

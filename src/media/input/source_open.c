@@ -36,24 +36,26 @@
 static int read_file(Source *s, uint8_t *buffer, int size)
 {
     for (;;) {
-        if (!S_ISREG(s->file.st_mode) && !s->pipe) {
-            struct pollfd wait = {.fd = s->fd, .events = POLLIN};
+        if (!S_ISREG(s->file.st_mode) && !s->options.pipe) {
+            struct pollfd wait = {.fd = s->bytes.fd, .events = POLLIN};
             const int ready = poll(&wait, 1, POLL_MS);
             if (source_is_stopped(s))
                 return AVERROR_EXIT;
             if (ready == 0 || (ready < 0 && errno == EINTR))
                 continue;
         }
-        if (s->pipe && source_is_stopped(s))
+        if (s->options.pipe && source_is_stopped(s))
             return AVERROR_EXIT;
-        const ssize_t got = s->pipe ? shared_pipe_read(s->pipe, s->pipe_side, buffer, (size_t)size)
-                                    : read(s->fd, buffer, (size_t)size);
+        const ssize_t got =
+            s->options.pipe
+                ? shared_pipe_read(s->options.pipe, s->options.pipe_side, buffer, (size_t)size)
+                : read(s->bytes.fd, buffer, (size_t)size);
         if (got > 0)
             return (int)got;
         if (got == 0)
             return AVERROR_EOF;
         if (errno != EINTR && errno != EAGAIN) {
-            s->read_error = errno;
+            s->bytes.read_error = errno;
             return AVERROR(errno);
         }
     }
@@ -66,8 +68,8 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
     const int got =
         s->network ? network_read(s->network, buffer, size) : read_file(s, buffer, size);
     if (got > 0)
-        s->bytes_read += (size_t)got;
-    elements_take(&s->elements, buffer, got);
+        s->bytes.count += (size_t)got;
+    elements_take(&s->bytes.elements, buffer, got);
     return got;
 }
 
@@ -79,7 +81,7 @@ static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
         return network_seek(s->network, offset, whence);
     if (whence == AVSEEK_SIZE)
         return s->file.st_size;
-    const off_t at = lseek(s->fd, offset, whence & ~AVSEEK_FORCE);
+    const off_t at = lseek(s->bytes.fd, offset, whence & ~AVSEEK_FORCE);
     return at < 0 ? AVERROR(errno) : at;
 }
 
@@ -96,15 +98,15 @@ static int refuse_open(AVFormatContext *format, AVIOContext **io, const char *ur
 /* Opening does not wait for the writer of a pipe; reading does. */
 static int open_file(Source *s, const char *path, MediaError *error)
 {
-    if (s->pipe)
-        s->fd = dup(shared_pipe_fd(s->pipe));
+    if (s->options.pipe)
+        s->bytes.fd = dup(shared_pipe_fd(s->options.pipe));
     else if (strcmp(path, "-") == 0)
-        s->fd = dup(STDIN_FILENO);
+        s->bytes.fd = dup(STDIN_FILENO);
     else
-        s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (s->fd < 0 || fstat(s->fd, &s->file) < 0)
+        s->bytes.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->bytes.fd < 0 || fstat(s->bytes.fd, &s->file) < 0)
         return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", s->name, strerror(errno));
-    atomic_store(&s->patient, !S_ISREG(s->file.st_mode) && !S_ISBLK(s->file.st_mode));
+    atomic_store(&s->bytes.may_be_slow, !S_ISREG(s->file.st_mode) && !S_ISBLK(s->file.st_mode));
     if (S_ISDIR(s->file.st_mode))
         return media_fail(error, MEDIA_INPUT, "%s is a directory, not a video file", s->name);
     if (S_ISREG(s->file.st_mode) && s->file.st_size == 0)
@@ -119,7 +121,7 @@ static int open_context(Source *s, const char *protocols, MediaError *error)
         s->format->protocol_whitelist = av_strdup(protocols);
     if (!s->format || !s->format->protocol_whitelist)
         return media_no_memory(error, MEDIA_INPUT);
-    s->open_other = s->format->io_open;
+    s->bytes.open_other = s->format->io_open;
     s->format->io_open = refuse_open;
     s->format->interrupt_callback = (AVIOInterruptCB){source_stop_callback, s};
     if (s->network)
@@ -135,13 +137,13 @@ static int open_io(Source *s, MediaError *error)
         s->network ? s->network->io->seekable & AVIO_SEEKABLE_NORMAL : S_ISREG(s->file.st_mode);
     uint8_t *buffer = av_malloc(IO_BUFFER_SIZE);
     if (buffer)
-        s->io = avio_alloc_context(buffer, IO_BUFFER_SIZE, 0, s, read_bytes, NULL,
-                                   can_seek ? seek_bytes : NULL);
-    if (!s->io) {
+        s->bytes.io = avio_alloc_context(buffer, IO_BUFFER_SIZE, 0, s, read_bytes, NULL,
+                                         can_seek ? seek_bytes : NULL);
+    if (!s->bytes.io) {
         av_free(buffer);
         return media_no_memory(error, MEDIA_INPUT);
     }
-    s->format->pb = s->io;
+    s->format->pb = s->bytes.io;
     s->format->flags |= AVFMT_FLAG_CUSTOM_IO;
     return 0;
 }
@@ -160,16 +162,15 @@ static void name_for_probe(const char *path, char *name, size_t size)
     av_strlcat(name, dot, size);
 }
 
-static int check_format(Source *s, const AVInputFormat *input, const SourceOptions *options,
-                        MediaError *error)
+static int check_format(Source *s, const AVInputFormat *input, MediaError *error)
 {
     int playlist = av_match_name(input->name, PLAYLIST_FORMATS);
     int refused = av_match_name(input->name, REFUSED_FORMATS);
-    if (options->network) { /* see follow_playlist() */
+    if (s->options.network) { /* see follow_playlist() */
         refused |= playlist && !av_match_name(input->name, "hls,dash");
         playlist = 0;
     }
-    s->no_video = refused || (playlist && !options->allow_playlists);
+    s->no_video = refused || (playlist && !s->options.allow_playlists);
     if (strcmp(input->name, "tty") == 0)
         return media_fail(error, MEDIA_INPUT, "%s is a text file, not a video", s->name);
     if (refused)
@@ -177,8 +178,8 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
                           "%s is a playlist (%s) that refers to other files; only single files are "
                           "read%s",
                           s->name, input->name,
-                          options->network ? "; from the network, HLS and DASH too" : "");
-    if (playlist && !options->allow_playlists)
+                          s->options.network ? "; from the network, HLS and DASH too" : "");
+    if (playlist && !s->options.allow_playlists)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; --allow-playlists "
                           "allows it to read local ones",
@@ -186,7 +187,7 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
     return 0;
 }
 
-static int fail_to_open(const Source *s, const char *path, int ret, MediaError *error)
+static int fail_to_open(const Source *s, int ret, MediaError *error)
 {
     const int no_memory = ret == AVERROR(ENOMEM) || source_lacks_memory(s);
     const LogNote *note = media_log_note();
@@ -195,9 +196,9 @@ static int fail_to_open(const Source *s, const char *path, int ret, MediaError *
     if (s->network && network_is_silent(s->network))
         return media_fail(error, MEDIA_INPUT, "%s sent no data for %g s", s->name,
                           s->network->options.silence_s);
-    if (s->network && network_fail_to_reach(path, ret, error) < 0)
+    if (s->network && network_fail_to_reach(s->options.path, ret, error) < 0)
         return error->fault;
-    if (s->read_error)
+    if (s->bytes.read_error)
         return source_fail_to_read(s, error);
     if (no_memory)
         return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", s->name);
@@ -209,15 +210,17 @@ static int fail_to_open(const Source *s, const char *path, int ret, MediaError *
 
 int source_fail_to_read(const Source *s, MediaError *error)
 {
-    return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", s->name, strerror(s->read_error));
+    return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", s->name,
+                      strerror(s->bytes.read_error));
 }
 
 /* Refuses an mp4 whose index follows data that a pipe has already passed. Call before packets are
  * read. */
 static int check_order(const Source *s, MediaError *error)
 {
-    const int64_t kept = s->io->pos - (s->io->buf_end - s->io->buffer);
-    if (!av_match_name("mov", s->format->iformat->name) || (s->io->seekable & AVIO_SEEKABLE_NORMAL))
+    const int64_t kept = s->bytes.io->pos - (s->bytes.io->buf_end - s->bytes.io->buffer);
+    if (!av_match_name("mov", s->format->iformat->name) ||
+        (s->bytes.io->seekable & AVIO_SEEKABLE_NORMAL))
         return 0;
     for (unsigned i = 0; i < s->format->nb_streams; i++) {
         const AVIndexEntry *first = avformat_index_get_entry(s->format->streams[i], 0);
@@ -232,13 +235,13 @@ static int check_order(const Source *s, MediaError *error)
     return 0;
 }
 
-static int find_streams(Source *s, const char *path, MediaError *error)
+static int find_streams(Source *s, MediaError *error)
 {
     if (s->network)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
     if (ret < 0 || source_lacks_memory(s))
-        return fail_to_open(s, path, ret, error);
+        return fail_to_open(s, ret, error);
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
     source_note_logged(s);
@@ -255,63 +258,65 @@ static int find_streams(Source *s, const char *path, MediaError *error)
 
 /* Lets the demuxer of HLS or DASH open what the playlist refers to, over the web only; crypto
  * decrypts it. Sets `url`, from which it resolves relative names: where redirects led. */
-static int follow_playlist(Source *s, const char *path, char **url)
+static int follow_playlist(Source *s, char **url)
 {
     uint8_t *location = NULL;
-    s->format->io_open = s->open_other;
+    s->format->io_open = s->bytes.open_other;
     av_freep(&s->format->protocol_whitelist);
     s->format->protocol_whitelist = av_asprintf("%s,crypto", s->network->scheme->protocols);
     if (av_opt_get(s->network->io, "location", AV_OPT_SEARCH_CHILDREN, &location) >= 0)
-        path = (const char *)location;
-    *url = av_strdup(path);
-    av_free(location);
+        *url = (char *)location;
+    else
+        *url = av_strdup(s->options.path);
     s->network->has_segments = 1;
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
-static int open_format(Source *s, const SourceOptions *options, MediaError *error)
+/* `path`: of the file, which may be one of many pictures. */
+static int open_format(Source *s, const char *path, MediaError *error)
 {
-    const char *path = options->path;
+    const bool is_file = !s->network && !s->pictures.count && strcmp(path, "-") != 0;
     char name[32], *url = NULL;
     name_for_probe(path, name, sizeof(name));
     const AVInputFormat *input = NULL;
     media_log_clear();
     source_watch_memory(s);
-    int ret = av_probe_input_buffer2(s->io, &input, name, NULL, 0, 0);
+    int ret = av_probe_input_buffer2(s->bytes.io, &input, name, NULL, 0, 0);
     /* image2 matches by the file name; probe again by content only. */
     if (ret >= 0 && strcmp(input->name, "image2") == 0) {
         input = NULL;
-        ret = av_probe_input_buffer2(s->io, &input, "input", NULL, 0, 0);
+        ret = av_probe_input_buffer2(s->bytes.io, &input, "input", NULL, 0, 0);
     }
-    if (ret >= 0 && check_format(s, input, options, error) < 0)
+    if (ret >= 0 && check_format(s, input, error) < 0)
         return error->fault;
     if (ret >= 0 && !s->network && !S_ISREG(s->file.st_mode)) { /* the first bytes are read */
-        elements_start(&s->elements, input->name);
-        elements_take(&s->elements, s->io->buf_ptr, s->io->buf_end - s->io->buf_ptr);
+        elements_start(&s->bytes.elements, input->name);
+        elements_take(&s->bytes.elements, s->bytes.io->buf_ptr,
+                      s->bytes.io->buf_end - s->bytes.io->buf_ptr);
     }
-    if (ret >= 0 && options->allow_playlists && !options->network && strcmp(path, "-") != 0) {
+    if (ret >= 0 && s->options.allow_playlists && is_file) {
         /* Lets the demuxer open local files, relative to the playlist. */
-        s->format->io_open = s->open_other;
+        s->format->io_open = s->bytes.open_other;
         av_freep(&s->format->protocol_whitelist);
         s->format->protocol_whitelist = av_strdup("file");
         url = av_asprintf("file:%s", path);
         ret = url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
     }
-    if (ret >= 0 && options->network && av_match_name(input->name, "hls,dash"))
-        ret = follow_playlist(s, path, &url);
+    if (ret >= 0 && s->options.network && av_match_name(input->name, "hls,dash"))
+        ret = follow_playlist(s, &url);
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
     /* A truncated index would make a shorter film; fragmented files have one per fragment. */
-    if (ret < 0 || (s->read_error && av_match_name("mov", s->format->iformat->name) &&
+    if (ret < 0 || (s->bytes.read_error && av_match_name("mov", s->format->iformat->name) &&
                     !source_has_fragments(s)))
-        return fail_to_open(s, path, ret, error);
+        return fail_to_open(s, ret, error);
     ret = check_order(s, error);
-    return ret < 0 ? ret : find_streams(s, path, error);
+    return ret < 0 ? ret : find_streams(s, error);
 }
 
 /* Opens a protocol such as RTSP, which its demuxer handles itself. */
-static int open_session(Source *s, const char *url, MediaError *error)
+static int open_session(Source *s, MediaError *error)
 {
     const AVInputFormat *input = av_find_input_format(s->network->scheme->session);
     AVDictionary *settings = NULL;
@@ -320,31 +325,31 @@ static int open_session(Source *s, const char *url, MediaError *error)
     network_begin_wait(s->network);
     int ret = av_dict_set(&settings, "rtsp_flags", "prefer_tcp", 0);
     if (ret >= 0)
-        ret = avformat_open_input(&s->format, url, input, &settings);
+        ret = avformat_open_input(&s->format, s->options.path, input, &settings);
     av_dict_free(&settings);
-    return ret < 0 ? fail_to_open(s, url, ret, error) : find_streams(s, url, error);
+    return ret < 0 ? fail_to_open(s, ret, error) : find_streams(s, error);
 }
 
-static int open_network(Source *s, const SourceOptions *options, MediaError *error)
+static int open_network(Source *s, MediaError *error)
 {
-    const NetworkOptions network = {source_stop_callback, s, options->silence_s};
-    int ret = network_open(&s->network, options->path, &network, error);
+    const NetworkOptions network = {source_stop_callback, s, s->options.silence_s};
+    int ret = network_open(&s->network, s->options.path, &network, error);
     if (ret < 0)
         return ret;
-    const int session = s->network->scheme->session != NULL;
+    const bool session = s->network->scheme->session != NULL;
     ret = open_context(s, session ? s->network->scheme->protocols : "none", error);
     if (ret >= 0 && session)
-        ret = open_session(s, options->path, error);
+        ret = open_session(s, error);
     else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
-        ret = open_format(s, options, error);
-    s->network->patient = s->live && (options->reconnect_s <= 0 || options->reconnect_live);
+        ret = open_format(s, s->options.path, error);
+    s->network->patient = s->live && (s->options.reconnect_s <= 0 || s->options.reconnect_live);
     return ret;
 }
 
-static int open_one_file(Source *s, const SourceOptions *options, MediaError *error)
+static int open_one_file(Source *s, const char *path, MediaError *error)
 {
-    return open_file(s, options->path, error) < 0 || open_context(s, "none", error) < 0 ||
-                   open_io(s, error) < 0 || open_format(s, options, error) < 0
+    return open_file(s, path, error) < 0 || open_context(s, "none", error) < 0 ||
+                   open_io(s, error) < 0 || open_format(s, path, error) < 0
                ? error->fault
                : 0;
 }
@@ -353,21 +358,18 @@ static int open_one_file(Source *s, const SourceOptions *options, MediaError *er
 #define MOST_RATE_PARTS 1001000
 
 /* The first picture determines the format of all; times are generated here. */
-static int open_pictures(Source *s, const SourceOptions *options, MediaError *error)
+static int open_pictures(Source *s, MediaError *error)
 {
-    const AVRational rate = av_d2q(options->picture_rate, MOST_RATE_PARTS);
-    SourceOptions first = *options;
-    int ret = picture_list_make(&s->pictures, options->path, error);
+    const AVRational rate = av_d2q(s->options.picture_rate, MOST_RATE_PARTS);
+    int ret = picture_list_make(&s->pictures, s->options.path, error);
     if (ret < 0)
         return ret;
-    first.path = s->pictures.paths[0];
-    first.allow_playlists = 0;
-    ret = open_one_file(s, &first, error);
+    ret = open_one_file(s, s->pictures.paths[0], error);
     if (ret < 0)
         return ret;
     if (!source_is_one_picture(s))
         return media_fail(error, MEDIA_INPUT, "%s is not a picture but a video (%s)",
-                          media_quote(first.path), s->format->iformat->name);
+                          media_quote(s->pictures.paths[0]), s->format->iformat->name);
     for (unsigned i = 0; i < s->format->nb_streams; i++) {
         AVStream *stream = s->format->streams[i];
         stream->time_base = av_inv_q(rate);
@@ -495,14 +497,14 @@ static VideoChoice choose_video(const Source *s, int number)
     return choice;
 }
 
-int source_is_foreign(const Source *s, const AVStream *stream)
+bool source_is_foreign(const Source *s, const AVStream *stream)
 {
     if (!s->video || !av_find_program_from_stream(s->format, NULL, s->video->index))
         return 0;
     AVProgram *program = NULL;
-    int is_in_one = 0;
+    bool is_in_one = false;
     while ((program = av_find_program_from_stream(s->format, program, stream->index))) {
-        is_in_one = 1;
+        is_in_one = true;
         for (unsigned i = 0; i < program->nb_stream_indexes; i++)
             if (program->stream_index[i] == (unsigned)s->video->index)
                 return 0;
@@ -553,12 +555,12 @@ int source_track_number(const Source *s, const AVStream *stream)
     return number;
 }
 
-static int pick_video(Source *s, const SourceOptions *options, MediaError *error)
+static int pick_video(Source *s, MediaError *error)
 {
-    const VideoChoice choice = choose_video(s, options->video_track - 1);
+    const VideoChoice choice = choose_video(s, s->options.video_track - 1);
     const int count = choice.count;
     s->video = choice.video;
-    if (!count && s->read_error)
+    if (!count && s->bytes.read_error)
         return source_fail_to_read(s, error);
     s->no_video = !count;
     if (!count)
@@ -567,8 +569,8 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
     if (!s->video)
         return media_fail(error, MEDIA_USAGE,
                           "--video-track %d: %s has %d video tracks, counted from 0",
-                          options->video_track - 1, s->name, count);
-    if (count > 1 && !options->video_track && options->note) {
+                          s->options.video_track - 1, s->name, count);
+    if (count > 1 && !s->options.video_track && s->options.note) {
         const AVCodecParameters *par = s->video->codecpar;
         char line[200], size[32] = ""; /* may be unknown */
         if (par->width > 0 && par->height > 0)
@@ -577,7 +579,7 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
                  "the input has %d video tracks: equalizing number %d (%s%s), since %s; "
                  "--video-track selects another",
                  count, source_track_number(s, s->video), codec_name(par), size, choice.why);
-        options->note(line);
+        s->options.note(line);
     }
     return 0;
 }
@@ -585,53 +587,53 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
 int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaError *error)
 {
     const int64_t pixels = (int64_t)width * height;
-    if (pixels > s->max_pixels)
+    if (pixels > s->options.max_pixels)
         return media_fail(error, MEDIA_INPUT,
                           "%s has frames of %ux%u pixels; --max-pixels allows %" PRId64, s->name,
-                          width, height, s->max_pixels);
+                          width, height, s->options.max_pixels);
     return media_fail(error, MEDIA_INPUT,
                       "%s has frames of %ux%u pixels, which are more than FFmpeg decodes, whatever "
                       "--max-pixels allows",
                       s->name, width, height);
 }
 
-int source_note_streams(Source *s, const SourceOptions *options, MediaError *error)
+int source_note_streams(Source *s, MediaError *error)
 {
     s->stream_count = s->format->nb_streams;
-    s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
-    if (!s->clocks)
+    s->reading.clocks = av_calloc(s->stream_count, sizeof(*s->reading.clocks));
+    if (!s->reading.clocks)
         return media_no_memory(error, MEDIA_INPUT);
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
-    s->clock = s->latest = AV_NOPTS_VALUE;
+        s->reading.clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
+    s->reading.clock = s->reading.latest = AV_NOPTS_VALUE;
     if (!s->camera && !s->reconnect)
         source_expect_key(s);
-    if (keep_program(s) && options->note)
-        options->note("the tracks of other programs than the video's are left out");
+    if (keep_program(s) && s->options.note)
+        s->options.note("the tracks of other programs than the video's are left out");
     return 0;
 }
 
-int source_take_video(Source *s, const SourceOptions *options, MediaError *error)
+int source_take_video(Source *s, MediaError *error)
 {
-    const int ret = pick_video(s, options, error);
+    const int ret = pick_video(s, error);
     if (ret < 0)
         return ret;
     const AVCodecParameters *par = s->video->codecpar;
     const int64_t pixels = (int64_t)par->width * par->height;
-    if (pixels > s->max_pixels)
+    if (pixels > s->options.max_pixels)
         return source_refuse_size(s, (unsigned)par->width, (unsigned)par->height, error);
     if (pixels == 0 && s->refused_width) /* a track whose size FFmpeg refused has size 0 */
         return source_refuse_size(s, s->refused_width, s->refused_height, error);
     /* Profile 5 uses IPT colours, so its first plane is not luma. */
     const int profile = side_data_dolby_vision_profile(s->video);
-    if (profile == 5 && !options->force_dolby_vision)
+    if (profile == 5 && !s->options.force_dolby_vision)
         return media_fail(error, MEDIA_INPUT,
                           "%s is Dolby Vision of profile 5: its first plane is not luma, and "
                           "equalizing it spoils the colours; --force-dolby-vision does it anyway",
                           s->name);
-    if (profile && options->note)
-        options->note("the Dolby Vision layer is left out: it describes the original picture");
-    return source_note_streams(s, options, error);
+    if (profile && s->options.note)
+        s->options.note("the Dolby Vision layer is left out: it describes the original picture");
+    return source_note_streams(s, error);
 }
 
 /* ---- opening in a thread ---- */
@@ -645,21 +647,22 @@ int source_take_video(Source *s, const SourceOptions *options, MediaError *error
 /* How long to wait for a cancelled thread. */
 #define GRACE_MS 200
 
+/* Interval for checking the stop flag. */
+#define LOOK_MS 20
+
 struct SourceOpening {
-    SourceOptions options;
-    char *path;
     int64_t begin;
     Source *source; /* owned by the thread until it is done, like `error` */
     MediaError error;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int done, abandoned; /* protected by the lock */
+    bool done, abandoned; /* protected by the lock */
 };
 
 static atomic_int abandoned_count;
 
-int source_opening_is_abandoned(void)
+bool source_opening_is_abandoned(void)
 {
     return atomic_load(&abandoned_count) > 0;
 }
@@ -669,22 +672,22 @@ static void free_opening(SourceOpening *o)
     source_free(&o->source);
     pthread_cond_destroy(&o->changed);
     pthread_mutex_destroy(&o->lock);
-    av_free(o->path);
     av_free(o);
 }
 
 static void *opening_main(void *arg)
 {
     SourceOpening *o = arg;
-    if (o->options.network)
-        (void)open_network(o->source, &o->options, &o->error);
-    else if (o->options.picture_rate > 0)
-        (void)open_pictures(o->source, &o->options, &o->error);
+    Source *s = o->source;
+    if (s->options.network)
+        (void)open_network(s, &o->error);
+    else if (s->options.picture_rate > 0)
+        (void)open_pictures(s, &o->error);
     else
-        (void)open_one_file(o->source, &o->options, &o->error);
+        (void)open_one_file(s, s->options.path, &o->error);
     pthread_mutex_lock(&o->lock);
-    const int abandoned = o->abandoned;
-    o->done = 1;
+    const bool abandoned = o->abandoned;
+    o->done = true;
     pthread_cond_signal(&o->changed);
     pthread_mutex_unlock(&o->lock);
     if (abandoned) {
@@ -703,17 +706,15 @@ int source_set_name(Source *s, const char *path)
 Source *source_create(const SourceOptions *options)
 {
     Source *s = av_mallocz(sizeof(*s));
-    if (!s || (!options->camera && source_set_name(s, options->path) < 0)) {
-        av_free(s);
+    if (!s)
         return NULL;
-    }
-    s->fd = -1;
-    s->stop = options->stop;
-    s->max_pixels = options->max_pixels;
-    s->last_packet = s->last_packet_end = -1;
-    s->pipe = options->pipe;
-    s->pipe_side = options->pipe_side;
+    s->options = *options;
     s->live = options->camera || options->low_latency;
+    s->bytes.fd = -1;
+    s->reading.last_packet = s->reading.last_packet_end = -1;
+    s->options.path = options->camera ? NULL : av_strdup(options->path);
+    if (!options->camera && (!s->options.path || source_set_name(s, options->path) < 0))
+        source_free(&s);
     return s;
 }
 
@@ -728,11 +729,9 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
     pthread_cond_init(&o->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&o->lock, NULL);
-    o->options = *options;
-    o->options.path = o->path = av_strdup(options->path);
     o->source = source_create(options);
     o->begin = av_gettime_relative();
-    const int ret = o->path && o->source ? 0 : media_no_memory(error, MEDIA_INPUT);
+    const int ret = o->source ? 0 : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0 && pthread_create(&o->thread, NULL, opening_main, o) == 0)
         return 0;
     free_opening(o);
@@ -752,16 +751,16 @@ static void wait_until_done(SourceOpening *o, int ms)
         ;
 }
 
-void source_opening_cancel(SourceOpening **opening, int wait)
+void source_opening_cancel(SourceOpening **opening, bool wait)
 {
     SourceOpening *o = *opening;
     if (!o)
         return;
     *opening = NULL;
-    source_halt(o->source, 1);
+    source_halt(o->source, true);
     pthread_mutex_lock(&o->lock);
     wait_until_done(o, wait ? GRACE_MS : 0);
-    const int done = o->done;
+    const bool done = o->done;
     o->abandoned = !done;
     if (!done)
         atomic_fetch_add(&abandoned_count, 1);
@@ -776,18 +775,19 @@ void source_opening_cancel(SourceOpening **opening, int wait)
 }
 
 /* Cancels opening after a stop or timeout; else returns AVERROR(EAGAIN). */
-static int check_cancelled(SourceOpening **opening, int wait, MediaError *error)
+static int check_cancelled(SourceOpening **opening, bool wait, MediaError *error)
 {
     const SourceOpening *o = *opening;
+    const SourceOptions *options = &o->source->options;
     int ret = AVERROR(EAGAIN);
-    const double limit = o->options.network ? 0 : o->options.open_timeout_s;
+    const double limit = options->network ? 0 : options->open_timeout_s;
     const double taken = (double)(av_gettime_relative() - o->begin) / AV_TIME_BASE;
     if (source_is_stopped(o->source))
         ret = media_fail(error, MEDIA_INPUT, "interrupted while opening %s", o->source->name);
-    else if (limit > 0 && taken > limit && !atomic_load(&o->source->patient))
+    else if (limit > 0 && taken > limit && !atomic_load(&o->source->bytes.may_be_slow))
         ret = media_fail(error, MEDIA_INPUT,
                          "%s took longer to open than the %g s that --open-timeout allows",
-                         o->source->name, o->options.open_timeout_s);
+                         o->source->name, options->open_timeout_s);
     if (ret != AVERROR(EAGAIN))
         source_opening_cancel(opening, wait);
     return ret;
@@ -803,11 +803,12 @@ static int take_result(SourceOpening **opening, Source **source, MediaError *err
     if (ret < 0 && !error->fault)
         *error = o->error;
     else if (ret >= 0)
-        ret = source_take_video(o->source, &o->options, error);
-    if (o->options.no_video)
-        *o->options.no_video = o->source->no_video;
-    if (o->options.answered)
-        *o->options.answered = o->error.fault >= 0 || o->source->no_video;
+        ret = source_take_video(o->source, error);
+    const SourceOptions *options = &o->source->options;
+    if (options->no_video)
+        *options->no_video = o->source->no_video;
+    if (options->answered)
+        *options->answered = o->error.fault >= 0 || o->source->no_video;
     if (ret >= 0) {
         *source = o->source;
         o->source = NULL;
@@ -822,10 +823,22 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
     *source = NULL;
     pthread_mutex_lock(&o->lock);
     wait_until_done(o, wait_ms);
-    const int done = o->done;
+    const bool done = o->done;
     pthread_mutex_unlock(&o->lock);
     return done ? take_result(opening, source, error)
                 : check_cancelled(opening, wait_ms > 0, error);
+}
+
+int source_open_connection(Source **source, const SourceOptions *options, MediaError *error)
+{
+    SourceOpening *opening;
+    int ret = source_opening_start(&opening, options, error);
+    if (ret < 0)
+        return ret;
+    do
+        ret = source_opening_take(&opening, LOOK_MS, source, error);
+    while (ret == AVERROR(EAGAIN));
+    return ret;
 }
 
 /* ---- the largest picture ---- */
@@ -874,7 +887,7 @@ static void take_size(Source *s, const AVPacket *packet)
         height = AV_RL16(data + 8) & 0x3fff;
     }
     const int64_t pixels = (int64_t)width * height;
-    if (pixels > (int64_t)s->largest_width * s->largest_height && pixels <= s->max_pixels) {
+    if (pixels > (int64_t)s->largest_width * s->largest_height && pixels <= s->options.max_pixels) {
         s->largest_width = width;
         s->largest_height = height;
     }
@@ -882,25 +895,25 @@ static void take_size(Source *s, const AVPacket *packet)
 
 /* Opens the file again and reads the headers of its key frames. Ignores errors, which decoding will
  * report. */
-void source_find_largest(Source *s, const SourceOptions *options)
+void source_find_largest(Source *s)
 {
     MediaError none = {0};
     const enum AVCodecID id = s->video->codecpar->codec_id;
     /* VP8 and VP9 calls can change size at any key frame. Standard input is excluded: a second
      * reader would move its position. */
-    if (options->find_largest_us <= 0 || (id != AV_CODEC_ID_VP8 && id != AV_CODEC_ID_VP9) ||
-        !S_ISREG(s->file.st_mode) || strcmp(options->path, "-") == 0)
+    if (s->options.find_largest_us <= 0 || (id != AV_CODEC_ID_VP8 && id != AV_CODEC_ID_VP9) ||
+        !S_ISREG(s->file.st_mode) || strcmp(s->options.path, "-") == 0)
         return;
-    Source *again = source_create(options);
+    Source *again = source_create(&s->options);
     AVPacket *packet = av_packet_alloc();
     const AVRational base = s->video->time_base;
-    int ret = again && packet ? open_one_file(again, options, &none) : AVERROR(ENOMEM);
-    while (ret >= 0 && again->bytes_read < LOOK_BYTES) {
+    int ret = again && packet ? open_one_file(again, s->options.path, &none) : AVERROR(ENOMEM);
+    while (ret >= 0 && again->bytes.count < LOOK_BYTES) {
         ret = av_read_frame(again->format, packet);
         const int ours = ret >= 0 && packet->stream_index == s->video->index;
         if (ours && packet->pts != AV_NOPTS_VALUE &&
             av_rescale_q(packet->pts, base, AV_TIME_BASE_Q) - source_start(s) >=
-                options->find_largest_us)
+                s->options.find_largest_us)
             ret = AVERROR_EOF;
         else if (ours)
             take_size(s, packet);

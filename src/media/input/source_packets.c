@@ -44,16 +44,16 @@ static char join_mark;
 
 static void drop_held(Source *s)
 {
-    packets_drop(s->held);
-    s->held_bytes = 0;
+    packets_drop(s->reading.held);
+    s->reading.held_bytes = 0;
 }
 
 static void forget_times(Source *s)
 {
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
-    s->jump = s->last_jump = 0;
-    s->clock = s->latest = AV_NOPTS_VALUE;
+        s->reading.clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
+    s->reading.jump = s->reading.last_jump = 0;
+    s->reading.clock = s->reading.latest = AV_NOPTS_VALUE;
     drop_held(s);
 }
 
@@ -102,14 +102,14 @@ static int64_t packet_time(const Source *s, int64_t time, int stream)
  * handles at most one wrap. Returns the candidate that is nearest to the last time read. */
 static int64_t unwrap(const Source *s, int64_t time, const AVStream *stream)
 {
-    if (time == AV_NOPTS_VALUE || s->clock == AV_NOPTS_VALUE || stream->pts_wrap_bits >= 63)
+    if (time == AV_NOPTS_VALUE || s->reading.clock == AV_NOPTS_VALUE || stream->pts_wrap_bits >= 63)
         return time;
     const int64_t period = INT64_C(1) << stream->pts_wrap_bits;
-    const int64_t behind = av_rescale_q(s->clock, AV_TIME_BASE_Q, stream->time_base) - time;
+    const int64_t behind = av_rescale_q(s->reading.clock, AV_TIME_BASE_Q, stream->time_base) - time;
     return time + (behind + (behind < 0 ? -period : period) / 2) / period * period;
 }
 
-int source_is_picture(const AVStream *stream)
+bool source_is_picture(const AVStream *stream)
 {
     return (stream->disposition &
             (AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS)) != 0;
@@ -133,12 +133,12 @@ int64_t source_track_start(const Source *s, const AVStream *stream)
 /* Reads up to the next key frame of the video. Returns true if `target` can be decoded from it. */
 static bool read_to_keyframe(Source *s, int64_t target)
 {
-    int fits = 0;
+    bool fits = false;
     AVPacket *packet = av_packet_alloc();
     for (int i = 0; packet && i < MAX_PACKETS_TO_KEY && !source_is_stopped(s) &&
                     av_read_frame(s->format, packet) >= 0;
          i++) {
-        const int key =
+        const bool key =
             packet->stream_index == s->video->index && (packet->flags & AV_PKT_FLAG_KEY);
         const int64_t time = key ? packet_time(s, packet->pts, packet->stream_index) : 0;
         av_packet_unref(packet);
@@ -156,15 +156,15 @@ static int seek_before(Source *s, int64_t target)
     return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
 }
 
-void source_halt(Source *s, int halted)
+void source_halt(Source *s, bool halted)
 {
     atomic_store(&s->halted, halted);
 }
 
-int source_is_stopped(const Source *s)
+bool source_is_stopped(const Source *s)
 {
-    return atomic_load(&s->halted) || atomic_load(s->stop) ||
-           (s->within && source_is_stopped(s->within));
+    return atomic_load(&s->halted) || atomic_load(s->options.stop) ||
+           (s->options.within && source_is_stopped(s->options.within));
 }
 
 int source_stop_callback(void *source)
@@ -174,29 +174,30 @@ int source_stop_callback(void *source)
 
 void source_watch_memory(Source *s)
 {
-    s->no_memory = errno = 0;
-    s->bytes_read = 0;
+    s->bytes.no_memory = false;
+    errno = 0;
+    s->bytes.count = 0;
 }
 
 void source_keep_errno(Source *s)
 {
-    s->no_memory |= errno == ENOMEM;
+    s->bytes.no_memory |= errno == ENOMEM;
 }
 
-int source_lacks_memory(const Source *s)
+bool source_lacks_memory(const Source *s)
 {
-    if (s->no_memory)
+    if (s->bytes.no_memory)
         errno = ENOMEM;
-    return media_lacks_memory(s->bytes_read);
+    return media_lacks_memory(s->bytes.count);
 }
 
-int source_is_one_picture(const Source *s)
+bool source_is_one_picture(const Source *s)
 {
     const size_t length = strlen(s->format->iformat->name), end = strlen("_pipe");
     return length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0;
 }
 
-int source_is_still(const Source *s)
+bool source_is_still(const Source *s)
 {
     if (s->pictures.count)
         return s->pictures.count == 1;
@@ -214,17 +215,17 @@ int64_t source_duration(const Source *s)
 void source_expect_key(Source *s)
 {
     const int can_be_cut = av_match_name(s->format->iformat->name, CUT_ANYWHERE);
-    s->wants_key = s->network || can_be_cut ? SOURCE_PACKETS_TO_KEY : 0;
+    s->reading.wants_key = s->network || can_be_cut ? SOURCE_PACKETS_TO_KEY : 0;
 }
 
-int source_is_joined(const AVPacket *packet)
+bool source_is_joined(const AVPacket *packet)
 {
     return packet && packet->opaque == &join_mark;
 }
 
-int source_can_seek(const Source *s)
+bool source_can_seek(const Source *s)
 {
-    return s->pictures.count || (s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
+    return s->pictures.count || (s->bytes.io && (s->bytes.io->seekable & AVIO_SEEKABLE_NORMAL) &&
                                  !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS));
 }
 
@@ -250,7 +251,7 @@ static void go_to_start(Source *s)
         const int64_t start = source_track_start(s, stream);
         if (start == AV_NOPTS_VALUE || seek_track_start(s, stream) < 0)
             continue;
-        const int64_t at = avio_tell(s->io);
+        const int64_t at = avio_tell(s->bytes.io);
         if (at < lowest || (at == lowest && start < earliest)) {
             first = stream;
             lowest = at;
@@ -262,39 +263,39 @@ static void go_to_start(Source *s)
         (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
 }
 
-int source_seek(Source *s, int64_t position)
+bool source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
     forget_times(s);
     if (s->pictures.count) {
         const int64_t number = av_rescale_q_rnd(position, AV_TIME_BASE_Q, s->video->time_base,
                                                 AV_ROUND_DOWN | AV_ROUND_PASS_MINMAX);
-        s->next_picture = (int)av_clip64(number, 0, s->pictures.count - 1);
+        s->reading.next_picture = (int)av_clip64(number, 0, s->pictures.count - 1);
     }
     if (!source_can_seek(s) || s->pictures.count)
         return 0;
-    s->clock = target;
+    s->reading.clock = target;
     /* without an index a seek lands anywhere near */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
         if (seek_before(s, target - back) < 0 || source_is_stopped(s))
             break;
         if (read_to_keyframe(s, target)) {
-            s->wants_key = seek_before(s, target - back) >= 0 ? INT_MAX : 0;
-            return s->wants_key != 0;
+            s->reading.wants_key = seek_before(s, target - back) >= 0 ? INT_MAX : 0;
+            return s->reading.wants_key != 0;
         }
     }
     go_to_start(s);
     return 0;
 }
 
-int source_can_begin_again(const Source *s)
+bool source_can_begin_again(const Source *s)
 {
-    return !s->live && (s->pictures.count || (s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL)));
+    return !s->live &&
+           (s->pictures.count || (s->bytes.io && (s->bytes.io->seekable & AVIO_SEEKABLE_NORMAL)));
 }
 
-void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror)
+void damage_note(Damage *damage, const LogNote *note, int averror)
 {
-    ++*count;
     if (!damage->first[0])
         av_strlcpy(damage->first, note->error[0] ? note->error : media_av_text(averror),
                    sizeof(damage->first));
@@ -304,18 +305,20 @@ void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averro
     }
 }
 
-static void note_damage(Source *s, int64_t *count, int ret)
+static void note_damaged_packet(Source *s, int ret)
 {
-    damage_note(&s->damage, count, media_log_note(), ret);
+    s->damage.packets++;
+    damage_note(&s->damage, media_log_note(), ret);
 }
 
 void source_note_logged(Source *s)
 {
     const LogNote *note = media_log_note();
-    if (note->cut_off && !s->damage.cut_off)
-        damage_note(&s->damage, &s->damage.cut_off, note, 0);
+    if (note->cut_off)
+        damage_note(&s->damage, note, 0);
+    s->damage.cut_off |= note->cut_off;
     if (note->damage)
-        note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
+        note_damaged_packet(s, AVERROR_INVALIDDATA);
 }
 
 /* After the end. Playlists have ends of their own, and networks lose the end otherwise. */
@@ -324,13 +327,14 @@ static bool find_cut_off(Source *s)
     const char *name = s->format->iformat->name;
     if (s->network)
         return 0;
-    if (s->last_packet_end > 0 && av_match_name(name, WHOLE_PACKETS))
-        return s->last_packet_end != avio_tell(s->io);
+    if (s->reading.last_packet_end > 0 && av_match_name(name, WHOLE_PACKETS))
+        return s->reading.last_packet_end != avio_tell(s->bytes.io);
     if (S_ISREG(s->file.st_mode)) {
-        elements_start(&s->elements, name);
-        elements_take_file(&s->elements, s->fd, s->file.st_size, s->last_packet);
+        elements_start(&s->bytes.elements, name);
+        elements_take_file(&s->bytes.elements, s->bytes.fd, s->file.st_size,
+                           s->reading.last_packet);
     }
-    return elements_are_cut(&s->elements);
+    return elements_are_cut(&s->bytes.elements);
 }
 
 static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
@@ -347,26 +351,26 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
 {
     const int64_t due = clock->last + clock->interval;
     if (clock->last == AV_NOPTS_VALUE)
-        return s->jump;
+        return s->reading.jump;
     /* this packet is from before the jump, though another track has passed it already */
-    if (FFABS(time + s->last_jump - due) < JUMP_BACK_US &&
-        FFABS(time + s->jump - due) > JUMP_BACK_US)
-        return s->last_jump;
+    if (FFABS(time + s->reading.last_jump - due) < JUMP_BACK_US &&
+        FFABS(time + s->reading.jump - due) > JUMP_BACK_US)
+        return s->reading.last_jump;
     /* if another track is as far ahead it is a gap, and no jump */
-    const int64_t moved = time + s->jump;
-    const int ahead = clock->interval && moved - FFMAX(due, s->latest) > JUMP_AHEAD_US;
+    const int64_t moved = time + s->reading.jump;
+    const int ahead = clock->interval && moved - FFMAX(due, s->reading.latest) > JUMP_AHEAD_US;
     if (ahead || clock->last + clock->duration - moved > JUMP_BACK_US) {
-        s->last_jump = s->jump;
-        s->jump = due - time;
+        s->reading.last_jump = s->reading.jump;
+        s->reading.jump = due - time;
     }
-    return s->jump;
+    return s->reading.jump;
 }
 
 /* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the stream.
  * The demuxer and the parser each hold one back. */
 static void time_data(const Source *s, AVPacket *packet, const AVStream *stream)
 {
-    const TrackClock *video = &s->clocks[s->video->index];
+    const TrackClock *video = &s->reading.clocks[s->video->index];
     if (stream->codecpar->codec_type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
         packet->pts = packet->dts =
             av_rescale_q(video->last + 2 * video->interval, AV_TIME_BASE_Q, stream->time_base);
@@ -386,7 +390,7 @@ static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, in
     const int restarts = by > clock->moved_by || (is_key && is_due);
     clock->corrupt = restarts ? 0 : clock->corrupt - 1;
     if (!restarts && !clock->corrupt)
-        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+        note_damaged_packet(s, AVERROR_INVALIDDATA);
 }
 
 /* In files joined end to end, and in broadcasts, timestamps restart. This moves all times after
@@ -397,7 +401,7 @@ static void smooth_times(Source *s, AVPacket *packet)
     const AVStream *stream = s->format->streams[packet->stream_index];
     const enum AVMediaType type = stream->codecpar->codec_type;
     const int has_jumps = (s->format->iformat->flags & AVFMT_TS_DISCONT) != 0;
-    TrackClock *clock = &s->clocks[packet->stream_index];
+    TrackClock *clock = &s->reading.clocks[packet->stream_index];
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
@@ -406,13 +410,14 @@ static void smooth_times(Source *s, AVPacket *packet)
     }
     if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
         /* of the current and the previous offset, the one that brings it nearer to other tracks */
-        const int64_t now = s->latest == AV_NOPTS_VALUE ? time : s->latest;
-        const int is_new = FFABS(time + s->jump - now) <= FFABS(time + s->last_jump - now);
+        const int64_t now = s->reading.latest == AV_NOPTS_VALUE ? time : s->reading.latest;
+        const int is_new =
+            FFABS(time + s->reading.jump - now) <= FFABS(time + s->reading.last_jump - now);
         if (has_jumps)
-            move(packet, is_new ? s->jump : s->last_jump, stream);
+            move(packet, is_new ? s->reading.jump : s->reading.last_jump, stream);
         return;
     }
-    s->clock = time;
+    s->reading.clock = time;
     if (!has_jumps)
         return;
     const int64_t by = find_jump(s, clock, time), moved = time + by;
@@ -423,7 +428,7 @@ static void smooth_times(Source *s, AVPacket *packet)
     clock->duration = av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
     clock->interval = clock->duration ? clock->duration : since;
     clock->last = moved;
-    s->latest = FFMAX(s->latest, moved);
+    s->reading.latest = FFMAX(s->reading.latest, moved);
     move(packet, by, stream);
 }
 
@@ -431,16 +436,17 @@ static void smooth_times(Source *s, AVPacket *packet)
 static void hold(Source *s, AVPacket *packet)
 {
     AVPacket *held = av_packet_alloc();
-    if (!s->held)
-        s->held = av_fifo_alloc2(SOURCE_PACKETS_TO_KEY, sizeof(held), 0);
-    while (held && s->held_bytes > MAX_HELD_BYTES && packets_take(s->held, held) == 0) {
-        s->held_bytes -= packet_bytes(held);
+    if (!s->reading.held)
+        s->reading.held = av_fifo_alloc2(SOURCE_PACKETS_TO_KEY, sizeof(held), 0);
+    while (held && s->reading.held_bytes > MAX_HELD_BYTES &&
+           packets_take(s->reading.held, held) == 0) {
+        s->reading.held_bytes -= packet_bytes(held);
         av_packet_unref(held);
     }
     if (held)
         av_packet_move_ref(held, packet);
-    if (held && s->held && av_fifo_write(s->held, &held, 1) >= 0)
-        s->held_bytes += packet_bytes(held);
+    if (held && s->reading.held && av_fifo_write(s->reading.held, &held, 1) >= 0)
+        s->reading.held_bytes += packet_bytes(held);
     else
         av_packet_free(&held);
 }
@@ -452,16 +458,16 @@ static bool select_packet(Source *s, AVPacket *packet)
     if ((unsigned)packet->stream_index >= s->stream_count ||
         s->format->streams[packet->stream_index]->discard == AVDISCARD_ALL)
         return 0;
-    if (!s->wants_key || packet->stream_index != s->video->index)
+    if (!s->reading.wants_key || packet->stream_index != s->video->index)
         return 1;
     const int is_key = packet->flags & AV_PKT_FLAG_KEY;
-    const int is_seek = s->wants_key > SOURCE_PACKETS_TO_KEY;
+    const int is_seek = s->reading.wants_key > SOURCE_PACKETS_TO_KEY;
     if (is_key && !is_seek)
         packet->opaque = &join_mark;
     else if (!is_seek)
         hold(s, packet);
-    s->wants_key = is_key ? 0 : s->wants_key - 1;
-    if (!s->wants_key && (is_key || s->network))
+    s->reading.wants_key = is_key ? 0 : s->reading.wants_key - 1;
+    if (!s->reading.wants_key && (is_key || s->network))
         drop_held(s);
     return is_key;
 }
@@ -470,8 +476,8 @@ static void hand_out(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
     check_times(packet, stream);
-    s->last_packet = FFMAX(s->last_packet, packet->pos);
-    s->last_packet_end = FFMAX(s->last_packet_end, packet->pos + packet->size);
+    s->reading.last_packet = FFMAX(s->reading.last_packet, packet->pos);
+    s->reading.last_packet_end = FFMAX(s->reading.last_packet_end, packet->pos + packet->size);
     packet->dts = unwrap(s, packet->dts, stream);
     packet->pts = unwrap(s, packet->pts, stream);
     smooth_times(s, packet);
@@ -479,11 +485,11 @@ static void hand_out(Source *s, AVPacket *packet)
         return;
     if (!(packet->flags & AV_PKT_FLAG_CORRUPT))
         return;
-    TrackClock *clock = &s->clocks[packet->stream_index];
+    TrackClock *clock = &s->reading.clocks[packet->stream_index];
     const int may_restart =
         av_match_name(s->format->iformat->name, "mpegts,hls") && clock->last != AV_NOPTS_VALUE;
     if (!may_restart || clock->corrupt)
-        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+        note_damaged_packet(s, AVERROR_INVALIDDATA);
     clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
 }
 
@@ -491,13 +497,13 @@ static void hand_out(Source *s, AVPacket *packet)
 static int read_frame(Source *s, AVPacket *packet)
 {
     /* A file without a key frame loses nothing. */
-    if (!s->wants_key && packets_take(s->held, packet) == 0)
+    if (!s->reading.wants_key && packets_take(s->reading.held, packet) == 0)
         return 0;
     if (!s->network)
         return av_read_frame(s->format, packet);
     network_begin_wait(s->network);
     int ret = av_read_frame(s->format, packet);
-    if (!s->io || s->network->has_segments)
+    if (!s->bytes.io || s->network->has_segments)
         ret = network_end_wait(s->network, ret);
     return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
 }
@@ -505,14 +511,14 @@ static int read_frame(Source *s, AVPacket *packet)
 /* Reads the next readable picture; missing ones count as damage. */
 static int read_picture(Source *s, AVPacket *packet)
 {
-    while (s->next_picture < s->pictures.count && !source_is_stopped(s)) {
-        const int number = s->next_picture++;
+    while (s->reading.next_picture < s->pictures.count && !source_is_stopped(s)) {
+        const int number = s->reading.next_picture++;
         media_log_clear();
         const int ret = picture_list_read(&s->pictures, number, packet);
         if (ret == AVERROR(ENOMEM))
             return ret;
         if (ret < 0) {
-            note_damage(s, &s->damage.read_errors, ret);
+            note_damaged_packet(s, ret);
             continue;
         }
         packet->pts = packet->dts = number;
@@ -535,21 +541,21 @@ static int read_packet(Source *s, AVPacket *packet)
         media_log_clear();
         source_watch_memory(s);
         int ret = read_frame(s, packet);
-        if (ret == GXF_END && avio_feof(s->io))
+        if (ret == GXF_END && avio_feof(s->bytes.io))
             ret = AVERROR_EOF;
-        const int had_no_memory = s->no_memory || errno == ENOMEM;
-        const int goes_on = ret == 0 || ret == AVERROR_EOF;
-        const int is_logged = media_log_note()->damage || media_log_note()->cut_off;
-        if (goes_on || media_log_note()->cut_off)
+        const int had_no_memory = s->bytes.no_memory || errno == ENOMEM;
+        const bool is_read = ret == 0 || ret == AVERROR_EOF;
+        const bool is_logged = media_log_note()->damage || media_log_note()->cut_off;
+        if (is_read || media_log_note()->cut_off)
             source_note_logged(s);
         if (source_lacks_memory(s)) {
             av_packet_unref(packet);
             ret = AVERROR(ENOMEM);
-        } else if (goes_on && had_no_memory && !is_logged) { /* the demuxer skipped a packet */
-            note_damage(s, &s->damage.read_errors, AVERROR(ENOMEM));
+        } else if (is_read && had_no_memory && !is_logged) { /* the demuxer skipped a packet */
+            note_damaged_packet(s, AVERROR(ENOMEM));
         }
         if (ret == 0) {
-            s->failures = 0;
+            s->reading.failures = 0;
             if (select_packet(s, packet)) {
                 hand_out(s, packet);
                 return 0;
@@ -565,14 +571,15 @@ static int read_packet(Source *s, AVPacket *packet)
         if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
             return ret;
         if (ret != AVERROR_EXIT) { /* reported late: a seek interrupted the read before it */
-            const int64_t at = s->io ? avio_tell(s->io) : 0;
-            if (!is_logged && (!s->failures || at != s->failed_at))
-                note_damage(s, &s->damage.read_errors, ret);
-            s->failed_at = at;
+            const int64_t at = s->bytes.io ? avio_tell(s->bytes.io) : 0;
+            const bool goes_on = s->options.within && s->network->lost;
+            if (!is_logged && !goes_on && (!s->reading.failures || at != s->reading.failed_at))
+                note_damaged_packet(s, ret);
+            s->reading.failed_at = at;
         }
         if (s->network && s->network->lost)
             return AVERROR_EOF;
-        if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
+        if (++s->reading.failures >= MAX_READ_FAILURES || avio_feof(s->bytes.io))
             return AVERROR_EOF;
     }
 }
@@ -585,22 +592,22 @@ int source_read_own(Source *s, AVPacket *packet)
     if (ret == AVERROR_EOF)
         s->damage.cut_off |= find_cut_off(s);
     for (unsigned i = 0; ret == AVERROR_EOF && i < s->stream_count; i++) {
-        if (s->clocks[i].corrupt) /* no later packet shows that nothing is missing */
-            note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
-        s->clocks[i].corrupt = 0;
+        if (s->reading.clocks[i].corrupt) /* no later packet shows that nothing is missing */
+            note_damaged_packet(s, AVERROR_INVALIDDATA);
+        s->reading.clocks[i].corrupt = 0;
     }
-    if (ret != AVERROR_EOF || packets_take(s->held, packet) < 0)
+    if (ret != AVERROR_EOF || packets_take(s->reading.held, packet) < 0)
         return ret;
     hand_out(s, packet);
     return 0;
 }
 
-static int format_is(const Source *s, const char *name)
+static bool format_is(const Source *s, const char *name)
 {
     return av_match_name(name, s->format->iformat->name);
 }
 
-int source_has_fragments(const Source *s)
+bool source_has_fragments(const Source *s)
 {
     for (unsigned i = 0; i < s->format->nb_streams && format_is(s, "mov"); i++) {
         AVStream *stream = s->format->streams[i];
@@ -625,7 +632,7 @@ int64_t source_frame_count(const Source *s)
     return shown;
 }
 
-int source_is_last(const Source *s, const AVPacket *packet)
+bool source_is_last(const Source *s, const AVPacket *packet)
 {
     if (s->pictures.count || s->camera || !format_is(s, "mov") || source_has_fragments(s))
         return 0;
@@ -647,12 +654,12 @@ int64_t source_video_end(const Source *s, int64_t reordered)
     return FFMAX(end, FFMIN(end + reordered, video->start_time + length));
 }
 
-int source_declares_duration(const Source *s)
+bool source_declares_duration(const Source *s)
 {
     return format_is(s, "mov") || format_is(s, "matroska") || format_is(s, "flv");
 }
 
-int source_duration_is_end(const Source *s)
+bool source_duration_is_end(const Source *s)
 {
     return format_is(s, "matroska") || format_is(s, "flv");
 }
@@ -664,21 +671,22 @@ void source_free(Source **source)
     if (!s)
         return;
     avformat_close_input(&s->format);
-    if (s->io)
-        av_freep(&s->io->buffer);
-    avio_context_free(&s->io);
+    if (s->bytes.io)
+        av_freep(&s->bytes.io->buffer);
+    avio_context_free(&s->bytes.io);
     network_close(&s->network);
     picture_list_free(&s->pictures);
     drop_held(s);
-    av_fifo_freep2(&s->held);
-    av_freep(&s->clocks);
+    av_fifo_freep2(&s->reading.held);
+    av_freep(&s->reading.clocks);
     av_freep(&s->name);
-    if (s->fd >= 0)
-        close(s->fd);
+    av_freep(&s->options.path);
+    if (s->bytes.fd >= 0)
+        close(s->bytes.fd);
     av_free(s);
 }
 
-static int is_other(const struct stat *before, const struct stat *now)
+static bool is_other(const struct stat *before, const struct stat *now)
 {
     return before->st_dev != now->st_dev || before->st_ino != now->st_ino ||
            before->st_size != now->st_size || before->st_mtim.tv_sec != now->st_mtim.tv_sec ||
@@ -688,8 +696,9 @@ static int is_other(const struct stat *before, const struct stat *now)
 int source_check_unchanged(const Source *s, const char *path, MediaError *error)
 {
     struct stat now;
-    const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
-    if (s->pipe)
+    const int opened =
+        s->bytes.fd >= 0 && fstat(s->bytes.fd, &now) == 0 && is_other(&s->file, &now);
+    if (s->options.pipe)
         return 0;
     if (s->pictures.count) /* the first one is open */
         path = s->pictures.paths[0];

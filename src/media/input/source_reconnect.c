@@ -13,7 +13,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/time.h>
 
-#include "media/codec_name.h"
+#include "media/input/damage.h"
 #include "media/side_data.h"
 
 /* Pauses double up to this multiple of the first one. */
@@ -30,31 +30,29 @@ static char return_mark;
 
 /* A stream of the current connection. */
 typedef struct Track {
-    int place;    /* stream of the outer source, or -1 */
-    int is_first; /* not 0: no packet since the return */
+    int place;     /* stream of the outer source, or -1 */
+    bool is_first; /* no packet since the return */
 } Track;
 
-struct Reconnect {
-    SourceOptions options; /* for each connection; `path` is a copy */
-    char *path;
+typedef struct Reconnect {
     Source *outer;
     Source *inner;              /* the connection; NULL while it is lost */
     Track *tracks;              /* by inner stream */
     int64_t shift;              /* added to inner times, AV_TIME_BASE units, if `begun` */
     int64_t floor;              /* start after a return: sound before it is dropped */
-    int begun;                  /* not 0: the first key frame has arrived */
-    int has_video;              /* not 0: a video packet was returned */
+    bool begun;                 /* the first key frame has arrived */
+    bool has_video;             /* a video packet was returned */
     double pause_s;             /* before the next attempt */
     int64_t lost_at, opened_at; /* av_gettime_relative() */
     /* end and start of the latest packet returned, AV_TIME_BASE units, ... */
     int64_t latest, latest_begins;
     int64_t read_at; /* ... and its av_gettime_relative(); 0: none */
-    int ended;
+    bool ended;
     char why[128];   /* of the latest loss */
-    int is_told;     /* not 0: there was a message about it */
+    bool is_told;    /* there was a message about it */
     int untold;      /* losses since that message without one of their own */
     int64_t told_at; /* av_gettime_relative(); 0: never */
-};
+} Reconnect;
 
 static void say(const Reconnect *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(const Reconnect *r, const char *format, ...)
@@ -64,8 +62,8 @@ static void say(const Reconnect *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    if (r->options.note)
-        r->options.note(line);
+    if (r->outer->options.note)
+        r->outer->options.note(line);
 }
 
 void source_mark_discontinuity(AVPacket *packet)
@@ -73,7 +71,7 @@ void source_mark_discontinuity(AVPacket *packet)
     packet->opaque = &return_mark;
 }
 
-int source_is_discontinuity(const AVPacket *packet)
+bool source_is_discontinuity(const AVPacket *packet)
 {
     return packet && packet->opaque == &return_mark;
 }
@@ -84,47 +82,36 @@ int source_is_discontinuity(const AVPacket *packet)
  * whether a sender exists. Returns AVERROR_EXIT if stopped. */
 static int wait_before_retry(Reconnect *r)
 {
-    const NetworkScheme *scheme = network_scheme(r->path);
+    const NetworkScheme *scheme = network_scheme(r->outer->options.path);
     const int64_t until = av_gettime_relative() + (int64_t)(r->pause_s * AV_TIME_BASE);
     for (int64_t now; (now = av_gettime_relative()) < until && !source_is_stopped(r->outer);)
         av_usleep((unsigned)FFMIN(until - now, LOOK_MS * 1000));
     if (!scheme || !scheme->has_no_end)
-        r->pause_s = FFMIN(2 * r->pause_s, LONGEST_PAUSE * r->options.reconnect_s);
+        r->pause_s = FFMIN(2 * r->pause_s, LONGEST_PAUSE * r->outer->options.reconnect_s);
     return source_is_stopped(r->outer) ? AVERROR_EXIT : 0;
 }
 
 /* Tries to connect once. `note` receives notes about the choice of tracks. AVERROR_EXIT:
  * stopped. */
-static int connect_once(Reconnect *r, void (*note)(const char *line), int *answered,
+static int connect_once(Reconnect *r, void (*note)(const char *line), bool *answered,
                         MediaError *error)
 {
-    SourceOpening *opening;
-    SourceOptions options = r->options;
+    SourceOptions options = r->outer->options;
+    options.reconnect_live = false;
+    options.within = r->outer;
     options.note = note;
     options.answered = answered;
     r->opened_at = av_gettime_relative();
-    int ret = source_opening_start(&opening, &options, error);
-    while (ret >= 0 &&
-           (ret = source_opening_take(&opening, LOOK_MS, &r->inner, error)) == AVERROR(EAGAIN)) {
-        ret = 0;
-        if (source_is_stopped(r->outer)) {
-            source_opening_cancel(&opening, 1);
-            ret = AVERROR_EXIT;
-        } else {
-            continue;
-        }
-    }
-    if (r->inner)
-        r->inner->within = r->outer;
+    const int ret = source_open_connection(&r->inner, &options, error);
     return ret < 0 && source_is_stopped(r->outer) ? AVERROR_EXIT : ret;
 }
 
 static int open_first(Reconnect *r, MediaError *error)
 {
-    for (int said = 0;; said = 1) {
+    for (bool said = false;; said = true) {
         MediaError why = {0};
-        int answered = 0;
-        int ret = connect_once(r, r->options.note, &answered, &why);
+        bool answered = false;
+        int ret = connect_once(r, r->outer->options.note, &answered, &why);
         if (ret >= 0 && said)
             say(r, "%s is there", r->outer->name);
         if (ret >= 0)
@@ -166,7 +153,7 @@ static int describe(Source *outer, const Source *inner)
 }
 
 /* True if a track can continue another one. */
-static int can_continue(const AVCodecParameters *as, const AVCodecParameters *par)
+static bool can_continue(const AVCodecParameters *as, const AVCodecParameters *par)
 {
     return par->codec_type == as->codec_type && par->codec_id == as->codec_id &&
            (par->codec_type != AVMEDIA_TYPE_AUDIO ||
@@ -174,7 +161,7 @@ static int can_continue(const AVCodecParameters *as, const AVCodecParameters *pa
              par->ch_layout.nb_channels == as->ch_layout.nb_channels));
 }
 
-static int place_tracks(Reconnect *r, int is_first)
+static int place_tracks(Reconnect *r, bool is_first)
 {
     AVFormatContext *format = r->inner->format;
     int counts[AVMEDIA_TYPE_NB] = {0};
@@ -215,13 +202,13 @@ static int check_codec(Reconnect *r)
     Damage *damage = &r->outer->damage;
     if (can_continue(was, is))
         return 0;
-    damage->read_errors++;
+    damage->packets++;
     if (!damage->first[0])
         snprintf(damage->first, sizeof(damage->first), "it came back with %s instead of %s",
                  avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
     say(r, "%s came back with %s instead of %s: the input ends here", r->outer->name,
         avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
-    r->ended = 1;
+    r->ended = true;
     return AVERROR_EOF;
 }
 
@@ -232,7 +219,7 @@ static int check_codec(Reconnect *r)
 static void tell_loss(Reconnect *r)
 {
     const int64_t now = av_gettime_relative();
-    const double quiet_s = MESSAGE_PAUSES * r->options.reconnect_s;
+    const double quiet_s = MESSAGE_PAUSES * r->outer->options.reconnect_s;
     char more[64] = "";
     if (r->is_told || (r->told_at && (double)(now - r->told_at) < quiet_s * AV_TIME_BASE))
         return;
@@ -240,7 +227,7 @@ static void tell_loss(Reconnect *r)
         snprintf(more, sizeof(more), " (lost %d more time%s since the last message)", r->untold,
                  r->untold == 1 ? "" : "s");
     say(r, "%s is gone: %s; waiting for it%s", r->outer->name, r->why, more);
-    r->is_told = 1;
+    r->is_told = true;
     r->untold = 0;
     r->told_at = now;
 }
@@ -252,20 +239,19 @@ static int report_loss(Reconnect *r, AVPacket *packet)
     const Source *inner = r->inner;
     const int lost = inner->network ? inner->network->lost : 0;
     if (lost == AVERROR(ETIMEDOUT))
-        snprintf(r->why, sizeof(r->why), "no data for %g s", r->options.silence_s);
+        snprintf(r->why, sizeof(r->why), "no data for %g s", r->outer->options.silence_s);
     else
         av_strlcpy(r->why,
                    lost && lost != AVERROR_EOF && lost != AVERROR(EIO) ? media_av_text(lost)
                                                                        : "the connection has ended",
                    sizeof(r->why));
-    Damage *damage = &r->outer->damage;
-    damage->corrupt_packets += inner->damage.corrupt_packets;
-    if (inner->damage.corrupt_packets && !damage->first[0])
-        av_strlcpy(damage->first, inner->damage.first, sizeof(damage->first));
-    atomic_store(&r->outer->away, 1);
+    if (inner->damage.packets)
+        damage_sum(&r->outer->damage, &inner->damage);
+    r->outer->damage.cut_off = false; /* it goes on */
+    atomic_store(&r->outer->away, true);
     r->lost_at = av_gettime_relative();
     atomic_fetch_add(&r->outer->losses, 1);
-    r->is_told = 0;
+    r->is_told = false;
     tell_loss(r);
     source_free(&r->inner);
     if (av_new_packet(packet, 0) < 0)
@@ -277,7 +263,8 @@ static int report_loss(Reconnect *r, AVPacket *packet)
 
 static int connect_again(Reconnect *r)
 {
-    int ret, answered;
+    bool answered;
+    int ret;
     do {
         MediaError why = {0}; /* not shown: the loss is */
         ret = wait_before_retry(r);
@@ -290,15 +277,15 @@ static int connect_again(Reconnect *r)
     } while (ret < 0);
     ret = check_codec(r);
     if (ret >= 0)
-        ret = place_tracks(r, 1);
+        ret = place_tracks(r, true);
     if (ret < 0)
         return ret;
-    r->begun = r->has_video = 0;
+    r->begun = r->has_video = false;
     if (r->is_told)
         say(r, "%s is back after %.1f s", r->outer->name,
             (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
     r->untold += !r->is_told;
-    atomic_store(&r->outer->away, 0);
+    atomic_store(&r->outer->away, false);
     return 0;
 }
 
@@ -308,7 +295,7 @@ static int64_t to_us(int64_t time, const AVStream *stream)
 }
 
 /* Marks a packet as a discontinuity; for video, adds the new connection's extradata. */
-static int mark_return(const Reconnect *r, AVPacket *packet, int is_video)
+static int mark_return(const Reconnect *r, AVPacket *packet, bool is_video)
 {
     const AVCodecParameters *par = r->inner->video->codecpar;
     source_mark_discontinuity(packet);
@@ -328,7 +315,7 @@ static int map_packet(Reconnect *r, AVPacket *packet)
     const AVStream *from = r->inner->format->streams[packet->stream_index];
     const AVStream *to = track->place >= 0 ? r->outer->format->streams[track->place] : NULL;
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
-    const int is_video = to && to == r->outer->video;
+    const bool is_video = to && to == r->outer->video;
     if (!to || to->discard == AVDISCARD_ALL)
         return 0;
     if (!r->begun && (!is_video || stamp == AV_NOPTS_VALUE))
@@ -338,7 +325,7 @@ static int map_packet(Reconnect *r, AVPacket *packet)
         const int64_t due = r->latest_begins + (r->opened_at - r->read_at);
         r->floor = r->read_at ? FFMAX(r->latest, due) : time;
         r->shift = r->floor - time;
-        r->begun = 1;
+        r->begun = true;
     }
     const int64_t by = av_rescale_q(r->shift, AV_TIME_BASE_Q, to->time_base);
     av_packet_rescale_ts(packet, from->time_base, to->time_base);
@@ -356,8 +343,8 @@ static int map_packet(Reconnect *r, AVPacket *packet)
         r->read_at = av_gettime_relative();
     }
     r->has_video |= is_video;
-    const int returns = track->is_first;
-    track->is_first = 0;
+    const bool returns = track->is_first;
+    track->is_first = false;
     return returns && mark_return(r, packet, is_video) < 0 ? AVERROR(ENOMEM) : 1;
 }
 
@@ -378,37 +365,31 @@ int source_reconnect_read(Reconnect *r, AVPacket *packet)
         if (ret == AVERROR(ENOMEM))
             return ret;
         if (r->has_video)
-            r->pause_s = r->options.reconnect_s;
+            r->pause_s = r->outer->options.reconnect_s;
         return report_loss(r, packet);
     }
     return ret > 0 ? 0 : ret;
 }
 
-int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, Source *outer,
-                          Source *first, MediaError *error)
+int source_reconnect_open(Source *outer, Source *first, MediaError *error)
 {
-    Reconnect *r = *reconnect = av_mallocz(sizeof(*r));
+    Reconnect *r = outer->reconnect = av_mallocz(sizeof(*r));
     if (!r) {
         source_free(&first);
         return media_no_memory(error, MEDIA_INPUT);
     }
     r->inner = first;
     if (first)
-        first->within = outer;
-    r->options = *options;
-    r->options.reconnect_live = 0;
-    r->options.path = r->path = av_strdup(options->path);
+        first->options.within = outer;
     r->outer = outer;
-    r->pause_s = options->reconnect_s;
+    r->pause_s = outer->options.reconnect_s;
     r->latest = r->latest_begins = r->floor = INT64_MIN;
-    if (!r->path)
-        return media_no_memory(error, MEDIA_INPUT);
     r->opened_at = av_gettime_relative();
     const int ret = first ? 0 : open_first(r, error);
     if (ret < 0)
         return ret;
-    r->begun = r->has_video = 1;
-    if (describe(outer, r->inner) < 0 || place_tracks(r, 0) < 0)
+    r->begun = r->has_video = true;
+    if (describe(outer, r->inner) < 0 || place_tracks(r, false) < 0)
         return media_no_memory(error, MEDIA_INPUT);
     return 0;
 }
@@ -423,6 +404,5 @@ void source_reconnect_close(Reconnect **reconnect)
     r->outer->format = NULL;
     r->outer->video = NULL;
     av_freep(&r->tracks);
-    av_freep(&r->path);
     av_freep(reconnect);
 }

@@ -131,18 +131,19 @@ static int demux(Source *s, FileText *text, const char *path)
 {
     AVDictionary *options = NULL;
     uint8_t *buffer = av_malloc(IO_BYTES);
-    s->io = buffer ? avio_alloc_context(buffer, IO_BYTES, 0, text, read_text, NULL, NULL) : NULL;
-    s->format = s->io ? avformat_alloc_context() : NULL;
+    s->bytes.io =
+        buffer ? avio_alloc_context(buffer, IO_BYTES, 0, text, read_text, NULL, NULL) : NULL;
+    s->format = s->bytes.io ? avformat_alloc_context() : NULL;
     if (!s->format || av_dict_set(&options, "format_whitelist", FORMATS, 0) < 0) {
-        if (!s->io)
+        if (!s->bytes.io)
             av_free(buffer);
         return AVERROR(ENOMEM);
     }
-    s->format->pb = s->io;
+    s->format->pb = s->bytes.io;
     s->format->io_open = refuse_open;
     const int ret = avformat_open_input(&s->format, path, NULL, &options);
     av_dict_free(&options);
-    s->io->opaque = NULL; /* the text is freed */
+    s->bytes.io->opaque = NULL; /* the text is freed */
     return ret;
 }
 
