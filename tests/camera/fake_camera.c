@@ -53,7 +53,6 @@
  *   lost=N        every Nth frame is lost on its way to the driver, which counts it
  *   uncounted     the driver does not number its frames
  *   clock=wall    timestamps are the wall clock's; clock=none: no timestamps
- *   wall=N        the wall clock was set ahead by N seconds, or back
  *
  * Words about the virtual camera:
  *   out.gone, out.denied, out.busy   as above
@@ -80,7 +79,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,7 +106,6 @@ static int (*real_ioctl)(int fd, unsigned long request, ...);
 static int (*real_access)(const char *path, int mode);
 static ssize_t (*real_write)(int fd, const void *data, size_t size);
 static int (*real_poll)(struct pollfd *files, nfds_t count, int ms);
-static int (*real_gettimeofday)(struct timeval *time, void *zone);
 
 static void find_real(void)
 {
@@ -118,7 +115,6 @@ static void find_real(void)
     *(void **)&real_access = dlsym(RTLD_NEXT, "access");
     *(void **)&real_write = dlsym(RTLD_NEXT, "write");
     *(void **)&real_poll = dlsym(RTLD_NEXT, "poll");
-    *(void **)&real_gettimeofday = dlsym(RTLD_NEXT, "gettimeofday");
 }
 
 static void need_real(void)
@@ -337,14 +333,4 @@ int poll(struct pollfd *files, nfds_t count, int ms)
 {
     need_real();
     return count == 1 && find(files->fd) ? poll_camera(files, ms) : real_poll(files, count, ms);
-}
-
-/* Which is where libavutil has the wall clock's time from. */
-int gettimeofday(struct timeval *restrict time, void *restrict zone)
-{
-    need_real();
-    const int ret = real_gettimeofday(time, zone);
-    if (ret == 0)
-        time->tv_sec += fake_wall_ahead() / 1000000;
-    return ret;
 }

@@ -130,7 +130,7 @@ static int64_t stamp(int64_t time)
         return time;
     if (fake_word_is(clock, "none"))
         return 0;
-    return time - fake_now() + clock_us(CLOCK_REALTIME) + fake_wall_ahead();
+    return time - fake_now() + clock_us(CLOCK_REALTIME);
 }
 
 /* Whether the word, or "WORD=N" and the frame is an Nth one. */

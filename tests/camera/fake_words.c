@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "fake_words.h"
 
 static char words[512];
-static atomic_llong wall_ahead;
 
 const char *fake_setting(const char *name, const char *otherwise)
 {
@@ -29,13 +27,6 @@ void fake_read_words(void)
         words[n] = '\0';
     else
         snprintf(words, sizeof(words), "%s", fake_setting("FAKE_CAMERA_STATE", ""));
-    const char *wall = fake_after("wall=");
-    atomic_store(&wall_ahead, wall ? strtoll(wall, NULL, 10) * 1000000 : 0);
-}
-
-int64_t fake_wall_ahead(void)
-{
-    return atomic_load(&wall_ahead);
 }
 
 const char *fake_after(const char *word)

@@ -2,8 +2,6 @@
 #ifndef LUMEQ_TESTS_FAKE_WORDS_H
 #define LUMEQ_TESTS_FAKE_WORDS_H
 
-#include <stdint.h>
-
 /* A variable of the environment, or `otherwise` if it is not set. */
 const char *fake_setting(const char *name, const char *otherwise);
 
@@ -14,9 +12,6 @@ int fake_is(const char *word);
 
 /* The text after a word like "rate=", up to the next blank; NULL without that word. */
 const char *fake_after(const char *word);
-
-/* How far the wall clock was set ahead, in microseconds. Also without the lock. */
-int64_t fake_wall_ahead(void);
 
 /* Whether a text begins with this word. */
 int fake_word_is(const char *text, const char *word);

@@ -2,7 +2,6 @@
 #include <linux/videodev2.h>
 #include <pthread.h>
 
-#include <libavutil/threadmessage.h>
 #include <libavutil/time.h>
 
 #include "camera/pattern.h"
@@ -12,7 +11,7 @@
 #define WIDTH 64
 #define HEIGHT 32
 
-/* More frames than the fake camera's eight buffers: some packets must be copies. */
+/* More frames than the fake camera's eight buffers. */
 #define MANY 12
 
 static Source *open_source(const char *modes, const char *words)
@@ -59,11 +58,6 @@ static int holds(const AVPacket *packet, uint32_t code, unsigned number)
     const size_t size = raw_size(code, HEIGHT, raw_row(code, WIDTH));
     draw_raw(frame, code, WIDTH, HEIGHT, raw_row(code, WIDTH), number);
     return packet->size == (int)size && memcmp(packet->data, frame, size) == 0;
-}
-
-static int is_lent(const AVPacket *packet)
-{
-    return !av_buffer_is_writable(packet->buf);
 }
 
 /* ---- rows ---- */
@@ -174,49 +168,6 @@ TEST_IF(damaged_frames_are_counted, fake_camera_ready())
 
 /* ---- ownership of memory ---- */
 
-typedef struct Held {
-    AVPacket *packets[MANY];
-    unsigned numbers[MANY];
-    int lent;
-} Held;
-
-/* Decoders read into the padding. */
-static void check_padding(const AVPacket *packet)
-{
-    for (int i = 0; i < AV_INPUT_BUFFER_PADDING_SIZE; i++)
-        CHECK(packet->data[packet->size + i] == 0, "byte %d after the frame is set", i);
-}
-
-static void hold(Held *held, Source *source)
-{
-    unsigned next = 0;
-    *held = (Held){.lent = 0};
-    for (int i = 0; i < MANY; i++) {
-        AVPacket *packet = held->packets[i] = av_packet_alloc();
-        if (!CHECK(source_read(source, packet) == 0, "no frame comes while %d are held", i))
-            return;
-        held->numbers[i] = number_of(packet, V4L2_PIX_FMT_YUYV);
-        CHECK(held->numbers[i] >= next, "%u before %u", held->numbers[i], next);
-        next = held->numbers[i] + 1;
-        held->lent += is_lent(packet);
-        check_padding(packet);
-    }
-    CHECK(held->lent > 0 && held->lent < MANY / 2, "%d of %d frames are lent", held->lent, MANY);
-}
-
-static void check_held(const Held *held, const char *when)
-{
-    for (int i = 0; i < MANY; i++)
-        CHECK(holds(held->packets[i], V4L2_PIX_FMT_YUYV, held->numbers[i]),
-              "%s, frame %d is another one", when, i);
-}
-
-static void drop(Held *held)
-{
-    for (int i = 0; i < MANY; i++)
-        av_packet_free(&held->packets[i]);
-}
-
 /* True if the device's buffers are mapped, which would keep it open. */
 static int is_mapped(void)
 {
@@ -230,131 +181,45 @@ static int is_mapped(void)
     return found;
 }
 
-static void check_closing(const char *words)
+/* Packets are held while more come than the camera has buffers, and after it was unplugged and
+ * closed. */
+static void check_held(const char *modes, const char *words)
 {
-    Held held;
-    Source *source = open_source("YUYV 64x32@60", words);
-    if (!source)
-        return;
-    hold(&held, source);
-    check_held(&held, "while it runs");
-    CHECK(is_mapped(), "it is not mapped");
-    source_close(&source);
-    CHECK(!is_mapped(), "it is mapped after its end");
-    check_held(&held, "after its end");
-    source = open_source("YUYV 64x32@60", words); /* another one does not take their place */
-    if (source) {
-        Held more;
-        hold(&more, source);
-        check_held(&held, "beside another one");
-        drop(&held);
-        check_held(&more, "after another one");
-        drop(&more);
+    const uint32_t code = code_of(modes);
+    AVPacket *held[MANY] = {NULL}, *packet = av_packet_alloc();
+    unsigned numbers[MANY] = {0};
+    int ret = 0;
+    Source *source = open_source(modes, words);
+    for (int i = 0; source && i < MANY; i++) {
+        held[i] = av_packet_alloc();
+        if (!CHECK(source_read(source, held[i]) == 0, "no frame comes while %d are held", i))
+            return;
+        numbers[i] = number_of(held[i], code);
+        CHECK(!i || numbers[i] > numbers[i - 1], "%u after %u", numbers[i], numbers[i - 1]);
+        for (int k = 0; k < AV_INPUT_BUFFER_PADDING_SIZE; k++) /* decoders read into it */
+            CHECK(held[i]->data[held[i]->size + k] == 0, "byte %d after the frame is set", k);
     }
-    source_close(&source);
-    CHECK(!is_mapped(), "it is mapped after all");
-}
-
-TEST_IF(held_frames_survive_closing, fake_camera_ready())
-{
-    check_closing("");
-    check_closing("planar");
-}
-
-/* The padding after a JPEG is zero. */
-TEST_IF(padding, fake_camera_ready())
-{
-    FREED_BY(source_close) Source *source = open_source("MJPG 64x32@60", "");
-    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
-    for (int i = 0; source && i < 8; i++) {
-        CHECK(source_read(source, packet) == 0 && is_lent(packet), "frame %d is not lent", i);
-        check_padding(packet);
+    CHECK(is_mapped(), "it is not mapped");
+    fake_camera_is("gone");
+    while (source && ret == 0) {
+        ret = source_read(source, packet);
         av_packet_unref(packet);
     }
-}
-
-/* Buffers that were returned are lent again. */
-TEST(returned_buffers_are_reused)
-{
-    Held held;
-    if (!fake_camera_ready())
-        return;
-    FREED_BY(source_close) Source *source = open_source("YUYV 64x32@60", "");
-    for (int i = 0; source && i < 3; i++) {
-        hold(&held, source);
-        drop(&held);
-    }
-}
-
-TEST(held_frames_survive_unplugging)
-{
-    Held held;
-    int ret = 0;
-    if (!fake_camera_ready())
-        return;
-    Source *source = open_source("YUYV 64x32@60", "");
-    FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
-    if (source) {
-        hold(&held, source);
-        fake_camera_is("gone");
-        while (ret == 0) {
-            ret = source_read(source, packet);
-            av_packet_unref(packet);
-        }
-        CHECK(ret == AVERROR_EOF, "reading answers %d", ret);
-        CHECK(!is_mapped(), "it is mapped while it is gone");
-        check_held(&held, "while it is gone");
-        source_close(&source);
-        drop(&held);
-    }
-}
-
-#define MOST_BEHIND 4 /* frames that the other thread holds */
-
-/* Frees packets some frames later, the last ones after the camera is closed. */
-static void *free_later(void *queue)
-{
-    AVPacket *packets[MOST_BEHIND] = {NULL}, *packet;
-    unsigned numbers[MOST_BEHIND] = {0};
-    int next = 0;
-    while (av_thread_message_queue_recv(queue, &packet, 0) >= 0) {
-        if (packets[next])
-            CHECK(holds(packets[next], V4L2_PIX_FMT_YUYV, numbers[next]), "a frame has changed");
-        av_packet_free(&packets[next]);
-        packets[next] = packet;
-        numbers[next] = number_of(packet, V4L2_PIX_FMT_YUYV);
-        next = (next + 1) % MOST_BEHIND;
-    }
-    for (int i = 0; i < MOST_BEHIND; i++) {
-        CHECK(packets[i] && holds(packets[i], V4L2_PIX_FMT_YUYV, numbers[i]),
-              "a frame is another one after the end");
-        av_packet_free(&packets[i]);
-    }
-    return NULL;
-}
-
-TEST(other_threads_may_free_packets)
-{
-    AVThreadMessageQueue *queue = NULL;
-    pthread_t thread;
-    if (!fake_camera_ready())
-        return;
-    Source *source = open_source("YUYV 64x32@200", "");
-    if (!source || av_thread_message_queue_alloc(&queue, MANY, sizeof(AVPacket *)) < 0 ||
-        pthread_create(&thread, NULL, free_later, queue) != 0) {
-        CHECK(0, "nothing to test with");
-        return;
-    }
-    for (int i = 0; i < 200; i++) {
-        AVPacket *packet = av_packet_alloc();
-        CHECK(source_read(source, packet) == 0, "no frame comes");
-        av_thread_message_queue_send(queue, &packet, 0);
-    }
+    CHECK(ret == AVERROR_EOF, "reading answers %d", ret);
+    CHECK(!is_mapped(), "it is mapped while it is gone");
     source_close(&source);
-    av_thread_message_queue_set_err_recv(queue, AVERROR_EOF);
-    pthread_join(thread, NULL);
-    av_thread_message_queue_free(&queue);
-    CHECK(!is_mapped(), "it is mapped after its end");
+    for (int i = 0; i < MANY && held[i]; i++) {
+        CHECK(holds(held[i], code, numbers[i]), "%s, '%s': frame %d is another one", modes, words,
+              i);
+        av_packet_free(&held[i]);
+    }
+    av_packet_free(&packet);
+}
+
+TEST_IF(held_frames_survive_unplugging, fake_camera_ready())
+{
+    check_held("YUYV 64x32@60", "");
+    check_held("YUYV 64x32@60", "planar");
 }
 
 /* ---- while it is waited for ---- */

@@ -30,16 +30,8 @@
 /* Only every 4th attempt probes all devices, because probing may wake them up. */
 #define EVERYWHERE 4
 
-/* Timestamps further than this from a clock do not belong to it. */
+/* Timestamps further than this from the monotonic clock do not belong to it. */
 #define CLOCK_LIMIT_US 10000000
-
-/* The clock of the driver's timestamps. */
-typedef enum CameraClock {
-    CAMERA_CLOCK_UNKNOWN,
-    CAMERA_CLOCK_NONE,
-    CAMERA_CLOCK_MONOTONIC,
-    CAMERA_CLOCK_WALL,
-} CameraClock;
 
 struct Camera {
     int (*is_stopped)(void *opaque);
@@ -60,7 +52,6 @@ struct Camera {
     int64_t retry;             /* time of the next attempt to reopen */
     int64_t retry_after;       /* delay between attempts */
     unsigned tries;            /* attempts since it went */
-    CameraClock clock;         /* detected after each opening */
     int has_sequence;          /* `sequence` is the last frame's number */
     uint32_t sequence;
     int64_t origin, last; /* capture times of the first and last packets */
@@ -82,7 +73,6 @@ static int open_device(Camera *c, const char *path)
     const int ret = v4l2_device_open(&c->device, path, &c->chosen);
     c->last_packet_at = av_gettime_relative();
     c->silence_limit = FIRST_FRAME_US;
-    c->clock = CAMERA_CLOCK_UNKNOWN;
     c->has_sequence = 0;
     return ret;
 }
@@ -182,28 +172,6 @@ static void reopen(Camera *c)
 
 /* ---- packets ---- */
 
-/* The capture time on the monotonic clock: converted from the driver's, or the time of arrival if
- * its clock is unknown. */
-static int64_t captured(Camera *c, const V4l2Stamp *stamp)
-{
-    const int64_t now = av_gettime_relative(), wall = av_gettime();
-    int64_t time = stamp->time;
-    if (c->clock == CAMERA_CLOCK_UNKNOWN) {
-        c->clock = CAMERA_CLOCK_NONE;
-        if (FFABS(now - time) < CLOCK_LIMIT_US)
-            c->clock = CAMERA_CLOCK_MONOTONIC;
-        else if (!stamp->is_monotonic && FFABS(wall - time) < CLOCK_LIMIT_US)
-            c->clock = CAMERA_CLOCK_WALL;
-    }
-    if (c->clock == CAMERA_CLOCK_NONE)
-        return now;
-    /* The wall clock can be adjusted at any time, so its offset is measured for each frame. A frame
-     * stamped before an adjustment may seem older than the last one. */
-    if (c->clock == CAMERA_CLOCK_WALL)
-        time = now - (wall - time) < c->last ? now : now - (wall - time);
-    return FFMIN(time, now);
-}
-
 static void count(Camera *c, int is_damaged, uint32_t missed)
 {
     CameraStatus *s = &c->status;
@@ -240,7 +208,9 @@ static int read_device(Camera *c, AVPacket *packet)
         return AVERROR(EAGAIN);
     c->last_packet_at = av_gettime_relative();
     c->silence_limit = FFMAX(STALL_US, 4 * c->interval);
-    int64_t time = captured(c, &stamp);
+    /* The time of arrival, if the driver uses another clock. */
+    const int64_t now = c->last_packet_at;
+    int64_t time = FFABS(now - stamp.time) < CLOCK_LIMIT_US ? FFMIN(stamp.time, now) : now;
     if (c->origin == AV_NOPTS_VALUE)
         c->origin = c->last = time;
     else

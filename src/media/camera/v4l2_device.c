@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <linux/videodev2.h>
 #include <poll.h>
-#include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -20,36 +20,21 @@
 #define MOST_BYTES (256 << 20)
 
 typedef struct Buffer {
-    struct Pool *pool;
-    unsigned index;
     uint8_t *data;
-    size_t length; /* size reported by the driver */
-    size_t mapped; /* includes padding for decoders */
-    size_t start;  /* offset of its current frame; 0 except on some multi-planar devices */
-    size_t used;   /* bytes of its current frame */
-    int is_lent;
+    size_t length;
 } Buffer;
 
-/* Outlives the device while buffers are lent. */
-typedef struct Pool {
-    pthread_mutex_t lock; /* protects all below */
-    int fd;               /* -1: closed, so buffers are no longer queued */
-    uint32_t type;        /* V4L2_BUF_TYPE_VIDEO_CAPTURE or its multi-planar variant */
-    unsigned users;       /* the device and each lent buffer */
-    unsigned count, queued;
-    Buffer buffers[MOST_BUFFERS];
-} Pool;
-
 struct V4l2Device {
-    Pool *pool;
     int fd;
-    uint32_t type; /* as in Pool */
+    uint32_t type; /* V4L2_BUF_TYPE_VIDEO_CAPTURE or its multi-planar variant */
     AVCodecParameters *par;
     AVRational rate;
     size_t image_size; /* the driver's limit for a frame */
+    Buffer buffers[MOST_BUFFERS];
+    unsigned count;
     /* For uncompressed pictures: */
     int strides[4];    /* the driver's strides */
-    int is_padded;     /* rows have padding to remove */
+    bool is_padded;    /* rows have padding to remove */
     size_t frame_size; /* bytes in the buffer */
     int packed_size;
 };
@@ -272,15 +257,12 @@ static int set_rate(V4l2Device *d, AVRational wanted)
 /* ---- buffers ---- */
 
 /* A buffer to pass to ioctl(). Multi-planar devices describe its memory in `plane`. */
-static struct v4l2_buffer buffer_number(const Pool *pool, unsigned index, struct v4l2_plane *plane)
+static struct v4l2_buffer buffer_number(const V4l2Device *d, unsigned index,
+                                        struct v4l2_plane *plane)
 {
-    struct v4l2_buffer buffer = {
-        .index = index,
-        .type = pool->type,
-        .memory = V4L2_MEMORY_MMAP,
-    };
+    struct v4l2_buffer buffer = {.index = index, .type = d->type, .memory = V4L2_MEMORY_MMAP};
     *plane = (struct v4l2_plane){0};
-    if (pool->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE) {
+    if (d->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE) {
         buffer.m.planes = plane;
         buffer.length = 1;
     }
@@ -302,81 +284,12 @@ static int ask_buffer(int fd, unsigned long request, struct v4l2_buffer *buffer,
     return 0;
 }
 
-/* The caller holds the lock. A buffer that the driver refuses stays unused; if the device failed,
- * the next read reports it. */
-static int queue(Buffer *b)
+/* A buffer that the driver refuses stays unused; if the device failed, the next read reports it. */
+static int queue(const V4l2Device *d, unsigned index)
 {
     struct v4l2_plane plane;
-    struct v4l2_buffer number = buffer_number(b->pool, b->index, &plane);
-    const int ret = ask(b->pool->fd, VIDIOC_QBUF, &number);
-    if (ret >= 0)
-        b->pool->queued++;
-    return ret;
-}
-
-/* Maps the driver's pages followed by a page of zeros, because decoders read past the end. */
-static int map_buffer(Buffer *b)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct v4l2_plane plane;
-    struct v4l2_buffer number = buffer_number(b->pool, b->index, &plane);
-    const int fd = b->pool->fd, ret = ask_buffer(fd, VIDIOC_QUERYBUF, &number, &plane);
-    if (ret < 0)
-        return ret;
-    const size_t mapped = (plane.length + page - 1) / page * page + page;
-    void *data = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED)
-        return AVERROR(errno);
-    b->data = data;
-    b->mapped = mapped;
-    b->length = plane.length;
-    if (mmap(data, b->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-             (off_t)plane.m.mem_offset) == MAP_FAILED)
-        return AVERROR(errno);
-    return queue(b);
-}
-
-static void unmap(Buffer *b)
-{
-    if (b->data)
-        munmap(b->data, b->mapped);
-    b->data = NULL;
-}
-
-/* A mapping keeps the device open, so a lent buffer is replaced by ordinary memory with the same
- * content at the same address. If memory is short, it stays mapped. */
-static void detach(Buffer *b)
-{
-    void *copy = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy == MAP_FAILED)
-        return;
-    memcpy(copy, b->data, b->used);
-    if (mremap(copy, b->mapped, b->mapped, MREMAP_MAYMOVE | MREMAP_FIXED, b->data) == MAP_FAILED)
-        munmap(copy, b->mapped);
-}
-
-/* Drops one user. The caller holds the lock, which is released. */
-static void unref_pool(Pool *pool)
-{
-    const unsigned left = --pool->users;
-    pthread_mutex_unlock(&pool->lock);
-    if (left)
-        return;
-    pthread_mutex_destroy(&pool->lock);
-    av_free(pool);
-}
-
-static void release_buffer(void *opaque, uint8_t *data)
-{
-    Buffer *b = opaque;
-    (void)data;
-    pthread_mutex_lock(&b->pool->lock);
-    b->is_lent = 0;
-    if (b->pool->fd >= 0)
-        (void)queue(b);
-    else
-        unmap(b);
-    unref_pool(b->pool);
+    struct v4l2_buffer number = buffer_number(d, index, &plane);
+    return ask(d->fd, VIDIOC_QBUF, &number);
 }
 
 static int open_buffers(V4l2Device *d)
@@ -390,22 +303,23 @@ static int open_buffers(V4l2Device *d)
     int ret = ask(d->fd, VIDIOC_REQBUFS, &request);
     if (ret >= 0 && request.count < 2)
         ret = AVERROR(ENOMEM);
-    if (ret < 0)
-        return ret;
-    d->pool->count = FFMIN(request.count, MOST_BUFFERS);
-    for (unsigned i = 0; i < d->pool->count && ret >= 0; i++) {
-        d->pool->buffers[i] = (Buffer){.pool = d->pool, .index = i};
-        ret = map_buffer(&d->pool->buffers[i]);
+    for (unsigned i = 0; ret >= 0 && i < FFMIN(request.count, MOST_BUFFERS); i++) {
+        struct v4l2_plane plane;
+        struct v4l2_buffer number = buffer_number(d, i, &plane);
+        ret = ask_buffer(d->fd, VIDIOC_QUERYBUF, &number, &plane);
+        if (ret < 0)
+            break;
+        void *data = mmap(NULL, plane.length, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd,
+                          (off_t)plane.m.mem_offset);
+        if (data == MAP_FAILED)
+            return AVERROR(errno);
+        d->buffers[d->count++] = (Buffer){data, plane.length};
+        ret = queue(d, i);
     }
     return ret;
 }
 
 /* ---- frames ---- */
-
-static int is_raw(const V4l2Device *d)
-{
-    return d->par->codec_id == AV_CODEC_ID_RAWVIDEO;
-}
 
 static int pack(const V4l2Device *d, uint8_t *data, AVPacket *packet)
 {
@@ -423,70 +337,38 @@ static int pack(const V4l2Device *d, uint8_t *data, AVPacket *packet)
     return FFMIN(ret, 0);
 }
 
-/* The caller holds the lock. */
-static int lend(Buffer *b, AVPacket *packet)
+static int copy_frame(const V4l2Device *d, uint8_t *data, size_t used, AVPacket *packet)
 {
-    memset(b->data + b->used, 0, AV_INPUT_BUFFER_PADDING_SIZE);
-    packet->buf = av_buffer_create(b->data, b->used + AV_INPUT_BUFFER_PADDING_SIZE, release_buffer,
-                                   b, AV_BUFFER_FLAG_READONLY);
-    if (!packet->buf)
-        return AVERROR(ENOMEM);
-    packet->data = b->data;
-    packet->size = (int)b->used;
-    b->is_lent = 1;
-    b->pool->users++;
-    return 0;
-}
-
-/* Lends the buffer if the driver keeps more than half of them, else copies it. Frames with an
- * offset are copied too, because it may leave them unaligned. Copying happens without the lock, so
- * that other threads can return buffers. */
-static int take_frame(const V4l2Device *d, Buffer *b, AVPacket *packet)
-{
-    Pool *pool = b->pool;
-    const int is_whole =
-        b->used && b->used <= INT32_MAX / 2 && (!is_raw(d) || b->used >= d->frame_size);
-    int ret = is_whole ? 0 : AVERROR_INVALIDDATA;
-    if (is_whole && is_raw(d) && !d->is_padded)
-        b->used = d->frame_size;
-    pthread_mutex_lock(&pool->lock);
-    pool->queued--;
-    if (is_whole && !d->is_padded && !b->start && pool->queued > pool->count / 2)
-        ret = lend(b, packet);
-    const int is_free = !b->is_lent;
-    pthread_mutex_unlock(&pool->lock);
-    if (!is_free)
-        return ret;
-    if (ret >= 0 && d->is_padded)
-        ret = pack(d, b->data + b->start, packet);
-    else if (ret >= 0 && (ret = av_new_packet(packet, (int)b->used)) >= 0)
-        memcpy(packet->data, b->data + b->start, b->used);
-    pthread_mutex_lock(&pool->lock);
-    (void)queue(b);
-    pthread_mutex_unlock(&pool->lock);
+    const bool is_raw = d->par->codec_id == AV_CODEC_ID_RAWVIDEO;
+    if (!used || used > INT32_MAX / 2 || (is_raw && used < d->frame_size))
+        return AVERROR_INVALIDDATA;
+    if (is_raw && d->is_padded)
+        return pack(d, data, packet);
+    const int ret = av_new_packet(packet, (int)(is_raw ? d->frame_size : used));
+    if (ret >= 0)
+        memcpy(packet->data, data, (size_t)packet->size);
     return ret;
 }
 
 int v4l2_device_read(V4l2Device *d, AVPacket *packet, V4l2Stamp *stamp)
 {
     struct v4l2_plane plane;
-    struct v4l2_buffer got = buffer_number(d->pool, 0, &plane);
-    const int ret = ask_buffer(d->fd, VIDIOC_DQBUF, &got, &plane);
+    struct v4l2_buffer got = buffer_number(d, 0, &plane);
+    int ret = ask_buffer(d->fd, VIDIOC_DQBUF, &got, &plane);
     if (ret < 0)
         return ret;
-    if (got.index >= d->pool->count)
+    if (got.index >= d->count)
         return AVERROR(EIO);
     *stamp = (V4l2Stamp){
         .time = (int64_t)got.timestamp.tv_sec * 1000000 + got.timestamp.tv_usec,
-        .is_monotonic =
-            (got.flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) == V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC,
         .sequence = got.sequence,
     };
-    Buffer *b = &d->pool->buffers[got.index];
+    const Buffer *b = &d->buffers[got.index];
     const size_t end = got.flags & V4L2_BUF_FLAG_ERROR ? 0 : FFMIN(plane.bytesused, b->length);
-    b->start = FFMIN(plane.data_offset, end); /* bytesused includes the offset */
-    b->used = end - b->start;
-    return take_frame(d, b, packet);
+    const size_t start = FFMIN(plane.data_offset, end); /* bytesused includes the offset */
+    ret = copy_frame(d, b->data + start, end - start, packet);
+    (void)queue(d, got.index);
+    return ret;
 }
 
 void v4l2_device_wait(const V4l2Device *d, int ms)
@@ -513,21 +395,12 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
     V4l2Device *d = *device = av_mallocz(sizeof(*d));
     if (!d)
         return AVERROR(ENOMEM);
-    d->fd = -1;
     d->par = avcodec_parameters_alloc();
-    d->pool = av_mallocz(sizeof(*d->pool));
-    int ret = AVERROR(ENOMEM);
-    if (d->pool) {
-        pthread_mutex_init(&d->pool->lock, NULL);
-        d->pool->fd = -1;
-        d->pool->users = 1;
-    }
-    if (d->par && d->pool) {
-        d->fd = d->pool->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-        ret = d->fd < 0 ? AVERROR(errno) : 0;
-        d->type = d->pool->type = ret < 0 ? 0 : v4l2_device_capture_type(d->fd);
-        if (ret >= 0)
-            ret = d->type ? set_format(d, wanted) : AVERROR(ENODEV);
+    d->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    int ret = d->fd < 0 ? AVERROR(errno) : d->par ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0) {
+        d->type = v4l2_device_capture_type(d->fd);
+        ret = d->type ? set_format(d, wanted) : AVERROR(ENODEV);
     }
     if (ret >= 0)
         ret = set_rate(d, wanted->rate);
@@ -541,38 +414,20 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
 }
 
 /* Ignores errors, since the device may be gone. */
-static void close_pool(Pool *pool)
-{
-    int type = (int)pool->type;
-    struct v4l2_requestbuffers none = {.type = pool->type, .memory = V4L2_MEMORY_MMAP};
-    pthread_mutex_lock(&pool->lock);
-    const int fd = pool->fd;
-    pool->fd = -1;
-    pthread_mutex_unlock(&pool->lock);
-    if (fd >= 0)
-        (void)ask(fd, VIDIOC_STREAMOFF, &type);
-    pthread_mutex_lock(&pool->lock);
-    for (unsigned i = 0; i < pool->count; i++)
-        if (pool->buffers[i].is_lent)
-            detach(&pool->buffers[i]);
-        else
-            unmap(&pool->buffers[i]);
-    pthread_mutex_unlock(&pool->lock);
-    if (fd >= 0) {
-        (void)ask(fd, VIDIOC_REQBUFS, &none);
-        close(fd);
-    }
-    pthread_mutex_lock(&pool->lock);
-    unref_pool(pool);
-}
-
 void v4l2_device_close(V4l2Device **device)
 {
     V4l2Device *d = *device;
     if (!d)
         return;
-    if (d->pool)
-        close_pool(d->pool);
+    struct v4l2_requestbuffers none = {.type = d->type, .memory = V4L2_MEMORY_MMAP};
+    if (d->fd >= 0)
+        (void)ask(d->fd, VIDIOC_STREAMOFF, &(int){(int)d->type});
+    for (unsigned i = 0; i < d->count; i++)
+        munmap(d->buffers[i].data, d->buffers[i].length);
+    if (d->fd >= 0) {
+        (void)ask(d->fd, VIDIOC_REQBUFS, &none);
+        close(d->fd);
+    }
     avcodec_parameters_free(&d->par);
     av_freep(device);
 }

@@ -1,8 +1,6 @@
 /*
- * A streaming V4L2 device with mapped buffers.
- * Packets borrow the driver's buffers while it has enough others to fill, else they are copies.
- * Lent packets may be freed by any thread, even after the device is closed; everything else is for
- * one thread. Functions return 0 or AVERROR.
+ * A streaming V4L2 device with mapped buffers. Packets are copies, so that the driver has its
+ * buffers back at once. For one thread. Functions return 0 or AVERROR.
  */
 #ifndef LUMEQ_MEDIA_V4L2_DEVICE_H
 #define LUMEQ_MEDIA_V4L2_DEVICE_H
@@ -28,8 +26,7 @@ typedef struct V4l2Setting {
 } V4l2Setting;
 
 /* Opens and starts the device. AVERROR(EINVAL): it refuses the format, or needs several memory
- * planes for it; others are system errors
- * such as EBUSY, or ENOSPC if the bus has no room. */
+ * planes for it; others are system errors such as EBUSY, or ENOSPC if the bus has no room. */
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted);
 
 /* The actual settings: codec, size, and for uncompressed pictures pixel format and colours. Their
@@ -41,7 +38,6 @@ AVRational v4l2_device_rate(const V4l2Device *device);
 
 typedef struct V4l2Stamp {
     int64_t time;      /* capture time in microseconds, on a clock of the driver's choice */
-    int is_monotonic;  /* not 0: the driver says that it is the monotonic clock */
     uint32_t sequence; /* frame number; counts frames without a free buffer too */
 } V4l2Stamp;
 
@@ -54,7 +50,7 @@ int v4l2_device_read(V4l2Device *device, AVPacket *packet, V4l2Stamp *stamp);
 /* Waits up to `ms` for a frame, an error or a signal. */
 void v4l2_device_wait(const V4l2Device *device, int ms);
 
-/* Releases the device, even if packets are still lent. *device may be NULL. */
+/* *device may be NULL. */
 void v4l2_device_close(V4l2Device **device);
 
 #endif
