@@ -19,8 +19,8 @@
 #include "app/terminal.h"
 #include "job/folder_walk.h"
 #include "media/error.h"
+#include "media/file_name.h"
 #include "media/output/container.h"
-#include "media/output/temp_file.h"
 #include "media/process.h"
 #include "media/text_list.h"
 

@@ -25,7 +25,7 @@
 #include "job/folder_walk.h"
 #include "media/error.h"
 #include "media/output/container.h"
-#include "media/output/temp_file.h"
+#include "media/output/output_file.h"
 #include "media/picture_pattern.h"
 #include "player/clock.h"
 #include "player/start_window.h"
@@ -362,7 +362,7 @@ static void lose_display(void *opaque)
     window_writing_cancel(&p->writing);
     (void)end_rows(p, interrupted);
     say(SAY_ERRORS, "the display is gone");
-    temp_file_remove_all(NULL);
+    output_file_remove_all(NULL);
     _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }
 

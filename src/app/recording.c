@@ -16,7 +16,7 @@
 #include "app/setup.h"
 #include "app/terminal.h"
 #include "media/compat.h"
-#include "media/output/temp_file.h"
+#include "media/file_name.h"
 #include "media/output/writer.h"
 #include "player/clock.h"
 #include "run/queue.h"

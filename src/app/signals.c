@@ -8,7 +8,7 @@
 #include "app/run_end.h"
 #include "app/terminal.h"
 #include "media/activity.h"
-#include "media/output/temp_file.h"
+#include "media/output/output_file.h"
 #include "media/process.h"
 
 #define TOGETHER_NS 1000000000LL /* signals within this time count as one */
@@ -42,7 +42,7 @@ static void end_now(void)
 {
     if (atomic_exchange(&ending, 1))
         return;
-    temp_file_remove_all(say_deleted);
+    output_file_remove_all(say_deleted);
     if (!atomic_load(&deleted))
         say_in_signal(atomic_load(&stuck) ? STUCK : AGAIN, "", "ended at once");
     _exit(EXIT_INTERRUPTED);

@@ -16,7 +16,8 @@
 #include "app/run_end.h"
 #include "app/setup.h"
 #include "app/terminal.h"
-#include "media/output/temp_file.h"
+#include "media/file_name.h"
+#include "media/output/output_file.h"
 #include "media/printable.h"
 #include "media/text_list.h"
 
@@ -217,15 +218,11 @@ void window_writing_follow(WindowWriting *w, PlayerWriting *to)
 
 void window_writing_cancel(WindowWriting *w)
 {
-    char folder[PATH_MAX];
     if (!w->output)
         return;
     (void)kill(w->process.pid, SIGKILL);
     (void)process_wait(&w->process, -1);
-    print_folder(w->output, folder, sizeof(folder));
-    const size_t room = file_name_room(folder);
-    if (room >= TEMP_FILE_ROOM)
-        temp_file_remove_leftovers(w->output, room);
+    output_file_remove_leftovers(w->output);
     say(SAY_NORMAL, "%s was not finished and is removed", media_quote(w->output));
     forget_output(w);
 }

@@ -8,7 +8,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
-#include "media/output/temp_file.h"
+#include "media/file_name.h"
 
 enum AVCodecID picture_codec(const char *path)
 {

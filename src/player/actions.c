@@ -6,8 +6,8 @@
 #include <SDL.h>
 
 #include "media/convert.h"
+#include "media/file_name.h"
 #include "media/input/track_choice.h"
-#include "media/output/temp_file.h"
 #include "player/playlist.h"
 #include "player/status.h"
 

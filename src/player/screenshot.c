@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "media/file_name.h"
 #include "media/output/picture_file.h"
-#include "media/output/temp_file.h"
 
 /* leaves room for "-123.45.67.890-1234.png" */
 #define MAX_STEM (NAME_MAX - 32)

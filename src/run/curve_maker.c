@@ -1,5 +1,6 @@
 #include "run/curve_maker.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,7 +183,7 @@ void live_curves_close(LiveCurves *c)
 struct PlannedCurves {
     PlannedOptions options;
     int64_t count; /* frames */
-    int differs;
+    bool differs;
 };
 
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error)
@@ -192,20 +193,6 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
         return media_no_memory(error, MEDIA_INPUT);
     p->options = *options;
     return 0;
-}
-
-/* Handles a frame that differs from the measured one. */
-static int note_other(PlannedCurves *p, MediaError *error)
-{
-    const PlannedOptions *o = &p->options;
-    p->differs = 1;
-    if (source_check_unchanged(o->source, o->path, error) < 0)
-        return error->fault;
-    return o->strict ? media_fail(error, MEDIA_INPUT,
-                                  "the frames of %s differ from those that were measured: all "
-                                  "steps need the same file",
-                                  o->source->name)
-                     : 0;
 }
 
 int planned_take(PlannedCurves *p, const AVFrame *in, int64_t zero, LumeqCurve **curve,
@@ -226,7 +213,16 @@ int planned_take(PlannedCurves *p, const AVFrame *in, int64_t zero, LumeqCurve *
     lumeq_curve_unref(curve);
     if (ret == 0 && atomic_load(o->source->options.stop))
         return AVERROR_EOF;
-    return ret < 0 ? ret : note_other(p, error);
+    if (ret < 0)
+        return ret;
+    p->differs = true;
+    if (source_check_unchanged(o->source, o->path, error) < 0)
+        return error->fault;
+    return o->strict ? media_fail(error, MEDIA_INPUT,
+                                  "the frames of %s differ from those that were measured: all "
+                                  "steps need the same file",
+                                  o->source->name)
+                     : 0;
 }
 
 int64_t planned_count(const PlannedCurves *p)

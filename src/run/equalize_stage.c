@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,6 @@
 #include <libavutil/time.h>
 
 #include "media/gpu_frame.h"
-#include "run/apply.h"
 #include "run/curve_maker.h"
 #include "run/queue.h"
 
@@ -33,9 +33,9 @@
 /* All requests of the window. */
 typedef struct Orders {
     Input *input; /* or NULL; used only under the lock */
-    int live, hold, on_device, stop;
+    bool live, hold, on_device, stop;
     int generation, revision;
-    int lossless; /* of the input */
+    bool lossless; /* of the input */
     LumeqParams params;
     int64_t taken, shown; /* Frame.number */
     int64_t late_from, late_to;
@@ -45,31 +45,32 @@ typedef struct Orders {
 typedef struct Kept {
     Frame *frame;
     AVFrame *on_gpu;      /* the picture on the GPU, if it was copied to the host to be compared */
-    int taken;            /* EqualizeStageOptions.take() has had it */
+    bool taken;           /* EqualizeStageOptions.take() has had it */
     LumeqHistory *before; /* a copy of the history before it, if it is done */
 } Kept;
 
 struct EqualizeStage {
     EqualizeStageOptions options;
     pthread_t thread;
-    int running;
+    bool running;
     Queue *results; /* of Frame * */
 
     pthread_mutex_t lock; /* for these members; never held for long */
     pthread_cond_t changed;
     Orders orders;
-    int woken;
+    bool woken;
     MediaError error; /* belongs to the last Frame.end that is a fault */
 
     /* Used by the window. */
-    int shown_revision, has_shown;
+    int shown_revision;
+    bool has_shown;
 
     /* Used by the thread. */
     Orders now;          /* copy of the orders */
     const char *backend; /* at the start */
     LiveCurves curves;
     FrameMemory *device_memory; /* of the GPU, or NULL */
-    int writes, chroma;         /* outputs have own planes; chroma as well */
+    bool writes, chroma;        /* outputs have own planes; chroma as well */
     Frame *next;                /* decoded, not kept yet; or NULL */
     Kept kept[KEPT];
     int kept_count;
@@ -78,9 +79,9 @@ struct EqualizeStage {
     int64_t number;  /* Frame.number of the last frame */
     int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
     double usual_us; /* average duration of a frame in the equalizer */
-    int is_cut;      /* true if the next frame does not continue the last one */
+    bool is_cut;     /* true if the next frame does not continue the last one */
     int end;         /* how the input ended; 0: not yet */
-    int end_sent;
+    bool end_sent;
     atomic_llong lost; /* number of frames lost with a GPU */
 };
 
@@ -125,15 +126,6 @@ static void free_device(void *context, void *memory)
     lumeq_free_device(context, memory);
 }
 
-/* True if all written planes are on the GPU. */
-static int is_on_device(const EqualizeStage *s, const AVFrame *frame, int chroma)
-{
-    for (int i = 0; i < (chroma ? 3 : 1); i++)
-        if (frame->data[i] && !frame_memory_owns(s->device_memory, frame->data[i]))
-            return 0;
-    return 1;
-}
-
 /* NULL: the GPU is out of memory. */
 static AVFrame *make_on_device(EqualizeStage *s, const AVFrame *in)
 {
@@ -142,8 +134,10 @@ static AVFrame *make_on_device(EqualizeStage *s, const AVFrame *in)
         s->device_memory = frame_memory_create(&device);
     }
     AVFrame *out = s->device_memory ? frame_memory_output(s->device_memory, in, s->chroma) : NULL;
-    if (out && !is_on_device(s, out, s->chroma || gpu_frame_is(in)))
-        av_frame_free(&out);
+    const int planes = s->chroma || gpu_frame_is(in) ? 3 : 1;
+    for (int i = 0; out && i < planes; i++)
+        if (out->data[i] && !frame_memory_owns(s->device_memory, out->data[i]))
+            av_frame_free(&out);
     return out;
 }
 
@@ -158,7 +152,7 @@ static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *er
         f->out = equalizer_output(s->writes ? s->options.memory : NULL, in, s->chroma, error);
     if (!f->out)
         return error->fault;
-    const int ret = apply_frame(s->options.context, f, s->writes, error);
+    const int ret = frame_apply(s->options.context, f, s->writes, error);
     if (ret != EQUALIZER_LOST)
         return ret;
     gpu_frame_abandon(f->out); /* it may still be written to */
@@ -177,7 +171,7 @@ static int end_frame(EqualizeStage *s, Frame *f, int64_t began, int wants)
     s->usual_us += (s->usual_us > 0 ? USUAL_WEIGHT : 1) * (f->equalize_us - s->usual_us);
     if (wants && !kept->taken)
         s->options.take(s->options.opaque, f->out, &f->stats);
-    kept->taken = 1;
+    kept->taken = true;
     return send(s, f);
 }
 
@@ -271,28 +265,9 @@ static int keep(EqualizeStage *s, Frame *frame, MediaError *error)
                : drop_lost(s, s->kept_count - 1, error);
 }
 
-static int is_ahead(const EqualizeStage *s, const Kept *kept)
+static bool is_ahead(const EqualizeStage *s, const Kept *kept)
 {
     return kept->frame->generation == s->generation && kept->frame->number > s->now.taken;
-}
-
-static int count_ahead(const EqualizeStage *s)
-{
-    int count = 0;
-    for (int i = 0; i < s->kept_count; i++)
-        count += is_ahead(s, &s->kept[i]);
-    return count;
-}
-
-/* Index of the first frame to equalize again: the shown one, or the first one after a seek, since
- * the history starts there. */
-static int first_to_redo(const EqualizeStage *s)
-{
-    int first = 0;
-    for (int i = 0; i < s->done; i++)
-        if (s->kept[i].frame->first || s->kept[i].frame->number <= s->now.shown)
-            first = i;
-    return first;
 }
 
 static int take_params(EqualizeStage *s, MediaError *error)
@@ -306,7 +281,10 @@ static int take_params(EqualizeStage *s, MediaError *error)
 /* The settings have changed: starts again from the shown frame. */
 static int begin_redraw(EqualizeStage *s, MediaError *error)
 {
-    const int first = first_to_redo(s);
+    int first = 0; /* after a seek the history starts with its first frame */
+    for (int i = 0; i < s->done; i++)
+        if (s->kept[i].frame->first || s->kept[i].frame->number <= s->now.shown)
+            first = i;
     s->revision = s->now.revision;
     if (s->done > first)
         (void)lumeq_history_copy(s->curves.history, s->kept[first].before);
@@ -314,14 +292,14 @@ static int begin_redraw(EqualizeStage *s, MediaError *error)
     for (int i = s->kept_count - 1; i >= first; i--)
         if (s->kept[i].frame->number != s->now.shown && !is_ahead(s, &s->kept[i]))
             forget(s, i);
-    s->end_sent = 0;
+    s->end_sent = false;
     return take_params(s, error);
 }
 
 /* ---- the thread ---- */
 
 /* True if the frame would be equalized too late to be shown. */
-static int is_late(const EqualizeStage *s, const Decoded *frame)
+static bool is_late(const EqualizeStage *s, const Decoded *frame)
 {
     const int64_t end = frame->position + frame->duration;
     return !frame->preview && s->now.late_to != INT64_MIN && end > s->now.late_from &&
@@ -331,7 +309,7 @@ static int is_late(const EqualizeStage *s, const Decoded *frame)
 static void note_end(EqualizeStage *s, int code, const MediaError *error)
 {
     s->end = code;
-    s->end_sent = 0;
+    s->end_sent = false;
     pthread_mutex_lock(&s->lock);
     s->error = *error;
     pthread_mutex_unlock(&s->lock);
@@ -379,7 +357,10 @@ static bool replace_waiting(EqualizeStage *s)
 /* Returns 1 if there may be more to do. */
 static int take_next(EqualizeStage *s, MediaError *error)
 {
-    if (!s->now.live && count_ahead(s) >= AHEAD)
+    int ahead = 0;
+    for (int i = 0; i < s->kept_count; i++)
+        ahead += is_ahead(s, &s->kept[i]);
+    if (!s->now.live && ahead >= AHEAD)
         return 0;
     fetch(s);
     if (!s->next)
@@ -388,36 +369,11 @@ static int take_next(EqualizeStage *s, MediaError *error)
         frame_free(&s->next);
         return 1;
     }
-    if (s->now.live && count_ahead(s) && !replace_waiting(s))
+    if (s->now.live && ahead && !replace_waiting(s))
         return 0;
     Frame *frame = s->next;
     s->next = NULL;
     return keep(s, frame, error) < 0 ? error->fault : 1;
-}
-
-static void send_end(EqualizeStage *s)
-{
-    if (!s->end || s->next || s->end_sent)
-        return;
-    Frame *frame = frame_alloc();
-    if (!frame)
-        return;
-    frame->end = s->end;
-    frame->generation = s->generation;
-    frame->revision = s->revision;
-    s->end_sent = send(s, frame) >= 0;
-}
-
-/* Returns 0 if the thread has to end. */
-static int take_orders(EqualizeStage *s, int wait)
-{
-    pthread_mutex_lock(&s->lock);
-    while (wait && !s->woken && !s->orders.stop)
-        pthread_cond_wait(&s->changed, &s->lock);
-    s->woken = 0;
-    s->now = s->orders;
-    pthread_mutex_unlock(&s->lock);
-    return !s->now.stop;
 }
 
 static void forget_all(EqualizeStage *s)
@@ -438,8 +394,9 @@ static int work(EqualizeStage *s, MediaError *error)
         if (!restarted)
             return ret < 0 ? ret : 1;
         s->generation = s->now.generation;
-        s->is_cut = 1;
-        s->end = s->end_sent = 0;
+        s->is_cut = true;
+        s->end = 0;
+        s->end_sent = false;
         frame_free(&s->next);
         for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
             if (s->kept[i].frame->number != s->now.shown)
@@ -451,8 +408,13 @@ static int work(EqualizeStage *s, MediaError *error)
         return ret < 0 ? ret : 1;
     }
     ret = take_next(s, error);
-    if (ret == 0)
-        send_end(s);
+    Frame *last = !ret && s->end && !s->next && !s->end_sent ? frame_alloc() : NULL;
+    if (last) {
+        last->end = s->end;
+        last->generation = s->generation;
+        last->revision = s->revision;
+        s->end_sent = send(s, last) >= 0;
+    }
     return ret;
 }
 
@@ -460,16 +422,23 @@ static void *stage_main(void *arg)
 {
     EqualizeStage *s = arg;
     int ret = 0;
-    while (take_orders(s, ret == 0)) {
+    for (;;) {
         MediaError error = {0};
+        pthread_mutex_lock(&s->lock);
+        while (ret == 0 && !s->woken && !s->orders.stop)
+            pthread_cond_wait(&s->changed, &s->lock);
+        s->woken = false;
+        s->now = s->orders;
+        pthread_mutex_unlock(&s->lock);
+        if (s->now.stop)
+            return NULL;
         ret = work(s, &error);
         if (ret < 0 && error.fault) { /* does nothing until another input is attached */
             note_end(s, ret, &error);
             forget_all(s);
-            s->is_cut = 1;
+            s->is_cut = true;
         }
     }
-    return NULL;
 }
 
 /* ---- the window ---- */
@@ -513,7 +482,7 @@ static Orders *begin_orders(EqualizeStage *s)
 
 static void give_orders(EqualizeStage *s)
 {
-    s->woken = 1;
+    s->woken = true;
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
@@ -648,11 +617,11 @@ void equalize_stage_stop(EqualizeStage *s)
 {
     if (!s->running)
         return;
-    begin_orders(s)->stop = 1;
+    begin_orders(s)->stop = true;
     give_orders(s);
     queue_stop(s->results);
     pthread_join(s->thread, NULL);
-    s->running = 0;
+    s->running = false;
     forget_all(s);
 }
 

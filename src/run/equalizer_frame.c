@@ -103,17 +103,11 @@ LumeqFrameStats equalizer_init_stats(StatsArrays *arrays)
     return stats;
 }
 
-static int out_of_memory(const AVFrame *frame, MediaError *error)
-{
-    return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", frame->width,
-                      frame->height);
-}
-
 AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error)
 {
     AVFrame *out = memory ? frame_memory_output(memory, in, chroma) : av_frame_clone(in);
     if (!out)
-        (void)out_of_memory(in, error);
+        media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", in->width, in->height);
     return out;
 }
 
@@ -132,12 +126,6 @@ int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const Lumeq
     if (ret == LUMEQ_ERR_GPU)
         return EQUALIZER_LOST;
     return ret < 0 ? equalizer_failed(error) : 0;
-}
-
-void equalizer_offset_stats(LumeqFrameStats *stats, const AVFrame *frame)
-{
-    stats->active.x += (int)frame->crop_left;
-    stats->active.y += (int)frame->crop_top;
 }
 
 int equalizer_depth(const AVFrame *frame)

@@ -54,9 +54,6 @@ AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, Me
 int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqParams *params,
                       const AVFrame *in, const AVFrame *before, MediaError *error);
 
-/* Converts positions in the statistics from the picture to its frame, which may have margins. */
-void equalizer_offset_stats(LumeqFrameStats *stats, const AVFrame *frame);
-
 /* Bits per luma sample. */
 int equalizer_depth(const AVFrame *frame);
 

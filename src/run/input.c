@@ -1,6 +1,7 @@
 #include "run/input.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <libavutil/time.h>
@@ -199,25 +200,6 @@ static enum AVMediaType type_of(const Input *in, const AVPacket *packet)
     return in->tracks[packet->stream_index].stream->codecpar->codec_type;
 }
 
-/* Sound and subtitles that an edit list hides, apart from what the decoder needs just before the
- * start. */
-static int is_hidden(const Input *in, const AVPacket *packet)
-{
-    const int64_t time = packet_time(in, packet);
-    return (packet->flags & AV_PKT_FLAG_DISCARD) && time != AV_NOPTS_VALUE &&
-           type_of(in, packet) != AVMEDIA_TYPE_VIDEO &&
-           (packet_end(in, packet) < -MAX_PRIMING_US || time > 0);
-}
-
-/* A subtitle is before the part when nothing of it is shown there. */
-static int is_before_part(const Input *in, const AVPacket *packet)
-{
-    const int64_t time = packet_time(in, packet);
-    if (in->from == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time >= in->from)
-        return 0;
-    return type_of(in, packet) != AVMEDIA_TYPE_SUBTITLE || packet_end(in, packet) <= in->from;
-}
-
 /* See PacketNote. NULL: none. */
 static const PacketNote *note_of(const AVPacket *packet)
 {
@@ -232,7 +214,16 @@ static int note_track(Input *in, const AVPacket *packet)
     const int64_t time = packet_time(in, packet);
     if (note && note->start != AV_NOPTS_VALUE)
         track->start = note->start;
-    if (is_before_part(in, packet) || is_hidden(in, packet))
+    const bool is_known = time != AV_NOPTS_VALUE;
+    /* A subtitle is in the part if something of it is shown there. */
+    if (is_known && in->from != AV_NOPTS_VALUE && time < in->from &&
+        (type_of(in, packet) != AVMEDIA_TYPE_SUBTITLE || packet_end(in, packet) <= in->from))
+        return 0;
+    /* An edit list may hide sound and subtitles, apart from what the decoder needs just before the
+     * start. */
+    if (is_known && (packet->flags & AV_PKT_FLAG_DISCARD) &&
+        type_of(in, packet) != AVMEDIA_TYPE_VIDEO &&
+        (packet_end(in, packet) < -MAX_PRIMING_US || time > 0))
         return 0;
     if (track->begin == AV_NOPTS_VALUE || time < track->begin)
         track->begin = time;
@@ -431,15 +422,6 @@ static void end_frames(Input *in, int complete)
 
 /* ---- frames, in the thread ---- */
 
-/* True if it comes before the requested frame of a window. */
-static int is_early(const Input *in, const Decoded *d)
-{
-    if (in->start.position == AV_NOPTS_VALUE)
-        return 0;
-    return in->start.before ? d->position < in->start.position
-                            : d->position + d->duration <= in->start.position;
-}
-
 /* Takes ownership of the frame. */
 static void give(Input *in, Decoded *d)
 {
@@ -450,24 +432,21 @@ static void give(Input *in, Decoded *d)
     d->frame = NULL;
 }
 
-/* Takes ownership of the frame. */
-static void hold(Input *in, Decoded *d)
-{
-    gpu_frame_free(&in->held.frame);
-    in->held = *d;
-    d->frame = NULL;
-    if (!in->start.preview || in->previewed)
-        return;
-    in->ready = in->held;
-    in->ready.frame = av_frame_clone(in->held.frame);
-    in->previewed = in->ready.preview = 1;
-}
-
 /* In a window. Takes ownership of the frame. */
 static void show(Input *in, Decoded *d)
 {
-    if (!in->frames && is_early(in, d)) {
-        hold(in, d);
+    const int64_t end = d->position + (in->start.before ? 0 : d->duration);
+    const bool is_early = in->start.position != AV_NOPTS_VALUE &&
+                          (in->start.before ? end < in->start.position : end <= in->start.position);
+    if (!in->frames && is_early) {
+        gpu_frame_free(&in->held.frame);
+        in->held = *d;
+        d->frame = NULL;
+        if (!in->start.preview || in->previewed)
+            return;
+        in->ready = in->held;
+        in->ready.frame = av_frame_clone(in->held.frame);
+        in->previewed = in->ready.preview = 1;
     } else if (!in->frames && in->start.before && in->held.frame) {
         /* After a step back, the requested frame is the one before this one. */
         in->following = *d;
@@ -494,21 +473,16 @@ static int count_skipped(Input *in, const Decoded *d)
     return (int)FFMAX(count, 0);
 }
 
-/* Decoders report too short a last frame if others are decoded after it. */
-static void lengthen_last(const Input *in, AVFrame *frame)
-{
-    if (in->decoded_last == AV_NOPTS_VALUE || frame->pts < in->shown_last)
-        return;
-    const int64_t end = source_video_end(in->source, in->shown_last - in->decoded_last);
-    if (end != AV_NOPTS_VALUE)
-        FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), end - frame->pts);
-}
-
 /* Takes ownership of the frame, unless it is left out. */
 static void take_frame(Input *in, Decoded *d)
 {
     AVFrame *frame = d->frame;
-    lengthen_last(in, frame);
+    if (in->decoded_last != AV_NOPTS_VALUE && frame->pts >= in->shown_last) {
+        /* Decoders report too short a last frame if others are decoded after it. */
+        const int64_t end = source_video_end(in->source, in->shown_last - in->decoded_last);
+        if (end != AV_NOPTS_VALUE)
+            FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), end - frame->pts);
+    }
     const int64_t time = frame_time(in, frame, 0);
     const int range = atomic_load(&in->range);
     d->position = time - in->origin;
@@ -629,28 +603,23 @@ static int next(Input *in, Decoded *d)
     return d->frame ? 0 : AVERROR_EOF;
 }
 
-static int queue_next(Input *in)
-{
-    int ret = queue_wait_for_room(in->queue); /* else it would only be older when it is seen */
-    if (ret < 0)
-        return ret;
-    Frame *frame = frame_alloc();
-    ret = frame ? next(in, &frame->decoded) : media_no_memory(&in->error, MEDIA_INPUT);
-    if (ret >= 0)
-        ret = queue_put(in->queue, &frame, frame_bytes(frame), QUEUE_WAIT);
-    if (ret < 0)
-        frame_free(&frame);
-    return ret;
-}
-
 static void *decode_main(void *arg)
 {
     Input *in = arg;
     int ret;
     do {
-        ret = queue_next(in);
-        if (ret < 0)
+        Frame *frame = NULL;
+        ret = queue_wait_for_room(in->queue); /* else it would only be older when it is seen */
+        if (ret >= 0 && !(frame = frame_alloc()))
+            ret = media_no_memory(&in->error, MEDIA_INPUT);
+        if (ret >= 0)
+            ret = next(in, &frame->decoded);
+        if (ret >= 0)
+            ret = queue_put(in->queue, &frame, frame_bytes(frame), QUEUE_WAIT);
+        if (ret < 0) {
+            frame_free(&frame);
             queue_end(in->queue, ret);
+        }
         if (in->options.wake)
             in->options.wake(in->options.opaque);
     } while (ret >= 0);

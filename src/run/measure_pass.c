@@ -101,18 +101,6 @@ static int take(Work *w, const Decoded *decoded, MediaError *error)
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
 
-static int take_decoded(Work *w, Decoded *decoded, MediaError *error)
-{
-    const int ret = take(w, decoded, error);
-    const int last = w->began ? 0 : BEFORE - 1;
-    for (int i = last; i < BEFORE; i++)
-        gpu_frame_free(&w->before[i]);
-    memmove(&w->before[1], &w->before[0], (size_t)last * sizeof(w->before[0]));
-    w->before[0] = decoded->frame;
-    decoded->frame = NULL;
-    return ret;
-}
-
 /* Measures until the decoder ends, or something fails. */
 static int measure_all(Work *w, MediaError *error)
 {
@@ -120,8 +108,15 @@ static int measure_all(Work *w, MediaError *error)
     while (ret >= 0) {
         Frame *frame = NULL;
         ret = input_take(w->input, &frame, QUEUE_WAIT, error);
-        if (ret >= 0 && frame->decoded.frame)
-            ret = take_decoded(w, &frame->decoded, error);
+        if (ret >= 0 && frame->decoded.frame) {
+            ret = take(w, &frame->decoded, error);
+            const int last = w->began ? 0 : BEFORE - 1;
+            for (int i = last; i < BEFORE; i++)
+                gpu_frame_free(&w->before[i]);
+            memmove(&w->before[1], &w->before[0], (size_t)last * sizeof(w->before[0]));
+            w->before[0] = frame->decoded.frame;
+            frame->decoded.frame = NULL;
+        }
         frame_free(&frame);
     }
     input_stop(w->input);

@@ -1,12 +1,12 @@
 #include "run/pipeline.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "media/gpu_frame.h"
-#include "run/apply.h"
 #include "run/curve_maker.h"
 #include "run/queue.h"
 
@@ -14,20 +14,103 @@
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES (12 << 20)
 
+/* A GPU uploads one frame while it computes another and downloads a third: frames that have their
+ * curves do not depend on each other. The CPU works on one, with all threads. */
+#define MOST_IN_FLIGHT 4
+
 struct Pipeline {
     PipelineParts parts; /* without `planned` once past frames make the curves */
     LiveCurves live;
-    int64_t number; /* of the next frame that has its curve from there */
-    ApplyPool *pool;
-    Frame *in_flight[APPLY_MOST]; /* in work, the oldest first */
+    int64_t number;                   /* of the next frame that has its curve from there */
+    Frame *in_flight[MOST_IN_FLIGHT]; /* being equalized, the oldest first */
     int in_flight_count, in_flight_most;
     AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
     Frame *next;                     /* was taken, but is not handed in yet */
     Queue *equalized;                /* of Frame * */
     pthread_t thread;                /* equalizes */
-    int running;
+    bool running;
     MediaError error; /* the thread's until it has ended */
+
+    /* The threads that apply curves; none: `thread` does. */
+    pthread_t appliers[MOST_IN_FLIGHT];
+    int applier_count;
+    pthread_mutex_t lock; /* of all that follows, and of Frame.is_done */
+    pthread_cond_t changed;
+    Frame *waiting[MOST_IN_FLIGHT];
+    int waiting_count;
+    bool appliers_end;
+    MediaError apply_error; /* the first one */
 };
+
+/* ---- frames in flight ---- */
+
+static void apply(Pipeline *p, Frame *f)
+{
+    MediaError error = {0};
+    f->result = frame_apply(p->parts.context, f, p->parts.memory != NULL, &error);
+    pthread_mutex_lock(&p->lock);
+    if (error.fault && !p->apply_error.fault)
+        p->apply_error = error;
+    f->is_done = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void *apply_main(void *arg)
+{
+    Pipeline *p = arg;
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (!p->waiting_count && !p->appliers_end)
+            pthread_cond_wait(&p->changed, &p->lock);
+        if (!p->waiting_count)
+            break;
+        Frame *frame = p->waiting[0];
+        memmove(&p->waiting[0], &p->waiting[1], (size_t)--p->waiting_count * sizeof(frame));
+        pthread_mutex_unlock(&p->lock);
+        apply(p, frame);
+        pthread_mutex_lock(&p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Starts to write a frame that has its curve. */
+static int submit(Pipeline *p, Frame *f, MediaError *error)
+{
+    if (frame_init_stats(f, p->parts.arrays) < 0)
+        return media_no_memory(error, MEDIA_INPUT);
+    f->out = equalizer_output(p->parts.memory, f->decoded.frame, p->parts.chroma, error);
+    if (!f->out)
+        return error->fault;
+    f->is_done = false;
+    if (!p->applier_count) {
+        apply(p, f);
+        return 0;
+    }
+    pthread_mutex_lock(&p->lock);
+    p->waiting[p->waiting_count++] = f;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    return 0;
+}
+
+/* Waits for the oldest frame in flight, which is the caller's then. */
+static Frame *wait_oldest(Pipeline *p, MediaError *error)
+{
+    Frame *frame = p->in_flight[0];
+    pthread_mutex_lock(&p->lock);
+    while (!frame->is_done)
+        pthread_cond_wait(&p->changed, &p->lock);
+    if (frame->result < 0 && !error->fault)
+        *error = p->apply_error;
+    pthread_mutex_unlock(&p->lock);
+    p->in_flight_count--;
+    memmove(&p->in_flight[0], &p->in_flight[1], (size_t)p->in_flight_count * sizeof(frame));
+    return frame;
+}
+
+/* ---- the thread ---- */
 
 /* The frame stays the caller's if it could not be sent. */
 static int send(Pipeline *p, Frame **frame)
@@ -36,16 +119,6 @@ static int send(Pipeline *p, Frame **frame)
     if (ret >= 0)
         *frame = NULL;
     return ret;
-}
-
-/* Keeps the frame for those that follow; live, for the next one alone. */
-static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
-{
-    const int last = p->parts.planned ? FRAME_PREVIOUS - 1 : 0;
-    gpu_frame_free(&p->before[last]);
-    memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
-    p->before[0] = av_frame_clone(frame);
-    return p->before[0] ? 0 : media_no_memory(error, MEDIA_INPUT);
 }
 
 static void forget_before(Pipeline *p)
@@ -96,16 +169,6 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     return 0;
 }
 
-/* Waits for the oldest frame in work, which is the caller's then. */
-static Frame *wait_oldest(Pipeline *p, MediaError *error)
-{
-    Frame *frame = p->in_flight[0];
-    (void)apply_pool_wait(p->pool, frame, error);
-    p->in_flight_count--;
-    memmove(&p->in_flight[0], &p->in_flight[1], (size_t)p->in_flight_count * sizeof(frame));
-    return frame;
-}
-
 /* Gives the frame those before it, all in the same memory: that of the host if one of them is
  * there. Returns false if it is lost with the GPU. */
 static bool take_previous(Pipeline *p, Frame *f)
@@ -120,17 +183,6 @@ static bool take_previous(Pipeline *p, Frame *f)
     for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: one may bring it here */
         ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
     return ret >= 0;
-}
-
-/* Starts to write a frame that has its curve. */
-static int submit(Pipeline *p, Frame *f, MediaError *error)
-{
-    if (frame_init_stats(f, p->parts.arrays) < 0)
-        return media_no_memory(error, MEDIA_INPUT);
-    f->out = equalizer_output(p->parts.memory, f->decoded.frame, p->parts.chroma, error);
-    if (f->out)
-        apply_pool_start(p->pool, f);
-    return f->out ? 0 : error->fault;
 }
 
 /* Waits for the oldest frame in flight and sends it. */
@@ -154,19 +206,6 @@ static int receive(Pipeline *p, MediaError *error)
     return ret;
 }
 
-/* Drops the plan: from p->next on, past frames make the curves. */
-static void leave_plan(Pipeline *p)
-{
-    char line[160];
-    p->number = planned_count(p->parts.planned);
-    p->parts.planned = NULL;
-    snprintf(
-        line, sizeof(line),
-        "the lookahead has no curve for frame %lld: from there on, curves use past frames only",
-        (long long)p->number);
-    p->parts.note(line);
-}
-
 /* Finds the curve of a frame, and the frames before it. Returns 0, EQUALIZER_LOST, or a fault. */
 static int find_curve(Pipeline *p, Frame *f, MediaError *error)
 {
@@ -175,8 +214,16 @@ static int find_curve(Pipeline *p, Frame *f, MediaError *error)
                                      &f->curve, error);
         if (ret < 0)
             return ret;
-        if (ret == 0)
-            leave_plan(p);
+        if (ret == 0) { /* from this frame on, past frames make the curves */
+            char line[160];
+            p->number = planned_count(p->parts.planned);
+            p->parts.planned = NULL;
+            snprintf(line, sizeof(line),
+                     "the lookahead has no curve for frame %lld: from there on, curves use past "
+                     "frames only",
+                     (long long)p->number);
+            p->parts.note(line);
+        }
     }
     if (f->decoded.returned)
         forget_before(p);
@@ -203,14 +250,20 @@ static int begin_next(Pipeline *p, MediaError *error)
     Frame *f = p->in_flight[p->in_flight_count++] = p->next;
     p->next = NULL;
     f->result = EQUALIZER_LOST;
-    f->is_done = 1;
+    f->is_done = true;
     AVFrame *decoded = av_frame_clone(f->decoded.frame);
     ret = decoded ? find_curve(p, f, error) : media_no_memory(error, MEDIA_INPUT);
     if (ret == 0)
         ret = submit(p, f, error);
-    if (ret >= 0)
-        ret = keep_before(p, decoded, error);
-    gpu_frame_free(&decoded);
+    if (ret < 0) {
+        gpu_frame_free(&decoded);
+        return ret;
+    }
+    /* Past frames make the next curve with the last frame alone. */
+    const int last = p->parts.planned ? FRAME_PREVIOUS - 1 : 0;
+    gpu_frame_free(&p->before[last]);
+    memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
+    p->before[0] = decoded;
     return ret;
 }
 
@@ -250,9 +303,11 @@ static int start(Pipeline *p, MediaError *error)
                                 .free = frame_free_queued};
     const PipelineParts *parts = &p->parts;
     const int on_gpu = strcmp(lumeq_context_backend_name(parts->context), "cuda") == 0;
-    p->in_flight_most = on_gpu ? APPLY_MOST : 1; /* the CPU works on one, with all threads */
-    p->pool = apply_pool_create(parts->context, on_gpu ? APPLY_MOST : 0, parts->memory != NULL);
-    if (!p->pool || queue_open(&p->equalized, &queue) < 0)
+    p->in_flight_most = on_gpu ? MOST_IN_FLIGHT : 1;
+    while (on_gpu && p->applier_count < MOST_IN_FLIGHT &&
+           pthread_create(&p->appliers[p->applier_count], NULL, apply_main, p) == 0)
+        p->applier_count++;
+    if ((on_gpu && !p->applier_count) || queue_open(&p->equalized, &queue) < 0)
         return media_no_memory(error, MEDIA_INPUT);
     if (live_curves_open(&p->live, parts->context, parts->params, error) < 0)
         return error->fault;
@@ -270,6 +325,8 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
     if (!p)
         return media_no_memory(error, MEDIA_INPUT);
     p->parts = *parts;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->changed, NULL);
     for (int i = 0; i < FRAME_PREVIOUS && parts->before[i]; i++)
         p->before[i] = av_frame_clone(parts->before[i]);
     const int ret = start(p, error);
@@ -293,7 +350,14 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     input_stop(p->parts.input);
     if (p->running)
         pthread_join(p->thread, NULL);
-    apply_pool_close(&p->pool);
+    pthread_mutex_lock(&p->lock);
+    p->appliers_end = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->applier_count; i++)
+        pthread_join(p->appliers[i], NULL);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
     live_curves_close(&p->live);
     frame_free(&p->next);
     queue_close(&p->equalized);

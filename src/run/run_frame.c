@@ -51,6 +51,38 @@ int frame_init_stats(Frame *f, int arrays)
     return arrays && !f->arrays ? AVERROR(ENOMEM) : 0;
 }
 
+int frame_apply(LumeqContext *context, Frame *f, bool writes, MediaError *error)
+{
+    const AVFrame *in = f->decoded.frame;
+    LumeqFrame frame = equalizer_frame(in, writes ? f->out : NULL);
+    LumeqImage previous[FRAME_PREVIOUS];
+    int count = 0, ret = 0;
+    while (count < FRAME_PREVIOUS) {
+        previous[count] = equalizer_previous(f->previous[count], in);
+        if (!previous[count].plane[0])
+            break;
+        count++;
+    }
+    if (f->on_device)
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+    const LumeqSync sync = equalizer_sync(in);
+    const double begin = run_now_us();
+    if (writes)
+        ret = lumeq_apply(context, f->curve, &frame.in, previous, count, &frame.out,
+                          sync.after ? &sync : NULL);
+    const double took = run_now_us() - begin;
+    if (ret >= 0)
+        ret = lumeq_curve_stats(f->curve, &f->stats);
+    if (ret == LUMEQ_ERR_GPU)
+        return EQUALIZER_LOST;
+    if (ret < 0)
+        return equalizer_failed(error);
+    f->stats.active.x += (int)in->crop_left; /* from the picture to its frame */
+    f->stats.active.y += (int)in->crop_top;
+    f->stats.equalize_us = writes ? took : 0;
+    return 0;
+}
+
 void frame_note_skipped(Frame *next, const Frame *skipped)
 {
     next->decoded.skipped += skipped->decoded.skipped + 1;
@@ -80,19 +112,15 @@ void decoded_clear(Decoded *decoded)
     *decoded = (Decoded){0};
 }
 
-static int has_buffer(const AVFrame *frame, const AVBufferRef *buffer)
-{
-    for (int i = 0; frame && i < AV_NUM_DATA_POINTERS; i++)
-        if (frame->buf[i] && frame->buf[i]->data == buffer->data)
-            return 1;
-    return 0;
-}
-
 int64_t decoded_frame_bytes(const AVFrame *frame, const AVFrame *without)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < AV_NUM_DATA_POINTERS; i++)
-        if (frame->buf[i] && !has_buffer(without, frame->buf[i]))
+    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++) {
+        bool is_shared = false;
+        for (int k = 0; without && k < AV_NUM_DATA_POINTERS && without->buf[k]; k++)
+            is_shared |= without->buf[k]->data == frame->buf[i]->data;
+        if (!is_shared)
             bytes += (int64_t)frame->buf[i]->size;
+    }
     return bytes;
 }

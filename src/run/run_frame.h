@@ -2,6 +2,8 @@
 #ifndef LUMEQ_RUN_RUN_FRAME_H
 #define LUMEQ_RUN_RUN_FRAME_H
 
+#include <stdbool.h>
+
 #include <libavutil/error.h>
 
 #include "run/equalizer_frame.h"
@@ -50,7 +52,8 @@ typedef struct Frame {
     LumeqFrameStats stats;
     StatsArrays *arrays; /* arrays of `stats`, or NULL */
     double equalize_us;  /* with its measure */
-    int result, is_done; /* set by ApplyPool: what apply_pool_wait() returns; true once it is set */
+    int result;          /* of frame_apply(), in a pipeline, ... */
+    bool is_done;        /* ... once that is done */
 
     /* In the window. */
     int generation; /* frames after one start of an input have the same */
@@ -83,6 +86,10 @@ void frame_drop_pictures(Frame *frame);
 /* Prepares `stats` for the library to fill. `arrays`: true if it fills the arrays. AVERROR(ENOMEM).
  */
 int frame_init_stats(Frame *frame, int arrays);
+
+/* Equalizes a frame into its `out` by its `curve` and `previous`, and fills its statistics.
+ * `writes`: false: only the latter. 0, EQUALIZER_LOST, or MEDIA_INPUT. Any thread. */
+int frame_apply(LumeqContext *context, Frame *frame, bool writes, MediaError *error);
 
 /* Records in `next` that `skipped`, the frame before it, was dropped. */
 void frame_note_skipped(Frame *next, const Frame *skipped);

@@ -68,7 +68,7 @@ TEST(closed_in_the_middle)
         return;
     removed_count = 0;
     gets_ahead = 1;
-    temp_file_remove_all(NULL);
+    output_file_remove_all(NULL);
     CHECK(removed_count > 0, "nothing was removed");
     for (int i = 0; i < removed_count; i++)
         CHECK(strncmp(removed[i], folder, strlen(folder)) == 0, "'%s' was removed", removed[i]);
@@ -78,12 +78,10 @@ TEST(closed_in_the_middle)
 /* If a new file's name is taken, by a file or by a dangling link, another name is tried. */
 TEST(names_that_are_taken)
 {
-    char folder[] = "/tmp/lumeq-test-XXXXXX", path[64], whole[128], link[128], nowhere[64];
+    char folder[] = "/tmp/lumeq-test-XXXXXX", whole[128], link[128], nowhere[64];
     char said[8] = "";
-    TempFile temp = {0};
     if (!CHECK(mkdtemp(folder) != NULL, "no folder"))
         return;
-    snprintf(path, sizeof(path), "%s/a.mkv", folder);
     snprintf(nowhere, sizeof(nowhere), "%s/nowhere", folder);
     snprintf(whole, sizeof(whole), "%s/.a.mkv.lumeq-%08x.part", folder, 0x10u);
     snprintf(link, sizeof(link), "%s/.a.mkv.lumeq-%08x.part", folder, 0x11u);
@@ -92,14 +90,14 @@ TEST(names_that_are_taken)
               symlink(nowhere, link) == 0,
           "no files");
     next_number = 0x10;
-    if (CHECK(temp_file_create(&temp, path, NULL, 255) == 0, "no file")) {
-        CHECK(strcmp(temp.name, whole) != 0 && strcmp(temp.name, link) != 0, "it is '%s'",
-              temp.name);
+    if (open_in(&first, folder, "a.mkv")) {
+        const char *name = first.temp.name;
+        CHECK(strcmp(name, whole) != 0 && strcmp(name, link) != 0, "it is '%s'", name);
         CHECK(next_number == 0x13, "%u names were tried", next_number - 0x10);
-        CHECK(write(temp.fd, "other", 5) == 5, "it cannot be written");
+        CHECK(write(first.temp.fd, "other", 5) == 5, "it cannot be written");
     }
     CHECK(!is_there(nowhere), "the link was followed");
-    temp_file_remove(&temp);
+    output_file_close(&first);
     file = fopen(whole, "r");
     CHECK(file && fgets(said, sizeof(said), file) && fclose(file) == 0 &&
               strcmp(said, "whole") == 0,
@@ -112,18 +110,16 @@ TEST(names_that_are_taken)
 /* A recording in pieces makes files for days; memory must not grow. */
 TEST(memory_stays)
 {
-    char folder[] = "/tmp/lumeq-test-XXXXXX", path[64];
+    char folder[] = "/tmp/lumeq-test-XXXXXX";
     size_t before = 0;
     if (!CHECK(mkdtemp(folder) != NULL, "no folder"))
         return;
-    snprintf(path, sizeof(path), "%s/a.mkv", folder);
     for (int i = 0; i < 2000; i++) {
-        TempFile temp = {0};
         if (i == 100)
             before = mallinfo2().uordblks;
-        if (!CHECK(temp_file_create(&temp, path, NULL, 255) == 0, "no file"))
+        if (!open_in(&first, folder, "a.mkv"))
             break;
-        temp_file_remove(&temp);
+        output_file_close(&first);
     }
     const size_t after = mallinfo2().uordblks; /* 0 with a sanitizer */
     CHECK(after < before + 20000, "%zu bytes became %zu", before, after);

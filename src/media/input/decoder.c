@@ -130,13 +130,6 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
     return ret;
 }
 
-/* Returns the decoder that supports hwaccel and gives the same bits as software, or NULL. */
-static const AVCodec *find_gpu_decoder(const AVStream *stream)
-{
-    const char *name = avcodec_get_name(stream->codecpar->codec_id);
-    return av_match_name(name, "h264,hevc,vp8,vp9,av1") ? avcodec_find_decoder_by_name(name) : NULL;
-}
-
 static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixelFormat *formats)
 {
     Decoder *d = codec->opaque;
@@ -232,7 +225,11 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     const int can_lose =
         source_can_begin_again(source) || source->live || source->network || source->reconnect;
     const int can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
-    const AVCodec *on_gpu = can ? find_gpu_decoder(stream) : NULL;
+    /* Those that support hwaccel and give the same bits as software. */
+    const char *name = avcodec_get_name(stream->codecpar->codec_id);
+    const AVCodec *on_gpu = can && av_match_name(name, "h264,hevc,vp8,vp9,av1")
+                                ? avcodec_find_decoder_by_name(name)
+                                : NULL;
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
     d->parameters = avcodec_parameters_alloc();
@@ -472,22 +469,6 @@ static int send_packet(Decoder *d, const AVPacket *packet)
     return ret;
 }
 
-/* Keeps the headers of the stream for another decoder: they come only once. */
-static int take_headers(Decoder *d, const AVPacket *packet)
-{
-    size_t size = 0;
-    AVCodecParameters *par = d->parameters;
-    const uint8_t *headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
-    if (!headers)
-        return 0;
-    av_freep(&par->extradata);
-    par->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
-    par->extradata_size = par->extradata ? (int)size : 0;
-    if (par->extradata)
-        memcpy(par->extradata, headers, size);
-    return par->extradata ? 0 : AVERROR(ENOMEM);
-}
-
 /* ---- packets in ---------------------------------------------------------------------------- */
 
 int decoder_send(Decoder *d, const AVPacket *packet)
@@ -507,8 +488,18 @@ int decoder_send(Decoder *d, const AVPacket *packet)
         if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
-        if (take_headers(d, packet) < 0)
-            return AVERROR(ENOMEM);
+        /* Keep the headers of the stream for another decoder: they come only once. */
+        size_t size = 0;
+        AVCodecParameters *par = d->parameters;
+        const uint8_t *headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
+        if (headers) {
+            av_freep(&par->extradata);
+            par->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+            par->extradata_size = par->extradata ? (int)size : 0;
+            if (!par->extradata)
+                return AVERROR(ENOMEM);
+            memcpy(par->extradata, headers, size);
+        }
     }
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
@@ -551,18 +542,6 @@ static int set_shape(Decoder *d, AVFrame *frame)
     return side_data_orient(frame, d->stream);
 }
 
-static void set_range(AVFrame *frame)
-{
-    int full = 0;
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(gpu_frame_format(frame));
-    if (!gpu_frame_is(frame))
-        frame->format = convert_without_j(frame->format, &full);
-    if (full)
-        frame->color_range = AVCOL_RANGE_JPEG;
-    else if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
-        frame->color_range = desc && desc->nb_components < 3 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-}
-
 /* RGB becomes limited YUV, which players expect. */
 static void take_first(Decoder *d, const AVFrame *frame)
 {
@@ -591,27 +570,18 @@ static void take_first(Decoder *d, const AVFrame *frame)
     d->format = convert_deeper(s->format, d->depth);
 }
 
-static int is_of_size(const Decoder *d, const AVFrame *frame)
-{
-    return frame->width == d->shape.width && frame->height == d->shape.height;
-}
-
-static void describe_conversion(Decoder *d, const AVFrame *from)
-{
-    const char *format = av_get_pix_fmt_name(from->format);
-    const char *to = av_get_pix_fmt_name(d->format);
-    if (is_of_size(d, from))
-        snprintf(d->conversion, sizeof(d->conversion), "%s to %s", format, to);
-    else
-        snprintf(d->conversion, sizeof(d->conversion), "%s %dx%d to %s %dx%d", format, from->width,
-                 from->height, to, d->shape.width, d->shape.height);
-}
-
 static int convert(Decoder *d, AVFrame *frame, MediaError *error)
 {
     AVFrame *from = d->raw;
-    if (!d->conversion[0])
-        describe_conversion(d, from);
+    if (!d->conversion[0]) {
+        char size[32] = "", to_size[32] = "";
+        if (from->width != d->shape.width || from->height != d->shape.height) {
+            snprintf(size, sizeof(size), " %dx%d", from->width, from->height);
+            snprintf(to_size, sizeof(to_size), " %dx%d", d->shape.width, d->shape.height);
+        }
+        snprintf(d->conversion, sizeof(d->conversion), "%s%s to %s%s",
+                 av_get_pix_fmt_name(from->format), size, av_get_pix_fmt_name(d->format), to_size);
+    }
     int ret = av_frame_copy_props(frame, from);
     frame->format = d->format;
     frame->color_range = d->shape.range;
@@ -652,14 +622,6 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
     return d->stretch && code_stretch_frame(d->stretch, frame) >= 0
                ? 0
                : media_no_memory(error, MEDIA_INPUT);
-}
-
-/* True if the frame has to be processed in host memory. */
-static bool needs_host(const Decoder *d)
-{
-    const int mode = atomic_load(&d->deinterlace);
-    return !d->leaves || d->deinterlacer || stretches(d) || mode == DEINTERLACE_ON ||
-           (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
 /* Downloads the frame. If that fails the GPU is lost. */
@@ -715,8 +677,8 @@ static bool drop_broken(Decoder *d)
 static int is_different(const Decoder *d, const AVFrame *frame)
 {
     const VideoShape *s = &d->shape;
-    return !is_of_size(d, frame) || gpu_frame_format(frame) != d->format ||
-           frame->color_range != s->range ||
+    return frame->width != s->width || frame->height != s->height ||
+           gpu_frame_format(frame) != d->format || frame->color_range != s->range ||
            !video_shape_same_matrix(frame->colorspace, s->space) ||
            (d->options.bars && !video_shape_fills(s, frame));
 }
@@ -761,14 +723,25 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     if (set_shape(d, d->raw) < 0)
         return media_no_memory(error, MEDIA_INPUT);
     set_times(d, d->raw);
-    set_range(d->raw);
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(gpu_frame_format(d->raw));
+    int full = 0;
+    if (!gpu_frame_is(d->raw))
+        d->raw->format = convert_without_j(d->raw->format, &full);
+    if (full)
+        d->raw->color_range = AVCOL_RANGE_JPEG;
+    else if (d->raw->color_range == AVCOL_RANGE_UNSPECIFIED)
+        d->raw->color_range = desc && desc->nb_components < 3 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     if (d->format == AV_PIX_FMT_NONE)
         take_first(d, d->raw);
     const int differs = is_different(d, d->raw);
     if (d->options.bars)
         video_shape_tell(&d->shape, d->raw,
                          (double)(d->raw->pts - d->start) * av_q2d(d->raw->time_base), &d->changes);
-    if (gpu_frame_is(d->raw) && (differs || needs_host(d)))
+    const int fields = atomic_load(&d->deinterlace);
+    const bool has_fields =
+        fields == DEINTERLACE_ON || (fields == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
+    if (gpu_frame_is(d->raw) &&
+        (differs || !d->leaves || d->deinterlacer || stretches(d) || has_fields))
         ret = bring_here(d);
     if (ret == AVERROR(ENOMEM))
         return media_no_memory(error, MEDIA_INPUT);
@@ -786,12 +759,6 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 }
 
 /* ---- fields -------------------------------------------------------------------------------- */
-
-static void stop_deinterlacing(Decoder *d)
-{
-    deinterlacer_close(&d->deinterlacer);
-    d->leaving = 0;
-}
 
 static int cannot_deinterlace(int ret, AVFrame *frame, MediaError *error)
 {
@@ -831,7 +798,8 @@ static int receive_deinterlaced(Decoder *d, AVFrame *frame, MediaError *error)
     if (ret >= 0)
         ret = deinterlacer_receive(d->deinterlacer, frame);
     if (ret == AVERROR_EOF) {
-        stop_deinterlacing(d);
+        deinterlacer_close(&d->deinterlacer);
+        d->leaving = 0;
         return AVERROR(EAGAIN);
     }
     return ret < 0 && ret != AVERROR(EAGAIN) ? cannot_deinterlace(ret, frame, error) : ret;
@@ -897,9 +865,9 @@ void decoder_flush(Decoder *d)
     if (!d->on_gpu || !gpu_device_is_lost(d->options.gpu) || leave_gpu(d) < 0)
         avcodec_flush_buffers(d->codec);
     set_hurry(d->codec, d->hurry);
-    stop_deinterlacing(d);
+    deinterlacer_close(&d->deinterlacer);
     (void)codec_log_take(&d->log);
-    d->ended = d->hidden = 0;
+    d->ended = d->leaving = d->hidden = 0;
     d->last_pts = AV_NOPTS_VALUE;
     if (d->stretch)
         code_stretch_reset(d->stretch);

@@ -1,6 +1,7 @@
 #include "media/input/demuxer.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/fifo.h>
@@ -53,7 +54,7 @@ struct Demuxer {
     void *tap_opaque;
 };
 
-static int is_subtitle(const AVStream *stream)
+static bool is_subtitle(const AVStream *stream)
 {
     return stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
 }
@@ -132,18 +133,12 @@ void demuxer_give_up(Demuxer *d, DemuxKind kind)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* True if a newer picture replaces those that wait. */
-static int is_newest(const Demuxer *d)
-{
-    return d->source->live && d->order == DEMUX_BY_KIND;
-}
-
 /* True if each track has enough packets, or all together have too many bytes. */
-static int is_full(const Demuxer *d)
+static bool is_full(const Demuxer *d)
 {
-    const int in_order = d->order == DEMUX_IN_ORDER;
+    const bool in_order = d->order == DEMUX_IN_ORDER;
     const size_t enough = FFMAX(d->peeks, in_order ? ENOUGH_IN_ORDER : ENOUGH_PACKETS);
-    int full = !is_newest(d);
+    bool full = !d->source->live || in_order; /* else a newer picture replaces those that wait */
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
         if (!queue->stream || i == DEMUX_SUBTITLE)
@@ -156,7 +151,7 @@ static int is_full(const Demuxer *d)
     return full || (d->bytes >= MAX_BYTES && !d->lacks_picture);
 }
 
-static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
+static bool belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
 {
     const AVStream *wanted = d->queues[kind].stream;
     if (d->order == DEMUX_IN_ORDER)
@@ -164,18 +159,6 @@ static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
     if (kind == DEMUX_SUBTITLE)
         return is_subtitle(d->source->format->streams[packet->stream_index]);
     return wanted && wanted->index == packet->stream_index;
-}
-
-/* A new keyframe replaces the waiting packets. */
-static void drop_old(Demuxer *d, PacketQueue *queue, const AVPacket *packet)
-{
-    const AVCodecDescriptor *codec = avcodec_descriptor_get(queue->stream->codecpar->codec_id);
-    const int is_intra_only = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
-    const size_t waiting = av_fifo_can_read(queue->packets);
-    if (!(packet->flags & AV_PKT_FLAG_KEY) || (waiting < LIVE_PACKETS && !is_intra_only))
-        return;
-    d->dropped += (int64_t)waiting;
-    empty_queue(d, queue);
 }
 
 /* Takes the packet over. */
@@ -189,8 +172,16 @@ static int keep(Demuxer *d, AVPacket *packet)
             d->lacks_picture = 0;
         else if (d->bytes >= MAX_BYTES)
             break;
-        if (i == DEMUX_VIDEO && is_newest(d))
-            drop_old(d, queue, packet);
+        if (i == DEMUX_VIDEO && d->source->live && d->order == DEMUX_BY_KIND &&
+            (packet->flags & AV_PKT_FLAG_KEY)) { /* it replaces those that wait */
+            const enum AVCodecID id = queue->stream->codecpar->codec_id;
+            const AVCodecDescriptor *codec = avcodec_descriptor_get(id);
+            const size_t waiting = av_fifo_can_read(queue->packets);
+            if (waiting >= LIVE_PACKETS || (codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY))) {
+                d->dropped += (int64_t)waiting;
+                empty_queue(d, queue);
+            }
+        }
         if (av_fifo_write(queue->packets, &packet, 1) < 0)
             return AVERROR(ENOMEM);
         queue->duration = av_sat_add64(queue->duration, packet->duration);
@@ -200,18 +191,6 @@ static int keep(Demuxer *d, AVPacket *packet)
     }
     av_packet_free(&packet);
     return 0;
-}
-
-/* AV_NOPTS_VALUE is the lowest number. */
-static void note_times(Demuxer *d, const AVPacket *packet)
-{
-    const AVStream *stream = d->source->format->streams[packet->stream_index];
-    const int64_t stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    if (stamp == AV_NOPTS_VALUE)
-        return;
-    const int64_t time = av_rescale_q(stamp, stream->time_base, AV_TIME_BASE_Q);
-    const int64_t end = time + av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
-    d->end = FFMAX(d->end, end);
 }
 
 int64_t demuxer_end(const Demuxer *d)
@@ -252,7 +231,11 @@ static int read_one(Demuxer *d)
         av_packet_free(&packet);
         return ret;
     }
-    note_times(d, packet);
+    const AVRational base = d->source->format->streams[packet->stream_index]->time_base;
+    const int64_t stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (stamp != AV_NOPTS_VALUE) /* which is the lowest number */
+        d->end = FFMAX(d->end, av_rescale_q(stamp, base, AV_TIME_BASE_Q) +
+                                   av_rescale_q(packet->duration, base, AV_TIME_BASE_Q));
     if (d->order == DEMUX_IN_ORDER && note_packet(d, packet) < 0) {
         av_packet_free(&packet);
         return AVERROR(ENOMEM);
@@ -287,15 +270,10 @@ static void *demux_main(void *arg)
     return NULL;
 }
 
-static void empty(Demuxer *d)
+int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
 {
     for (int i = 0; i < DEMUX_KINDS; i++)
         empty_queue(d, &d->queues[i]);
-}
-
-int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
-{
-    empty(d);
     d->position = position;
     d->end = AV_NOPTS_VALUE;
     d->stop = d->ended = d->lacks_picture = 0;
@@ -391,7 +369,8 @@ void demuxer_free(Demuxer **demuxer)
     if (!d)
         return;
     demuxer_stop(d);
-    empty(d);
+    for (int i = 0; i < DEMUX_KINDS; i++)
+        empty_queue(d, &d->queues[i]);
     av_freep(&d->began);
     for (int i = 0; i < DEMUX_KINDS; i++)
         av_fifo_freep2(&d->queues[i].packets);

@@ -41,13 +41,6 @@ static int open_reconnecting(Source **source, const SourceOptions *options, Sour
     return ret;
 }
 
-/* True for a stream of unknown length of a live protocol, HLS or DASH. */
-static bool is_live_stream(const Source *s)
-{
-    const Network *n = s->network;
-    return n && (n->scheme->is_live || n->has_segments) && source_duration(s) <= 0;
-}
-
 int source_open(Source **source, const SourceOptions *options, MediaError *error)
 {
     *source = NULL;
@@ -56,8 +49,11 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
     if (options->network && options->reconnect_s > 0 && !options->reconnect_live)
         return open_reconnecting(source, options, NULL, error);
     const int ret = source_open_connection(source, options, error);
-    if (ret >= 0 && options->reconnect_s > 0 && is_live_stream(*source)) {
-        (*source)->network->patient = 0;
+    Network *n = ret < 0 ? NULL : (*source)->network;
+    /* a stream of unknown length of a live protocol, HLS or DASH */
+    if (n && options->reconnect_s > 0 && (n->scheme->is_live || n->has_segments) &&
+        source_duration(*source) <= 0) {
+        n->patient = 0;
         return open_reconnecting(source, options, *source, error);
     }
     if (ret >= 0)
@@ -75,19 +71,15 @@ int source_losses(const Source *s)
     return atomic_load(&s->losses);
 }
 
-static int read_camera(Source *s, AVPacket *packet)
-{
-    const int ret = camera_read(s->camera, packet);
-    const int returns = (int)camera_status(s->camera).returns;
-    if (ret >= 0 && atomic_exchange(&s->losses, returns) != returns)
-        source_mark_discontinuity(packet);
-    return ret;
-}
-
 int source_read(Source *s, AVPacket *packet)
 {
-    if (s->camera)
-        return read_camera(s, packet);
+    if (s->camera) {
+        const int ret = camera_read(s->camera, packet);
+        const int returns = (int)camera_status(s->camera).returns;
+        if (ret >= 0 && atomic_exchange(&s->losses, returns) != returns)
+            source_mark_discontinuity(packet);
+        return ret;
+    }
     return s->reconnect ? source_reconnect_read(s->reconnect, packet) : source_read_own(s, packet);
 }
 

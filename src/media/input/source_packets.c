@@ -48,15 +48,6 @@ static void drop_held(Source *s)
     s->reading.held_bytes = 0;
 }
 
-static void forget_times(Source *s)
-{
-    for (unsigned i = 0; i < s->stream_count; i++)
-        s->reading.clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
-    s->reading.jump = s->reading.last_jump = 0;
-    s->reading.clock = s->reading.latest = AV_NOPTS_VALUE;
-    drop_held(s);
-}
-
 int64_t source_start(const Source *s)
 {
     return s->format->start_time == AV_NOPTS_VALUE ? 0 : s->format->start_time;
@@ -81,14 +72,6 @@ int64_t source_tagged_length(const AVStream *stream)
     if (!tag || av_parse_time(&length, tag->value, 1) < 0)
         return 0;
     return FFMAX(source_sane_time(length, AV_TIME_BASE_Q), 0);
-}
-
-/* Every packet that is read passes here. A duration of 0 is unknown. */
-static void check_times(AVPacket *packet, const AVStream *stream)
-{
-    packet->pts = source_sane_time(packet->pts, stream->time_base);
-    packet->dts = source_sane_time(packet->dts, stream->time_base);
-    packet->duration = FFMAX(source_sane_time(packet->duration, stream->time_base), 0);
 }
 
 static int64_t packet_time(const Source *s, int64_t time, int stream)
@@ -149,11 +132,6 @@ static bool read_to_keyframe(Source *s, int64_t target)
     }
     av_packet_free(&packet);
     return fits;
-}
-
-static int seek_before(Source *s, int64_t target)
-{
-    return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
 }
 
 void source_halt(Source *s, bool halted)
@@ -266,7 +244,11 @@ static void go_to_start(Source *s)
 bool source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
-    forget_times(s);
+    for (unsigned i = 0; i < s->stream_count; i++)
+        s->reading.clocks[i] = (TrackClock){.last = AV_NOPTS_VALUE};
+    s->reading.jump = s->reading.last_jump = 0;
+    s->reading.clock = s->reading.latest = AV_NOPTS_VALUE;
+    drop_held(s);
     if (s->pictures.count) {
         const int64_t number = av_rescale_q_rnd(position, AV_TIME_BASE_Q, s->video->time_base,
                                                 AV_ROUND_DOWN | AV_ROUND_PASS_MINMAX);
@@ -277,11 +259,13 @@ bool source_seek(Source *s, int64_t position)
     s->reading.clock = target;
     /* without an index a seek lands anywhere near */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
-        if (seek_before(s, target - back) < 0 || source_is_stopped(s))
+        const int64_t at = target - back;
+        if (avformat_seek_file(s->format, -1, INT64_MIN, at, at, 0) < 0 || source_is_stopped(s))
             break;
         if (read_to_keyframe(s, target)) {
-            s->reading.wants_key = seek_before(s, target - back) >= 0 ? INT_MAX : 0;
-            return s->reading.wants_key != 0;
+            const bool is_there = avformat_seek_file(s->format, -1, INT64_MIN, at, at, 0) >= 0;
+            s->reading.wants_key = is_there ? INT_MAX : 0;
+            return is_there;
         }
     }
     go_to_start(s);
@@ -366,16 +350,6 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
     return s->reading.jump;
 }
 
-/* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the stream.
- * The demuxer and the parser each hold one back. */
-static void time_data(const Source *s, AVPacket *packet, const AVStream *stream)
-{
-    const TrackClock *video = &s->reading.clocks[s->video->index];
-    if (stream->codecpar->codec_type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
-        packet->pts = packet->dts =
-            av_rescale_q(video->last + 2 * video->interval, AV_TIME_BASE_Q, stream->time_base);
-}
-
 /*
  * If one transport stream follows another, its packet counter restarts, and the last packet but one
  * is marked as corrupt (the parser holds one back). Nothing is missing if times restart as well, or
@@ -405,7 +379,12 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
-        time_data(s, packet, stream);
+        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the
+         * stream. The demuxer and the parser each hold one back. */
+        const TrackClock *video = &s->reading.clocks[s->video->index];
+        if (type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
+            packet->pts = packet->dts =
+                av_rescale_q(video->last + 2 * video->interval, AV_TIME_BASE_Q, stream->time_base);
         return;
     }
     if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
@@ -475,7 +454,9 @@ static bool select_packet(Source *s, AVPacket *packet)
 static void hand_out(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
-    check_times(packet, stream);
+    packet->pts = source_sane_time(packet->pts, stream->time_base);
+    packet->dts = source_sane_time(packet->dts, stream->time_base);
+    packet->duration = FFMAX(source_sane_time(packet->duration, stream->time_base), 0);
     s->reading.last_packet = FFMAX(s->reading.last_packet, packet->pos);
     s->reading.last_packet_end = FFMAX(s->reading.last_packet_end, packet->pos + packet->size);
     packet->dts = unwrap(s, packet->dts, stream);

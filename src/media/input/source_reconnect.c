@@ -195,23 +195,6 @@ static int place_tracks(Reconnect *r, bool is_first)
     return 0;
 }
 
-/* Ends the input if the video codec has changed. */
-static int check_codec(Reconnect *r)
-{
-    const AVCodecParameters *was = r->outer->video->codecpar, *is = r->inner->video->codecpar;
-    Damage *damage = &r->outer->damage;
-    if (can_continue(was, is))
-        return 0;
-    damage->packets++;
-    if (!damage->first[0])
-        snprintf(damage->first, sizeof(damage->first), "it came back with %s instead of %s",
-                 avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
-    say(r, "%s came back with %s instead of %s: the input ends here", r->outer->name,
-        avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
-    r->ended = true;
-    return AVERROR_EOF;
-}
-
 /* ---- loss and return ---- */
 
 /* Tells that the URL is lost, unless the previous message is too recent: a loose cable would fill
@@ -275,10 +258,20 @@ static int connect_again(Reconnect *r)
         if (ret == AVERROR_EXIT)
             return ret;
     } while (ret < 0);
-    ret = check_codec(r);
-    if (ret >= 0)
-        ret = place_tracks(r, true);
-    if (ret < 0)
+    const AVCodecParameters *was = r->outer->video->codecpar, *is = r->inner->video->codecpar;
+    if (!can_continue(was, is)) {
+        Damage *damage = &r->outer->damage;
+        char text[128];
+        snprintf(text, sizeof(text), "it came back with %s instead of %s",
+                 avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
+        damage->packets++;
+        if (!damage->first[0])
+            av_strlcpy(damage->first, text, sizeof(damage->first));
+        say(r, "%s%s: the input ends here", r->outer->name, text + strlen("it"));
+        r->ended = true;
+        return AVERROR_EOF;
+    }
+    if ((ret = place_tracks(r, true)) < 0)
         return ret;
     r->begun = r->has_video = false;
     if (r->is_told)
@@ -292,20 +285,6 @@ static int connect_again(Reconnect *r)
 static int64_t to_us(int64_t time, const AVStream *stream)
 {
     return av_rescale_q(time, stream->time_base, AV_TIME_BASE_Q);
-}
-
-/* Marks a packet as a discontinuity; for video, adds the new connection's extradata. */
-static int mark_return(const Reconnect *r, AVPacket *packet, bool is_video)
-{
-    const AVCodecParameters *par = r->inner->video->codecpar;
-    source_mark_discontinuity(packet);
-    if (!is_video || !par->extradata_size)
-        return 0;
-    uint8_t *data =
-        av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, (size_t)par->extradata_size);
-    if (data)
-        memcpy(data, par->extradata, (size_t)par->extradata_size);
-    return data ? 0 : AVERROR(ENOMEM);
 }
 
 /* Maps a packet to the outer source. Returns 1, or 0 to drop it. */
@@ -343,9 +322,19 @@ static int map_packet(Reconnect *r, AVPacket *packet)
         r->read_at = av_gettime_relative();
     }
     r->has_video |= is_video;
-    const bool returns = track->is_first;
+    if (!track->is_first)
+        return 1;
     track->is_first = false;
-    return returns && mark_return(r, packet, is_video) < 0 ? AVERROR(ENOMEM) : 1;
+    source_mark_discontinuity(packet);
+    const AVCodecParameters *par = r->inner->video->codecpar;
+    if (!is_video || !par->extradata_size)
+        return 1;
+    uint8_t *data =
+        av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, (size_t)par->extradata_size);
+    if (!data)
+        return AVERROR(ENOMEM);
+    memcpy(data, par->extradata, (size_t)par->extradata_size);
+    return 1;
 }
 
 int source_reconnect_read(Reconnect *r, AVPacket *packet)

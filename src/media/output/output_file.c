@@ -1,73 +1,263 @@
 #include "media/output/output_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/crc.h>
 #include <libavutil/error.h>
 #include <libavutil/macros.h>
 #include <libavutil/mem.h>
+#include <libavutil/random_seed.h>
 #include <libavutil/time.h>
 
+#include "media/activity.h"
 #include "media/compat.h"
+#include "media/file_name.h"
 #include "media/log.h"
-#include "media/output/temp_file.h"
 
-/* Most files with numbered names to try. */
-#define MAX_NUMBER 9999
+/* ---- temporary files, listed for a signal handler ---- */
 
-/* After a stop, give up on a pipe whose reader consumes nothing for this long. */
-#define PATIENCE_MS 500
+#define NAME_TRIES 100
+#define MOST_FILES 64
+#define SYNC_BYTES (8 << 20) /* a slow USB stick needs 2 seconds for this */
 
-/* Interval for checking whether a pipe has a reader. */
-#define READER_US 10000
+/* ".NAME.lumeq-0123abcd.part"; a NAME that is too long is cut and gets "~" and its checksum. */
+#define MARK ".lumeq-"
+#define DIGITS 8
+#define ENDING ".part"
+
+/* Shortest limit for names in a folder that suffices. */
+#define TEMP_NAME_ROOM 48
+
+typedef enum NoteState {
+    NOTE_FREE,  /* can be reused */
+    NOTE_LIVE,  /* the file exists; its owner or the handler may take the note */
+    NOTE_TAKEN, /* owned by one thread, which may change it */
+} NoteState;
+
+/* The handler keeps the notes it takes. */
+typedef struct TempNote {
+    atomic_int state;
+    dev_t device;
+    ino_t inode;
+    char name[PATH_MAX];
+    char path[MEDIA_QUOTED]; /* the output path, quoted */
+} TempNote;
+
+static TempNote notes[MOST_FILES];
+
+static bool take_note(TempNote *note, NoteState from)
+{
+    int expected = from;
+    return atomic_compare_exchange_strong(&note->state, &expected, NOTE_TAKEN);
+}
+
+/* NULL: no note is free. */
+static TempNote *register_file(int fd, const char *name, const char *path)
+{
+    TempNote *note = notes;
+    struct stat file;
+    while (note < notes + MOST_FILES && !take_note(note, NOTE_FREE))
+        note++;
+    if (note == notes + MOST_FILES)
+        return NULL;
+    if (fstat(fd, &file) < 0 || strlen(name) >= sizeof(note->name)) {
+        atomic_store(&note->state, NOTE_FREE);
+        return NULL;
+    }
+    note->device = file.st_dev;
+    note->inode = file.st_ino;
+    av_strlcpy(note->name, name, sizeof(note->name));
+    media_quote_to(note->path, path);
+    atomic_store(&note->state, NOTE_LIVE);
+    return note;
+}
+
+/* True if the name still refers to the file. */
+static bool note_is_valid(const TempNote *note)
+{
+    struct stat there;
+    return lstat(note->name, &there) == 0 && there.st_dev == note->device &&
+           there.st_ino == note->inode;
+}
+
+/* Frees the owner's note and removes the file if `removes`. A note taken by the handler stays
+ * taken. */
+static void release_note(TempNote *note, bool removes)
+{
+    if (!take_note(note, NOTE_LIVE))
+        return;
+    if (removes && note_is_valid(note))
+        (void)unlink(note->name);
+    atomic_store(&note->state, NOTE_FREE);
+}
+
+void output_file_remove_all(void (*removed)(const char *path))
+{
+    for (TempNote *note = notes; note < notes + MOST_FILES; note++)
+        if (take_note(note, NOTE_LIVE) && note_is_valid(note) && unlink(note->name) == 0 && removed)
+            removed(note->path);
+}
+
+/* ".NAME.lumeq-" */
+static char *prefix_of(const char *base, size_t room)
+{
+    const size_t fixed = strlen("." MARK ENDING) + DIGITS, length = strlen(base);
+    if (room > NAME_MAX) /* the limit may count characters of unknown size */
+        room = NAME_MAX;
+    if (fixed + length <= room)
+        return av_asprintf(".%s" MARK, base);
+    const uint32_t sum = av_crc(av_crc_get_table(AV_CRC_32_IEEE), 0, (const uint8_t *)base, length);
+    return av_asprintf(".%.*s~%08x" MARK, (int)file_name_cut(base, room - fixed - DIGITS - 1), base,
+                       sum);
+}
+
+static void remove_leftover(const char *name)
+{
+    struct stat there, file;
+    if (lstat(name, &there) < 0 || !S_ISREG(there.st_mode))
+        return;
+    const int fd = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &file) == 0 && lstat(name, &there) == 0 &&
+        file.st_dev == there.st_dev && file.st_ino == there.st_ino && S_ISREG(file.st_mode) &&
+        file.st_uid == geteuid() && (file.st_mode & S_IWUSR))
+        unlink(name);
+    close(fd);
+}
+
+void output_file_remove_leftovers(const char *path)
+{
+    char *folder = file_name_folder(path);
+    const size_t room = folder ? file_name_room(folder) : 0;
+    char *prefix = room < TEMP_NAME_ROOM ? NULL : prefix_of(file_name_base(path), room);
+    DIR *entries = folder && prefix ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries))) {
+        const char *rest = entry->d_name;
+        const int is_leftover = av_strstart(rest, prefix, &rest) &&
+                                strspn(rest, "0123456789abcdef") == DIGITS &&
+                                strcmp(rest + DIGITS, ENDING) == 0;
+        char *name = is_leftover ? av_asprintf("%s/%s", folder, entry->d_name) : NULL;
+        if (name)
+            remove_leftover(name);
+        av_free(name);
+    }
+    if (entries)
+        closedir(entries);
+    av_free(prefix);
+    av_free(folder);
+}
+
+/* The file that will be replaced. Returns false if there is none. */
+static bool find_replaced(const OutputFile *file, struct stat *old)
+{
+    return file->overwrite && stat(file->path, old) == 0 && S_ISREG(old->st_mode);
+}
+
+/* Returns 1 on success, 0 to try another name, -1 with errno. Until it replaces the old file, the
+ * new one is no more accessible to group and others than that. */
+static int create_temp(OutputFile *file, const char *name, const char *path)
+{
+    struct stat old;
+    /* The owner needs both bits because the muxer opens the file again by name. */
+    const mode_t mode = find_replaced(file, &old) ? (old.st_mode & 0777) | S_IRUSR | S_IWUSR : 0666;
+    const int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
+    if (fd < 0)
+        return errno == EEXIST ? 0 : -1;
+    TempNote *note = register_file(fd, name, path);
+    /* Some file systems have no locks. Another run may have removed the file as a leftover. */
+    if (note && (flock(fd, LOCK_EX | LOCK_NB) < 0 ? errno != EWOULDBLOCK : note_is_valid(note))) {
+        file->temp = (TempFile){.name = note->name, .fd = fd, .note = note};
+        return 1;
+    }
+    if (!note)
+        unlink(name);
+    else
+        release_note(note, false);
+    close(fd);
+    errno = ENOMEM;
+    return note ? 0 : -1;
+}
+
+/* Creates an empty file whose name is made from `path`. -1: see errno. */
+static int open_temp(OutputFile *file, const char *path)
+{
+    char *folder = file_name_folder(path);
+    char *prefix = prefix_of(file_name_base(path), file->room);
+    int ret = folder && prefix ? 0 : -1;
+    errno = ENOMEM;
+    for (int i = 0; ret == 0 && i < NAME_TRIES; i++) {
+        char *name = av_asprintf("%s/%s%08x" ENDING, folder, prefix, av_get_random_seed());
+        ret = name ? create_temp(file, name, path) : -1;
+        av_free(name);
+    }
+    const int reason = ret == 0 ? EEXIST : errno;
+    av_free(prefix);
+    av_free(folder);
+    errno = reason;
+    return ret > 0 ? 0 : -1;
+}
+
+/* Its current name, even if its folder was renamed; free with av_free(). NULL: it was deleted, or
+ * out of memory. */
+static char *find_temp(const TempFile *temp)
+{
+    struct stat file;
+    char link[32], name[PATH_MAX];
+    if (note_is_valid(temp->note))
+        return av_strdup(temp->name);
+    if (fstat(temp->fd, &file) < 0 || file.st_nlink == 0)
+        return NULL;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", temp->fd);
+    const ssize_t n = readlink(link, name, sizeof(name));
+    return n > 0 ? av_strndup(name, (size_t)n) : NULL;
+}
+
+static void close_temp(TempFile *temp, bool removes)
+{
+    release_note(temp->note, removes);
+    close(temp->fd);
+    *temp = (TempFile){0};
+}
+
+/* fsync() that notes activity for each chunk that has reached the disk. */
+static int sync_temp(int fd)
+{
+    struct stat file;
+    const off_t size = fstat(fd, &file) == 0 ? file.st_size : 0;
+    const unsigned how = SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    for (off_t at = 0; at < size && sync_file_range(fd, at, SYNC_BYTES, how) == 0; at += SYNC_BYTES)
+        activity_note();
+    return fsync(fd);
+}
+
+/* Syncs the folder, so that a renamed file survives a power loss; best effort. */
+static void sync_folder(const char *path)
+{
+    char *folder = file_name_folder(path);
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    av_free(folder);
+    if (fd < 0)
+        return;
+    (void)fsync(fd); /* not supported everywhere; the file itself is safe */
+    close(fd);
+}
+
+/* ---- paths ---- */
 
 /* Longest chain of symbolic links, as in Linux. */
 #define MAX_LINKS 40
-
-/* True if the reader empties the pipe: a write of at most its size then cannot block. */
-static bool wait_emptied(int fd)
-{
-    int left = 1;
-    for (int i = 0; i < PATIENCE_MS && ioctl(fd, FIONREAD, &left) == 0 && left; i++)
-        av_usleep(1000);
-    return !left;
-}
-
-static int stopped(void *opaque)
-{
-    const OutputFile *file = opaque;
-    if (!file->stop || !atomic_load(file->stop))
-        return 0;
-    if (strcmp(file->path, "-") == 0)
-        return !wait_emptied(STDOUT_FILENO);
-    const int fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    const int emptied = fd >= 0 && wait_emptied(fd);
-    if (fd >= 0)
-        close(fd);
-    return !emptied;
-}
-
-static int check_existing(const char *path, int overwrite, const struct stat *input,
-                          const struct stat *there, MediaError *error)
-{
-    if (S_ISDIR(there->st_mode))
-        return media_fail(error, MEDIA_USAGE, "the output %s is a directory", media_quote(path));
-    if (!S_ISREG(there->st_mode))
-        return 0;
-    if (input && input->st_dev == there->st_dev && input->st_ino == there->st_ino)
-        return media_fail(error, MEDIA_USAGE, "the output %s is the input", media_quote(path));
-    if (!overwrite)
-        return media_fail(error, MEDIA_USAGE, "the output %s exists; -y overwrites it",
-                          media_quote(path));
-    return 0;
-}
 
 /* The target of a symbolic link. NULL if the path is no link (errno is 0 then) or out of memory. */
 static char *follow(const char *path)
@@ -89,7 +279,7 @@ static char *follow(const char *path)
 }
 
 /* True if the path must be written directly, such as a pipe that /dev/stdout links to. */
-static int is_special(const char *path)
+static bool is_special(const char *path)
 {
     struct stat there;
     return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISREG(there.st_mode));
@@ -140,11 +330,11 @@ static int check_name(OutputFile *file, const char *path, const char *folder, Me
     if (lstat(file->path, &there) < 0 && errno != ENOENT) /* some file systems have a lower limit */
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
                           strerror(errno));
-    if (file->room < TEMP_FILE_ROOM)
+    if (file->room < TEMP_NAME_ROOM)
         return media_fail(error, MEDIA_OUTPUT,
                           "cannot write %s: its folder allows names of %zu bytes, but the "
                           "temporary name needs %d",
-                          media_quote(path), file->room, TEMP_FILE_ROOM);
+                          media_quote(path), file->room, TEMP_NAME_ROOM);
     return 0;
 }
 
@@ -179,15 +369,22 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
                           strerror(errno));
     struct stat there;
     file->overwrite = overwrite;
-    if (stat(file->path, &there) == 0) {
-        const int ret = check_existing(path, overwrite, input, &there, error);
-        if (ret < 0 || !S_ISREG(there.st_mode))
-            return ret;
-    } else if (errno == ENAMETOOLONG && strlen(file->path) >= PATH_MAX) {
-        return media_fail(error, MEDIA_OUTPUT,
-                          "cannot write %s: its path has %zu bytes, but only %d are allowed",
-                          media_quote(path), strlen(file->path), PATH_MAX - 1);
+    if (stat(file->path, &there) < 0) {
+        if (errno == ENAMETOOLONG && strlen(file->path) >= PATH_MAX)
+            return media_fail(error, MEDIA_OUTPUT,
+                              "cannot write %s: its path has %zu bytes, but only %d are allowed",
+                              media_quote(path), strlen(file->path), PATH_MAX - 1);
+        return check_folder(file, path, error);
     }
+    if (S_ISDIR(there.st_mode))
+        return media_fail(error, MEDIA_USAGE, "the output %s is a directory", media_quote(path));
+    if (!S_ISREG(there.st_mode))
+        return 0;
+    if (input && input->st_dev == there.st_dev && input->st_ino == there.st_ino)
+        return media_fail(error, MEDIA_USAGE, "the output %s is the input", media_quote(path));
+    if (!overwrite)
+        return media_fail(error, MEDIA_USAGE, "the output %s exists; -y overwrites it",
+                          media_quote(path));
     return check_folder(file, path, error);
 }
 
@@ -232,6 +429,37 @@ int output_file_is_terminal(const OutputFile *file)
     return is;
 }
 
+/* ---- opening ---- */
+
+/* After a stop, give up on a pipe whose reader consumes nothing for this long. */
+#define PATIENCE_MS 500
+
+/* Interval for checking whether a pipe has a reader. */
+#define READER_US 10000
+
+/* True if the reader empties the pipe: a write of at most its size then cannot block. */
+static bool wait_emptied(int fd)
+{
+    int left = 1;
+    for (int i = 0; i < PATIENCE_MS && ioctl(fd, FIONREAD, &left) == 0 && left; i++)
+        av_usleep(1000);
+    return !left;
+}
+
+static int stopped(void *opaque)
+{
+    const OutputFile *file = opaque;
+    if (!file->stop || !atomic_load(file->stop))
+        return 0;
+    if (strcmp(file->path, "-") == 0)
+        return !wait_emptied(STDOUT_FILENO);
+    const int fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const int emptied = fd >= 0 && wait_emptied(fd);
+    if (fd >= 0)
+        close(fd);
+    return !emptied;
+}
+
 /* Waits for a reader. A blocking open() could miss a stop request that comes just before it. */
 static int open_fifo(OutputFile *file)
 {
@@ -248,12 +476,6 @@ static int open_fifo(OutputFile *file)
     return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0 ? AVERROR(errno) : 0;
 }
 
-/* The path of the file to replace, or NULL. */
-static const char *replaced(const OutputFile *file)
-{
-    return file->overwrite ? file->path : NULL;
-}
-
 int output_file_open(OutputFile *file, MediaError *error)
 {
     const int direct = !file->room;
@@ -266,8 +488,8 @@ int output_file_open(OutputFile *file, MediaError *error)
     else if (!direct) {
         const char *like = file->temp_like ? file->temp_like : file->path;
         if (!file->keeps_leftovers)
-            temp_file_remove_leftovers(like, file->room);
-        if (temp_file_create(&file->temp, like, replaced(file), file->room) < 0)
+            output_file_remove_leftovers(like);
+        if (open_temp(file, like) < 0)
             ret = AVERROR(errno);
     }
     if (ret >= 0) {
@@ -334,7 +556,7 @@ int64_t output_file_bytes(const OutputFile *file)
     return file->io ? FFMAX(size, avio_tell(file->io)) : 0;
 }
 
-/* ---- the end ---- */
+/* ---- writing ---- */
 
 static int fail_write(const OutputFile *file, int averror, MediaError *error)
 {
@@ -380,6 +602,11 @@ int output_file_flush(OutputFile *file, MediaError *error)
     return file->io->error < 0 ? fail_write(file, file->io->error, error) : 0;
 }
 
+/* ---- the end ---- */
+
+/* Most files with numbered names to try. */
+#define MAX_NUMBER 9999
+
 /* Fails with EEXIST if the new name exists. */
 static int rename_new(const char *from, const char *to)
 {
@@ -422,31 +649,26 @@ static int take_free_name(OutputFile *file, const char *word, int number)
     return -1;
 }
 
-static int take_own_name(OutputFile *file, MediaError *error)
-{
-    const int ret = file->overwrite ? rename(file->temp.name, file->path)
-                                    : rename_new(file->temp.name, file->path);
-    if (ret == 0)
-        file->name = av_strdup(file->path);
-    else if (errno == EEXIST && !file->overwrite)
-        media_fail(error, MEDIA_OUTPUT, "%s was created in the meantime and was not replaced",
-                   media_quote(file->path));
-    else
-        media_fail(error, MEDIA_OUTPUT, "cannot give %s its name: %s", media_quote(file->path),
-                   strerror(errno));
-    return ret;
-}
-
 /* Renames the file to the best name available. */
 static int take_name(OutputFile *file, OutputName kind, MediaError *error)
 {
     int named = -1;
-    if (!temp_file_has_name(&file->temp))
+    if (!note_is_valid(file->temp.note))
         return media_fail(error, MEDIA_OUTPUT,
                           "cannot rename the temporary file of %s, which was moved or deleted",
                           media_quote(file->path));
-    if (kind == OUTPUT_OWN_NAME)
-        named = take_own_name(file, error);
+    if (kind == OUTPUT_OWN_NAME) {
+        named = file->overwrite ? rename(file->temp.name, file->path)
+                                : rename_new(file->temp.name, file->path);
+        if (named == 0)
+            file->name = av_strdup(file->path);
+        else if (errno == EEXIST && !file->overwrite)
+            media_fail(error, MEDIA_OUTPUT, "%s was created in the meantime and was not replaced",
+                       media_quote(file->path));
+        else
+            media_fail(error, MEDIA_OUTPUT, "cannot give %s its name: %s", media_quote(file->path),
+                       strerror(errno));
+    }
     if (named < 0)
         named = take_free_name(file, kind == OUTPUT_PARTIAL ? ".partial" : "",
                                kind == OUTPUT_OWN_NAME ? 2 : 1);
@@ -456,14 +678,19 @@ static int take_name(OutputFile *file, OutputName kind, MediaError *error)
     return named;
 }
 
+/* A file that keeps its temporary name becomes read-only, so that it does not count as a
+ * leftover. */
 static int give_name(OutputFile *file, OutputName kind, MediaError *error)
 {
-    const int named = take_name(file, kind, error) >= 0;
-    if (named)
-        temp_file_sync_folder(file->path);
-    else
-        file->name = temp_file_where(&file->temp);
-    temp_file_keep(&file->temp, !named);
+    struct stat about;
+    if (take_name(file, kind, error) >= 0) {
+        sync_folder(file->path);
+    } else {
+        file->name = find_temp(&file->temp);
+        if (fstat(file->temp.fd, &about) == 0)
+            (void)fchmod(file->temp.fd, about.st_mode & 0555);
+    }
+    close_temp(&file->temp, false);
     if (error->fault && file->name)
         media_add(error, "; %s %s",
                   kind != OUTPUT_PARTIAL ? "the finished file is" : "the part written so far is in",
@@ -490,19 +717,32 @@ static int close_io(OutputFile *file)
     return ret;
 }
 
+/* Copies the permissions of the replaced file without set-uid, set-gid and the sticky bit. If owner
+ * or group differ, the umask applies too, which the file's creation mode respects. */
+static void copy_mode(const OutputFile *file)
+{
+    struct stat old, now;
+    if (!find_replaced(file, &old) || fstat(file->temp.fd, &now) < 0)
+        return;
+    const bool is_ours = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
+    (void)fchmod(file->temp.fd, old.st_mode & (is_ours ? 0777 : now.st_mode & 0777));
+}
+
 int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
 {
     const int ret = output_file_flush(file, error);
     const int closed = close_io(file);
     if (!file->temp.name || (ret < 0 && kind != OUTPUT_PARTIAL))
         return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
-    temp_file_take_mode(file->temp.fd, replaced(file));
-    const int synced = closed < 0 ? closed : temp_file_sync(file->temp.fd) < 0 ? AVERROR(errno) : 0;
+    copy_mode(file);
+    int synced = closed;
+    if (synced >= 0 && sync_temp(file->temp.fd) < 0)
+        synced = AVERROR(errno);
     if (kind == OUTPUT_REPLACE) {
         if (synced < 0 || rename(file->temp.name, file->path) < 0)
             return fail_write(file, synced < 0 ? synced : AVERROR(errno), error);
-        temp_file_sync_folder(file->path);
-        temp_file_keep(&file->temp, 0);
+        sync_folder(file->path);
+        close_temp(&file->temp, false);
         return 0;
     }
     if (synced < 0) {
@@ -519,7 +759,8 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
 void output_file_close(OutputFile *file)
 {
     (void)close_io(file); /* errors were reported, or the file is discarded */
-    temp_file_remove(&file->temp);
+    if (file->temp.name)
+        close_temp(&file->temp, true); /* unless the name now belongs to another file */
     av_freep(&file->name);
     av_freep(&file->path);
 }

@@ -7,12 +7,20 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include <libavformat/avio.h>
 
 #include "media/error.h"
-#include "media/output/temp_file.h"
+
+/* A hidden file beside the output. Its name contains the output's, and a lock marks it as in use.
+ * {0} is closed. */
+typedef struct TempFile {
+    const char *name; /* valid until the commit */
+    int fd;           /* locked if the file system supports it; not for writing */
+    struct TempNote *note;
+} TempFile;
 
 typedef struct OutputFile {
     AVIOContext *io;
@@ -54,6 +62,14 @@ int output_file_place(const char *path, char place[PATH_MAX]);
 
 /* Like output_file_check() for OUTPUT_FREE: the name may exist. */
 int output_file_check_free(OutputFile *file, const char *path, MediaError *error);
+
+/* Removes unfinished files that killed runs left for this path: owned by this user and not locked
+ * by any process. Keeps them on a file system without locks. */
+void output_file_remove_leftovers(const char *path);
+
+/* For a signal handler that ends the program: removes all temporary files. `removed`, if not NULL,
+ * receives the quoted output path of each. Async-signal-safe, as `removed` must be. */
+void output_file_remove_all(void (*removed)(const char *path));
 
 /* Returns 1 if the checked path is a terminal. */
 int output_file_is_terminal(const OutputFile *file);

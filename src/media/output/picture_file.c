@@ -10,8 +10,8 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
+#include "media/file_name.h"
 #include "media/output/output_file.h"
-#include "media/output/temp_file.h"
 #include "media/picture_pattern.h"
 #include "media/small_picture.h"
 

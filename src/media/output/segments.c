@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,10 @@
 
 #include "media/checksum.h"
 #include "media/error.h"
+#include "media/file_name.h"
 #include "media/log.h"
 #include "media/output/output_file.h"
-#include "media/output/temp_file.h"
+#include "media/packet_set.h"
 #include "media/regular_file.h"
 #include "media/side_data.h"
 
@@ -42,7 +44,7 @@ typedef struct KeptPieces {
     int count;
     int64_t limit, deleted;
     void (*note)(const char *line); /* or NULL */
-    int has_complained;
+    bool has_complained;
 } KeptPieces;
 
 static int64_t time_of(const struct stat *file)
@@ -125,22 +127,9 @@ static void complain(KeptPieces *k, const char *what, const char *path, int reas
     char line[512];
     snprintf(line, sizeof(line), "--keep cannot %s %s: %s", what, media_quote(path),
              strerror(reason));
-    if (k->note && !k->has_complained++)
+    if (k->note && !k->has_complained)
         k->note(line);
-}
-
-/* Appends a piece to the list on disk. Returns 0 or an errno. */
-static int write_line(const KeptPieces *k, const char *name, const struct stat *file)
-{
-    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    const int fd = open(k->list, flags, 0666);
-    const int failed =
-        fd < 0 || dprintf(fd, LINE "%s%c", (int64_t)file->st_size, time_of(file), name, '\0') < 0 ||
-        fdatasync(fd) < 0;
-    const int reason = failed ? errno : 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return reason;
+    k->has_complained = true;
 }
 
 /* Deletes the oldest pieces, but never the newest one. Appends their names to `names`. */
@@ -177,7 +166,14 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
         if (strcmp(file_name_base(k->pieces[i].path), name) == 0)
             forget(k, i); /* it was replaced */
     int ret = lstat(path, &file) < 0 ? errno : append(k, name, file.st_size, time_of(&file));
-    ret = ret ? ret : write_line(k, name, &file);
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const int list = ret ? -1 : open(k->list, flags, 0666);
+    if (!ret && (list < 0 ||
+                 dprintf(list, LINE "%s%c", (int64_t)file.st_size, time_of(&file), name, 0) < 0 ||
+                 fdatasync(list) < 0))
+        ret = errno;
+    if (list >= 0)
+        (void)close(list);
     if (ret)
         complain(k, "list", path, ret);
     delete_oldest(k, names, sizeof(names));
@@ -185,15 +181,6 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
              names);
     if (is_first && *names && k->note)
         k->note(line);
-}
-
-static void kept_pieces_close(KeptPieces *k)
-{
-    while (k->count)
-        forget(k, k->count - 1);
-    av_free(k->pieces);
-    av_free(k->list);
-    av_free(k->folder);
 }
 
 /* Allowed strftime() conversions; none can produce a slash. */
@@ -239,7 +226,7 @@ struct Segments {
     int held_count;
     size_t held_bytes;
     KeptPieces kept; /* with --keep */
-    int is_full;     /* the limit was reached; until the next segment */
+    bool is_full;    /* the limit was reached; until the next segment */
 };
 
 /* ---- names ---- */
@@ -255,14 +242,6 @@ static int name_at(const char *path, time_t at, Calendar *calendar, char name[PA
         return -1;
     memcpy(name, path, folder);
     return strftime(name + folder, PATH_MAX - folder, path + folder, &date) > 0 ? 0 : -1;
-}
-
-/* In UTC, since local time repeats an hour each year, for which numbers in names suffice. */
-static int same_name(const char *path, time_t a, time_t b)
-{
-    char one[PATH_MAX], other[PATH_MAX];
-    return name_at(path, a, gmtime_r, one) < 0 || name_at(path, b, gmtime_r, other) < 0 ||
-           strcmp(one, other) == 0;
 }
 
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error)
@@ -286,32 +265,22 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
                           "--segment-time: %s has no time in its name, so all segments would have "
                           "the same name; use for example %%Y%%m%%d-%%H%%M%%S",
                           media_quote(options->path));
-    for (int i = 0; i < 3600; i++)
-        if (same_name(options->path, now + i, now + i + (time_t)options->seconds))
+    for (int i = 0; i < 3600; i++) {
+        char one[PATH_MAX], other[PATH_MAX];
+        const time_t next = now + i + (time_t)options->seconds;
+        /* In UTC, since local time repeats an hour each year, for which numbers in names suffice.
+         */
+        if (name_at(options->path, now + i, gmtime_r, one) < 0 ||
+            name_at(options->path, next, gmtime_r, other) < 0 || strcmp(one, other) == 0)
             return media_fail(error, MEDIA_USAGE,
                               "--segment-time %g: consecutive segments would have the same name "
                               "with %s; %%H%%M%%S tells seconds apart",
                               options->seconds, media_quote(options->path));
+    }
     return 0;
 }
 
 /* ---- one piece ---- */
-
-/* Copies everything but the chapters, whose times refer to the whole output. */
-static int copy_format(Piece *piece, const AVFormatContext *like)
-{
-    if (avformat_alloc_output_context2(&piece->format, like->oformat, NULL, like->url) < 0 ||
-        av_dict_copy(&piece->format->metadata, like->metadata, 0) < 0)
-        return AVERROR(ENOMEM);
-    piece->format->strict_std_compliance = like->strict_std_compliance;
-    piece->format->flags = like->flags;
-    piece->format->avoid_negative_ts = like->avoid_negative_ts;
-    piece->format->max_interleave_delta = like->max_interleave_delta;
-    for (unsigned i = 0; i < like->nb_streams; i++)
-        if (!side_data_copy_stream(piece->format, like->streams[i]))
-            return AVERROR(ENOMEM);
-    return 0;
-}
 
 /* The temporary name is made from the pattern, so that the next run finds leftovers of any
  * segment. */
@@ -342,8 +311,19 @@ static int begin(const Segments *s, Piece *piece, const Cut *cut, MediaError *er
     if (ret < 0)
         return ret;
     piece->start = cut->start;
-    if (copy_format(piece, s->like) < 0 || av_dict_copy(&muxer, s->muxer, 0) < 0)
+    const AVFormatContext *like = s->like;
+    if (avformat_alloc_output_context2(&piece->format, like->oformat, NULL, like->url) < 0 ||
+        av_dict_copy(&piece->format->metadata, like->metadata, 0) < 0 ||
+        av_dict_copy(&muxer, s->muxer, 0) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
+    piece->format->strict_std_compliance = like->strict_std_compliance;
+    piece->format->flags = like->flags;
+    piece->format->avoid_negative_ts = like->avoid_negative_ts;
+    piece->format->max_interleave_delta = like->max_interleave_delta;
+    /* Not the chapters, whose times refer to the whole output. */
+    for (unsigned i = 0; i < like->nb_streams; i++)
+        if (!side_data_copy_stream(piece->format, like->streams[i]))
+            return media_no_memory(error, MEDIA_OUTPUT);
     piece->format->pb = piece->file.io;
     media_log_clear();
     ret = avformat_write_header(piece->format, &muxer);
@@ -469,23 +449,6 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
     return finish_piece(s, &s->previous, error);
 }
 
-static size_t held_bytes(const AVPacket *packet)
-{
-    return sizeof(*packet) + (size_t)packet->size;
-}
-
-static int hold(Segments *s, AVPacket *packet, MediaError *error)
-{
-    AVPacket *own = av_packet_alloc();
-    if (!own || av_dynarray_add_nofree(&s->held, &s->held_count, own) < 0) {
-        av_packet_free(&own);
-        return media_no_memory(error, MEDIA_OUTPUT);
-    }
-    av_packet_move_ref(own, packet);
-    s->held_bytes += held_bytes(own);
-    return 0;
-}
-
 /* True if the packet may belong to the next segment, whose first picture has not arrived. */
 static int may_belong_to_next(const Segments *s, const AVPacket *packet, const AVStream *out)
 {
@@ -516,7 +479,7 @@ static int release(Segments *s, MediaError *error)
         const AVStream *out = s->like->streams[packet->stream_index];
         if (ret >= 0 && may_belong_to_next(s, packet, out)) {
             s->held[s->held_count++] = packet;
-            s->held_bytes += held_bytes(packet);
+            s->held_bytes += packet_bytes(packet);
             continue;
         }
         if (ret >= 0)
@@ -526,19 +489,6 @@ static int release(Segments *s, MediaError *error)
     return ret;
 }
 
-static int begin_next(Segments *s, const Cut *cut, MediaError *error)
-{
-    int ret = finish_piece(s, &s->previous, error);
-    if (ret < 0)
-        return ret;
-    s->previous = s->current;
-    s->current = (Piece){0};
-    s->is_full = 0;
-    memset(s->has_moved, 0, s->like->nb_streams);
-    ret = begin(s, &s->current, cut, error);
-    return ret < 0 ? ret : release(s, error);
-}
-
 int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     Cut cut;
@@ -546,15 +496,30 @@ int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaErro
     while (out == s->video && ret >= 0 && av_fifo_peek(s->cuts, &cut, 1, 0) >= 0 &&
            packet_time(packet) >= cut.start) {
         av_fifo_drain2(s->cuts, 1);
-        ret = begin_next(s, &cut, error);
+        ret = finish_piece(s, &s->previous, error);
+        if (ret < 0)
+            break;
+        s->previous = s->current;
+        s->current = (Piece){0};
+        s->is_full = false;
+        memset(s->has_moved, 0, s->like->nb_streams);
+        ret = begin(s, &s->current, &cut, error);
+        if (ret >= 0)
+            ret = release(s, error);
     }
     if (ret < 0)
         return ret;
     if (!may_belong_to_next(s, packet, out))
         return write_to_piece(s, packet, out, error);
-    ret = hold(s, packet, error);
+    AVPacket *own = av_packet_alloc();
+    if (!own || av_dynarray_add_nofree(&s->held, &s->held_count, own) < 0) {
+        av_packet_free(&own);
+        return media_no_memory(error, MEDIA_OUTPUT);
+    }
+    av_packet_move_ref(own, packet);
+    s->held_bytes += packet_bytes(own);
     s->is_full = s->held_bytes > MOST_HELD_BYTES;
-    return ret >= 0 && s->is_full ? release(s, error) : ret;
+    return s->is_full ? release(s, error) : 0;
 }
 
 int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
@@ -567,7 +532,7 @@ int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
 
 int segments_finish(Segments *s, MediaError *error)
 {
-    s->is_full = 1; /* no further segment begins */
+    s->is_full = true; /* no further segment begins */
     int ret = release(s, error);
     if (ret >= 0)
         ret = finish_piece(s, &s->previous, error);
@@ -594,6 +559,10 @@ void segments_close(Segments **segments)
     av_fifo_freep2(&s->cuts);
     av_freep(&s->has_moved);
     av_freep(&s->name);
-    kept_pieces_close(&s->kept);
+    while (s->kept.count)
+        forget(&s->kept, s->kept.count - 1);
+    av_free(s->kept.pieces);
+    av_free(s->kept.list);
+    av_free(s->kept.folder);
     av_freep(segments);
 }

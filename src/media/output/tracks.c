@@ -521,14 +521,6 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
     return 0;
 }
 
-static void note_tags(const Tracks *t)
-{
-    if (t->tags_left_out)
-        tracks_note(t->options,
-                    "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
-                    t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
-}
-
 /* A frame count gives only the approximate end of the part. */
 static void find_part(Tracks *t, const Source *source)
 {
@@ -573,8 +565,9 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
         ret = add_live_sound(t, error);
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
-    if (ret >= 0)
-        note_tags(t);
+    if (ret >= 0 && t->tags_left_out)
+        tracks_note(o, "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
+                    t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
     return ret;
 }
 
@@ -642,20 +635,6 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
     return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
 }
 
-/* Muxers reject packets without a dts or with a decreasing one. Damaged files have both. */
-static void fix_times(Track *track, AVPacket *packet)
-{
-    packet->dts = find_dts(track, packet);
-    if (track->last_dts != AV_NOPTS_VALUE &&
-        (packet->dts == AV_NOPTS_VALUE || packet->dts <= track->last_dts))
-        packet->dts = track->last_dts + 1;
-    if (packet->dts == AV_NOPTS_VALUE)
-        packet->dts = 0;
-    if (packet->pts == AV_NOPTS_VALUE || packet->pts < packet->dts)
-        packet->pts = packet->dts;
-    track->last_dts = packet->dts;
-}
-
 /* True for video before the part's first key frame: it cannot be decoded, nor can frames shown
  * before that key frame. */
 static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
@@ -686,10 +665,20 @@ static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational ba
         return 0;
     }
     av_packet_rescale_ts(packet, base, track->out->time_base);
-    fix_times(track, packet);
+    packet->dts = find_dts(track, packet);
+    /* Muxers reject packets without a dts or with a decreasing one. Damaged files have both. */
+    if (track->last_dts != AV_NOPTS_VALUE &&
+        (packet->dts == AV_NOPTS_VALUE || packet->dts <= track->last_dts))
+        packet->dts = track->last_dts + 1;
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = 0;
+    if (packet->pts == AV_NOPTS_VALUE || packet->pts < packet->dts)
+        packet->pts = packet->dts;
+    track->last_dts = packet->dts;
     return t->mux(t->opaque, packet, track->out, error);
 }
 
+/* For audio_transcoder_run(). */
 typedef struct Taker {
     Tracks *tracks;
     Track *track;
@@ -702,18 +691,20 @@ static int take_sound(void *opaque, AVPacket *packet)
     return write_packet(taker->tracks, taker->track, packet, taker->track->own_base, taker->error);
 }
 
-static int failed(int ret, MediaError *error)
-{
-    media_fail(error, MEDIA_OUTPUT, "a track cannot be converted: %s", media_av_text(ret));
-    return error->fault;
-}
-
 /* A NULL `packet` marks the end. */
-static int convert_sound(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+static int convert(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
 {
     Taker taker = {t, track, error};
-    const int ret = audio_transcoder_run(track->audio, packet, take_sound, &taker);
-    return ret < 0 ? failed(ret, error) : 0;
+    int ret = 0;
+    if (track->audio)
+        ret = audio_transcoder_run(track->audio, packet, take_sound, &taker);
+    else if (packet)
+        ret = text_transcoder_run(track->text, packet, t->packet);
+    if (ret < 0) {
+        media_fail(error, MEDIA_OUTPUT, "a track cannot be converted: %s", media_av_text(ret));
+        return error->fault;
+    }
+    return ret > 0 && track->text ? write_packet(t, track, t->packet, track->own_base, error) : 0;
 }
 
 /* True if the packet does not begin with a frame's header although the first one did. Demuxers do
@@ -738,15 +729,6 @@ static int lacks_header(Track *track, const AVPacket *packet)
     return track->header && !has_header;
 }
 
-static void note_change(const Tracks *t, const Track *track, const AVPacket *packet)
-{
-    const AVCodec *encoder = avcodec_find_encoder(t->to->oformat->audio_codec);
-    tracks_note(t->options,
-                "%s changes at %.2f s: sound that differs from its beginning is left out%s%s",
-                track->sound_name, (double)packet->pts * av_q2d(track->in_base),
-                encoder ? "; try --acodec " : "", encoder ? encoder->name : "");
-}
-
 /* Returns 1 if a packet of copied sound can be written, 0 if it is of another kind than the
  * beginning of its track, which most containers describe once. */
 static int check_sound(Tracks *t, Track *track, AVPacket *packet)
@@ -767,8 +749,12 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
     }
     if (!track->is_other && !(is_adts && ((AV_RB32(packet->data) ^ track->header) & ADTS_SHAPE)))
         return 1;
+    const AVCodec *encoder = avcodec_find_encoder(t->to->oformat->audio_codec);
     if (!track->missing)
-        note_change(t, track, packet);
+        tracks_note(t->options,
+                    "%s changes at %.2f s: sound that differs from its beginning is left out%s%s",
+                    track->sound_name, (double)packet->pts * av_q2d(track->in_base),
+                    encoder ? "; try --acodec " : "", encoder ? encoder->name : "");
     track->missing += FFMAX(packet->duration, 1);
     return 0;
 }
@@ -806,13 +792,8 @@ int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
     }
     if (packet->stream_index == tracks_live(t))
         packet->pts += t->live_delay;
-    int ret = track->audio ? convert_sound(t, track, packet, error)
-                           : text_transcoder_run(track->text, packet, t->packet);
+    const int ret = convert(t, track, packet, error);
     av_packet_unref(packet);
-    if (!track->audio && ret < 0)
-        ret = failed(ret, error);
-    else if (!track->audio && ret)
-        ret = write_packet(t, track, t->packet, track->own_base, error);
     return ret;
 }
 
@@ -821,7 +802,7 @@ int tracks_finish(Tracks *t, MediaError *error)
     int ret = 0;
     for (int i = 0; i < t->all && ret >= 0; i++) {
         if (t->tracks[i].audio)
-            ret = convert_sound(t, &t->tracks[i], NULL, error);
+            ret = convert(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
             tracks_note(t->options, "%s is left out: it has no key frame in the part",
                         t->tracks[i].name);

@@ -86,8 +86,8 @@ struct Writer {
      * first frame, and the last decoding time. */
     AVRational rate;
     int64_t grid_start, last_dts;
-    int64_t start_pts;      /* in segments: time of the first picture, ... */
-    AVRational start_base;  /* ... and its time base */
+    int64_t start_pts;     /* in segments: time of the first picture, ... */
+    AVRational start_base; /* ... and its time base */
     int64_t last_duration; /* of the last packet written */
     /* At a constant rate: the first frame, and the last index of frames and packets. */
     int64_t first_pts, first_index, last_index, next_index, dropped;
@@ -159,16 +159,6 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     return side_data_copy_all(w->video, in) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
-/* The usual rate that a rounded one stands for: Matroska stores frame durations in ns. */
-static AVRational usual_rate(AVRational rate)
-{
-    const AVRational whole = {(int)lrint(av_q2d(rate)), 1};
-    const AVRational ntsc = {(int)lrint(av_q2d(rate) * 1.001) * 1000, 1001};
-    if (fabs(av_q2d(whole) / av_q2d(rate) - 1) < RATE_ROUNDING)
-        return whole;
-    return fabs(av_q2d(ntsc) / av_q2d(rate) - 1) < RATE_ROUNDING ? ntsc : rate;
-}
-
 /* The rate that the source declares, if two estimates agree; else {0}. */
 static AVRational declared_rate(const AVStream *in)
 {
@@ -176,8 +166,15 @@ static AVRational declared_rate(const AVStream *in)
     if (a.num <= 0 || a.den <= 0 || r.num <= 0 || r.den <= 0)
         return (AVRational){0};
     for (int fields = 1; fields <= 2; fields++) /* of interlaced video, one may count fields */
-        if (fabs(av_q2d(a) * fields / av_q2d(r) - 1) < RATE_TOLERANCE)
-            return usual_rate(av_div_q(r, (AVRational){fields, 1}));
+        if (fabs(av_q2d(a) * fields / av_q2d(r) - 1) < RATE_TOLERANCE) {
+            /* The usual rate that a rounded one stands for: Matroska stores durations in ns. */
+            const AVRational rate = av_div_q(r, (AVRational){fields, 1});
+            const AVRational whole = {(int)lrint(av_q2d(rate)), 1};
+            const AVRational ntsc = {(int)lrint(av_q2d(rate) * 1.001) * 1000, 1001};
+            if (fabs(av_q2d(whole) / av_q2d(rate) - 1) < RATE_ROUNDING)
+                return whole;
+            return fabs(av_q2d(ntsc) / av_q2d(rate) - 1) < RATE_ROUNDING ? ntsc : rate;
+        }
     return (AVRational){0};
 }
 
@@ -573,21 +570,6 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
     return 0;
 }
 
-/* The rotation of the whole output is fixed by its first frame. */
-static void note_other_turn(Writer *w, const AVFrame *frame)
-{
-    int32_t matrix[9];
-    const int has_matrix = side_data_frame_matrix(frame, matrix);
-    const PictureTurn a = w->turn, b = has_matrix ? picture_turn(matrix) : picture_upright();
-    if (w->turn_noted || (a.xx == b.xx && a.xy == b.xy && a.yx == b.yx && a.yy == b.yy))
-        return;
-    w->turn_noted = 1;
-    tracks_note(
-        &w->options->tracks,
-        "the video is rotated differently from %.3f s on: it is written like its first frame",
-        (double)frame->pts * av_q2d(frame->time_base));
-}
-
 int writer_is_picture(const Writer *w)
 {
     return container_is_picture(w->muxer) && !w->options->sequence;
@@ -630,8 +612,17 @@ const char *writer_encoder(const Writer *w)
 static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
 {
     int ret = w->encoder ? 0 : choose_turn(w, *frame, error);
-    if (w->encoder)
-        note_other_turn(w, *frame);
+    int32_t matrix[9];
+    const PictureTurn a = w->turn, b = side_data_frame_matrix(*frame, matrix) ? picture_turn(matrix)
+                                                                              : picture_upright();
+    if (w->encoder && !w->turn_noted &&
+        (a.xx != b.xx || a.xy != b.xy || a.yx != b.yx || a.yy != b.yy)) {
+        w->turn_noted = 1;
+        tracks_note(
+            &w->options->tracks,
+            "the video is rotated differently from %.3f s on: it is written like its first frame",
+            (double)(*frame)->pts * av_q2d((*frame)->time_base));
+    }
     if (ret >= 0 && w->turner) {
         ret = turner_run(w->turner, *frame, w->turned);
         if (ret < 0)
@@ -647,43 +638,12 @@ int writer_open_encoder(Writer *w, const AVFrame *first, MediaError *error)
     return prepare(w, &first, error);
 }
 
-/* At a constant rate, frames have indices instead of times. Up to three quarters of a frame of
- * jitter before the first index keeps indices even when times are not quite even. */
-static int64_t index_at(Writer *w, int64_t pts, AVRational base)
-{
-    const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
-    if (!w->sent) {
-        w->first_pts = pts;
-        w->first_index = (av_rescale_q(pts, base, quarter) + 1) >> 2;
-    }
-    return w->first_index + av_rescale_q(pts - w->first_pts, base, to);
-}
-
-static int send_as(Writer *w, const AVFrame *frame, int64_t frame_index, MediaError *error)
-{
-    AVFrame *own = av_frame_clone(frame);
-    if (!own)
-        return media_no_memory(error, MEDIA_OUTPUT);
-    own->pts = frame_index;
-    own->time_base = w->track.time_base;
-    FRAME_DURATION(own) = 1;
-    const int ret = encoder_send(w->encoder, own, error);
-    av_frame_free(&own);
-    return ret;
-}
-
 int writer_end_frames(Writer *w, MediaError *error)
 {
     if (!w->encoder || !w->sent)
         return 0;
     const int ret = encoder_send(w->encoder, NULL, error);
     return ret < 0 ? ret : write_encoded(w, error);
-}
-
-static void set_start_time(Writer *w, int64_t pts, AVRational base)
-{
-    w->start_pts = pts;
-    w->start_base = base;
 }
 
 /* Begins the next segment with this picture if one is due. */
@@ -725,8 +685,15 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     AVRational base = frame->time_base;
     int ret = 0;
     if (w->track.constant_rate) { /* the muxer fills gaps with empty packets */
-        pts = index_at(w, pts, base);
-        base = w->track.time_base;
+        /* Frames have indices instead of times. Up to three quarters of a frame of jitter before
+         * the first index keeps indices even when times are not quite even. */
+        const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
+        if (!w->sent) {
+            w->first_pts = pts;
+            w->first_index = (av_rescale_q(pts, base, quarter) + 1) >> 2;
+        }
+        pts = w->first_index + av_rescale_q(pts - w->first_pts, base, to);
+        base = to;
         if (w->sent && pts <= w->last_index) {
             w->dropped++;
             return 0;
@@ -735,14 +702,24 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     }
     if (w->encoder)
         ret = begin_segment(w, pts, base, error);
-    if (!w->encoder)
-        set_start_time(w, pts, base);
+    if (!w->encoder) {
+        w->start_pts = pts;
+        w->start_base = base;
+    }
     if (ret >= 0)
         ret = prepare(w, &frame, error);
     w->sent = 1;
+    AVFrame *own = w->track.constant_rate && ret >= 0 ? av_frame_clone(frame) : NULL;
+    if (own) {
+        own->pts = pts;
+        own->time_base = base;
+        FRAME_DURATION(own) = 1;
+    } else if (w->track.constant_rate && ret >= 0) {
+        ret = media_no_memory(error, MEDIA_OUTPUT);
+    }
     if (ret >= 0)
-        ret = w->track.constant_rate ? send_as(w, frame, pts, error)
-                                     : encoder_send(w->encoder, frame, error);
+        ret = encoder_send(w->encoder, own ? own : frame, error);
+    av_frame_free(&own);
     if (ret >= 0)
         note_losses(w, (double)frame->pts * av_q2d(frame->time_base));
     return ret < 0 ? ret : write_encoded(w, error);
@@ -751,11 +728,11 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 int writer_video_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
     int ret = 0;
-    if (!w->header_written)
-        set_start_time(w, packet->pts, w->copy_base);
-    if (!w->header_written)
+    if (!w->header_written) {
+        w->start_pts = packet->pts;
+        w->start_base = w->copy_base;
         ret = write_header(w, error);
-    else if (packet->flags & AV_PKT_FLAG_KEY)
+    } else if (packet->flags & AV_PKT_FLAG_KEY)
         ret = begin_segment(w, packet->pts, w->copy_base, error);
     if (ret < 0)
         return ret;

@@ -1,0 +1,24 @@
+/* Parts of file names. */
+#ifndef LUMEQ_MEDIA_FILE_NAME_H
+#define LUMEQ_MEDIA_FILE_NAME_H
+
+#include <stddef.h>
+
+/* The folder of a path, or "."; free with av_free(). NULL: out of memory. */
+char *file_name_folder(const char *path);
+
+/* The file name without the folder. */
+const char *file_name_base(const char *path);
+
+/* The longest file name in this folder, in bytes, also limited by PATH_MAX. */
+size_t file_name_room(const char *folder);
+
+/* The length of the longest prefix of a name that has at most `most` bytes and ends with a whole
+ * UTF-8 character. */
+size_t file_name_cut(const char *name, size_t most);
+
+/* Inserts `word` between NAME and .EXT; shortens NAME if the file name would exceed `room` bytes.
+ * Free with av_free(). NULL: out of memory. */
+char *file_name_with(const char *path, const char *word, size_t room);
+
+#endif
