@@ -102,29 +102,6 @@ static void describe(Adapter *a, const AVFrame *first)
                     a->range == AVCOL_RANGE_JPEG ? "full" : "limited");
 }
 
-/* Creates an adapter for frames like `first` and an open encoder. NULL: out of memory. */
-static Adapter *adapter_create(const AVFrame *first, const AVCodecContext *encoder)
-{
-    Adapter *a = av_mallocz(sizeof(*a));
-    if (!a)
-        return NULL;
-    a->format = encoder->pix_fmt;
-    a->range = encoder->color_range;
-    a->space = AVCOL_SPC_UNSPECIFIED;
-    if (encoder->codec_id == AV_CODEC_ID_MJPEG || encoder->codec_id == AV_CODEC_ID_WEBP)
-        a->space = encoder->colorspace;
-    a->width = encoder->width;
-    a->height = encoder->height;
-    describe(a, first);
-    return a;
-}
-
-/* Describes the adaptation ("padded from 641x361 to 642x362"), or NULL if frames pass unchanged. */
-static const char *adapter_description(const Adapter *a)
-{
-    return a->description[0] ? a->description : NULL;
-}
-
 /* The samples of one colour component. */
 typedef struct Samples {
     uint8_t *data;
@@ -215,14 +192,6 @@ static int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
     return ret;
 }
 
-static void adapter_close(Adapter **adapter)
-{
-    if (!*adapter)
-        return;
-    convert_close(&(*adapter)->converter);
-    av_freep(adapter);
-}
-
 /* Most frames an encoder may hold; with more, durations are left to the muxer. */
 #define SENT_FRAMES 1024
 
@@ -249,7 +218,7 @@ typedef struct SentFrame {
 struct Encoder {
     AVCodecContext *codec;
     CodecLog log;
-    Adapter *adapter;
+    Adapter adapter;
     AVFrame *adapted;
     SentFrame sent[SENT_FRAMES]; /* by frame number */
     int64_t frames, last_pts;
@@ -560,9 +529,16 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         e->notes.loses_alpha = format_has_alpha(first->format) && !options->pixel_format &&
                                (!format_has_alpha(e->codec->pix_fmt) || track->no_alpha);
         e->adapted = av_frame_alloc();
-        e->adapter = adapter_create(first, e->codec);
-        ret = e->adapted && e->adapter ? 0 : AVERROR(ENOMEM);
-        e->notes.adaptation = e->adapter ? adapter_description(e->adapter) : NULL;
+        ret = e->adapted ? 0 : AVERROR(ENOMEM);
+        const AVCodecContext *c = e->codec;
+        const bool has_matrix = c->codec_id == AV_CODEC_ID_MJPEG || c->codec_id == AV_CODEC_ID_WEBP;
+        e->adapter = (Adapter){.format = c->pix_fmt,
+                               .range = c->color_range,
+                               .space = has_matrix ? c->colorspace : AVCOL_SPC_UNSPECIFIED,
+                               .width = c->width,
+                               .height = c->height};
+        describe(&e->adapter, first);
+        e->notes.adaptation = e->adapter.description[0] ? e->adapter.description : NULL;
     }
     if (ret < 0) {
         const LogNote note = codec_log_take(&e->log);
@@ -646,7 +622,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     e->ended |= !frame;
     if (frame) {
         const AVRational from = frame->time_base;
-        ret = adapter_run(e->adapter, frame, e->adapted);
+        ret = adapter_run(&e->adapter, frame, e->adapted);
         if (ret >= 0) {
             match_fields(e, e->adapted);
             const char *dropped = side_data_drop_dynamic(e->adapted);
@@ -728,7 +704,7 @@ void encoder_close(Encoder **encoder)
         return;
     if (e->first_frame)
         feed_one(e);
-    adapter_close(&e->adapter);
+    convert_close(&e->adapter.converter);
     gpu_frame_free(&e->adapted);
     close_codec(e);
     av_freep(encoder);
@@ -736,48 +712,34 @@ void encoder_close(Encoder **encoder)
 
 /* ---- video about ---- */
 
-/* NAL unit types of sequence parameter sets: ITU-T H.264 table 7-1, H.265 table 7-1. */
-#define H264_SPS 7
-#define HEVC_SPS 33
-
-/* Flags after the profile in an H.264 sequence parameter set. */
-#define CONSTRAINT_SET1 0x40
-#define CONSTRAINT_SET3 0x10
-
-/* Bytes from the NAL unit header up to and including the profile. */
-#define SPS_BYTES 4
-
-/* Reads the profile from the first sequence parameter set after a start code. */
-static int find_profile(enum AVCodecID id, const uint8_t *bytes, size_t size)
+/* x264 and x265 store their profile only in the stream. */
+static int find_profile(const AVCodecContext *c, const AVPacket *first)
 {
-    const int h264 = id == AV_CODEC_ID_H264, hevc = id == AV_CODEC_ID_HEVC;
-    for (size_t i = 3; (h264 || hevc) && i + SPS_BYTES <= size; i++) {
-        const uint8_t *unit = bytes + i;
-        if (unit[-3] || unit[-2] || unit[-1] != 1)
-            continue;
-        if (h264 && (unit[0] & 0x1f) == H264_SPS)
-            return unit[1] == FF_PROFILE_H264_BASELINE && (unit[2] & CONSTRAINT_SET1)
-                       ? FF_PROFILE_H264_CONSTRAINED_BASELINE
-                   : unit[1] >= FF_PROFILE_H264_HIGH && (unit[2] & CONSTRAINT_SET3)
-                       ? unit[1] | FF_PROFILE_H264_INTRA
-                       : unit[1];
-        if (hevc && (unit[0] >> 1 & 0x3f) == HEVC_SPS)
-            return unit[3] & 0x1f;
+    const bool hides_it = c->codec_id == AV_CODEC_ID_H264 || c->codec_id == AV_CODEC_ID_HEVC;
+    AVCodecParserContext *parser = hides_it ? av_parser_init(c->codec_id) : NULL;
+    AVCodecContext *codec = avcodec_alloc_context3(NULL);
+    AVCodecParameters *par = avcodec_parameters_alloc();
+    int profile = c->profile, size;
+    uint8_t *data;
+    if (parser && codec && par && avcodec_parameters_from_context(par, c) >= 0 &&
+        avcodec_parameters_to_context(codec, par) >= 0) {
+        parser->flags |= PARSER_FLAG_COMPLETE_FRAMES;
+        (void)av_parser_parse2(parser, codec, &data, &size, first->data, first->size,
+                               AV_NOPTS_VALUE, AV_NOPTS_VALUE, 0);
+        profile = codec->profile;
     }
-    return FF_PROFILE_UNKNOWN;
+    av_parser_close(parser);
+    avcodec_free_context(&codec);
+    avcodec_parameters_free(&par);
+    return profile;
 }
 
 void video_about(const AVCodecContext *c, const AVPacket *first, char *text, size_t size)
 {
-    const size_t extradata = c->extradata ? (size_t)c->extradata_size : 0;
     const char *format =
         av_get_pix_fmt_name(c->sw_pix_fmt != AV_PIX_FMT_NONE ? c->sw_pix_fmt : c->pix_fmt);
     char codec[32];
-    int profile = find_profile(c->codec_id, c->extradata, extradata);
-    if (profile == FF_PROFILE_UNKNOWN)
-        profile = find_profile(c->codec_id, first->data, (size_t)first->size);
-    const char *name =
-        avcodec_profile_name(c->codec_id, profile != FF_PROFILE_UNKNOWN ? profile : c->profile);
+    const char *name = avcodec_profile_name(c->codec_id, find_profile(c, first));
     const int is_raw =
         c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME || c->codec_id == AV_CODEC_ID_RAWVIDEO;
     av_strlcpy(codec, c->codec_id == AV_CODEC_ID_H264 ? "H.264" : avcodec_get_name(c->codec_id),

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <libavutil/channel_layout.h>
@@ -58,23 +59,12 @@ struct LiveSound {
     int64_t next;  /* position of the next sample to return */
     int64_t adjusted;
     double offset; /* time of the device's first sample */
-    int has_offset;
+    bool has_offset;
 };
 
 static double to_us(double samples)
 {
     return samples * 1e6 / LIVE_SOUND_RATE;
-}
-
-static int open_resampler(LiveSound *s)
-{
-    AVChannelLayout layout;
-    av_channel_layout_default(&layout, s->channels);
-    int ret = swr_alloc_set_opts2(&s->resampler, &layout, AV_SAMPLE_FMT_FLT, LIVE_SOUND_RATE,
-                                  &layout, AV_SAMPLE_FMT_FLT, LIVE_SOUND_RATE, 0, NULL);
-    if (ret >= 0) /* although the rates are the same */
-        ret = av_opt_set_int(s->resampler, "flags", SWR_FLAG_RESAMPLE, 0);
-    return ret < 0 ? ret : swr_init(s->resampler);
 }
 
 LiveSound *live_sound_create(int channels)
@@ -86,9 +76,15 @@ LiveSound *live_sound_create(int channels)
     s->time = AV_NOPTS_VALUE;
     pthread_mutex_init(&s->lock, NULL);
     s->blocks = av_fifo_alloc2(FIRST_BLOCKS, sizeof(Block), AV_FIFO_FLAG_AUTO_GROW);
-    if (!s->blocks || open_resampler(s) < 0)
+    AVChannelLayout layout;
+    av_channel_layout_default(&layout, channels);
+    int ret = swr_alloc_set_opts2(&s->resampler, &layout, AV_SAMPLE_FMT_FLT, LIVE_SOUND_RATE,
+                                  &layout, AV_SAMPLE_FMT_FLT, LIVE_SOUND_RATE, 0, NULL);
+    if (ret >= 0) /* although the rates are the same */
+        ret = av_opt_set_int(s->resampler, "flags", SWR_FLAG_RESAMPLE, 0);
+    if (!s->blocks || ret < 0 || swr_init(s->resampler) < 0)
         live_sound_close(&s);
-    if (s)
+    else
         av_fifo_auto_grow_limit(s->blocks, MAX_BLOCKS);
     return s;
 }
@@ -100,25 +96,20 @@ int live_sound_channels(const LiveSound *s)
 
 /* ---- the thread of the device ---- */
 
-static double peak_of(const float *samples, size_t count)
-{
-    float peak = 0;
-    for (size_t i = 0; i < count; i++)
-        peak = fmaxf(peak, fabsf(samples[i]));
-    return fminf(peak, 1);
-}
-
 void live_sound_add(LiveSound *s, const float *samples, int count, int64_t time_us)
 {
     const size_t all = (size_t)count * (size_t)s->channels;
     Block block = {
         .samples = av_memdup(samples, all * sizeof(*samples)), .count = count, .time = time_us};
-    const double peak = peak_of(samples, all), fade = exp(-to_us(count) / 150e3);
+    float peak = 0;
+    for (size_t i = 0; i < all; i++)
+        peak = fmaxf(peak, fabsf(samples[i]));
+    const double fade = exp(-to_us(count) / 150e3);
     pthread_mutex_lock(&s->lock);
     block.first = s->added;
     s->added += count;
     s->time = time_us;
-    s->level = fmax(peak, s->level * fade);
+    s->level = fmax(fminf(peak, 1), s->level * fade);
     Block oldest;
     while (av_fifo_peek(s->blocks, &oldest, 1, 0) >= 0 && s->added - oldest.first > MOST_SAMPLES) {
         av_freep(&oldest.samples);
@@ -173,7 +164,7 @@ static void follow(LiveSound *s, const Block *block, double least)
         s->offset = least;
     else
         s->offset += av_clipd(later, -SHORTER * length, LONGER * length);
-    s->has_offset = 1;
+    s->has_offset = true;
 }
 
 /* Takes the oldest block if its place is known and before `until`. */
@@ -196,11 +187,6 @@ static int take_block(LiveSound *s, int64_t until, int end)
     return ret;
 }
 
-static int new_packet(const LiveSound *s, AVPacket *packet, int64_t samples)
-{
-    return av_new_packet(packet, (int)samples * s->channels * (int)sizeof(float));
-}
-
 static int finish_packet(LiveSound *s, AVPacket *packet, int64_t samples)
 {
     av_shrink_packet(packet, (int)samples * s->channels * (int)sizeof(float));
@@ -215,49 +201,38 @@ static int finish_packet(LiveSound *s, AVPacket *packet, int64_t samples)
 static int silence(LiveSound *s, AVPacket *packet, int64_t samples)
 {
     samples = FFMIN(samples, LIVE_SOUND_RATE);
-    const int ret = new_packet(s, packet, samples);
+    const int ret = av_new_packet(packet, (int)samples * s->channels * (int)sizeof(float));
     if (ret < 0)
         return ret;
     memset(packet->data, 0, (size_t)packet->size);
     return finish_packet(s, packet, samples);
 }
 
-/* How many samples later than the next one to return the rest of the block belongs. */
-static double distance(const LiveSound *s)
-{
-    const Block *b = &s->block;
-    const double place = s->offset + to_us((double)(b->first + b->used)) - (double)s->start;
-    return place * LIVE_SOUND_RATE / 1e6 - (double)s->next -
-           (double)swr_get_delay(s->resampler, LIVE_SOUND_RATE);
-}
-
-static void adjust(LiveSound *s, double samples)
-{
-    if (s->adjusted && s->next - s->adjusted < ADJUST_SAMPLES)
-        return;
-    s->adjusted = s->next;
-    /* Fails for no such small adjustment; the next one would make up for it. */
-    (void)swr_set_compensation(s->resampler, av_clip((int)lrint(samples), -MAX_ADJUST, MAX_ADJUST),
-                               ADJUST_SAMPLES);
-}
-
 /* Returns the rest of the block, or the silence before it. AVERROR(EAGAIN): nothing of it. */
 static int take_rest(LiveSound *s, AVPacket *packet)
 {
     Block *b = &s->block;
-    const double off = distance(s);
+    /* How many samples later than the next one to return the rest of the block belongs. */
+    const double place = s->offset + to_us((double)(b->first + b->used)) - (double)s->start;
+    const double off = place * LIVE_SOUND_RATE / 1e6 - (double)s->next -
+                       (double)swr_get_delay(s->resampler, LIVE_SOUND_RATE);
     const double limit = s->next ? LIMIT_US * LIVE_SOUND_RATE / 1e6 : 0.5;
     if (off > limit)
         return silence(s, packet, llrint(off));
-    if (off < -limit)
+    if (off < -limit) {
         b->used += (int)fmin(b->count - b->used, rint(-off));
-    else
-        adjust(s, off);
+    } else if (!s->adjusted || s->next - s->adjusted >= ADJUST_SAMPLES) {
+        s->adjusted = s->next;
+        /* Fails for no such small adjustment; the next one would make up for it. */
+        (void)swr_set_compensation(s->resampler, av_clip((int)lrint(off), -MAX_ADJUST, MAX_ADJUST),
+                                   ADJUST_SAMPLES);
+    }
     int got = AVERROR(EAGAIN);
     if (b->used < b->count) {
         const uint8_t *from = (const uint8_t *)(b->samples + (size_t)b->used * (size_t)s->channels);
         const int in = b->count - b->used, room = swr_get_out_samples(s->resampler, in);
-        got = room < 0 ? room : new_packet(s, packet, FFMAX(room, 1));
+        got = room < 0 ? room
+                       : av_new_packet(packet, FFMAX(room, 1) * s->channels * (int)sizeof(float));
         if (got >= 0)
             got = swr_convert(s->resampler, &packet->data, room, &from, in);
     }

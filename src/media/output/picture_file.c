@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,20 +125,16 @@ int picture_sequence_check(const char *pattern, int overwrite, MediaError *error
     return ret;
 }
 
-static int is_same_folder(const char *a, const char *b)
-{
-    struct stat x, y;
-    char *first = file_name_folder(a), *second = file_name_folder(b);
-    const int same = first && second && stat(first, &x) == 0 && stat(second, &y) == 0 &&
-                     x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-    av_free(first);
-    av_free(second);
-    return same;
-}
-
 int picture_sequence_check_inputs(const char *pattern, const PictureList *inputs, MediaError *error)
 {
-    if (!inputs->count || !is_same_folder(pattern, inputs->paths[0]))
+    struct stat x, y;
+    char *out = file_name_folder(pattern);
+    char *in = inputs->count ? file_name_folder(inputs->paths[0]) : NULL;
+    const bool is_same = out && in && stat(out, &x) == 0 && stat(in, &y) == 0 &&
+                         x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    av_free(out);
+    av_free(in);
+    if (!is_same)
         return 0;
     for (int i = 0; i < inputs->count; i++) {
         if (picture_pattern_number(pattern, file_name_base(inputs->paths[i])) < 0)

@@ -49,17 +49,6 @@ void tags_drop_statistics(AVDictionary **tags)
 
 #define QUICKTIME "com.apple.quicktime."
 
-/* True for keys such as com.apple.quicktime.make and com.android.version. */
-static int is_key(const char *name)
-{
-    return av_stristart(name, "com.", NULL);
-}
-
-static int is_device(const char *name)
-{
-    return av_strcasecmp(name, "make") == 0 || av_strcasecmp(name, "model") == 0;
-}
-
 int tags_want_keys(const AVFormatContext *to)
 {
     const AVDictionaryEntry *tag = NULL;
@@ -70,8 +59,10 @@ int tags_want_keys(const AVFormatContext *to)
     for (unsigned i = 0; i < to->nb_streams; i++)
         if (to->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
             return 0;
+    /* keys such as com.apple.quicktime.make and com.android.version */
     while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX)))
-        if (is_key(tag->key) || (!is_mov && is_device(tag->key)))
+        if (av_stristart(tag->key, "com.", NULL) ||
+            (!is_mov && av_match_name(tag->key, "make,model")))
             return 1;
     return 0;
 }

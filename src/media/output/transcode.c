@@ -1,5 +1,6 @@
 #include "media/output/transcode.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <libavutil/audio_fifo.h>
@@ -62,7 +63,7 @@ struct AudioTranscoder {
     int64_t next_in;       /* time due for the next input samples, encoder's time base */
     int64_t next_out;      /* time of the first sample in `samples` */
     AVFifo *pending_times; /* int64_t: times of packets that have not produced a frame yet */
-    int starts_at_zero;    /* the container starts all sound at time 0 */
+    bool starts_at_zero;   /* the container starts all sound at time 0 */
     int64_t length;        /* of the track, encoder's time base; 0: unknown */
     int64_t begin, end;    /* of all packets, encoder's time base, or AV_NOPTS_VALUE */
     int64_t last_end;      /* end of the last packet */
@@ -70,8 +71,10 @@ struct AudioTranscoder {
     int64_t lost;          /* samples replaced by silence */
     int64_t errors;        /* decoder errors since the last frame */
     int64_t other_errors;  /* decoder errors that lost no samples */
-    int needs_reopen;      /* the decoder has failed and must be reopened: it may hold state from a
-                      damaged packet */
+    PacketTaker take;      /* during audio_transcoder_run() */
+    void *opaque;
+    bool needs_reopen; /* the decoder has failed and must be reopened: it may hold state from a
+                  damaged packet */
 };
 
 /* The nearest rate that is not lower, else the highest. */
@@ -87,7 +90,7 @@ static int choose_rate(const AVCodec *codec, int rate)
 }
 
 /* Channels that cannot be mixed, since their positions are unknown. */
-static int is_unnamed(const AVChannelLayout *layout)
+static bool is_unnamed(const AVChannelLayout *layout)
 {
     return layout->order != AV_CHANNEL_ORDER_NATIVE;
 }
@@ -238,21 +241,21 @@ static int get_frame(const AudioTranscoder *t, AVFrame *frame, int samples)
     return ret < 0 ? ret : av_frame_get_buffer(frame, 0);
 }
 
-static int take_packets(AudioTranscoder *t, PacketTaker take, void *opaque)
+static int take_packets(AudioTranscoder *t)
 {
     for (;;) {
         int ret = avcodec_receive_packet(t->encoder, t->packet);
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return 0;
         if (ret >= 0)
-            ret = take(opaque, t->packet);
+            ret = t->take(t->opaque, t->packet);
         if (ret < 0)
             return ret;
     }
 }
 
 /* Encodes the complete frames; with `all`, also the incomplete rest. */
-static int encode(AudioTranscoder *t, int all, PacketTaker take, void *opaque)
+static int encode(AudioTranscoder *t, int all)
 {
     const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
     for (int left = av_audio_fifo_size(t->samples); left >= size || (all && left > 0);
@@ -267,38 +270,30 @@ static int encode(AudioTranscoder *t, int all, PacketTaker take, void *opaque)
         t->next_out += samples;
         ret = avcodec_send_frame(t->encoder, t->resampled);
         if (ret >= 0)
-            ret = take_packets(t, take, opaque);
+            ret = take_packets(t);
         if (ret < 0)
             return ret;
     }
     return 0;
-}
-
-static int add_silence(AudioTranscoder *t, int samples)
-{
-    int ret = get_frame(t, t->resampled, samples);
-    if (ret >= 0)
-        ret = av_samples_set_silence(t->resampled->extended_data, 0, samples,
-                                     t->encoder->ch_layout.nb_channels, t->encoder->sample_fmt);
-    if (ret >= 0)
-        ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, samples);
-    return ret < 0 ? ret : 0;
 }
 
 /* Appends silence. */
-static int fill(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
+static int fill(AudioTranscoder *t, int64_t samples)
 {
+    int ret = 0;
     t->next_in += samples;
-    while (samples > 0) {
-        const int part = (int)FFMIN(samples, USUAL_FRAME);
-        int ret = add_silence(t, part);
+    for (int part; samples > 0 && ret >= 0; samples -= part) {
+        part = (int)FFMIN(samples, USUAL_FRAME);
+        ret = get_frame(t, t->resampled, part);
         if (ret >= 0)
-            ret = encode(t, 0, take, opaque);
-        if (ret < 0)
-            return ret;
-        samples -= part;
+            ret = av_samples_set_silence(t->resampled->extended_data, 0, part,
+                                         t->encoder->ch_layout.nb_channels, t->encoder->sample_fmt);
+        if (ret >= 0)
+            ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, part);
+        if (ret >= 0)
+            ret = encode(t, 0);
     }
-    return 0;
+    return FFMIN(ret, 0);
 }
 
 static int prepare_resampler(AudioTranscoder *t, const AVFrame *frame)
@@ -335,28 +330,15 @@ static int resample(AudioTranscoder *t, const AVFrame *frame)
     return ret;
 }
 
-/* Follows a jump of the clock, after completing the current frame with silence. */
-static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
-{
-    const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
-    const int more = (size - av_audio_fifo_size(t->samples) % size) % size;
-    const int ret = more ? add_silence(t, more) : 0;
-    if (ret < 0)
-        return ret;
-    const int encoded = encode(t, 0, take, opaque);
-    t->next_in = t->next_out = to;
-    return encoded;
-}
-
 /* Sets the start of the sound; `at` is the time of the first samples. */
-static int start(AudioTranscoder *t, int64_t at, PacketTaker take, void *opaque)
+static int start(AudioTranscoder *t, int64_t at)
 {
     if (t->errors && t->begin != AV_NOPTS_VALUE) /* earlier packets were lost */
         at = FFMIN(at, FFMAX(t->begin, 0));
     /* A container that stores no start time does not store the encoder's padding either. */
     const int64_t silence = t->starts_at_zero ? FFMAX(at - t->encoder->initial_padding, 0) : 0;
     t->next_in = t->next_out = at - silence;
-    return fill(t, silence, take, opaque);
+    return fill(t, silence);
 }
 
 static int64_t tolerance_of(const AudioTranscoder *t, int lossy)
@@ -366,7 +348,7 @@ static int64_t tolerance_of(const AudioTranscoder *t, int lossy)
 }
 
 /* Advances to a later time and fills the gap. `lossy`: packets before it failed to decode. */
-static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, void *opaque)
+static int skip(AudioTranscoder *t, int64_t to, int lossy)
 {
     const int64_t gap = to - t->next_in;
     /* A jump is too long to fill, and not explained by packets that failed to decode. */
@@ -377,16 +359,20 @@ static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, voi
     if (!missing)
         t->other_errors += t->errors;
     t->errors = 0;
-    if (jumps)
-        return jump(t, to, take, opaque);
+    if (jumps) { /* follow the clock, after completing the current frame with silence */
+        const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+        const int ret = fill(t, (size - av_audio_fifo_size(t->samples) % size) % size);
+        t->next_in = t->next_out = to;
+        return ret;
+    }
     if (!missing)
         return 0;
     t->lost += lossy ? gap : 0;
-    return fill(t, gap, take, opaque);
+    return fill(t, gap);
 }
 
 /* Aligns the output with the frame's time. Returns 1, 0 if the frame is too late, or an error. */
-static int align(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
+static int align(AudioTranscoder *t, const AVFrame *frame)
 {
     int64_t time, swallowed = 0; /* packets consumed without producing a frame before this one */
     if (frame->pts == AV_NOPTS_VALUE)
@@ -403,17 +389,17 @@ static int align(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, voi
     if (frame->pts != AV_NOPTS_VALUE)
         pts = av_rescale_q(frame->pts, t->from_base, t->encoder->time_base);
     if (t->next_in == AV_NOPTS_VALUE)
-        ret = start(t, pts, take, opaque);
+        ret = start(t, pts);
     const int in_time = pts - t->next_in >= -tolerance_of(t, lossy);
     if (ret >= 0)
-        ret = skip(t, pts, lossy, take, opaque);
+        ret = skip(t, pts, lossy);
     return ret < 0 ? ret : in_time;
 }
 
-static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
+static int take_frame(AudioTranscoder *t, const AVFrame *frame)
 {
     const int prepared = prepare_resampler(t, frame);
-    int ret = prepared == AVERROR(ENOMEM) ? prepared : align(t, frame, take, opaque);
+    int ret = prepared == AVERROR(ENOMEM) ? prepared : align(t, frame);
     /* Decoders conceal damage with a buzz or noise, which is worse than silence. Channels without
      * names may be impossible to mix. */
     if (ret > 0 &&
@@ -421,22 +407,22 @@ static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take
         const int64_t lost =
             av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate);
         t->lost += lost;
-        ret = fill(t, lost, take, opaque);
+        ret = fill(t, lost);
     } else if (ret > 0) {
         ret = resample(t, frame);
     }
-    return ret < 0 ? ret : encode(t, 0, take, opaque);
+    return ret < 0 ? ret : encode(t, 0);
 }
 
 /* Marks a gap for a packet that failed to decode. */
 static void note_lost_packet(AudioTranscoder *t)
 {
     t->errors++;
-    t->needs_reopen = 1;
+    t->needs_reopen = true;
     t->lost_end = t->last_end;
 }
 
-static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
+static int decode(AudioTranscoder *t)
 {
     for (;;) {
         int ret = avcodec_receive_frame(t->decoder, t->decoded);
@@ -448,27 +434,27 @@ static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
             note_lost_packet(t);
             continue;
         }
-        ret = take_frame(t, t->decoded, take, opaque);
+        ret = take_frame(t, t->decoded);
         av_frame_unref(t->decoded);
         if (ret < 0)
             return ret;
     }
 }
 
-static int finish(AudioTranscoder *t, PacketTaker take, void *opaque)
+static int finish(AudioTranscoder *t)
 {
     int ret = t->resampler ? resample(t, NULL) : 0;
     if (ret >= 0 && t->errors && t->end != AV_NOPTS_VALUE) { /* the last packets are missing */
         if (t->next_in == AV_NOPTS_VALUE)
-            ret = start(t, FFMAX(t->begin, 0), take, opaque);
+            ret = start(t, FFMAX(t->begin, 0));
         if (ret >= 0)
-            ret = skip(t, FFMAX(t->end, t->last_end), 1, take, opaque);
+            ret = skip(t, FFMAX(t->end, t->last_end), 1);
     }
     if (ret >= 0)
-        ret = encode(t, 1, take, opaque);
+        ret = encode(t, 1);
     if (ret >= 0)
         ret = avcodec_send_frame(t->encoder, NULL);
-    return ret < 0 ? ret : take_packets(t, take, opaque);
+    return ret < 0 ? ret : take_packets(t);
 }
 
 static void note_times(AudioTranscoder *t, const AVPacket *packet)
@@ -495,6 +481,8 @@ int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker
 {
     if (packet && !packet->size) /* the decoder would take it for the end */
         return 0;
+    t->take = take;
+    t->opaque = opaque;
     if (packet)
         note_times(t, packet);
     int ret = avcodec_send_packet(t->decoder, packet);
@@ -504,15 +492,15 @@ int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker
         return ret;
     if (ret < 0)
         note_lost_packet(t);
-    ret = decode(t, take, opaque);
+    ret = decode(t);
     if (t->needs_reopen && packet) {
         AVCodecContext *fresh = NULL;
         if (open_decoder(t, &fresh) >= 0)
             FFSWAP(AVCodecContext *, t->decoder, fresh);
         avcodec_free_context(&fresh);
-        t->needs_reopen = 0;
+        t->needs_reopen = false;
     }
-    return ret >= 0 && !packet ? finish(t, take, opaque) : ret;
+    return ret >= 0 && !packet ? finish(t) : ret;
 }
 
 SoundLoss audio_transcoder_loss(const AudioTranscoder *t)
