@@ -32,7 +32,7 @@ static void set_planes(PictureFormat *f, const AVPixFmtDescriptor *desc)
     f->depth = desc->comp[0].depth;
     f->shift = desc->comp[0].shift;
     f->bytes = f->depth + f->shift > 8 ? 2 : 1;
-    f->planes = !chroma ? 1 : two ? 2 : 3;
+    f->planes = chroma ? 3 - two : 1;
     f->cr_first = two && desc->comp[2].offset == 0;
     f->sub_x = chroma ? 1 << desc->log2_chroma_w : 1;
     f->sub_y = chroma ? 1 << desc->log2_chroma_h : 1;
@@ -98,9 +98,10 @@ int picture_format(PictureFormat *f, const AVFrame *frame, char *why, size_t siz
     if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
         f->full_range = desc->nb_components == 1 || !strncmp(desc->name, "yuvj", 4);
 
-    f->transfer = frame->color_trc == AVCOL_TRC_SMPTE2084      ? PICTURE_PQ
-                  : frame->color_trc == AVCOL_TRC_ARIB_STD_B67 ? PICTURE_HLG
-                                                               : PICTURE_SDR;
+    if (frame->color_trc == AVCOL_TRC_SMPTE2084)
+        f->transfer = PICTURE_PQ;
+    else if (frame->color_trc == AVCOL_TRC_ARIB_STD_B67)
+        f->transfer = PICTURE_HLG;
     f->wide_gamut =
         frame->color_primaries == AVCOL_PRI_BT2020 ||
         (f->transfer != PICTURE_SDR && (frame->color_primaries == AVCOL_PRI_UNSPECIFIED ||

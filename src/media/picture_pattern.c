@@ -89,9 +89,9 @@ int natural_order(const char *a, const char *b)
             x += strspn(x, "0");
             y += strspn(y, "0");
             const size_t n = strspn(x, "0123456789"), m = strspn(y, "0123456789");
-            const int order = n == m ? strncmp(x, y, n) : n < m ? -1 : 1;
-            if (order)
-                return order;
+            const int order = strncmp(x, y, n);
+            if (n != m || order)
+                return n != m ? FFDIFFSIGN(n, m) : order;
             x += n;
             y += m;
         } else if (*x != *y) {

@@ -101,7 +101,8 @@ int process_start(Process *p, const ProcessOptions *o)
     const pid_t parent = getpid(), pid = number < MOST_CHILDREN ? fork() : -1;
     if (pid == 0)
         become(o, parent, ends[1], failed[1]);
-    reason = number == MOST_CHILDREN ? EAGAIN : pid < 0 ? errno : 0;
+    if (pid < 0)
+        reason = number == MOST_CHILDREN ? EAGAIN : errno;
     if (pid > 0)
         (void)setpgid(pid, pid); /* in both, as either may be first */
     if (number < MOST_CHILDREN) {

@@ -32,7 +32,7 @@ FILE *regular_file_stream(const char *path, int flags)
 
 const char *regular_file_why(void)
 {
-    return !errno           ? "it is not a regular file"
-           : errno == ELOOP ? "it is a symbolic link"
-                            : strerror(errno);
+    if (!errno)
+        return "it is not a regular file";
+    return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
 }

@@ -259,8 +259,8 @@ class Segments(Case):
 
     def test_refused(self):
         for name, args, words in (("cam.mkv", (), ("no time in its name", "cam.mkv")),
-                                  ("cam-%Q.mkv", (), ("%Q is no time",)),
-                                  ("cam-%.mkv", (), ("%. is no time",)),
+                                  ("cam-%Q.mkv", (), ("%Q, which is not a time",)),
+                                  ("cam-%.mkv", (), ("%., which is not a time",)),
                                   ("cam-%Y%m%d-%H%M.mkv", (), ("the same name", "%H%M%S")),
                                   ("cam-%Y%m%d-%H%M%S.png", (), ("a picture",)),
                                   ("cam-%Y%m%d-%H%M%S.mkv", ("--jobs", "2"), ("--jobs",)),
@@ -268,7 +268,7 @@ class Segments(Case):
                                   ("cam-%Y%m%d-%H%M%S.mkv", ("--segment-time", "0.5"), ("--segment-time", "1 to"))):
             with self.subTest(name, args=args):
                 self.refused(lumeq(simple(), "--segment-time", 10, "-o", self.path(name), *args), USAGE, *words)
-        self.refused(lumeq(simple(), "--segment-time", 10, "-o", "-", "--format", "mkv"), USAGE, "for files")
+        self.refused(lumeq(simple(), "--segment-time", 10, "-o", "-", "--format", "mkv"), USAGE, "needs a video file")
         self.refused(lumeq(simple(), "--segment-time", 10, "--null"), USAGE, "-o")
         self.refused(lumeq(simple(), "--segment-time", 10, "-o", self.folder + "/x/"), USAGE, "one video")
         self.assertEqual(self.files(), [])

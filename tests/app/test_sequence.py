@@ -55,7 +55,7 @@ class Sequence(Case):
     def test_missing_number(self):
         source = self.pictures()
         os.remove(self.path("in/f0010.png"))
-        self.refused(lumeq(source, "--sequence", "--null"), INPUT, "lack number 10", "f%04d.png")
+        self.refused(lumeq(source, "--sequence", "--null"), INPUT, "number 10", "f%04d.png")
         self.assertIn("11 frames", self.ok(self.path("in"), "--null").lines[-1])  # a folder is what is in it
 
     def test_unequal_sizes(self):

@@ -173,11 +173,11 @@ class BeginsAtZero(Case):
                 result = self.ok(source, "-o", self.path(name), *options)
                 output = self.path(name)
                 self.assertAlmostEqual(begin(output), 0, delta=0.09 if name == "out.ts" else 0.008)
-                found = [line for line in result.lines if "over before the first picture" in line]
+                found = [line for line in result.lines if "before the first picture" in line]
                 if name == "out.ts": # it holds no such track
                     self.assertEqual(found, [])
                     continue
-                self.assertEqual(found, ["lumeq: 2 subtitles are left out: they are over before the "
+                self.assertEqual(found, ["lumeq: 2 subtitles are left out: they end before the "
                                          "first picture or sound"])
                 shown = [(p["pts_time"], p["duration_time"]) for p in contents(output)["packets"]
                          if p["codec_type"] == "subtitle" and int(p["size"]) > 2]

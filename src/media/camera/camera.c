@@ -109,12 +109,18 @@ static void set_gone(Camera *c, const char *why)
 /* The device is back but unusable; `ret` is the result of opening it, 1 if its format changed. */
 static void set_there(Camera *c, int ret)
 {
-    const char *why = ret == 0                 ? "no picture yet"
-                      : ret == 1               ? "other size or format than before"
-                      : ret == AVERROR(EBUSY)  ? "in use by another program"
-                      : ret == AVERROR(EACCES) ? "no permission to use it"
-                      : ret == AVERROR(ENOSPC) ? "no room on its USB bus"
-                                               : media_av_text(ret);
+    static const struct {
+        int ret;
+        const char *why;
+    } reasons[] = {{0, "no picture yet"},
+                   {1, "other size or format than before"},
+                   {AVERROR(EBUSY), "in use by another program"},
+                   {AVERROR(EACCES), "no permission to use it"},
+                   {AVERROR(ENOSPC), "no room on its USB bus"}};
+    const char *why = media_av_text(ret);
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(reasons); i++)
+        if (reasons[i].ret == ret)
+            why = reasons[i].why;
     if (ret != 0 && (!c->status.unusable || strcmp(why, c->status.why) != 0))
         note(c, "camera: %s, waiting", why);
     pthread_mutex_lock(&c->lock);

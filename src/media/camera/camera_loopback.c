@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,17 +127,6 @@ static const char *loopback_path(const void *self)
 
 /* ---- settings ---- */
 
-/* Orders the formats by what they lose, least first. */
-static void order_formats(const AVFrame *frame, const Format *order[FORMATS])
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    const int halved = desc->log2_chroma_h > 0,
-              together = desc->comp[1].plane == desc->comp[2].plane;
-    order[0] = !halved ? &yuyv : together ? &nv12 : &yu12;
-    order[1] = order[0] == &yu12 ? &nv12 : &yu12;
-    order[2] = halved ? &yuyv : &nv12;
-}
-
 /* Drivers may substitute another format, or insist on their current one. */
 static const Format *known_format(uint32_t fourcc)
 {
@@ -180,8 +170,9 @@ static int set_layout(Loopback *o, const struct v4l2_pix_format *pix)
         return ret;
     if (luma > o->strides[0]) {
         o->strides[0] = luma;
-        o->strides[1] = o->format == &nv12 ? luma : o->format == &yu12 ? luma / 2 : 0;
-        o->strides[2] = o->format == &yu12 ? luma / 2 : 0;
+        o->strides[1] = o->strides[2] = o->format == &yu12 ? luma / 2 : 0;
+        if (o->format == &nv12)
+            o->strides[1] = luma;
     }
     ret = av_image_fill_pointers(planes, o->format->pixels, o->height, NULL, o->strides);
     if (ret < 0)
@@ -204,7 +195,13 @@ static int loopback_set(void *self, const AVFrame *first, AVRational rate, const
         return media_fail(error, MEDIA_OUTPUT,
                           "%s needs pictures of at least 2x2 pixels; this one has %dx%d",
                           what(&o->device, text), first->width, first->height);
-    order_formats(first, order);
+    /* By what they lose, least first. */
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(first->format);
+    const bool halved = desc->log2_chroma_h > 0;
+    const Format *planes = desc->comp[1].plane == desc->comp[2].plane ? &nv12 : &yu12;
+    order[0] = halved ? planes : &yuyv;
+    order[1] = order[0] == &yu12 ? &nv12 : &yu12;
+    order[2] = halved ? &yuyv : &nv12;
     for (int i = 0; i < FORMATS && ret == AVERROR(EINVAL); i++)
         ret = ask_for(o, order[i], first, &set);
     if (ret == AVERROR(EINVAL))

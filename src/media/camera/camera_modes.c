@@ -153,7 +153,9 @@ void camera_fourcc_text(uint32_t fourcc, char text[8])
 {
     for (int i = 0; i < 4; i++) {
         const unsigned char c = (unsigned char)((fourcc & ~BIG_ENDIAN_FLAG) >> 8 * i);
-        text[i] = c > 0x20 && c < 0x7f ? (char)c : i == 3 && c == ' ' ? '\0' : '?';
+        text[i] = c > 0x20 && c < 0x7f ? (char)c : '?';
+        if (i == 3 && c == ' ')
+            text[i] = '\0';
     }
     text[4] = '\0';
     if (fourcc & BIG_ENDIAN_FLAG)

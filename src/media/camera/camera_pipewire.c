@@ -51,7 +51,6 @@ typedef struct Node {
     uint64_t sequence;
     int64_t time;  /* of the last picture sent */
     int64_t retry; /* time of the next attempt to reconnect */
-    int told;      /* the loss was noted */
 } Node;
 
 /* ---- the connection; with the lock held ---- */

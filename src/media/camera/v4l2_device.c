@@ -397,7 +397,9 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
         return AVERROR(ENOMEM);
     d->par = avcodec_parameters_alloc();
     d->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    int ret = d->fd < 0 ? AVERROR(errno) : d->par ? 0 : AVERROR(ENOMEM);
+    int ret = d->fd < 0 ? AVERROR(errno) : 0;
+    if (!d->par)
+        ret = AVERROR(ENOMEM);
     if (ret >= 0) {
         d->type = v4l2_device_capture_type(d->fd);
         ret = d->type ? set_format(d, wanted) : AVERROR(ENODEV);

@@ -110,9 +110,9 @@ int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us
 {
     const int64_t begin = FFMAX(from_us, 0), duration = source_duration(source);
     const int64_t start = source_start(source);
-    const int64_t end = to_us >= 0     ? to_us
-                        : duration > 0 ? FFMAX(duration, begin)
-                                       : begin + FRAMES * STEP_US;
+    int64_t end = duration > 0 ? FFMAX(duration, begin) : begin + FRAMES * STEP_US;
+    if (to_us >= 0)
+        end = to_us;
     Survey s = {.source = source,
                 .packet = av_packet_alloc(),
                 .frame = av_frame_alloc(),

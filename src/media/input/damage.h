@@ -29,7 +29,7 @@ void damage_add(DamageReport *report, const DamageReport *next);
 /* True if something could not be read or decoded. */
 bool damage_any(const Damage *damage);
 
-/* Describes all known losses; returns false if there are none. Call after the end, when no other
+/* Describes all known losses; returns false if nothing is lost. Call after the end, when no other
  * thread uses the source. */
 bool damage_describe(const Source *source, const DamageReport *report, char *text, size_t size);
 

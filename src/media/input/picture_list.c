@@ -40,7 +40,7 @@ static int add_numbered(PictureList *list, const char *pattern, const char *name
         return 0;
     if (list->count && number != *last + 1)
         return media_fail(error, MEDIA_INPUT,
-                          "the pictures %s lack number %lld: the next one is %lld",
+                          "pictures %s: number %lld is missing; the next one is %lld",
                           media_quote(pattern), (long long)*last + 1, (long long)number);
     *last = number;
     return add(list, picture_pattern_name(pattern, number)) < 0

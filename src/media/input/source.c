@@ -112,5 +112,7 @@ double source_byte_rate(const Source *s)
         av_image_get_buffer_size((enum AVPixelFormat)par->format, par->width, par->height, 1);
     const double raw = FFMAX(size, 1) * (rate.num > 0 && rate.den > 0 ? av_q2d(rate) : USUAL_RATE);
     const int lossless = (props & AV_CODEC_PROP_LOSSLESS) && !(props & AV_CODEC_PROP_LOSSY);
-    return lossless ? raw : props & AV_CODEC_PROP_INTRA_ONLY ? raw / 4 : raw / 20;
+    if (lossless)
+        return raw;
+    return props & AV_CODEC_PROP_INTRA_ONLY ? raw / 4 : raw / 20;
 }

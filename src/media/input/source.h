@@ -105,12 +105,12 @@ typedef struct SourceReading {
 
 /* Fields are read-only for callers. */
 typedef struct Source {
-    /* What the user chose: constant. */
+    /* The user's choices: constant. */
     SourceOptions options; /* `path` is a copy */
     bool live;             /* prefer the newest data */
     char *name;            /* for messages: quoted, or "standard input" */
 
-    /* What the container says: constant once it is open. source_open.c writes it; for a
+    /* The container's properties: constant once it is open. source_open.c writes them; for a
      * reconnecting URL, source_reconnect.c. */
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
@@ -121,7 +121,7 @@ typedef struct Source {
     unsigned refused_width, refused_height; /* size that FFmpeg refused on opening, or 0 */
     bool no_video;                          /* readable, but without video */
 
-    /* Who reads. */
+    /* The connection. */
     Camera *camera;              /* NULL: not a camera */
     Network *network;            /* NULL: a file */
     struct Reconnect *reconnect; /* NULL: never reopened */

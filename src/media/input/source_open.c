@@ -315,21 +315,6 @@ static int open_format(Source *s, const char *path, MediaError *error)
     return ret < 0 ? ret : find_streams(s, error);
 }
 
-/* Opens a protocol such as RTSP, which its demuxer handles itself. */
-static int open_session(Source *s, MediaError *error)
-{
-    const AVInputFormat *input = av_find_input_format(s->network->scheme->session);
-    AVDictionary *settings = NULL;
-    media_log_clear();
-    source_watch_memory(s);
-    network_begin_wait(s->network);
-    int ret = av_dict_set(&settings, "rtsp_flags", "prefer_tcp", 0);
-    if (ret >= 0)
-        ret = avformat_open_input(&s->format, s->options.path, input, &settings);
-    av_dict_free(&settings);
-    return ret < 0 ? fail_to_open(s, ret, error) : find_streams(s, error);
-}
-
 static int open_network(Source *s, MediaError *error)
 {
     const NetworkOptions network = {source_stop_callback, s, s->options.silence_s};
@@ -338,9 +323,18 @@ static int open_network(Source *s, MediaError *error)
         return ret;
     const bool session = s->network->scheme->session != NULL;
     ret = open_context(s, session ? s->network->scheme->protocols : "none", error);
-    if (ret >= 0 && session)
-        ret = open_session(s, error);
-    else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
+    if (ret >= 0 && session) { /* a protocol such as RTSP, which its demuxer handles itself */
+        AVDictionary *settings = NULL;
+        media_log_clear();
+        source_watch_memory(s);
+        network_begin_wait(s->network);
+        ret = av_dict_set(&settings, "rtsp_flags", "prefer_tcp", 0);
+        if (ret >= 0)
+            ret = avformat_open_input(&s->format, s->options.path,
+                                      av_find_input_format(s->network->scheme->session), &settings);
+        av_dict_free(&settings);
+        ret = ret < 0 ? fail_to_open(s, ret, error) : find_streams(s, error);
+    } else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
         ret = open_format(s, s->options.path, error);
     s->network->patient = s->live && (s->options.reconnect_s <= 0 || s->options.reconnect_live);
     return ret;
@@ -591,10 +585,10 @@ int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaEr
         return media_fail(error, MEDIA_INPUT,
                           "%s has frames of %ux%u pixels; --max-pixels allows %" PRId64, s->name,
                           width, height, s->options.max_pixels);
-    return media_fail(error, MEDIA_INPUT,
-                      "%s has frames of %ux%u pixels, which are more than FFmpeg decodes, whatever "
-                      "--max-pixels allows",
-                      s->name, width, height);
+    return media_fail(
+        error, MEDIA_INPUT,
+        "%s has frames of %ux%u pixels, too large for FFmpeg whatever --max-pixels is", s->name,
+        width, height);
 }
 
 int source_note_streams(Source *s, MediaError *error)
@@ -609,7 +603,7 @@ int source_note_streams(Source *s, MediaError *error)
     if (!s->camera && !s->reconnect)
         source_expect_key(s);
     if (keep_program(s) && s->options.note)
-        s->options.note("the tracks of other programs than the video's are left out");
+        s->options.note("tracks of other programs are left out");
     return 0;
 }
 

@@ -1,4 +1,5 @@
-/* An input that is read by itself: its packets, with times that go on, and what it says. */
+/* Reads packets of a file or one connection: continuous times, seeking, damage, the declared end.
+ */
 #include "media/input/source.h"
 
 #include <errno.h>

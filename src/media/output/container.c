@@ -74,7 +74,7 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
                           media_quote(name));
     if (!holds_video(*muxer) || (!name && av_match_ext(path, SOUND_NAMES)))
         return media_fail(error, MEDIA_USAGE,
-                          "a file called %s holds no video; end the name in .mp4, .mkv, .webm, "
+                          "%s names a file type without video; end the name in .mp4, .mkv, .webm, "
                           ".mov or .y4m, or use --format",
                           media_quote(path));
     return 0;

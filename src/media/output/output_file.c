@@ -159,7 +159,7 @@ void output_file_remove_leftovers(const char *path)
     av_free(folder);
 }
 
-/* The file that will be replaced. Returns false if there is none. */
+/* Returns false if no file will be replaced. */
 static bool find_replaced(const OutputFile *file, struct stat *old)
 {
     return file->overwrite && stat(file->path, old) == 0 && S_ISREG(old->st_mode);
@@ -493,10 +493,9 @@ int output_file_open(OutputFile *file, MediaError *error)
             ret = AVERROR(errno);
     }
     if (ret >= 0) {
-        char *url = file->fifo ? av_asprintf("pipe:%d", file->fifo)
-                    : strcmp(file->path, "-") == 0
-                        ? av_strdup("pipe:1")
-                        : av_asprintf("file:%s", direct ? file->path : file->temp.name);
+        const int pipe = strcmp(file->path, "-") == 0 ? STDOUT_FILENO : file->fifo;
+        char *url = pipe ? av_asprintf("pipe:%d", pipe)
+                         : av_asprintf("file:%s", direct ? file->path : file->temp.name);
         const AVIOInterruptCB interrupt = {stopped, file};
         ret = url ? avio_open2(&file->io, url, AVIO_FLAG_WRITE, direct ? &interrupt : NULL, NULL)
                   : AVERROR(ENOMEM);
@@ -530,8 +529,9 @@ static int64_t seek_counter(void *opaque, int64_t offset, int whence)
     ByteCounter *c = opaque;
     if (whence == AVSEEK_SIZE)
         return c->size;
-    const int64_t from = whence == SEEK_CUR ? c->at : whence == SEEK_END ? c->size : 0;
-    return c->at = from + offset;
+    if (whence != SEEK_SET)
+        offset += whence == SEEK_CUR ? c->at : c->size;
+    return c->at = offset;
 }
 
 int output_file_open_counter(OutputFile *file, MediaError *error)
@@ -733,7 +733,7 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
     const int ret = output_file_flush(file, error);
     const int closed = close_io(file);
     if (!file->temp.name || (ret < 0 && kind != OUTPUT_PARTIAL))
-        return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
+        return ret >= 0 && closed < 0 ? fail_write(file, closed, error) : ret;
     copy_mode(file);
     int synced = closed;
     if (synced >= 0 && sync_temp(file->temp.fd) < 0)

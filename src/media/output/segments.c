@@ -86,7 +86,9 @@ static void forget(KeptPieces *k, int at)
 static int read_list(KeptPieces *k)
 {
     FILE *list = regular_file_stream(k->list, O_NOFOLLOW);
-    int ret = list || errno == ENOENT ? 0 : errno ? errno : EINVAL;
+    int ret = 0;
+    if (!list && errno != ENOENT)
+        ret = errno ? errno : EINVAL; /* not a regular file */
     char *line = NULL;
     size_t room = 0;
     while (list && !ret && getdelim(&line, &room, '\0', list) > 0) {
@@ -254,10 +256,11 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
     int times = 0;
     for (const char *c = strchr(file_name_base(options->path), '%'); c; c = strchr(c + 2, '%')) {
         if (!c[1] || !strchr(CONVERSIONS, c[1]))
-            return media_fail(error, MEDIA_USAGE,
-                              "--segment-time: in %s, %%%.1s is no time; %%Y %%m %%d %%H %%M %%S "
-                              "are year to second, and %%%% is a percent sign",
-                              media_quote(options->path), c + 1);
+            return media_fail(
+                error, MEDIA_USAGE,
+                "--segment-time: %s contains %%%.1s, which is not a time; use %%Y %%m "
+                "%%d %%H %%M %%S for year to second, %%%% for a percent sign",
+                media_quote(options->path), c + 1);
         times += c[1] != '%';
     }
     if (!times)

@@ -443,11 +443,11 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
 static const AVCodec *live_encoder(const Tracks *t)
 {
     const AVOutputFormat *muxer = t->to->oformat;
-    const enum AVCodecID ids[] = {av_match_name(muxer->name, "matroska,webm,ogg,ogv")
-                                      ? AV_CODEC_ID_OPUS
-                                  : strcmp(muxer->name, "avi") == 0 ? AV_CODEC_ID_MP3
-                                                                    : AV_CODEC_ID_AAC,
-                                  muxer->audio_codec};
+    enum AVCodecID ids[] = {AV_CODEC_ID_AAC, muxer->audio_codec};
+    if (av_match_name(muxer->name, "matroska,webm,ogg,ogv"))
+        ids[0] = AV_CODEC_ID_OPUS;
+    else if (strcmp(muxer->name, "avi") == 0)
+        ids[0] = AV_CODEC_ID_MP3;
     if (is_named(t->options))
         return avcodec_find_encoder_by_name(t->options->acodec);
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
@@ -488,7 +488,7 @@ static int add_live_sound(Tracks *t, MediaError *error)
         t->live_delay = av_rescale(par->initial_padding, LIVE_SOUND_RATE, par->sample_rate);
     return ret >= 0 ? 0
                     : media_fail(error, MEDIA_USAGE,
-                                 "the sound of the microphone cannot be encoded for %s (%s); "
+                                 "microphone sound cannot be encoded for %s (%s); "
                                  "--microphone off records without it",
                                  t->to->oformat->name, media_av_text(ret));
 }
@@ -566,7 +566,7 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
     if (ret >= 0 && t->tags_left_out)
-        tracks_note(o, "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
+        tracks_note(o, "%d tag%s left out: only the first %d of a file, track or chapter are kept",
                     t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
     return ret;
 }
@@ -808,10 +808,9 @@ int tracks_finish(Tracks *t, MediaError *error)
                         t->tracks[i].name);
     }
     if (t->dropped_subtitles)
-        tracks_note(t->options,
-                    "%lld subtitle%s left out: %s over before the first picture or sound",
+        tracks_note(t->options, "%lld subtitle%s left out: %s before the first picture or sound",
                     (long long)t->dropped_subtitles, t->dropped_subtitles == 1 ? " is" : "s are",
-                    t->dropped_subtitles == 1 ? "it is" : "they are");
+                    t->dropped_subtitles == 1 ? "it ends" : "they end");
     return ret;
 }
 

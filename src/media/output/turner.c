@@ -43,8 +43,10 @@ int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int thr
         return AVERROR(ENOMEM);
     t->turn = turn;
     t->format = turner_format(first->format, turn);
-    const char *filters = turn.xx > 0 ? "vflip" : turn.yy > 0 ? "hflip" : "hflip,vflip";
-    if (is_quarter(turn) && turn.xy < 0)
+    const char *filters = turn.yy > 0 ? "hflip" : "hflip,vflip";
+    if (turn.xx > 0)
+        filters = "vflip";
+    else if (is_quarter(turn) && turn.xy < 0)
         filters = turn.yx < 0 ? "transpose=clock_flip" : "transpose=clock";
     else if (is_quarter(turn))
         filters = turn.yx < 0 ? "transpose=cclock" : "transpose=cclock_flip";

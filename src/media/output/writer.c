@@ -130,8 +130,9 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
                          "lumeq in.mkv -o - | mpv -, or to a file",
                          strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
     else if (options->segments.seconds > 0 && (writer_is_direct(w) || writer_is_picture(w)))
-        ret = media_fail(error, MEDIA_USAGE, "--segment-time is for files of video: %s is %s",
-                         media_quote(options->path), writer_is_picture(w) ? "a picture" : "none");
+        ret = media_fail(
+            error, MEDIA_USAGE, "--segment-time needs a video file as output: %s is %s",
+            media_quote(options->path), writer_is_picture(w) ? "a picture" : "not a file");
     else if (options->segments.seconds > 0)
         ret = segments_create(&w->segments, &options->segments, error);
     if (ret < 0)
@@ -483,9 +484,10 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
                     "--vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng keeps it",
                     w->codec->name);
     if (w->encoding.too_large)
-        tracks_note(&w->options->tracks,
-                    "hardware decodes no H.264 of %dx%d, and HEVC is not available here for %s",
-                    first->width, first->height, w->muxer->name);
+        tracks_note(
+            &w->options->tracks,
+            "hardware does not decode H.264 of %dx%d, and HEVC is not available here for %s",
+            first->width, first->height, w->muxer->name);
     const AVCodecContext *c = encoder_context(w->encoder);
     if (c->codec_id == AV_CODEC_ID_HEVC && c->field_order > AV_FIELD_PROGRESSIVE)
         tracks_note(
@@ -677,7 +679,7 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 {
     if (w->encoder && writer_is_picture(w)) {
         tracks_note(
-            &w->options->tracks, "the output is one picture: only the first frame is in it%s",
+            &w->options->tracks, "the output is a single picture: it holds only the first frame%s",
             picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each" : "");
         return AVERROR_EOF;
     }

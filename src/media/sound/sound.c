@@ -407,7 +407,9 @@ static int prepare(Sound *s)
 static void place(Sound *s)
 {
     const int64_t pts = s->decoded->best_effort_timestamp;
-    double position = s->started ? s->next_in : s->from == AV_NOPTS_VALUE ? 0 : (double)s->from;
+    double position = s->from == AV_NOPTS_VALUE ? 0 : (double)s->from;
+    if (s->started)
+        position = s->next_in;
     if (pts != AV_NOPTS_VALUE)
         position = (double)pts * SECOND * av_q2d(s->codec->pkt_timebase) - (double)s->origin;
     if (!s->started)
