@@ -208,13 +208,6 @@ static inline int check_file(int argc, char **argv)
         return check_file(argc, argv);                                                             \
     }
 
-/* The same for a table of tests. */
-#define CHECK_MAIN(tests)                                                                          \
-    int main(int argc, char **argv)                                                                \
-    {                                                                                              \
-        return check_main(tests, (int)(sizeof(tests) / sizeof((tests)[0])), argc, argv);           \
-    }
-
 /* For functions that make test data sample by sample: instrumented, they would take most of the
  * time. */
 #define CHECK_NOT_INSTRUMENTED __attribute__((no_sanitize_thread, no_sanitize_address))

@@ -73,7 +73,7 @@ int live_curves_open(LiveCurves *curves, LumeqContext *context, const LumeqParam
 /* Settings of the frames that follow, without deflicker, which needs a lookahead. MEDIA_USAGE. */
 int live_curves_set(LiveCurves *curves, const LumeqParams *params, MediaError *error);
 
-/* Measures a frame against its `previous[0]`, and makes its curve. 0; EQUALIZER_LOST, which leaves
+/* Measures a frame against its `previous[0]`, and makes its curve. 0; MEDIA_LOST, which leaves
  * the history as it was; or MEDIA_INPUT. */
 int live_curves_make(LiveCurves *curves, Frame *frame, MediaError *error);
 

@@ -141,7 +141,7 @@ static AVFrame *make_on_device(EqualizeStage *s, const AVFrame *in)
     return out;
 }
 
-/* Equalizes a frame that has its curve. 0, EQUALIZER_LOST, or MEDIA_INPUT. */
+/* Equalizes a frame that has its curve. 0, MEDIA_LOST, or MEDIA_INPUT. */
 static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *error)
 {
     const AVFrame *in = f->decoded.frame;
@@ -153,7 +153,7 @@ static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *er
     if (!f->out)
         return error->fault;
     const int ret = frame_apply(s->options.context, f, s->writes, error);
-    if (ret != EQUALIZER_LOST)
+    if (ret != MEDIA_LOST)
         return ret;
     gpu_frame_abandon(f->out); /* it may still be written to */
     av_frame_free(&f->out);
@@ -216,12 +216,12 @@ static int equalize_next(EqualizeStage *s, MediaError *error)
         ret = write_frame(s, f, s->now.on_device && !wants, error);
     if (ret == 0)
         return end_frame(s, f, began, wants);
-    if (ret == EQUALIZER_LOST) {
+    if (ret == MEDIA_LOST) {
         (void)lumeq_history_copy(s->curves.history, kept->before);
         gpu_frame_mark_lost(f->decoded.frame);
     }
     frame_free(&f);
-    return ret == EQUALIZER_LOST ? drop_lost(s, s->done, error) : ret;
+    return ret == MEDIA_LOST ? drop_lost(s, s->done, error) : ret;
 }
 
 /* Copies the picture and the one before it into the same memory. 0: one is lost with the GPU. */

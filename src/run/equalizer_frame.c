@@ -118,13 +118,13 @@ int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const Lumeq
     const LumeqImage previous = equalizer_previous(before, in);
     const LumeqSync sync = equalizer_sync(in);
     if (gpu_frame_is_lost(in) || (before && gpu_frame_is_lost(before)))
-        return EQUALIZER_LOST;
+        return MEDIA_LOST;
     int ret = lumeq_measure(context, measure, params, &frame.in,
                             previous.plane[0] ? &previous : NULL, sync.after ? &sync : NULL);
     if (ret == 0)
         ret = lumeq_measure_finish(*measure, 1);
     if (ret == LUMEQ_ERR_GPU)
-        return EQUALIZER_LOST;
+        return MEDIA_LOST;
     return ret < 0 ? equalizer_failed(error) : 0;
 }
 

@@ -46,11 +46,8 @@ int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
  * `in`, for a frame that is only measured. NULL: MEDIA_INPUT (out of memory). */
 AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error);
 
-/* Result of a frame if it or a frame before it is lost with the GPU. */
-#define EQUALIZER_LOST 2
-
 /* Measures a frame against the one before it, which may be NULL; see lumeq_measure(). 0,
- * EQUALIZER_LOST, or MEDIA_INPUT. */
+ * MEDIA_LOST, without filling `error`; or MEDIA_INPUT. */
 int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqParams *params,
                       const AVFrame *in, const AVFrame *before, MediaError *error);
 

@@ -33,7 +33,7 @@ typedef struct Track {
     const AVStream *stream;
     int64_t start; /* see source_track_start() */
     int64_t begin; /* the first time read in the part */
-    int is_held;   /* within move_packets(): a video packet stays in `pending` */
+    bool is_held;  /* within move_packets(): a video packet stays in `pending` */
 } Track;
 
 struct Input {
@@ -46,11 +46,11 @@ struct Input {
     int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE = not asked for */
     Track *tracks;
     unsigned track_count;
-    int is_alone; /* there are no other tracks */
-    Queue *queue; /* of Frame * */
-    int room;     /* number of frames that may wait in it */
+    bool is_alone; /* there are no other tracks */
+    Queue *queue;  /* of Frame * */
+    int room;      /* number of frames that may wait in it */
     pthread_t thread;
-    int running;
+    bool running;
     MediaError error; /* the thread's until the queue has ended */
     atomic_int hurry;
     atomic_int range; /* as in the options */
@@ -62,13 +62,13 @@ struct Input {
     size_t pending_bytes;
     Damage damage; /* of the packets of a file's part so far */
     Decoded ready; /* decoded, and not given out yet */
-    int returned;  /* the source was reconnected just before the next frame */
+    bool returned; /* the source was reconnected just before the next frame */
     double busy_us;
 
-    int input_ended;      /* no packet is left */
-    int frames_ended;     /* no frame is left */
-    int tail_ended;       /* nothing that belongs before the part's end can follow */
-    int is_part;          /* see input_is_part() */
+    bool input_ended;     /* no packet is left */
+    bool frames_ended;    /* no frame is left */
+    bool tail_ended;      /* nothing that belongs before the part's end can follow */
+    bool is_part;         /* see input_is_part() */
     int64_t zero;         /* what becomes 0; AV_NOPTS_VALUE: unknown yet */
     int64_t end;          /* of the part, absolute, once known */
     int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
@@ -81,7 +81,7 @@ struct Input {
     InputStart start;
     Decoded held;      /* the last frame before the requested position */
     Decoded following; /* the frame after it */
-    int previewed;
+    bool previewed;
     int hurried;     /* number of next frames that may follow a skipped one */
     int64_t dropped; /* demuxer_dropped() at the frame before */
 };
@@ -103,7 +103,9 @@ static int open_queue(Input *in)
 {
     const int is_live = in->options.shown && in->source->live;
     const int few = is_live || decoder_is_on_gpu(in->decoder);
-    in->room = !in->options.shown ? FILE_FRAMES : few ? 1 : WINDOW_FRAMES;
+    in->room = few ? 1 : WINDOW_FRAMES;
+    if (!in->options.shown)
+        in->room = FILE_FRAMES;
     const QueueOptions queue = {.item = sizeof(Frame *),
                                 .count = in->room,
                                 .bytes = in->options.shown ? WINDOW_BYTES : FILE_BYTES,
@@ -206,8 +208,8 @@ static const PacketNote *note_of(const AVPacket *packet)
     return packet->opaque_ref ? (const PacketNote *)(const void *)packet->opaque_ref->data : NULL;
 }
 
-/* Notes where the packet's track begins. Returns 0 if the packet is not in the part. */
-static int note_track(Input *in, const AVPacket *packet)
+/* Notes where the packet's track begins. Returns false if the packet is not in the part. */
+static bool note_track(Input *in, const AVPacket *packet)
 {
     Track *track = &in->tracks[packet->stream_index];
     const PacketNote *note = note_of(packet);
@@ -224,7 +226,7 @@ static int note_track(Input *in, const AVPacket *packet)
     if (is_known && (packet->flags & AV_PKT_FLAG_DISCARD) &&
         type_of(in, packet) != AVMEDIA_TYPE_VIDEO &&
         (packet_end(in, packet) < -MAX_PRIMING_US || time > 0))
-        return 0;
+        return false;
     if (track->begin == AV_NOPTS_VALUE || time < track->begin)
         track->begin = time;
     return 1;
@@ -270,7 +272,7 @@ static int send_packet(Input *in)
 }
 
 /* After the last frame, does not wait for a lost connection. */
-static int ends_tail(const Input *in)
+static bool ends_tail(const Input *in)
 {
     return in->frames_ended && source_is_discontinuity(in->packet);
 }
@@ -297,12 +299,12 @@ static int read_one(Input *in)
     if (ret == AVERROR(ENOMEM))
         return ret;
     if (ret < 0) {
-        in->input_ended = 1;
+        in->input_ended = true;
         return ret == AVERROR_EXIT ? ret : 0;
     }
     if (in->frames_ended && in->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE &&
         time > in->end + SOURCE_INTERLEAVE_US)
-        in->tail_ended = 1;
+        in->tail_ended = true;
     in->tail_ended |= ends_tail(in);
     if (in->packet->stream_index != in->source->video->index)
         return keep_packet(in);
@@ -313,7 +315,7 @@ static int read_one(Input *in)
 }
 
 /* True if no packet of some track has been read in the part, so its start is unknown. */
-static int awaits_track(const Input *in)
+static bool awaits_track(const Input *in)
 {
     for (unsigned i = 0; i < in->track_count; i++) {
         const Track *track = &in->tracks[i];
@@ -369,17 +371,17 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
 {
     int left = 0;
     for (unsigned i = 0; i < in->track_count; i++)
-        in->tracks[i].is_held = 0;
+        in->tracks[i].is_held = false;
     for (int i = 0; i < in->pending_count; i++) {
         AVPacket *packet = in->pending[i];
-        const int is_video = type_of(in, packet) == AVMEDIA_TYPE_VIDEO;
-        int *held = &in->tracks[packet->stream_index].is_held;
+        const bool is_video = type_of(in, packet) == AVMEDIA_TYPE_VIDEO;
+        bool *held = &in->tracks[packet->stream_index].is_held;
         int64_t time = packet_time(in, packet);
         if (is_video && packet->dts != AV_NOPTS_VALUE) /* decoded before it is shown */
             time = av_rescale_q(packet->dts, in->tracks[packet->stream_index].stream->time_base,
                                 AV_TIME_BASE_Q);
-        const int late = in->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= in->end;
-        const int due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
+        const bool late = in->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= in->end;
+        const bool due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
         if (!late && (!due || *held || decoded->packet_count == DECODED_PACKETS)) {
             *held = is_video;
             in->pending[left++] = packet;
@@ -402,9 +404,9 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
 }
 
 /* `complete`: nothing of the part is missing, even if the file is cut off after it. */
-static void end_frames(Input *in, int complete)
+static void end_frames(Input *in, bool complete)
 {
-    in->frames_ended = 1;
+    in->frames_ended = true;
     in->is_part = complete;
     if (complete)
         in->damage.cut_off = false;
@@ -417,7 +419,7 @@ static void end_frames(Input *in, int complete)
     if (in->end == AV_NOPTS_VALUE && !is_span)
         return;                            /* the end of the input is the end */
     if (!in->options.copy || in->is_alone) /* no packets of other tracks follow */
-        in->tail_ended = 1;
+        in->tail_ended = true;
 }
 
 /* ---- frames, in the thread ---- */
@@ -427,7 +429,7 @@ static void give(Input *in, Decoded *d)
 {
     in->ready = *d;
     in->ready.returned = in->returned;
-    in->returned = 0;
+    in->returned = false;
     in->frames++;
     d->frame = NULL;
 }
@@ -446,7 +448,8 @@ static void show(Input *in, Decoded *d)
             return;
         in->ready = in->held;
         in->ready.frame = av_frame_clone(in->held.frame);
-        in->previewed = in->ready.preview = 1;
+        in->ready.preview = 1;
+        in->previewed = true;
     } else if (!in->frames && in->start.before && in->held.frame) {
         /* After a step back, the requested frame is the one before this one. */
         in->following = *d;
@@ -494,7 +497,7 @@ static void take_frame(Input *in, Decoded *d)
     d->decode_us = in->busy_us;
     in->busy_us = 0;
     if ((in->to != AV_NOPTS_VALUE && time >= in->to) || frame->pts >= in->span.end_pts) {
-        end_frames(in, 1);
+        end_frames(in, true);
         return;
     }
     in->video_end = FFMAX(in->video_end, frame_time(in, frame, FRAME_DURATION(frame)));
@@ -530,7 +533,7 @@ static int decode_one(Input *in)
         in->returned |= decoder_take_return(in->decoder);
         take_frame(in, &d);
     } else if (ret == AVERROR_EOF) {
-        end_frames(in, 0);
+        end_frames(in, false);
         ret = 0;
     }
     gpu_frame_free(&d.frame);
@@ -546,7 +549,7 @@ static int advance(Input *in)
         if (atomic_load(in->source->options.stop))
             return AVERROR_EOF;
         if (!in->frames_ended && in->options.frames >= 0 && in->frames >= in->options.frames)
-            end_frames(in, 1);
+            end_frames(in, true);
         if (!in->frames_ended)
             ret = decode_one(in);
         if (ret == AVERROR(EAGAIN))
@@ -636,8 +639,9 @@ int input_start(Input *in, const InputStart *start, MediaError *error)
     if (start) { /* a window begins again */
         in->start = *start;
         in->frames = 0;
-        in->input_ended = in->frames_ended = in->tail_ended = in->is_part = 0;
-        in->previewed = in->hurried = in->returned = 0;
+        in->input_ended = in->frames_ended = in->tail_ended = in->is_part = false;
+        in->previewed = in->returned = false;
+        in->hurried = 0;
         in->end = in->to;
         in->video_end = AV_NOPTS_VALUE;
         in->busy_us = 0;
@@ -741,7 +745,7 @@ void input_stop(Input *in)
     queue_stop(in->queue);
     demuxer_stop(in->demuxer);
     pthread_join(in->thread, NULL);
-    in->running = 0;
+    in->running = false;
     if (!in->options.shown)
         return;
     gpu_frame_free(&in->ready.frame);

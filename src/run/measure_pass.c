@@ -24,21 +24,14 @@ static int fail_lost(MediaError *error)
     return media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
 }
 
-/* MEDIA_LOST: one of the two is lost with the GPU. */
-static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
-{
-    const int ret =
-        equalizer_measure(w->pass->context, &w->measure, w->pass->params, frame, previous, error);
-    return ret == EQUALIZER_LOST ? fail_lost(error) : ret;
-}
-
 static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_t *mark,
                    MediaError *error)
 {
     size_t size = 0;
-    int ret = measure(w, frame, before, error);
-    if (ret != 0)
-        return ret;
+    int ret =
+        equalizer_measure(w->pass->context, &w->measure, w->pass->params, frame, before, error);
+    if (ret < 0)
+        return ret == MEDIA_LOST ? fail_lost(error) : ret;
     ret = lumeq_measure_pack(w->measure, NULL, &size);
     uint8_t *bytes = ret < 0 ? NULL : av_malloc(size);
     if (bytes)
@@ -72,10 +65,12 @@ static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
     int ret = in && (before || !w->before[0]) ? 0 : media_no_memory(error, MEDIA_INPUT);
     if (ret >= 0 && equalizer_colocate(w->pass->input.decoder.memory, before, in) < 0)
         ret = fail_lost(error);
-    if (ret == 0)
-        ret = measure(w, in, before, error);
-    if (ret == MEDIA_LOST)
+    if (ret >= 0)
+        ret = equalizer_measure(w->pass->context, &w->measure, w->pass->params, in, before, error);
+    if (ret == MEDIA_LOST) {
+        (void)fail_lost(error);
         gpu_frame_mark_lost(gpu_frame_is(frame) ? frame : w->before[0]);
+    }
     gpu_frame_free(&before);
     gpu_frame_free(&in);
     return ret;

@@ -1,5 +1,6 @@
 #include "run/pipeline.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ static Frame *wait_oldest(Pipeline *p, MediaError *error)
     pthread_mutex_lock(&p->lock);
     while (!frame->is_done)
         pthread_cond_wait(&p->changed, &p->lock);
-    if (frame->result < 0 && !error->fault)
+    if (frame->result < 0 && frame->result != MEDIA_LOST && !error->fault)
         *error = p->apply_error;
     pthread_mutex_unlock(&p->lock);
     p->in_flight_count--;
@@ -152,7 +153,7 @@ static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
     return ret;
 }
 
-/* Frees a decoded frame that no sink needs, or else brings it to the host. EQUALIZER_LOST: lost
+/* Frees a decoded frame that no sink needs, or else brings it to the host. MEDIA_LOST: lost
  * with the GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
@@ -162,7 +163,7 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     if (p->parts.source) {
         const int ret = frame_memory_download(p->parts.memory, &host, in);
         if (ret < 0)
-            return ret == AVERROR(ENOMEM) ? media_no_memory(error, MEDIA_INPUT) : EQUALIZER_LOST;
+            return ret == AVERROR(ENOMEM) ? media_no_memory(error, MEDIA_INPUT) : MEDIA_LOST;
     }
     gpu_frame_free(&f->decoded.frame);
     f->decoded.frame = host;
@@ -192,11 +193,11 @@ static int receive(Pipeline *p, MediaError *error)
     int ret = frame->result;
     if (ret == 0)
         ret = leave_source(p, frame, error);
-    if (ret == EQUALIZER_LOST && frame->out) {
+    if (ret == MEDIA_LOST && frame->out) {
         frame_memory_encode_on(p->parts.memory, NULL);
         gpu_frame_abandon(frame->out); /* it may still be written to */
     }
-    if (ret == EQUALIZER_LOST)
+    if (ret == MEDIA_LOST)
         return drop_lost(p, frame, error);
     for (int i = 0; i < FRAME_PREVIOUS; i++)
         gpu_frame_free(&frame->previous[i]);
@@ -206,7 +207,7 @@ static int receive(Pipeline *p, MediaError *error)
     return ret;
 }
 
-/* Finds the curve of a frame, and the frames before it. Returns 0, EQUALIZER_LOST, or a fault. */
+/* Finds the curve of a frame, and the frames before it. Returns 0, MEDIA_LOST, or a fault. */
 static int find_curve(Pipeline *p, Frame *f, MediaError *error)
 {
     if (p->parts.planned) {
@@ -228,7 +229,7 @@ static int find_curve(Pipeline *p, Frame *f, MediaError *error)
     if (f->decoded.returned)
         forget_before(p);
     if (!take_previous(p, f))
-        return EQUALIZER_LOST;
+        return MEDIA_LOST;
     if (f->curve)
         return 0;
     f->first = f->decoded.returned;
@@ -247,15 +248,16 @@ static int begin_next(Pipeline *p, MediaError *error)
             ret = receive(p, error);
         return ret < 0 ? ret : send_packets(p, &p->next);
     }
+    assert(p->in_flight_count < p->in_flight_most);
     Frame *f = p->in_flight[p->in_flight_count++] = p->next;
     p->next = NULL;
-    f->result = EQUALIZER_LOST;
+    f->result = MEDIA_LOST;
     f->is_done = true;
     AVFrame *decoded = av_frame_clone(f->decoded.frame);
     ret = decoded ? find_curve(p, f, error) : media_no_memory(error, MEDIA_INPUT);
     if (ret == 0)
         ret = submit(p, f, error);
-    if (ret < 0) {
+    if (ret < 0 && (ret != MEDIA_LOST || error->fault)) { /* receive() handles a lost frame */
         gpu_frame_free(&decoded);
         return ret;
     }
@@ -264,7 +266,7 @@ static int begin_next(Pipeline *p, MediaError *error)
     gpu_frame_free(&p->before[last]);
     memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
     p->before[0] = decoded;
-    return ret;
+    return 0;
 }
 
 static int run(Pipeline *p, MediaError *error)

@@ -1,5 +1,7 @@
 #include "run/run.h"
 
+#include <assert.h>
+
 static int give(RunLoop *run, Frame *f, MediaError *error)
 {
     const Sinks *sinks = &run->sinks;
@@ -82,8 +84,10 @@ int run_input(RunLoop *run, Input *input, MediaError *error)
 
 void sinks_add(Sinks *sinks, Sink sink)
 {
-    if (sink.self && sinks->count < SINKS_MOST)
-        sinks->all[sinks->count++] = sink;
+    if (!sink.self)
+        return;
+    assert(sinks->count < SINKS_MOST);
+    sinks->all[sinks->count++] = sink;
 }
 
 static int copy_packet(void *writer, AVPacket *packet, MediaError *error)

@@ -74,7 +74,7 @@ int frame_apply(LumeqContext *context, Frame *f, bool writes, MediaError *error)
     if (ret >= 0)
         ret = lumeq_curve_stats(f->curve, &f->stats);
     if (ret == LUMEQ_ERR_GPU)
-        return EQUALIZER_LOST;
+        return MEDIA_LOST;
     if (ret < 0)
         return equalizer_failed(error);
     f->stats.active.x += (int)in->crop_left; /* from the picture to its frame */

@@ -88,7 +88,7 @@ void frame_drop_pictures(Frame *frame);
 int frame_init_stats(Frame *frame, int arrays);
 
 /* Equalizes a frame into its `out` by its `curve` and `previous`, and fills its statistics.
- * `writes`: false: only the latter. 0, EQUALIZER_LOST, or MEDIA_INPUT. Any thread. */
+ * `writes`: false: only the latter. 0, MEDIA_LOST, or MEDIA_INPUT. Any thread. */
 int frame_apply(LumeqContext *context, Frame *frame, bool writes, MediaError *error);
 
 /* Records in `next` that `skipped`, the frame before it, was dropped. */

@@ -337,7 +337,7 @@ static int go_to(Rig *r, int64_t position)
 
 /* ---- */
 
-static void one_after_the_other(void)
+TEST(one_after_the_other)
 {
     Rig r;
     lifts = 1;
@@ -352,7 +352,7 @@ static void one_after_the_other(void)
 }
 
 /* After a change of the settings the shown frame and all waiting ones come again. */
-static void settings_reach_what_is_ahead(void)
+TEST(settings_reach_what_is_ahead)
 {
     Rig r;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
@@ -376,7 +376,7 @@ static void settings_reach_what_is_ahead(void)
 
 /* Many settings in a row while the first is still being applied: the picture that is shown goes on
  * changing, and the last one is right. */
-static void settings_overtake(void)
+TEST(settings_overtake)
 {
     Rig r;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
@@ -398,7 +398,7 @@ static void settings_overtake(void)
 }
 
 /* Nothing of before comes after a seek, whenever it is. */
-static void a_seek_leaves_nothing(void)
+TEST(a_seek_leaves_nothing)
 {
     Rig r;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
@@ -429,7 +429,7 @@ static void a_seek_leaves_nothing(void)
 
 /* While the frame of before is still on the screen, those behind the seek have their own history.
  */
-static void settings_after_a_seek(void)
+TEST(settings_after_a_seek)
 {
     Rig r;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
@@ -450,7 +450,7 @@ static void settings_after_a_seek(void)
 }
 
 /* Nobody waits for an equalizer that takes its time. */
-static void the_window_goes_on(void)
+TEST(the_window_goes_on)
 {
     Rig r;
     Frame *frame;
@@ -477,7 +477,7 @@ static void the_window_goes_on(void)
 }
 
 /* The end comes after the last frame, also if that is equalized again. */
-static void the_end_is_the_last(void)
+TEST(the_end_is_the_last)
 {
     Rig r;
     Frame *frame;
@@ -515,7 +515,7 @@ static void wait_until_decoded(const Rig *r)
 }
 
 /* Late frames are dropped before they are equalized, and the next one counts them. */
-static void late_frames_are_left_out(void)
+TEST(late_frames_are_left_out)
 {
     Rig r;
     Frame *frame;
@@ -551,7 +551,7 @@ static void late_frames_are_left_out(void)
 }
 
 /* Frames in the memory of a lost GPU are equalized again, whenever it is lost. */
-static void a_lost_gpu_takes_nothing(void)
+TEST(a_lost_gpu_takes_nothing)
 {
     for (int i = 0; i < 8; i++) {
         Rig r;
@@ -599,7 +599,7 @@ static int watch_waiting(Rig *r, int enough)
 
 /* Frames that are too large for two of them wait one by one, whatever the window asks for
  * meanwhile; small ones wait beside each other. */
-static void what_waits_is_bounded(void)
+TEST(what_waits_is_bounded)
 {
     for (int small = 0; small < 2; small++) {
         Rig r;
@@ -650,7 +650,7 @@ static void show_newest(Rig *r)
 /* A live frame that the window has not come for gives way to a newer one, as if it had not been;
  * not to one that was decoded while it was equalized, which would be for ever. Nothing of an input
  * before it is in the first one. */
-static void the_newest_is_shown(void)
+TEST(the_newest_is_shown)
 {
     for (int before = 0; before < 2; before++) {
         Rig r;
@@ -671,18 +671,4 @@ static void the_newest_is_shown(void)
     }
 }
 
-static const CheckTest tests[] = {
-    {"one_after_the_other", one_after_the_other},
-    {"settings_reach_what_is_ahead", settings_reach_what_is_ahead},
-    {"settings_overtake", settings_overtake},
-    {"a_seek_leaves_nothing", a_seek_leaves_nothing},
-    {"settings_after_a_seek", settings_after_a_seek},
-    {"the_window_goes_on", the_window_goes_on},
-    {"the_end_is_the_last", the_end_is_the_last},
-    {"late_frames_are_left_out", late_frames_are_left_out},
-    {"a_lost_gpu_takes_nothing", a_lost_gpu_takes_nothing},
-    {"what_waits_is_bounded", what_waits_is_bounded},
-    {"the_newest_is_shown", the_newest_is_shown},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

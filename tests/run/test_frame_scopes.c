@@ -55,7 +55,7 @@ static void count(enum AVPixelFormat format, int bytes, int shift, int semi)
     av_frame_free(&frame);
 }
 
-static void formats(void)
+TEST(formats)
 {
     count(AV_PIX_FMT_YUV420P, 1, 0, 0);
     plain = scopes;
@@ -80,7 +80,7 @@ static void formats(void)
 }
 
 /* Columns are those of who watches. */
-static void turned(void)
+TEST(turned)
 {
     AVFrame *frame = make(AV_PIX_FMT_YUV420P, 1, 0, 0);
     CHECK(frame_scopes_count(&scopes, frame, 1) == 0, "mirrored");
@@ -174,7 +174,7 @@ static size_t keep_rows(const AVFrame *frame, const FrameRows *rows, int planes)
     return kept;
 }
 
-static void rows_are_enough(void)
+TEST(rows_are_enough)
 {
     static const int turns[8][4] = {{1, 0, 0, 1},  {-1, 0, 0, -1}, {0, 1, -1, 0}, {0, -1, 1, 0},
                                     {1, 0, 0, -1}, {-1, 0, 0, 1},  {0, 1, 1, 0},  {0, -1, -1, 0}};
@@ -201,7 +201,7 @@ static void rows_are_enough(void)
         }
 }
 
-static void unknown(void)
+TEST(unknown)
 {
     AVFrame *frame = make(AV_PIX_FMT_YUV420P, 1, 0, 0);
     frame->format = AV_PIX_FMT_RGB24;
@@ -209,9 +209,4 @@ static void unknown(void)
     av_frame_free(&frame);
 }
 
-static const CheckTest tests[] = {{"formats", formats},
-                                  {"turned", turned},
-                                  {"rows_are_enough", rows_are_enough},
-                                  {"unknown", unknown}};
-
-CHECK_MAIN(tests)
+TEST_MAIN

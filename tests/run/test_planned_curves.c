@@ -112,7 +112,7 @@ static void check_all(Measured *measured, PlannedOptions options)
     av_frame_free(&frame);
 }
 
-static void test_frames(void)
+TEST(frames)
 {
     static const atomic_int never;
     const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = 8192 * 8192};
@@ -138,8 +138,4 @@ static void test_frames(void)
     source_close(&source);
 }
 
-static const CheckTest tests[] = {
-    {"frames", test_frames},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN

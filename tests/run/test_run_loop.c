@@ -93,34 +93,27 @@ static void expect(Log log, int64_t number, int wanted, const char *calls, const
     CHECK(strcmp(error.text, text) == 0, "%s, not %s", error.text, text);
 }
 
-static void frames_pass_all_sinks_in_order(void)
+TEST(frames_pass_all_sinks_in_order)
 {
     expect((Log){.fails_at = -1, .stops_at = -1}, 7, AVERROR_EOF,
            "p1 p1 A7 b7 c7 p2 p2 a8 b8 c8 p3 p3 e1 ", "a later error");
 }
 
-static void a_failure_ends_it(void)
+TEST(a_failure_ends_it)
 {
     expect((Log){.fails_at = 1, .code = MEDIA_OUTPUT, .stops_at = -1}, 0, MEDIA_OUTPUT,
            "p1 p1 A0 b0 c0 p2 p2 a1 b1 e0 ", "full");
 }
 
-static void a_complete_output_ends_it(void)
+TEST(a_complete_output_ends_it)
 {
     expect((Log){.fails_at = 0, .code = AVERROR_EOF, .stops_at = -1}, 0, AVERROR_EOF,
            "p1 p1 A0 b0 e1 ", "a later error");
 }
 
-static void a_stop_ends_it_after_the_frame(void)
+TEST(a_stop_ends_it_after_the_frame)
 {
     expect((Log){.fails_at = -1, .stops_at = 0}, 0, 0, "p1 p1 A0 b0 c0 e0 ", "a later error");
 }
 
-static const CheckTest tests[] = {
-    {"frames_pass_all_sinks_in_order", frames_pass_all_sinks_in_order},
-    {"a_failure_ends_it", a_failure_ends_it},
-    {"a_complete_output_ends_it", a_complete_output_ends_it},
-    {"a_stop_ends_it_after_the_frame", a_stop_ends_it_after_the_frame},
-};
-
-CHECK_MAIN(tests)
+TEST_MAIN
