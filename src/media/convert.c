@@ -20,33 +20,33 @@ static int sample_bits(const AVComponentDescriptor *component)
 }
 
 /* True if chroma is in one or two planes with samples like luma's. */
-static int is_chroma_plain(const AVPixFmtDescriptor *desc, int bytes)
+static bool is_chroma_plain(const AVPixFmtDescriptor *desc, int bytes)
 {
     const AVComponentDescriptor *luma = &desc->comp[0], *cb = &desc->comp[1], *cr = &desc->comp[2];
     if (cb->depth != luma->depth || cr->depth != luma->depth || cb->shift != luma->shift ||
         cr->shift != luma->shift)
-        return 0;
+        return false;
     if (cb->plane == 1 && cr->plane == 2)
         return cb->step == bytes && cr->step == bytes;
     return cb->plane == 1 && cr->plane == 1 && cb->step == 2 * bytes && cr->step == 2 * bytes &&
            cb->offset + cr->offset == bytes;
 }
 
-int convert_is_direct(enum AVPixelFormat format)
+bool convert_is_direct(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     const uint64_t other = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
                            AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_FLOAT;
     if (!desc || (desc->flags & other))
-        return 0;
+        return false;
     const AVComponentDescriptor *luma = &desc->comp[0], *alpha = &desc->comp[3];
     const int bytes = sample_bits(luma) > 8 ? 2 : 1;
     if (luma->depth < 8 || sample_bits(luma) > 16 || luma->plane != 0 || luma->offset != 0 ||
         luma->step != bytes || (bytes == 2 && (desc->flags & AV_PIX_FMT_FLAG_BE)))
-        return 0;
+        return false;
     if (desc->nb_components == 4 &&
         (alpha->plane != 3 || alpha->step != bytes || alpha->depth != luma->depth))
-        return 0;
+        return false;
     return desc->nb_components == 1 || (desc->nb_components >= 3 && is_chroma_plain(desc, bytes));
 }
 
@@ -62,7 +62,7 @@ SampleLayout convert_layout(enum AVPixelFormat direct)
     };
 }
 
-int convert_is_rgb(enum AVPixelFormat format)
+bool convert_is_rgb(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     return desc && ((desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) ||
@@ -80,7 +80,7 @@ int convert_depth(enum AVPixelFormat format)
     return depth;
 }
 
-static int has_alpha(const AVPixFmtDescriptor *desc)
+static bool has_alpha(const AVPixFmtDescriptor *desc)
 {
     return (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
@@ -122,7 +122,7 @@ enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
     return best;
 }
 
-static int is_deeper(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from, int depth)
+static bool is_deeper(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from, int depth)
 {
     return to->comp[0].depth == depth && to->comp[0].shift == 0 &&
            to->nb_components == from->nb_components && has_alpha(to) == has_alpha(from) &&
@@ -140,7 +140,7 @@ enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth)
     return direct;
 }
 
-int convert_can_make(enum AVPixelFormat format)
+bool convert_can_make(enum AVPixelFormat format)
 {
     return sws_isSupportedOutput(format);
 }
@@ -160,11 +160,22 @@ enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full)
     return format;
 }
 
-int convert_is_full(const AVFrame *frame)
+bool convert_is_full(const AVFrame *frame)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
     return frame->color_range == AVCOL_RANGE_JPEG || convert_is_rgb(frame->format) ||
            (frame->color_range == AVCOL_RANGE_UNSPECIFIED && desc && desc->nb_components < 3);
+}
+
+AVFrame *convert_new_frame(enum AVPixelFormat format, int width, int height)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return NULL;
+    frame->format = format;
+    frame->width = width;
+    frame->height = height;
+    return frame;
 }
 
 static int sws_matrix(enum AVColorSpace space)
@@ -368,7 +379,7 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     return ret < 0 ? ret : 0;
 }
 
-int convert_has_margins(const AVFrame *frame)
+bool convert_has_margins(const AVFrame *frame)
 {
     return frame->crop_left || frame->crop_right || frame->crop_top || frame->crop_bottom;
 }
@@ -395,12 +406,11 @@ int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to)
 {
     if (!convert_has_margins(to))
         return convert_frame(converter, from, to);
-    AVFrame *picture = av_frame_alloc();
+    AVFrame *picture =
+        convert_new_frame(to->format, to->width - (int)(to->crop_left + to->crop_right),
+                          to->height - (int)(to->crop_top + to->crop_bottom));
     if (!picture)
         return AVERROR(ENOMEM);
-    picture->format = to->format;
-    picture->width = to->width - (int)(to->crop_left + to->crop_right);
-    picture->height = to->height - (int)(to->crop_top + to->crop_bottom);
     picture->color_range = to->color_range;
     picture->colorspace = matrix_for(from, to);
     int ret = convert_frame(converter, from, picture);

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_MEDIA_CONVERT_H
 #define LUMEQ_MEDIA_CONVERT_H
 
+#include <stdbool.h>
+
 #include <libavutil/frame.h>
 #include <libavutil/pixfmt.h>
 
@@ -10,7 +12,7 @@
  * 8 to 16 bits, little-endian above 8. Cb and Cr have the same kind of samples in two planes or
  * one; alpha too, in plane 3.
  */
-int convert_is_direct(enum AVPixelFormat format);
+bool convert_is_direct(enum AVPixelFormat format);
 
 /* The sample layout of a direct format. */
 typedef struct SampleLayout {
@@ -30,16 +32,19 @@ enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth);
 
 /* True for RGB, palettes and XYZ. */
-int convert_is_rgb(enum AVPixelFormat format);
+bool convert_is_rgb(enum AVPixelFormat format);
 
 /* Bits of the deepest component; 0 for an invalid format. */
 int convert_depth(enum AVPixelFormat format);
 
 /* True if frames can be converted to this format. */
-int convert_can_make(enum AVPixelFormat format);
+bool convert_can_make(enum AVPixelFormat format);
 
 /* Replaces a yuvj format by its yuv format and sets `*full`; returns others unchanged. */
 enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full);
+
+/* A frame without buffers. NULL: out of memory. */
+AVFrame *convert_new_frame(enum AVPixelFormat format, int width, int height);
 
 /* {0} is valid. Not thread-safe. */
 typedef struct Converter {
@@ -59,10 +64,10 @@ typedef struct Converter {
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 
 /* True for full range: by its tag, for RGB, and for gray without a tag. */
-int convert_is_full(const AVFrame *frame);
+bool convert_is_full(const AVFrame *frame);
 
 /* True if crop_* are not all 0. They are the sizes of the black margins around the picture. */
-int convert_has_margins(const AVFrame *frame);
+bool convert_has_margins(const AVFrame *frame);
 
 /* Like convert_frame(), but leaves black margins of to->crop_*. */
 int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to);

@@ -58,7 +58,7 @@ FrameMemory *frame_memory_create(const FrameAllocator *allocator)
     return m;
 }
 
-int frame_memory_owns(FrameMemory *m, const uint8_t *data)
+bool frame_memory_owns(FrameMemory *m, const uint8_t *data)
 {
     int found = 0;
     pthread_mutex_lock(&m->blocks_lock);
@@ -256,14 +256,9 @@ void frame_memory_copy_in(FrameMemory *m, AVFrame *frame)
 /* Returns a host frame with the properties of `in` but no planes. */
 static AVFrame *host_frame_like(const AVFrame *in)
 {
-    AVFrame *out = av_frame_alloc();
-    if (!out || av_frame_copy_props(out, in) < 0) {
+    AVFrame *out = convert_new_frame(gpu_frame_format(in), in->width, in->height);
+    if (out && av_frame_copy_props(out, in) < 0)
         av_frame_free(&out);
-        return NULL;
-    }
-    out->format = gpu_frame_format(in);
-    out->width = in->width;
-    out->height = in->height;
     return out;
 }
 

@@ -5,6 +5,8 @@
 #ifndef LUMEQ_MEDIA_FRAME_MEMORY_H
 #define LUMEQ_MEDIA_FRAME_MEMORY_H
 
+#include <stdbool.h>
+
 #include <libavcodec/avcodec.h>
 
 /* Both functions may be called from any thread. alloc returns memory aligned to at least 64 bytes,
@@ -45,8 +47,8 @@ int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *fr
  * NULL: host frames. Call in the thread of frame_memory_output(). */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 
-/* Returns 1 if this plane's memory came from the allocator. Any thread. */
-int frame_memory_owns(FrameMemory *memory, const uint8_t *data);
+/* True if this plane's memory came from the allocator. Any thread. */
+bool frame_memory_owns(FrameMemory *memory, const uint8_t *data);
 
 /* Writes statistics about slow paths ("12 frames copied, 3 in ordinary memory") to `text`; returns
  * 0 if there were none. */

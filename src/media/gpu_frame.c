@@ -140,13 +140,13 @@ void gpu_device_mark_lost(AVBufferRef *device)
         atomic_store(lost, 1);
 }
 
-int gpu_device_is_lost(const AVBufferRef *device)
+bool gpu_device_is_lost(const AVBufferRef *device)
 {
     atomic_int *lost = lost_flag(device);
     return lost && atomic_load(lost);
 }
 
-int gpu_surfaces_are_lost(const AVBufferRef *surfaces)
+bool gpu_surfaces_are_lost(const AVBufferRef *surfaces)
 {
     return gpu_device_is_lost(((AVHWFramesContext *)surfaces->data)->device_ref);
 }
@@ -157,7 +157,7 @@ void gpu_frame_mark_lost(const AVFrame *frame)
         gpu_device_mark_lost(frames_of(frame)->device_ref);
 }
 
-int gpu_frame_is_lost(const AVFrame *frame)
+bool gpu_frame_is_lost(const AVFrame *frame)
 {
     return gpu_frame_is(frame) && frame->hw_frames_ctx &&
            gpu_surfaces_are_lost(frame->hw_frames_ctx);

@@ -7,6 +7,8 @@
 #ifndef LUMEQ_MEDIA_GPU_FRAME_H
 #define LUMEQ_MEDIA_GPU_FRAME_H
 
+#include <stdbool.h>
+
 #include <libavcodec/avcodec.h>
 
 #include "media/convert.h"
@@ -42,10 +44,10 @@ int gpu_device_open(AVBufferRef **device, void *context, void *stream);
 void gpu_device_mark_lost(AVBufferRef *device);
 
 /* `device` may be NULL. Any thread. */
-int gpu_device_is_lost(const AVBufferRef *device);
+bool gpu_device_is_lost(const AVBufferRef *device);
 
 /* The same for an AVHWFramesContext on such a device. Any thread. */
-int gpu_surfaces_are_lost(const AVBufferRef *surfaces);
+bool gpu_surfaces_are_lost(const AVBufferRef *surfaces);
 
 /* The CUDA stream of a GPU frame; NULL for a host frame. */
 void *gpu_frame_stream(const AVFrame *frame);
@@ -85,7 +87,7 @@ void gpu_frame_abandon(AVFrame *frame);
 void gpu_frame_mark_lost(const AVFrame *frame);
 
 /* True if the frame is on a lost GPU. Any thread. */
-int gpu_frame_is_lost(const AVFrame *frame);
+bool gpu_frame_is_lost(const AVFrame *frame);
 
 /* Like av_frame_unref() and av_frame_free(), but leak frames of a lost GPU. */
 void gpu_frame_unref(AVFrame *frame);

@@ -321,7 +321,7 @@ LogNote codec_log_take(CodecLog *log)
     return note.error[0] ? note : current.note;
 }
 
-int codec_log_has_damage(const CodecLog *log)
+bool codec_log_has_damage(const CodecLog *log)
 {
     pthread_mutex_lock(&log_state.lock);
     const int damage = log->note.damage;

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_LOG_H
 #define LUMEQ_MEDIA_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <libavcodec/avcodec.h>
@@ -51,7 +52,7 @@ void codec_log_open(CodecLog *log, AVCodecContext *codec);
 LogNote codec_log_take(CodecLog *log);
 
 /* True if the codec has reported damage that was not taken. */
-int codec_log_has_damage(const CodecLog *log);
+bool codec_log_has_damage(const CodecLog *log);
 
 /* Call after the codec is closed. Accepts a log that was never opened. */
 void codec_log_close(CodecLog *log);

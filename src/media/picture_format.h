@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_PICTURE_FORMAT_H
 #define LUMEQ_MEDIA_PICTURE_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,6 +79,6 @@ PictureTurn picture_upright(void);
 PictureTurn picture_turn(const int32_t matrix[9]);
 
 /* True if picture_turn() matches the matrix to within a degree, or the matrix is invalid. */
-int picture_turn_is_whole(const int32_t matrix[9]);
+bool picture_turn_is_whole(const int32_t matrix[9]);
 
 #endif

@@ -43,7 +43,7 @@ static int find_place(const char *pattern, Place *place)
     return found == 1;
 }
 
-int picture_pattern_is(const char *path)
+bool picture_pattern_is(const char *path)
 {
     Place place;
     return find_place(path, &place);

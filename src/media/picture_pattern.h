@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_PICTURE_PATTERN_H
 #define LUMEQ_MEDIA_PICTURE_PATTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,7 @@ enum AVCodecID picture_codec(const char *path);
 
 /* True if the file name (not its folder) has exactly one %d, or %03d for at least 3 digits (at most
  * 9). */
-int picture_pattern_is(const char *path);
+bool picture_pattern_is(const char *path);
 
 /* Returns the name with this number; free with av_free(). NULL: out of memory, or not a pattern. */
 char *picture_pattern_name(const char *pattern, int64_t number);

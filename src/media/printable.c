@@ -15,7 +15,7 @@ int utf8_read(const char *text, uint32_t *character)
     return (int)(at - (const uint8_t *)text);
 }
 
-int is_control_character(uint32_t c)
+bool is_control_character(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_PRINTABLE_H
 #define LUMEQ_MEDIA_PRINTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,7 @@ int utf8_read(const char *text, uint32_t *character);
 
 /* True for characters that control a terminal (C0, DEL, C1) or change the direction or line breaks
  * of surrounding text. */
-int is_control_character(uint32_t character);
+bool is_control_character(uint32_t character);
 
 /* Writes the first character of `text`, escaped if it is a control character or invalid UTF-8.
  * Returns its length in `text`. */

@@ -14,13 +14,11 @@ int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn b
     const double across = frame->width * aspect, down = frame->height;
     const double by_x = (by.xx ? width : height) / across, by_y = (by.xx ? height : width) / down;
     const double share = FFMIN(by_x, by_y);
-    AVFrame *small = av_frame_alloc();
+    AVFrame *small = convert_new_frame(AV_PIX_FMT_RGBA, FFMAX((int)(across * share + 0.5), 1),
+                                       FFMAX((int)(down * share + 0.5), 1));
     *picture = (SmallPicture){0};
     if (!small)
         return AVERROR(ENOMEM);
-    small->format = AV_PIX_FMT_RGBA;
-    small->width = FFMAX((int)(across * share + 0.5), 1);
-    small->height = FFMAX((int)(down * share + 0.5), 1);
     small->color_range = AVCOL_RANGE_JPEG;
     int ret = convert_frame(converter, frame, small);
     if (ret >= 0) {
@@ -71,15 +69,12 @@ int picture_encode(enum AVCodecID id, AVFrame *frame, int quality, AVPacket *pac
 /* Converts to JPEG's YUV. */
 static AVFrame *to_yuv(Converter *converter, const SmallPicture *picture)
 {
-    AVFrame *rgb = av_frame_alloc(), *yuv = av_frame_alloc();
+    AVFrame *rgb = convert_new_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);
+    AVFrame *yuv = convert_new_frame(AV_PIX_FMT_YUV420P, picture->width, picture->height);
     int ret = rgb && yuv ? 0 : AVERROR(ENOMEM);
     if (ret >= 0) {
-        rgb->format = AV_PIX_FMT_RGBA;
-        rgb->width = yuv->width = picture->width;
-        rgb->height = yuv->height = picture->height;
         rgb->data[0] = picture->pixels;
         rgb->linesize[0] = picture->width * 4;
-        yuv->format = AV_PIX_FMT_YUV420P;
         yuv->color_range = AVCOL_RANGE_JPEG;
         yuv->colorspace = AVCOL_SPC_SMPTE170M;
         ret = convert_frame(converter, rgb, yuv);

@@ -1,6 +1,5 @@
 #include "run/curve_maker.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +30,7 @@ MeasuredFrame measured_frame(const AVFrame *frame, int64_t shift)
     };
 }
 
-int measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b)
+bool measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b)
 {
     return a->pts == b->pts && a->duration == b->duration && a->width == b->width &&
            a->height == b->height && a->format == b->format && a->range == b->range &&
@@ -230,7 +229,7 @@ int64_t planned_count(const PlannedCurves *p)
     return p->count;
 }
 
-int planned_differs(const PlannedCurves *p)
+bool planned_differs(const PlannedCurves *p)
 {
     return p->differs || p->count < p->options.count;
 }

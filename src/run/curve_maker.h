@@ -2,6 +2,7 @@
 #ifndef LUMEQ_RUN_CURVE_MAKER_H
 #define LUMEQ_RUN_CURVE_MAKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lumeq/lumeq.h"
@@ -23,7 +24,7 @@ typedef struct MeasuredFrame {
 MeasuredFrame measured_frame(const AVFrame *frame, int64_t shift);
 
 /* True if times and format are the same. */
-int measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
+bool measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
 
 /* The time of a frame for the history, after `shift` is subtracted from its pts. */
 LumeqMoment measured_moment(const MeasuredFrame *frame, int64_t number, int64_t shift,
@@ -108,7 +109,7 @@ int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqC
 int64_t planned_count(const PlannedCurves *planned);
 
 /* After the last frame: true if the frames were not the measured ones. */
-int planned_differs(const PlannedCurves *planned);
+bool planned_differs(const PlannedCurves *planned);
 
 void planned_close(PlannedCurves **planned);
 

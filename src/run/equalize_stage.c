@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -569,7 +568,7 @@ void equalize_stage_redo(EqualizeStage *s)
     give_orders(s);
 }
 
-int equalize_stage_is_behind(const EqualizeStage *s)
+bool equalize_stage_is_behind(const EqualizeStage *s)
 {
     return s->has_shown && s->shown_revision != s->orders.revision;
 }
@@ -608,7 +607,7 @@ int64_t equalize_stage_lost(const EqualizeStage *s)
     return atomic_load(&s->lost);
 }
 
-int equalize_stage_is_lost(const EqualizeStage *s)
+bool equalize_stage_is_lost(const EqualizeStage *s)
 {
     return lumeq_context_backend_name(s->options.context) != s->backend;
 }

@@ -13,6 +13,8 @@
 #ifndef LUMEQ_RUN_EQUALIZE_STAGE_H
 #define LUMEQ_RUN_EQUALIZE_STAGE_H
 
+#include <stdbool.h>
+
 #include "run/input.h"
 
 typedef struct EqualizeStageOptions {
@@ -66,7 +68,7 @@ void equalize_stage_set(EqualizeStage *stage, const LumeqParams *params);
 void equalize_stage_redo(EqualizeStage *stage);
 
 /* True until the shown frame comes with the latest settings. */
-int equalize_stage_is_behind(const EqualizeStage *stage);
+bool equalize_stage_is_behind(const EqualizeStage *stage);
 
 /* Whether outputs may be in the GPU's memory. At first they may not. */
 void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
@@ -84,7 +86,7 @@ int equalize_stage_waiting(EqualizeStage *stage);
 int64_t equalize_stage_lost(const EqualizeStage *stage);
 
 /* Not 0: the GPU was lost. Any thread. */
-int equalize_stage_is_lost(const EqualizeStage *stage);
+bool equalize_stage_is_lost(const EqualizeStage *stage);
 
 /* Ends the thread. */
 void equalize_stage_stop(EqualizeStage *stage);

@@ -9,13 +9,13 @@ int equalizer_failed(MediaError *error)
     return media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
 }
 
-int equalizer_writes(const LumeqParams *params)
+bool equalizer_writes(const LumeqParams *params)
 {
     return params->mode != LUMEQ_MODE_OFF || params->deflicker > 0 || params->brightness != 0 ||
            (params->gamma != 0 && params->gamma != 1);
 }
 
-int equalizer_writes_chroma(const LumeqParams *params)
+bool equalizer_writes_chroma(const LumeqParams *params)
 {
     return equalizer_writes(params) && !params->reference && params->chroma == LUMEQ_CHROMA_SCALE;
 }
@@ -56,7 +56,7 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
 }
 
 /* True if both have the same size, format and range; they may be in different memory. */
-static int is_alike(const AVFrame *before, const AVFrame *in)
+static bool is_alike(const AVFrame *before, const AVFrame *in)
 {
     return before->width == in->width && before->height == in->height &&
            before->crop_left == in->crop_left && before->crop_right == in->crop_right &&

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_RUN_EQUALIZER_FRAME_H
 #define LUMEQ_RUN_EQUALIZER_FRAME_H
 
+#include <stdbool.h>
+
 #include "lumeq/lumeq.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
@@ -18,10 +20,10 @@ LumeqFrameStats equalizer_init_stats(StatsArrays *arrays);
 int equalizer_failed(MediaError *error);
 
 /* True if these parameters may change a frame. */
-int equalizer_writes(const LumeqParams *params);
+bool equalizer_writes(const LumeqParams *params);
 
 /* True if these parameters may change chroma. */
-int equalizer_writes_chroma(const LumeqParams *params);
+bool equalizer_writes_chroma(const LumeqParams *params);
 
 /* A frame for the library. `out` may be NULL: then the frame is only measured. Chroma is included
  * if `out` has its own. Frames must be direct (media/convert.h); black margins are left

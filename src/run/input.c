@@ -1,7 +1,6 @@
 #include "run/input.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include <libavutil/time.h>
@@ -760,7 +759,7 @@ Decoder *input_decoder(const Input *in)
     return in->decoder;
 }
 
-int input_is_part(const Input *in)
+bool input_is_part(const Input *in)
 {
     return in->is_part;
 }

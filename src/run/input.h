@@ -9,6 +9,8 @@
 #ifndef LUMEQ_RUN_INPUT_H
 #define LUMEQ_RUN_INPUT_H
 
+#include <stdbool.h>
+
 #include "media/error.h"
 #include "media/input/damage.h"
 #include "media/input/decoder.h"
@@ -106,7 +108,7 @@ void input_stop(Input *input);
 /* ---- while stopped ---- */
 
 /* In a window, also after AVERROR_EOF: true if the requested part has ended before the source. */
-int input_is_part(const Input *input);
+bool input_is_part(const Input *input);
 
 /* Fills `text` with a sentence about the damage, or returns 0 if none was found. `lost`: frames
  * lost after decoding. */

@@ -220,7 +220,7 @@ int lookahead_next(Lookahead *l, MeasuredFrame *frame, LumeqCurve **curve, Media
     return 1;
 }
 
-int lookahead_is_damaged(const Lookahead *l)
+bool lookahead_is_damaged(const Lookahead *l)
 {
     return l->damaged;
 }

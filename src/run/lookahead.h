@@ -5,6 +5,8 @@
 #ifndef LUMEQ_RUN_LOOKAHEAD_H
 #define LUMEQ_RUN_LOOKAHEAD_H
 
+#include <stdbool.h>
+
 #include "run/curve_maker.h"
 #include "run/input.h"
 
@@ -39,7 +41,7 @@ int lookahead_next(Lookahead *lookahead, MeasuredFrame *frame, LumeqCurve **curv
                    MediaError *error);
 
 /* After lookahead_next() has returned 0: true if the input is known to be damaged. */
-int lookahead_is_damaged(const Lookahead *lookahead);
+bool lookahead_is_damaged(const Lookahead *lookahead);
 
 /* Ends its threads. NULL is allowed inside. */
 void lookahead_close(Lookahead **lookahead);

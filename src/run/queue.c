@@ -1,6 +1,7 @@
 #include "run/queue.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,10 +49,10 @@ static void *item_at(const Queue *q, int index)
     return q->items + (size_t)place(q, index) * q->options.item;
 }
 
-static int has_room(const Queue *q, int64_t bytes)
+static bool has_room(const Queue *q, int64_t bytes)
 {
     if (q->count == q->options.count)
-        return 0;
+        return false;
     return !q->count || !q->options.bytes || q->waiting + bytes <= q->options.bytes;
 }
 
@@ -74,7 +75,7 @@ static void empty(Queue *q)
         free_first(q);
 }
 
-static int is_over(const Queue *q)
+static bool is_over(const Queue *q)
 {
     return q->stopped || q->end;
 }

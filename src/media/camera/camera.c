@@ -63,7 +63,7 @@ struct Camera {
 /* A dummy input format, because sources report theirs. */
 static const AVInputFormat v4l2_format = {.name = "v4l2", .long_name = "V4L2"};
 
-static int is_raw(const AVCodecParameters *par)
+static bool is_raw(const AVCodecParameters *par)
 {
     return par->codec_id == AV_CODEC_ID_RAWVIDEO;
 }
@@ -130,15 +130,15 @@ static void set_there(Camera *c, int ret)
 }
 
 /* Decoders and files need the same format as before. */
-static int is_same(const Camera *c)
+static bool is_same(const Camera *c)
 {
     const AVCodecParameters *was = c->format->streams[0]->codecpar;
     const AVCodecParameters *is = v4l2_device_parameters(c->device);
     if (is->codec_id != was->codec_id || (is_raw(was) && is->format != was->format))
-        return 0;
+        return false;
     const AVRational rate = v4l2_device_rate(c->device), old = c->setting.rate;
     if (c->ends_changed && (int64_t)rate.num * old.den != (int64_t)old.num * rate.den)
-        return 0;
+        return false;
     return is->width == c->setting.width && is->height == c->setting.height;
 }
 

@@ -54,11 +54,16 @@ int camera_device_fail(MediaError *error, int fault, const char *path, const cha
     }
 }
 
+const char *camera_device_text(const char *path, const char *name, char text[400])
+{
+    snprintf(text, 400, name[0] ? "%s (%s)" : "%s", media_quote(path), name);
+    return text;
+}
+
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error)
 {
-    char what[400];
-    snprintf(what, sizeof(what), "the camera %s%s%s%s", media_quote(path), name[0] ? " (" : "",
-             name, name[0] ? ")" : "");
+    char device[400], what[420];
+    snprintf(what, sizeof(what), "the camera %s", camera_device_text(path, name, device));
     if (system_error == ENOSPC)
         return media_fail(error, MEDIA_INPUT,
                           "%s has no room on its USB bus: use another port, a smaller "
@@ -113,9 +118,9 @@ static int open_node(const char *path, CameraDevice *device, NodeKind *kind, Med
         return fd;
     close(fd);
     *kind = NODE_OTHER;
-    return media_fail(error, MEDIA_INPUT, "%s%s%s%s is not a camera: it cannot capture video",
-                      media_quote(path), device->name[0] ? " (" : "", device->name,
-                      device->name[0] ? ")" : "");
+    char text[400];
+    return media_fail(error, MEDIA_INPUT, "%s is not a camera: it cannot capture video",
+                      camera_device_text(path, device->name, text));
 }
 
 int camera_next_device(int *next, char path[32])

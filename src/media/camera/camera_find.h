@@ -39,6 +39,9 @@ int camera_fail(MediaError *error, const char *path, const char *name, int syste
 int camera_device_fail(MediaError *error, int fault, const char *path, const char *what,
                        int system_error);
 
+/* "'/dev/video0' (HD Webcam)"; `name` may be "". Returns `text`. */
+const char *camera_device_text(const char *path, const char *name, char text[400]);
+
 /* Converts "2" to its device path, or copies a path. Returns 1 for a number. */
 int camera_device_path(const char *wanted, char path[256]);
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,16 +50,17 @@ typedef struct Loopback {
 /* ---- finding one ---- */
 
 /* "the virtual camera '/dev/video9' (Dummy)" */
-static const char *what(const CameraDevice *device, char text[400])
+static const char *what(const CameraDevice *device, char text[420])
 {
-    snprintf(text, 400, "the virtual camera %s%s%s%s", media_quote(device->path),
-             device->name[0] ? " (" : "", device->name, device->name[0] ? ")" : "");
+    char name[400];
+    snprintf(text, 420, "the virtual camera %s",
+             camera_device_text(device->path, device->name, name));
     return text;
 }
 
 static int device_fail(const CameraDevice *device, int system_error, MediaError *error)
 {
-    char text[400];
+    char text[420];
     return camera_device_fail(error, MEDIA_OUTPUT, device->path, what(device, text), system_error);
 }
 
@@ -80,12 +80,13 @@ static int open_device(const char *path, CameraDevice *device, MediaError *error
     if ((can & V4L2_CAP_VIDEO_OUTPUT) && (can & V4L2_CAP_READWRITE))
         return fd;
     close(fd);
+    char text[400];
     if ((can & V4L2_CAP_VIDEO_CAPTURE) && strcmp(device->driver, LOOPBACK) == 0)
         return device_fail(device, EBUSY, error);
     return media_fail(
         error, MEDIA_USAGE,
-        "%s%s%s%s is not a virtual camera: no pictures can be written to it; " HOW_TO_HAVE_ONE,
-        media_quote(path), device->name[0] ? " (" : "", device->name, device->name[0] ? ")" : "");
+        "%s is not a virtual camera: no pictures can be written to it; " HOW_TO_HAVE_ONE,
+        camera_device_text(path, device->name, text));
 }
 
 static int open_first(CameraDevice *device, MediaError *error)
@@ -188,7 +189,7 @@ static int loopback_set(void *self, const AVFrame *first, AVRational rate, const
     (void)input;
     Loopback *o = self;
     const Format *order[FORMATS];
-    char text[400];
+    char text[420];
     struct v4l2_pix_format set = {0};
     int ret = AVERROR(EINVAL);
     if (first->width < 2 || first->height < 2)
@@ -251,7 +252,7 @@ static int loopback_send(void *self, const AVFrame *frame, int64_t time, MediaEr
 {
     (void)time; /* the device takes its own */
     Loopback *o = self;
-    char text[400];
+    char text[420];
     uint8_t *planes[4];
     const uint8_t *from[4] = {frame->data[0], frame->data[1], frame->data[2]};
     (void)av_image_fill_pointers(planes, o->format->pixels, o->height, o->picture, o->strides);

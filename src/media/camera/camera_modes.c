@@ -219,7 +219,7 @@ static int format_rank(const char *format)
 
 /* ---- matching ---- */
 
-static int is_format(const CameraMode *mode, const char *wanted)
+static bool is_format(const CameraMode *mode, const char *wanted)
 {
     char code[8];
     camera_fourcc_text(mode->fourcc, code);
@@ -227,10 +227,10 @@ static int is_format(const CameraMode *mode, const char *wanted)
            (mode->format && av_strcasecmp(wanted, mode->format) == 0);
 }
 
-static int has_size(const CameraMode *mode, int width, int height)
+static bool has_size(const CameraMode *mode, int width, int height)
 {
     if (!mode->width)
-        return 1;
+        return true;
     if (!mode->max_width)
         return mode->width == width && mode->height == height;
     return width >= mode->width && width <= mode->max_width && height >= mode->height &&

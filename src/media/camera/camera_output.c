@@ -79,7 +79,7 @@ void camera_output_text(const CameraOutput *o, char *text, size_t size)
 
 /* ---- pictures ---- */
 
-static int is_cropped(int from, int to)
+static bool is_cropped(int from, int to)
 {
     return from >= to && from - to <= MOST_CROPPED;
 }
@@ -143,7 +143,7 @@ int camera_output_write(CameraOutput *o, const AVFrame *frame, int64_t time, Med
     return camera_output_repeat(o, time, error);
 }
 
-int camera_output_is_watched(CameraOutput *o)
+bool camera_output_is_watched(CameraOutput *o)
 {
     int width, height;
     return o->kind->wanted(o->self, &width, &height) != AV_PIX_FMT_NONE;

@@ -5,6 +5,7 @@
 #ifndef LUMEQ_MEDIA_CAMERA_OUTPUT_H
 #define LUMEQ_MEDIA_CAMERA_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,7 +46,7 @@ int camera_output_write(CameraOutput *output, const AVFrame *frame, int64_t time
 int camera_output_repeat(CameraOutput *output, int64_t time, MediaError *error);
 
 /* False if certainly nobody watches. A v4l2loopback does not tell. */
-int camera_output_is_watched(CameraOutput *output);
+bool camera_output_is_watched(CameraOutput *output);
 
 /* Reconnects to PipeWire after it has ended, and notes both. Call several times a second. */
 void camera_output_tend(CameraOutput *output, int64_t now, void (*note)(const char *line));

@@ -248,7 +248,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     return 0;
 }
 
-int decoder_is_on_gpu(const Decoder *d)
+bool decoder_is_on_gpu(const Decoder *d)
 {
     return d->on_gpu && !d->refused;
 }
@@ -280,7 +280,7 @@ void decoder_join(Decoder *d)
 }
 
 /* True if memory ran out, which many decoders report as damaged data. */
-static int is_out_of_memory(const Decoder *d, int ret)
+static bool is_out_of_memory(const Decoder *d, int ret)
 {
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
     return ret == AVERROR(ENOMEM) || (ret < 0 && atomic_load(&d->no_memory)) ||
@@ -367,7 +367,7 @@ static int come_back(Decoder *d)
 /* Some decoders return a frame without a surface if no surface is free, or for a packet without a
  * picture. If the video changes to one that the GPU does not support, FFmpeg's decoder goes on in
  * software by itself. */
-static int gpu_has_failed(const Decoder *d, int ret)
+static bool gpu_has_failed(const Decoder *d, int ret)
 {
     const AVFrame *f = d->raw;
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
@@ -674,7 +674,7 @@ static bool drop_broken(Decoder *d)
     return 1;
 }
 
-static int is_different(const Decoder *d, const AVFrame *frame)
+static bool is_different(const Decoder *d, const AVFrame *frame)
 {
     const VideoShape *s = &d->shape;
     return frame->width != s->width || frame->height != s->height ||

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_MEDIA_DECODER_H
 #define LUMEQ_MEDIA_DECODER_H
 
+#include <stdbool.h>
+
 #include <libavcodec/avcodec.h>
 
 #include "media/frame_memory.h"
@@ -45,7 +47,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
                  MediaError *error);
 
 /* True if the GPU decodes. Only from the decoding thread. */
-int decoder_is_on_gpu(const Decoder *decoder);
+bool decoder_is_on_gpu(const Decoder *decoder);
 
 /* The shape that frames are converted to; width 0 before the first one. */
 VideoShape decoder_shape(const Decoder *decoder);

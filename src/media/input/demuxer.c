@@ -1,7 +1,6 @@
 #include "media/input/demuxer.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/fifo.h>

@@ -30,15 +30,15 @@ static const NetworkScheme schemes[] = {
     {"tls", "tls,tcp", NULL, 0, 0},
 };
 
-static int is_supported(const NetworkScheme *scheme)
+static bool is_supported(const NetworkScheme *scheme)
 {
     if (scheme->session)
         return av_find_input_format(scheme->session) != NULL;
     void *state = NULL;
     for (const char *name; (name = avio_enum_protocols(&state, 0));)
         if (strcmp(name, scheme->name) == 0)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 const NetworkScheme *network_scheme(const char *name)
@@ -50,7 +50,7 @@ const NetworkScheme *network_scheme(const char *name)
     return NULL;
 }
 
-int network_is_local(const char *url)
+bool network_is_local(const char *url)
 {
     static const char ending[] = ".local";
     char host[256];
@@ -70,7 +70,7 @@ void network_list_schemes(char *text, size_t size)
             av_strlcatf(text, size, "%s%s://", text[0] ? ", " : "", schemes[i].name);
 }
 
-int network_is_silent(const Network *n)
+bool network_is_silent(const Network *n)
 {
     const double silence_us = (double)(av_gettime_relative() - n->heard);
     const double limit_us = n->options.silence_s * AV_TIME_BASE;

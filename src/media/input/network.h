@@ -2,6 +2,8 @@
 #ifndef LUMEQ_MEDIA_NETWORK_H
 #define LUMEQ_MEDIA_NETWORK_H
 
+#include <stdbool.h>
+
 #include <libavformat/avformat.h>
 
 #include "media/error.h"
@@ -36,7 +38,7 @@ typedef struct Network {
 const NetworkScheme *network_scheme(const char *name);
 
 /* True if the name of a URL's host ends in ".local". */
-int network_is_local(const char *url);
+bool network_is_local(const char *url);
 
 /* Lists the supported schemes: "http://, https://, ...". */
 void network_list_schemes(char *text, size_t size);
@@ -67,8 +69,8 @@ void network_begin_analysis(Network *network);
 /* Records the result of a read and returns it, distinguishing timeouts from stops. */
 int network_end_wait(Network *network, int ret);
 
-/* Returns 1 if it was silent for too long. */
-int network_is_silent(const Network *network);
+/* True if it was silent for too long. */
+bool network_is_silent(const Network *network);
 
 void network_close(Network **network);
 

@@ -383,7 +383,7 @@ static int open_pictures(Source *s, MediaError *error)
 #define STILLS_FACTOR 10
 #define SAME_LENGTH 0.9
 
-static int is_video(const AVStream *stream)
+static bool is_video(const AVStream *stream)
 {
     return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !source_is_picture(stream);
 }

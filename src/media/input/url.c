@@ -6,7 +6,7 @@
 
 #include <libavutil/avstring.h>
 
-static int is_letter(char c)
+static bool is_letter(char c)
 {
     return av_tolower(c) >= 'a' && av_tolower(c) <= 'z';
 }

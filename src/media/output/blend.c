@@ -210,17 +210,6 @@ static void blend_alpha(const AVFrame *frame, const PictureFormat *format, const
 
 /* ---- the picture in the frame's colours ---- */
 
-static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
-{
-    AVFrame *frame = av_frame_alloc();
-    if (!frame)
-        return NULL;
-    frame->format = format;
-    frame->width = width;
-    frame->height = height;
-    return frame;
-}
-
 /* SMPTE ST 2084. */
 static double pq(double nits)
 {
@@ -267,7 +256,7 @@ static int copy_pixels(const BlendPicture *picture, AVFrame *rgba)
 static int convert(Blender *blender, const BlendPicture *picture, const PictureFormat *format,
                    const AVFrame *frame, AVFrame *yuva)
 {
-    AVFrame *rgba = make_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);
+    AVFrame *rgba = convert_new_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);
     int ret = rgba ? copy_pixels(picture, rgba) : AVERROR(ENOMEM);
     if (ret >= 0 && format->transfer != PICTURE_SDR)
         make_hdr(rgba, format->transfer);
@@ -286,7 +275,7 @@ static int convert(Blender *blender, const BlendPicture *picture, const PictureF
 AVFrame *blend_frame_like(Blender *b, const AVFrame *frame, int width, int height)
 {
     const int size = av_image_get_buffer_size(frame->format, width, height, ALIGNMENT);
-    AVFrame *own = size < 0 ? NULL : make_frame(frame->format, width, height);
+    AVFrame *own = size < 0 ? NULL : convert_new_frame(frame->format, width, height);
     const size_t bytes = own ? (size_t)size + PADDING : 0;
     if (own && bytes != b->size) {
         av_buffer_pool_uninit(&b->pool); /* its buffers are freed when they are returned */
@@ -324,8 +313,9 @@ int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const Blen
     PictureFormat format;
     if (picture_format(&format, frame, why, sizeof(why)) < 0)
         return AVERROR(EINVAL);
-    AVFrame *yuva = make_frame(format.bytes == 1 ? AV_PIX_FMT_YUVA444P : AV_PIX_FMT_YUVA444P16LE,
-                               place.width, place.height);
+    AVFrame *yuva =
+        convert_new_frame(format.bytes == 1 ? AV_PIX_FMT_YUVA444P : AV_PIX_FMT_YUVA444P16LE,
+                          place.width, place.height);
     int ret = yuva ? convert(blender, picture, &format, frame, yuva) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = make_writable(blender, frame);

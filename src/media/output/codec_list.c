@@ -20,7 +20,7 @@
 #define TRIAL_RATE 25
 
 /* OMX encoders do not set a capability. */
-static int is_hardware(const AVCodec *codec)
+static bool is_hardware(const AVCodec *codec)
 {
     return (codec->capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0 ||
            strstr(codec->name, "_omx");
@@ -100,7 +100,7 @@ void codec_list_containers(void (*print)(const char *line))
     }
 }
 
-int codec_list_has_nvdec(const char *decoder)
+bool codec_list_has_nvdec(const char *decoder)
 {
     const AVCodec *codec = avcodec_find_decoder_by_name(decoder);
     const AVCodecHWConfig *config = NULL;

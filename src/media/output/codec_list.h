@@ -2,6 +2,8 @@
 #ifndef LUMEQ_MEDIA_CODEC_LIST_H
 #define LUMEQ_MEDIA_CODEC_LIST_H
 
+#include <stdbool.h>
+
 #include <libavcodec/codec.h>
 
 #include "media/error.h"
@@ -21,7 +23,7 @@ void codec_list_containers(void (*print)(const char *line));
 const AVCodec *codec_list_next(void **at, int hardware);
 
 /* True if FFmpeg has this video decoder for NVDEC. */
-int codec_list_has_nvdec(const char *decoder);
+bool codec_list_has_nvdec(const char *decoder);
 
 /* Tries to open the encoder for a small picture. MEDIA_OUTPUT. */
 int codec_list_try(const AVCodec *codec, MediaError *error);

@@ -98,12 +98,12 @@ int container_promises_video(const char *path)
     return muxer && !av_match_ext(path, SOUND_NAMES ",ogg") && holds_video(muxer);
 }
 
-int container_is_picture(const AVOutputFormat *muxer)
+bool container_is_picture(const AVOutputFormat *muxer)
 {
     return strcmp(muxer->name, "image2pipe") == 0;
 }
 
-int container_is_mp4(const AVOutputFormat *muxer)
+bool container_is_mp4(const AVOutputFormat *muxer)
 {
     return av_match_name(muxer->name, "mp4,mov,ipod");
 }
@@ -116,7 +116,7 @@ enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *
     return av_guess_codec(pictures, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
 }
 
-static int is_mxf(const AVOutputFormat *muxer)
+static bool is_mxf(const AVOutputFormat *muxer)
 {
     return av_match_name(muxer->name, "mxf,mxf_d10,mxf_opatom");
 }
@@ -131,7 +131,7 @@ static int is_mxf(const AVOutputFormat *muxer)
 
 /* True if the muxer really supports the codec. Ogg and the MPEG muxers do not answer queries and
  * write unreadable files; MXF fails only later. */
-static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
+static bool is_known(const AVOutputFormat *muxer, enum AVCodecID id)
 {
     const char *name = avcodec_get_name(id);
     if (av_match_name(muxer->name, "ogg,oga,ogv,spx,opus"))
@@ -149,10 +149,10 @@ int container_compliance(const AVOutputFormat *muxer)
     return strcmp(muxer->name, "flv") == 0 ? FF_COMPLIANCE_NORMAL : FF_COMPLIANCE_EXPERIMENTAL;
 }
 
-int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id)
+bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id)
 {
     if (container_is_picture(muxer) || !is_known(muxer, id))
-        return 0;
+        return false;
     const int holds = avformat_query_codec(muxer, id, container_compliance(muxer));
     if (holds >= 0)
         return holds;
@@ -198,18 +198,18 @@ int container_passes_trial(const AVOutputFormat *muxer, const AVStream *like)
     return ret >= 0;
 }
 
-int container_keeps_matrix(const AVOutputFormat *muxer)
+bool container_keeps_matrix(const AVOutputFormat *muxer)
 {
     return av_match_name(muxer->name, "mov,mp4,ipod,3gp,3g2,psp,ismv,f4v");
 }
 
-int container_keeps_start(const AVOutputFormat *muxer)
+bool container_keeps_start(const AVOutputFormat *muxer)
 {
     return !(muxer->flags & AVFMT_NOTIMESTAMPS) &&
            !av_match_name(muxer->name, "avi,dv,gxf,ismv,rm,swf,avm2");
 }
 
-int container_wants_video_first(const AVOutputFormat *muxer)
+bool container_wants_video_first(const AVOutputFormat *muxer)
 {
     return is_mxf(muxer) || strcmp(muxer->name, "gxf") == 0;
 }
@@ -221,18 +221,15 @@ int container_sound_rate(const AVOutputFormat *muxer, enum AVCodecID id)
     return is_mxf(muxer) ? MXF_SOUND_RATE : 0;
 }
 
-/* Deep uncompressed pictures keep their format only in nut; avi and mov write them too, but players
- * take them for another format. */
-static int keeps_format(const AVOutputFormat *muxer, const AVCodecParameters *par)
+bool container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
 {
-    return par->codec_id != AV_CODEC_ID_RAWVIDEO || convert_depth(par->format) <= 8 ||
-           av_codec_get_id(muxer->codec_tag, par->codec_tag) == par->codec_id;
-}
-
-int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
-{
-    return container_takes(muxer, stream->codecpar->codec_type, stream->codecpar->codec_id) &&
-           keeps_format(muxer, stream->codecpar) && container_passes_trial(muxer, stream);
+    const AVCodecParameters *par = stream->codecpar;
+    /* Deep uncompressed pictures keep their format only in nut; avi and mov write them too, but
+     * players take them for another format. */
+    return container_takes(muxer, par->codec_type, par->codec_id) &&
+           (par->codec_id != AV_CODEC_ID_RAWVIDEO || convert_depth(par->format) <= 8 ||
+            av_codec_get_id(muxer->codec_tag, par->codec_tag) == par->codec_id) &&
+           container_passes_trial(muxer, stream);
 }
 
 /* True if the muxer writes fewer channels without an error: FLV marks them as stereo, except AAC,

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,19 +33,19 @@ static const char *const signatures[] = {
     "\x47\x56\x4a\xdc\x5c\x4c\x43\x3f\x94\xef\xc5\x11\x3c\xd1\x43\xa8",
 };
 
-static int is_signature(const AVFrameSideData *data)
+static bool is_signature(const AVFrameSideData *data)
 {
     if (data->type != AV_FRAME_DATA_SEI_UNREGISTERED)
-        return 0;
+        return false;
     for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
         if (data->size >= strlen(signatures[i]) &&
             memcmp(data->data, signatures[i], strlen(signatures[i])) == 0)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 /* True if the encoder copies user data. libx265 would replace its UUID. */
-static int keeps_user_data(const AVCodec *codec)
+static bool keeps_user_data(const AVCodec *codec)
 {
     return encoder_has_option(codec, "udu_sei") && strcmp(codec->name, "libx265") != 0;
 }
@@ -230,15 +229,15 @@ struct Encoder {
     AVFrame *first_frame; /* first frame of SVT-AV1, see feed_one(); or NULL */
 };
 
-static int has_control_character(const char *text)
+static bool has_control_character(const char *text)
 {
     for (uint32_t c; *text;) {
         const int n = utf8_read(text, &c);
         if (n ? is_control_character(c) : (unsigned char)*text < 0xa0)
-            return 1;
+            return true;
         text += n ? n : 1;
     }
-    return 0;
+    return false;
 }
 
 /* Disables B-frames and lookahead, and sets a key frame interval suitable for live streams. */
@@ -367,7 +366,7 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
     }
 }
 
-static int has_fields(enum AVFieldOrder order)
+static bool has_fields(enum AVFieldOrder order)
 {
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
 }
@@ -458,7 +457,7 @@ static const char *size_hint(int width, int height)
 }
 
 /* True if the encoder is on a GPU that was lost; it must not be called then. */
-static int is_lost(const Encoder *e)
+static bool is_lost(const Encoder *e)
 {
     return e->codec && e->codec->hw_frames_ctx && gpu_surfaces_are_lost(e->codec->hw_frames_ctx);
 }

@@ -41,7 +41,7 @@ static const AVCodec *usual_encoder(const AVOutputFormat *format, const char *pa
     return avcodec_find_encoder(picture != AV_CODEC_ID_NONE ? picture : format->video_codec);
 }
 
-int encoder_has_option(const AVCodec *codec, const char *name)
+bool encoder_has_option(const AVCodec *codec, const char *name)
 {
     return codec->priv_class &&
            av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
@@ -93,7 +93,7 @@ static const enum AVPixelFormat *formats_of(const AVCodec *codec)
 }
 
 /* True if the encoder takes a host format that frames can be converted to, or does not tell. */
-static int takes_host_frames(const AVCodec *codec)
+static bool takes_host_frames(const AVCodec *codec)
 {
     int least, most;
     encoder_depths(codec, &least, &most);
@@ -138,15 +138,15 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
     return check_preset(*codec, options->preset, error);
 }
 
-static int is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
+static bool is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
 {
     for (; *list != AV_PIX_FMT_NONE; list++)
         if (*list == format)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
-static int is_large(int width, int height)
+static bool is_large(int width, int height)
 {
     const int columns = (width + 15) / 16, rows = (height + 15) / 16;
     return (int64_t)columns * rows > MOST_MACROBLOCKS || FFMAX(columns, rows) > MOST_SIDE;
@@ -178,7 +178,7 @@ void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
     options->too_large = is_large(width, height);
 }
 
-static int has_chroma(enum AVPixelFormat format)
+static bool has_chroma(enum AVPixelFormat format)
 {
     return !convert_is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
 }
@@ -218,7 +218,7 @@ void encoder_depths(const AVCodec *codec, int *least, int *most)
             *least = FFMIN(*least, convert_depth(makeable[i]));
 }
 
-int encoder_takes_gpu_frames(const AVCodec *codec)
+bool encoder_takes_gpu_frames(const AVCodec *codec)
 {
     const enum AVPixelFormat *list = formats_of(codec);
     return list && is_one_of(AV_PIX_FMT_CUDA, list);
@@ -286,7 +286,7 @@ static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
     return best;
 }
 
-int format_has_alpha(enum AVPixelFormat format)
+bool format_has_alpha(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     return desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
@@ -337,7 +337,7 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
     return 0;
 }
 
-int encoder_is_full_range(const AVCodec *codec)
+bool encoder_is_full_range(const AVCodec *codec)
 {
     const enum AVPixelFormat *list = formats_of(codec);
     int rgb = 0;
@@ -350,18 +350,18 @@ int encoder_is_full_range(const AVCodec *codec)
 }
 
 /* True if one of the ':'-separated words of a value, as in x264-params, is in the list. */
-static int has_word(const char *value, const char *const *words)
+static bool has_word(const char *value, const char *const *words)
 {
     for (size_t n; *value; value += n + (value[n] == ':')) {
         n = strcspn(value, ":");
         for (const char *const *word = words; *word; word++)
             if (strlen(*word) == n && strncmp(value, *word, n) == 0)
-                return 1;
+                return true;
     }
-    return 0;
+    return false;
 }
 
-int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
+bool encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
 {
     static const char *const words[] = {"lossless", "lossless=1", "lossless=true", NULL};
     const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
@@ -369,13 +369,13 @@ int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
     const int is_x264 = strncmp(codec->name, "libx264", 7) == 0;
     if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME || (is_x264 && options->crf == 0) ||
         (desc && (desc->props & kinds) == AV_CODEC_PROP_LOSSLESS))
-        return 1;
+        return true;
     for (const char *const *o = options->options; o && *o; o++)
         if (strcmp(*o, "lossless=1") == 0 || (is_x264 && strcmp(*o, "qp=0") == 0) ||
             /* A quantizer of 0 does not make x265 lossless. */
             (strncmp(*o, "x265-params=", 12) == 0 && has_word(*o + 12, words)))
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 int encoder_usual_quantizer(enum AVCodecID id)
@@ -423,7 +423,7 @@ static const char *first_named(const EncoderOptions *o, const char *const *names
 
 /* True if the encoder aims at a quality, set by an option or by default, rather than at a bit
  * rate. */
-static int has_quality(const AVCodec *codec, const EncoderOptions *o)
+static bool has_quality(const AVCodec *codec, const EncoderOptions *o)
 {
     static const char *const names[] = {"crf", "qp", "cq", "q", "global_quality", "qscale", NULL};
     const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
@@ -473,7 +473,7 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
     return 0;
 }
 
-int encoder_is_listed(const AVCodec *codec, enum AVMediaType type)
+bool encoder_is_listed(const AVCodec *codec, enum AVMediaType type)
 {
     return av_codec_is_encoder(codec) && codec->type == type &&
            !(codec->capabilities & AV_CODEC_CAP_EXPERIMENTAL) &&

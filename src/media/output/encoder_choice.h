@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_ENCODER_CHOICE_H
 #define LUMEQ_MEDIA_ENCODER_CHOICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <libavcodec/avcodec.h>
@@ -48,7 +49,7 @@ void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
                             int height);
 
 /* True if the encoder has a private option of this name. */
-int encoder_has_option(const AVCodec *codec, const char *name);
+bool encoder_has_option(const AVCodec *codec, const char *name);
 
 /*
  * Chooses the requested format, or the one nearest to `from` that the encoder takes. Lossy H.264
@@ -60,13 +61,13 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
                           MediaError *error);
 
 /* True if the encoder takes frames in GPU memory (gpu_frame.h). */
-int encoder_takes_gpu_frames(const AVCodec *codec);
+bool encoder_takes_gpu_frames(const AVCodec *codec);
 
 /* The range of sample depths that the encoder takes, in bits; 0: unknown. */
 void encoder_depths(const AVCodec *codec, int *least, int *most);
 
 /* True if the encoder is lossless with these options. */
-int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
+bool encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
 
 /* The default quantizer for encoders that would otherwise aim at a low bit rate; 0 for other
  * encoders. */
@@ -81,12 +82,12 @@ int encoder_cores(const AVCodec *codec, int rows);
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);
 
 /* True if the encoder takes full range only: JPEG, or RGB and gray but no YUV. */
-int encoder_is_full_range(const AVCodec *codec);
+bool encoder_is_full_range(const AVCodec *codec);
 
 /* True if --vcodec help lists this encoder: not if FFmpeg calls it experimental or it only wraps
  * frames. */
-int encoder_is_listed(const AVCodec *codec, enum AVMediaType type);
+bool encoder_is_listed(const AVCodec *codec, enum AVMediaType type);
 
-int format_has_alpha(enum AVPixelFormat format);
+bool format_has_alpha(enum AVPixelFormat format);
 
 #endif

@@ -415,13 +415,13 @@ int output_file_save(const char *path, const void *bytes, size_t size, MediaErro
     return ret;
 }
 
-int output_file_is_terminal(const OutputFile *file)
+bool output_file_is_terminal(const OutputFile *file)
 {
     struct stat there;
     if (strcmp(file->path, "-") == 0)
         return isatty(STDOUT_FILENO);
     if (stat(file->path, &there) < 0 || !S_ISCHR(there.st_mode))
-        return 0;
+        return false;
     const int fd = open(file->path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     const int is = fd >= 0 && isatty(fd);
     if (fd >= 0)
@@ -591,7 +591,7 @@ void output_file_print(OutputFile *file, const char *format, ...)
     va_end(args);
 }
 
-int output_file_has_failed(const OutputFile *file)
+bool output_file_has_failed(const OutputFile *file)
 {
     return file->io->error != 0;
 }

@@ -71,8 +71,8 @@ void output_file_remove_leftovers(const char *path);
  * receives the quoted output path of each. Async-signal-safe, as `removed` must be. */
 void output_file_remove_all(void (*removed)(const char *path));
 
-/* Returns 1 if the checked path is a terminal. */
-int output_file_is_terminal(const OutputFile *file);
+/* True if the checked path is a terminal. */
+bool output_file_is_terminal(const OutputFile *file);
 
 /* Opens the temporary file, or the final one if it is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
@@ -103,7 +103,7 @@ int output_file_refuses(int averror);
  * output_file_flush() returns its error. */
 void output_file_print(OutputFile *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-int output_file_has_failed(const OutputFile *file);
+bool output_file_has_failed(const OutputFile *file);
 
 /* Writes all buffered data, so that every write error is known. MEDIA_OUTPUT. */
 int output_file_flush(OutputFile *file, MediaError *error);

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
+#include "media/convert.h"
 #include "media/file_name.h"
 #include "media/output/output_file.h"
 #include "media/picture_pattern.h"
@@ -24,16 +24,11 @@ typedef struct Picture {
 
 static AVFrame *make_frame(const Picture *picture)
 {
-    AVFrame *frame = av_frame_alloc();
+    AVFrame *frame = convert_new_frame(AV_PIX_FMT_RGB24, picture->width, picture->height);
+    if (frame && av_frame_get_buffer(frame, 0) < 0)
+        av_frame_free(&frame);
     if (!frame)
         return NULL;
-    frame->format = AV_PIX_FMT_RGB24;
-    frame->width = picture->width;
-    frame->height = picture->height;
-    if (av_frame_get_buffer(frame, 0) < 0) {
-        av_frame_free(&frame);
-        return NULL;
-    }
     for (int y = 0; y < picture->height; y++) {
         const uint8_t *from = picture->pixels + y * picture->stride;
         uint8_t *to = frame->data[0] + (ptrdiff_t)y * frame->linesize[0];

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +52,7 @@ static int64_t time_of(const struct stat *file)
 }
 
 /* True if the file is there, and nobody has changed or replaced it. */
-static int is_ours(const KeptPiece *piece)
+static bool is_ours(const KeptPiece *piece)
 {
     struct stat file;
     return lstat(piece->path, &file) == 0 && S_ISREG(file.st_mode) &&
@@ -391,7 +390,7 @@ int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
     return begin(s, &s->current, &cut, error);
 }
 
-int segments_is_due(const Segments *s, int64_t pts, AVRational base)
+bool segments_is_due(const Segments *s, int64_t pts, AVRational base)
 {
     return av_rescale_q(pts, base, AV_TIME_BASE_Q) >= s->due;
 }
@@ -402,7 +401,7 @@ static int64_t start_in(const Segments *s, const Piece *piece, const AVStream *o
 }
 
 /* True for copied video, which moves to the next segment with its next key frame. */
-static int is_copied_video(const Segments *s, const AVStream *out)
+static bool is_copied_video(const Segments *s, const AVStream *out)
 {
     return out != s->video && out->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
            !(out->disposition & AV_DISPOSITION_ATTACHED_PIC);

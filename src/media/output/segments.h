@@ -7,6 +7,8 @@
 #ifndef LUMEQ_MEDIA_SEGMENTS_H
 #define LUMEQ_MEDIA_SEGMENTS_H
 
+#include <stdbool.h>
+
 #include <libavformat/avformat.h>
 
 #include "media/error.h"
@@ -37,8 +39,8 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
 int segments_start(Segments *segments, AVFormatContext *like, const AVStream *video,
                    const AVDictionary *muxer, int64_t pts, AVRational base, MediaError *error);
 
-/* Returns 1 if the next segment should begin with this picture, which must be a key frame. */
-int segments_is_due(const Segments *segments, int64_t pts, AVRational base);
+/* True if the next segment should begin with this picture, which must be a key frame. */
+bool segments_is_due(const Segments *segments, int64_t pts, AVRational base);
 
 /* The next segment begins at this picture: when its packet is written, which may be many pictures
  * later. MEDIA_OUTPUT. */

@@ -75,12 +75,12 @@ void tracks_note(const TrackOptions *options, const char *format, ...)
         options->note(line);
 }
 
-static int acodec_is(const TrackOptions *o, const char *acodec)
+static bool acodec_is(const TrackOptions *o, const char *acodec)
 {
     return o->acodec && strcmp(o->acodec, acodec) == 0;
 }
 
-static int is_named(const TrackOptions *o)
+static bool is_named(const TrackOptions *o)
 {
     return o->acodec && !acodec_is(o, "copy") && !acodec_is(o, "none");
 }
@@ -128,12 +128,12 @@ static void drop_track(const Tracks *t, const Source *source, AVStream *in, cons
 }
 
 /* True if the options want this stream. Unwanted streams are dropped without a note. */
-static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
+static bool is_wanted(const Tracks *t, const Source *source, const AVStream *in)
 {
     const TrackOptions *o = t->options;
     const int number = source_track_number(source, in);
     if (source_is_foreign(source, in))
-        return 0;
+        return false;
     switch (in->codecpar->codec_type) {
     case AVMEDIA_TYPE_AUDIO:
         return !acodec_is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
@@ -144,7 +144,7 @@ static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
         return in->discard != AVDISCARD_ALL &&
                !(in->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd') &&
                  av_dict_get(source->video->metadata, "timecode", NULL, 0));
-    default: return 1;
+    default: return true;
     }
 }
 
@@ -306,11 +306,11 @@ static int64_t track_begin(const Tracks *t, const Source *source, const AVStream
 
 /* True if the track begins too late to be copied into a container that does not store start
  * times. */
-static int is_late(const Tracks *t, const Source *source, const AVStream *in)
+static bool is_late(const Tracks *t, const Source *source, const AVStream *in)
 {
     const int64_t begin = track_begin(t, source, in);
     if (begin == AV_NOPTS_VALUE || container_keeps_start(t->to->oformat))
-        return 0;
+        return false;
     for (int i = 0; i < t->count; i++) {
         const AVStream *other = source->format->streams[i];
         const int counts =
@@ -318,9 +318,9 @@ static int is_late(const Tracks *t, const Source *source, const AVStream *in)
             (other->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && is_wanted(t, source, other));
         const int64_t first = track_begin(t, source, other);
         if (counts && first != AV_NOPTS_VALUE && begin - first > NOTICED_US)
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* The encoder for a converted track, or NULL to copy it. `refusal`: why it cannot be copied;
@@ -614,7 +614,7 @@ int tracks_live(const Tracks *t)
     return t->live ? t->count : -1;
 }
 
-int tracks_wants(const Tracks *t, int stream)
+bool tracks_wants(const Tracks *t, int stream)
 {
     return t->tracks[stream].out && !t->tracks[stream].picture;
 }

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_MEDIA_TRACKS_H
 #define LUMEQ_MEDIA_TRACKS_H
 
+#include <stdbool.h>
+
 #include "media/error.h"
 #include "media/input/source.h"
 #include "media/output/transcode.h"
@@ -47,8 +49,8 @@ int tracks_live(const Tracks *tracks);
 /* Call after the header is written: sets the packet callback and writes the cover pictures. */
 int tracks_start(Tracks *tracks, TrackMuxer mux, void *opaque, MediaError *error);
 
-/* Returns 1 if tracks_packet() accepts packets of this input stream. */
-int tracks_wants(const Tracks *tracks, int stream);
+/* True if tracks_packet() accepts packets of this input stream. */
+bool tracks_wants(const Tracks *tracks, int stream);
 
 /* Writes a packet of the input and leaves it blank. MEDIA_OUTPUT. */
 int tracks_packet(Tracks *tracks, AVPacket *packet, MediaError *error);

@@ -15,7 +15,7 @@ struct Turner {
     FilterGraph filters;
 };
 
-static int is_quarter(PictureTurn turn)
+static bool is_quarter(PictureTurn turn)
 {
     return turn.xx == 0;
 }

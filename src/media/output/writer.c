@@ -3,7 +3,6 @@
 #include "media/output/encoder_choice.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -572,12 +571,12 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
     return 0;
 }
 
-int writer_is_picture(const Writer *w)
+bool writer_is_picture(const Writer *w)
 {
     return container_is_picture(w->muxer) && !w->options->sequence;
 }
 
-int writer_is_full_range(const Writer *w)
+bool writer_is_full_range(const Writer *w)
 {
     return w->codec && encoder_is_full_range(w->codec);
 }
@@ -594,12 +593,12 @@ int writer_depth(const Writer *w, enum AVPixelFormat from)
     return encoder_choose_format(&to, codec, &video, from, &none) >= 0 ? convert_depth(to) : 0;
 }
 
-int writer_is_precise(const Writer *w, enum AVPixelFormat from)
+bool writer_is_precise(const Writer *w, enum AVPixelFormat from)
 {
     return w->codec && (encoder_is_lossless(w->codec, &w->encoding) || writer_depth(w, from) > 8);
 }
 
-int writer_takes_gpu_frames(const Writer *w)
+bool writer_takes_gpu_frames(const Writer *w)
 {
     return w->codec && !w->track.constant_rate && !w->encoding.pixel_format &&
            encoder_takes_gpu_frames(w->codec);
@@ -749,7 +748,7 @@ int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
     return w->header_written ? tracks_packet(w->tracks, packet, error) : hold(w, packet, error);
 }
 
-int writer_takes_sound(const Writer *w)
+bool writer_takes_sound(const Writer *w)
 {
     return w->muxer->audio_codec != AV_CODEC_ID_NONE && !container_is_picture(w->muxer);
 }
@@ -777,7 +776,7 @@ static void set_trailer_options(const Writer *w, int partial)
 }
 
 /* True if a complete video packet can be read from a file that broke off. */
-static int is_playable(const char *path, const char *muxer)
+static bool is_playable(const char *path, const char *muxer)
 {
     const AVInputFormat *reader = av_find_input_format(muxer);
     AVFormatContext *format = NULL;
@@ -800,16 +799,16 @@ static int is_playable(const char *path, const char *muxer)
 }
 
 /* Decides whether a partial file is worth a name; if not, adds the reason to the error. */
-static int is_worth_keeping(const Writer *w, MediaError *error)
+static bool is_worth_keeping(const Writer *w, MediaError *error)
 {
     struct stat file;
     if (writer_is_direct(w) || is_playable(w->file.temp.name, w->muxer->name))
-        return 1;
+        return true;
     if (fstat(w->file.temp.fd, &file) == 0 && file.st_size == 0)
         media_add(error, "; nothing of it could be written");
     else
         media_add(error, "; the part written so far cannot be played and is deleted");
-    return 0;
+    return false;
 }
 
 int writer_finish(Writer *w, int partial, MediaError *error)
@@ -879,7 +878,7 @@ TrackLosses writer_losses(const Writer *w)
     return losses;
 }
 
-int writer_is_direct(const Writer *w)
+bool writer_is_direct(const Writer *w)
 {
     return !w->options->sequence && !w->file.room;
 }

@@ -3,6 +3,7 @@
 #ifndef LUMEQ_MEDIA_WRITER_H
 #define LUMEQ_MEDIA_WRITER_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "media/error.h"
@@ -52,11 +53,11 @@ int writer_map(Writer *writer, const Source *source, MediaError *error);
  * shifted already; this shifts the chapters. Call before the first frame. */
 void writer_set_start(Writer *writer, int64_t zero);
 
-/* Returns 1 if the output holds a single picture. */
-int writer_is_picture(const Writer *writer);
+/* True if the output holds a single picture. */
+bool writer_is_picture(const Writer *writer);
 
-/* Returns 1 if every frame is written as RGB or full-range YUV. */
-int writer_is_full_range(const Writer *writer);
+/* True if every frame is written as RGB or full-range YUV. */
+bool writer_is_full_range(const Writer *writer);
 
 /* Bit depth of the samples that frames in this format are written with; 0: unknown. */
 int writer_depth(const Writer *writer, enum AVPixelFormat from);
@@ -65,11 +66,11 @@ int writer_depth(const Writer *writer, enum AVPixelFormat from);
  * first frame. */
 const char *writer_encoder(const Writer *writer);
 
-/* Returns 1 if frames in this format are written losslessly or with more than 8 bits. */
-int writer_is_precise(const Writer *writer, enum AVPixelFormat from);
+/* True if frames in this format are written losslessly or with more than 8 bits. */
+bool writer_is_precise(const Writer *writer, enum AVPixelFormat from);
 
-/* Returns 1 if all frames may be in GPU memory (gpu_frame.h). */
-int writer_takes_gpu_frames(const Writer *writer);
+/* True if all frames may be in GPU memory (gpu_frame.h). */
+bool writer_takes_gpu_frames(const Writer *writer);
 
 /* Encodes a frame with a time base and a pts above the previous one. The first frame opens the
  * encoder and the file. Takes no reference. AVERROR_EOF: the output is a picture and already has
@@ -101,7 +102,7 @@ AVRational writer_encoded_base(const Writer *writer);
 int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* True if the container can hold sound. */
-int writer_takes_sound(const Writer *writer);
+bool writer_takes_sound(const Writer *writer);
 
 /* Encodes a packet of live sound, see TrackOptions.live_channels, in any order relative to the
  * frames. Leaves it blank. MEDIA_OUTPUT. */
@@ -132,8 +133,8 @@ int64_t writer_bytes(const Writer *writer);
 /* Losses of the other tracks; complete after writer_finish(). */
 TrackLosses writer_losses(const Writer *writer);
 
-/* Returns 1 if the output is a pipe or a device. */
-int writer_is_direct(const Writer *writer);
+/* True if the output is a pipe or a device. */
+bool writer_is_direct(const Writer *writer);
 
 /* All zeros without segments. */
 SegmentTotals writer_segments(const Writer *writer);

@@ -118,13 +118,6 @@ static int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundForm
     return ret;
 }
 
-/* True if it accepts frames like this one. */
-static int sound_graph_fits(const SoundGraph *g, const AVFrame *frame)
-{
-    return g->filters.graph && frame->sample_rate == g->rate && frame->format == g->format &&
-           av_channel_layout_compare(&frame->ch_layout, &g->layout) == 0;
-}
-
 /* Takes ownership of the frame; NULL at the end. Returns 0 or AVERROR. */
 static int sound_graph_send(SoundGraph *g, AVFrame *frame)
 {
@@ -227,11 +220,11 @@ void sound_set_speed(Sound *s, double speed)
 }
 
 /* True if the packet is too early to matter for the start position. */
-static int is_long_before(const Sound *s, const AVPacket *packet)
+static bool is_long_before(const Sound *s, const AVPacket *packet)
 {
     if (s->started || s->from == AV_NOPTS_VALUE || packet->pts == AV_NOPTS_VALUE ||
         packet->side_data_elems)
-        return 0;
+        return false;
     const int64_t end =
         av_rescale_q(packet->pts + packet->duration, s->codec->pkt_timebase, AV_TIME_BASE_Q);
     return end - s->origin < s->from - PREROLL_US;
@@ -386,10 +379,12 @@ static void push_silence(Sound *s)
 /* Makes sure the graph accepts `decoded`. Returns 1, or 0 if it is not ready yet. */
 static int prepare(Sound *s)
 {
-    if (s->graph.filters.graph && s->graph_speed == s->to.speed &&
-        sound_graph_fits(&s->graph, s->decoded))
+    const SoundGraph *g = &s->graph;
+    if (g->filters.graph && s->graph_speed == s->to.speed && s->decoded->sample_rate == g->rate &&
+        s->decoded->format == g->format &&
+        av_channel_layout_compare(&s->decoded->ch_layout, &g->layout) == 0)
         return 1;
-    if (s->graph.filters.graph) {
+    if (g->filters.graph) {
         drain(s);
         return 0;
     }

@@ -90,7 +90,7 @@ static void copy_pixels(uint8_t *to, const AVSubtitleRect *rect)
         }
 }
 
-static int is_sane(const AVSubtitleRect *rect)
+static bool is_sane(const AVSubtitleRect *rect)
 {
     return rect->type == SUBTITLE_BITMAP && rect->data[0] && rect->data[1] && rect->w > 0 &&
            rect->h > 0 && rect->w <= MAX_CANVAS && rect->h <= MAX_CANVAS && rect->x >= 0 &&
@@ -118,7 +118,7 @@ static int copy_bitmaps(SubtitleEvent *event, const AVSubtitle *subtitle)
 }
 
 /* True if arithmetic on the time cannot overflow; AV_NOPTS_VALUE is INT64_MIN. */
-static int is_usable(int64_t time)
+static bool is_usable(int64_t time)
 {
     return time > INT64_MIN / 4 && time < INT64_MAX / 4;
 }
@@ -199,7 +199,7 @@ void subtitle_decoder_close(SubtitleDecoder **decoder)
     "application/x-font,application/font-sfnt,application/vnd.ms-opentype,"                        \
     "font/ttf,font/otf,font/sfnt,font/collection"
 
-static int is_font(const AVStream *stream)
+static bool is_font(const AVStream *stream)
 {
     const AVDictionaryEntry *type = av_dict_get(stream->metadata, "mimetype", NULL, 0);
     const AVDictionaryEntry *name = av_dict_get(stream->metadata, "filename", NULL, 0);

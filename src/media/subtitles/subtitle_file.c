@@ -216,7 +216,7 @@ void subtitle_file_close(SubtitleFile **file)
 
 /* ---- names ---- */
 
-int subtitle_file_is_name(const char *path)
+bool subtitle_file_is_name(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return dot && !strchr(dot, '/') && av_match_name(dot + 1, ENDINGS);
@@ -231,7 +231,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* True for "srt" and "en.srt" but not for "2.srt", which may belong to another video. */
-static int is_ending(const char *text)
+static bool is_ending(const char *text)
 {
     const char *dot = strchr(text, '.');
     return !dot ||

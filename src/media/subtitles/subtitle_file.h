@@ -2,6 +2,8 @@
 #ifndef LUMEQ_MEDIA_SUBTITLE_FILE_H
 #define LUMEQ_MEDIA_SUBTITLE_FILE_H
 
+#include <stdbool.h>
+
 #include "media/error.h"
 #include "media/input/source.h"
 #include "media/packet_set.h"
@@ -41,7 +43,7 @@ int subtitle_file_open(SubtitleFile **file, const char *path, MediaError *error)
 void subtitle_file_close(SubtitleFile **file);
 
 /* True if the name ends like one of a subtitle file. */
-int subtitle_file_is_name(const char *path);
+bool subtitle_file_is_name(const char *path);
 
 /* Finds the files that belong to a video by name, the shortest first: film.srt and film.en.srt for
  * film.mkv. Returns their number; the caller frees each path with free(). */
