@@ -112,7 +112,7 @@ static int find_codes(JobFilm *f)
         }
     }
     codes->is_measured = 1;
-    codes->window = (CodeWindow){f->plan.codes[0], f->plan.codes[1]};
+    codes->window = (LumeqCodes){f->plan.codes[0], f->plan.codes[1]};
     return 0;
 }
 

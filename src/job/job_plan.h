@@ -52,7 +52,7 @@ typedef struct JobPlan {
     int encoder_threads;
     int decoder_threads; /* how damage is concealed may depend on them */
     int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
-    int codes[2];        /* the CodeWindow that the film is stretched from; 0 0: none */
+    int codes[2];        /* first and last code that the film is stretched from; 0 0: none */
     int64_t zero;        /* see input_zero() */
     AVRational time_base;
     int64_t frames;

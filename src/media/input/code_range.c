@@ -5,10 +5,9 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "lumeq/lumeq.h"
 #include "media/convert.h"
 
-int code_range_suits(enum AVPixelFormat format)
+bool code_range_suits(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
     return desc && desc->nb_components == 1 && desc->comp[0].depth > 8 && convert_is_direct(format);
@@ -28,28 +27,17 @@ static LumeqImage image_of(const AVFrame *frame, enum AVColorRange levels)
     };
 }
 
-int code_range_measure(const AVFrame *frame, CodeUse *use)
-{
-    const LumeqImage image = image_of(frame, AVCOL_RANGE_UNSPECIFIED);
-    LumeqCodes used;
-    const int ret = lumeq_measure_codes(&image, &used, NULL);
-    if (ret < 0)
-        return AVERROR(ENOMEM);
-    *use = (CodeUse){{used.low, used.high}, ret};
-    return 0;
-}
-
 /* Returns the codes of black and white. */
-static CodeWindow levels_of(const CodeRange *range, const AVFrame *frame)
+static LumeqCodes levels_of(const CodeRange *range, const AVFrame *frame)
 {
     const int is_known = range->levels != AVCOL_RANGE_UNSPECIFIED;
     const enum AVColorRange levels = is_known ? range->levels : frame->color_range;
     const int depth = convert_layout(frame->format).depth;
-    return levels == AVCOL_RANGE_MPEG ? (CodeWindow){16 << (depth - 8), 235 << (depth - 8)}
-                                      : (CodeWindow){0, (1 << depth) - 1};
+    return levels == AVCOL_RANGE_MPEG ? (LumeqCodes){16 << (depth - 8), 235 << (depth - 8)}
+                                      : (LumeqCodes){0, (1 << depth) - 1};
 }
 
-void code_window_text(CodeWindow window, CodeWindow all, char *text, size_t size)
+void code_window_text(LumeqCodes window, LumeqCodes all, char *text, size_t size)
 {
     int most = UINT8_MAX;
     while (most < all.high)
@@ -59,23 +47,24 @@ void code_window_text(CodeWindow window, CodeWindow all, char *text, size_t size
 
 /* ---- a file ---- */
 
-void code_range_add(CodeRange *range, const AVFrame *frame, const CodeUse *use)
+int code_range_add(CodeRange *range, const AVFrame *frame)
 {
-    CodeWindow *sum = &range->window;
+    const LumeqImage image = image_of(frame, AVCOL_RANGE_UNSPECIFIED);
+    LumeqCodes *sum = &range->window, used;
+    const int ret = lumeq_measure_codes(&image, &used, NULL); /* 0: no more than noise */
     range->all = levels_of(range, frame);
-    if (!use->has_content)
-        return;
-    sum->low = sum->high ? FFMIN(sum->low, use->window.low) : use->window.low;
-    sum->high = FFMAX(sum->high, use->window.high);
+    if (ret > 0) {
+        sum->low = sum->high ? FFMIN(sum->low, used.low) : used.low;
+        sum->high = FFMAX(sum->high, used.high);
+    }
+    return ret < 0 ? AVERROR(ENOMEM) : 0;
 }
 
 void code_range_decide(CodeRange *range)
 {
     range->is_measured = 1;
-    const LumeqCodes used = {range->window.low, range->window.high};
-    const LumeqCodes all = {range->all.low, range->all.high};
-    if (range->mode != CODE_RANGE_USED && !lumeq_is_sliver(&used, &all, 0))
-        range->window = (CodeWindow){0};
+    if (range->mode != CODE_RANGE_USED && !lumeq_is_sliver(&range->window, &range->all, 0))
+        range->window = (LumeqCodes){0};
 }
 
 /* ---- stretching ---- */
@@ -83,20 +72,16 @@ void code_range_decide(CodeRange *range)
 struct CodeStretch {
     CodeRange range;
     LumeqStretch *stretch;
-    CodeWindow last_window, levels; /* of the last stretched frame; high 0: none */
+    LumeqCodes last_window, levels; /* of the last stretched frame; high 0: none */
     char text[64];
 };
 
 static int write_frame(CodeStretch *s, const LumeqCodes *window, AVFrame *frame)
 {
-    AVFrame *out = av_frame_alloc();
+    AVFrame *out = convert_new_frame(frame->format, frame->width, frame->height);
     int ret = out ? av_frame_copy_props(out, frame) : AVERROR(ENOMEM);
-    if (ret >= 0) {
-        out->format = frame->format;
-        out->width = frame->width;
-        out->height = frame->height;
+    if (ret >= 0)
         ret = av_frame_get_buffer(out, 0);
-    }
     if (ret >= 0) {
         const LumeqImage from = image_of(frame, s->range.levels);
         const LumeqImage to = image_of(out, s->range.levels);
@@ -112,9 +97,8 @@ static int write_frame(CodeStretch *s, const LumeqCodes *window, AVFrame *frame)
 
 CodeStretch *code_stretch_create(const CodeRange *range)
 {
-    const LumeqCodes fixed = {range->window.low, range->window.high};
     CodeStretch *s = calloc(1, sizeof(*s));
-    if (!s || lumeq_stretch_create(&s->stretch, range->is_measured ? &fixed : NULL) < 0) {
+    if (!s || lumeq_stretch_create(&s->stretch, range->is_measured ? &range->window : NULL) < 0) {
         free(s);
         return NULL;
     }
@@ -134,7 +118,7 @@ int code_stretch_frame(CodeStretch *s, AVFrame *frame)
     int ret =
         lumeq_stretch_window(s->stretch, (LumeqCodeRange)s->range.mode, &image, time, &window);
     if (ret > 0) {
-        s->last_window = (CodeWindow){window.low, window.high};
+        s->last_window = window;
         s->levels = levels_of(&s->range, frame);
         ret = write_frame(s, &window, frame);
     }

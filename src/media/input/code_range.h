@@ -2,7 +2,11 @@
 #ifndef LUMEQ_MEDIA_CODE_RANGE_H
 #define LUMEQ_MEDIA_CODE_RANGE_H
 
+#include <stdbool.h>
+
 #include <libavutil/frame.h>
+
+#include "lumeq/lumeq.h"
 
 typedef enum CodeRangeMode {
     CODE_RANGE_FULL, /* never stretch; the order is LumeqCodeRange's */
@@ -10,39 +14,26 @@ typedef enum CodeRangeMode {
     CODE_RANGE_USED, /* always stretch the used codes */
 } CodeRangeMode;
 
-/* First and last code of a picture. high 0: do not stretch. */
-typedef struct CodeWindow {
-    int low, high;
-} CodeWindow;
-
 /* {0}: never stretch. */
 typedef struct CodeRange {
     CodeRangeMode mode;
     enum AVColorRange levels; /* UNSPECIFIED: use the frames' own range */
     int is_measured;          /* `window` was measured for the file; else each frame is measured */
-    CodeWindow window, all;   /* all: black and white of a measured file */
+    LumeqCodes window, all;   /* window.high 0: do not stretch; all: black and white of the file */
 } CodeRange;
 
-/* Codes of one picture. */
-typedef struct CodeUse {
-    CodeWindow window; /* without 0.1 % of the samples at each end */
-    int has_content;   /* it spans more codes than noise explains */
-} CodeUse;
-
 /* True for supported formats: gray of more than 8 bits, 16-bit little-endian. */
-int code_range_suits(enum AVPixelFormat format);
+bool code_range_suits(enum AVPixelFormat format);
 
-/* Measures a frame of such a format. AVERROR(ENOMEM). */
-int code_range_measure(const AVFrame *frame, CodeUse *use);
-
-/* Adds a measured frame to the window of a file. */
-void code_range_add(CodeRange *range, const AVFrame *frame, const CodeUse *use);
+/* Adds the codes of such a frame, unless noise explains them, to the window of a file.
+ * AVERROR(ENOMEM). */
+int code_range_add(CodeRange *range, const AVFrame *frame);
 
 /* Call after the last frame: clears the window if the file uses too many codes for stretching. */
 void code_range_decide(CodeRange *range);
 
 /* "uses codes 7600 to 8365 of 65535: stretched" */
-void code_window_text(CodeWindow window, CodeWindow all, char *text, size_t size);
+void code_window_text(LumeqCodes window, LumeqCodes all, char *text, size_t size);
 
 /* Stretches the frames of one video. For one thread at a time. */
 typedef struct CodeStretch CodeStretch;

@@ -33,15 +33,11 @@ int code_survey_suits(const CodeRange *range, const Source *source)
 /* Adds the current frame. */
 static int add(const Survey *s)
 {
-    CodeUse use;
-    const int ret = code_range_suits(s->frame->format) ? code_range_measure(s->frame, &use) : 1;
-    if (ret == 0)
-        code_range_add(s->range, s->frame, &use);
-    return ret < 0 ? ret : 0;
+    return code_range_suits(s->frame->format) ? code_range_add(s->range, s->frame) : 0;
 }
 
 /* True if the current frame is in the part; a key frame may precede it. */
-static int is_inside(const Survey *s)
+static bool is_inside(const Survey *s)
 {
     const int64_t time = av_rescale_q(s->frame->pts, s->frame->time_base, AV_TIME_BASE_Q);
     return time >= s->begin && time < s->end;
