@@ -47,7 +47,7 @@ typedef struct Run {
     int depth;          /* depth that 8-bit frames are converted to, or 0 */
     SharedPipe *pipe;   /* read by two decoders, or NULL */
     Lookahead *lookahead;
-    PlannedCurves *planned;
+    PlannedCurves planned; /* of the lookahead */
     StatsFile *stats;
     RunReport *report;
     Drawing *drawing;
@@ -292,7 +292,7 @@ static int open_again(void *opaque, const Source *like, Source **source, MediaEr
     return setup_source_again(source, run->options, run->pipe, like, run->stop, error);
 }
 
-/* See PlannedOptions. Called by the equalizing thread. */
+/* See PlannedCurves. Called by the equalizing thread. */
 static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)
 {
     const Run *run = opaque;
@@ -310,7 +310,7 @@ static int look_ahead(Run *run)
         .context = run->engine.context,
         .nanoseconds = run->ahead,
     };
-    PlannedOptions planned = {
+    run->planned = (PlannedCurves){
         .next = next_curve,
         .opaque = run,
         .source = run->source,
@@ -322,9 +322,8 @@ static int look_ahead(Run *run)
                                           &seen.filtered, &run->error) < 0))
         return run->error.fault;
     choose_depth(run, seen);
-    planned.depth = run->depth;
-    const int ret = lookahead_start(run->lookahead, &run->params, run->depth, &run->error);
-    return ret < 0 ? ret : planned_open(&run->planned, &planned, &run->error);
+    run->planned.depth = run->depth;
+    return lookahead_start(run->lookahead, &run->params, run->depth, &run->error);
 }
 
 /* ---- the sinks ---- */
@@ -383,7 +382,7 @@ static int show_progress(void *opaque, Frame *f)
 /* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
-    if (!run->planned)
+    if (!run->lookahead)
         choose_depth(run, (FramesSeen){0});
     const Options *o = run->options;
     /* True for live input that only the watchers of a virtual camera need. */
@@ -396,7 +395,7 @@ static int process(Run *run)
         .input = run->video,
         .context = run->engine.context,
         .params = &run->params,
-        .planned = run->planned,
+        .planned = run->lookahead ? &run->planned : NULL,
         .memory = equalizer_writes(&run->params) || needs_host_frames ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
         .source = reads_source(run),
@@ -523,7 +522,7 @@ static int check_lookahead(Run *run, const char *damage)
         return 0;
     if (source_check_unchanged(run->source, run->options->input, &run->error) < 0)
         return run->error.fault;
-    int differs = planned_differs(run->planned);
+    int differs = run->planned.differs;
     if (!differs)
         differs = lookahead_next(run->lookahead, &frame, &curve, &run->error);
     lumeq_curve_unref(&curve);
@@ -676,7 +675,6 @@ static int run_once(const Options *options, atomic_int *stop, RunResult *result,
     stats_close(&run.stats);
     run_report_close(&run.report);
     drawing_close(&run.drawing);
-    planned_close(&run.planned);
     lookahead_close(&run.lookahead);
     input_close(&run.video);
     source_close(&run.source);

@@ -97,7 +97,7 @@ typedef struct Segment {
     const JobPart *part;
     PartPlace place;
     FrameReader curves;
-    PlannedCurves *planned;
+    PlannedCurves planned;
     RecordWriter writer;
     int number;     /* of the part */
     int64_t frames; /* that were encoded */
@@ -141,18 +141,16 @@ static int open_segment(Segment *s)
     s->place.params = &f->params;
     if (part_reader_open(&s->place, &f->plan, s->part, &f->error) < 0)
         return f->error.fault;
-    const PlannedOptions planned = {
+    s->planned = (PlannedCurves){
         .next = part_curves_next,
         .opaque = &s->curves,
-        .count = s->part->frames,
         .strict = 1,
         .depth = f->plan.depth,
         .source = s->place.source,
         .path = f->plan.input,
     };
     s->rows = film_joiner_rows(&f->plan, s->number);
-    if (planned_open(&s->planned, &planned, &f->error) < 0 ||
-        (f->plan.rows && stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error) < 0))
+    if (f->plan.rows && stats_open(&s->stats, s->rows.text, 1, NULL, NULL, &f->error) < 0)
         return f->error.fault;
     return drawing_open(&s->drawing, &f->options, &f->error);
 }
@@ -178,7 +176,7 @@ static int write_frames(Segment *s)
         .input = s->place.input,
         .context = f->engine.context,
         .params = &f->params,
-        .planned = s->planned,
+        .planned = &s->planned,
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&f->params),
@@ -254,7 +252,6 @@ int job_step_segment(JobFilm *f, int part)
             (double)s.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
     drawing_close(&s.drawing);
-    planned_close(&s.planned);
     frame_reader_close(&s.curves);
     part_reader_close(&s.place);
     record_writer_close(&s.writer);

@@ -157,7 +157,7 @@ int film_measures_next(FilmMeasures *film, MeasuredFrame *frame, MediaError *err
 
 void film_measures_close(FilmMeasures *film);
 
-/* For PlannedOptions.next: `reader` is a FrameReader of curves. */
+/* For PlannedCurves.next: `reader` is a FrameReader of curves. */
 int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
 
 /* Adds an encoded packet, which stays the caller's. MEDIA_OUTPUT. */

@@ -216,7 +216,7 @@ static int find_curve(Pipeline *p, Frame *f, MediaError *error)
             return ret;
         if (ret == 0) { /* from this frame on, past frames make the curves */
             char line[160];
-            p->number = planned_count(p->parts.planned);
+            p->number = p->parts.planned->taken;
             p->parts.planned = NULL;
             snprintf(line, sizeof(line),
                      "the lookahead has no curve for frame %lld: from there on, curves use past "

@@ -69,46 +69,41 @@ static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, Me
 }
 
 /* Whether the frame is the one that was measured. */
-static void check(Measured *measured, PlannedOptions options, const AVFrame *frame, int same,
+static void check(Measured *measured, PlannedCurves planned, const AVFrame *frame, int same,
                   const char *what)
 {
-    PlannedCurves *planned = NULL;
     LumeqCurve *curve;
     MediaError error = {0};
-    options.next = next_curve;
-    options.opaque = measured;
-    options.count = 1;
-    if (!CHECK(planned_open(&planned, &options, &error) == 0, "%s", error.text))
-        return;
-    const int ret = planned_take(planned, frame, 0, &curve, &error);
+    planned.next = next_curve;
+    planned.opaque = measured;
+    const int ret = planned_take(&planned, frame, 0, &curve, &error);
     lumeq_curve_unref(&curve);
     CHECK(ret == same, "%s: %d, %s", what, ret, error.text);
-    CHECK(planned_differs(planned) == !same && planned_count(planned) == same,
-          "%s: %lld are the same", what, (long long)planned_count(planned));
-    planned_close(&planned);
+    CHECK(planned.differs == !same && planned.taken == same, "%s: %lld are the same", what,
+          (long long)planned.taken);
 }
 
-static void check_all(Measured *measured, PlannedOptions options)
+static void check_all(Measured *measured, PlannedCurves planned)
 {
     AVFrame *frame = make_frame();
-    check(measured, options, frame, 1, "the frame");
+    check(measured, planned, frame, 1, "the frame");
     frame->pts++;
-    check(measured, options, frame, 0, "another time");
+    check(measured, planned, frame, 0, "another time");
     frame->pts--;
     FRAME_DURATION(frame)++;
-    check(measured, options, frame, 0, "another duration");
+    check(measured, planned, frame, 0, "another duration");
     FRAME_DURATION(frame)--;
     frame->width++;
-    check(measured, options, frame, 0, "another width");
+    check(measured, planned, frame, 0, "another width");
     frame->width--;
     frame->height++;
-    check(measured, options, frame, 0, "another height");
+    check(measured, planned, frame, 0, "another height");
     frame->height--;
     frame->format = AV_PIX_FMT_GRAY10;
-    check(measured, options, frame, 0, "another format");
+    check(measured, planned, frame, 0, "another format");
     frame->format = AV_PIX_FMT_GRAY8;
     frame->color_range = AVCOL_RANGE_JPEG;
-    check(measured, options, frame, 0, "another range");
+    check(measured, planned, frame, 0, "another range");
     av_frame_free(&frame);
 }
 
@@ -118,7 +113,7 @@ TEST(frames)
     const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = 8192 * 8192};
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
     LumeqParams params = {.size = sizeof(params)};
-    PlannedOptions options = {.path = LUMEQ_CLIP};
+    PlannedCurves planned = {.path = LUMEQ_CLIP};
     LumeqContext *context = NULL;
     Measured measured = {0};
     Source *source = NULL;
@@ -128,9 +123,9 @@ TEST(frames)
     if (CHECK(source_open(&source, &from, &error) == 0, "%s", error.text) &&
         CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s",
               lumeq_last_error(NULL))) {
-        options.source = source;
+        planned.source = source;
         measure(&measured, context, &params, frame);
-        check_all(&measured, options);
+        check_all(&measured, planned);
     }
     av_frame_free(&frame);
     lumeq_context_destroy(&context);
