@@ -111,7 +111,7 @@ static int find_codes(JobFilm *f)
             say(SAY_NORMAL, "%s %s", f->source->name, text);
         }
     }
-    codes->is_measured = 1;
+    codes->is_measured = true;
     codes->window = (LumeqCodes){f->plan.codes[0], f->plan.codes[1]};
     return 0;
 }

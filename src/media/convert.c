@@ -263,8 +263,8 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     const int to_rows = av_pix_fmt_desc_get(to->format)->log2_chroma_h;
     /* Interlaced chroma is converted per field. swscale reads the same number of chroma rows for
      * both, so the height must be a multiple of 4. */
-    const int has_fields = FRAME_IS_INTERLACED(from) && resamples_chroma(from, to) &&
-                           from_rows != to_rows && (!from_rows || from->height % 4 == 0);
+    const bool has_fields = FRAME_IS_INTERLACED(from) && resamples_chroma(from, to) &&
+                            from_rows != to_rows && (!from_rows || from->height % 4 == 0);
     wanted.from.width = from->width;
     wanted.from.height = from->height;
     wanted.from.format = from->format;

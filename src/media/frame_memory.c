@@ -26,7 +26,7 @@ typedef struct PlanePool {
 
 struct FrameMemory {
     FrameAllocator allocator;
-    int has_allocator;
+    bool has_allocator;
     atomic_llong ordinary,
         copied; /* frames not in the allocator's memory, and frames copied into it */
 
@@ -53,7 +53,7 @@ FrameMemory *frame_memory_create(const FrameAllocator *allocator)
     pthread_mutex_init(&m->blocks_lock, NULL);
     if (allocator) {
         m->allocator = *allocator;
-        m->has_allocator = 1;
+        m->has_allocator = true;
     }
     return m;
 }

@@ -292,7 +292,7 @@ static void copy_planes(AVFrame *to, const AVFrame *from, const SampleLayout *la
         const int width = i ? AV_CEIL_RSHIFT(to->width, layout->chroma_x) : to->width;
         const int height = i ? AV_CEIL_RSHIFT(to->height, layout->chroma_y) : to->height;
         const uint8_t *first = from->data[place] + (interleaved ? (i - 1) * bytes : 0);
-        const int is_there = to->data[i] == first && !layout->shift;
+        const bool is_there = to->data[i] == first && !layout->shift;
         for (int y = 0; y < height && !is_there; y++)
             copy_row(to->data[i] + (ptrdiff_t)y * to->linesize[i],
                      first + (ptrdiff_t)y * from->linesize[place], width, interleaved ? 2 : 1,

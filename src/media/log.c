@@ -102,7 +102,7 @@ static _Thread_local struct {
     char line[LINE_SIZE]; /* the line so far, until its newline */
     int level;
     const void *owner; /* owner of the logging codec, or NULL */
-    int is_demuxer;    /* a demuxer is logging */
+    bool is_demuxer;   /* a demuxer is logging */
     LogNote note;
 } current;
 
@@ -183,7 +183,7 @@ static void finish_line(void)
     LogNote *note = find_note(current.owner);
     if (current.level <= AV_LOG_ERROR && !note->error[0])
         snprintf(note->error, sizeof(note->error), "%.255s", current.line);
-    const int is_error = current.level <= AV_LOG_ERROR;
+    const bool is_error = current.level <= AV_LOG_ERROR;
     if (is_error && (current.is_demuxer || note != &current.note))
         note->damage |= says(current.line, means_damage, FF_ARRAY_ELEMS(means_damage));
     note->cut_off |= is_error && says(current.line, means_cut, FF_ARRAY_ELEMS(means_cut));
@@ -200,7 +200,7 @@ static void finish_line(void)
 static void find_context(const void *context)
 {
     current.owner = NULL;
-    current.is_demuxer = 0;
+    current.is_demuxer = false;
     while (context) {
         const AVClass *class = *(AVClass *const *)context;
         if (class == avcodec_get_class()) {

@@ -165,7 +165,7 @@ PictureTurn picture_turn(const int32_t m[9])
 
 bool picture_turn_is_whole(const int32_t m[9])
 {
-    const int is_singular = (int64_t)m[0] * m[4] == (int64_t)m[1] * m[3];
+    const bool is_singular = (int64_t)m[0] * m[4] == (int64_t)m[1] * m[3];
     return is_singular || FFMIN(diagonal(m), antidiagonal(m)) * NEARLY_WHOLE <=
                               FFMAX(diagonal(m), antidiagonal(m));
 }

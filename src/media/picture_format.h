@@ -46,7 +46,7 @@ typedef struct PictureFormat {
     int wide_gamut; /* BT.2020 primaries; others are treated as the screen's */
     double peak;    /* PQ and HLG: brightest pixel of the stream in nits */
     double aspect;  /* pixel aspect: width / height */
-    int has_turn;   /* the frame has its own display matrix */
+    bool has_turn;  /* the frame has its own display matrix */
     PictureTurn turn;
 } PictureFormat;
 

@@ -515,8 +515,8 @@ int equalize_stage_receive(EqualizeStage *s, Frame **frame, MediaError *error)
     int ret;
     *frame = NULL;
     while ((ret = queue_take(s->results, &f, QUEUE_TRY)) >= 0) {
-        const int is_redraw = s->has_shown && !f->end && f->number == s->orders.shown &&
-                              f->revision > s->shown_revision;
+        const bool is_redraw = s->has_shown && !f->end && f->number == s->orders.shown &&
+                               f->revision > s->shown_revision;
         if (is_redraw)
             s->shown_revision = f->revision;
         if (is_redraw || (f->generation == s->orders.generation &&
@@ -524,7 +524,7 @@ int equalize_stage_receive(EqualizeStage *s, Frame **frame, MediaError *error)
             *frame = f;
             return is_redraw;
         }
-        const int is_end =
+        const bool is_end =
             f->end && f->generation == s->orders.generation && f->revision == s->orders.revision;
         const int end = f->end;
         frame_free(&f);

@@ -100,7 +100,7 @@ static void drop_queued(const void *oldest, void *next)
 
 static int open_queue(Input *in)
 {
-    const int is_live = in->options.shown && in->source->live;
+    const bool is_live = in->options.shown && in->source->live;
     const int few = is_live || decoder_is_on_gpu(in->decoder);
     in->room = few ? 1 : WINDOW_FRAMES;
     if (!in->options.shown)
@@ -287,7 +287,7 @@ static int read_one(Input *in)
         return 0;
     const int ret = demuxer_read(in->demuxer, DEMUX_VIDEO, in->packet, 1);
     const int64_t time = ret < 0 ? AV_NOPTS_VALUE : packet_time(in, in->packet);
-    const int is_late = time == AV_NOPTS_VALUE ? in->frames_ended : time >= in->end;
+    const bool is_late = time == AV_NOPTS_VALUE ? in->frames_ended : time >= in->end;
     const PacketNote *note = ret >= 0 ? note_of(in->packet) : NULL;
     if (in->end == AV_NOPTS_VALUE || !is_late) { /* what follows the part is not lost */
         if (note)
@@ -414,7 +414,7 @@ static void end_frames(Input *in, bool complete)
     else if (in->end == AV_NOPTS_VALUE && in->options.frames >= 0 &&
              in->frames == in->options.frames)
         in->end = in->video_end;
-    const int is_span = in->span.end_pts != INT64_MAX; /* what follows is another's */
+    const bool is_span = in->span.end_pts != INT64_MAX; /* what follows is another's */
     if (in->end == AV_NOPTS_VALUE && !is_span)
         return;                            /* the end of the input is the end */
     if (!in->options.copy || in->is_alone) /* no packets of other tracks follow */
@@ -509,7 +509,7 @@ static void take_frame(Input *in, Decoded *d)
     if (in->from != AV_NOPTS_VALUE && time < in->from &&
         av_compare_ts(frame->pts, in->source->video->time_base, in->from, AV_TIME_BASE_Q) < 0)
         return;
-    const int is_first = in->from != AV_NOPTS_VALUE && !in->frames;
+    const bool is_first = in->from != AV_NOPTS_VALUE && !in->frames;
     if (is_first || frame->pts >= in->begin_pts) { /* earlier damage does not count */
         in->damage = (Damage){0};
         decoder_forget_damage(in->decoder);
@@ -767,7 +767,7 @@ bool input_is_part(const Input *in)
 DamageReport input_report(const Input *in)
 {
     const InputOptions *o = &in->options;
-    const int is_all = in->to == AV_NOPTS_VALUE && o->frames < 0 && in->span.end_pts == INT64_MAX;
+    const bool is_all = in->to == AV_NOPTS_VALUE && o->frames < 0 && in->span.end_pts == INT64_MAX;
     DamageReport report = {
         .damage = o->shown ? in->source->damage : in->damage,
         .part = {.frames = in->frames,

@@ -125,7 +125,7 @@ static int take(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
     *measure = NULL;
     if (!l->surveyor)
         return put(l, &ahead, error);
-    const int is_last = ahead.moment.time >= l->options.nanoseconds;
+    const bool is_last = ahead.moment.time >= l->options.nanoseconds;
     int ret = curve_maker_judge(l->surveyor, which, ahead.measure, &ahead.moment, error);
     l->surveyed += ret >= 0;
     l->filtered += ret > 0;

@@ -63,7 +63,7 @@ typedef struct Frame {
     /* For the sinks. */
     int64_t number;    /* in the output, see RunLoop; in the window from 1 on, and the same when it
                           is equalized again */
-    int is_first;      /* true for the first frame of the loop */
+    bool is_first;     /* true for the first frame of the loop */
     int64_t time_us;   /* in the output */
     int64_t zero_us;   /* time of the input that is 0 in the output */
     double begin_us;   /* when the first sink got it, by run_now_us() */

@@ -52,7 +52,7 @@ struct Camera {
     int64_t retry;             /* time of the next attempt to reopen */
     int64_t retry_after;       /* delay between attempts */
     unsigned tries;            /* attempts since it went */
-    int has_sequence;          /* `sequence` is the last frame's number */
+    bool has_sequence;         /* `sequence` is the last frame's number */
     uint32_t sequence;
     int64_t origin, last; /* capture times of the first and last packets */
 
@@ -73,7 +73,7 @@ static int open_device(Camera *c, const char *path)
     const int ret = v4l2_device_open(&c->device, path, &c->chosen);
     c->last_packet_at = av_gettime_relative();
     c->silence_limit = FIRST_FRAME_US;
-    c->has_sequence = 0;
+    c->has_sequence = false;
     return ret;
 }
 
@@ -207,7 +207,7 @@ static int read_device(Camera *c, AVPacket *packet)
         return ret;
     /* Drivers that do not count frames give numbers that stay or go back. */
     const uint32_t missed = c->has_sequence ? stamp.sequence - c->sequence - 1 : 0;
-    c->has_sequence = 1;
+    c->has_sequence = true;
     c->sequence = stamp.sequence;
     count(c, ret < 0, missed <= INT32_MAX ? missed : 0);
     if (ret < 0)

@@ -27,8 +27,8 @@ static int no_permission(MediaError *error, int fault, const char *path, const c
                               media_quote(path));
         struct group entry, *found = NULL;
         const mode_t both = S_IRGRP | S_IWGRP;
-        const int has_group = is.st_gid != 0 && (is.st_mode & both) == both &&
-                              getgrgid_r(is.st_gid, &entry, names, sizeof(names), &found) == 0;
+        const bool has_group = is.st_gid != 0 && (is.st_mode & both) == both &&
+                               getgrgid_r(is.st_gid, &entry, names, sizeof(names), &found) == 0;
         group = has_group && found ? found->gr_name : NULL;
     }
     if (!group)
@@ -185,7 +185,7 @@ int camera_device_path(const char *wanted, char path[256])
 {
     char *end;
     const unsigned long number = strtoul(wanted, &end, 10);
-    const int is_number = wanted[0] >= '0' && wanted[0] <= '9' && !*end;
+    const bool is_number = wanted[0] >= '0' && wanted[0] <= '9' && !*end;
     if (is_number)
         snprintf(path, 256, "/dev/video%lu", number);
     else
@@ -198,7 +198,7 @@ static int open_named(const char *wanted, CameraDevice *device, MediaError *erro
 {
     char path[256];
     NodeKind kind;
-    const int is_number = camera_device_path(wanted, path);
+    const bool is_number = camera_device_path(wanted, path);
     av_strlcpy(device->path, path, sizeof(device->path));
     if (!is_number && !strchr(wanted, '/') && access(wanted, F_OK) != 0)
         return media_fail(

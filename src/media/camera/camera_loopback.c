@@ -145,8 +145,8 @@ static int ask_for(const Loopback *o, const Format *format, const AVFrame *first
     struct v4l2_format ask = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     /* V4L2's SRGB implies limited range and BT.601's matrix. */
     const int unknown = first->colorspace == AVCOL_SPC_UNSPECIFIED;
-    const int is_709 = first->colorspace == AVCOL_SPC_BT709 ||
-                       (unknown && first->height >= CAMERA_OUTPUT_HD_LINES);
+    const bool is_709 = first->colorspace == AVCOL_SPC_BT709 ||
+                        (unknown && first->height >= CAMERA_OUTPUT_HD_LINES);
     ask.fmt.pix = (struct v4l2_pix_format){
         .width = (uint32_t)first->width & ~1U,
         .height = (uint32_t)first->height & ~1U,

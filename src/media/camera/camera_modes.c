@@ -323,7 +323,7 @@ static void list_unsupported(char *text, size_t size, const char *name, const Ca
     char code[8];
     text[0] = '\0';
     for (int i = 0; i < count; i++) {
-        const int is_first = !i || modes[i].fourcc != modes[i - 1].fourcc;
+        const bool is_first = !i || modes[i].fourcc != modes[i - 1].fourcc;
         if (modes[i].format || !is_first || (name && !is_format(&modes[i], name)))
             continue;
         camera_fourcc_text(modes[i].fourcc, code);
@@ -351,7 +351,7 @@ static int refuse(const CameraOptions *wanted, const CameraMode *modes, int coun
         return media_fail(error, MEDIA_USAGE, "--input-format %s: lumeq does not support %s",
                           media_quote(wanted->format), unsupported);
     part.format = wanted->format;
-    const int has_format = find_best(&unused, &part, modes, count);
+    const bool has_format = find_best(&unused, &part, modes, count);
     part.width = wanted->width;
     part.height = wanted->height;
     if (!has_format)

@@ -149,7 +149,7 @@ static const struct spa_pod *offer(struct spa_pod_builder *b, const Node *n, con
 {
     struct spa_pod_frame f;
     const struct spa_rectangle size = {(uint32_t)n->width, (uint32_t)n->height};
-    const int is_709 = n->is_709;
+    const bool is_709 = n->is_709;
     spa_pod_builder_push_object(b, &f, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
     spa_pod_builder_add(b, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), 0);
     spa_pod_builder_add(b, SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), 0);
@@ -366,7 +366,7 @@ static void pipewire_tend(void *self, int64_t now, void (*note)(const char *line
     }
     if (now >= n->retry && (!n->core || n->failed)) {
         n->retry = now + RETRY_US;
-        const int was_gone = !n->core;
+        const bool was_gone = !n->core;
         close_stream(n);
         if ((n->core || connect_core(n) == 0) && n->width && open_stream(n) == 0 && was_gone)
             line = "PipeWire is back, and so is the virtual camera";

@@ -184,7 +184,7 @@ static int describe(V4l2Device *d, const struct v4l2_pix_format *pix, const char
 static int exchange_format(const V4l2Device *d, unsigned long request, struct v4l2_pix_format *pix)
 {
     struct v4l2_format format = {.type = d->type};
-    const int is_planar = d->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE;
+    const bool is_planar = d->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE;
     struct v4l2_pix_format_mplane *planar = &format.fmt.pix_mp;
     if (is_planar)
         *planar = (struct v4l2_pix_format_mplane){

@@ -30,7 +30,7 @@ static LumeqImage image_of(const AVFrame *frame, enum AVColorRange levels)
 /* Returns the codes of black and white. */
 static LumeqCodes levels_of(const CodeRange *range, const AVFrame *frame)
 {
-    const int is_known = range->levels != AVCOL_RANGE_UNSPECIFIED;
+    const bool is_known = range->levels != AVCOL_RANGE_UNSPECIFIED;
     const enum AVColorRange levels = is_known ? range->levels : frame->color_range;
     const int depth = convert_layout(frame->format).depth;
     return levels == AVCOL_RANGE_MPEG ? (LumeqCodes){16 << (depth - 8), 235 << (depth - 8)}
@@ -62,7 +62,7 @@ int code_range_add(CodeRange *range, const AVFrame *frame)
 
 void code_range_decide(CodeRange *range)
 {
-    range->is_measured = 1;
+    range->is_measured = true;
     if (range->mode != CODE_RANGE_USED && !lumeq_is_sliver(&range->window, &range->all, 0))
         range->window = (LumeqCodes){0};
 }
@@ -108,7 +108,7 @@ CodeStretch *code_stretch_create(const CodeRange *range)
 
 int code_stretch_frame(CodeStretch *s, AVFrame *frame)
 {
-    const int is_unused = s->range.is_measured && !s->range.window.high;
+    const bool is_unused = s->range.is_measured && !s->range.window.high;
     if (is_unused || !code_range_suits(frame->format))
         return 0;
     const LumeqImage image = image_of(frame, s->range.levels);

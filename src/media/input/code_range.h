@@ -18,7 +18,7 @@ typedef enum CodeRangeMode {
 typedef struct CodeRange {
     CodeRangeMode mode;
     enum AVColorRange levels; /* UNSPECIFIED: use the frames' own range */
-    int is_measured;          /* `window` was measured for the file; else each frame is measured */
+    bool is_measured;         /* `window` was measured for the file; else each frame is measured */
     LumeqCodes window, all;   /* window.high 0: do not stretch; all: black and white of the file */
 } CodeRange;
 

@@ -72,7 +72,7 @@ static int add_key(Survey *s, int64_t position)
         ret = decoder_send(s->decoder, NULL);
     if (ret < 0 || decoder_receive(s->decoder, s->frame, &none) < 0)
         return 0;
-    const int is_new = is_inside(s) && (!s->keys || s->frame->pts != s->last);
+    const bool is_new = is_inside(s) && (!s->keys || s->frame->pts != s->last);
     if (is_new)
         s->last = s->frame->pts;
     s->keys += is_new;

@@ -19,7 +19,7 @@ static int64_t declared_end(const Source *source, int *any)
     *any = 0;
     if (!source_declares_duration(source))
         return AV_NOPTS_VALUE;
-    const int is_end = source_duration_is_end(source);
+    const bool is_end = source_duration_is_end(source);
     int64_t duration = is_end ? source_tagged_length(video) : 0;
     if (duration)
         return duration;

@@ -47,7 +47,7 @@ struct Decoder {
     int joined_late;  /* software continues after a failed GPU: they count as lost */
     int hides_broken; /* drops frames with errors */
     int hidden;       /* number of frames dropped in a row */
-    int is_broken;    /* `raw` has errors */
+    bool is_broken;   /* `raw` has errors */
     Converter converter;
     CodeStretch *stretch; /* NULL: no frame was deep gray so far */
 
@@ -222,9 +222,9 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     /* find_decoder() may have chosen libvpx for alpha beside the packets: no GPU decodes that. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
     /* A pipe can neither be read again, nor should it have a gap. */
-    const int can_lose =
+    const bool can_lose =
         source_can_begin_again(source) || source->live || source->network || source->reconnect;
-    const int can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
+    const bool can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
     /* Those that support hwaccel and give the same bits as software. */
     const char *name = avcodec_get_name(stream->codecpar->codec_id);
     const AVCodec *on_gpu = can && av_match_name(name, "h264,hevc,vp8,vp9,av1")
@@ -439,7 +439,7 @@ static int is_left_out(Decoder *d, const AVPacket *packet)
 /* Like avcodec_receive_frame(), but if the GPU fails, software takes over. */
 static int receive_raw(Decoder *d)
 {
-    const int is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
+    const bool is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
     int ret = is_lost ? AVERROR_EXTERNAL : avcodec_receive_frame(d->codec, d->raw);
     if (gpu_has_failed(d, ret)) {
         gpu_frame_unref(d->raw);
@@ -454,10 +454,10 @@ static int send_packet(Decoder *d, const AVPacket *packet)
 {
     if (packet && is_left_out(d, packet))
         return 0;
-    const int is_shown =
+    const bool is_shown =
         packet && !(packet->flags & AV_PKT_FLAG_DISCARD) &&
         (d->stream->codecpar->codec_id != AV_CODEC_ID_AV1 || !is_hidden_av1(packet));
-    const int is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
+    const bool is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
     const int ret = is_lost ? AVERROR_EXTERNAL : avcodec_send_packet(d->codec, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;

@@ -84,7 +84,7 @@ int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaErr
         d->queues[DEMUX_VIDEO].stream = source->video;
     for (unsigned i = 0; order == DEMUX_BY_KIND && i < source->stream_count; i++) {
         AVStream *stream = source->format->streams[i];
-        const int is_read = is_subtitle(stream) && !source_is_foreign(source, stream);
+        const bool is_read = is_subtitle(stream) && !source_is_foreign(source, stream);
         stream->discard = is_read ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
     }
     return 0;
@@ -203,7 +203,7 @@ static int note_packet(Demuxer *d, AVPacket *packet)
     Source *s = d->source;
     const AVStream *stream = s->format->streams[packet->stream_index];
     char *began = &d->began[packet->stream_index];
-    const int is_last = stream == s->video && source_is_last(s, packet);
+    const bool is_last = stream == s->video && source_is_last(s, packet);
     if (*began && !is_last && !damage_any(&s->damage))
         return 0;
     PacketNote *note = av_mallocz(sizeof(*note));

@@ -4,6 +4,8 @@
 #ifndef LUMEQ_MEDIA_DEMUXER_H
 #define LUMEQ_MEDIA_DEMUXER_H
 
+#include <stdbool.h>
+
 #include "media/error.h"
 #include "media/input/source.h"
 
@@ -24,7 +26,7 @@ typedef enum DemuxKind {
 typedef struct PacketNote {
     Damage damage; /* since the packet before; Source.damage keeps that after the last one */
     int64_t start; /* of a track's first packet: source_track_start() */
-    int is_last;   /* see source_is_last() */
+    bool is_last;  /* see source_is_last() */
 } PacketNote;
 
 typedef struct Demuxer Demuxer;

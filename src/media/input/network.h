@@ -12,8 +12,8 @@ typedef struct NetworkScheme {
     const char *name;
     const char *protocols; /* the only protocols FFmpeg may use */
     const char *session;   /* the demuxer that opens it; NULL: a byte stream */
-    int has_no_end;        /* not 0: silence is its only end */
-    int is_live;           /* not 0: a stream of unknown length is live */
+    bool has_no_end;       /* silence is its only end */
+    bool is_live;          /* a stream of unknown length is live */
 } NetworkScheme;
 
 typedef struct NetworkOptions {
@@ -26,12 +26,12 @@ typedef struct NetworkOptions {
 typedef struct Network {
     const NetworkScheme *scheme;
     NetworkOptions options;
-    AVIOContext *io;  /* NULL for a session */
-    int patient;      /* not 0: no silence limit */
-    int has_segments; /* not 0: a playlist, whose segments arrive whole: longer silences are usual
-                       */
-    int64_t heard;    /* time of the last data, or start of waiting */
-    int lost;         /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
+    AVIOContext *io;   /* NULL for a session */
+    int patient;       /* not 0: no silence limit */
+    bool has_segments; /* a playlist, whose segments arrive whole: longer silences are usual
+                        */
+    int64_t heard;     /* time of the last data, or start of waiting */
+    int lost;          /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
 } Network;
 
 /* The scheme of a URL; NULL: not a URL, or unsupported by this FFmpeg. */

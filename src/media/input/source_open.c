@@ -133,7 +133,7 @@ static int open_context(Source *s, const char *protocols, MediaError *error)
 
 static int open_io(Source *s, MediaError *error)
 {
-    const int can_seek =
+    const bool can_seek =
         s->network ? s->network->io->seekable & AVIO_SEEKABLE_NORMAL : S_ISREG(s->file.st_mode);
     uint8_t *buffer = av_malloc(IO_BUFFER_SIZE);
     if (buffer)
@@ -268,7 +268,7 @@ static int follow_playlist(Source *s, char **url)
         *url = (char *)location;
     else
         *url = av_strdup(s->options.path);
-    s->network->has_segments = 1;
+    s->network->has_segments = true;
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
@@ -510,7 +510,7 @@ bool source_is_foreign(const Source *s, const AVStream *stream)
  * start and length become those of the remaining tracks. */
 static int keep_program(Source *s)
 {
-    const int is_end = source_duration_is_end(s);
+    const bool is_end = source_duration_is_end(s);
     int dropped = 0;
     for (unsigned i = 0; i < s->format->nb_streams; i++) {
         if (!source_is_foreign(s, s->format->streams[i]))

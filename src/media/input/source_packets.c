@@ -61,8 +61,8 @@ int64_t source_start(const Source *s)
 int64_t source_sane_time(int64_t time, AVRational base)
 {
     const int64_t us = av_rescale_q(time, base, AV_TIME_BASE_Q);
-    const int is_sane = us >= -MAX_TIME_US && us <= MAX_TIME_US && time > -(INT64_C(1) << 60) &&
-                        time < INT64_C(1) << 60;
+    const bool is_sane = us >= -MAX_TIME_US && us <= MAX_TIME_US && time > -(INT64_C(1) << 60) &&
+                         time < INT64_C(1) << 60;
     return is_sane ? time : AV_NOPTS_VALUE;
 }
 
@@ -193,7 +193,7 @@ int64_t source_duration(const Source *s)
 
 void source_expect_key(Source *s)
 {
-    const int can_be_cut = av_match_name(s->format->iformat->name, CUT_ANYWHERE);
+    const bool can_be_cut = av_match_name(s->format->iformat->name, CUT_ANYWHERE);
     s->reading.wants_key = s->network || can_be_cut ? SOURCE_PACKETS_TO_KEY : 0;
 }
 
@@ -359,8 +359,8 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
 static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, int64_t moved,
                           int64_t by)
 {
-    const int is_key = next->stream_index == s->video->index && (next->flags & AV_PKT_FLAG_KEY);
-    const int is_due =
+    const bool is_key = next->stream_index == s->video->index && (next->flags & AV_PKT_FLAG_KEY);
+    const bool is_due =
         moved - clock->last - clock->interval < clock->interval * 3 / 4; /* or early */
     const int restarts = by > clock->moved_by || (is_key && is_due);
     clock->corrupt = restarts ? 0 : clock->corrupt - 1;
@@ -375,7 +375,7 @@ static void smooth_times(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
     const enum AVMediaType type = stream->codecpar->codec_type;
-    const int has_jumps = (s->format->iformat->flags & AVFMT_TS_DISCONT) != 0;
+    const bool has_jumps = (s->format->iformat->flags & AVFMT_TS_DISCONT) != 0;
     TrackClock *clock = &s->reading.clocks[packet->stream_index];
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
@@ -391,7 +391,7 @@ static void smooth_times(Source *s, AVPacket *packet)
     if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
         /* of the current and the previous offset, the one that brings it nearer to other tracks */
         const int64_t now = s->reading.latest == AV_NOPTS_VALUE ? time : s->reading.latest;
-        const int is_new =
+        const bool is_new =
             FFABS(time + s->reading.jump - now) <= FFABS(time + s->reading.last_jump - now);
         if (has_jumps)
             move(packet, is_new ? s->reading.jump : s->reading.last_jump, stream);
@@ -440,8 +440,8 @@ static bool select_packet(Source *s, AVPacket *packet)
         return 0;
     if (!s->reading.wants_key || packet->stream_index != s->video->index)
         return 1;
-    const int is_key = packet->flags & AV_PKT_FLAG_KEY;
-    const int is_seek = s->reading.wants_key > SOURCE_PACKETS_TO_KEY;
+    const bool is_key = packet->flags & AV_PKT_FLAG_KEY;
+    const bool is_seek = s->reading.wants_key > SOURCE_PACKETS_TO_KEY;
     if (is_key && !is_seek)
         packet->opaque = &join_mark;
     else if (!is_seek)

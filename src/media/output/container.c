@@ -239,7 +239,7 @@ static int hides_channels(const AVOutputFormat *muxer, const AVCodecParameters *
     const int channels = par->ch_layout.nb_channels;
     if (strcmp(muxer->name, "flv") == 0)
         return par->codec_id != AV_CODEC_ID_AAC && channels > 2;
-    const int has_family = par->codec_id == AV_CODEC_ID_OPUS && par->extradata_size > OPUS_FAMILY;
+    const bool has_family = par->codec_id == AV_CODEC_ID_OPUS && par->extradata_size > OPUS_FAMILY;
     return strcmp(muxer->name, "mpegts") == 0 && has_family &&
            (par->extradata[OPUS_FAMILY] > 1 || channels == 7);
 }
@@ -248,9 +248,9 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
 {
     const AVCodecParameters *par = stream->codecpar;
     /* Private data of a transport stream may be copied into another one. */
-    const int is_private = strcmp(muxer->name, "mpegts") == 0 &&
-                           par->codec_id == AV_CODEC_ID_BIN_DATA &&
-                           par->codec_tag == TS_PRIVATE_DATA;
+    const bool is_private = strcmp(muxer->name, "mpegts") == 0 &&
+                            par->codec_id == AV_CODEC_ID_BIN_DATA &&
+                            par->codec_tag == TS_PRIVATE_DATA;
     if (par->codec_type == AVMEDIA_TYPE_ATTACHMENT)
         return av_match_name("matroska", muxer->name) ? NULL
                                                       : "the container cannot hold attachments";

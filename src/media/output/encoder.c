@@ -222,8 +222,8 @@ struct Encoder {
     SentFrame sent[SENT_FRAMES]; /* by frame number */
     int64_t frames, last_pts;
     int64_t packets;
-    int ended;     /* the end was sent */
-    int wants_key; /* the next frame should be a key frame */
+    int ended;      /* the end was sent */
+    bool wants_key; /* the next frame should be a key frame */
     EncoderNotes notes;
     int top_first;        /* field order of the last interlaced frame */
     AVFrame *first_frame; /* first frame of SVT-AV1, see feed_one(); or NULL */
@@ -437,8 +437,8 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
     if (ret >= 0 && left)
         return media_fail(error, MEDIA_USAGE, "--vopt %s: the encoder %s has no such option",
                           media_quote(left->key), codec->name);
-    const int has_settings = options->preset || options->crf >= 0 || options->bitrate >= 0 ||
-                             (options->options && options->options[0]);
+    const bool has_settings = options->preset || options->crf >= 0 || options->bitrate >= 0 ||
+                              (options->options && options->options[0]);
     if (ret == AVERROR(EINVAL) && has_settings && !((c->width | c->height) & 1))
         return media_fail(
             error, MEDIA_USAGE,
@@ -586,7 +586,7 @@ static int fail_lost(const Encoder *e, MediaError *error)
 
 void encoder_ask_key(Encoder *e)
 {
-    e->wants_key = 1;
+    e->wants_key = true;
 }
 
 /* An encoder is opened for either fields or progressive frames. A progressive frame among
@@ -628,7 +628,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
             e->notes.dropped = e->notes.dropped ? e->notes.dropped : dropped;
             /* Otherwise the encoder would repeat the input's frame types. */
             e->adapted->pict_type = e->wants_key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
-            e->wants_key = 0;
+            e->wants_key = false;
             e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
             if (e->frames && e->adapted->pts <= e->last_pts)
                 e->adapted->pts = e->last_pts + 1; /* a coarser time base can merge two times */
@@ -673,7 +673,7 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
         return fail(e, ret, error);
     if (sent && sent->duration > 0)
         packet->duration = sent->duration;
-    const int is_last = ++e->packets == e->frames && e->ended;
+    const bool is_last = ++e->packets == e->frames && e->ended;
     sent = is_last ? find_sent(e, e->last_pts) : NULL;
     if (sent) /* muxers derive the end from the last packet in decode order */
         packet->duration = FFMAX(packet->duration, sent->duration);
@@ -739,7 +739,7 @@ void video_about(const AVCodecContext *c, const AVPacket *first, char *text, siz
         av_get_pix_fmt_name(c->sw_pix_fmt != AV_PIX_FMT_NONE ? c->sw_pix_fmt : c->pix_fmt);
     char codec[32];
     const char *name = avcodec_profile_name(c->codec_id, find_profile(c, first));
-    const int is_raw =
+    const bool is_raw =
         c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME || c->codec_id == AV_CODEC_ID_RAWVIDEO;
     av_strlcpy(codec, c->codec_id == AV_CODEC_ID_H264 ? "H.264" : avcodec_get_name(c->codec_id),
                sizeof(codec));

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_ENCODER_H
 #define LUMEQ_MEDIA_ENCODER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,7 +41,7 @@ typedef struct EncoderNotes {
     const char *dropped;    /* side data that no longer applies ("HDR10+"), or NULL */
     int loses_alpha;        /* frames have alpha, which is not stored */
     int loses_user_data, loses_captions; /* frames had such data, which the encoder drops */
-    int is_uneven;                       /* the frames were not evenly spaced */
+    bool is_uneven;                      /* the frames were not evenly spaced */
 } EncoderNotes;
 
 const EncoderNotes *encoder_notes(const Encoder *encoder);

@@ -307,8 +307,8 @@ static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMA
         const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(*list);
         int full = 0; /* a yuvj format, which differs from the others in name only */
         (void)convert_without_j(*list, &full);
-        const int is_common = has_chroma(*list) && desc->log2_chroma_w == 1 &&
-                              desc->log2_chroma_h == 1 && !full && convert_depth(*list) <= most;
+        const bool is_common = has_chroma(*list) && desc->log2_chroma_w == 1 &&
+                               desc->log2_chroma_h == 1 && !full && convert_depth(*list) <= most;
         if (is_common || (desc->flags & AV_PIX_FMT_FLAG_HWACCEL))
             common[count++] = *list;
         any |= is_common;
@@ -366,7 +366,7 @@ bool encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
     static const char *const words[] = {"lossless", "lossless=1", "lossless=true", NULL};
     const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
     const int kinds = AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY;
-    const int is_x264 = strncmp(codec->name, "libx264", 7) == 0;
+    const bool is_x264 = strncmp(codec->name, "libx264", 7) == 0;
     if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME || (is_x264 && options->crf == 0) ||
         (desc && (desc->props & kinds) == AV_CODEC_PROP_LOSSLESS))
         return true;

@@ -145,9 +145,9 @@ void output_file_remove_leftovers(const char *path)
     const struct dirent *entry;
     while (entries && (entry = readdir(entries))) {
         const char *rest = entry->d_name;
-        const int is_leftover = av_strstart(rest, prefix, &rest) &&
-                                strspn(rest, "0123456789abcdef") == DIGITS &&
-                                strcmp(rest + DIGITS, ENDING) == 0;
+        const bool is_leftover = av_strstart(rest, prefix, &rest) &&
+                                 strspn(rest, "0123456789abcdef") == DIGITS &&
+                                 strcmp(rest + DIGITS, ENDING) == 0;
         char *name = is_leftover ? av_asprintf("%s/%s", folder, entry->d_name) : NULL;
         if (name)
             remove_leftover(name);
@@ -423,7 +423,7 @@ bool output_file_is_terminal(const OutputFile *file)
     if (stat(file->path, &there) < 0 || !S_ISCHR(there.st_mode))
         return false;
     const int fd = open(file->path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    const int is = fd >= 0 && isatty(fd);
+    const bool is = fd >= 0 && isatty(fd);
     if (fd >= 0)
         close(fd);
     return is;
@@ -551,7 +551,7 @@ int output_file_open_counter(OutputFile *file, MediaError *error)
 
 int64_t output_file_bytes(const OutputFile *file)
 {
-    const int can_seek = file->io && (file->io->seekable & AVIO_SEEKABLE_NORMAL);
+    const bool can_seek = file->io && (file->io->seekable & AVIO_SEEKABLE_NORMAL);
     const int64_t size = can_seek ? avio_size(file->io) : -1;
     return file->io ? FFMAX(size, avio_tell(file->io)) : 0;
 }

@@ -35,9 +35,9 @@ typedef struct OutputFile {
     TempFile temp;
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
-    int keeps_leftovers; /* not 0: does not look for files of killed runs */
-    int counts;          /* not 0: opened by output_file_open_counter() */
-    size_t room;         /* longest name in its folder; 0: written directly */
+    bool keeps_leftovers; /* does not look for files of killed runs */
+    int counts;           /* not 0: opened by output_file_open_counter() */
+    size_t room;          /* longest name in its folder; 0: written directly */
 } OutputFile;
 
 /* The final name of a file. */

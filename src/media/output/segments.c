@@ -160,7 +160,7 @@ static void delete_oldest(KeptPieces *k, char *names, size_t size)
 static void kept_pieces_add(KeptPieces *k, const char *path)
 {
     const char *name = file_name_base(path);
-    const int is_first = !k->deleted;
+    const bool is_first = !k->deleted;
     char names[1024] = "", line[1200];
     struct stat file;
     for (int i = k->count - 1; i >= 0; i--)
@@ -198,7 +198,7 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
 typedef struct Piece {
     OutputFile file;
     AVFormatContext *format; /* NULL if no segment is open */
-    int has_header;          /* its header was written */
+    bool has_header;         /* its header was written */
     int64_t start;           /* in the video's time base */
 } Piece;
 
@@ -443,7 +443,7 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
     s->has_moved[out->index] = 1;
     for (unsigned i = 0; i < s->like->nb_streams; i++) {
         const AVStream *other = s->like->streams[i];
-        const int is_played =
+        const bool is_played =
             other == s->video || other->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
         if (!s->has_moved[i] && (is_copied_video(s, other) || (into <= GRACE_US && is_played)))
             return 0;
@@ -457,13 +457,13 @@ static int may_belong_to_next(const Segments *s, const AVPacket *packet, const A
     const int64_t time = packet_time(packet);
     Cut next = {.us = s->due};
     (void)av_fifo_peek(s->cuts, &next, 1, 0); /* unchanged if no cut waits */
-    const int is_due =
+    const bool is_due =
         time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= next.us;
     if (out == s->video || s->is_full)
         return 0;
     if (!is_copied_video(s, out))
         return is_due;
-    int has_held = 0; /* its packets come in decode order */
+    bool has_held = false; /* its packets come in decode order */
     for (int i = 0; i < s->held_count; i++)
         has_held |= s->held[i]->stream_index == out->index;
     return has_held || (is_due && (packet->flags & AV_PKT_FLAG_KEY));

@@ -1,5 +1,6 @@
 #include "media/output/tags.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
@@ -52,7 +53,7 @@ void tags_drop_statistics(AVDictionary **tags)
 int tags_want_keys(const AVFormatContext *to)
 {
     const AVDictionaryEntry *tag = NULL;
-    const int is_mov = strcmp(to->oformat->name, "mov") == 0; /* has tags for the device */
+    const bool is_mov = strcmp(to->oformat->name, "mov") == 0; /* has tags for the device */
     if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
         return 0;
     /* A cover is stored among ordinary tags, which QuickTime keys replace. */

@@ -44,7 +44,7 @@ typedef struct Track {
     char *name; /* track name of copied video in a part, which must begin with a key frame; else
                    NULL */
     int64_t key_pts; /* of that key frame, in in_base; INT64_MAX before it arrives */
-    int was_cut;     /* packets before the key frame were dropped */
+    bool was_cut;    /* packets before the key frame were dropped */
 } Track;
 
 struct Tracks {
@@ -185,7 +185,7 @@ static int open_filter(const Tracks *t, const AVStream *in, AVStream *out)
     AVBSFContext **filter = &t->tracks[in->index].filter;
     const AVCodecParameters *par = in->codecpar;
     const char *muxer = t->to->oformat->name, *name = NULL;
-    const int has_lengths = par->extradata_size > 0 && par->extradata[0] == 1;
+    const bool has_lengths = par->extradata_size > 0 && par->extradata[0] == 1;
     if (par->codec_id == AV_CODEC_ID_H264 && has_lengths &&
         av_match_name(muxer, "avi,mpeg,vob,dvd,svcd"))
         name = "h264_mp4toannexb";
@@ -338,9 +338,9 @@ static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const c
         return same;
     /* LPCM of discs becomes PCM with the same samples, in a byte order that containers know. */
     const AVCodecParameters *par = in->codecpar;
-    const int is_deep = par->format != AV_SAMPLE_FMT_S16 || par->bits_per_coded_sample > 16;
+    const bool is_deep = par->format != AV_SAMPLE_FMT_S16 || par->bits_per_coded_sample > 16;
     const enum AVCodecID pcm = is_deep ? AV_CODEC_ID_PCM_S24LE : AV_CODEC_ID_PCM_S16LE;
-    const int is_disc =
+    const bool is_disc =
         par->codec_id == AV_CODEC_ID_PCM_DVD || par->codec_id == AV_CODEC_ID_PCM_BLURAY;
     return avcodec_find_encoder(
         is_disc && container_takes(muxer, AVMEDIA_TYPE_AUDIO, pcm) ? pcm : muxer->audio_codec);
@@ -645,8 +645,8 @@ static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
             tracks_note(t->options, "%s begins with its first key frame, at %.2f s", track->name,
                         (double)packet->pts * av_q2d(track->in_base));
     }
-    const int is_before = track->key_pts == INT64_MAX ||
-                          (packet->pts != AV_NOPTS_VALUE && packet->pts < track->key_pts);
+    const bool is_before = track->key_pts == INT64_MAX ||
+                           (packet->pts != AV_NOPTS_VALUE && packet->pts < track->key_pts);
     track->was_cut |= is_before;
     return is_before;
 }
@@ -719,7 +719,7 @@ static int lacks_header(Track *track, const AVPacket *packet)
         {AV_CODEC_ID_MP2, 0xffe00000, 0xffe00000}, {AV_CODEC_ID_MP3, 0xffe00000, 0xffe00000},
         {AV_CODEC_ID_AC3, 0xffff0000, 0x0b770000}, {AV_CODEC_ID_EAC3, 0xffff0000, 0x0b770000}};
     const uint32_t header = packet->size >= 4 ? AV_RB32(packet->data) : 0;
-    int has_header = 0;
+    bool has_header = false;
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
         has_header |= track->out->codecpar->codec_id == headers[i].codec &&
                       (header & headers[i].mask) == headers[i].sync;
@@ -737,8 +737,8 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
         t->lost++;
         return 0;
     }
-    const int is_adts = track->header && track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
-                        !av_match_name(t->to->oformat->name, "mpegts,nut,avi");
+    const bool is_adts = track->header && track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
+                         !av_match_name(t->to->oformat->name, "mpegts,nut,avi");
     size_t size;
     const uint8_t *extra = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
     if (extra) {

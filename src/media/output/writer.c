@@ -508,7 +508,7 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     w->video->sample_aspect_ratio = c->sample_aspect_ratio;
     if (w->options->sequence)
         return tracks_start(w->tracks, mux, w, error);
-    const int is_part = w->options->take_encoded && !w->options->count_only;
+    const bool is_part = w->options->take_encoded && !w->options->count_only;
     return is_part ? 0 : write_header(w, error);
 }
 

@@ -24,7 +24,7 @@ struct SubtitleDecoder {
     int64_t start; /* source_start() */
     AVRational time_base;
     int video_width, video_height;
-    int is_text;
+    bool is_text;
     PacketSet seen; /* decoded text packets */
 };
 

@@ -87,7 +87,7 @@ static void convert(FileText *text, const char *charset)
     char *converted = malloc(room + 1), *from = (char *)text->bytes, *to = converted;
     size_t left = text->size, free_bytes = room;
     const iconv_t by = iconv_open("UTF-8", charset);
-    const int can = converted && by != (iconv_t)-1;
+    const bool can = converted && by != (iconv_t)-1;
     while (can && iconv(by, &from, &left, &to, &free_bytes) == (size_t)-1 && left) {
         *to++ = '?'; /* a code without a character */
         free_bytes--;
