@@ -337,6 +337,17 @@ static int go_to(Rig *r, int64_t position)
 
 /* ---- */
 
+/* A test of a stage that starts at a position of the clip. */
+#define STAGE_TEST(name, position)                                                                 \
+    static void name##_in(Rig *r);                                                                 \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        FREED_BY(close_rig) Rig r;                                                                 \
+        if (open_rig(&r) && start(&r, position))                                                   \
+            name##_in(&r);                                                                         \
+    }                                                                                              \
+    static void name##_in(Rig *r)
+
 TEST(one_after_the_other)
 {
     Rig r;
@@ -352,156 +363,133 @@ TEST(one_after_the_other)
 }
 
 /* After a change of the settings the shown frame and all waiting ones come again. */
-TEST(settings_reach_what_is_ahead)
+STAGE_TEST(settings_reach_what_is_ahead, AV_NOPTS_VALUE)
 {
-    Rig r;
-    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
-        for (int i = 0; i < 8; i++) {
-            show_next(&r, "before");
-            const int frames = r.taken;
-            set(&r, 0.1 * i, i % 3 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
-            if (i % 4 == 3) /* and again, before it is seen */
-                set(&r, 1 - 0.1 * i, LUMEQ_MODE_GLOBAL);
-            if (i % 2)
-                see_redone(&r, "paused");
-            show_next(&r, "playing");
-            CHECK(r.shown->decoded.position == (2 * i + 1) * FRAME_US, "at %lld",
-                  (long long)r.shown->decoded.position);
-            CHECK(r.taken >= frames, "recorded backwards");
-        }
-        CHECK(r.taken <= 16 + 3, "%d frames are recorded", r.taken);
+    for (int i = 0; i < 8; i++) {
+        show_next(r, "before");
+        const int frames = r->taken;
+        set(r, 0.1 * i, i % 3 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+        if (i % 4 == 3) /* and again, before it is seen */
+            set(r, 1 - 0.1 * i, LUMEQ_MODE_GLOBAL);
+        if (i % 2)
+            see_redone(r, "paused");
+        show_next(r, "playing");
+        CHECK(r->shown->decoded.position == (2 * i + 1) * FRAME_US, "at %lld",
+              (long long)r->shown->decoded.position);
+        CHECK(r->taken >= frames, "recorded backwards");
     }
-    close_rig(&r);
+    CHECK(r->taken <= 16 + 3, "%d frames are recorded", r->taken);
 }
 
 /* Many settings in a row while the first is still being applied: the picture that is shown goes on
  * changing, and the last one is right. */
-TEST(settings_overtake)
+STAGE_TEST(settings_overtake, AV_NOPTS_VALUE)
 {
-    Rig r;
-    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
-        for (int i = 0; i < 3; i++)
-            show_next(&r, "before");
-        for (int round = 0; round < 4; round++) {
-            gate_set(1);
-            set(&r, 0.9, LUMEQ_MODE_GLOBAL);
-            CHECK(gate_wait(), "no frame comes");
-            for (int i = 0; i < 10; i++)
-                set(&r, 0.05 * i, LUMEQ_MODE_GLOBAL);
-            CHECK(equalize_stage_is_behind(r.stage), "it cannot be");
-            gate_set(0);
-            see_redone(&r, "the last of many");
-            show_next(&r, "after many");
-        }
+    for (int i = 0; i < 3; i++)
+        show_next(r, "before");
+    for (int round = 0; round < 4; round++) {
+        gate_set(1);
+        set(r, 0.9, LUMEQ_MODE_GLOBAL);
+        CHECK(gate_wait(), "no frame comes");
+        for (int i = 0; i < 10; i++)
+            set(r, 0.05 * i, LUMEQ_MODE_GLOBAL);
+        CHECK(equalize_stage_is_behind(r->stage), "it cannot be");
+        gate_set(0);
+        see_redone(r, "the last of many");
+        show_next(r, "after many");
     }
-    close_rig(&r);
 }
 
 /* Nothing of before comes after a seek, whenever it is. */
-TEST(a_seek_leaves_nothing)
+STAGE_TEST(a_seek_leaves_nothing, AV_NOPTS_VALUE)
 {
-    Rig r;
-    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
-        for (int i = 0; i < 12; i++) {
-            const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
-            for (int k = 0; k < i % 3; k++)
-                show_next(&r, "before a seek");
-            gate_set(i % 2);
-            if (i % 2)
-                set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
-            if (i % 2 && i % 3)
-                CHECK(gate_wait(), "no frame comes");
-            if (!go_to(&r, to))
-                break;
-            if (i % 4 == 2)
-                set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
-            gate_set(0);
-            frame_free(&r.shown);
-            equalize_stage_shown(r.stage, NULL);
-            show_next(&r, "after a seek");
-            CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
-                  (long long)r.shown->decoded.position, (long long)to);
-            show_next(&r, "the second after a seek");
-            CHECK(r.shown->decoded.position == to + FRAME_US, "one is missing");
-        }
-    close_rig(&r);
+    for (int i = 0; i < 12; i++) {
+        const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
+        for (int k = 0; k < i % 3; k++)
+            show_next(r, "before a seek");
+        gate_set(i % 2);
+        if (i % 2)
+            set(r, 0.08 * i, LUMEQ_MODE_GLOBAL);
+        if (i % 2 && i % 3)
+            CHECK(gate_wait(), "no frame comes");
+        if (!go_to(r, to))
+            break;
+        if (i % 4 == 2)
+            set(r, 0.08 * i, LUMEQ_MODE_GLOBAL);
+        gate_set(0);
+        frame_free(&r->shown);
+        equalize_stage_shown(r->stage, NULL);
+        show_next(r, "after a seek");
+        CHECK(r->shown->decoded.position == to, "at %lld instead of %lld",
+              (long long)r->shown->decoded.position, (long long)to);
+        show_next(r, "the second after a seek");
+        CHECK(r->shown->decoded.position == to + FRAME_US, "one is missing");
+    }
 }
 
 /* While the frame of before is still on the screen, those behind the seek have their own history.
  */
-TEST(settings_after_a_seek)
+STAGE_TEST(settings_after_a_seek, AV_NOPTS_VALUE)
 {
-    Rig r;
-    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
-        for (int i = 0; i < 6; i++) {
-            const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
-            show_next(&r, "before a seek");
-            show_next(&r, "before a seek");
-            const int taken = r.taken; /* two more may be there as soon as it has gone there */
-            if (!go_to(&r, to))
-                break;
-            wait_until_taken(&r, taken + 2);
-            set(&r, 0.1 * i, i % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
-            show_next(&r, "other settings after a seek");
-            CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
-                  (long long)r.shown->decoded.position, (long long)to);
-        }
-    close_rig(&r);
+    for (int i = 0; i < 6; i++) {
+        const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
+        show_next(r, "before a seek");
+        show_next(r, "before a seek");
+        const int taken = r->taken; /* two more may be there as soon as it has gone there */
+        if (!go_to(r, to))
+            break;
+        wait_until_taken(r, taken + 2);
+        set(r, 0.1 * i, i % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+        show_next(r, "other settings after a seek");
+        CHECK(r->shown->decoded.position == to, "at %lld instead of %lld",
+              (long long)r->shown->decoded.position, (long long)to);
+    }
 }
 
 /* Nobody waits for an equalizer that takes its time. */
-TEST(the_window_goes_on)
+STAGE_TEST(the_window_goes_on, AV_NOPTS_VALUE)
 {
-    Rig r;
     Frame *frame;
-    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
-        show_next(&r, "before");
-        wait_until_taken(&r, 3); /* the second can be received, which leaves room for a fourth */
-        gate_set(1);
-        while (equalize_stage_receive(r.stage, &frame, &r.error) == 0) {
-            equalize_stage_taken(r.stage, frame);
-            frame_free(&frame);
-        }
-        CHECK(gate_wait(), "no frame comes");
-        set(&r, 0.3, LUMEQ_MODE_GLOBAL);
-        equalize_stage_redo(r.stage);
-        equalize_stage_hold(r.stage, 1);
-        equalize_stage_hold(r.stage, 0);
-        CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN),
-              "a frame comes");
-        CHECK(equalize_stage_is_behind(r.stage), "it cannot be done");
-        if (go_to(&r, 50 * FRAME_US))
-            CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN), "stale");
+    show_next(r, "before");
+    wait_until_taken(r, 3); /* the second can be received, which leaves room for a fourth */
+    gate_set(1);
+    while (equalize_stage_receive(r->stage, &frame, &r->error) == 0) {
+        equalize_stage_taken(r->stage, frame);
+        frame_free(&frame);
     }
-    close_rig(&r);
+    CHECK(gate_wait(), "no frame comes");
+    set(r, 0.3, LUMEQ_MODE_GLOBAL);
+    equalize_stage_redo(r->stage);
+    equalize_stage_hold(r->stage, 1);
+    equalize_stage_hold(r->stage, 0);
+    CHECK(equalize_stage_receive(r->stage, &frame, &r->error) == AVERROR(EAGAIN), "a frame comes");
+    CHECK(equalize_stage_is_behind(r->stage), "it cannot be done");
+    if (go_to(r, 50 * FRAME_US))
+        CHECK(equalize_stage_receive(r->stage, &frame, &r->error) == AVERROR(EAGAIN), "stale");
 }
 
 /* The end comes after the last frame, also if that is equalized again. */
-TEST(the_end_is_the_last)
+STAGE_TEST(the_end_is_the_last, (LAST_FRAME - 4) * FRAME_US)
 {
-    Rig r;
     Frame *frame;
-    if (open_rig(&r) && start(&r, (LAST_FRAME - 4) * FRAME_US)) {
-        int count = 0, ret;
-        while ((ret = receive(&r, &frame)) >= 0) {
-            if (ret == 0) {
-                equalize_stage_taken(r.stage, frame);
-                equalize_stage_shown(r.stage, frame);
-                count++;
-            }
-            see(&r, frame, ret == 1);
-            check_shown(&r, "to the end");
-            if (ret == 0)
-                set(&r, count % 2 ? 0.2 : 0.9, LUMEQ_MODE_GLOBAL);
+    int count = 0, ret;
+    while ((ret = receive(r, &frame)) >= 0) {
+        if (ret == 0) {
+            equalize_stage_taken(r->stage, frame);
+            equalize_stage_shown(r->stage, frame);
+            count++;
         }
-        CHECK(ret == AVERROR_EOF && count == 5, "%d frames, then %d", count, ret);
-        set(&r, 0.5, LUMEQ_MODE_GLOBAL);
-        CHECK(receive(&r, &frame) == 1, "the last frame is shown, and changes");
-        see(&r, frame, 1);
-        check_shown(&r, "after the end");
-        CHECK(receive(&r, &frame) == AVERROR_EOF, "it is still the end");
+        see(r, frame, ret == 1);
+        check_shown(r, "to the end");
+        if (ret == 0)
+            set(r, count % 2 ? 0.2 : 0.9, LUMEQ_MODE_GLOBAL);
     }
-    close_rig(&r);
+    CHECK(ret == AVERROR_EOF && count == 5, "%d frames, then %d", count, ret);
+    set(r, 0.5, LUMEQ_MODE_GLOBAL);
+    CHECK(receive(r, &frame) == 1, "the last frame is shown, and changes");
+    see(r, frame, 1);
+    check_shown(r, "after the end");
+    CHECK(receive(r, &frame) == AVERROR_EOF, "it is still the end");
 }
 
 /* Waits until the input's queue is full: the stage takes no more frames. */
@@ -515,39 +503,35 @@ static void wait_until_decoded(const Rig *r)
 }
 
 /* Late frames are dropped before they are equalized, and the next one counts them. */
-TEST(late_frames_are_left_out)
+STAGE_TEST(late_frames_are_left_out, AV_NOPTS_VALUE)
 {
-    Rig r;
     Frame *frame;
-    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
-        int64_t skipped = 0, shown = 9, returned = 0;
-        show_next(&r, "before");
-        equalize_stage_set_late(r.stage, 60 * FRAME_US, 70 * FRAME_US);
-        for (int i = 0; i < 8; i++) { /* so early that the time has jumped */
-            show_next(&r, "before a jump");
-            skipped += r.shown->decoded.skipped;
-        }
-        CHECK(!skipped, "%lld left out as the time has jumped", (long long)skipped);
-        wait_until_decoded(&r);
-        atomic_store(&until_return, 20);
-        equalize_stage_set_late(r.stage, INT64_MIN, 60 * FRAME_US);
-        do {
-            if (receive(&r, &frame) != 0)
-                abort();
-            equalize_stage_taken(r.stage, frame);
-            equalize_stage_shown(r.stage, frame);
-            skipped += frame->decoded.skipped;
-            returned += frame->decoded.returned;
-            shown++;
-            frame_free(&r.shown);
-            r.shown = frame;
-        } while (frame->decoded.position < 60 * FRAME_US);
-        CHECK(skipped > 0 && shown + skipped == frame->decoded.position / FRAME_US + 1,
-              "%lld left out, %lld not, at %lld", (long long)skipped, (long long)shown,
-              (long long)frame->decoded.position);
-        CHECK(returned == 1, "%lld frames are the first after a return", (long long)returned);
+    int64_t skipped = 0, shown = 9, returned = 0;
+    show_next(r, "before");
+    equalize_stage_set_late(r->stage, 60 * FRAME_US, 70 * FRAME_US);
+    for (int i = 0; i < 8; i++) { /* so early that the time has jumped */
+        show_next(r, "before a jump");
+        skipped += r->shown->decoded.skipped;
     }
-    close_rig(&r);
+    CHECK(!skipped, "%lld left out as the time has jumped", (long long)skipped);
+    wait_until_decoded(r);
+    atomic_store(&until_return, 20);
+    equalize_stage_set_late(r->stage, INT64_MIN, 60 * FRAME_US);
+    do {
+        if (receive(r, &frame) != 0)
+            abort();
+        equalize_stage_taken(r->stage, frame);
+        equalize_stage_shown(r->stage, frame);
+        skipped += frame->decoded.skipped;
+        returned += frame->decoded.returned;
+        shown++;
+        frame_free(&r->shown);
+        r->shown = frame;
+    } while (frame->decoded.position < 60 * FRAME_US);
+    CHECK(skipped > 0 && shown + skipped == frame->decoded.position / FRAME_US + 1,
+          "%lld left out, %lld not, at %lld", (long long)skipped, (long long)shown,
+          (long long)frame->decoded.position);
+    CHECK(returned == 1, "%lld frames are the first after a return", (long long)returned);
 }
 
 /* Frames in the memory of a lost GPU are equalized again, whenever it is lost. */
