@@ -24,7 +24,8 @@ void frame_free(Frame **frame)
     if (!f)
         return;
     frame_drop_pictures(f);
-    decoded_clear(&f->decoded);
+    for (int i = 0; i < f->decoded.packet_count; i++)
+        av_packet_free(&f->decoded.packets[i]);
     lumeq_curve_unref(&f->curve);
     free(f->arrays);
     free(f);
@@ -89,30 +90,8 @@ void frame_note_skipped(Frame *next, const Frame *skipped)
     next->decoded.returned |= skipped->decoded.returned;
 }
 
-int64_t frame_bytes(const Frame *f)
-{
-    const Decoded *d = &f->decoded;
-    int64_t bytes = 0;
-    for (int i = 0; i < d->packet_count; i++)
-        bytes += (int64_t)packet_bytes(d->packets[i]);
-    if (d->frame)
-        bytes += decoded_frame_bytes(d->frame, NULL);
-    if (f->out)
-        bytes += decoded_frame_bytes(f->out, d->frame);
-    return bytes;
-}
-
-/* ---- decoded ---- */
-
-void decoded_clear(Decoded *decoded)
-{
-    for (int i = 0; i < decoded->packet_count; i++)
-        av_packet_free(&decoded->packets[i]);
-    gpu_frame_free(&decoded->frame);
-    *decoded = (Decoded){0};
-}
-
-int64_t decoded_frame_bytes(const AVFrame *frame, const AVFrame *without)
+/* Bytes of a frame's buffers, except those that it shares with `without`, which may be NULL. */
+static int64_t buffer_bytes(const AVFrame *frame, const AVFrame *without)
 {
     int64_t bytes = 0;
     for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++) {
@@ -122,5 +101,18 @@ int64_t decoded_frame_bytes(const AVFrame *frame, const AVFrame *without)
         if (!is_shared)
             bytes += (int64_t)frame->buf[i]->size;
     }
+    return bytes;
+}
+
+int64_t frame_bytes(const Frame *f)
+{
+    const Decoded *d = &f->decoded;
+    int64_t bytes = 0;
+    for (int i = 0; i < d->packet_count; i++)
+        bytes += (int64_t)packet_bytes(d->packets[i]);
+    if (d->frame)
+        bytes += buffer_bytes(d->frame, NULL);
+    if (f->out)
+        bytes += buffer_bytes(f->out, d->frame);
     return bytes;
 }

@@ -27,12 +27,6 @@ typedef struct Decoded {
                      input has a newer one */
 } Decoded;
 
-/* Frees the packets and the frame, and makes it empty. */
-void decoded_clear(Decoded *decoded);
-
-/* Bytes of a frame's buffers, except those that it shares with `without`, which may be NULL. */
-int64_t decoded_frame_bytes(const AVFrame *frame, const AVFrame *without);
-
 /* Number of frames before it that a curve may refer to. */
 #define FRAME_PREVIOUS 3
 

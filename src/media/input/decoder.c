@@ -364,18 +364,6 @@ static int come_back(Decoder *d)
 
 /* ---- failures of the GPU ------------------------------------------------------------------- */
 
-/* Some decoders return a frame without a surface if no surface is free, or for a packet without a
- * picture. If the video changes to one that the GPU does not support, FFmpeg's decoder goes on in
- * software by itself. */
-static bool gpu_has_failed(const Decoder *d, int ret)
-{
-    const AVFrame *f = d->raw;
-    const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
-    const int empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
-                      (!f->data[0] || (!f->buf[1] && (NVDEC_MAPS || f->buf[0]->size <= 1)));
-    return d->on_gpu && (failed || empty);
-}
-
 /* Frees the GPU's decoder, unless the GPU is lost: freeing it would call the GPU. Then its memory
  * stays counted. */
 static void free_on_gpu(Decoder *d, AVCodecContext **codec)
@@ -420,28 +408,34 @@ static void set_hurry(AVCodecContext *codec, int hurry)
     codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
 }
 
-/* True if the frame of the packet is lost since its references are. */
-static int is_left_out(Decoder *d, const AVPacket *packet)
+/* Counts the frame of the packet as lost, and returns true, if its references are lost. */
+static bool drop_before_key(Decoder *d, const AVPacket *packet)
 {
     if (!d->awaits)
-        return 0;
+        return false;
     if (packet->flags & AV_PKT_FLAG_KEY) {
         d->awaits = 0;
         d->joins = SOURCE_PACKETS_TO_KEY;
         d->joined_late = 1;
-        return 0;
+        return false;
     }
     d->awaits--;
     d->damage.lost_frames++;
-    return 1;
+    return true;
 }
 
-/* Like avcodec_receive_frame(), but if the GPU fails, software takes over. */
+/* Like avcodec_receive_frame(), but if the GPU fails, software takes over. Some decoders return a
+ * frame without a surface if no surface is free, or for a packet without a picture. If the video
+ * changes to one that the GPU does not support, FFmpeg's decoder goes on in software by itself. */
 static int receive_raw(Decoder *d)
 {
+    const AVFrame *f = d->raw;
     const bool is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
-    int ret = is_lost ? AVERROR_EXTERNAL : avcodec_receive_frame(d->codec, d->raw);
-    if (gpu_has_failed(d, ret)) {
+    const int ret = is_lost ? AVERROR_EXTERNAL : avcodec_receive_frame(d->codec, d->raw);
+    const bool failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
+    const bool empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
+                       (!f->data[0] || (!f->buf[1] && (NVDEC_MAPS || f->buf[0]->size <= 1)));
+    if (d->on_gpu && (failed || empty)) {
         gpu_frame_unref(d->raw);
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     }
@@ -452,7 +446,7 @@ static int receive_raw(Decoder *d)
 /* 0, AVERROR(EAGAIN): take the frames out first, or another AVERROR. */
 static int send_packet(Decoder *d, const AVPacket *packet)
 {
-    if (packet && is_left_out(d, packet))
+    if (packet && drop_before_key(d, packet))
         return 0;
     const bool is_shown =
         packet && !(packet->flags & AV_PKT_FLAG_DISCARD) &&

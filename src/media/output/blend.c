@@ -225,47 +225,42 @@ static double hlg(double nits)
                              : 0.17883277 * log(12 * light - 0.28466892) + 0.55991073;
 }
 
-/* Converts R'G'B' of an SDR display (ITU-R BT.1886) to HDR. */
-static void make_hdr(AVFrame *rgba, PictureTransfer transfer)
+/* The picture as a frame. For HDR, its R'G'B' is converted from an SDR display's (ITU-R BT.1886).
+ */
+static AVFrame *make_rgba(const BlendPicture *picture, PictureTransfer transfer)
 {
     uint8_t codes[256];
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < 256; i++)
+        codes[i] = (uint8_t)i;
+    for (int i = 0; i < 256 && transfer != PICTURE_SDR; i++) {
         const double nits = WHITE * pow(i / 255.0, 2.4);
         codes[i] = (uint8_t)lrint(255 * (transfer == PICTURE_PQ ? pq(nits) : hlg(nits)));
     }
-    for (int y = 0; y < rgba->height; y++) {
-        uint8_t *row = rgba->data[0] + y * rgba->linesize[0];
-        for (int x = 0; x < rgba->width * 4; x++)
-            row[x] = x % 4 < 3 ? codes[row[x]] : row[x];
-    }
-}
-
-static int copy_pixels(const BlendPicture *picture, AVFrame *rgba)
-{
-    const int ret = av_frame_get_buffer(rgba, 0);
-    for (int y = 0; y < picture->height && ret >= 0; y++) {
+    AVFrame *rgba = convert_new_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);
+    if (rgba && av_frame_get_buffer(rgba, 0) < 0)
+        av_frame_free(&rgba);
+    for (int y = 0; rgba && y < picture->height; y++) {
         const uint8_t *from = picture->pixels + y * picture->row;
         uint8_t *to = rgba->data[0] + y * rgba->linesize[0];
-        for (int x = 0; x < picture->width; x++)
-            memcpy(to + (ptrdiff_t)x * 4, from + x * picture->column, 4);
+        for (int x = 0; x < picture->width; x++, from += picture->column, to += 4) {
+            for (int i = 0; i < 3; i++)
+                to[i] = codes[from[i]];
+            to[3] = from[3];
+        }
     }
-    return ret;
+    return rgba;
 }
 
 /* Converts the picture to the size of its place and the colours of the frame. */
 static int convert(Blender *blender, const BlendPicture *picture, const PictureFormat *format,
                    const AVFrame *frame, AVFrame *yuva)
 {
-    AVFrame *rgba = convert_new_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);
-    int ret = rgba ? copy_pixels(picture, rgba) : AVERROR(ENOMEM);
-    if (ret >= 0 && format->transfer != PICTURE_SDR)
-        make_hdr(rgba, format->transfer);
+    AVFrame *rgba = make_rgba(picture, format->transfer);
     yuva->color_range = frame->color_range;
     yuva->colorspace = frame->colorspace;
     if (yuva->colorspace == AVCOL_SPC_UNSPECIFIED || yuva->colorspace == AVCOL_SPC_RGB)
         yuva->colorspace = frame->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
-    if (ret >= 0)
-        ret = convert_frame(&blender->converter, rgba, yuva);
+    const int ret = rgba ? convert_frame(&blender->converter, rgba, yuva) : AVERROR(ENOMEM);
     av_frame_free(&rgba);
     return ret;
 }

@@ -635,9 +635,9 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
     return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
 }
 
-/* True for video before the part's first key frame: it cannot be decoded, nor can frames shown
- * before that key frame. */
-static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
+/* Finds the part's first key frame. True for video before it, which cannot be decoded, and for
+ * frames shown before it. */
+static bool find_first_key(const Tracks *t, Track *track, const AVPacket *packet)
 {
     if (track->key_pts == INT64_MAX && (packet->flags & AV_PKT_FLAG_KEY)) {
         track->key_pts = packet->pts;
@@ -654,7 +654,7 @@ static int is_before_key(const Tracks *t, Track *track, const AVPacket *packet)
 static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational base,
                         MediaError *error)
 {
-    int drops = track->name && is_before_key(t, track, packet);
+    bool drops = track->name && find_first_key(t, track, packet);
     if (!drops && track->filter) { /* fails if the packet is damaged */
         drops = av_bsf_send_packet(track->filter, packet) < 0 ||
                 av_bsf_receive_packet(track->filter, packet) < 0;

@@ -799,7 +799,7 @@ static bool is_playable(const char *path, const char *muxer)
 }
 
 /* Decides whether a partial file is worth a name; if not, adds the reason to the error. */
-static bool is_worth_keeping(const Writer *w, MediaError *error)
+static bool check_partial(const Writer *w, MediaError *error)
 {
     struct stat file;
     if (writer_is_direct(w) || is_playable(w->file.temp.name, w->muxer->name))
@@ -838,7 +838,7 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     }
     if (ret >= 0)
         ret = output_file_flush(&w->file, error);
-    if (ret < 0 && (!partial || !is_worth_keeping(w, error)))
+    if (ret < 0 && (!partial || !check_partial(w, error)))
         return ret;
     if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME &&
         encoder_notes(w->encoder)->is_uneven)
