@@ -52,7 +52,7 @@
  *                 by their numbers in V4L2
  *   lost=N        every Nth frame is lost on its way to the driver, which counts it
  *   uncounted     the driver does not number its frames
- *   clock=wall    timestamps are the wall clock's; clock=none: no timestamps
+ *   noclock       no timestamps
  *
  * Words about the virtual camera:
  *   out.gone, out.denied, out.busy   as above

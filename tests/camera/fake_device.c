@@ -62,16 +62,11 @@ int fake_fail(int error)
     return -1;
 }
 
-static int64_t clock_us(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 int64_t fake_now(void)
 {
-    return clock_us(CLOCK_MONOTONIC);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 /* ---- its modes ---- */
@@ -123,16 +118,6 @@ static int64_t interval(void)
     return 1000000 / (int64_t)cam.rate;
 }
 
-static int64_t stamp(int64_t time)
-{
-    const char *clock = fake_after("clock=");
-    if (!clock)
-        return time;
-    if (fake_word_is(clock, "none"))
-        return 0;
-    return time - fake_now() + clock_us(CLOCK_REALTIME);
-}
-
 /* Whether the word, or "WORD=N" and the frame is an Nth one. */
 static int concerns(const char *word, unsigned number)
 {
@@ -150,7 +135,8 @@ static void advance(void)
         if (cam.queued_count && !fake_is("stall") && !concerns("lost", cam.number)) {
             const unsigned index = cam.queued[0];
             memmove(cam.queued, cam.queued + 1, --cam.queued_count * sizeof(*cam.queued));
-            cam.done[cam.done_count] = (Buffer){.time = stamp(cam.next), .number = cam.number};
+            cam.done[cam.done_count] =
+                (Buffer){.time = fake_is("noclock") ? 0 : cam.next, .number = cam.number};
             cam.done_index[cam.done_count++] = index;
         }
         cam.number++;
@@ -229,9 +215,9 @@ static int dequeue(struct v4l2_buffer *buffer)
     memset(memory + buffer->bytesused, JUNK, cam.size - buffer->bytesused);
     if (fake_is("over"))
         buffer->bytesused = UINT32_MAX;
-    buffer->flags = (fake_after("clock=") ? V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN
-                                          : V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) |
-                    (concerns("flagged", frame.number) ? V4L2_BUF_FLAG_ERROR : 0);
+    buffer->flags =
+        (fake_is("noclock") ? V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN : V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) |
+        (concerns("flagged", frame.number) ? V4L2_BUF_FLAG_ERROR : 0);
     buffer->field = V4L2_FIELD_NONE;
     buffer->timestamp.tv_sec = frame.time / 1000000;
     buffer->timestamp.tv_usec = frame.time % 1000000;
