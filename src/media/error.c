@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <libavcodec/avcodec.h>
+#include <libavutil/avstring.h>
 #include <libavutil/error.h>
 #include <libavutil/macros.h>
 #include <libavutil/mem.h>
@@ -83,4 +85,20 @@ void media_quote_to(char text[MEDIA_QUOTED], const char *name)
         secret_length = url_secret(name, secret + secret_length, &secret);
     }
     snprintf(text + n, MEDIA_QUOTED - n, "'");
+}
+
+#define UNKNOWN_CODEC "unknown codec"
+
+const char *codec_name(const AVCodecParameters *par)
+{
+    static _Thread_local char text[sizeof(UNKNOWN_CODEC) + 8];
+    char tag[5] = "";
+    if (par->codec_id != AV_CODEC_ID_NONE)
+        return avcodec_get_name(par->codec_id);
+    for (int i = 0; i < 4; i++)
+        tag[i] = (char)(par->codec_tag >> 8 * i & 0xff);
+    const int printable = av_isgraph(tag[0]) && av_isgraph(tag[1]) && av_isgraph(tag[2]) &&
+                          (av_isgraph(tag[3]) || tag[3] == ' ');
+    snprintf(text, sizeof(text), printable ? UNKNOWN_CODEC " '%s'" : UNKNOWN_CODEC, tag);
+    return text;
 }

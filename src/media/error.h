@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <libavcodec/codec_par.h>
+
 /* The kind of failure: the program's exit codes, negated. */
 enum {
     MEDIA_USAGE = -1,  /* bad options: unknown encoder, output exists, ... */
@@ -40,6 +42,10 @@ void media_add(MediaError *error, const char *format, ...) __attribute__((format
 
 /* FFmpeg's text for an AVERROR, in thread-local memory that the next call overwrites. */
 const char *media_av_text(int averror);
+
+/* A codec's name, such as "h264". One unknown to FFmpeg is "unknown codec", with its quoted tag if
+ * it has one. Thread-local memory that the next call overwrites. */
+const char *codec_name(const AVCodecParameters *par);
 
 /* Buffer size of a quoted name. */
 #define MEDIA_QUOTED 512

@@ -2,11 +2,12 @@
  * Failures on demand, preloaded into a program:
  *   FAULT_READ=NAME:OFFSET   reads of files of this name fail from this offset on
  *   FAULT_ALLOC=BYTES        allocations of at least this size fail
- *   FAULT_HANG=NAME:N        this function never returns after N calls; functions: at the end of
- * this file FAULT_HUNG=FILE          is created when it hangs FAULT_SLOW=MS            flushing an
- * encoder takes this long per packet FAULT_THREAD=N           starting the Nth thread fails, with a
- * line on standard error; N+: later ones too FAULT_THREAD_OF=NAME     counts only threads started
- * by code in files with this in their name
+ *   FAULT_HANG=NAME:N        this function never returns after N calls; see the end of this file
+ *   FAULT_HUNG=FILE          is created when it hangs
+ *   FAULT_SLOW=MS            flushing an encoder takes this long per packet
+ *   FAULT_THREAD=N           starting the Nth thread fails, with a line on standard error; N+: and
+ *                            all later ones
+ *   FAULT_THREAD_OF=NAME     counts only threads started by code in files with this in their name
  */
 #include <dlfcn.h>
 #include <errno.h>

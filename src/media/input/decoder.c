@@ -8,7 +8,6 @@
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 
-#include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/gpu_frame.h"

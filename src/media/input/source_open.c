@@ -15,7 +15,6 @@
 #include <libavutil/opt.h>
 #include <libavutil/time.h>
 
-#include "media/codec_name.h"
 #include "media/input/shared_pipe.h"
 #include "media/log.h"
 #include "media/side_data.h"

@@ -4,7 +4,6 @@
 #include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 
-#include "media/codec_name.h"
 #include "media/gpu_frame.h"
 #include "media/side_data.h"
 

@@ -8,7 +8,6 @@
 #include <libavutil/intreadwrite.h>
 
 #include "media/checksum.h"
-#include "media/codec_name.h"
 #include "media/input/track_choice.h"
 #include "media/log.h"
 #include "media/output/container.h"

@@ -14,7 +14,6 @@
 #include <libavutil/pixdesc.h>
 
 #include "media/activity.h"
-#include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/log.h"
 #include "media/output/container.h"

@@ -7,7 +7,6 @@
 #include <libavutil/bprint.h>
 #include <libavutil/samplefmt.h>
 
-#include "media/codec_name.h"
 #include "media/filter_graph.h"
 #include "media/input/source.h"
 #include "media/output/transcode.h"

@@ -5,7 +5,6 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 
-#include "media/codec_name.h"
 #include "media/output/transcode.h"
 #include "media/packet_set.h"
 
