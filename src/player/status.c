@@ -7,7 +7,7 @@
 #include <SDL.h>
 
 #include "media/input/track_choice.h"
-#include "media/output/temp_file.h"
+#include "media/file_name.h"
 #include "media/printable.h"
 
 #define BAR_US 250000
