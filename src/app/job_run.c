@@ -25,7 +25,7 @@
 #include "job/job_plan.h"
 #include "media/checksum.h"
 #include "media/log.h"
-#include "media/output/temp_file.h"
+#include "media/output/output_file.h"
 #include "media/process.h"
 
 /* Cores that one run keeps busy at least: measured with ffv1, whose encoder has 4 slices. */
@@ -198,7 +198,7 @@ static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
 static void end_at_once(int number)
 {
     (void)number;
-    temp_file_remove_all(NULL);
+    output_file_remove_all(NULL);
     _exit(EXIT_INTERRUPTED);
 }
 

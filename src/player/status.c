@@ -6,8 +6,8 @@
 
 #include <SDL.h>
 
-#include "media/input/track_choice.h"
 #include "media/file_name.h"
+#include "media/input/track_choice.h"
 #include "media/printable.h"
 
 #define BAR_US 250000
