@@ -487,7 +487,7 @@ try:
     import lumeq
     import numpy
 except ImportError:
-    print("bench-peers.py: skipped: pip install . (in the repository)")
+    print("bench-peers.py: skipped: pip install ./src/plugins/python")
     sys.exit(SKIPPED)
 found, missing = find_peers()
 

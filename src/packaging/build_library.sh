@@ -31,7 +31,8 @@ arguments=("-DCMAKE_SYSTEM_NAME=$system" "-DCMAKE_SYSTEM_PROCESSOR=${target%%-*}
     -DCMAKE_INSTALL_LIBDIR=lib -DLUMEQ_CXX_LIBRARY=c++ -DLUMEQ_CUDA=OFF "${@:2}")
 rm -f "$work"/*.whl
 (IFS=';' && SKBUILD_CMAKE_ARGS=${arguments[*]} SKBUILD_BUILD_DIR=$work/build SKBUILD_BUILD_TARGETS="lumeq_shared;lumeq_lib" \
-    python3 -m pip wheel --no-build-isolation --no-deps -w "$work" "$source")
+    python3 -m pip wheel --no-build-isolation --no-deps -w "$work" \
+    "$source/src/plugins/python")
 python3 -m wheel tags --remove --platform-tag "$tag" "$work"/*.whl
 
 wheel=$(basename "$work"/*.whl)
