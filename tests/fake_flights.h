@@ -51,6 +51,7 @@ static inline int fake_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *his
     static _Thread_local uint32_t counts[2][TILES_MAX][TILE_CELLS];
     static _Thread_local BarsProfile lines;
     static _Thread_local NoiseProfile noise;
+    static _Thread_local HazeCell haze[MEASURE_CELLS];
     static _Thread_local CurveWork work;
     static _Thread_local LumeqState state;
     static const LumeqState none;
@@ -59,6 +60,7 @@ static inline int fake_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *his
     job.sync = NULL;
     job.counts = (LumeqCounts){.hist = hist,
                                .noise = &noise,
+                               .haze = haze,
                                .lit = {lines.lit[BARS_COLUMNS], lines.lit[BARS_ROWS]},
                                .tiles = job.clahe ? counts[0] : NULL,
                                .padding = job.clahe ? counts[1] : NULL};

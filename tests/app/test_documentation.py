@@ -22,11 +22,11 @@ NOT_RUN = [
     (r"mpv --vo", "shader_lumeq runs it, if mpv is installed"),
     (r"pip |CUDAARCHS=native pip |python -c", "plugins_python installs the module"),
     (r"sudo modprobe", "loads a module of the kernel"),
-    (r"samples/demo\.sh|tests/(\w+/)?\w+\.sh|build/fuzz/", "builds everything; run.sh runs this test"),
+    (r"samples/demo\.sh|src/packaging/build_\w+\.sh|tests/(\w+/)?\w+\.sh|build/fuzz/", "builds everything; run.sh runs this test"),
     (r"cpack ", "makes packages; tests/hosts does"),
     (r"podman ", "makes images, from the network"),
     (r"lumeq (--low-latency )?(rtsp|https|udp)://", "needs the network; test_network has servers of its own"),
-    (r"lumeq-bench ", "it measures for minutes, or needs a GPU"),
+    (r"(LUMEQ_CPU_MASK=N )?lumeq-bench ", "it measures for minutes, or needs a GPU"),
 ]
 
 # Names of options in the pages that are other programs'.

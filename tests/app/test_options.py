@@ -139,9 +139,9 @@ class Options(Case):
                 (("-o", "noextension",), ("noextension", "--format")),
                 (("-o", "a.mkv", "--format", "nosuch"), ("--format", "nosuch")),
                 (("-o", "a.webm", "--vcodec", "libx264"), ("webm", "h264")),
-                (("-o", "a.mkv", "--format", "mp3"), ("--format 'mp3'", "holds no video")),
-                (("-o", "-", "--format", "wav"), ("--format 'wav'", "holds no video")),
-                (("-o", "a.mp3", "--vcodec", "png"), ("'a.mp3'", "holds no video")),
+                (("-o", "a.mkv", "--format", "mp3"), ("--format 'mp3'", "without video")),
+                (("-o", "-", "--format", "wav"), ("--format 'wav'", "without video")),
+                (("-o", "a.mp3", "--vcodec", "png"), ("'a.mp3'", "without video")),
                 (("-o", "a.m3u8",), ("hls",)),
                 (("-o", "a.mkv", "--format", "segment"), ("segment",)),
                 (("-o", "a.mkv", "--format", "tee"), ("tee",)),
@@ -153,10 +153,10 @@ class Options(Case):
         """A cover picture is no video; containers that hold both are refused by names of sound files."""
         for end in ("mp3", "flac", "aiff", "wav", "oga", "opus", "m4a", "m4b", "wma", "mka", "aac", "ac3", "srt"):
             with self.subTest(end):
-                self.refuse("none.mp4", "-o", "a." + end, words=("'a.%s'" % end, "holds no video", ".mkv", "--format"))
+                self.refuse("none.mp4", "-o", "a." + end, words=("'a.%s'" % end, "without video", ".mkv", "--format"))
         for end in ("mp3", "flac"):
             self.assertNotIn(end.encode() + b" ", self.ok("--format", "help").out)
-            self.refused(lumeq(simple(), "-o", self.path("a." + end), "--jobs", 2), USAGE, "holds no video")
+            self.refused(lumeq(simple(), "-o", self.path("a." + end), "--jobs", 2), USAGE, "without video")
         self.ok(simple(), "-o", self.path("a.m4a"), "--format", "mp4", "--frames", 2)
 
     def test_video_is_not_written_to_a_terminal(self):

@@ -272,7 +272,7 @@ BACKEND_TEST(haze_of_cells)
     for (int k = 0; k < 3 * FORMATS; k++) {
         const Format f = formats[k / 3];
         FREED_BY(layout_free) LumeqImage in = gray_image(f.depth, f.shift);
-        LumeqParams params;
+        LumeqParams params = {.size = sizeof(params)};
         lumeq_params_default(&params);
         params.meter = k % 3 ? parts[k % 3] : (LumeqRect){0};
         draw(&in, 30, 0, (uint64_t)k);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The library alone, with -DLUMEQ_PROGRAM=OFF: it configures, builds and installs where pkg-config finds
-# no package, a program starts with the flags of its lumeq.pc, and the examples of README.md and of the
-# library's page compile and run. README's lines for OBS install a filter that finds its symbols.
+# no package, a program starts with the flags of its lumeq.pc, and the example of the library's page
+# compiles and runs. README's lines for OBS install a filter that finds its symbols.
 # Arguments: cmake, the source folder, a C compiler, options for cmake.
 set -euo pipefail
 cmake=$1 source=$2 cc=$3
@@ -51,12 +51,10 @@ END
 }
 END
 }
-for page in include/lumeq/README.md README.md; do
-    example "$source/$page" >"$work/example.c"
-    # shellcheck disable=SC2086 # words
-    "$cc" -Wall -Werror "$work/example.c" -o "$work/example" $flags || fail "$(cat "$work/example.c")"
-    "$work/example" || fail "the example of $page exits with $?"
-done
+example "$source/include/lumeq/README.md" >"$work/example.c"
+# shellcheck disable=SC2086 # words
+"$cc" -Wall -Werror "$work/example.c" -o "$work/example" $flags || fail "$(cat "$work/example.c")"
+"$work/example" || fail "the example of the library's page exits with $?"
 ldd "$work/example" >"$work/libraries"
 grep -q "liblumeq.so.* => $work/prefix" "$work/libraries" || fail "$(cat "$work/libraries")"
 

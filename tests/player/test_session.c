@@ -360,7 +360,7 @@ static const char *write_good_clip(void)
     for (int frame = 0; frame < 50; frame++, at += FRAME) {
         memcpy(at, "FRAME\n", 6);
         for (int i = 0; i < SIZE * SIZE; i++)
-            at[6 + i] = (char)(16 + i % SIZE * 219 / (SIZE - 1));
+            at[6 + i] = (char)(16 + i * 37 % SIZE * 219 / (SIZE - 1));
         memset(at + 6 + SIZE * SIZE, 128, SIZE * SIZE / 2);
     }
     return write_file("good.y4m", clip, (size_t)(at - clip));

@@ -384,7 +384,6 @@ TEST_IF(size_format_range_and_time_change, start())
         const Format *f = &formats[check_below(&random, FORMATS)];
         const int width = 1 + check_below(&random, 200), height = 1 + check_below(&random, 120);
         LumeqParams params = usual();
-        params.await_noise = i == 0;
         Rig r = {f, new_frame(f, width, height), new_model(f, &params, width, height), source};
         r.frame->full_range = f->format == VIDEO_FORMAT_Y800 || check_below(&random, 2);
         r.frame->timestamp = i % 2 ? BEGIN : 50 * BEGIN;
