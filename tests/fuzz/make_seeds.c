@@ -140,7 +140,7 @@ static void write_frames(LumeqContext *context, int is_measures)
 {
     const JobPlan plan = {.folder = folder, .mark = MARK};
     const RecordKind kind = is_measures ? RECORDS_MEASURES : RECORDS_CURVES;
-    const PartMeasures measures = {.damage.packets.first = "damaged"};
+    const PartMeasures measures = {.damage.damage.first = "damaged"};
     MediaError error = {0};
     FrameWriter writer = {0};
     LumeqMeasure *measure = NULL;
