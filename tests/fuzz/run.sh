@@ -42,7 +42,7 @@ mkdir -p "$build/findings" "$build/seeds"
 
 # Words of options, for the targets that read them.
 words=$build/words.dict
-sed -n 's/[^"]*"\([^"]*\)"/\1\n/gp' src/app/options/option_{table,profile,parser}.c |
+sed -n 's/[^"]*"\([^"]*\)"/\1\n/gp' src/app/options/option_{table,parser}.c |
     tr '|,[]/ ' '\n' | grep -E '^[a-z][a-z0-9_:-]{1,30}$' | sort -u | sed 's/.*/"&"/' >"$words"
 
 fuzz() {
