@@ -810,25 +810,26 @@ class OnGpu(unittest.TestCase):
         for a, b in zip(made, wanted):
             self.assertTrue(same(a.get(), b))
 
-    def test_stream_order_without_waiting(self):
-        """Work behind a kernel of a second: the call returns before it ends, and reads what it has written."""
+    def test_stream_order(self):
+        """Work behind a kernel of a second reads what that has written, and `reference` does not wait for it."""
         spin = cupy.RawKernel("""extern "C" __global__ void spin(unsigned char *to, const unsigned char *from, int n,
                                                                  long long ticks) {
             for (long long begin = clock64(); clock64() - begin < ticks;) {}
             for (int i = threadIdx.x; i < n; i += blockDim.x) to[i] = from[i]; }""", "spin")
-        frame, eq = picture(), lumeq.Equalizer(backend="cuda")
-        real, late = cupy.asarray(frame), cupy.zeros((91, 161), cupy.uint8)
-        eq.process(late)
-        eq.reset()
-        eq.finish()
-        eq = lumeq.Equalizer(backend="cuda")
-        stream = cupy.cuda.Stream(non_blocking=True)
-        with stream:
-            spin((1,), (256,), (late, real, real.size, 2_000_000_000))
-            made = eq.process(late)
-            self.assertFalse(stream.done, "process() has waited for the stream")
-        stream.synchronize()
-        self.assertTrue(same(made.get(), lumeq.Equalizer(backend="cpu").process(frame)))
+        frame = picture()
+        real = cupy.asarray(frame)
+        for reference in True, False:
+            late, stream = cupy.zeros((91, 161), cupy.uint8), cupy.cuda.Stream(non_blocking=True)
+            eq = lumeq.Equalizer(backend="cuda", reference=reference)
+            eq.process(late)
+            eq.reset()
+            eq.finish()
+            with stream:
+                spin((1,), (256,), (late, real, real.size, 2_000_000_000))
+                made = eq.process(late)
+                self.assertFalse(reference and stream.done, "process() has waited for the stream")
+            stream.synchronize()
+            self.assertTrue(same(made.get(), lumeq.Equalizer(backend="cpu", reference=reference).process(frame)))
 
     def test_dlpack(self):
         class Plain:
