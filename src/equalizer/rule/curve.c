@@ -492,7 +492,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
         now->on = 1;
         now->ignored = result->scene_cut || view.flat || black;
         lift_follow_noise(now, old, noise, result->weight, (int)now->ignored, p->first);
-        if (measured && !before->fades)
+        if (measured && !before->epoch.black)
             alpha = CURVE_ONE;
     }
     result->lift.on = (uint32_t)p->lift;
