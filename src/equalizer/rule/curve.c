@@ -414,16 +414,15 @@ static void follow_target(const CurveParams *p, const CurveView *view, const Cur
         result->bin[i].target = w->smooth[i];
 }
 
-/* The mean light of a picture, Q16, after a curve. */
+/* The mean light of a picture, Q16, after a curve; a bin's CDF is `apart` after the one before. */
 static uint64_t mean_of(const CurveParams *p, const uint32_t *curve, const uint32_t *cdf,
-                        const CurveBin *bin)
+                        size_t apart)
 {
     uint64_t sum = 0;
     uint32_t below = 0;
-    for (int i = 0; i < p->bins; i++) {
-        const uint32_t up_to = cdf ? cdf[i] : bin[i].cdf;
-        sum += (uint64_t)curve[i] * (up_to - below);
-        below = up_to;
+    for (int i = 0; i < p->bins; i++, cdf += apart) {
+        sum += (uint64_t)curve[i] * (*cdf - below);
+        below = *cdf;
     }
     return sum >> 16;
 }
@@ -432,9 +431,9 @@ static uint64_t mean_of(const CurveParams *p, const uint32_t *curve, const uint3
  * light as the one before. */
 static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, const CurveWork *w)
 {
-    const uint64_t past = mean_of(p, w->was, NULL, before->bin);
-    const uint64_t now = mean_of(p, w->was, w->cdf, NULL);
-    const uint64_t target = mean_of(p, w->smooth, w->cdf, NULL);
+    const uint64_t past = mean_of(p, w->was, &before->bin->cdf, sizeof(CurveBin) / 4);
+    const uint64_t now = mean_of(p, w->was, w->cdf, 1);
+    const uint64_t target = mean_of(p, w->smooth, w->cdf, 1);
     if (now <= past || now <= target)
         return 0;
     return now - past >= now - target ? CURVE_ONE
