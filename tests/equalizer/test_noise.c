@@ -172,7 +172,7 @@ CHECK_NOT_INSTRUMENTED static void draw(const LumeqImage *image, double noise, i
         for (int x = 0; x < image->width; x++) {
             const double code = 24 + light + 24 * (y % 64) / 64.0 + 40 * (x / 4 % 2);
             const double n = noise * gaussian(seed, (uint64_t)(y * image->width + x));
-            layout_put(image, 0, x, y, (int)floor((code + n) * scale + 0.5));
+            layout_put(image, 0, x, y, (int)floor(fmax(code + n, 0) * scale + 0.5));
         }
 }
 
