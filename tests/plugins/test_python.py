@@ -26,7 +26,7 @@ def run(*args, **more):
     return p.returncode, p.stdout
 
 
-@unittest.skipIf(os.environ.get("CHECK_SHORT"), "tests/run.sh --all runs it, as it fetches packages from PyPI")
+@unittest.skipIf(os.environ.get("CHECK_SHORT"), "tests/run.sh --all runs it, as it fetches packages")
 class Python(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

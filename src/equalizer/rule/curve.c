@@ -364,8 +364,8 @@ static uint32_t noise_before(const CurveResult *before)
     return before && before->lift.on && !before->lift.ignored ? before->noise : NOISE_UNKNOWN;
 }
 
-/* True if this frame is the first to know its noise, or to expect no measurement any more. The
- * noise assumed so far may be far off. */
+/* True if this frame is the first that knows its noise, or no longer waits for it. The noise
+ * assumed so far may be far off. */
 static int is_noise_new(const CurveResult *before)
 {
     return before->lift.awaited == 1 ||

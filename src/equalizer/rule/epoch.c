@@ -9,7 +9,7 @@
 #define EPOCH_CUT (CURVE_ONE * 42 / 100)
 #define EPOCH_BIN 4
 
-/* A picture of which no more than this gets darker may belong to a fade from black. */
+/* At most this share of a picture gets darker in a fade from black. */
 #define EPOCH_NOISE (CURVE_ONE / 50)
 
 /* At least this share of a picture counts as not black. */
