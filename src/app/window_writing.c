@@ -65,7 +65,8 @@ static char *free_name(const char *folder, const char *path, const char *extensi
 static void print_folder(const char *path, char *folder, size_t size)
 {
     const char *slash = strrchr(path, '/');
-    snprintf(folder, size, "%.*s", slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+    const int length = slash && slash > path ? (int)(slash - path) : 1;
+    snprintf(folder, size, "%.*s", length, slash ? path : ".");
 }
 
 /* mp4 and mov stay what they are, if possible; others become Matroska, which holds all tracks. */

@@ -29,7 +29,7 @@ git rev-parse --quiet --verify HEAD >/dev/null || { say "skipped: git knows no c
 
 # Device code and plugins need the headers of other programs.
 every_file() {
-    git ls-files 'src/*.c' | grep -vE '^src/(plugins|bench/(.*_device|copies|replay))|/cuda/|cuda\.c$|src/media/gpu_device\.c'
+    git ls-files 'src/*.c' | grep -vE '^src/(plugins|bench/gpu)|/cuda/|cuda\.c$|src/media/gpu_device\.c'
 }
 
 # The latest changes first.
