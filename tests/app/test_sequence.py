@@ -123,7 +123,8 @@ class Sequence(Case):
         unfinished = re.compile(r"\.out%03d\.png\.lumeq-[0-9a-f]{8}\.part")
         for _ in range(1000):  # there is no such file between two pictures
             process.send_signal(signal.SIGSTOP)
-            left = [name for name in self.files() if unfinished.fullmatch(name)]
+            # An empty one may not be locked yet: its writer takes another name if it is removed.
+            left = [name for name in self.files() if unfinished.fullmatch(name) and os.path.getsize(self.path(name))]
             if left:
                 break
             process.send_signal(signal.SIGCONT)
