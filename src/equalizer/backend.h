@@ -122,6 +122,7 @@ typedef struct LumeqMeasureJob {
     CurveParams curve;       /* sample format and bins */
     BarsParams bars;         /* format for the profile */
     int clahe;
+    int chroma; /* measure chroma, for the colour of haze */
     TileGrid grid;
     LumeqCounts counts;    /* output, in any host memory; cells NULL: not wanted */
     const LumeqSync *sync; /* NULL: none */

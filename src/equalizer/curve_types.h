@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "equalizer/bars.h"
+#include "equalizer/haze.h"
 #include "equalizer/lift_filter.h"
 #include "equalizer/noise.h"
 #include "equalizer/samples.h"
@@ -31,6 +32,9 @@ typedef struct CurveLight {
 } CurveLight;
 
 #define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in its members */
+
+/* Take the colour as far as the picture is hazy; or wholly, as the caller says that it is. */
+enum { CURVE_UNTINT_HAZY = 1, CURVE_UNTINT_ALWAYS };
 
 /* Everything the curve depends on besides the histogram and the history. */
 typedef struct CurveParams {
@@ -56,6 +60,7 @@ typedef struct CurveParams {
     int32_t reference; /* OpenCV's curve; 8 bits only */
     int32_t transfer;  /* a LumeqTransfer */
     int32_t chroma;    /* scale chroma; otherwise all gains are 1 */
+    int32_t untint;    /* take the haze's colour: 0, CURVE_UNTINT_HAZY or CURVE_UNTINT_ALWAYS */
     int32_t dither;
     uint32_t frame;  /* selects the dither pattern */
     LumeqRect meter; /* the counted region, within the picture; width 0: all of it */
@@ -90,6 +95,7 @@ typedef struct EpochState {
     uint32_t black;   /* it began with a black picture: its target is the identity */
     int32_t shift;    /* of this frame, from epoch_shift() */
     uint32_t need, dark, more, voids; /* targets of those of CurveResult and LiftState */
+    HazeTint tint;                    /* the same */
     uint32_t cdf[CURVE_CELLS];        /* mean, Q16, by codes of 8 bits */
 } EpochState;
 
@@ -110,6 +116,8 @@ typedef struct CurveResult {
     uint32_t fades;    /* the picture is black, fades in from black, or down */
     uint32_t noise;    /* noise of this frame, from noise_of() */
     uint32_t haze;     /* the same from haze_of() */
+    HazeTint seen;     /* the same from curve_tint() */
+    HazeTint tint;     /* colour to take from chroma, smoothed like the curve */
     BarsState bars;    /* found before the curve, which excludes their samples */
     LiftState lift;
     EpochState epoch;
@@ -120,6 +128,7 @@ typedef struct CurveResult {
 typedef struct CurveTable {
     CurveGain gain[CURVE_CELLS]; /* of chroma, by the luma cell below it */
     LiftTables lift;             /* without a lift only luma_on and chroma_on are valid: 0 */
+    HazeTint tint;               /* to take from chroma after everything else */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];              /* 8 bits: the output sample of each code */
         uint16_t codes16[LUMEQ_MAX_BINS]; /* up to 12 bits: the same, with shifted samples */

@@ -267,12 +267,19 @@ static const LumeqPast *past_before(const LumeqEqualizer *eq, const Flight *f)
     return f->afresh ? &none : &(f == eq->flights ? f + eq->size - 1 : f - 1)->past;
 }
 
+/* The number of planes to write; 0: the frame is only measured. */
+static int planes_to_write(const Flight *f)
+{
+    return f->frame.out.plane[0] ? lumeq_planes(&f->frame.out) : 0;
+}
+
 /* The job of measuring a frame. */
 static LumeqMeasureJob measure_job(const Flight *f)
 {
     LumeqMeasureJob job = lumeq_measure_job(&f->measure, &f->past.params, &f->past.clock,
                                             &f->frame.in, &f->previous, f->frame.sync);
     job.counts.cells = NULL;
+    job.chroma &= planes_to_write(f) != 1;
     return job;
 }
 
@@ -293,12 +300,6 @@ static int follow(LumeqEqualizer *eq, Flight *f)
     if (lumeq_follow(&frame, past_before(eq, f), &f->past, &eq->work, &f->curve) < 0)
         return LUMEQ_ERR_MEMORY;
     return 0;
-}
-
-/* The number of planes to write; 0: the frame is only measured. */
-static int planes_to_write(const Flight *f)
-{
-    return f->frame.out.plane[0] ? lumeq_planes(&f->frame.out) : 0;
 }
 
 /* The job of writing a frame with its curve. */

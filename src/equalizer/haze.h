@@ -1,10 +1,11 @@
 /*
- * Measures how hazy a picture is. Haze lightens shadows: in a clear picture at least a quarter of
- * all places with detail have samples much darker than most around them. One definition for C and
- * CUDA.
+ * Measures how hazy a picture is, and the colour of the haze. Haze lightens shadows: in a clear
+ * picture at least a quarter of all places with detail have samples much darker than most around
+ * them. Its light also tints everything: what nearly all places have in common is its colour. One
+ * definition for C and CUDA.
  *
- * The backends find two percentiles of evenly spaced samples in each cell of a grid over the
- * metered picture. haze_of() turns them into one number.
+ * The backends find two percentiles and the mean chroma of evenly spaced samples in each cell of a
+ * grid over the metered picture. haze_of() and haze_tint() turn them into a few numbers.
  */
 #ifndef LUMEQ_HAZE_H
 #define LUMEQ_HAZE_H
@@ -28,7 +29,34 @@
 /* Codes of 8 bits. */
 typedef struct HazeCell {
     uint8_t low, high;
+    uint8_t chroma[2]; /* means of Cb and Cr; HAZE_GRAY if the picture has none */
 } HazeCell;
+
+#define HAZE_GRAY 128
+
+/* The mean of a cell's chroma from the sum of its codes of `depth` bits. */
+CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
+{
+    const uint32_t mean = ((sum >> (depth - 8)) + HAZE_SAMPLES / 2) / HAZE_SAMPLES;
+    return (uint8_t)(mean < UINT8_MAX ? mean : UINT8_MAX);
+}
+
+/* What haze did to colours. */
+typedef struct HazeTint {
+    int32_t of[2]; /* its own colour: codes of Cb and Cr from gray for each code of luma, Q16 */
+    int32_t lost;  /* what it took from others: to multiply by 1 + this, Q16, up to 1 */
+} HazeTint;
+
+CURVE_INLINE int haze_is_cleared(HazeTint tint)
+{
+    return tint.of[0] || tint.of[1] || tint.lost;
+}
+
+/* Stronger colours are not the haze's alone: water stays blue. */
+#define HAZE_TINT_MOST (65536 * 25 / 100)
+
+/* Colours up to so many codes from gray get some back. */
+#define HAZE_PALE 40
 
 /* The first column or row of a cell; `size` for the one after the last. */
 CURVE_INLINE int measure_cell_start(int size, int cell, int cells)
@@ -51,5 +79,23 @@ CURVE_INLINE int haze_place(int size, int cell, int cells, int i)
  */
 uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                  const LumeqRect *active);
+
+/* The colour that four fifths of the cells have at least, in proportion to their light; 0 of a
+ * component if they differ. Arguments as above. */
+HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
+                   const LumeqRect *active);
+
+/* Takes haze from a chroma code over luma that is so many codes above black. A colour does not turn
+ * into its opposite. */
+CURVE_INLINE int32_t haze_cleared(int32_t code, int depth, int32_t luma, int32_t tint, int32_t lost)
+{
+    const int32_t middle = 1 << (depth - 1), pale = HAZE_PALE << (depth - 8), off = code - middle;
+    const int32_t more = (luma * tint + 32768) >> 16;
+    const int32_t high = off > 0 ? off : 0, low = off < 0 ? off : 0;
+    const int32_t left = off - (more > high ? high : more < low ? low : more);
+    const int32_t wide = left + ((left * lost + 32768) >> 16);
+    const int32_t most = off > pale ? off : pale, least = off < -pale ? off : -pale;
+    return middle + (wide > most ? most : wide < least ? least : wide);
+}
 
 #endif

@@ -7,7 +7,7 @@
 #include "equalizer/platform.h"
 
 #define LETTERS "LQms"
-#define FORMAT 4
+#define FORMAT 5
 
 MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *image)
 {
@@ -103,6 +103,7 @@ LumeqMeasureJob lumeq_measure_job(const LumeqMeasure *m, const LumeqParams *para
     if (previous)
         job.previous = *previous;
     job.clahe = lumeq_tiles_params(&job.grid, params, in, &job.curve);
+    job.chroma = lumeq_planes(in) > 1 && !job.curve.reference;
     return job;
 }
 

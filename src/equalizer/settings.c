@@ -151,11 +151,14 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
      * colours of SDR. */
     const int scales = !lumeq_has_tiles(params) || curve.transfer != LUMEQ_TRANSFER_PQ;
     curve.chroma = curved && scales && params->chroma == LUMEQ_CHROMA_SCALE;
+    const int sdr = curve.transfer == LUMEQ_TRANSFER_SDR;
+    curve.untint = sdr && params->mode == LUMEQ_MODE_HAZE ? CURVE_UNTINT_ALWAYS : 0;
     curve.dither = curved && params->dither;
     curve.frame = (uint32_t)clock->number;
     curve.meter = meter_of(params, image);
     if (params->lift && (!on || (params->mode == LUMEQ_MODE_GLOBAL && !reference))) {
         curve.lift = curve.adaptive = 1;
+        curve.untint = sdr ? CURVE_UNTINT_HAZY : 0;
         curve.strength = on ? CURVE_ONE : 0;
         curve.denoise = params->denoise == LUMEQ_DENOISE_AUTO ? CURVE_ONE : to_q16(params->denoise);
         if (params->clip == LUMEQ_CLIP_AUTO)

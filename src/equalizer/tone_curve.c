@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 7
+#define FORMAT 8
 
 static size_t tables_size(const TileGrid *grid)
 {
@@ -144,6 +144,9 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
                              on ? p->denoise : 0,
                              on ? result->lift.voids : 0};
     lumeq_put32s(&w, lift, sizeof(lift) / sizeof(lift[0]));
+    for (int i = 0; i < 2; i++)
+        lumeq_put32(&w, (uint32_t)(curve->table.tint.of[i] + HAZE_TINT_MOST));
+    lumeq_put32(&w, (uint32_t)curve->table.tint.lost);
     lumeq_put32(&w, (uint32_t)curve->fields);
     lumeq_put32(&w, (uint32_t)lumeq_curve_previous(curve));
     for (int i = 0; i < p->bins; i++) {
@@ -212,6 +215,15 @@ static void take_lift(ByteReader *r, LumeqCurve *curve)
     lift->voids = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
 }
 
+static HazeTint take_tint(ByteReader *r)
+{
+    HazeTint tint;
+    for (int i = 0; i < 2; i++)
+        tint.of[i] = lumeq_take_range(r, 0, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST;
+    tint.lost = lumeq_take_range(r, 0, CURVE_ONE);
+    return tint;
+}
+
 static void take_tiles(ByteReader *r, LumeqCurve *curve)
 {
     const TileGrid *grid = curve->grid;
@@ -274,6 +286,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     made->moved = lumeq_take64(&r);
     result->noise = lumeq_take32(&r);
     take_lift(&r, made);
+    const HazeTint tint = take_tint(&r);
     made->fields = lumeq_take_range(&r, 0, 1);
     made->past = lumeq_take_range(&r, 0, LIFT_PAST);
     take_bins(&r, made);
@@ -284,6 +297,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
         return lumeq_refuse("the packed curve is damaged or cut short");
     }
     curve_fill_table(&made->params, made->result, &made->table);
+    made->table.tint = tint;
     lumeq_curve_unref(curve);
     *curve = made;
     return 0;

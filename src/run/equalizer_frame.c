@@ -45,7 +45,7 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
 {
     const AVRational nanoseconds = {1, 1000000000};
     const LumeqImage none = {.plane = {NULL}};
-    const int chroma = out && out->data[1] != in->data[1];
+    const int chroma = !out || out->data[1] != in->data[1];
     return (LumeqFrame){
         .in = image_of(in, chroma),
         .out = out ? image_of(out, chroma) : none,

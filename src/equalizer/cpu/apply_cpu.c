@@ -287,6 +287,33 @@ static void bound_band(void *priv, int band)
     }
 }
 
+/* Takes the haze's colour from the output. */
+static void tint_band(void *priv, int band)
+{
+    const Apply *a = priv;
+    const LumeqKernels *kernels = &a->team->kernels;
+    const LumeqImage *in = &a->in, *out = &a->out;
+    const int end = lumeq_band_start(a->chroma_rows, band + 1, a->bands);
+    LumeqTintRow row = {
+        .step = lumeq_step(out, 1),
+        .sub_x = in->chroma_x,
+        .luma_width = in->width,
+        .depth = in->depth,
+        .in_shift = in->shift,
+        .out_shift = out->shift,
+        .black = a->job->curve.black,
+        .tint = a->job->table->tint,
+    };
+    for (int y = lumeq_band_start(a->chroma_rows, band, a->bands); y < end; y++) {
+        for (int i = 0; i < 2; i++) {
+            const int line = (y << in->chroma_y) + (i & in->chroma_y);
+            row.luma[i] = lumeq_row(in, 0, line < in->height ? line : in->height - 1);
+            row.out[i] = lumeq_component(out, i, y);
+        }
+        (in->depth > 8 ? kernels->tint16 : kernels->tint8)(&row, lumeq_width(in, 1));
+    }
+}
+
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
 {
     LumeqRect bars[LUMEQ_BARS];
@@ -308,6 +335,10 @@ int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
     if (ret == 0 && bounds_luma(job)) {
         whole.bands = lumeq_count_bands(team, &whole.in);
         lumeq_workers_run(team->workers, bound_band, &whole, whole.bands);
+    }
+    if (ret == 0 && whole.chroma && haze_is_cleared(job->table->tint)) {
+        whole.bands = lumeq_count_bands(team, &whole.in);
+        lumeq_workers_run(team->workers, tint_band, &whole, whole.bands);
     }
     for (int i = 0; i < count && ret == 0; i++)
         copy_part(job, bars[i]);

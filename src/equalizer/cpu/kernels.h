@@ -61,6 +61,20 @@ typedef struct LumeqBoundRow {
     uint32_t black, range; /* in 256ths of codes of 8 bits */
 } LumeqBoundRow;
 
+/* A row of output chroma, and the two rows of input luma that it covers, or one twice. */
+typedef struct LumeqTintRow {
+    const void *luma[2];
+    void *out[2];
+    int step, sub_x; /* as in LumeqChromaRows */
+    int luma_width;
+    int depth, in_shift, out_shift;
+    int32_t black;
+    HazeTint tint;
+} LumeqTintRow;
+
+/* Takes haze from `width` pixels by haze_cleared(). */
+typedef void LumeqTintKernel(const LumeqTintRow *row, int width);
+
 /* Bounds `width` samples by curve_bounded_code(). */
 typedef void LumeqBoundKernel(const LumeqBoundRow *row, int width);
 
@@ -78,6 +92,7 @@ typedef struct LumeqKernels {
     LumeqApplyKernel *nodes8, *nodes16; /* curve_has_nodes(): depth 8, and above */
     LumeqChromaKernel *chroma8, *chroma16;
     LumeqBoundKernel *bound8, *bound16;
+    LumeqTintKernel *tint8, *tint16;
     LumeqTileRowKernel *tile_row8, *tile_row16;
     LumeqTileRowKernel *tile_row_reference; /* OpenCV's arithmetic */
     LumeqToPlanesKernel *pixels_to_planes8, *pixels_to_planes16;

@@ -2,6 +2,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_row_reference.h"
+#include "equalizer/cpu/tint_loops.h"
 
 #include <string.h>
 
@@ -204,6 +205,8 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .chroma16 = chroma16,
                               .bound8 = bound8,
                               .bound16 = bound16,
+                              .tint8 = tint8,
+                              .tint16 = tint16,
                               .tile_row8 = lumeq_tile_row8,
                               .tile_row16 = lumeq_tile_row16,
                               .tile_row_reference = tile_row_reference,

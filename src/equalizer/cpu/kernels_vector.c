@@ -7,6 +7,7 @@
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_row_reference.h"
 #include "equalizer/cpu/tile_rows.h"
+#include "equalizer/cpu/tint_loops.h"
 #include "equalizer/cpu/vector.h"
 
 static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
@@ -458,6 +459,8 @@ void VECTOR_NAME(lumeq_kernels)(LumeqKernels *kernels)
     kernels->chroma16 = VECTOR_NAME(lumeq_chroma16);
     kernels->bound8 = bound8;
     kernels->bound16 = bound16;
+    kernels->tint8 = tint8;
+    kernels->tint16 = tint16;
     kernels->tile_row8 = VECTOR_NAME(lumeq_tile_row8);
     kernels->tile_row16 = tile_row16;
     kernels->tile_row_reference = tile_row_reference;

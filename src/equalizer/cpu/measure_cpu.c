@@ -72,17 +72,38 @@ static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
     }
 }
 
-/* Sorts a cell's samples for its percentiles. */
-static HazeCell measure_haze(const LumeqImage *in, int cell)
+/* The mean of a component at places of luma. */
+static uint8_t mean_chroma(const LumeqImage *in, const int *x, const int *y, int component)
 {
+    const int step = lumeq_step(in, 1), last = (1 << in->depth) - 1;
+    uint32_t sum = 0;
+    for (int k = 0; k < HAZE_SIDE; k++) {
+        const void *row = lumeq_component(in, component, y[k] >> in->chroma_y);
+        for (int i = 0; i < HAZE_SIDE; i++) {
+            const int at = (x[i] >> in->chroma_x) * step;
+            const int code = in->depth > 8 ? ((const uint16_t *)row)[at] >> in->shift
+                                           : ((const uint8_t *)row)[at];
+            sum += (uint32_t)(code < last ? code : last);
+        }
+    }
+    return haze_mean(sum, in->depth);
+}
+
+/* Sorts the samples of a cell of the metered part for its percentiles. */
+static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
+{
+    const LumeqImage *in = &job->in, metered = lumeq_metered(in, &job->curve);
+    const LumeqRect *meter = &job->curve.meter;
     const int column = cell % MEASURE_COLUMNS, line = cell / MEASURE_COLUMNS;
     const int deeper = in->depth - 8, last = (1 << in->depth) - 1;
     uint16_t counts[256] = {0};
-    int x[HAZE_SIDE];
-    for (int i = 0; i < HAZE_SIDE; i++)
-        x[i] = haze_place(in->width, column, MEASURE_COLUMNS, i);
+    int x[HAZE_SIDE], y[HAZE_SIDE], low = 0, high, sum;
+    for (int i = 0; i < HAZE_SIDE; i++) {
+        x[i] = meter->x + haze_place(metered.width, column, MEASURE_COLUMNS, i);
+        y[i] = meter->y + haze_place(metered.height, line, MEASURE_ROWS, i);
+    }
     for (int k = 0; k < HAZE_SIDE; k++) {
-        const void *row = lumeq_row(in, 0, haze_place(in->height, line, MEASURE_ROWS, k));
+        const void *row = lumeq_row(in, 0, y[k]);
         for (int i = 0; i < HAZE_SIDE && !deeper; i++)
             counts[((const uint8_t *)row)[x[i]]]++;
         for (int i = 0; i < HAZE_SIDE && deeper; i++) {
@@ -90,20 +111,21 @@ static HazeCell measure_haze(const LumeqImage *in, int cell)
             counts[(code < last ? code : last) >> deeper]++;
         }
     }
-    int low = 0, sum = counts[0];
-    for (; sum <= HAZE_LOW; sum += counts[low])
+    for (sum = counts[0]; sum <= HAZE_LOW; sum += counts[low])
         low++;
-    int high = low;
-    for (; sum <= HAZE_HIGH; sum += counts[high])
+    for (high = low; sum <= HAZE_HIGH; sum += counts[high])
         high++;
-    return (HazeCell){(uint8_t)low, (uint8_t)high};
+    HazeCell found = {(uint8_t)low, (uint8_t)high, {HAZE_GRAY, HAZE_GRAY}};
+    for (int i = 0; i < 2 && job->chroma; i++)
+        found.chroma[i] = mean_chroma(in, x, y, i);
+    return found;
 }
 
 static void measure_band(void *priv, int number)
 {
     const Measuring *m = priv;
     const LumeqMeasureJob *job = m->job;
-    const LumeqImage *in = &job->in, metered = lumeq_metered(in, &job->curve);
+    const LumeqImage *in = &job->in;
     BandCounts *band = &m->team->counts[number];
     const int end = lumeq_band_start(in->height, number + 1, m->bands);
     const int strip = 1 + (int)(CPU_STRIP_BYTES / lumeq_row_size(in, 0));
@@ -118,7 +140,7 @@ static void measure_band(void *priv, int number)
     for (int i = lumeq_band_start(MEASURE_CELLS, number, m->bands),
              all = lumeq_band_start(MEASURE_CELLS, number + 1, m->bands);
          i < all; i++)
-        job->counts.haze[i] = measure_haze(&metered, i);
+        job->counts.haze[i] = measure_haze(job, i);
     for (int y = lumeq_band_start(in->height, number, m->bands); y < end; y += strip) {
         const int to = y + strip < end ? y + strip : end;
         lumeq_count_rows(m->team, band->hist, in, &job->curve, y, to);

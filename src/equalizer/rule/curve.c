@@ -22,6 +22,10 @@
 #define CURVE_DARK_MEAN (CURVE_ONE * 12 / 100)
 #define CURVE_BRIGHT_MEAN (CURVE_ONE * 25 / 100)
 
+/* Of the haze's colour, this share is taken. Other colours become 1 + LOST times as strong. */
+#define CURVE_UNTINT (CURVE_ONE * 7 / 10)
+#define CURVE_LOST (CURVE_ONE * 5 / 10)
+
 /* Mode STRETCH ignores 1/200 of the samples at each end. */
 #define CURVE_STRETCH_LEFT_OUT 200
 
@@ -147,6 +151,21 @@ uint32_t curve_need(const CurveView *view)
     const uint32_t rich = rise(view->variance, CURVE_DULL_VARIANCE, CURVE_RICH_VARIANCE);
     const uint32_t light = rise(view->mean, CURVE_DARK_MEAN, CURVE_BRIGHT_MEAN);
     return CURVE_ONE - least_of(rich, light);
+}
+
+HazeTint curve_tint(const CurveParams *p, const HazeCell *cells, int width, int height,
+                    uint32_t haze, const LumeqRect *active)
+{
+    static const HazeTint none;
+    const uint32_t hazy = rise(haze, LIFT_HAZE_FROM, LIFT_HAZE_TO);
+    const uint32_t share = p->untint == CURVE_UNTINT_ALWAYS ? CURVE_ONE : hazy;
+    if (!p->untint || !share)
+        return none;
+    const int black = p->black >> (p->depth - 8);
+    const HazeTint all = haze_tint(cells, width, height, &p->meter, black, active);
+    HazeTint tint = curve_move_tint(none, all, curve_lerp(0, CURVE_UNTINT, share));
+    tint.lost = (int32_t)curve_lerp(0, CURVE_LOST, hazy);
+    return tint;
 }
 
 /* True if the picture has changed within a frame or two, and is calm again. */
@@ -408,6 +427,9 @@ static void follow_target(const CurveParams *p, const CurveView *view, const Cur
         now->dark = curve_lerp(now->dark, choice.dark, weight);
         now->more = curve_lerp(now->more, choice.lift, weight);
         now->voids = curve_lerp(now->voids, choice.voids, weight);
+        static const HazeTint none;
+        now->tint =
+            curve_move_tint(now->tint, curve_move_tint(result->seen, none, choice.dark), weight);
     }
     curve_smooth(p, w->light, weight ? w->smooth : w->was, w->was, weight, w->smooth);
     for (int i = 0; i < p->bins; i++)
@@ -507,6 +529,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     result->lift.dark = curve_lerp(past ? past->lift.dark : 0, wanted->dark, alpha);
     result->lift.more = curve_lerp(past ? past->lift.more : 0, wanted->more, alpha);
     result->lift.voids = curve_lerp(past ? past->lift.voids : 0, wanted->voids, alpha);
+    result->tint = curve_move_tint(past ? past->tint : (HazeTint){{0, 0}, 0}, wanted->tint, alpha);
     const uint32_t need =
         p->lift ? result->need : curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need);
     result->strength = p->adaptive ? curve_lerp(0, p->strength, need) : p->strength;
@@ -531,6 +554,7 @@ void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveRe
     result->lift = before ? before->lift : none;
     result->lift.ignored = 1;
     result->epoch = before ? before->epoch : (EpochState){0};
+    result->tint = before ? before->tint : (HazeTint){{0, 0}, 0};
     result->bins = (uint32_t)p->bins;
     result->depth = before ? (uint32_t)p->depth : 0;
     result->white = (uint32_t)p->white;
@@ -686,7 +710,10 @@ static void fill_gains(const CurveParams *p, const CurveBin *bin, CurveGainRule 
 void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table)
 {
     const int lifted = p->lift && p->strength;
+    const uint32_t part = p->lift ? CURVE_ONE : result->strength;
+    static const HazeTint none;
     fill_codes(p, result->bin, table);
+    table->tint = curve_move_tint(none, result->tint, p->chroma ? part : 0);
     fill_gains(p, result->bin,
                lifted ? lift_gain_rule(filter_noise(result), result->lift.voids, p->transfer)
                       : curve_gain_rule(p->transfer),

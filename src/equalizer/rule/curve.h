@@ -115,6 +115,20 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *his
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);
 
+/* The colour to take from a frame: haze_tint() as far as it is hazy, `haze` from haze_of(), or
+ * wholly. */
+HazeTint curve_tint(const CurveParams *p, const HazeCell *cells, int width, int height,
+                    uint32_t haze, const LumeqRect *active);
+
+/* Moves a colour towards another by `part`, Q16. */
+static inline HazeTint curve_move_tint(HazeTint from, HazeTint to, uint32_t part)
+{
+    for (int i = 0; i < 2; i++)
+        from.of[i] += (int32_t)((int64_t)(to.of[i] - from.of[i]) * part / 65536);
+    from.lost += (int32_t)((int64_t)(to.lost - from.lost) * part / 65536);
+    return from;
+}
+
 /* Share of the strength that a picture needs. */
 uint32_t curve_need(const CurveView *view);
 

@@ -61,11 +61,8 @@
 #define LIFT_BLACK_FROM LIFT_PERCENT(14)
 #define LIFT_BLACK_TO LIFT_PERCENT(20)
 
-/* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
- * HAZE_FROM. A hazy picture gets contrast like a dull one. The mean of both moves by at most one
- * part in MEAN_MOVES. */
-#define LIFT_HAZE_FROM LIFT_PERCENT(50)
-#define LIFT_HAZE_TO LIFT_PERCENT(60)
+/* A hazy picture gets contrast like a dull one. The mean of both moves by at most one part in
+ * MEAN_MOVES. */
 #define LIFT_HAZE_NEED LIFT_PERCENT(54) /* minimum share of the equalization */
 #define LIFT_MEAN_MOVES 25
 

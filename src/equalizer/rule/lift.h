@@ -13,6 +13,11 @@
 
 #define LIFT_MOST (12 * CURVE_ONE) /* LiftChoice.lift */
 
+/* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
+ * HAZE_FROM. */
+#define LIFT_HAZE_FROM LIFT_PERCENT(50)
+#define LIFT_HAZE_TO LIFT_PERCENT(60)
+
 #define LIFT_SHARE_BITS 30 /* fraction bits of shares of the counts */
 
 #define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)

@@ -296,6 +296,17 @@ static void mean_noise(LumeqPlan *plan, PlanFrame **samples, int count)
     }
 }
 
+/* The mean of the colours to take from frames that are not black. */
+static HazeTint mean_tint(PlanFrame **samples, int count)
+{
+    HazeTint mean = {{0, 0}, 0};
+    uint32_t used = 0;
+    for (int k = 0; k < count; k++)
+        if (!samples[k]->blank)
+            mean = curve_move_tint(mean, samples[k]->tint, CURVE_ONE / ++used);
+    return mean;
+}
+
 /* The lift rule's curve of the frames' mean histogram. */
 static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const CurveParams *p,
                         PlanCurve *curve)
@@ -323,6 +334,7 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
     curve->dark = choice.dark;
     curve->more = choice.lift;
     curve->voids = choice.voids;
+    curve->tint = curve_move_tint(curve->tint, (HazeTint){{0, 0}, 0}, choice.dark);
 }
 
 /* Makes the epoch that frame i begins; without a lift, the targets exist. */
@@ -331,6 +343,7 @@ static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoc
     PlanFrame *samples[EPOCH_SAMPLES];
     const int count = epoch_samples(plan, i, epoch->cdf, samples);
     const MeasureShape *s = &plan_frame(plan, i)->shape;
+    epoch->curve.tint = mean_tint(samples, count);
     if (p->lift) {
         decide_lift(plan, samples, count, p, &epoch->curve);
         return;
@@ -371,6 +384,7 @@ static void move_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     last->dark = curve_lerp(last->dark, to->dark, part);
     last->more = curve_lerp(last->more, to->more, part);
     last->voids = curve_lerp(last->voids, to->voids, part);
+    last->tint = curve_move_tint(last->tint, to->tint, part);
 }
 
 /* Computes the frame's curve before strength, and its need, in plan->last. */
@@ -385,6 +399,7 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
         plan->last.dark = plateau->dark;
         plan->last.more = plateau->more;
         plan->last.voids = plateau->voids;
+        plan->last.tint = plateau->tint;
         for (int tile = 0; grid && tile < tile_count(grid); tile++) {
             const Nodes cells = nodes_of(&grid->curve);
             fade_curve(&cells, f->factor, plateau->tile[tile], plan->last.tile[tile]);
@@ -459,6 +474,7 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->lift.dark = plan->last.dark;
     result->lift.more = plan->last.more;
     result->lift.voids = plan->last.voids;
+    result->tint = plan->last.tint;
     result->lift.noise = noise_of_plan(plan);
     result->fades = f->fade || f->blank;
     result->noise = f->noise;
