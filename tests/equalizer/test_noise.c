@@ -258,7 +258,7 @@ static HazeCell sorted_cell(const LumeqImage *in, const LumeqRect *part, int cel
         codes[i] = (code < last ? code : last) >> (in->depth - 8);
     }
     qsort(codes, 64, sizeof(codes[0]), by_code);
-    return (HazeCell){(uint8_t)codes[1], (uint8_t)codes[48]};
+    return (HazeCell){.low = (uint8_t)codes[1], .high = (uint8_t)codes[48]};
 }
 
 /* Cells have the percentiles of their samples, at all depths, of the metered part. */
@@ -294,16 +294,16 @@ TEST(haze_by_hand)
     const LumeqRect all = {0, 0, 160, 90}, low = {0, 30, 160, 60}, none = {0};
     HazeCell cells[MEASURE_CELLS];
     for (int i = 0; i < MEASURE_CELLS; i++) /* 1/4, 1/2 or, without detail, nearly 1 */
-        cells[i] = i < 30    ? (HazeCell){16 + 30, 16 + 120}
-                   : i < 100 ? (HazeCell){16 + 60, 16 + 120}
-                             : (HazeCell){116, 121};
+        cells[i] = i < 30    ? (HazeCell){.low = 16 + 30, .high = 16 + 120}
+                   : i < 100 ? (HazeCell){.low = 16 + 60, .high = 16 + 120}
+                             : (HazeCell){.low = 116, .high = 121};
     CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "a quarter is clear");
     CHECK(haze_of(cells, 160, 90, &none, 16, &low) == CURVE_ONE / 2, "without the bar");
     CHECK(haze_of(cells, 160, 90, &low, 16, &all) == CURVE_ONE / 4, "the grid is the meter's");
     cells[0].low = cells[1].low = 3;
     CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "below black");
     for (int i = 8; i < MEASURE_CELLS; i++)
-        cells[i] = (HazeCell){116, 121};
+        cells[i] = (HazeCell){.low = 116, .high = 121};
     CHECK(haze_of(cells, 160, 90, &none, 16, &all) == 0, "too few cells");
 }
 

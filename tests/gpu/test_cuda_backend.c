@@ -98,18 +98,19 @@ static LumeqImage image_of(const Film *film, uint8_t *memory, Where where, int n
     return image;
 }
 
-/* Scenes of eight frames: dark, dull or light, with noise, sometimes between bars. */
+/* Scenes of eight frames: dark, dull or light, with noise, sometimes between bars or tinted. */
 static void draw(const Film *film, uint8_t *memory, int n)
 {
     const Format f = format_of(film, n);
     const uint64_t seed = check_state.seed, scene = check_hash(seed, (uint64_t)(n / 8));
     const int row = (int)stride_of(film, &f), bars = scene % 3 ? 0 : f.height / 8 / 4 * 4;
     const int base = 20 + (int)(scene >> 8 & 127), range = 10 + (int)(scene >> 16 & 63);
+    const int tint = 98 + (int)(scene >> 24 & 3) * 12; /* of chroma: gray, or like haze's */
     for (size_t i = 0; i < bytes_of(film, n); i++) {
         const int y = (int)(i / (size_t)row), x = (int)(i % (size_t)row);
         const int noise = (int)(check_hash(seed + (uint64_t)n, i) % 60);
         const int code = base + (x + y) * range / (f.width + f.height) + noise % (1 + n / 8 % 5);
-        memory[i] = (uint8_t)(y >= f.height                      ? 98 + noise
+        memory[i] = (uint8_t)(y >= f.height                      ? tint + noise
                               : y < bars || y >= f.height - bars ? 16
                                                                  : code);
     }

@@ -92,7 +92,7 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
         lumeq_cuda_load_count8,          lumeq_cuda_load_count10,     lumeq_cuda_load_count16,
         lumeq_cuda_load_reference,       lumeq_cuda_load_apply,       lumeq_cuda_load_chroma,
         lumeq_cuda_load_clahe_histogram, lumeq_cuda_load_clahe_apply, lumeq_cuda_load_cells,
-        lumeq_cuda_load_lift_chroma,     lumeq_cuda_load_convert,
+        lumeq_cuda_load_lift_chroma,     lumeq_cuda_load_convert,     lumeq_cuda_load_clear,
     };
     int major = 0, code = 0;
     cudaError_t error =

@@ -81,6 +81,12 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
                : lumeq_cuda_chroma(&own, &chroma, job->table, &job->curve, batch, stream);
 }
 
+cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, HazeTint tint, cudaStream_t stream)
+{
+    const LumeqCudaChroma chroma = chroma_of(job);
+    return lumeq_cuda_clear_haze(&chroma, &job->curve, tint, stream);
+}
+
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, LumeqCudaTally *host,
                                const LumeqCudaBatch *batch, cudaStream_t stream)
@@ -88,7 +94,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     const CurveParams *p = &job->curve;
     const LumeqCounts *c = &job->counts;
     const LumeqImage metered = lumeq_metered(&job->in, p);
-    const LumeqCudaCount count = {
+    LumeqCudaCount count = {
         .counted = lumeq_pictures_plane(&metered, 0),
         .luma = lumeq_pictures_plane(&job->in, 0),
         .before = lumeq_pictures_plane(&job->previous, 0),
@@ -97,6 +103,17 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
         .tally = tally,
         .host = host,
     };
+    if (job->chroma) {
+        count.step = lumeq_step(&job->in, 1);
+        count.sub_x = job->in.chroma_x;
+        count.sub_y = job->in.chroma_y;
+        for (int i = 0; i < 2; i++) {
+            const int interleaved = i && count.step == 2;
+            count.chroma[i] = lumeq_pictures_plane(&job->in, interleaved ? 1 : 1 + i);
+            if (interleaved)
+                count.chroma[i].data += p->depth > 8 ? 2 : 1;
+        }
+    }
     cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(device, &count, batch, stream);
     for (int i = 0; i < batch->count && !error; i++) {
         const LumeqCudaInBatch *of = &batch->of[i];

@@ -80,6 +80,7 @@ cudaError_t lumeq_cuda_load_clahe_histogram(void);
 cudaError_t lumeq_cuda_load_clahe_apply(void);
 cudaError_t lumeq_cuda_load_chroma(void);
 cudaError_t lumeq_cuda_load_cells(void);
+cudaError_t lumeq_cuda_load_clear(void);
 cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
@@ -100,6 +101,8 @@ typedef struct LumeqCudaCount {
     LumeqCudaPlane luma;       /* for bars and noise; data NULL: neither, nor haze */
     LumeqCudaPlane before;     /* luma of the previous frame, for noise; data NULL: unknown */
     BarsParams bars;           /* `ignore`: rows and columns are not counted */
+    LumeqCudaPlane chroma[2];  /* for the haze: planes of Cb and Cr; data NULL: none */
+    int step, sub_x, sub_y;    /* as in LumeqCudaChroma */
     const CurveParams *params; /* format and bins; samples past the last bin count there */
     LumeqCudaTally *tally;     /* on the device */
     LumeqCudaTally *host;      /* pinned: gets the counts */
@@ -175,6 +178,10 @@ cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChro
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    const LumeqCudaBatch *batch, cudaStream_t stream);
+
+/* Takes haze from the chroma that another kernel has written, of a frame without bars or tiles. */
+cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
+                                  HazeTint tint, cudaStream_t stream);
 
 /* One component's samples in a plane. */
 typedef struct LumeqCudaSamples {

@@ -46,12 +46,12 @@ static LumeqImage place(uint8_t *memory, size_t *used, const LumeqImage *image, 
 }
 
 LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, const LumeqImage *out,
-                                       int write)
+                                       int write, int chroma)
 {
     LumeqCudaPictures p = {
         .in = *in,
         .out = *out,
-        .planes = write > 1 ? lumeq_planes(in) : 1,
+        .planes = write > 1 || chroma ? lumeq_planes(in) : 1,
         .planes_out = write,
     };
     if (in->memory != LUMEQ_MEMORY_CUDA)

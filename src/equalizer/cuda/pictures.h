@@ -28,9 +28,9 @@ typedef struct LumeqCudaPictures {
 } LumeqCudaPictures;
 
 /* Places copies in `memory`; NULL: computes only the size. `write`: number of output planes to
- * write: 0, 1 or all. */
+ * write: 0, 1 or all. `chroma`: chroma of the input is read in any case. */
 LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, const LumeqImage *out,
-                                       int write);
+                                       int write, int chroma);
 
 /* Converts `written` to `out`, if `converted` is set. */
 cudaError_t lumeq_pictures_convert(const LumeqCudaPictures *pictures, cudaStream_t stream);

@@ -478,7 +478,7 @@ static int same_luma(const LumeqImage *a, const LumeqImage *b)
 static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
                         const LumeqFlight *flight)
 {
-    const int planes = flight->write > 1 ? lumeq_planes(&job->in) : 1;
+    const int planes = flight->write > 1 || job->chroma ? lumeq_planes(&job->in) : 1;
     int ret = lumeq_check_places(steps->home, &job->in, planes, "input");
     if (ret == 0)
         ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output");
@@ -507,8 +507,8 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     const size_t at = part_of(&size, tiles ? sizeof(TileCounters) : counts_size);
     const size_t curve = part_of(&size, flight->write || flight->reference ? curve_size(job) : 0);
     const size_t host_size = flight->reference ? at + tiles * sizeof(TileSums) : size;
-    const size_t pictures =
-        part_of(&size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write).size);
+    const size_t pictures = part_of(
+        &size, lumeq_pictures_place(NULL, &job->in, &flight->out, flight->write, job->chroma).size);
     const size_t past = part_of(&size, missed ? lumeq_pictures_size(previous, 1) : more);
     LumeqCudaStep *step;
     const cudaError_t error = take_step(steps, size, host_size, tiles, &step);
@@ -518,8 +518,8 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     step->flight = *flight;
     step->in_flight = in_flight;
     step->leader = step;
-    step->pictures =
-        lumeq_pictures_place(step->device + pictures, &job->in, &flight->out, flight->write);
+    step->pictures = lumeq_pictures_place(step->device + pictures, &job->in, &flight->out,
+                                          flight->write, job->chroma);
     step->previous = missed    ? lumeq_pictures_on_device(step->device + past, previous, 1)
                      : on_host ? before->pictures.in
                                : *previous;
@@ -855,6 +855,19 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
                            cudaMemcpyHostToDevice, stream);
 }
 
+/* Takes haze from a frame that was written, if its curve says so. */
+static cudaError_t clear_haze(const LumeqCudaPictures *pictures, const LumeqApplyJob *job,
+                              cudaStream_t stream)
+{
+    LumeqApplyJob own = *job;
+    if (!haze_is_cleared(job->table->tint) || job->write == 1)
+        return cudaSuccess;
+    own.in = lumeq_part(&pictures->in, job->bars->active);
+    own.out = lumeq_part(&pictures->written, job->bars->active);
+    own.write = pictures->planes;
+    return lumeq_cuda_clear_frame(&own, job->table->tint, stream);
+}
+
 /* Writes frames of one shape, whose pictures are on the device, and so are the first job's previous
  * frames. */
 static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
@@ -872,7 +885,11 @@ static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     first.out = run[0]->pictures.written;
     first.write = run[0]->pictures.planes;
     first.previous_count = count_previous(jobs);
-    return error ? error : lumeq_cuda_apply_curve(&steps->device, &first, &batch, 0, stream);
+    if (!error)
+        error = lumeq_cuda_apply_curve(&steps->device, &first, &batch, 0, stream);
+    for (int i = 0; i < count && !error; i++)
+        error = clear_haze(&run[i]->pictures, &jobs[i], stream);
+    return error;
 }
 
 /* True if the frame can be written with the first one. The filter reads other frames for each. */

@@ -361,37 +361,63 @@ static __device__ __forceinline__ uint32_t percentile(const uint32_t (&codes)[co
     return found;
 }
 
-/* Finds the percentiles of a warp's cell. */
+/* Where the haze is measured. */
+typedef struct HazeWork {
+    Luma luma, chroma[2];
+    int left, top, width, height; /* the metered part of luma, at which `luma` begins */
+    int step, sub_x, sub_y;       /* of chroma */
+} HazeWork;
+
+/* Finds the percentiles and the mean chroma of a warp's cell. */
 template <typename Sample>
-static __device__ __forceinline__ void measure_haze(const Luma &luma, int width, int height,
-                                                    const NoiseCodes &format, int cell,
-                                                    HazeCell *haze)
+static __device__ __forceinline__ void measure_haze(const HazeWork &work, const NoiseCodes &format,
+                                                    int cell, HazeCell *haze)
 {
+    const Luma &luma = work.luma;
+    const int width = work.width, height = work.height;
+    const uint32_t last = (1u << format.depth) - 1;
     const int lane = (int)threadIdx.x % 32, column = cell % MEASURE_COLUMNS;
     const int x = haze_place(width, column, MEASURE_COLUMNS, lane % HAZE_SIDE);
-    uint32_t codes[HAZE_SAMPLES / 32];
+    uint32_t codes[HAZE_SAMPLES / 32], sums[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < HAZE_SAMPLES / 32; i++) {
         const int y = haze_place(height, cell / MEASURE_COLUMNS, MEASURE_ROWS,
                                  lane / HAZE_SIDE + i * (32 / HAZE_SIDE));
         codes[i] = __ldg((const Sample *)(luma.data + y * luma.stride) + x);
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            const Luma &plane = work.chroma[k];
+            const int row = (work.top + y) >> work.sub_y;
+            const int at = ((work.left + x) >> work.sub_x) * work.step;
+            if (plane.data)
+                sums[k] +=
+                    min((uint32_t)__ldg((const Sample *)(plane.data + row * plane.stride) + at) >>
+                            format.shift,
+                        last);
+        }
     }
 #pragma unroll
     for (int i = 0; i < HAZE_SAMPLES / 32; i++)
         if (sizeof(Sample) > 1)
-            codes[i] =
-                min(codes[i] >> format.shift, (1u << format.depth) - 1) >> (format.depth - 8);
+            codes[i] = min(codes[i] >> format.shift, last) >> (format.depth - 8);
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        for (int lanes = 16; lanes; lanes /= 2)
+            sums[k] += __shfl_xor_sync(~0u, sums[k], lanes);
     const uint32_t low = percentile(codes, HAZE_LOW), high = percentile(codes, HAZE_HIGH);
     if (lane == 0) {
         haze->low = (uint8_t)low;
         haze->high = (uint8_t)high;
+        for (int k = 0; k < 2; k++)
+            haze->chroma[k] =
+                work.chroma[k].data ? haze_mean(sums[k], format.depth) : (uint8_t)HAZE_GRAY;
     }
 }
 
 /* Without luma there is no survey. */
 typedef struct SurveyWork {
-    Luma now, before, metered;
-    int width, height; /* of the metered part */
+    Luma now, before;
+    HazeWork haze;
     BarsParams bars;
     Lines lines;
     NoiseCodes codes;
@@ -411,9 +437,16 @@ static inline SurveyWork survey_of(const LumeqCudaCount *count)
     work.codes = noise_codes(&count->luma, &count->before, count->params);
     if (count->before.data)
         work.noise_blocks = noise_blocks(&work.codes);
-    work.metered = luma_of(&count->counted);
-    work.width = count->counted.width;
-    work.height = count->counted.height;
+    work.haze.luma = luma_of(&count->counted);
+    for (int k = 0; k < 2; k++)
+        work.haze.chroma[k] = luma_of(&count->chroma[k]);
+    work.haze.left = count->params->meter.x;
+    work.haze.top = count->params->meter.y;
+    work.haze.width = count->counted.width;
+    work.haze.height = count->counted.height;
+    work.haze.step = count->step;
+    work.haze.sub_x = count->sub_x;
+    work.haze.sub_y = count->sub_y;
     work.haze_blocks = (MEASURE_CELLS + WARPS - 1) / WARPS;
     return work;
 }
@@ -439,8 +472,7 @@ static __device__ __forceinline__ void survey_count(const SurveyWork &work, int 
         count_lines<Sample>(work.now, work.bars, work.lines, line, tally->lit[BARS_COLUMNS],
                             tally->lit[BARS_ROWS]);
     else if (cell < MEASURE_CELLS)
-        measure_haze<Sample>(work.metered, work.width, work.height, work.codes, cell,
-                             &tally->haze[cell]);
+        measure_haze<Sample>(work.haze, work.codes, cell, &tally->haze[cell]);
 }
 
 #endif

@@ -1,0 +1,238 @@
+/* The colour of haze: measured in cells, decided, and taken from chroma. */
+#include "equalizer/haze.h"
+#include "equalizer/measure.h"
+#include "layouts.h"
+#include "variants.h"
+
+#define CELLS MEASURE_CELLS
+
+static const LumeqRect all = {0, 0, 160, 90}, unmetered;
+
+static HazeTint tint_of(const HazeCell *cells)
+{
+    return haze_tint(cells, all.width, all.height, &unmetered, 16, &all);
+}
+
+/* Cells of light 100, of which the first `count` have this chroma and the others another. */
+static void fill(HazeCell *cells, int count, int chroma, int other)
+{
+    for (int i = 0; i < CELLS; i++) {
+        const uint8_t c = (uint8_t)(i < count ? chroma : other);
+        cells[i] = (HazeCell){.low = 96, .high = 136, .chroma = {c, (uint8_t)(256 - c)}};
+    }
+}
+
+TEST(tint_by_hand)
+{
+    HazeCell cells[CELLS];
+    fill(cells, CELLS, 118, 0);
+    HazeTint tint = tint_of(cells);
+    CHECK(tint.of[0] == -6553 && tint.of[1] == 6553, "10 codes for 100 of light: %d, %d",
+          tint.of[0], tint.of[1]);
+    fill(cells, CELLS * 8 / 10 + 2, 118, 150);
+    CHECK(tint_of(cells).of[0] == -6553, "four fifths decide");
+    fill(cells, CELLS * 7 / 10, 118, 150);
+    CHECK(tint_of(cells).of[0] == 0, "three tenths differ");
+    fill(cells, CELLS * 7 / 10, 118, 124);
+    CHECK(tint_of(cells).of[0] == -4 * 65536 / 100, "what all have in common");
+    fill(cells, CELLS, 68, 0);
+    CHECK(tint_of(cells).of[0] == -HAZE_TINT_MOST, "water is bluer than haze");
+    for (int i = 0; i < CELLS; i++)
+        cells[i].low = cells[i].high = 16 + 15;
+    CHECK(tint_of(cells).of[0] == 0, "too dark for colours");
+}
+
+TEST(cleared_by_hand)
+{
+    static const struct {
+        int code, depth, luma, tint, lost, expected;
+    } cases[] = {
+        {118, 8, 100, -6554, 0, 128},     {108, 8, 100, -6554, 0, 118},
+        {123, 8, 100, -6554, 0, 128}, /* not beyond gray */
+        {140, 8, 100, -6554, 0, 140}, /* not away from it */
+        {148, 8, 0, 0, 32768, 158},       {108, 8, 100, -6554, 32768, 113},
+        {160, 8, 0, 0, 65536, 168}, /* up to 40 codes from gray */
+        {200, 8, 0, 0, 65536, 200}, /* or as many as before */
+        {432, 10, 400, -6554, 0, 472},    {20000, 16, 30000, -16384, 0, 27500},
+        {128, 8, 200, 16384, 65536, 128}, {0, 8, 255, -16384, 0, 64},
+    };
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); i++) {
+        const int found = haze_cleared(cases[i].code, cases[i].depth, cases[i].luma, cases[i].tint,
+                                       cases[i].lost);
+        CHECK(found == cases[i].expected, "case %d: %d, not %d", i, found, cases[i].expected);
+    }
+}
+
+/* Each variant of the kernel against the definition, pixel by pixel. */
+VARIANT_TEST(kernels)
+{
+    for (int round = 0; round < check_rounds(3000); round++) {
+        CheckRandom random = check_random((uint64_t)round);
+        const Format format = formats[check_below(&random, FORMATS)];
+        const CurveParams p = params_of(format, (LumeqRange)check_below(&random, 2));
+        const int size = sample_size(&p), sub = check_below(&random, 2);
+        const int step = 1 + check_below(&random, 2), width = 1 + check_below(&random, 200);
+        const int luma_width = (width << sub) - (sub ? check_below(&random, 2) : 0);
+        const int out_shift = size == 2 ? check_below(&random, 17 - p.depth) : 0;
+        CheckRect luma = check_rect(luma_width * size, 2, luma_width * size, size, 64);
+        CheckRect out =
+            check_rect(width * step * size, step == 2 ? 1 : 2, width * step * size, size, 64);
+        CheckRect expected =
+            check_rect(width * step * size, step == 2 ? 1 : 2, width * step * size, size, 64);
+        LumeqTintRow row = {
+            .luma = {check_row(&luma, 0), check_row(&luma, check_below(&random, 2))},
+            .step = step,
+            .sub_x = sub,
+            .luma_width = luma_width,
+            .depth = p.depth,
+            .in_shift = p.shift,
+            .out_shift = out_shift,
+            .black = p.black,
+            .tint = {{check_below(&random, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST,
+                      check_below(&random, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST},
+                     check_below(&random, 65537)},
+        };
+        for (int y = 0; y < 2; y++)
+            for (int x = 0; x < luma_width; x++) {
+                const int code = check_below(&random, 1 << p.depth) << p.shift;
+                memcpy(check_row(&luma, y) + x * size, &code, (size_t)size);
+            }
+        for (int i = 0; i < width * 2; i++) {
+            const int code = check_below(&random, 1 << p.depth) << out_shift;
+            const int y = step == 2 ? 0 : i / width, x = step == 2 ? i : i % width;
+            memcpy(check_row(&out, y) + x * size, &code, (size_t)size);
+            const int pixel = step == 2 ? i / 2 : x, component = step == 2 ? i % 2 : y;
+            int sum = 0;
+            for (int k = 0; k < 4; k++) {
+                const int at = (pixel << sub) + (k % 2 & sub);
+                int sample = 0;
+                memcpy(&sample,
+                       (const uint8_t *)row.luma[k / 2] +
+                           (at < luma_width ? at : luma_width - 1) * size,
+                       (size_t)size);
+                sum += sample >> p.shift;
+            }
+            const int above = (sum + 2) / 4 > p.black ? (sum + 2) / 4 - p.black : 0;
+            const int cleared = haze_cleared(code >> out_shift, p.depth, above,
+                                             row.tint.of[component], row.tint.lost)
+                                << out_shift;
+            memcpy(check_row(&expected, y) + x * size, &cleared, (size_t)size);
+        }
+        for (int i = 0; i < 2; i++)
+            row.out[i] = step == 2 ? check_row(&out, 0) + i * size : check_row(&out, i);
+        (size == 2 ? kernels->tint16 : kernels->tint8)(&row, width);
+        CHECK(check_rect_equal(&out, &expected) && check_rect_intact(&out),
+              "%s: %d pixels, depth %d, shifts %d and %d, step %d, half %d", name, width, p.depth,
+              p.shift, out_shift, step, sub);
+        check_rect_free(&luma);
+        check_rect_free(&out);
+        check_rect_free(&expected);
+    }
+}
+
+enum { WIDTH = 322, HEIGHT = 181 };
+
+/* A street in orange fog: in proportion to its light, all is tinted by Cb and Cr. */
+static LumeqImage street(Format format, Layout layout, int sub)
+{
+    LumeqImage image = {.width = WIDTH,
+                        .height = HEIGHT,
+                        .depth = format.depth,
+                        .shift = format.shift,
+                        .chroma_x = sub,
+                        .chroma_y = sub};
+    layout_alloc(&image, layout);
+    CheckRandom random = check_random(7);
+    for (int c = 0; c < layout_components(&image); c++)
+        for (int y = 0; y < layout_height(&image, c); y++)
+            for (int x = 0; x < layout_width(&image, c); x++) {
+                const int light = 120 + 60 * (y << (c ? sub : 0)) / HEIGHT;
+                const int own = check_below(&random, 8);
+                const int code = c == 0   ? light + 5 * own
+                                 : c == 1 ? 128 - light / 10 + own
+                                          : 128 + light / 10 - own;
+                layout_put(&image, c, x, y, code << (format.depth - 8));
+            }
+    return image;
+}
+
+/* The mean distance of chroma from gray, in codes of 8 bits. */
+static double colour_of(const LumeqImage *image)
+{
+    double sum = 0;
+    int count = 0;
+    for (int c = 1; c < 3; c++)
+        for (int y = 0; y < layout_height(image, c); y++)
+            for (int x = 0; x < layout_width(image, c); x++, count++)
+                sum +=
+                    abs((layout_get(image, c, x, y) >> image->shift) - (1 << (image->depth - 1)));
+    return sum / count / (1 << (image->depth - 8));
+}
+
+/* Cells have the mean chroma of their samples, in any layout, of the metered part. */
+BACKEND_TEST(chroma_of_cells)
+{
+    const LumeqRect part = {33, 7, 200, 150};
+    const LumeqConfig config = {.backend = id, .threads = 3};
+    FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
+    FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
+    for (int k = 0; k < 8 * FORMATS; k++) {
+        const int sub = k & 1, metered = k >> 1 & 1;
+        FREED_BY(layout_free)
+        LumeqImage in = street(formats[k / 8], k & 4 ? LAYOUT_PAIRS : LAYOUT_PLANAR, sub);
+        LumeqParams params = {.size = sizeof(params)};
+        lumeq_params_default(&params);
+        params.meter = metered ? part : (LumeqRect){0};
+        CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0, "%s",
+              lumeq_last_error(NULL));
+        const LumeqRect of = metered ? part : (LumeqRect){0, 0, WIDTH, HEIGHT};
+        for (int i = 0; i < CELLS; i++)
+            for (int c = 0; c < 2; c++) {
+                const int left = of.width * (i % 16) / 16, right = of.width * (i % 16 + 1) / 16;
+                const int top = of.height * (i / 16) / 9, bottom = of.height * (i / 16 + 1) / 9;
+                double sum = 0;
+                for (int s = 0; s < 64; s++) {
+                    const int x = of.x + left + (right - left) * (2 * (s % 8) + 1) / 16;
+                    const int y = of.y + top + (bottom - top) * (2 * (s / 8) + 1) / 16;
+                    sum += layout_get(&in, c + 1, x >> sub, y >> sub) >> in.shift;
+                }
+                const double mean = sum / 64 / (1 << (in.depth - 8));
+                const int found = measure->counts.haze[i].chroma[c];
+                CHECK(fabs(found - mean) <= 0.51, "case %d, cell %d: %d, not %g", k, i, found,
+                      mean);
+            }
+    }
+}
+
+/* The fog loses its colour, with the bits of any thread count; chroma that is kept does not. */
+BACKEND_TEST(orange_fog)
+{
+    for (int k = 0; k < 12; k++) {
+        const int sub = k & 1;
+        const Layout layout = k & 2 ? LAYOUT_PAIRS : LAYOUT_PLANAR;
+        const Format format = formats[k % FORMATS];
+        FREED_BY(layout_free) LumeqImage in = street(format, layout, sub);
+        FREED_BY(layout_free) LumeqImage out = street(format, layout, sub);
+        FREED_BY(layout_free) LumeqImage kept = street(format, layout, sub);
+        FREED_BY(layout_free) LumeqImage plain = street(format, layout, sub);
+        LumeqParams params = {.size = sizeof(params)};
+        lumeq_params_default(&params);
+        if (k >= 6)
+            lumeq_params_profile(&params, "fog");
+        for (int i = 0; i < 3; i++) {
+            LumeqEqualizer *eq = must_open(i == 1 ? LUMEQ_BACKEND_CPU : id, i ? 1 : 3);
+            params.chroma = i == 2 ? LUMEQ_CHROMA_KEEP : LUMEQ_CHROMA_SCALE;
+            LumeqFrame frame = {.in = in, .out = i == 0 ? out : i == 1 ? plain : kept};
+            CHECK(lumeq_set_params(eq, &params) == 0 && lumeq_process(eq, &frame, NULL) == 0, "%s",
+                  lumeq_last_error(eq));
+            lumeq_destroy(&eq);
+        }
+        CHECK(colour_of(&out) < 0.6 * colour_of(&in), "case %d: colour %g, before %g", k,
+              colour_of(&out), colour_of(&in));
+        CHECK(layout_differences(&out, &plain) == 0, "case %d: not the CPU's bits", k);
+        CHECK(colour_of(&kept) == colour_of(&in), "case %d: kept", k);
+    }
+}
+
+TEST_MAIN
