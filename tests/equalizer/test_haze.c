@@ -70,19 +70,19 @@ VARIANT_TEST(kernels)
         CheckRandom random = check_random((uint64_t)round);
         const Format format = formats[check_below(&random, FORMATS)];
         const CurveParams p = params_of(format, (LumeqRange)check_below(&random, 2));
-        const int size = sample_size(&p), sub = check_below(&random, 2);
+        const int size = sample_size(&p), sub_x = check_below(&random, 3);
+        const int sub_y = check_below(&random, 3), area = 1 << (sub_x + sub_y);
         const int step = 1 + check_below(&random, 2), width = 1 + check_below(&random, 200);
-        const int luma_width = (width << sub) - (sub ? check_below(&random, 2) : 0);
+        const int luma_width = (width << sub_x) - check_below(&random, 1 << sub_x);
         const int out_shift = size == 2 ? check_below(&random, 17 - p.depth) : 0;
-        CheckRect luma = check_rect(luma_width * size, 2, luma_width * size, size, 64);
-        CheckRect out =
-            check_rect(width * step * size, step == 2 ? 1 : 2, width * step * size, size, 64);
-        CheckRect expected =
-            check_rect(width * step * size, step == 2 ? 1 : 2, width * step * size, size, 64);
+        CheckRect luma = check_rect(luma_width * size, 4, luma_width * size, size, 64);
+        const int columns = width * step, rows = 2 / step;
+        CheckRect out = check_rect(columns * size, rows, columns * size, size, 64);
+        CheckRect expected = check_rect(columns * size, rows, columns * size, size, 64);
         LumeqTintRow row = {
-            .luma = {check_row(&luma, 0), check_row(&luma, check_below(&random, 2))},
             .step = step,
-            .sub_x = sub,
+            .sub_x = sub_x,
+            .sub_y = sub_y,
             .luma_width = luma_width,
             .depth = p.depth,
             .in_shift = p.shift,
@@ -92,38 +92,39 @@ VARIANT_TEST(kernels)
                       check_below(&random, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST},
                      check_below(&random, 65537)},
         };
-        for (int y = 0; y < 2; y++)
+        for (int y = 0; y < 4; y++) {
+            row.luma[y] = check_row(&luma, y);
             for (int x = 0; x < luma_width; x++) {
                 const int code = check_below(&random, 1 << p.depth) << p.shift;
                 memcpy(check_row(&luma, y) + x * size, &code, (size_t)size);
             }
-        for (int i = 0; i < width * 2; i++) {
-            const int code = check_below(&random, 1 << p.depth) << out_shift;
-            const int y = step == 2 ? 0 : i / width, x = step == 2 ? i : i % width;
-            memcpy(check_row(&out, y) + x * size, &code, (size_t)size);
-            const int pixel = step == 2 ? i / 2 : x, component = step == 2 ? i % 2 : y;
-            int sum = 0;
-            for (int k = 0; k < 4; k++) {
-                const int at = (pixel << sub) + (k % 2 & sub);
-                int sample = 0;
-                memcpy(&sample,
-                       (const uint8_t *)row.luma[k / 2] +
-                           (at < luma_width ? at : luma_width - 1) * size,
-                       (size_t)size);
-                sum += sample >> p.shift;
-            }
-            const int above = (sum + 2) / 4 > p.black ? (sum + 2) / 4 - p.black : 0;
-            const int cleared = haze_cleared(code >> out_shift, p.depth, above,
-                                             row.tint.of[component], row.tint.lost)
-                                << out_shift;
-            memcpy(check_row(&expected, y) + x * size, &cleared, (size_t)size);
         }
         for (int i = 0; i < 2; i++)
             row.out[i] = step == 2 ? check_row(&out, 0) + i * size : check_row(&out, i);
+        for (int i = 0; i < width * 2; i++) {
+            const int code = check_below(&random, 1 << p.depth);
+            const int pixel = i / 2, component = i % 2, at = pixel * step * size;
+            int sum = 0, sample = code << out_shift;
+            memcpy((uint8_t *)row.out[component] + at, &sample, (size_t)size);
+            for (int k = 0; k < area; k++) {
+                const int x = (pixel << sub_x) + k % (1 << sub_x), last = luma_width - 1;
+                sample = 0;
+                memcpy(&sample,
+                       (const uint8_t *)row.luma[k >> sub_x] + (x < last ? x : last) * size,
+                       (size_t)size);
+                sum += sample >> p.shift;
+            }
+            const int mean = (sum + area / 2) / area, above = mean > p.black ? mean - p.black : 0;
+            sample = haze_cleared(code, p.depth, above, row.tint.of[component], row.tint.lost)
+                     << out_shift;
+            memcpy(check_row(&expected, step == 2 ? 0 : component) +
+                       (step == 2 ? component * size : 0) + at,
+                   &sample, (size_t)size);
+        }
         (size == 2 ? kernels->tint16 : kernels->tint8)(&row, width);
         CHECK(check_rect_equal(&out, &expected) && check_rect_intact(&out),
-              "%s: %d pixels, depth %d, shifts %d and %d, step %d, half %d", name, width, p.depth,
-              p.shift, out_shift, step, sub);
+              "%s: %d pixels, depth %d, shifts %d and %d, step %d, subsampled %d, %d", name, width,
+              p.depth, p.shift, out_shift, step, sub_x, sub_y);
         check_rect_free(&luma);
         check_rect_free(&out);
         check_rect_free(&expected);
@@ -178,7 +179,7 @@ BACKEND_TEST(chroma_of_cells)
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
     for (int k = 0; k < 8 * FORMATS; k++) {
-        const int sub = k & 1, metered = k >> 1 & 1;
+        const int sub = k & 1 ? 1 + k % 3 % 2 : 0, metered = k >> 1 & 1;
         FREED_BY(layout_free)
         LumeqImage in = street(formats[k / 8], k & 4 ? LAYOUT_PAIRS : LAYOUT_PLANAR, sub);
         LumeqParams params = {.size = sizeof(params)};
@@ -209,7 +210,7 @@ BACKEND_TEST(chroma_of_cells)
 BACKEND_TEST(orange_fog)
 {
     for (int k = 0; k < 12; k++) {
-        const int sub = k & 1;
+        const int sub = k % 3;
         const Layout layout = k & 2 ? LAYOUT_PAIRS : LAYOUT_PLANAR;
         const Format format = formats[k % FORMATS];
         FREED_BY(layout_free) LumeqImage in = street(format, layout, sub);

@@ -297,6 +297,7 @@ static void tint_band(void *priv, int band)
     LumeqTintRow row = {
         .step = lumeq_step(out, 1),
         .sub_x = in->chroma_x,
+        .sub_y = in->chroma_y,
         .luma_width = in->width,
         .depth = in->depth,
         .in_shift = in->shift,
@@ -305,11 +306,12 @@ static void tint_band(void *priv, int band)
         .tint = a->job->table->tint,
     };
     for (int y = lumeq_band_start(a->chroma_rows, band, a->bands); y < end; y++) {
-        for (int i = 0; i < 2; i++) {
-            const int line = (y << in->chroma_y) + (i & in->chroma_y);
+        for (int i = 0; i < 1 << in->chroma_y; i++) {
+            const int line = (y << in->chroma_y) + i;
             row.luma[i] = lumeq_row(in, 0, line < in->height ? line : in->height - 1);
-            row.out[i] = lumeq_component(out, i, y);
         }
+        for (int i = 0; i < 2; i++)
+            row.out[i] = lumeq_component(out, i, y);
         (in->depth > 8 ? kernels->tint16 : kernels->tint8)(&row, lumeq_width(in, 1));
     }
 }

@@ -61,11 +61,11 @@ typedef struct LumeqBoundRow {
     uint32_t black, range; /* in 256ths of codes of 8 bits */
 } LumeqBoundRow;
 
-/* A row of output chroma, and the two rows of input luma that it covers, or one twice. */
+/* A row of output chroma, and the rows of input luma that it covers. */
 typedef struct LumeqTintRow {
-    const void *luma[2];
+    const void *luma[4];
     void *out[2];
-    int step, sub_x; /* as in LumeqChromaRows */
+    int step, sub_x, sub_y; /* as in LumeqChromaRows */
     int luma_width;
     int depth, in_shift, out_shift;
     int32_t black;

@@ -7,35 +7,43 @@
 #define TINT_BLOCK 64
 
 #define DEFINE_TINT(bits)                                                                          \
-    /* Luma above black under the pixels from `x` on. */                                           \
-    static inline void tint_luma##bits(int32_t *restrict luma, const LumeqTintRow *row, int x,     \
-                                       int count)                                                  \
+    /* Adds column number `u` of the luma under each pixel from `x` on. */                         \
+    static inline void tint_add##bits(int32_t *restrict luma, const LumeqTintRow *row, int x,      \
+                                      int count, int line, int sub, int u)                         \
     {                                                                                              \
-        const int sub = row->sub_x, first = x << sub, last = row->luma_width - 1 - first;          \
-        const int shift = row->in_shift, most = (1 << row->depth) - 1;                             \
-        for (int k = 0; k < 2; k++) {                                                              \
-            const uint##bits##_t *restrict a = (const uint##bits##_t *)row->luma[k] + first;       \
-            for (int i = 0; i < count; i++) {                                                      \
-                const int next = (i << sub) + sub < last ? (i << sub) + sub : last;                \
-                const int32_t one = a[i << sub] >> shift, other = a[next] >> shift;                \
-                luma[i] =                                                                          \
-                    (k ? luma[i] : 0) + (one < most ? one : most) + (other < most ? other : most); \
-            }                                                                                      \
+        const uint##bits##_t *restrict from = (const uint##bits##_t *)row->luma[line];             \
+        const int shift = bits == 8 ? 0 : row->in_shift, last = row->luma_width - 1;               \
+        const int32_t most = (1 << row->depth) - 1;                                                \
+        int whole = (last - u - (x << sub) + (1 << sub)) >> sub;                                   \
+        whole = whole < 0 ? 0 : whole < count ? whole : count;                                     \
+        for (int i = 0; i < whole; i++) {                                                          \
+            const int32_t code = from[((x + i) << sub) + u] >> shift;                              \
+            luma[i] += code < most ? code : most;                                                  \
         }                                                                                          \
-        for (int i = 0; i < count; i++) {                                                          \
-            const int32_t above = ((luma[i] + 2) >> 2) - row->black;                               \
-            luma[i] = above > 0 ? above : 0;                                                       \
+        for (int i = whole; i < count; i++) {                                                      \
+            const int32_t code = from[last] >> shift;                                              \
+            luma[i] += code < most ? code : most;                                                  \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
     static void tint##bits(const LumeqTintRow *row, int width)                                     \
     {                                                                                              \
         const int shift = row->out_shift, step = row->step, depth = bits == 8 ? 8 : row->depth;    \
+        const int area = row->sub_x + row->sub_y, half = 1 << area >> 1;                           \
         const int32_t lost = row->tint.lost;                                                       \
         for (int x = 0; x < width; x += TINT_BLOCK) {                                              \
             const int count = width - x < TINT_BLOCK ? width - x : TINT_BLOCK;                     \
-            int32_t luma[TINT_BLOCK];                                                              \
-            tint_luma##bits(luma, row, x, count);                                                  \
+            int32_t luma[TINT_BLOCK] = {0};                                                        \
+            for (int k = 0; k < 1 << row->sub_y; k++)                                              \
+                for (int u = 0; u < 1 << row->sub_x; u++)                                          \
+                    if (row->sub_x == 1) /* a constant, for vectors */                             \
+                        tint_add##bits(luma, row, x, count, k, 1, u);                              \
+                    else                                                                           \
+                        tint_add##bits(luma, row, x, count, k, row->sub_x, u);                     \
+            for (int i = 0; i < count; i++) {                                                      \
+                const int32_t above = ((luma[i] + half) >> area) - row->black;                     \
+                luma[i] = above > 0 ? above : 0;                                                   \
+            }                                                                                      \
             for (int k = 0; k < 2; k++) {                                                          \
                 uint##bits##_t *restrict out = (uint##bits##_t *)row->out[k] + x * step;           \
                 const int32_t tint = row->tint.of[k];                                              \
