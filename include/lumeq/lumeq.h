@@ -163,8 +163,9 @@ typedef enum LumeqMode {
     /* One straight line: the 0.5 % and 99.5 % percentiles become black and white. */
     LUMEQ_MODE_STRETCH = 3,
     /* Tiles as in mode CLAHE, but each tile's curve removes haze: it subtracts the light level of
-     * the tile's darkest 2 %. A tile that contains black stays as it is. `clip` limits the slope;
-     * `adaptive` is ignored. Best with 16x16 tiles. */
+     * the tile's darkest 2 %. A tile that contains black stays as it is. Scaled chroma also loses
+     * the colour that nearly all of the picture has in common. `clip` limits the slope; `adaptive`
+     * is ignored. Best with 16x16 tiles. */
     LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
 
@@ -579,14 +580,14 @@ LUMEQ_API int lumeq_get_cuda(LumeqContext *context, void **cuda_context, void **
 /*
  * Everything the history needs about a frame: its histogram, counts of non-black samples by line
  * and column (to find bars), sums of luma in 16x9 cells (to find cuts between pictures with similar
- * histograms), percentiles of 16x9 cells (to find haze), noise statistics of still blocks against
+ * histograms), percentiles and chroma of 16x9 cells (to find haze), noise statistics of still blocks against
  * the previous frame and, for mode CLAHE, the histograms of the tiles. One thread at a time may
  * write it; once it is finished, any thread may read it.
  */
 typedef struct LumeqMeasure LumeqMeasure;
 
 /*
- * Measures the luma of `in`. *measure is NULL, which creates one, or an earlier measure to
+ * Measures `in`, whose chroma may be missing. *measure is NULL, which creates one, or an earlier measure to
  * overwrite (on failure it stays unchanged). Of `params` (NULL: the defaults) only mode, reference
  * and tiles matter. `previous` is the frame before `in`, with the same size, depth, shift and
  * range, as the reference for noise, or NULL. Without sync the measure is finished when the call

@@ -415,7 +415,7 @@ const Profile profiles[] = {
       {"tiles", "4x3"},
       {"smooth", "2"}}},
     {"water",
-     "under water: removes the veil of the water, like fog",
+     "under water: removes the veil of the water, like fog, and some of its colour",
      {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
 };
 
