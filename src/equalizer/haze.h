@@ -29,7 +29,7 @@
 /* Codes of 8 bits. */
 typedef struct HazeCell {
     uint8_t low, high;
-    uint8_t chroma[2]; /* means of Cb and Cr; HAZE_GRAY if the picture has none */
+    uint8_t chroma[2]; /* means of Cb and Cr; HAZE_GRAY without chroma */
 } HazeCell;
 
 #define HAZE_GRAY 128
@@ -41,7 +41,7 @@ CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
     return (uint8_t)(mean < UINT8_MAX ? mean : UINT8_MAX);
 }
 
-/* What haze did to colours. */
+/* Haze in colours. */
 typedef struct HazeTint {
     int32_t of[2]; /* its own colour: codes of Cb and Cr from gray for each code of luma, Q16 */
     int32_t lost;  /* what it took from others: to multiply by 1 + this, Q16, up to 1 */

@@ -13,7 +13,7 @@ static HazeTint tint_of(const HazeCell *cells)
     return haze_tint(cells, all.width, all.height, &unmetered, 16, &all);
 }
 
-/* Cells of light 100, of which the first `count` have this chroma and the others another. */
+/* Cells of light 100: the first `count` have this chroma and the others another. */
 static void fill(HazeCell *cells, int count, int chroma, int other)
 {
     for (int i = 0; i < CELLS; i++) {

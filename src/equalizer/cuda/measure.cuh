@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     chunks.data += of_frame(batch, frame).in[0];
     survey.now.data += of_frame(batch, frame).in[0];
     survey.haze.luma.data += of_frame(batch, frame).in[0];
-    for (int k = 0; k < 2; k++) /* NULL stays NULL: then all frames have none */
+    for (int k = 0; k < 2; k++) /* NULL stays NULL */
         survey.haze.chroma[k].data += of_frame(batch, frame).in[survey.haze.step == 2 ? 1 : 1 + k];
     survey.before.data += of_frame(batch, frame).before;
     if ((int)blockIdx.x < chunks.blocks) {

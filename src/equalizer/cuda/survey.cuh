@@ -361,7 +361,7 @@ static __device__ __forceinline__ uint32_t percentile(const uint32_t (&codes)[co
     return found;
 }
 
-/* Where the haze is measured. */
+/* The planes in which haze is measured. */
 typedef struct HazeWork {
     Luma luma, chroma[2];
     int left, top, width, height; /* the metered part of luma, at which `luma` begins */

@@ -22,7 +22,7 @@
 #define CURVE_DARK_MEAN (CURVE_ONE * 12 / 100)
 #define CURVE_BRIGHT_MEAN (CURVE_ONE * 25 / 100)
 
-/* Of the haze's colour, this share is taken. Other colours become 1 + LOST times as strong. */
+/* Share of the haze's colour to take. Other colours become 1 + LOST times as strong. */
 #define CURVE_UNTINT (CURVE_ONE * 7 / 10)
 #define CURVE_LOST (CURVE_ONE * 5 / 10)
 

@@ -115,7 +115,7 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *his
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);
 
-/* The colour to take from a frame: haze_tint() as far as it is hazy, `haze` from haze_of(), or
+/* The colour to take from a frame: haze_tint() in proportion to its haze, `haze` from haze_of(), or
  * wholly. */
 HazeTint curve_tint(const CurveParams *p, const HazeCell *cells, int width, int height,
                     uint32_t haze, const LumeqRect *active);
