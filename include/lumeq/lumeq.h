@@ -580,16 +580,16 @@ LUMEQ_API int lumeq_get_cuda(LumeqContext *context, void **cuda_context, void **
 /*
  * Everything the history needs about a frame: its histogram, counts of non-black samples by line
  * and column (to find bars), sums of luma in 16x9 cells (to find cuts between pictures with similar
- * histograms), percentiles and chroma of 16x9 cells (to find haze), noise statistics of still blocks against
- * the previous frame and, for mode CLAHE, the histograms of the tiles. One thread at a time may
- * write it; once it is finished, any thread may read it.
+ * histograms), percentiles and chroma of 16x9 cells (to find haze), noise statistics of still
+ * blocks against the previous frame and, for mode CLAHE, the histograms of the tiles. One thread at
+ * a time may write it; once it is finished, any thread may read it.
  */
 typedef struct LumeqMeasure LumeqMeasure;
 
 /*
- * Measures `in`, whose chroma may be missing. *measure is NULL, which creates one, or an earlier measure to
- * overwrite (on failure it stays unchanged). Of `params` (NULL: the defaults) only mode, reference
- * and tiles matter. `previous` is the frame before `in`, with the same size, depth, shift and
+ * Measures `in`, whose chroma may be missing. *measure is NULL, which creates one, or an earlier
+ * measure to overwrite (on failure it stays unchanged). Of `params` (NULL: the defaults) only mode,
+ * reference, tiles and meter matter. `previous` is the frame before `in`, with the same size, depth, shift and
  * range, as the reference for noise, or NULL. Without sync the measure is finished when the call
  * returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any thread.
  */
