@@ -589,9 +589,9 @@ typedef struct LumeqMeasure LumeqMeasure;
 /*
  * Measures `in`, whose chroma may be missing. *measure is NULL, which creates one, or an earlier
  * measure to overwrite (on failure it stays unchanged). Of `params` (NULL: the defaults) only mode,
- * reference, tiles and meter matter. `previous` is the frame before `in`, with the same size, depth, shift and
- * range, as the reference for noise, or NULL. Without sync the measure is finished when the call
- * returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any thread.
+ * reference, tiles and meter matter. `previous` is the frame before `in`, with the same size,
+ * depth, shift and range, as the reference for noise, or NULL. Without sync the measure is finished
+ * when the call returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any thread.
  */
 LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
                             const LumeqParams *params, const LumeqImage *in,
