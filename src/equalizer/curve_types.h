@@ -95,7 +95,7 @@ typedef struct EpochState {
     uint32_t black;   /* it began with a black picture: its target is the identity */
     int32_t shift;    /* of this frame, from epoch_shift() */
     uint32_t need, dark, more, voids; /* targets of those of CurveResult and LiftState */
-    HazeTint tint;                    /* the same */
+    HazeState haze;                   /* the same */
     uint32_t cdf[CURVE_CELLS];        /* mean, Q16, by codes of 8 bits */
 } EpochState;
 
@@ -116,8 +116,9 @@ typedef struct CurveResult {
     uint32_t fades;    /* the picture is black, fades in from black, or down */
     uint32_t noise;    /* noise of this frame, from noise_of() */
     uint32_t haze;     /* the same from haze_of() */
-    HazeTint seen;     /* the same from curve_tint() */
-    HazeTint tint;     /* colour to take from chroma, smoothed like the curve */
+    HazeState seen;    /* the same from curve_haze() */
+    HazeState cleared; /* the haze to take, smoothed like the curve */
+    HazeClear clear;   /* from it and the curve, by cells */
     BarsState bars;    /* found before the curve, which excludes their samples */
     LiftState lift;
     EpochState epoch;
@@ -129,6 +130,7 @@ typedef struct CurveTable {
     CurveGain gain[CURVE_CELLS]; /* of chroma, by the luma cell below it */
     LiftTables lift;             /* without a lift only luma_on and chroma_on are valid: 0 */
     HazeTint tint;               /* to take from chroma after everything else */
+    HazeClear clear;             /* the same for luma */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];              /* 8 bits: the output sample of each code */
         uint16_t codes16[LUMEQ_MAX_BINS]; /* up to 12 bits: the same, with shifted samples */

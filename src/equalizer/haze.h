@@ -47,6 +47,27 @@ typedef struct HazeTint {
     int32_t lost;  /* what it took from others: to multiply by 1 + this, Q16, up to 1 */
 } HazeTint;
 
+/* A frame's haze, or its mean over an epoch. */
+typedef struct HazeState {
+    HazeTint tint;  /* to take */
+    uint32_t local; /* how much to treat cells on their own, Q16 */
+    uint32_t low[MEASURE_CELLS], high[MEASURE_CELLS]; /* as in HazeCell, Q8 */
+} HazeState;
+
+/* Removes haze cell by cell, after the curve: out = code - (light - code) * gain, where `gain`
+ * changes linearly between the middles of cells. */
+typedef struct HazeClear {
+    int32_t light;                /* code of the haze's light, of the picture's depth; 0: no haze */
+    uint32_t lift;                /* Q16: the curve is lifted by it first, to keep the mean */
+    uint16_t gain[MEASURE_CELLS]; /* Q10, at most HAZE_GAIN_MOST */
+} HazeClear;
+
+#define HAZE_GAIN_MOST 1536
+#define HAZE_LIFT_MOST (30u << 16)
+
+/* Clearing keeps at least this share (in 256ths) of a code above black. */
+#define HAZE_LEFT 38
+
 CURVE_INLINE int haze_is_cleared(HazeTint tint)
 {
     return tint.of[0] || tint.of[1] || tint.lost;
@@ -72,6 +93,44 @@ CURVE_INLINE int haze_place(int size, int cell, int cells, int i)
     return from + length * (2 * i + 1) / (2 * HAZE_SIDE);
 }
 
+/* A place between the middles of two cells, in 256ths, and the first of them. */
+typedef struct HazePlace {
+    int32_t cell, part;
+} HazePlace;
+
+/* The change of position from one sample to the next, in cells, Q24. */
+CURVE_INLINE uint32_t haze_step(int size, int cells)
+{
+    return ((uint32_t)cells << 24) / (uint32_t)size;
+}
+
+CURVE_INLINE HazePlace haze_between(int at, uint32_t step, int cells)
+{
+    const uint32_t half = 1u << 23, most = (uint32_t)(cells - 1) << 24;
+    uint32_t place = (uint32_t)at * step + step / 2;
+    place = place < half ? 0 : place - half < most ? place - half : most;
+    HazePlace found = {(int32_t)(place >> 24), 0};
+    found.cell -= found.cell == cells - 1;
+    found.part = (int32_t)((place - ((uint32_t)found.cell << 24)) >> 16);
+    return found;
+}
+
+/* The gain between two neighbours. */
+CURVE_INLINE int32_t haze_gain(int32_t from, int32_t to, int32_t part)
+{
+    return (256 * from + (to - from) * part) >> 8;
+}
+
+/* Clears a code. */
+CURVE_INLINE int32_t haze_lined(int32_t code, int32_t black, int32_t light, int32_t gain)
+{
+    const int32_t far = code < light ? light - code : 0, above = code > black ? code - black : 0;
+    const int32_t cleared = code - ((far * gain + 512) >> 10),
+                  least = black + (above * HAZE_LEFT >> 8);
+    const int32_t kept = cleared > least ? cleared : least;
+    return code > black ? kept : code;
+}
+
 /*
  * The light of shadows as a share of the light around them, Q16: a quarter of the cells with detail
  * has less. 0 if few cells have any. `cells`: MEASURE_CELLS of the metered part (width
@@ -84,6 +143,14 @@ uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *
  * component if they differ. Arguments as above. */
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active);
+
+/* How to clear a frame by cells. `nodes`: its curve for each code of 8 bits, Q8; black, white:
+ * codes of 8 bits. */
+HazeClear haze_clear(const HazeState *haze, const uint32_t nodes[256], int black, int white,
+                     int depth);
+
+/* Tones `above` black after a lift (Q16) that keeps black and white, `range` apart. */
+uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift);
 
 /* Takes haze from a chroma code over luma that is so many codes above black. A colour does not turn
  * into its opposite. */

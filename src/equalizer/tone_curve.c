@@ -147,6 +147,11 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     for (int i = 0; i < 2; i++)
         lumeq_put32(&w, (uint32_t)(curve->table.tint.of[i] + HAZE_TINT_MOST));
     lumeq_put32(&w, (uint32_t)curve->table.tint.lost);
+    const HazeClear *clear = &curve->table.clear;
+    lumeq_put32(&w, (uint32_t)clear->light);
+    lumeq_put32(&w, clear->light ? clear->lift : 0);
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        lumeq_put32(&w, clear->light ? clear->gain[i] : 0);
     lumeq_put32(&w, (uint32_t)curve->fields);
     lumeq_put32(&w, (uint32_t)lumeq_curve_previous(curve));
     for (int i = 0; i < p->bins; i++) {
@@ -215,12 +220,17 @@ static void take_lift(ByteReader *r, LumeqCurve *curve)
     lift->voids = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
 }
 
-static HazeTint take_tint(ByteReader *r)
+static HazeTint take_haze(ByteReader *r, LumeqCurve *curve)
 {
+    HazeClear *clear = &curve->result->clear;
     HazeTint tint;
     for (int i = 0; i < 2; i++)
         tint.of[i] = lumeq_take_range(r, 0, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST;
     tint.lost = lumeq_take_range(r, 0, CURVE_ONE);
+    clear->light = lumeq_take_range(r, 0, (1 << curve->params.depth) - 1);
+    clear->lift = (uint32_t)lumeq_take_range(r, 0, HAZE_LIFT_MOST);
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        clear->gain[i] = (uint16_t)lumeq_take_range(r, 0, HAZE_GAIN_MOST);
     return tint;
 }
 
@@ -286,7 +296,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     made->moved = lumeq_take64(&r);
     result->noise = lumeq_take32(&r);
     take_lift(&r, made);
-    const HazeTint tint = take_tint(&r);
+    const HazeTint tint = take_haze(&r, made);
     made->fields = lumeq_take_range(&r, 0, 1);
     made->past = lumeq_take_range(&r, 0, LIFT_PAST);
     take_bins(&r, made);

@@ -63,6 +63,83 @@ TEST(cleared_by_hand)
     }
 }
 
+TEST(cells_by_hand)
+{
+    CHECK(haze_lined(100, 16, 200, 512) == 50, "half of the distance");
+    CHECK(haze_lined(100, 16, 90, 512) == 100 && haze_lined(16, 16, 200, 512) == 16 &&
+              haze_lined(3, 16, 200, 512) == 3,
+          "lighter tones, black and below stay");
+    CHECK(haze_lined(30, 16, 200, 1024) == 16 + 14 * HAZE_LEFT / 256, "some is left above black");
+    CHECK(haze_lifted(100, 1000, 0) == 100 && haze_lifted(1000, 1000, 1 << 16) == 1000 &&
+              haze_lifted(500, 1000, 1 << 16) == 666,
+          "a lift keeps black and white");
+    for (int size = 1; size < 5000; size += 61)
+        for (int at = 0; at < size; at++) {
+            const HazePlace place = haze_between(at, haze_step(size, 16), 16);
+            const double middle = fmin(fmax((at + 0.5) * 16 / size - 0.5, 0), 15);
+            CHECK(fabs(place.cell + place.part / 256.0 - middle) < 0.005 && place.cell < 15 &&
+                      place.part >= 0 && place.part <= 256,
+                  "sample %d of %d: %d + %d / 256, not %g", at, size, place.cell, place.part,
+                  middle);
+        }
+}
+
+/* Two cells in haze, one with detail; the others are darker. The mean stays. */
+TEST(clearing_by_hand)
+{
+    uint32_t nodes[256];
+    HazeState haze = {.local = CURVE_ONE};
+    for (int i = 0; i < 256; i++)
+        nodes[i] = (uint32_t)i << 8;
+    for (int i = 0; i < CELLS; i++) {
+        haze.low[i] = i < 72 ? 156 << 8 : 36 << 8;
+        haze.high[i] = i < 16 ? 160 << 8 : 216 << 8;
+    }
+    const HazeClear clear = haze_clear(&haze, nodes, 16, 235, 10);
+    CHECK(clear.light == 814, "the light is %d", clear.light);
+    CHECK(clear.gain[0] < clear.gain[16] && clear.gain[48] > 1000 && clear.gain[130] < 80,
+          "gains %d, %d, %d, %d", clear.gain[0], clear.gain[16], clear.gain[48], clear.gain[130]);
+    CHECK(clear.lift > 0, "the picture gets darker");
+    haze.local = 0;
+    CHECK(haze_clear(&haze, nodes, 16, 235, 10).light == 0, "no haze");
+}
+
+/* The same for luma. */
+VARIANT_TEST(clearing_kernels)
+{
+    for (int round = 0; round < check_rounds(2000); round++) {
+        CheckRandom random = check_random((uint64_t)round);
+        const Format format = formats[check_below(&random, FORMATS)];
+        const CurveParams p = params_of(format, (LumeqRange)check_below(&random, 2));
+        const int size = sample_size(&p), width = 1 + check_below(&random, 300);
+        CheckRect out = check_rect(width * size, 1, width * size, size, 64);
+        CheckRect expected = check_rect(width * size, 1, width * size, size, 64);
+        LumeqClearRow row = {.out = check_row(&out, 0),
+                             .at = 4 * check_below(&random, 100),
+                             .depth = p.depth,
+                             .shift = p.shift,
+                             .black = p.black,
+                             .light = check_below(&random, 1 << p.depth)};
+        row.width = row.at + width + check_below(&random, 100);
+        for (int i = 0; i < MEASURE_COLUMNS; i++)
+            row.gain[i] = check_below(&random, HAZE_GAIN_MOST + 1);
+        for (int x = 0; x < width; x++) {
+            const int code = check_below(&random, 1 << p.depth), sample = code << p.shift;
+            const HazePlace at =
+                haze_between(row.at + x, haze_step(row.width, MEASURE_COLUMNS), MEASURE_COLUMNS);
+            const int gain = haze_gain(row.gain[at.cell], row.gain[at.cell + 1], at.part);
+            const int cleared = haze_lined(code, p.black, row.light, gain) << p.shift;
+            memcpy(check_row(&out, 0) + x * size, &sample, (size_t)size);
+            memcpy(check_row(&expected, 0) + x * size, &cleared, (size_t)size);
+        }
+        (size == 2 ? kernels->clear16 : kernels->clear8)(&row, width);
+        CHECK(check_rect_equal(&out, &expected) && check_rect_intact(&out),
+              "%s: %d samples, depth %d, shift %d", name, width, p.depth, p.shift);
+        check_rect_free(&out);
+        check_rect_free(&expected);
+    }
+}
+
 /* Each variant of the kernel against the definition, pixel by pixel. */
 VARIANT_TEST(kernels)
 {

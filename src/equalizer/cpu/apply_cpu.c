@@ -287,6 +287,33 @@ static void bound_band(void *priv, int band)
     }
 }
 
+/* Clears luma by cells. */
+static void clear_band(void *priv, int band)
+{
+    const Apply *a = priv;
+    const LumeqKernels *kernels = &a->team->kernels;
+    const LumeqImage *out = &a->out;
+    const HazeClear *clear = &a->job->table->clear;
+    const int height = a->job->out.height, end = lumeq_band_start(out->height, band + 1, a->bands);
+    const uint32_t step = haze_step(height, MEASURE_ROWS);
+    LumeqClearRow row = {
+        .at = a->active.x,
+        .width = a->job->out.width,
+        .depth = out->depth,
+        .shift = out->shift,
+        .black = a->job->curve.black,
+        .light = clear->light,
+    };
+    for (int y = lumeq_band_start(out->height, band, a->bands); y < end; y++) {
+        const HazePlace place = haze_between(a->active.y + y, step, MEASURE_ROWS);
+        const uint16_t *gain = clear->gain + place.cell * MEASURE_COLUMNS;
+        for (int i = 0; i < MEASURE_COLUMNS; i++)
+            row.gain[i] = haze_gain(gain[i], gain[MEASURE_COLUMNS + i], place.part);
+        row.out = lumeq_row(out, 0, y);
+        (out->depth > 8 ? kernels->clear16 : kernels->clear8)(&row, out->width);
+    }
+}
+
 /* Takes the haze's colour from the output. */
 static void tint_band(void *priv, int band)
 {
@@ -337,6 +364,10 @@ int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
     if (ret == 0 && bounds_luma(job)) {
         whole.bands = lumeq_count_bands(team, &whole.in);
         lumeq_workers_run(team->workers, bound_band, &whole, whole.bands);
+    }
+    if (ret == 0 && job->table->clear.light) {
+        whole.bands = lumeq_count_bands(team, &whole.in);
+        lumeq_workers_run(team->workers, clear_band, &whole, whole.bands);
     }
     if (ret == 0 && whole.chroma && haze_is_cleared(job->table->tint)) {
         whole.bands = lumeq_count_bands(team, &whole.in);

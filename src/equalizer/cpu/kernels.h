@@ -61,6 +61,17 @@ typedef struct LumeqBoundRow {
     uint32_t black, range; /* in 256ths of codes of 8 bits */
 } LumeqBoundRow;
 
+/* A row of output luma to clear of haze. */
+typedef struct LumeqClearRow {
+    void *out;
+    int at, width; /* its first column in the frame; that has so many */
+    int depth, shift, black;
+    int32_t light, gain[MEASURE_COLUMNS]; /* of HazeClear, in this row */
+} LumeqClearRow;
+
+/* Clears `width` samples by haze_lined(). */
+typedef void LumeqClearKernel(const LumeqClearRow *row, int width);
+
 /* A row of output chroma, and the rows of input luma that it covers. */
 typedef struct LumeqTintRow {
     const void *luma[4];
@@ -93,6 +104,7 @@ typedef struct LumeqKernels {
     LumeqChromaKernel *chroma8, *chroma16;
     LumeqBoundKernel *bound8, *bound16;
     LumeqTintKernel *tint8, *tint16;
+    LumeqClearKernel *clear8, *clear16;
     LumeqTileRowKernel *tile_row8, *tile_row16;
     LumeqTileRowKernel *tile_row_reference; /* OpenCV's arithmetic */
     LumeqToPlanesKernel *pixels_to_planes8, *pixels_to_planes16;

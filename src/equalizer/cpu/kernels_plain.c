@@ -207,6 +207,8 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .bound16 = bound16,
                               .tint8 = tint8,
                               .tint16 = tint16,
+                              .clear8 = clear8,
+                              .clear16 = clear16,
                               .tile_row8 = lumeq_tile_row8,
                               .tile_row16 = lumeq_tile_row16,
                               .tile_row_reference = tile_row_reference,

@@ -461,6 +461,8 @@ void VECTOR_NAME(lumeq_kernels)(LumeqKernels *kernels)
     kernels->bound16 = bound16;
     kernels->tint8 = tint8;
     kernels->tint16 = tint16;
+    kernels->clear8 = clear8;
+    kernels->clear16 = clear16;
     kernels->tile_row8 = VECTOR_NAME(lumeq_tile_row8);
     kernels->tile_row16 = tile_row16;
     kernels->tile_row_reference = tile_row_reference;

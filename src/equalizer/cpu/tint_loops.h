@@ -1,4 +1,4 @@
-/* Takes haze from chroma, in blocks that the compiler vectorizes. */
+/* Takes haze from written chroma and luma, in blocks that the compiler vectorizes. */
 #ifndef LUMEQ_TINT_LOOPS_H
 #define LUMEQ_TINT_LOOPS_H
 
@@ -58,5 +58,29 @@
 
 DEFINE_TINT(8)
 DEFINE_TINT(16)
+
+#define DEFINE_CLEAR(bits)                                                                         \
+    static void clear##bits(const LumeqClearRow *row, int width)                                   \
+    {                                                                                              \
+        const uint32_t step = haze_step(row->width, MEASURE_COLUMNS);                              \
+        const int depth = bits == 8 ? 8 : row->depth, shift = bits == 8 ? 0 : row->shift;          \
+        const int32_t black = row->black, light = row->light, last = (1 << depth) - 1;             \
+        uint##bits##_t *restrict out = row->out;                                                   \
+        for (int x = 0; x < width; x += TINT_BLOCK) {                                              \
+            const int count = width - x < TINT_BLOCK ? width - x : TINT_BLOCK;                     \
+            int32_t gain[TINT_BLOCK];                                                              \
+            for (int i = 0; i < count; i++) {                                                      \
+                const HazePlace place = haze_between(row->at + x + i, step, MEASURE_COLUMNS);      \
+                gain[i] = haze_gain(row->gain[place.cell], row->gain[place.cell + 1], place.part); \
+            }                                                                                      \
+            for (int i = 0; i < count; i++) {                                                      \
+                const int32_t code = out[x + i] >> shift, at = code < last ? code : last;          \
+                out[x + i] = (uint##bits##_t)(haze_lined(at, black, light, gain[i]) << shift);     \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+DEFINE_CLEAR(8)
+DEFINE_CLEAR(16)
 
 #endif

@@ -1,4 +1,4 @@
-/* Takes haze from the chroma of frames that are written. */
+/* Takes haze from frames that are written. */
 #include <stdint.h>
 
 #include "equalizer/cuda/chroma_parts.cuh"
@@ -29,9 +29,35 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* Luma: `out` is the active picture, at `left`, `top` of a frame. */
+template <typename Sample>
+static __global__ void __launch_bounds__(THREADS)
+    clear_cells(const LumeqCudaPlane out, int left, int top, int frame_width, int frame_height,
+                int depth, int shift, int black, const __grid_constant__ HazeClear clear)
+{
+    const int x = (int)(blockIdx.x * THREADS + threadIdx.x), last = (1 << depth) - 1;
+    if (x >= out.width)
+        return;
+    const HazePlace column =
+        haze_between(left + x, haze_step(frame_width, MEASURE_COLUMNS), MEASURE_COLUMNS);
+    for (int y = (int)blockIdx.y; y < out.height; y += (int)gridDim.y) {
+        const HazePlace row =
+            haze_between(top + y, haze_step(frame_height, MEASURE_ROWS), MEASURE_ROWS);
+        const uint16_t *gain = clear.gain + row.cell * MEASURE_COLUMNS + column.cell;
+        const int first = haze_gain(gain[0], gain[MEASURE_COLUMNS], row.part);
+        const int second = haze_gain(gain[1], gain[MEASURE_COLUMNS + 1], row.part);
+        Sample *const sample = (Sample *)plane_row(out, y) + x;
+        const int code = min((int)(*sample >> shift), last);
+        *sample =
+            (Sample)(haze_lined(code, black, clear.light, haze_gain(first, second, column.part))
+                     << shift);
+    }
+}
+
 extern "C" cudaError_t lumeq_cuda_load_clear(void)
 {
-    return load(clear_haze<uint8_t>, clear_haze<uint16_t>);
+    const cudaError_t error = load(clear_haze<uint8_t>, clear_haze<uint16_t>);
+    return error ? error : load(clear_cells<uint8_t>, clear_cells<uint16_t>);
 }
 
 extern "C" cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma,
@@ -43,4 +69,16 @@ extern "C" cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma,
                         THREADS, 0, 0, stream};
     return launch(how, params->depth > 8 ? clear_haze<uint16_t> : clear_haze<uint8_t>, *chroma,
                   params->depth, params->shift, params->black, tint);
+}
+
+extern "C" cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active,
+                                              int width, int height, const CurveParams *params,
+                                              const HazeClear *clear, cudaStream_t stream)
+{
+    const Launch how = {dim3((unsigned)(out->width + THREADS - 1) / THREADS,
+                             (unsigned)(out->height < MOST_ROWS ? out->height : MOST_ROWS)),
+                        THREADS, 0, 0, stream};
+    return launch(how, params->depth > 8 ? clear_cells<uint16_t> : clear_cells<uint8_t>, *out,
+                  active.x, active.y, width, height, params->depth, params->shift, params->black,
+                  *clear);
 }

@@ -81,10 +81,22 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
                : lumeq_cuda_chroma(&own, &chroma, job->table, &job->curve, batch, stream);
 }
 
-cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, HazeTint tint, cudaStream_t stream)
+cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream)
 {
-    const LumeqCudaChroma chroma = chroma_of(job);
-    return lumeq_cuda_clear_haze(&chroma, &job->curve, tint, stream);
+    const CurveTable *table = job->table;
+    const LumeqRect active = job->bars->active;
+    LumeqApplyJob own = *job;
+    own.in = lumeq_part(&job->in, active);
+    own.out = lumeq_part(&job->out, active);
+    const LumeqCudaPlane luma = lumeq_pictures_plane(&own.out, 0);
+    cudaError_t error = cudaSuccess;
+    if (table->clear.light)
+        error = lumeq_cuda_clear_cells(&luma, active, job->in.width, job->in.height, &job->curve,
+                                       &table->clear, stream);
+    if (error || job->write == 1 || !haze_is_cleared(table->tint))
+        return error;
+    const LumeqCudaChroma chroma = chroma_of(&own);
+    return lumeq_cuda_clear_haze(&chroma, &job->curve, table->tint, stream);
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,

@@ -44,7 +44,8 @@ enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream);
 
-/* Takes haze from the chroma of a frame's active picture, which lumeq_cuda_apply_curve() wrote. */
-cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, HazeTint tint, cudaStream_t stream);
+/* Takes haze, as the table in host memory says, from a frame that lumeq_cuda_apply_curve() wrote.
+ * The job's pictures are on the device. */
+cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream);
 
 #endif

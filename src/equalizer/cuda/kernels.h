@@ -183,6 +183,11 @@ cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCud
 cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
                                   HazeTint tint, cudaStream_t stream);
 
+/* The same for luma, `out`: the active part of a frame of this size. */
+cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active, int width,
+                                   int height, const CurveParams *params, const HazeClear *clear,
+                                   cudaStream_t stream);
+
 /* One component's samples in a plane. */
 typedef struct LumeqCudaSamples {
     uint8_t *data;

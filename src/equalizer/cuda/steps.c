@@ -855,19 +855,6 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
                            cudaMemcpyHostToDevice, stream);
 }
 
-/* Takes haze from a frame that was written, if its curve says so. */
-static cudaError_t clear_haze(const LumeqCudaPictures *pictures, const LumeqApplyJob *job,
-                              cudaStream_t stream)
-{
-    LumeqApplyJob own = *job;
-    if (!haze_is_cleared(job->table->tint) || job->write == 1)
-        return cudaSuccess;
-    own.in = lumeq_part(&pictures->in, job->bars->active);
-    own.out = lumeq_part(&pictures->written, job->bars->active);
-    own.write = pictures->planes;
-    return lumeq_cuda_clear_frame(&own, job->table->tint, stream);
-}
-
 /* Writes frames of one shape, whose pictures are on the device, and so are the first job's previous
  * frames. */
 static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
@@ -887,8 +874,13 @@ static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     first.previous_count = count_previous(jobs);
     if (!error)
         error = lumeq_cuda_apply_curve(&steps->device, &first, &batch, 0, stream);
-    for (int i = 0; i < count && !error; i++)
-        error = clear_haze(&run[i]->pictures, &jobs[i], stream);
+    for (int i = 0; i < count && !error; i++) {
+        LumeqApplyJob own = jobs[i];
+        own.in = run[i]->pictures.in;
+        own.out = run[i]->pictures.written;
+        own.write = run[i]->pictures.planes;
+        error = lumeq_cuda_clear_frame(&own, stream);
+    }
     return error;
 }
 

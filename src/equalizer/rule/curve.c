@@ -153,19 +153,62 @@ uint32_t curve_need(const CurveView *view)
     return CURVE_ONE - least_of(rich, light);
 }
 
-HazeTint curve_tint(const CurveParams *p, const HazeCell *cells, int width, int height,
-                    uint32_t haze, const LumeqRect *active)
+static int32_t part_of(int32_t whole, uint32_t part)
 {
-    static const HazeTint none;
+    return (int32_t)((int64_t)whole * part / 65536);
+}
+
+static HazeTint weak_tint(HazeTint tint, uint32_t share)
+{
+    return (HazeTint){{part_of(tint.of[0], share), part_of(tint.of[1], share)},
+                      part_of(tint.lost, share)};
+}
+
+void curve_weaken_haze(HazeState *haze, uint32_t share)
+{
+    haze->tint = weak_tint(haze->tint, share);
+    haze->local = (uint32_t)part_of((int32_t)haze->local, share);
+}
+
+void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part)
+{
+    for (int i = 0; i < 2; i++)
+        from->tint.of[i] += part_of(to->tint.of[i] - from->tint.of[i], part);
+    from->tint.lost += part_of(to->tint.lost - from->tint.lost, part);
+    from->local = curve_lerp(from->local, to->local, part);
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        from->low[i] = curve_lerp(from->low[i], to->low[i], part);
+        from->high[i] = curve_lerp(from->high[i], to->high[i], part);
+    }
+}
+
+void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height, uint32_t haze,
+                const LumeqRect *active, HazeState *state)
+{
     const uint32_t hazy = rise(haze, LIFT_HAZE_FROM, LIFT_HAZE_TO);
     const uint32_t share = p->untint == CURVE_UNTINT_ALWAYS ? CURVE_ONE : hazy;
+    memset(state, 0, sizeof(*state));
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        state->low[i] = (uint32_t)cells[i].low << 8;
+        state->high[i] = (uint32_t)cells[i].high << 8;
+    }
     if (!p->untint || !share)
-        return none;
+        return;
     const int black = p->black >> (p->depth - 8);
     const HazeTint all = haze_tint(cells, width, height, &p->meter, black, active);
-    HazeTint tint = curve_move_tint(none, all, curve_lerp(0, CURVE_UNTINT, share));
-    tint.lost = (int32_t)curve_lerp(0, CURVE_LOST, hazy);
-    return tint;
+    state->tint = weak_tint(all, curve_lerp(0, CURVE_UNTINT, share));
+    state->tint.lost = (int32_t)curve_lerp(0, CURVE_LOST, hazy);
+    state->local = p->untint == CURVE_UNTINT_HAZY && !p->meter.width ? hazy : 0;
+}
+
+void curve_clear_haze(const CurveParams *p, CurveResult *result)
+{
+    uint32_t nodes[CURVE_CELLS];
+    const int down = p->depth - 8;
+    for (int i = 0; i < CURVE_CELLS; i++)
+        nodes[i] = curve_code8(p, result->bin[i * curve_width(p)].curve);
+    result->clear =
+        haze_clear(&result->cleared, nodes, p->black >> down, p->white >> down, p->depth);
 }
 
 /* True if the picture has changed within a frame or two, and is calm again. */
@@ -427,9 +470,9 @@ static void follow_target(const CurveParams *p, const CurveView *view, const Cur
         now->dark = curve_lerp(now->dark, choice.dark, weight);
         now->more = curve_lerp(now->more, choice.lift, weight);
         now->voids = curve_lerp(now->voids, choice.voids, weight);
-        static const HazeTint none;
-        now->tint =
-            curve_move_tint(now->tint, curve_move_tint(result->seen, none, choice.dark), weight);
+        HazeState seen = result->seen;
+        curve_weaken_haze(&seen, CURVE_ONE - choice.dark);
+        curve_move_haze(&now->haze, &seen, weight);
     }
     curve_smooth(p, w->light, weight ? w->smooth : w->was, w->was, weight, w->smooth);
     for (int i = 0; i < p->bins; i++)
@@ -529,7 +572,10 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     result->lift.dark = curve_lerp(past ? past->lift.dark : 0, wanted->dark, alpha);
     result->lift.more = curve_lerp(past ? past->lift.more : 0, wanted->more, alpha);
     result->lift.voids = curve_lerp(past ? past->lift.voids : 0, wanted->voids, alpha);
-    result->tint = curve_move_tint(past ? past->tint : (HazeTint){{0, 0}, 0}, wanted->tint, alpha);
+    memset(&result->cleared, 0, sizeof(result->cleared));
+    if (past)
+        result->cleared = past->cleared;
+    curve_move_haze(&result->cleared, &wanted->haze, alpha);
     const uint32_t need =
         p->lift ? result->need : curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need);
     result->strength = p->adaptive ? curve_lerp(0, p->strength, need) : p->strength;
@@ -540,6 +586,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     for (int i = 0; i < p->bins; i++)
         result->bin[i] =
             (CurveBin){result->bin[i].target, w->smooth[i], w->cdf[i], left[i], curve[i]};
+    curve_clear_haze(p, result);
 }
 
 void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result)
@@ -554,7 +601,8 @@ void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveRe
     result->lift = before ? before->lift : none;
     result->lift.ignored = 1;
     result->epoch = before ? before->epoch : (EpochState){0};
-    result->tint = before ? before->tint : (HazeTint){{0, 0}, 0};
+    result->cleared = before ? before->cleared : (HazeState){{{0, 0}, 0}, 0, {0}, {0}};
+    result->clear.light = 0;
     result->bins = (uint32_t)p->bins;
     result->depth = before ? (uint32_t)p->depth : 0;
     result->white = (uint32_t)p->white;
@@ -635,6 +683,15 @@ static void hdr_tolerances(const CurveParams *p, const CurveResult *result, cons
     t->chroma[cell] = (uint16_t)(lift_chroma((uint32_t)gain) * codes >> 16);
 }
 
+/* The curve that the table looks up: haze that is cleared by cells takes a lift back. */
+static uint32_t looked_up(const CurveParams *p, const CurveTable *table, uint32_t curve)
+{
+    const uint32_t black = (uint32_t)p->black << 16, range = ((uint32_t)p->white << 16) - black;
+    return table->clear.light && curve > black
+               ? black + haze_lifted(curve - black, range, table->clear.lift)
+               : curve;
+}
+
 void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t past,
                      CurveTable *table)
 {
@@ -643,7 +700,7 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
     LiftTables *t = &table->lift;
     uint32_t nodes[CURVE_CELLS], luma = 0, chroma = 0;
     for (int i = 0; i < CURVE_CELLS; i++)
-        nodes[i] = curve_code8(p, result->bin[i * width].curve);
+        nodes[i] = curve_code8(p, looked_up(p, table, result->bin[i * width].curve));
     lift_constants(t, noise, filtered, past);
     const int first = (p->black >> down) + 4, last = (p->white >> down) - 3;
     const int32_t left = lift_left(t->past);
@@ -672,14 +729,15 @@ static void fill_codes(const CurveParams *p, const CurveBin *bin, CurveTable *ta
 {
     if (curve_has_nodes(p)) {
         for (int i = 0; i < p->bins; i++)
-            table->nodes[i] = curve_node(bin[i].curve);
+            table->nodes[i] = curve_node(looked_up(p, table, bin[i].curve));
         table->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
     } else if (p->depth == 8) {
         for (int i = 0; i < 256; i++)
-            table->codes8[i] = (uint8_t)((bin[i].curve + CURVE_ONE / 2) >> 16);
+            table->codes8[i] = (uint8_t)((looked_up(p, table, bin[i].curve) + CURVE_ONE / 2) >> 16);
     } else {
         for (int i = 0; i < p->bins; i++)
-            table->codes16[i] = (uint16_t)((bin[i].curve + CURVE_ONE / 2) >> 16 << p->shift);
+            table->codes16[i] =
+                (uint16_t)((looked_up(p, table, bin[i].curve) + CURVE_ONE / 2) >> 16 << p->shift);
     }
 }
 
@@ -711,9 +769,11 @@ void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTabl
 {
     const int lifted = p->lift && p->strength;
     const uint32_t part = p->lift ? CURVE_ONE : result->strength;
-    static const HazeTint none;
+    table->clear = result->clear;
+    if (!lifted)
+        table->clear.light = 0;
+    table->tint = weak_tint(result->cleared.tint, p->chroma ? part : 0);
     fill_codes(p, result->bin, table);
-    table->tint = curve_move_tint(none, result->tint, p->chroma ? part : 0);
     fill_gains(p, result->bin,
                lifted ? lift_gain_rule(filter_noise(result), result->lift.voids, p->transfer)
                       : curve_gain_rule(p->transfer),

@@ -115,19 +115,18 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *his
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);
 
-/* The colour to take from a frame: haze_tint() in proportion to its haze, `haze` from haze_of(), or
- * wholly. */
-HazeTint curve_tint(const CurveParams *p, const HazeCell *cells, int width, int height,
-                    uint32_t haze, const LumeqRect *active);
+/* The haze to take from a frame: in proportion to `haze`, from haze_of(), or its whole colour. */
+void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height, uint32_t haze,
+                const LumeqRect *active, HazeState *state);
 
-/* Moves a colour towards another by `part`, Q16. */
-static inline HazeTint curve_move_tint(HazeTint from, HazeTint to, uint32_t part)
-{
-    for (int i = 0; i < 2; i++)
-        from.of[i] += (int32_t)((int64_t)(to.of[i] - from.of[i]) * part / 65536);
-    from.lost += (int32_t)((int64_t)(to.lost - from.lost) * part / 65536);
-    return from;
-}
+/* Moves a haze towards another by `part`, Q16. */
+void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part);
+
+/* Leaves `share` of a haze's colour and depth, Q16. */
+void curve_weaken_haze(HazeState *haze, uint32_t share);
+
+/* Sets `clear` from the result's curve. */
+void curve_clear_haze(const CurveParams *p, CurveResult *result);
 
 /* Share of the strength that a picture needs. */
 uint32_t curve_need(const CurveView *view);

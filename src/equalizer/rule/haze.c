@@ -1,7 +1,8 @@
-/* The haze of a picture and its colour, from the cells (haze.h). */
+/* The haze of a picture, its colour, and how to clear it, from the cells (haze.h). */
 #include "equalizer/haze.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A cell has detail if its percentiles are this many codes apart; fewer cells tell nothing. */
 #define HAZE_SPAN 6
@@ -73,4 +74,108 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
                                                 : common;
     }
     return tint;
+}
+
+/* ---- clearing by cells ---- */
+
+#define CLEAR_TAKEN 95 /* percent of the veil, which is the light of a cell's darkest samples */
+#define CLEAR_STEEPEST 3072    /* limit of the gain before its share is taken, Q10 */
+#define CLEAR_SHARE 2          /* 1 / share of the gain that is used */
+#define CLEAR_PLAIN (12 << 8)  /* cells whose percentiles are no further apart stay as they are, */
+#define CLEAR_DETAIL (36 << 8) /* and these are cleared wholly; Q8 */
+#define CLEAR_LIGHTER 7        /* so many cells have at least the haze's light; */
+#define CLEAR_LIGHT 15         /* 16ths of it count: lighter tones stay as they are */
+#define CLEAR_MEAN 65          /* 64ths of the middle tones of cells before, which are estimates */
+#define CLEAR_STEPS 16         /* bisections of the lift */
+
+uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift)
+{
+    if (above >= range)
+        return above;
+    const uint64_t divisor = 65536 + (uint64_t)lift * above / range;
+    return (uint32_t)((uint64_t)above * (65536 + (uint64_t)lift) / divisor);
+}
+
+/* The output of a code of 8 bits, Q8. */
+static uint32_t output(const uint32_t nodes[256], uint32_t code)
+{
+    const uint32_t i = code >> 8, next = i < 255 ? i + 1 : 255;
+    return nodes[i] + (((nodes[next] - nodes[i]) * (code & 255)) >> 8);
+}
+
+/* Above black. */
+static uint32_t above(uint32_t code, int black)
+{
+    const uint32_t least = (uint32_t)black << 8;
+    return code > least ? code - least : 0;
+}
+
+/* A cell's own gain, from its percentiles above black, Q8. */
+static uint32_t own_gain(uint32_t low, uint32_t high, uint32_t light, uint32_t local)
+{
+    const uint32_t veil = (low < light ? low : light) * CLEAR_TAKEN / 100, span = high - low;
+    uint32_t gain = light > veil ? (veil << 10) / (light - veil) : CLEAR_STEEPEST;
+    gain = gain < CLEAR_STEEPEST ? gain : CLEAR_STEEPEST;
+    if (span < CLEAR_DETAIL)
+        gain = span <= CLEAR_PLAIN ? 0 : gain * (span - CLEAR_PLAIN) / (CLEAR_DETAIL - CLEAR_PLAIN);
+    return (uint32_t)((uint64_t)gain * local >> 16) / CLEAR_SHARE;
+}
+
+/* Means of a cell and its neighbours, by 1, 2, 1 in both directions. */
+static void smooth_gains(const uint32_t *gain, uint16_t *smooth)
+{
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int x = i % MEASURE_COLUMNS, y = i / MEASURE_COLUMNS;
+        uint32_t sum = 0;
+        for (int v = -1; v <= 1; v++)
+            for (int u = -1; u <= 1; u++) {
+                const int column = x + u < 0 ? 0 : x + u < MEASURE_COLUMNS ? x + u : x;
+                const int row = y + v < 0 ? 0 : y + v < MEASURE_ROWS ? y + v : y;
+                sum += gain[row * MEASURE_COLUMNS + column] * (u ? 1 : 2) * (v ? 1 : 2);
+            }
+        smooth[i] = (uint16_t)((sum + 8) / 16);
+    }
+}
+
+/* The sum of the cells' middle tones after a lift and clearing. */
+static uint64_t cleared_light(const uint32_t *middle, const HazeClear *clear, uint32_t lift,
+                              uint32_t light, uint32_t range)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        sum += (uint64_t)haze_lined((int32_t)haze_lifted(middle[i], range, lift), 0, (int32_t)light,
+                                    clear->gain[i]);
+    return sum;
+}
+
+HazeClear haze_clear(const HazeState *haze, const uint32_t nodes[256], int black, int white,
+                     int depth)
+{
+    static const HazeClear none;
+    HazeClear clear = none;
+    uint32_t low[MEASURE_CELLS], middle[MEASURE_CELLS], gain[MEASURE_CELLS];
+    int32_t high[MEASURE_CELLS];
+    const uint32_t range = (uint32_t)(white - black) << 8;
+    uint64_t before = 0;
+    if (!haze->local)
+        return none;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        low[i] = above(output(nodes, haze->low[i]), black);
+        high[i] = (int32_t)above(output(nodes, haze->high[i]), black);
+        middle[i] = (low[i] + (uint32_t)high[i]) / 2;
+        before += middle[i];
+    }
+    int32_t sorted[MEASURE_CELLS];
+    memcpy(sorted, high, sizeof(sorted));
+    qsort(sorted, MEASURE_CELLS, sizeof(sorted[0]), compare);
+    const uint32_t light = (uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER] * CLEAR_LIGHT / 16;
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        gain[i] = own_gain(low[i], (uint32_t)high[i], light, haze->local);
+    smooth_gains(gain, clear.gain);
+    for (uint32_t step = HAZE_LIFT_MOST / 2, i = 0; i < CLEAR_STEPS; i++, step /= 2)
+        if (cleared_light(middle, &clear, clear.lift + step, light, range) <
+            before * CLEAR_MEAN / 64)
+            clear.lift += step;
+    clear.light = (int32_t)((light + ((uint32_t)black << 8)) << (depth - 8) >> 8);
+    return clear;
 }

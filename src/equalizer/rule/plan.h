@@ -81,7 +81,7 @@ typedef struct PlanFrame {
 
     HazeCell cells[MEASURE_CELLS];
     uint32_t haze;  /* from haze_of() */
-    HazeTint tint;  /* from curve_tint() */
+    HazeState seen; /* from curve_haze() */
     uint32_t noise; /* from noise_of() */
     uint32_t need;  /* Q16 */
     int32_t blank;  /* black; its target is the identity */
@@ -104,7 +104,7 @@ typedef struct PlanFrame {
 typedef struct PlanCurve {
     uint32_t need;
     uint32_t dark, more, voids; /* as in LiftState */
-    HazeTint tint;              /* as in CurveResult */
+    HazeState cleared;          /* as in CurveResult */
     uint32_t bin[LUMEQ_MAX_BINS];
     uint32_t tile[TILES_MAX][TILE_CELLS];
 } PlanCurve;

@@ -296,15 +296,14 @@ static void mean_noise(LumeqPlan *plan, PlanFrame **samples, int count)
     }
 }
 
-/* The mean of the colours to take from frames that are not black. */
-static HazeTint mean_tint(PlanFrame **samples, int count)
+/* The mean haze of the frames that are not black. */
+static void mean_haze(PlanFrame **samples, int count, HazeState *mean)
 {
-    HazeTint mean = {{0, 0}, 0};
     uint32_t used = 0;
+    memset(mean, 0, sizeof(*mean));
     for (int k = 0; k < count; k++)
         if (!samples[k]->blank)
-            mean = curve_move_tint(mean, samples[k]->tint, CURVE_ONE / ++used);
-    return mean;
+            curve_move_haze(mean, &samples[k]->seen, CURVE_ONE / ++used);
 }
 
 /* The lift rule's curve of the frames' mean histogram. */
@@ -334,7 +333,7 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
     curve->dark = choice.dark;
     curve->more = choice.lift;
     curve->voids = choice.voids;
-    curve->tint = curve_move_tint(curve->tint, (HazeTint){{0, 0}, 0}, choice.dark);
+    curve_weaken_haze(&curve->cleared, CURVE_ONE - choice.dark);
 }
 
 /* Makes the epoch that frame i begins; without a lift, the targets exist. */
@@ -343,7 +342,7 @@ static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoc
     PlanFrame *samples[EPOCH_SAMPLES];
     const int count = epoch_samples(plan, i, epoch->cdf, samples);
     const MeasureShape *s = &plan_frame(plan, i)->shape;
-    epoch->curve.tint = mean_tint(samples, count);
+    mean_haze(samples, count, &epoch->curve.cleared);
     if (p->lift) {
         decide_lift(plan, samples, count, p, &epoch->curve);
         return;
@@ -384,7 +383,7 @@ static void move_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     last->dark = curve_lerp(last->dark, to->dark, part);
     last->more = curve_lerp(last->more, to->more, part);
     last->voids = curve_lerp(last->voids, to->voids, part);
-    last->tint = curve_move_tint(last->tint, to->tint, part);
+    curve_move_haze(&last->cleared, &to->cleared, part);
 }
 
 /* Computes the frame's curve before strength, and its need, in plan->last. */
@@ -399,7 +398,7 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
         plan->last.dark = plateau->dark;
         plan->last.more = plateau->more;
         plan->last.voids = plateau->voids;
-        plan->last.tint = plateau->tint;
+        plan->last.cleared = plateau->cleared;
         for (int tile = 0; grid && tile < tile_count(grid); tile++) {
             const Nodes cells = nodes_of(&grid->curve);
             fade_curve(&cells, f->factor, plateau->tile[tile], plan->last.tile[tile]);
@@ -474,7 +473,7 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->lift.dark = plan->last.dark;
     result->lift.more = plan->last.more;
     result->lift.voids = plan->last.voids;
-    result->tint = plan->last.tint;
+    result->cleared = plan->last.cleared;
     result->lift.noise = noise_of_plan(plan);
     result->fades = f->fade || f->blank;
     result->noise = f->noise;
@@ -499,6 +498,7 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     for (int bin = 0; bin < p->bins; bin++)
         plan->result.bin[bin] =
             (CurveBin){.smooth = plan->last.bin[bin], .hist = left[bin], .curve = codes[bin]};
+    curve_clear_haze(p, &plan->result);
     curve_fill_table(p, &plan->result, &curve->table);
     if (grid)
         finish_tiles(plan, f, grid, even, curve->tables);

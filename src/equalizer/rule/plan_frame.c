@@ -100,7 +100,7 @@ static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
     f->counted = p->lift && view.counted;
     f->haze = haze_of(f->cells, f->shape.width, f->shape.height, &p->meter,
                       p->black >> (p->depth - 8), &f->active);
-    f->tint = curve_tint(p, f->cells, f->shape.width, f->shape.height, f->haze, &f->active);
+    curve_haze(p, f->cells, f->shape.width, f->shape.height, f->haze, &f->active, &f->seen);
     if (f->counted)
         lift_shares(p, w->sums, view.counted, f->share);
     return view;
