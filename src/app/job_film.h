@@ -27,9 +27,7 @@ typedef struct JobFilm {
     MediaError error;
     char damage[512]; /* of the input, in words, at the join */
 
-    int whole; /* the film is measured as one part; if the GPU is lost, by the CPU */
-
-    int local; /* not 0: --jobs takes all steps; the number of parts that it measures at a time */
+    bool local; /* --jobs takes all steps */
 } JobFilm;
 
 /* The versions of the program and its libraries: all steps need the same. */
@@ -64,8 +62,8 @@ void job_film_close(JobFilm *film);
 /* Each reads the files of the steps before it, and writes a complete result or nothing. They return
  * 0 or a fault, which is in film->error. */
 
-/* Plans the film of film->options. With `local`, film->plan.jobs is set. With --resume, it
- * continues with a plan that exists. */
+/* Plans the film of film->options, or continues a plan that exists. With --no-measure or `local`,
+ * which needs film->plan.jobs, it only lists the parts. */
 int job_step_plan(JobFilm *film);
 
 /* Measures a listed part; finishes a plan whose parts are all measured. */
@@ -79,11 +77,8 @@ int job_step_segment(JobFilm *film, int part);
  * EXIT_DAMAGED or EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
 
-/* True if a join wrote the output and the statistics (NULL: not asked for), but was killed before
- * it could remove the folder. Then prints a message and removes it. *code: as above. */
-int job_is_joined(const char *output, const char *rows, int *code);
-
-/* True if the output was made by the job whose folder still exists. */
-bool job_is_own(const char *output);
+/* True if a join wrote the output and the statistics, but was killed before it could remove the
+ * folder. Then prints a message and removes it. *code: as above. */
+bool job_is_joined(const char *output, int *code);
 
 #endif

@@ -13,7 +13,6 @@
 #include "app/options/option_arguments.h"
 #include "app/setup.h"
 #include "app/terminal.h"
-#include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
 #include "media/compat.h"
@@ -29,6 +28,13 @@
 #define MOST_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
 
 #define USUAL_SECONDS 60.0 /* of a part */
+#define USUAL_RATE 25.0    /* frames per second, if the container has no rate */
+
+#define TRIED_PACKETS 64 /* video packets that are read to see if they have times */
+
+/* Seconds that the measuring of a part begins earlier if its first frames came out wrong; they
+ * grow with each try. */
+#define FIRST_STEP_US INT64_C(4000000)
 
 /* The absolute path. NULL: out of memory. */
 static char *absolute(const char *path)
@@ -62,16 +68,15 @@ static int begin_plan(JobFilm *f)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
     /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
      * decoder gets as many as in one run: how damage is concealed depends on their number. */
-    const int cores = process_cores(), share = f->local ? cores / plan->jobs : cores;
+    const int cores = process_cores(), share = cores / FFMAX(plan->jobs, 1);
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MOST_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
     if (o->threads > 0)
         plan->encoder_threads = plan->decoder_threads = (int)o->threads;
-    const bool is_own = job_is_own(plan->output);
-    if (plan->rows && !is_own && !o->overwrite && access(plan->rows, F_OK) == 0)
+    if (plan->rows && !o->overwrite && access(plan->rows, F_OK) == 0)
         return media_fail(&f->error, MEDIA_USAGE, "--stats %s exists; -y overwrites it",
                           media_quote(plan->rows));
-    if (plan->rows && !is_own && strcmp(plan->rows, plan->output) == 0)
+    if (plan->rows && strcmp(plan->rows, plan->output) == 0)
         return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(plan->rows));
     return job_input_look(&plan->identity, plan->input, &f->error);
@@ -121,11 +126,11 @@ static int take_plan_there(JobFilm *f)
         ret = media_fail(
             error, MEDIA_USAGE,
             "%s has the files of an earlier run; --resume continues it, -y starts over", folder);
-    else if (resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
+    else if (resume && !f->options.overwrite && access(output, F_OK) == 0)
         ret = media_fail(error, MEDIA_USAGE,
                          "the output %s exists; -y overwrites it when all parts are done",
                          media_quote(output));
-    else if (there.ready || !f->local) { /* else its parts are measured again */
+    else {
         FFSWAP(JobPlan, f->plan, there);
         ret = 1;
     }
@@ -160,6 +165,78 @@ static int try_encoder(JobFilm *f)
     return ret;
 }
 
+/* ---- the list of parts ---- */
+
+/* Reads the first video packets. Returns true if one of them has a time. */
+static bool find_times(Source *source)
+{
+    AVPacket *packet = av_packet_alloc();
+    bool found = false;
+    for (int tried = 0; packet && !found && tried < TRIED_PACKETS;) {
+        if (source_read(source, packet) < 0)
+            break;
+        if (packet->stream_index == source->video->index) {
+            found = packet->pts != AV_NOPTS_VALUE || packet->dts != AV_NOPTS_VALUE;
+            tried++;
+        }
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return found;
+}
+
+/* An overlay shows the first numbers of each interval, so parts begin with one. */
+static int64_t next_interval(int64_t time_us)
+{
+    return (panel_interval(time_us - 1) + 1) * PANEL_NUMBERS_US;
+}
+
+/* Lists parts of the same length by time. The last one has no end, since lengths of films are often
+ * estimates. Without times in the input, the film is one part. */
+static int list_parts(JobFilm *f, Source *source)
+{
+    const Options *o = &f->options;
+    JobPlan *plan = &f->plan;
+    const AVRational average = source->video->avg_frame_rate;
+    const double rate = average.num > 0 && average.den > 0 ? av_q2d(average) : USUAL_RATE;
+    const int64_t from = FFMAX(o->from_us, 0), start = source_start(source) + from;
+    int64_t end = FFMAX(source->format->duration, from);
+    const bool has_times = find_times(source);
+    if (o->no_measure && !has_times)
+        return media_fail(&f->error, MEDIA_INPUT, "the video packets of %s have no timestamps",
+                          source->name);
+    if (o->to_us >= 0)
+        end = FFMIN(end, o->to_us);
+    if (o->frames >= 0 && (double)o->frames / rate < (double)(end - from) / AV_TIME_BASE)
+        end = from + (int64_t)((double)o->frames / rate * AV_TIME_BASE);
+    plan->length_us = end - from;
+    plan->frames = (int64_t)((double)plan->length_us / AV_TIME_BASE * rate);
+    const double seconds = o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS;
+    const double wanted = (double)plan->length_us / AV_TIME_BASE / seconds + 0.5;
+    int64_t count = o->parts;
+    if (!count)
+        count = wanted > JOB_MOST_PARTS ? JOB_MOST_PARTS : FFMAX3((int64_t)wanted, plan->jobs, 1);
+    plan->wanted_parts = count;
+    count = has_times ? FFMAX(FFMIN3(count, JOB_MOST_PARTS, plan->frames), 1) : 1;
+    for (int64_t i = 0, last = INT64_MIN; i < count; i++) {
+        int64_t begin = start + av_rescale(i, plan->length_us, count);
+        if (o->overlay)
+            begin = plan->zero + next_interval(begin - plan->zero);
+        if (i && begin <= last)
+            continue;
+        last = begin;
+        JobPart *part = job_plan_add_part(plan);
+        if (!part)
+            return media_no_memory(&f->error, MEDIA_OUTPUT);
+        *part = (JobPart){.begin_pts = INT64_MIN, .end_pts = INT64_MAX, .seek_us = -1};
+        if (!i)
+            continue;
+        part[-1].end_pts = part->begin_pts = av_rescale_q(begin, AV_TIME_BASE_Q, plan->time_base);
+        part->seek_us = FFMAX(begin - start + from - (int64_t)(JOB_LEAD / rate * AV_TIME_BASE), -1);
+    }
+    return 0;
+}
+
 /* ---- measuring ---- */
 
 typedef struct Measuring {
@@ -180,17 +257,16 @@ static int add_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *
     p->frame++;
     p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     progress_update(p);
-    if (!m->film->whole && job_film_check_gpu(m->film, m->part) < 0)
+    if (job_film_check_gpu(m->film, m->part) < 0)
         atomic_compare_exchange_strong(m->film->stop, &on, RUN_OVER);
     return 0;
 }
 
-/* Measures a part. After so many `tries` with wrong frames, decoding begins further back. */
-static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
+/* Measures a part, decoding from `seek_us` on. */
+static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames)
 {
     const JobPart *part = &f->plan.parts[number];
-    const InputSpan span = {part_seek_again(part, tries), f->plan.zero, part->begin_pts,
-                            part->end_pts};
+    const InputSpan span = {seek_us, f->plan.zero, part->begin_pts, part->end_pts};
     Measuring m = {.film = f, .part = number};
     AVFrame *first = NULL;
     int64_t zero;
@@ -210,7 +286,7 @@ static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
     else if (atomic_load(f->stop) != RUN_ON)
         ret = media_fail(&f->error, MEDIA_INPUT, "interrupted");
     *frames = m.out.out.end.count;
-    const PartMeasures measures = {{pass.before[0], pass.before[1]}, pass.report};
+    const PartMeasures measures = {{pass.before[0], pass.before[1]}, pass.report, seek_us};
     if (ret >= 0)
         ret = record_writer_commit(&m.out.out, &measures, sizeof(measures), &f->error);
     frame_writer_close(&m.out);
@@ -224,57 +300,68 @@ static int measure_part(JobFilm *f, int number, int tries, int64_t *frames)
 static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameReader *reader,
                          PartMeasures *measures)
 {
-    for (int tries = 0;; tries++) {
+    int64_t step = FIRST_STEP_US;
+    for (bool is_first = true;; is_first = false, step *= 4) {
         int64_t frames;
         if (part_measures_open(reader, measures, &f->plan, part, &f->error) < 0)
             return f->error.fault;
-        const int fits = !last || !reader->file.count ||
-                         (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
-                          (tries || !damage_any(&measures->damage.damage)));
-        if (fits || part_seek_again(&f->plan.parts[part], tries) < 0)
+        if (!last || !reader->file.count || measures->seek_us < 0 ||
+            (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
+             !(is_first && damage_any(&measures->damage.damage))))
             return 0;
         say(SAY_DETAILS, "part %d is measured again, from further back", part);
         frame_reader_close(reader);
-        if (measure_part(f, part, tries + 1, &frames) < 0)
+        if (measure_part(f, part, FFMAX(measures->seek_us - step, -1), &frames) < 0)
             return f->error.fault;
     }
 }
 
-/* Collects the frames of all parts, and the damage. */
-static int gather(JobFilm *f, FilmFrames *frames, DamageReport *damage)
+/* Totals of all parts. */
+typedef struct Gathered {
+    int64_t frames;
+    MeasuredFrame first, last;
+    DamageReport damage;
+} Gathered;
+
+/* Completes the plan's parts by their measures, and removes those without frames. */
+static int gather(JobFilm *f, Gathered *all)
 {
     const int64_t most = f->options.frames >= 0 ? f->options.frames : INT64_MAX;
-    uint32_t last[2] = {0};
-    int ret = 0, known = 0;
-    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
+    JobPlan *plan = &f->plan;
+    uint32_t marks[2] = {0}; /* of the last two frames */
+    int ret = 0, kept = 0;
+    for (int i = 0; ret >= 0 && i < plan->part_count; i++) {
         FrameReader reader = {0};
         PartMeasures measures;
-        ret = open_measures(f, i, known ? last : NULL, &reader, &measures);
+        JobPart part = plan->parts[i];
+        ret = open_measures(f, i, kept ? marks : NULL, &reader, &measures);
         if (ret >= 0)
-            ret = film_frames_add(frames, &reader.file, most, &f->error);
-        if (ret >= 0)
-            damage_add(damage, &measures.damage);
-        if (ret >= 0 && reader.file.count) {
-            const Record *end = reader.file.records + reader.file.count;
-            last[1] = reader.file.count > 1 ? end[-2].frame.mark : last[0];
-            last[0] = end[-1].frame.mark;
-            known = 1;
+            damage_add(&all->damage, &measures.damage);
+        const int64_t count = ret >= 0 ? FFMIN(reader.file.count, most - all->frames) : 0;
+        if (count > 0) {
+            const Record *records = reader.file.records;
+            part.first = all->frames;
+            part.frames = count;
+            part.seek_us = measures.seek_us;
+            part.before_pts = all->last.pts;
+            if (!kept) {
+                part.begin_pts = INT64_MIN;
+                part.seek_us = -1;
+                all->first = records[0].frame;
+            }
+            marks[1] = count > 1 ? records[count - 2].frame.mark : marks[0];
+            marks[0] = records[count - 1].frame.mark;
+            all->last = records[count - 1].frame;
+            all->frames += count;
+            plan->parts[kept++] = part;
         }
         frame_reader_close(&reader);
     }
+    plan->part_count = ret >= 0 ? kept : plan->part_count;
     return ret;
 }
 
 /* ---- planning ---- */
-
-/* The number of parts for a film of this length. */
-static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
-{
-    if (o->parts > 0)
-        return o->parts;
-    const double parts = seconds / (o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS);
-    return FFMAX(FFMAX(least, 1), parts > JOB_MOST_PARTS ? JOB_MOST_PARTS : (int64_t)(parts + 0.5));
-}
 
 static LumeqMoment moment_of(const JobPlan *plan, const MeasuredFrame *frame, int64_t number)
 {
@@ -412,104 +499,85 @@ static void say_planned(const JobFilm *f)
         plan->part_count == 1 ? "" : "s", progress_elapsed(&f->progress));
 }
 
-static int finish_plan(JobFilm *f, const FilmFrames *frames)
-{
-    JobPlan *plan = &f->plan;
-    const AVRational base = plan->time_base;
-    const int64_t limit = f->options.frames;
-    const FilmMeasures in = {plan, plan->part_count, frames->count, .part = 0};
-    if (!frames->count)
-        return media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded",
-                          f->source->name);
-    if (choose_depth(f, in) < 0)
-        return f->error.fault;
-    const MeasuredFrame *last = &frames->all[frames->count - 1];
-    const int64_t end = last->pts + last->duration, length = end - frames->all[0].pts;
-    plan->length_us = av_rescale_q(length, base, AV_TIME_BASE_Q);
-    plan->film_end = limit >= 0 && frames->count >= limit ? av_rescale_q(end, base, AV_TIME_BASE_Q)
-                                                          : AV_NOPTS_VALUE;
-    if (!plan->wanted_parts)
-        plan->wanted_parts = wanted_parts(plan->jobs, &f->options, (double)length * av_q2d(base));
-    int ret = film_frames_cut(frames, plan, plan->wanted_parts, source_start(f->source),
-                              f->options.overlay ? panel_interval : NULL, &f->error);
-    if (ret >= 0)
-        ret = plan_curves(f, in);
-    if (ret >= 0 && limit >= 0)
-        plan->parts[plan->part_count - 1].end_pts = last->pts + 1;
-    plan->ready = 1;
-    return ret < 0 ? ret : job_plan_write(plan, &f->error);
-}
-
-/* Plans the film by the measures of its parts. */
-static int plan_film(JobFilm *f)
+/* Finishes the plan by the measures of its parts. */
+static int finish_plan(JobFilm *f)
 {
     const Options *o = &f->options;
-    FilmFrames frames = {0};
-    DamageReport damage = {.part = {.video_end = AV_NOPTS_VALUE, .any_end = AV_NOPTS_VALUE}};
-    char text[512] = "";
-    int ret = gather(f, &frames, &damage);
-    damage.part.to_end = o->to_us < 0 && o->frames < 0;
-    damage.part.whole = damage.part.to_end && o->from_us < 0;
-    if (ret >= 0 && damage_describe(f->source, &damage, text, sizeof(text))) {
-        free(f->plan.damage);
-        f->plan.damage = strdup(text);
-        ret = f->plan.damage ? 0 : media_no_memory(&f->error, MEDIA_OUTPUT);
+    JobPlan *plan = &f->plan;
+    const AVRational base = plan->time_base;
+    const int listed = plan->part_count;
+    Gathered all = {
+        .damage.part = {.video_end = AV_NOPTS_VALUE, .any_end = AV_NOPTS_VALUE},
+    };
+    char text[512];
+    if (gather(f, &all) < 0)
+        return f->error.fault;
+    all.damage.part.to_end = o->to_us < 0 && o->frames < 0;
+    all.damage.part.whole = all.damage.part.to_end && o->from_us < 0;
+    if (damage_describe(f->source, &all.damage, text, sizeof(text))) {
+        plan->damage = strdup(text);
+        if (!plan->damage)
+            return media_no_memory(&f->error, MEDIA_OUTPUT);
     }
-    if (ret >= 0)
-        ret = finish_plan(f, &frames);
-    film_frames_free(&frames);
-    return ret;
+    if (!all.frames)
+        return media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded",
+                          f->source->name);
+    const FilmMeasures in = {plan, listed, all.frames, .part = 0};
+    if (choose_depth(f, in) < 0)
+        return f->error.fault;
+    const int64_t end = all.last.pts + all.last.duration;
+    plan->frames = all.frames;
+    plan->length_us = av_rescale_q(end - all.first.pts, base, AV_TIME_BASE_Q);
+    plan->film_end = AV_NOPTS_VALUE;
+    plan->ready = 1;
+    if (o->frames >= 0)
+        plan->parts[plan->part_count - 1].end_pts = all.last.pts + 1;
+    if (o->frames >= 0 && all.frames >= o->frames)
+        plan->film_end = av_rescale_q(end, base, AV_TIME_BASE_Q);
+    return plan_curves(f, in) < 0 ? f->error.fault : job_plan_write(plan, &f->error);
 }
 
 /* ---- steps ---- */
 
-/* Lists the parts to measure. */
-static int list_parts(JobFilm *f)
+/* Lists the parts, after checking that the film can be opened and encoded. */
+static int list_film(JobFilm *f)
 {
-    const Options *o = &f->options;
-    const FilmListOptions wanted = {
-        .from_us = o->from_us,
-        .to_us = o->to_us,
-        .frames = o->frames,
-        .parts = o->no_measure || f->local ? o->parts * !f->local : 1,
-        .seconds = !f->local && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
-        .at_a_time = f->local,
-        .timed = o->no_measure,
-    };
     Source *source = NULL;
-    int ret = job_film_source(f, &source, &f->error);
-    if (ret >= 0)
-        ret = film_list_make(&f->plan, source, &wanted, &f->error);
-    source_close(&source);
-    if (f->local && f->plan.part_count > 1)
-        f->plan.wanted_parts =
-            wanted_parts(f->plan.jobs, o, (double)f->plan.length_us / AV_TIME_BASE);
-    return ret;
-}
-
-static int make_plan(JobFilm *f)
-{
-    int64_t frames;
     if (open_film(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
     (void)unlink(job_path(f->plan.folder, "plan").text); /* before the files that it needs */
     job_folder_clear(f->plan.folder);
-    progress_start(&f->progress);
     int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
     if (ret >= 0)
-        ret = list_parts(f);
-    if (ret >= 0 && (f->options.no_measure || f->plan.part_count > 1)) {
+        ret = job_film_source(f, &source, &f->error);
+    if (ret >= 0)
+        ret = list_parts(f, source);
+    if (ret >= 0)
         ret = job_plan_write(&f->plan, &f->error);
-    } else if (ret >= 0) { /* one part needs no file that lists it */
-        f->whole = 1;
-        if (job_plan_set_mark(&f->plan, &f->error) < 0 || measure_part(f, 0, 0, &frames) < 0 ||
-            plan_film(f) < 0)
-            ret = f->error.fault;
-    }
-    progress_end(&f->progress, ret < 0 ? "failed" : "done");
+    source_close(&source);
     if (ret < 0)
         (void)rmdir(f->plan.folder); /* if it is empty */
     return ret;
+}
+
+static bool is_measured(const JobPlan *plan, int part)
+{
+    MediaError ignored = {0};
+    FrameReader reader;
+    PartMeasures measures;
+    const int ret = part_measures_open(&reader, &measures, plan, part, &ignored);
+    frame_reader_close(&reader);
+    return ret >= 0;
+}
+
+static int measure_and_finish(JobFilm *f)
+{
+    int ret = f->source ? 0 : open_film(f);
+    int64_t frames;
+    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++)
+        if (!is_measured(&f->plan, i))
+            ret = measure_part(f, i, f->plan.parts[i].seek_us, &frames);
+    return ret < 0 ? ret : finish_plan(f);
 }
 
 int job_step_plan(JobFilm *f)
@@ -518,8 +586,15 @@ int job_step_plan(JobFilm *f)
     const int there = begin_plan(f) < 0 || job_folder_check(f->plan.folder, &f->error) < 0
                           ? f->error.fault
                           : take_plan_there(f);
-    const int ret = there == 0 ? make_plan(f) : there;
-    if (ret >= 0 && !there && f->plan.ready)
+    int ret = there;
+    const bool was_ready = f->plan.ready;
+    progress_start(&f->progress);
+    if (there == 0)
+        ret = list_film(f);
+    if (ret >= 0 && !f->plan.ready && !f->local && !f->options.no_measure)
+        ret = measure_and_finish(f);
+    progress_end(&f->progress, ret < 0 ? "failed" : "done");
+    if (ret >= 0 && f->plan.ready && !was_ready)
         say_planned(f);
     else if (ret >= 0)
         say(f->local ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
@@ -530,24 +605,19 @@ int job_step_plan(JobFilm *f)
 
 int job_step_measure(JobFilm *f, int part)
 {
-    MediaError why = {0};
-    FrameReader reader;
-    PartMeasures measures;
     int64_t frames = 0;
     if (f->plan.ready) {
         say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
         return 0;
     }
-    const int is_there = part_measures_open(&reader, &measures, &f->plan, part, &why) >= 0;
-    frame_reader_close(&reader);
-    if (is_there && !f->options.overwrite) {
+    if (!f->options.overwrite && is_measured(&f->plan, part)) {
         say(SAY_NORMAL, "part %d is already measured", part);
         return 0;
     }
     int ret = open_film(f);
     progress_start(&f->progress);
     if (ret >= 0)
-        ret = measure_part(f, part, 0, &frames);
+        ret = measure_part(f, part, f->plan.parts[part].seek_us, &frames);
     progress_end(&f->progress, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s measured in %.2f s (%.0f fps)", part,
@@ -562,12 +632,8 @@ int job_step_finish(JobFilm *f)
         say(SAY_NORMAL, "the plan is already finished");
         return 0;
     }
-    if (open_film(f) < 0)
-        return f->error.fault;
-    if (!f->plan.wanted_parts)
-        f->plan.wanted_parts = f->plan.part_count;
     progress_start(&f->progress);
-    const int ret = plan_film(f);
+    const int ret = open_film(f) < 0 ? f->error.fault : finish_plan(f);
     progress_end(&f->progress, ret < 0 ? "failed" : "done");
     if (ret >= 0)
         say_planned(f);

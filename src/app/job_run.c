@@ -140,18 +140,9 @@ static bool is_of_parts(const JobRun *r)
     return r->step == MEASURE || r->step == SEGMENT;
 }
 
-/* Measuring needs no encoder, so more parts fit. */
-static int measures_at_a_time(const Options *o)
-{
-    const int cores = o->threads > 0 ? (int)o->threads : CORES_OF_RUN;
-    return o->jobs > 0 ? job_run_at_a_time(o, 0) : av_clip(process_cores() / cores, 1, MOST_SLOTS);
-}
-
 static int at_a_time(const JobRun *r)
 {
-    if (r->step == SEGMENT)
-        return FFMAX(r->film.plan.jobs, 1);
-    return r->step == MEASURE ? measures_at_a_time(r->options) : 1;
+    return is_of_parts(r) ? FFMAX(r->film.plan.jobs, 1) : 1;
 }
 
 static int take_step(JobFilm *f, int step, int part, int *code)
@@ -192,7 +183,7 @@ static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
              o->threads > 0 ? (int)o->threads : FFMAX(share, 1));
     snprintf(gpu, sizeof(gpu), "--device=%d", w->device);
     snprintf(timeout, sizeof(timeout), "--open-timeout=%g", o->open_timeout);
-    return job_film_read(f, r->path, o->overwrite || r->step == MEASURE ? 5 : 4, arguments);
+    return job_film_read(f, r->path, o->overwrite ? 5 : 4, arguments);
 }
 
 static void end_at_once(int number)
@@ -208,7 +199,7 @@ static int run_worker(void *run, int pipe)
     const JobRun *r = run;
     const Worker *w = &r->slots[r->slot];
     JobFilm film = {.stop = r->stop,
-                    .local = measures_at_a_time(r->options),
+                    .local = true,
                     .progress = {.style = PROGRESS_NONE,
                                  .share = &r->shares[r->slot],
                                  .started = r->film.progress.started}};
@@ -377,7 +368,7 @@ static int run_all(JobRun *r)
     if (ret > 0 && read_plan(r) < 0)
         return r->film.error.fault;
     if (ret > 0 && !r->film.plan.ready) {
-        ret = run_step(r, MEASURE);
+        ret = run_step(r, MEASURE); /* parts that are measured only say so */
         if (ret > 0)
             ret = run_step(r, FINISH);
         if (ret > 0 && read_plan(r) < 0)
@@ -400,7 +391,7 @@ int job_run(const Options *options, atomic_int *stop)
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s.lumeq/plan", output);
     r.path = path;
-    if (options->resume && job_is_joined(output, options->stats, &r.code))
+    if (options->resume && job_is_joined(output, &r.code))
         return r.code;
     /* Made by an earlier run, and there is no unfinished job. */
     r.code = options->resume && access(path, F_OK) < 0 ? made_code(output, how) : -1;

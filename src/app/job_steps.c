@@ -13,7 +13,6 @@
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
-#include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
 #include "media/compat.h"
@@ -27,75 +26,15 @@ static int interrupted(JobFilm *f)
     return media_fail(&f->error, MEDIA_INPUT, "interrupted");
 }
 
-/* ---- is the output this job's film? ---- */
-
-/* JOB_JOINING identifies the film that is about to become the output; then comes the sentence about
- * damage in the input. */
-#define FILM_LINE "film %" PRId64 " %" PRId64 " %" PRId64 "\n"
-#define FILM_SCAN "film %" SCNd64 " %" SCNd64 " %" SCNd64
-
-/* Returns 1 if the marker of a join names the current output. */
-static int read_marker(const char *output, struct stat *about, char *damage, int size)
-{
-    MediaError ignored = {0};
-    const JobFile now = job_file_look(output);
-    const JobPath folder = job_folder(output), path = job_path(folder.text, JOB_JOINING);
-    FILE *file = job_folder_check(folder.text, &ignored) == 0
-                     ? regular_file_stream(path.text, O_NOFOLLOW)
-                     : NULL;
-    JobFile film;
-    const int is_own = file && now.inode && fgets(damage, size, file) &&
-                       sscanf(damage, FILM_SCAN, &film.inode, &film.size, &film.modified_ns) == 3 &&
-                       job_file_is_same(&film, &now) && fstat(fileno(file), about) == 0;
-    if (!is_own || !fgets(damage, size, file))
-        damage[0] = '\0';
-    if (file)
-        fclose(file);
-    return is_own;
-}
-
-/* For the writer: called when the film is complete, before it is renamed to the output. */
-static int write_marker(void *film, const struct stat *whole, MediaError *error)
-{
-    const JobFilm *f = film;
-    char text[sizeof(f->damage) + 128];
-    const JobFile id = job_file_of(whole);
-    const int length =
-        snprintf(text, sizeof(text), FILM_LINE "%s", id.inode, id.size, id.modified_ns, f->damage);
-    return output_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
-                            error);
-}
-
-bool job_is_own(const char *output)
-{
-    struct stat about;
-    char damage[sizeof(((JobFilm *)0)->damage)];
-    return read_marker(output, &about, damage, sizeof(damage));
-}
-
-int job_is_joined(const char *output, const char *rows, int *code)
-{
-    struct stat marker, named;
-    char damage[sizeof(((JobFilm *)0)->damage)];
-    if (!read_marker(output, &marker, damage, sizeof(damage)))
-        return 0;
-    /* A rename after the marker was written changes the ctime. */
-    if (rows && (stat(rows, &named) < 0 || named.st_ctim.tv_sec < marker.st_mtim.tv_sec ||
-                 (named.st_ctim.tv_sec == marker.st_mtim.tv_sec &&
-                  named.st_ctim.tv_nsec < marker.st_mtim.tv_nsec)))
-        return 0;
-    job_folder_clear(job_folder(output).text);
-    say(SAY_NORMAL, "%s is already complete", media_quote(output));
-    *code = losses_say_damage(damage, NULL);
-    return 1;
-}
-
 /* ---- a part ---- */
 
 typedef struct Segment {
     JobFilm *film;
     const JobPart *part;
-    PartPlace place;
+    Source *source;
+    InputSpan span;
+    Input *input;
+    AVFrame *before[3]; /* the frames before the part, the nearest first */
     FrameReader curves;
     PlannedCurves planned;
     RecordWriter writer;
@@ -115,6 +54,41 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     return packet_write(&s->writer, packet, error);
 }
 
+/* Opens the film at the part, as it was measured: the frames before it come first. */
+static int open_frames(Segment *s)
+{
+    JobFilm *f = s->film;
+    const JobPart *part = s->part;
+    InputOptions options = f->video;
+    s->span = (InputSpan){part->seek_us, f->plan.zero, part->begin_pts, part->end_pts};
+    options.span = &s->span;
+    options.copy = 0;
+    options.frames = -1; /* the part's end is the limit */
+    if (job_film_source(f, &s->source, &f->error) < 0 ||
+        input_open(&s->input, s->source, &options, &f->error) < 0)
+        return f->error.fault;
+    if (f->plan.depth)
+        decoder_deepen(input_decoder(s->input), f->plan.depth);
+    int ret = input_start(s->input, NULL, &f->error);
+    bool is_next = part->begin_pts == INT64_MIN;
+    while (ret >= 0 && !is_next) {
+        Frame *taken = NULL;
+        ret = input_take(s->input, &taken, QUEUE_WAIT, &f->error);
+        AVFrame *frame = taken ? taken->decoded.frame : NULL;
+        if (frame) {
+            is_next = frame->pts + av_rescale_q(f->plan.zero, AV_TIME_BASE_Q, frame->time_base) >=
+                      part->before_pts;
+            av_frame_free(&s->before[2]);
+            s->before[2] = s->before[1];
+            s->before[1] = s->before[0];
+            s->before[0] = frame;
+            taken->decoded.frame = NULL;
+        }
+        frame_free(&taken);
+    }
+    return ret;
+}
+
 static int open_segment(Segment *s)
 {
     JobFilm *f = s->film;
@@ -132,21 +106,19 @@ static int open_segment(Segment *s)
                          media_quote(s->curves.file.path));
         return f->error.fault;
     }
-    s->place.open = job_film_source;
-    s->place.opaque = f;
-    s->place.options = f->video;
-    s->place.options.copy = 0;
-    s->place.options.frames = -1; /* the part's end is the limit */
-    s->place.context = f->engine.context;
-    s->place.params = &f->params;
-    if (part_reader_open(&s->place, &f->plan, s->part, &f->error) < 0)
-        return f->error.fault;
+    if (open_frames(s) < 0)
+        return atomic_load(f->stop) == RUN_INTERRUPTED
+                   ? interrupted(f)
+                   : media_fail(&f->error, MEDIA_INPUT,
+                                "%s has other frames than were measured: all steps need the same "
+                                "file",
+                                media_quote(f->plan.input));
     s->planned = (PlannedCurves){
         .next = part_curves_next,
         .opaque = &s->curves,
         .strict = 1,
         .depth = f->plan.depth,
-        .source = s->place.source,
+        .source = s->source,
         .path = f->plan.input,
     };
     s->rows = film_joiner_rows(&f->plan, s->number);
@@ -171,13 +143,13 @@ static int end_frame(void *segment, Frame *frame)
 static int write_frames(Segment *s)
 {
     JobFilm *f = s->film;
-    RunLoop loop = {.stop = f->stop, .input = s->place.input, .number = s->part->first};
+    RunLoop loop = {.stop = f->stop, .input = s->input, .number = s->part->first};
     const PipelineParts parts = {
-        .input = s->place.input,
+        .input = s->input,
         .context = f->engine.context,
         .params = &f->params,
         .planned = &s->planned,
-        .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
+        .before = {s->before[0], s->before[1], s->before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&f->params),
         .source = f->options.compare,
@@ -193,8 +165,8 @@ static int write_frames(Segment *s)
     sinks_add(&loop.sinks, stats_sink(s->stats));
     sinks_add(&loop.sinks, (Sink){.self = s, .frame = end_frame});
     (void)run_pipeline(&loop, &parts, &f->error);
-    if (!f->error.fault && decoder_changes(input_decoder(s->place.input)))
-        say(SAY_ERRORS, "%s", decoder_changes(input_decoder(s->place.input)));
+    if (!f->error.fault && decoder_changes(input_decoder(s->input)))
+        say(SAY_ERRORS, "%s", decoder_changes(input_decoder(s->input)));
     if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
         return interrupted(f);
     if (!f->error.fault && s->frames != s->part->frames)
@@ -253,7 +225,10 @@ int job_step_segment(JobFilm *f, int part)
     stats_close(&s.stats);
     drawing_close(&s.drawing);
     frame_reader_close(&s.curves);
-    part_reader_close(&s.place);
+    for (int i = 0; i < 3; i++)
+        av_frame_free(&s.before[i]);
+    input_close(&s.input);
+    source_close(&s.source);
     record_writer_close(&s.writer);
     return ret;
 }
@@ -266,7 +241,8 @@ typedef struct Joining {
     StatsFile *stats;
     Input *video;
     AVPacket *packet;
-    int began;
+    bool began;
+    bool incomplete; /* the statistics are missing */
 } Joining;
 
 /* Writes the encoded packets whose decoding time is not after `until` (AV_TIME_BASE units). */
@@ -298,7 +274,7 @@ static int begin_film(void *joining, Frame *frame)
     int size = 0;
     if (!frame->is_first)
         return 0;
-    j->began = 1;
+    j->began = true;
     writer_set_start(f->writer, frame->zero_us);
     const int ret = job_film_open_encoder(f, frame->out);
     if (ret < 0)
@@ -335,7 +311,52 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-static int finish_join(Joining *j, int *code)
+/* Before the film becomes the output, which is the last thing that happens: JOB_JOINING identifies
+ * the film, so that a join that is repeated after a kill knows that it is done. Then comes the
+ * sentence about damage. */
+static int complete_join(void *joining, const struct stat *whole, MediaError *error)
+{
+    Joining *j = joining;
+    JobFilm *f = j->film;
+    char text[sizeof(f->damage) + 128];
+    const JobFile id = job_file_of(whole);
+    j->incomplete = stats_commit(j->stats, 0) < 0;
+    if (j->incomplete)
+        return 0;
+    losses_add_tracks(f->damage, sizeof(f->damage), f->writer);
+    const int length = snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 " %" PRId64 "\n%s",
+                                id.inode, id.size, id.modified_ns, f->damage);
+    return output_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
+                            error);
+}
+
+bool job_is_joined(const char *output, int *code)
+{
+    MediaError ignored = {0};
+    char line[128] = "", damage[sizeof(((JobFilm *)0)->damage)] = "";
+    const JobFile now = job_file_look(output);
+    const JobPath folder = job_folder(output), path = job_path(folder.text, JOB_JOINING);
+    FILE *file = job_folder_check(folder.text, &ignored) == 0
+                     ? regular_file_stream(path.text, O_NOFOLLOW)
+                     : NULL;
+    JobFile film = {0};
+    if (!file)
+        return false;
+    const bool is_joined = now.inode && fgets(line, sizeof(line), file) &&
+                           sscanf(line, "%" SCNd64 " %" SCNd64 " %" SCNd64, &film.inode, &film.size,
+                                  &film.modified_ns) == 3 &&
+                           job_file_is_same(&film, &now);
+    if (is_joined) {
+        (void)!fgets(damage, sizeof(damage), file); /* "" without damage */
+        job_folder_clear(folder.text);
+        say(SAY_NORMAL, "%s is already complete", media_quote(output));
+        *code = losses_say_damage(damage, NULL);
+    }
+    fclose(file);
+    return is_joined;
+}
+
+static int finish_join(Joining *j)
 {
     JobFilm *f = j->film;
     if (f->plan.damage)
@@ -346,83 +367,80 @@ static int finish_join(Joining *j, int *code)
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++)
         ret = stats_append(j->stats, film_joiner_rows(&f->plan, i).text, &f->error);
     stats_flush(j->stats);
-    if (ret >= 0)
-        ret = writer_finish(f->writer, 0, &f->error);
-    if (ret < 0)
-        return ret;
-    const int incomplete = stats_commit(j->stats, 0) < 0;
-    progress_end(&f->progress, incomplete ? "failed" : "done");
+    return ret < 0 ? ret : writer_finish(f->writer, 0, &f->error);
+}
+
+static void say_joined(const Joining *j)
+{
+    const JobFilm *f = j->film;
     const double seconds = progress_elapsed(&f->progress);
-    f->progress.bytes = writer_bytes(f->writer);
     if (f->plan.picture)
         say(SAY_NORMAL, "%s", f->plan.picture);
     say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, %s in %.2f s (%.0f fps); %s",
         media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
         f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->local ? "written" : "joined",
         seconds, (double)f->plan.frames / seconds, writer_video(f->writer));
-    *code = losses_say_damage(f->damage, f->writer);
-    if (incomplete)
-        *code = EXIT_OUTPUT;
-    return 0;
+}
+
+static int open_join(Joining *j)
+{
+    JobFilm *f = j->film;
+    j->packet = av_packet_alloc();
+    if (!j->packet)
+        return media_no_memory(&f->error, MEDIA_OUTPUT);
+    if (!f->plan.ready)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "the plan is not finished: lumeq measure PLAN K and lumeq plan PLAN come "
+                          "first, then lumeq segment PLAN K");
+    /* An edited plan may name any file as its statistics, so these never replace a file. */
+    if (f->options.overwrite && !f->local && f->plan.rows && access(f->plan.rows, F_OK) == 0)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "--stats %s exists: -y of lumeq join only replaces the output; remove it "
+                          "first",
+                          media_quote(f->plan.rows));
+    f->writer_options.whole = complete_join;
+    f->writer_options.whole_opaque = j;
+    if (film_joiner_open(&j->joiner, &f->plan, &f->error) < 0 || job_film_open(f) < 0)
+        return f->error.fault;
+    f->video.packets_only = 1;
+    f->video.film_end = f->plan.film_end;
+    if (input_open(&j->video, f->source, &f->video, &f->error) < 0)
+        return f->error.fault;
+    if (f->plan.depth)
+        decoder_deepen(input_decoder(j->video), f->plan.depth);
+    return f->plan.rows ? stats_open(&j->stats, f->plan.rows, f->options.overwrite,
+                                     &f->source->file, f->stop, &f->error)
+                        : 0;
 }
 
 int job_step_join(JobFilm *f, int *code)
 {
-    Joining j = {.film = f, .packet = av_packet_alloc()};
+    Joining j = {.film = f};
     *code = EXIT_DONE;
-    if (job_is_joined(f->plan.output, f->plan.rows, code)) {
-        av_packet_free(&j.packet);
+    if (job_is_joined(f->plan.output, code))
         return 0;
-    }
-    const int own = job_is_own(f->plan.output);
-    f->writer_options.whole = write_marker;
-    f->writer_options.whole_opaque = f;
-    int ret = -1;
-    if (!j.packet) {
-        (void)media_no_memory(&f->error, MEDIA_OUTPUT);
-        goto end;
-    }
-    if (!f->plan.ready) {
-        (void)media_fail(&f->error, MEDIA_USAGE,
-                         "the plan is not finished: lumeq measure PLAN K and lumeq plan PLAN come "
-                         "first, then lumeq segment PLAN K");
-        goto end;
-    }
-    /* An edited plan may name any file as its statistics, so these never replace a file. */
-    if (f->options.overwrite && !f->local && !own && f->plan.rows &&
-        access(f->plan.rows, F_OK) == 0) {
-        (void)media_fail(&f->error, MEDIA_USAGE,
-                         "--stats %s exists: -y of lumeq join only replaces the output; remove it "
-                         "first",
-                         media_quote(f->plan.rows));
-        goto end;
-    }
-    f->options.overwrite |= own;
-    if (film_joiner_open(&j.joiner, &f->plan, &f->error) < 0 || job_film_open(f) < 0)
-        goto end;
-    f->video.packets_only = 1;
-    f->video.film_end = f->plan.film_end;
-    if (input_open(&j.video, f->source, &f->video, &f->error) < 0)
-        goto end;
-    if (f->plan.depth)
-        decoder_deepen(input_decoder(j.video), f->plan.depth);
-    if ((f->plan.rows && stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file,
-                                    f->stop, &f->error) < 0))
-        goto end;
     f->progress.frames = f->plan.frames;
-    progress_start(&f->progress);
-    ret = join_all(&j);
+    int ret = open_join(&j);
+    if (ret >= 0) {
+        progress_start(&f->progress);
+        ret = join_all(&j);
+    }
     if (ret >= 0)
-        ret = finish_join(&j, code);
-    if (ret < 0)
-        progress_end(&f->progress, "failed");
-    else if (!f->local)
-        job_folder_clear(f->plan.folder);
-end:
+        ret = finish_join(&j);
+    progress_end(&f->progress, ret < 0 || j.incomplete ? "failed" : "done");
+    if (ret >= 0) {
+        f->progress.bytes = writer_bytes(f->writer);
+        say_joined(&j);
+        *code = losses_say_damage(f->damage, j.incomplete ? f->writer : NULL);
+        if (j.incomplete)
+            *code = EXIT_OUTPUT;
+        if (!f->local)
+            job_folder_clear(f->plan.folder);
+    }
     stats_close(&j.stats);
     writer_close(&f->writer);
     input_close(&j.video);
     film_joiner_close(&j.joiner);
     av_packet_free(&j.packet);
-    return ret < 0 ? f->error.fault : 0;
+    return ret;
 }

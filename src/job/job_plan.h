@@ -14,7 +14,7 @@
 #include "media/text_list.h"
 #include "run/run_frame.h"
 
-#define JOB_PLAN_VERSION 11
+#define JOB_PLAN_VERSION 12
 
 /* Number of frames to decode before a part: the previous frames that filter its first frame, the
  * frames needed to deinterlace those, and one more. */
@@ -33,9 +33,8 @@ typedef struct JobPart {
     /* Times of the first frame, and of the next part's first frame, in the track's time base;
      * INT64_MIN in the first part, INT64_MAX in the last one. */
     int64_t begin_pts, end_pts;
-    int64_t seek_us;    /* see InputSpan.seek_us: JOB_LEAD frames before the first one */
+    int64_t seek_us;    /* see InputSpan.seek_us: at least JOB_LEAD frames before the first one */
     int64_t before_pts; /* of the frame before the first one */
-    int64_t before[2];  /* marks of the two frames before, the nearer first; 0: unknown or none */
     int64_t curves;     /* checksum of the file of curves */
 } JobPart;              /* int64_t only: its line in the plan has these numbers in this order */
 
@@ -62,7 +61,7 @@ typedef struct JobPlan {
     char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
-    int jobs; /* parts that --jobs encodes at a time; 0: other processes take the steps */
+    int jobs;             /* parts that --jobs makes at a time; 0: other processes take the steps */
     int64_t wanted_parts; /* asked for; part_count may be smaller: those parts are empty */
 } JobPlan;
 

@@ -133,7 +133,8 @@ void frame_reader_close(FrameReader *reader);
 /* The last record of a file of measures. */
 typedef struct PartMeasures {
     uint32_t before[2];  /* the marks of the two frames before the part, the nearer first; or 0 */
-    DamageReport damage; /* of the frames that were measured alone */
+    DamageReport damage; /* of the part's frames alone */
+    int64_t seek_us;     /* where decoding began; see InputSpan.seek_us */
 } PartMeasures;
 
 /* Opens the measures of a part. MEDIA_INPUT, also if it is not measured. Close the reader in any

@@ -410,7 +410,7 @@ class Attack(SandboxCase):
     def test_parts(self):
         """The first process, which starts the others, opens no media."""
         processes = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--jobs", 2, "--parts", 2, "--sandbox", "on")
-        self.assertEqual(len(processes), 4)  # the plan, each part, and the join
+        self.assertEqual(len(processes), 6)  # the plan, each part twice, and the join
         for found in processes:
             self.check(found, {**FILES, **CALLS})
         self.outside_is_whole()

@@ -126,8 +126,7 @@ static void write_plan(void)
                           .frames = 10,
                           .begin_pts = i ? 10 * i : INT64_MIN,
                           .end_pts = i < 2 ? 10 * i + 10 : INT64_MAX,
-                          .seek_us = i - 1,
-                          .before = {5, 6}};
+                          .seek_us = i - 1};
     }
     FUZZ_CHECK(job_plan_write(&plan, &error) == 0, "%s", error.text);
     job_plan_free(&plan);

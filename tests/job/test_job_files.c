@@ -8,7 +8,6 @@
 #include <zlib.h>
 
 #include "check.h"
-#include "job/film_parts.h"
 #include "job/job_plan.h"
 #include "job/part_files.h"
 #include "media/checksum.h"
@@ -306,7 +305,6 @@ static void make_plan(JobPlan *plan)
                                              .end_pts = i < 2 ? i + 1 : INT64_MAX,
                                              .seek_us = i - 1,
                                              .before_pts = -i,
-                                             .before = {0xffffffff, 1},
                                              .curves = 0x80000000};
 }
 
@@ -372,58 +370,6 @@ static void test_damaged_plans(void)
     }
 }
 
-/* ---- where a film is cut ---- */
-
-static int64_t quarter_of(int64_t us)
-{
-    return us < 0 ? -1 : us / 250000;
-}
-
-/* Cuts a thousand frames, one of them damaged, into twenty parts. */
-static void cut(JobPlan *plan, int damaged, int64_t (*number)(int64_t time_us))
-{
-    MediaError error = {0};
-    FilmFrames frames = {.all = calloc(1000, sizeof(*frames.all)), .count = 1000};
-    for (int i = 0; i < 1000; i++)
-        frames.all[i] = (MeasuredFrame){
-            .pts = i, .duration = 1, .mark = (uint32_t)i + 1, .damaged = i == damaged};
-    *plan = (JobPlan){.time_base = {1, 100}, .zero = 30000};
-    CHECK(film_frames_cut(&frames, plan, 20, 0, number, &error) == 0, "%s", error.text);
-    film_frames_free(&frames);
-    for (int i = 0; i < plan->part_count; i++) {
-        const JobPart *p = &plan->parts[i];
-        CHECK(i ? p->first == p[-1].first + p[-1].frames && p->begin_pts == p->first &&
-                      p[-1].end_pts == p->first && p->before_pts == p->first - 1 &&
-                      p->before[0] == p->first && p->before[1] == p->first - 1
-                : p->first == 0 && p->begin_pts == INT64_MIN && p->seek_us == -1,
-              "part %d begins with %lld", i, (long long)p->first);
-        CHECK(!i || (p->first != damaged && llabs(p->first - damaged) > 96),
-              "part %d begins in damage", i);
-        CHECK(!i || !number || p->first % 25 == 3, "part %d begins with an old number", i);
-    }
-    CHECK(plan->frames == 1000 &&
-              plan->parts[plan->part_count - 1].first + plan->parts[plan->part_count - 1].frames ==
-                  1000,
-          "frames are missing");
-}
-
-/* Cuts are in order, and at least 97 frames away from damage. */
-static void test_cuts(void)
-{
-    JobPlan plan;
-    cut(&plan, 500, NULL);
-    CHECK(plan.part_count == 18 && plan.parts[9].first == 597, "%d parts", plan.part_count);
-    job_plan_free(&plan);
-    cut(&plan, 500, quarter_of);
-    CHECK(plan.part_count == 17 && plan.parts[1].first == 53 && plan.parts[9].first == 603,
-          "%d parts", plan.part_count);
-    job_plan_free(&plan);
-    /* The damage reaches to the end, so the last cuts are left out. */
-    cut(&plan, 950, NULL);
-    CHECK(plan.part_count == 18 && plan.parts[17].first == 850, "%d parts", plan.part_count);
-    job_plan_free(&plan);
-}
-
 static const CheckTest tests[] = {
     {"frames", test_frames},
     {"crafted_frames", test_crafted_frames},
@@ -432,7 +378,6 @@ static const CheckTest tests[] = {
     {"damaged_files", test_damaged_files},
     {"plan", test_plan},
     {"damaged_plans", test_damaged_plans},
-    {"cuts", test_cuts},
 };
 
 int main(int argc, char **argv)
