@@ -160,6 +160,13 @@ static int apply_fake(void *priv, const LumeqApplyJob *job)
     return ret < 0 ? ret : lumeq_backend_cpu.apply(fake->cpu, job);
 }
 
+static int list_fake(LumeqGpu *gpus, int count)
+{
+    if (count > 0)
+        gpus[0] = (LumeqGpu){.size = sizeof(*gpus), .name = "Made-up GPU 0"};
+    return 1;
+}
+
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "CPU and CUDA 13.0, made up",
@@ -174,6 +181,7 @@ const LumeqBackend lumeq_backend_cuda = {
     .get_cuda = get_cuda_fake,
     .memory_use = memory_use_fake,
     .reserve = reserve_fake,
+    .list_gpus = list_fake,
     .close = close_fake,
 };
 

@@ -29,6 +29,7 @@
 #include "run/run.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define MOST_GPUS 16
 
 /* ---- the answer of a probe ---- */
 
@@ -87,13 +88,6 @@ static void add_name(char *list, size_t size, const char *name)
 }
 
 /* ---- versions, the processor, the sandbox ---- */
-
-/* The build's version of CUDA, such as "13.0", or NULL. */
-static const char *build_cuda(void)
-{
-    const char *cuda = strstr(lumeq_build_info(), "and CUDA ");
-    return cuda ? cuda + strlen("and CUDA ") : NULL;
-}
 
 static void probe_versions(Section *s)
 {
@@ -188,18 +182,7 @@ static void probe_sandbox(Section *s)
             filters ? " and seccomp" : "", filters ? ", no programs and no sockets" : "");
 }
 
-/* ---- GPUs: queries need no CUDA toolkit, as builds without CUDA make them, too ---- */
-
-/* Constants of CUDA's driver API. */
-#define NO_DEVICE 100
-#define NOT_PERMITTED 800
-#define DRIVER_MISMATCH 803
-
-typedef struct Driver {
-    void *library;    /* stays loaded */
-    char version[32]; /* "580.65.06", or "" */
-    int cuda, count;  /* newest supported CUDA, such as 13000, 0 if unknown; GPUs */
-} Driver;
+/* ---- GPUs ---- */
 
 static bool is_in_container(void)
 {
@@ -208,19 +191,11 @@ static bool is_in_container(void)
            getenv("NVIDIA_VISIBLE_DEVICES");
 }
 
-/* Returns how to fix a fault; a container gets its GPUs from outside. */
-static const char *fix(const char *mend)
-{
-    return is_in_container() ? "start the container with its GPUs (docker run --gpus all; NVIDIA "
-                               "Container Toolkit)"
-                             : mend;
-}
-
 /* Vendor 10de is NVIDIA; classes 03 are displays and accelerators. */
 static bool machine_has_gpu(void)
 {
     char path[512], vendor[32], class[32];
-    int found = access("/dev/nvidiactl", F_OK) == 0;
+    bool found = access("/dev/nvidiactl", F_OK) == 0;
     DIR *folder = opendir("/sys/bus/pci/devices");
     for (const struct dirent *entry; folder && !found && (entry = readdir(folder));) {
         snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", entry->d_name);
@@ -234,118 +209,63 @@ static bool machine_has_gpu(void)
     return found;
 }
 
-/* The first device file without permission, or NULL. */
-static const char *denied_node(void)
+static bool is_denied(const char *node)
 {
-    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0"};
-    for (int i = 0; i < COUNT(nodes); i++) {
-        const int fd = open(nodes[i], O_RDWR | O_CLOEXEC);
-        if (fd >= 0)
-            close(fd);
-        else if (errno == EACCES || errno == EPERM)
-            return nodes[i];
-    }
-    return NULL;
+    const int fd = open(node, O_RDWR | O_CLOEXEC);
+    const bool denied = fd < 0 && (errno == EACCES || errno == EPERM);
+    if (fd >= 0)
+        close(fd);
+    return denied;
 }
 
-/* Looks up a function. Returns true if it is there. */
-static int find(void *library, const char *name, void *function)
+/* `why`: the library's reason. A container gets its GPUs from outside. */
+static void put_no_gpu(Section *s, const char *why)
 {
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof(found));
-    return found != NULL;
-}
-
-/* Returns true if a GPU works; else the section says why not. */
-static int open_driver(Section *s, Driver *d)
-{
-    int (*init)(unsigned flags), (*version)(int *version), (*count)(int *count);
-    int (*error_name)(int result, const char **text), result = NO_DEVICE;
-    const char *text = NULL, *node;
-    *d = (Driver){.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
-    read_value("/sys/module/nvidia/version", "", d->version, sizeof(d->version));
-    if (d->library && find(d->library, "cuInit", &init) &&
-        find(d->library, "cuDriverGetVersion", &version) &&
-        find(d->library, "cuDeviceGetCount", &count)) {
-        (void)version(&d->cuda); /* works even if the rest fails */
-        result = init(0);
-        result = result ? result : count(&d->count);
-        result = result == 0 && d->count == 0 ? NO_DEVICE : result;
-    }
-    if (result == 0)
-        return 1;
-    if (result == DRIVER_MISMATCH)
-        put(s, MEND, "mismatch", "restart the machine",
-            "the NVIDIA driver was updated, but the old one still runs");
-    else if (d->library && ((node = denied_node()) || result == NOT_PERMITTED))
-        put(s, MEND, "no-permission",
-            fix("sudo usermod -aG video,render \"$USER\", then log in again"),
-            "no permission to use %s", node ? node : "the GPU");
-    else if (!machine_has_gpu())
-        put(s, NONE, "no-gpu", fix("an NVIDIA GPU from 2018 or later (Turing) is faster"),
+    const char *mend = "update the driver, or restart the machine; nvidia-smi shows if it works";
+    if (!machine_has_gpu())
+        put(s, NONE, "no-gpu", "an NVIDIA GPU from 2018 or later (Turing) is faster",
             "no NVIDIA GPU; the CPU gives the same pictures");
-    else if (!d->library)
+    else if (is_denied("/dev/nvidiactl") || is_denied("/dev/nvidia-uvm"))
+        put(s, MEND, "no-permission", "sudo usermod -aG video,render \"$USER\", then log in again",
+            "no permission to use the GPU");
+    else if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
         put(s, MEND, "no-driver",
-            fix("sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers install), "
-                "then restart"),
+            "sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers install), then restart",
             "an NVIDIA GPU without a driver");
-    else if (!*d->version)
-        put(s, MEND, "not-loaded", fix("sudo modprobe nvidia-uvm, or restart"),
-            "the NVIDIA driver is installed, but not loaded");
-    else {
-        if (find(d->library, "cuGetErrorString", &error_name))
-            (void)error_name(result, &text);
-        put(s, MEND, "fails", "restart the machine; then look for NVRM in dmesg",
-            "the NVIDIA driver does not start: %s (CUDA's error %d)", text ? text : "no GPU",
-            result);
-    }
-    return 0;
-}
-
-/* Tries whether lumeq can load its code on each GPU. */
-static void try_gpus(Section *s, const Driver *d)
-{
-    char problem[512] = "";
-    put(s, FINE, "ok", NULL, "driver %s, CUDA %d.%d",
-        *d->version ? d->version : "of unknown version", d->cuda / 1000, d->cuda % 1000 / 10);
-    for (int i = 0; i < d->count; i++) {
-        const LumeqConfig config = {
-            .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = i};
-        int (*get)(int *device, int number), (*get_name)(char *name, int size, int device), device;
-        char name[128] = "?", why[512];
-        const int is_usable = !build_cuda() || try_equalizer(&config, why, sizeof(why)) >= 0;
-        if (find(d->library, "cuDeviceGet", &get) &&
-            find(d->library, "cuDeviceGetName", &get_name) && get(&device, i) == 0)
-            (void)get_name(name, sizeof(name), device);
-        put(s, LINE, "%d: %s%s%s", i, name, is_usable ? "" : ": unusable: ", is_usable ? "" : why);
-        if (!is_usable)
-            snprintf(problem, sizeof(problem), "%s", why);
-    }
-    if (!build_cuda())
+    else if (!strstr(lumeq_build_info(), "and CUDA "))
         put(s, MEND, "no-cuda",
             "install nvcc (CUDA 12 or newer) and build it again with -DLUMEQ_CUDA=ON",
             "this build has no CUDA and uses the CPU only");
-    else if (strstr(problem, "this build has no code"))
-        put(s, MEND, "no-code", "build it with -DCMAKE_CUDA_ARCHITECTURES=native (from 7.5 on)",
-            "%s", "");
-    else if (*problem)
-        put(s, MEND, "fails", "nvidia-smi shows whether the GPU works; restart the machine", "%s",
-            "");
+    else
+        put(s, MEND, "fails", mend, "%s", why);
+    if (is_in_container() && strcmp(s->state, "no-cuda") != 0)
+        snprintf(s->mend, sizeof(s->mend),
+                 "start the container with its GPUs (docker run --gpus all; NVIDIA Container "
+                 "Toolkit)");
 }
 
 static void probe_gpu(Section *s)
 {
-    Driver d;
-    const int build = build_cuda() ? atoi(build_cuda()) : 0;
-    if (!open_driver(s, &d))
+    LumeqGpu gpus[MOST_GPUS] = {{.size = sizeof(gpus[0])}};
+    char why[512], version[32];
+    const int count = FFMIN(lumeq_list_gpus(gpus, MOST_GPUS, why, sizeof(why)), MOST_GPUS);
+    if (count <= 0) {
+        put_no_gpu(s, count < 0 ? why : "no GPU");
         return;
-    if (d.cuda / 1000 < build)
-        put(s, MEND, "driver-too-old",
-            build >= 13 ? "update the driver to 580 or newer" : "update the driver to 525 or newer",
-            "the NVIDIA driver%s%s is too old: it knows CUDA %d.%d, this build needs %d",
-            *d.version ? " " : "", d.version, d.cuda / 1000, d.cuda % 1000 / 10, build);
-    else
-        try_gpus(s, &d);
+    }
+    read_value("/sys/module/nvidia/version", "", version, sizeof(version));
+    put(s, FINE, "ok", NULL, "driver %s", *version ? version : "of unknown version");
+    for (int i = 0; i < count; i++) {
+        const LumeqConfig config = {
+            .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = i};
+        const bool works = try_equalizer(&config, why, sizeof(why)) >= 0;
+        put(s, LINE, "%d: %s%s%s", i, gpus[i].name, works ? "" : ": unusable: ", works ? "" : why);
+        if (!works)
+            put(s, MEND, "fails",
+                "nvidia-smi shows whether the GPU works; update the driver, or build lumeq for "
+                "this GPU (-DCMAKE_CUDA_ARCHITECTURES=native)",
+                "%s", "");
+    }
 }
 
 /* ---- NVDEC ---- */
@@ -365,60 +285,62 @@ static const struct {
 } nvdec_codecs[] = {
     {"h264", 4, 8}, {"hevc", 8, 10}, {"vp8", 9, 8}, {"vp9", 10, 10}, {"av1", 11, 10}};
 
-/* Gives this thread a context on the first GPU, and asks for each codec. */
-static void ask_nvdec(Section *s, void *cuda, void *cuvid)
+/* Looks up a function of a library, which may be NULL. Returns true if it is there. */
+static bool find(void *library, const char *name, void *function)
 {
-    int (*get)(int *device, int number), (*retain)(void **context, int device);
-    int (*use)(void *context), (*caps)(DecoderCaps * caps);
+    void *found = library ? dlsym(library, name) : NULL;
+    memcpy(function, &found, sizeof(found));
+    return found != NULL;
+}
+
+/* Gives this thread a context on the first GPU, and asks for each codec. */
+static void probe_nvdec(Section *s)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *cuvid = dlopen("libnvcuvid.so.1", RTLD_NOW | RTLD_LOCAL), *context = NULL;
+    int (*init)(unsigned flags), (*get)(int *device, int number), (*use)(void *context);
+    int (*retain)(void **context, int device), (*caps)(DecoderCaps * caps), device;
     char works[256] = "", fails[256] = "";
-    void *context = NULL;
-    int device, in_ffmpeg = 0;
-    if (!find(cuda, "cuDeviceGet", &get) || !find(cuda, "cuDevicePrimaryCtxRetain", &retain) ||
-        !find(cuda, "cuCtxPushCurrent_v2", &use) || !find(cuvid, "cuvidGetDecoderCaps", &caps) ||
-        get(&device, 0) || retain(&context, device) || use(context)) {
-        put(s, MEND, "fails", "restart the machine, or update the driver",
-            "the driver's decoder cannot open the GPU");
+    bool in_ffmpeg = false;
+    if (!find(cuda, "cuInit", &init) || init(0) || !find(cuda, "cuDeviceGet", &get) ||
+        get(&device, 0)) {
+        put(s, NONE, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes");
         return;
     }
+    if (!find(cuvid, "cuvidGetDecoderCaps", &caps)) {
+        put(s, MEND, "no-library",
+            is_in_container()
+                ? "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video"
+                : "sudo apt install libnvcuvid1 (Ubuntu: libnvidia-decode-NNN)",
+            "the driver's decoder, libnvcuvid.so.1, is not here");
+        return;
+    }
+    const bool is_open = find(cuda, "cuDevicePrimaryCtxRetain", &retain) &&
+                         find(cuda, "cuCtxPushCurrent_v2", &use) && !retain(&context, device) &&
+                         !use(context);
     for (int i = 0; i < COUNT(nvdec_codecs); i++) {
-        const int known = codec_list_has_nvdec(nvdec_codecs[i].name);
+        const bool known = codec_list_has_nvdec(nvdec_codecs[i].name);
         in_ffmpeg |= known;
         for (int depth = 8; depth <= nvdec_codecs[i].depth; depth += 2) {
             DecoderCaps asked = {.codec = nvdec_codecs[i].codec,
                                  .chroma = CHROMA_420,
                                  .depth_minus_8 = (unsigned)depth - 8};
-            const int works_here = known && caps(&asked) == 0 && asked.supported;
-            char *list = works_here ? works : fails;
+            char *list = is_open && known && !caps(&asked) && asked.supported ? works : fails;
             add_name(list, sizeof(works), nvdec_codecs[i].name);
             if (depth > 8)
                 strcat(list, " 10 bits");
         }
     }
-    if (!in_ffmpeg)
+    if (!is_open)
+        put(s, MEND, "fails", "restart the machine, or update the driver",
+            "the driver's decoder cannot open the GPU");
+    else if (!in_ffmpeg)
         put(s, MEND, "fails", "install an FFmpeg with ffnvcodec (Debian's has it)",
             "this FFmpeg cannot use the GPU's decoder");
     else if (*works)
         put(s, FINE, "ok", NULL, "decodes %s%s%s", works, *fails ? "; not " : "", fails);
     else
         put(s, NONE, "none", NULL, "decodes no usual codec");
-}
-
-static void probe_nvdec(Section *s)
-{
-    Driver d;
-    Section of_gpu = {0};
-    const int works = open_driver(&of_gpu, &d);
-    void *cuvid = works ? dlopen("libnvcuvid.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!works)
-        put(s, NONE, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes");
-    else if (!cuvid)
-        put(s, MEND, "no-library",
-            is_in_container()
-                ? "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video"
-                : "sudo apt install libnvcuvid1 (Ubuntu: libnvidia-decode-NNN)",
-            "the driver's decoder, libnvcuvid.so.1, is not here");
-    else
-        ask_nvdec(s, d.library, cuvid);
 }
 
 /* ---- encoders ---- */
