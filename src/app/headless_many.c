@@ -26,7 +26,6 @@
 
 #define LINE_BYTES 4096 /* buffer for a line of messages */
 #define SCREENFUL 20    /* of lines that a person reads */
-#define LOOK_MS 100
 
 /* Answer of a file's process. */
 typedef struct Answer {
@@ -75,16 +74,10 @@ typedef struct Many {
     int slot; /* of the process that is being started */
     int64_t frames;
     double seconds; /* of video */
-    int looked;     /* files in folders that were looked at */
     Progress progress;
     ProgressShare *shares; /* by slot, in memory shared with the processes */
     double size, done;     /* bytes of all inputs, and of those that are done */
 } Many;
-
-static bool is_stopped(const Many *m)
-{
-    return atomic_load(m->stop) != RUN_ON;
-}
 
 /* True if the lines of all files would not be read. */
 static bool says_little(const Many *m)
@@ -212,7 +205,7 @@ static int start_next(void *many, int slot, Process *process)
 {
     Many *m = many;
     int started = 0;
-    while (!started && m->next < m->count && !is_stopped(m)) {
+    while (!started && m->next < m->count && atomic_load(m->stop) == RUN_ON) {
         const int number = m->next++;
         ListedFile *file = &m->files[number];
         if (file->why) {
@@ -425,51 +418,6 @@ static int run_files(Many *m)
 
 /* ---- the list ---- */
 
-/* A file of a folder that may be a video. */
-typedef struct Wanted {
-    const Many *many;
-    const char *path;
-} Wanted;
-
-/* Runs in a child process, since it opens media. */
-static int look_at_file(void *wanted, int pipe)
-{
-    const Wanted *w = wanted;
-    Options one = *w->many->options;
-    MediaError error = {0};
-    one.input = w->path;
-    one.output = NULL;
-    say_set_verbosity(SAY_ERRORS);
-    if (sandbox_enter(&one, SANDBOX_RUN, &error) < 0)
-        _exit(1);
-    const int answer = setup_wants(&one, w->path, w->many->stop);
-    (void)!write(pipe, &answer, sizeof(answer));
-    _exit(0);
-}
-
-/* If the process crashes or does not start, the file counts as video: its own run says why. */
-static int wants(Many *m, const char *path)
-{
-    Wanted wanted = {m, path};
-    const ProcessOptions options = {.body = look_at_file, .opaque = &wanted};
-    const char *why;
-    Process process;
-    int answer = 1;
-    char text[64];
-    snprintf(text, sizeof(text), "looking for videos: %d files", ++m->looked);
-    if (m->progress.style == PROGRESS_BAR)
-        say_bottom(text);
-    if (!sandbox_suits(m->options, &why))
-        return setup_wants(m->options, path, m->stop);
-    if (process_start(&process, &options))
-        return answer;
-    while (process_read(&process, &answer, sizeof(answer), LOOK_MS) < 0)
-        if (is_stopped(m))
-            (void)kill(process.pid, SIGTERM);
-    (void)process_wait(&process, -1);
-    return answer;
-}
-
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_ino && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -520,10 +468,7 @@ static int is_output_folder(void *opaque, const char *path, const struct stat *t
 static int take_file(void *opaque, const char *path, const char *below, const struct stat *there)
 {
     Many *m = opaque;
-    const int wanted = S_ISREG(there->st_mode) ? wants(m, path) : 0;
-    if (wanted < 0)
-        return media_fail(&m->error, MEDIA_INPUT, "given up");
-    if (wanted)
+    if (S_ISREG(there->st_mode) && container_promises_video(path))
         return add(m, below, path);
     m->others++;
     return 0;
@@ -672,20 +617,12 @@ static int list_files(Many *m)
 int headless_many_run(const Options *options, atomic_int *stop)
 {
     Many m = {.options = options, .stop = stop, .progress.style = headless_progress(options)};
-    progress_start(&m.progress);
     int code = sandbox_say(options, &m.error);
     if (code >= 0)
         code = list_files(&m);
-    if (m.progress.style == PROGRESS_BAR)
-        say_bottom("");
-    if (code < 0 && is_stopped(&m))
-        say(SAY_ERRORS, "interrupted before the first file was started");
-    else if (code < 0)
+    if (code < 0)
         say(SAY_ERRORS, "%s", m.error.text);
-    if (code >= 0)
-        code = run_files(&m);
-    else
-        code = is_stopped(&m) ? EXIT_INTERRUPTED : -code;
+    code = code >= 0 ? run_files(&m) : -code;
     text_list_free(&m.made);
     text_list_free(&m.told);
     free(m.slots);

@@ -224,21 +224,6 @@ int setup_source_again(Source **source, const Options *o, struct SharedPipe *pip
     return ret;
 }
 
-int setup_wants(const Options *options, const char *path, const atomic_int *stop)
-{
-    SourceOptions wanted = source_options(options, path, stop);
-    Source *source = NULL;
-    MediaError error = {0};
-    int no_video = 0;
-    wanted.note = NULL;
-    wanted.no_video = &no_video;
-    const int opens = source_open(&source, &wanted, &error) >= 0;
-    source_close(&source);
-    if (!opens && atomic_load(stop))
-        return -1;
-    return opens || (!no_video && container_promises_video(path));
-}
-
 int setup_start_opening(SourceOpening **opening, const Options *options, const char *path,
                         const atomic_int *stop, MediaError *error)
 {

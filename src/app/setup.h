@@ -57,10 +57,6 @@ int setup_source_again(Source **source, const Options *options, struct SharedPip
 int setup_start_opening(SourceOpening **opening, const Options *options, const char *path,
                         const atomic_int *stop, MediaError *error);
 
-/* Returns 1 if the file is a video, or cannot be opened but is named like one; 0 if not; -1 if
- * stopped. */
-int setup_wants(const Options *options, const char *path, const atomic_int *stop);
-
 /* True if a file must be read in real time, since the output is watched. */
 bool setup_is_paced(const Options *options, const Source *source);
 

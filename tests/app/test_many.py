@@ -61,9 +61,8 @@ class Names(ManyCase):
     def folder_of_all(self):
         """Makes the folder "in": two videos, a picture, a video in a subfolder, and other files."""
         self.put("in/b.mkv", "in/a.webm", "in/sub/c.mkv", "in/.hidden.mkv", "in/.folder/d.mkv", "in/o.mkv.lumeq/0.mkv")
-        os.rename(self.path("in/a.webm"), self.path("in/a"))  # told by what is in it
         make(self.path("in/p.png"), "-frames:v", 1, seconds=0.04)
-        ffmpeg("-f", "lavfi", "-t", 0.2, "-i", "sine", self.path("in/sound.mp4"))
+        ffmpeg("-f", "lavfi", "-t", 0.2, "-i", "sine", self.path("in/sound.m4a"))
         for name, text in (("notes.txt", b"a\n"), ("s.srt", b"1\n00:00:00,000 --> 00:00:01,000\nhi\n\n"),
                            ("noise.bin", bytes(range(7, 256)) * 9)):
             self.write("in/" + name, text)
@@ -71,7 +70,7 @@ class Names(ManyCase):
         os.mkfifo(self.path("in/fifo.mkv"))
 
     def test_folder(self):
-        """Its videos are found by opening files; one message counts the others."""
+        """Its videos are found by their names; one message counts the others."""
         self.folder_of_all()
         result = self.done("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv"])
@@ -90,7 +89,6 @@ class Names(ManyCase):
         self.assertEqual(self.files(), ["notes.txt"])
 
     def test_failures_in_a_folder_are_reported(self):
-        """A message names files that should be videos by their names, but cannot be opened."""
         self.put("in/a.mkv")
         self.write("in/b.mp4", b"")
         self.write("in/c.mkv", bytes(range(7, 256)) * 9)
@@ -253,7 +251,6 @@ class Failures(ManyCase):
         self.assertEqual(len(re.findall("'out/p", lumeq("in", "-o", "out/", "-y", "-v", cwd=self.folder).err)), 29)
         self.assertEqual(len(lumeq("in", "-o", "out/", "--resume", cwd=self.folder).lines), 2)
         shown = self.on_terminal("in", "-o", "out/", "-y", code=INPUT, cwd=self.folder)
-        self.assertRegex(shown, r"looking for videos: 30 files")
         self.assertRegex(shown, r"[12]\d/30 files ")
         self.assertEqual(len(re.findall("lumeq:", shown)), 3)
 

@@ -39,7 +39,6 @@ typedef struct SourceOptions {
     bool force_dolby_vision; /* accept profile 5, although its first plane is not luma */
     /* for source_open(): > 0: determine Source.largest_width up to this position */
     int64_t find_largest_us;
-    int *no_video;                  /* set to 1 if the input is readable but not a video; or NULL */
     bool *answered;                 /* set to true if the input had data; or NULL */
     const struct Source *within;    /* the reconnecting source of this connection, or NULL */
     void (*note)(const char *line); /* receives notes about choices; or NULL */

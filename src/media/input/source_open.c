@@ -798,8 +798,6 @@ static int take_result(SourceOpening **opening, Source **source, MediaError *err
     else if (ret >= 0)
         ret = source_take_video(o->source, error);
     const SourceOptions *options = &o->source->options;
-    if (options->no_video)
-        *options->no_video = o->source->no_video;
     if (options->answered)
         *options->answered = o->error.fault >= 0 || o->source->no_video;
     if (ret >= 0) {
