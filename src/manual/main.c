@@ -1,5 +1,5 @@
-/* lumeq-manual HEADER DATE FOLDER: writes the manual pages during the build, with roff's "man"
- * macros, from the tables of the programs and the comments of the public header. */
+/* lumeq-manual DATE FOLDER: writes the manual pages during the build, with roff's "man" macros,
+ * from the tables of the programs. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -14,9 +14,7 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static FILE *page;
-static const char *header_path; /* of the public header */
-static bool below_heading;      /* groff warns about a break there */
-static bool failed;
+static bool below_heading; /* groff warns about a break there */
 
 /* ---- roff ---- */
 
@@ -87,15 +85,6 @@ static void put_term(const char *term, const char *text)
     put_line(text);
 }
 
-/* Prints lines as they are. */
-static void put_lines(const char *const *lines, int count)
-{
-    fputs(".nf\n", page);
-    for (int i = 0; i < count; i++)
-        put_line(lines[i]);
-    fputs(".fi\n", page);
-}
-
 static void put_title(const char *name, int section, const char *date, const char *what)
 {
     fprintf(page,
@@ -108,8 +97,7 @@ static void put_title(const char *name, int section, const char *date, const cha
 /* ---- lumeq(1) ---- */
 
 static const HelpPair files[] = {
-    {"$XDG_CONFIG_HOME/lumeq/config",
-     "Settings, see lumeq(5). XDG_CONFIG_HOME defaults to ~/.config."},
+    {"$XDG_CONFIG_HOME/lumeq/config", "Settings. XDG_CONFIG_HOME defaults to ~/.config."},
     {"OUTPUT.lumeq/", "Finished parts of --jobs or lumeq plan. Removed once OUTPUT is complete."},
     {"OUTPUT.sample.png", "The pictures of --sample."},
     {"NAME.partial.EXT", "The finished part of OUTPUT, NAME.EXT, after an interrupted run."},
@@ -187,49 +175,8 @@ static void page_program(const char *date)
     put_pairs("Environment", environment);
     put_pairs("Examples", examples);
     put_heading("See also");
-    put_line("lumeq(5), lumeq-bench(1), liblumeq(3)");
+    put_line("lumeq-bench(1)");
 }
-
-/* ---- lumeq(5) ---- */
-
-static void page_settings(const char *date)
-{
-    static const char *const lines[] = {"strength = 0.6", "vcodec = libx265      # a comment",
-                                        "vopt = \"x265-params=keyint=50\"",
-                                        "no-metadata = yes     # flags take yes or no"};
-    const char *heading = NULL;
-    put_title("lumeq", 5, date, "the settings file of lumeq");
-    put_heading("Description");
-    put_paragraph("lumeq reads $XDG_CONFIG_HOME/lumeq/config, by default ~/.config/lumeq/config, "
-                  "or the regular file given with --config.");
-    for (const HelpPair *p = option_topics; p->left; p++)
-        if (strcmp(p->left, "The settings file") == 0)
-            put_paragraph(p->text);
-    put_paragraph("lumeq refuses a wrong line and names file, line and allowed values. "
-                  "--no-config ignores the file, and -v names the file in use. Options for a "
-                  "single run are taken from the command line only.");
-    put_heading("Example");
-    put_lines(lines, COUNT(lines));
-    put_heading("Settings");
-    for (int i = 0; i < option_count; i++) {
-        const Option *o = &option_table[i];
-        const char *choices = o->choices ? o->choices : "";
-        char term[512];
-        heading = o->name ? heading : o->help;
-        if (!o->name || (o->flags & OPTION_ONCE))
-            continue;
-        if (heading)
-            put_subheading(heading);
-        heading = NULL;
-        snprintf(term, sizeof(term), "%s = %s", o->name,
-                 o->type == OPTION_FLAG ? "yes|no" : choices);
-        put_term(term, o->help);
-    }
-    put_heading("See also");
-    put_line("lumeq(1)");
-}
-
-/* ---- lumeq-bench(1) ---- */
 
 static void page_bench(const char *date)
 {
@@ -260,104 +207,23 @@ static void page_bench(const char *date)
     put_line("lumeq(1)");
 }
 
-/* ---- liblumeq(3) ---- */
-
-#define MARK "LUMEQ_API " /* not shown to callers */
-
-static int begins(const char *line, const char *with)
-{
-    return strncmp(line, with, strlen(with)) == 0;
-}
-
-/* Prints a line of a comment; indented ones are examples. Returns 0 at the comment's end. */
-static int put_comment(char *line)
-{
-    char *end = strstr(line, "*/");
-    if (end)
-        *end = '\0';
-    line += strspn(line, "/* ") > 3 ? 2 : strspn(line, "/* ");
-    if (*line == ' ')
-        put_lines((const char *const[]){line + 1}, 1);
-    else if (*line)
-        put_line(line);
-    else if (!end)
-        put_break();
-    return !end;
-}
-
-/* The library's page has the header's comments as text, and declarations below theirs. */
-static void page_library(const char *date)
-{
-    enum { BETWEEN, COMMENT, DESCRIBED, DECLARATION, SKIPPED } part = BETWEEN;
-    char line[256];
-    size_t aligned = 0; /* surplus indentation of further lines */
-    int declared = 0;
-    FILE *header = fopen(header_path, "r");
-    put_title("liblumeq", 3, date, "equalize the luma of video frames");
-    put_heading("Synopsis");
-    put_lines((const char *const[]){"#include <lumeq/lumeq.h>", "",
-                                    "cc program.c $(pkg-config --cflags --libs lumeq)"},
-              3);
-    put_heading("Description");
-    while (header && fgets(line, sizeof(line), header)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (part == BETWEEN && begins(line, "/* ----")) {
-            char *name = line + strspn(line, "/* -");
-            name[strcspn(name, "-") - 1] = '\0';
-            put_heading(name);
-        } else if (part == COMMENT || (part == BETWEEN && begins(line, "/*"))) {
-            if (part == BETWEEN)
-                put_break();
-            part = put_comment(line) ? COMMENT : DESCRIBED;
-        } else if (!*line) {
-            part = BETWEEN;
-        } else if (part == SKIPPED || begins(line, "#if") || begins(line, "#include") ||
-                   begins(line, "#endif")) {
-            part = SKIPPED;
-        } else {
-            const char *text = line + (begins(line, MARK) ? strlen(MARK) : 0);
-            if (*line != ' ')
-                aligned = text > line ? strlen(MARK) : 0;
-            else if (strspn(line, " ") >= aligned)
-                text = line + aligned;
-            if (part == BETWEEN)
-                put_break();
-            put_lines(&text, 1);
-            declared += part != DECLARATION;
-            part = DECLARATION;
-        }
-    }
-    put_heading("See also");
-    put_line("lumeq(1)");
-    failed |= declared <= 20 || ferror(header); /* an unexpected form */
-    if (header)
-        fclose(header);
-}
-
-/* ---- the pages ---- */
-
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*write)(const char *date);
-    } pages[] = {{"lumeq.1", page_program},
-                 {"lumeq.5", page_settings},
-                 {"lumeq-bench.1", page_bench},
-                 {"liblumeq.3", page_library}};
-    if (argc != 4) {
-        fprintf(stderr, "usage: lumeq-manual HEADER DATE FOLDER\n");
+    } pages[] = {{"lumeq.1", page_program}, {"lumeq-bench.1", page_bench}};
+    if (argc != 3) {
+        fprintf(stderr, "usage: lumeq-manual DATE FOLDER\n");
         return 1;
     }
-    header_path = argv[1];
     for (int i = 0; i < COUNT(pages); i++) {
         char path[4096];
-        snprintf(path, sizeof(path), "%s/%s", argv[3], pages[i].name);
+        snprintf(path, sizeof(path), "%s/%s", argv[2], pages[i].name);
         page = fopen(path, "w");
         if (page)
-            pages[i].write(argv[2]);
-        failed |= !page || ferror(page) || fclose(page) != 0;
-        if (failed) {
+            pages[i].write(argv[1]);
+        if (!page || ferror(page) || fclose(page) != 0) {
             fprintf(stderr, "lumeq-manual: cannot make %s: %s\n", path, strerror(errno));
             return 1;
         }

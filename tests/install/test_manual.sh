@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# The manual pages describe each option of the program, each function of the library and each command
-# of the bench, and no formatter complains.
-# Arguments: the folder of the pages, the program, the bench, the public header; or the reason for no
-# pages.
+# The manual pages describe each option of the program and each command of the bench, and no formatter
+# complains.
+# Arguments: the folder of the pages, the program, the bench; or the reason for no pages.
 set -euo pipefail
 [ $# -gt 1 ] || { echo "skipped: $1"; exit 77; }
-pages=$1 lumeq=$2 bench=$3 header=$4
+pages=$1 lumeq=$2 bench=$3
 failed=0
 
 expect() { # PAGE WORD...: roff's \- is a -
@@ -21,22 +20,14 @@ expect() { # PAGE WORD...: roff's \- is a -
 read -ra options <<<"$("$lumeq" --help=full | grep -oE '^ *(-[a-z], )?--[a-z][a-z-]*' | grep -oE -- '--.*' | tr '\n' ' ')"
 [ "${#options[@]}" -gt 80 ] || { echo "the help is not understood" >&2; exit 1; }
 expect lumeq.1 "${options[@]}"
-read -ra functions <<<"$(grep -oE 'lumeq_[a-z_]+\(' "$header" | sort -u | tr '\n' ' ')"
-expect liblumeq.3 "${functions[@]}" LUMEQ_ERR_UNAVAILABLE
 for command in histogram equalize streams; do
     read -ra options <<<"$("$bench" "$command" --help | grep -oE '^  --[a-z-]+' | tr '\n' ' ')"
     expect lumeq-bench.1 "$command" "${options[@]}"
 done
 expect lumeq.1 OUTPUT.lumeq/ OUTPUT.sample.png NAME.partial.EXT --sample --report --doctor
-expect lumeq.5 strength deflicker no-metadata
-# Options of a single run are no settings.
-if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^\.B (output|overwrite|ss) ='; then
-    echo "lumeq.5: what the file does not take" >&2
-    failed=1
-fi
 
 formatters=0
-for page in lumeq.1 lumeq.5 lumeq-bench.1 liblumeq.3; do
+for page in lumeq.1 lumeq-bench.1; do
     said=
     if command -v groff >/dev/null && groff -v >/dev/null 2>&1; then
         formatters=1
