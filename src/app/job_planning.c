@@ -309,7 +309,7 @@ static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameRead
             (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
              !(is_first && damage_any(&measures->damage.damage))))
             return 0;
-        say(SAY_DETAILS, "part %d is measured again, from further back", part);
+        say(SAY_DETAILS, "measuring part %d again, from further back", part);
         frame_reader_close(reader);
         if (measure_part(f, part, FFMAX(measures->seek_us - step, -1), &frames) < 0)
             return f->error.fault;

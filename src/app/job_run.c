@@ -35,7 +35,6 @@
 #define MOST_DEVICES 64
 #define MOST_SLOTS 256 /* --jobs */
 #define RESUME "; --resume continues"
-#define TRIES 2 /* for each part and step */
 
 enum { PLAN, MEASURE, SEGMENT, JOIN, COMMANDS, FINISH = COMMANDS };
 
@@ -53,12 +52,6 @@ typedef struct Worker {
     Answer answer;
 } Worker;
 
-/* A part of the current step. */
-typedef struct Todo {
-    int tries;
-    int taken; /* a process makes it, or it is done */
-} Todo;
-
 typedef struct JobRun {
     const Options *options;
     atomic_int *stop;
@@ -71,8 +64,8 @@ typedef struct JobRun {
     Worker *slots;
     ProgressShare *shares; /* by slot, in memory shared with the processes */
     int slot;              /* of the process that is being started */
-    Todo *parts;           /* of the step */
-    int count;             /* of them; 1 in steps of the whole film */
+    bool *taken;           /* by part: a process makes it, or it is done */
+    int count;             /* of parts; 1 in steps of the whole film */
     int64_t before;        /* frames of parts that are done */
     int said;              /* a message of a part was shown */
     int code;              /* exit code of the last step of the film */
@@ -156,34 +149,32 @@ static int take_step(JobFilm *f, int step, int part, int *code)
     }
 }
 
-/* Takes the options for `lumeq plan` from the command line, or reads the plan and adds the options
- * of this machine. */
+/* A step of this run has its options, with its share of the machine. */
 static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
 {
-    static const char *const backends[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
     const Options *o = r->options;
-    const int share = process_cores() / at_a_time(r);
-    const int backend = is_of_parts(r) && r->device_count ? o->backend : LUMEQ_BACKEND_CPU;
-    char threads[MOST_TEXT], gpu[MOST_TEXT], timeout[MOST_TEXT];
-    char *arguments[] = {threads, gpu, timeout, (char *)backends[backend], (char *)"-y"};
-    MediaError ignored = {0};
-    Source *source = NULL;
+    char program[400];
+    f->options = *o;
+    f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
+    f->options.inputs = NULL;
+    f->options.output_folder = NULL;
+    f->options.device = w->device;
     if (r->step == PLAN) {
-        f->options = *o;
-        f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
-        f->options.inputs = NULL;
-        f->options.device = w->device;
+        MediaError ignored = {0};
+        Source *source = NULL;
         if (o->jobs <= 0) /* without a source it fails later */
             (void)setup_source_again(&source, o, NULL, NULL, f->stop, &ignored);
         f->plan.jobs = job_run_at_a_time(o, source ? source->video->codecpar->height : 0);
         source_close(&source);
         return 0;
     }
-    snprintf(threads, sizeof(threads), "--threads=%d",
-             o->threads > 0 ? (int)o->threads : FFMAX(share, 1));
-    snprintf(gpu, sizeof(gpu), "--device=%d", w->device);
-    snprintf(timeout, sizeof(timeout), "--open-timeout=%g", o->open_timeout);
-    return job_film_read(f, r->path, o->overwrite ? 5 : 4, arguments);
+    if (o->threads <= 0)
+        f->options.threads = FFMAX(process_cores() / at_a_time(r), 1);
+    if (!is_of_parts(r) || !r->device_count)
+        f->options.backend = LUMEQ_BACKEND_CPU;
+    job_program(program, sizeof(program));
+    const int ret = job_plan_read(&f->plan, r->path, program, &f->error);
+    return ret < 0 ? ret : job_input_check(&f->plan, &f->error);
 }
 
 static void end_at_once(int number)
@@ -228,23 +219,20 @@ static int run_worker(void *run, int pipe)
     return ret < 0 ? -ret : code;
 }
 
-/* Starts the next part; parts that failed come first. */
 static int start_next(void *run, int slot, Process *process)
 {
     JobRun *r = run;
     const ProcessOptions options = {.body = run_worker, .opaque = r};
-    int next = -1;
-    for (int i = 0; i < r->count; i++)
-        if (!r->parts[i].taken && (next < 0 || r->parts[i].tries > r->parts[next].tries))
-            next = i;
-    if (next < 0)
+    int next = 0;
+    while (next < r->count && r->taken[next])
+        next++;
+    if (next == r->count)
         return 0;
     r->slots[slot] =
         (Worker){.part = next, .device = r->device_count ? r->devices[slot % r->device_count] : 0};
     r->shares[slot] = (ProgressShare){0};
     r->slot = slot;
-    r->parts[next].tries++;
-    r->parts[next].taken = 1;
+    r->taken[next] = true;
     const int reason = process_start(process, &options);
     return reason ? media_fail(&r->film.error, MEDIA_OUTPUT, "cannot start a process: %s",
                                strerror(reason))
@@ -273,16 +261,12 @@ static int end_step_of(void *run, int slot, int status)
     }
     if (atomic_load(r->stop) || error->fault)
         return 0;
-    Todo *part = &r->parts[w.part];
-    part->taken = part->tries >= TRIES || (!is_of_parts(r) && code > 0);
-    if (!part->taken)
-        return 0;
     if (is_of_parts(r))
         snprintf(name, sizeof(name), "part %d: ", w.part);
     return code >= 0 && w.answer.error.text[0]
                ? media_fail(error, av_clip(-code, MEDIA_OUTPUT, MEDIA_USAGE), "%s%s", name,
                             w.answer.error.text)
-               : media_fail(error, MEDIA_OUTPUT, "%sits process failed twice: %s", name,
+               : media_fail(error, MEDIA_OUTPUT, "%sits process failed: %s", name,
                             WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it exited");
 }
 
@@ -313,14 +297,14 @@ static int run_step(JobRun *r, int step)
     r->count = is_of_parts(r) ? f->plan.part_count : 1;
     const int jobs = at_a_time(r);
     int done = 0;
-    r->parts = calloc((size_t)r->count, sizeof(*r->parts));
+    r->taken = calloc((size_t)r->count, sizeof(*r->taken));
     r->slots = calloc((size_t)jobs, sizeof(*r->slots));
     r->shares = mmap(NULL, (size_t)jobs * sizeof(*r->shares), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const int has_memory = r->parts && r->slots && r->shares != MAP_FAILED;
+    const int has_memory = r->taken && r->slots && r->shares != MAP_FAILED;
     for (int i = 0; has_memory && step == SEGMENT && i < r->count; i++)
         if (film_joiner_has(&f->plan, i)) {
-            r->parts[i].taken = 1;
+            r->taken[i] = true;
             r->before += f->plan.parts[i].frames;
             done++;
         }
@@ -343,7 +327,7 @@ static int run_step(JobRun *r, int step)
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
     if (!has_memory || process_pool_run(&pool) < 0)
         (void)media_no_memory(&f->error, MEDIA_OUTPUT); /* keeps an earlier error */
-    free(r->parts);
+    free(r->taken);
     free(r->slots);
     if (r->shares != MAP_FAILED)
         (void)munmap(r->shares, (size_t)jobs * sizeof(*r->shares));

@@ -26,6 +26,15 @@ static int interrupted(JobFilm *f)
     return media_fail(&f->error, MEDIA_INPUT, "interrupted");
 }
 
+static bool is_ready(JobFilm *f)
+{
+    if (!f->plan.ready)
+        (void)media_fail(&f->error, MEDIA_USAGE,
+                         "the plan is not finished: run lumeq measure PLAN K for each part, then "
+                         "lumeq plan PLAN");
+    return f->plan.ready;
+}
+
 /* ---- a part ---- */
 
 typedef struct Segment {
@@ -198,11 +207,8 @@ static int write_segment(Segment *s)
 int job_step_segment(JobFilm *f, int part)
 {
     Segment s = {.film = f, .number = part};
-    if (!f->plan.ready)
-        return media_fail(
-            &f->error, MEDIA_USAGE,
-            "the plan is not finished: run lumeq measure PLAN K for each listed part, "
-            "then lumeq plan PLAN");
+    if (!is_ready(f))
+        return f->error.fault;
     if (part >= f->plan.part_count) {
         say(SAY_NORMAL, "part %d is empty: the film cannot be cut into that many parts", part);
         return 0;
@@ -388,10 +394,8 @@ static int open_join(Joining *j)
     j->packet = av_packet_alloc();
     if (!j->packet)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
-    if (!f->plan.ready)
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "the plan is not finished: lumeq measure PLAN K and lumeq plan PLAN come "
-                          "first, then lumeq segment PLAN K");
+    if (!is_ready(f))
+        return f->error.fault;
     /* An edited plan may name any file as its statistics, so these never replace a file. */
     if (f->options.overwrite && !f->local && f->plan.rows && access(f->plan.rows, F_OK) == 0)
         return media_fail(&f->error, MEDIA_USAGE,

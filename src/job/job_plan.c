@@ -163,38 +163,24 @@ static void put_field(KeyText *text, const Field *f)
         key_text_add(text, f->key, "%s", f->text ? *f->text : numbers);
 }
 
-/* Makes the text of the plan, which the caller frees in any case, and sets the plan's mark. */
-static int make_text(JobPlan *plan, KeyText *text, MediaError *error)
-{
-    Field fields[FIELDS];
-    list_fields(plan, fields);
-    key_text_add(text, TITLE, "%d", JOB_PLAN_VERSION);
-    for (int i = 0; i < FIELDS; i++)
-        put_field(text, &fields[i]);
-    for (int i = 0; i < plan->arguments.count; i++)
-        key_text_add(text, "argument", "%s", plan->arguments.all[i]);
-    for (int i = 0; i < plan->part_count; i++) {
-        const Field part = part_field(&plan->parts[i]);
-        put_field(text, &part);
-    }
-    plan->mark = key_text_end(text);
-    return text->failed ? media_no_memory(error, MEDIA_OUTPUT) : 0;
-}
-
-int job_plan_set_mark(JobPlan *plan, MediaError *error)
-{
-    KeyText text = {0};
-    const int ret = make_text(plan, &text, error);
-    key_text_free(&text);
-    return ret;
-}
-
 int job_plan_write(JobPlan *plan, MediaError *error)
 {
     KeyText text = {0};
-    int ret = make_text(plan, &text, error);
-    if (ret >= 0)
-        ret = output_file_save(job_path(plan->folder, "plan").text, text.text, text.size, error);
+    Field fields[FIELDS];
+    list_fields(plan, fields);
+    key_text_add(&text, TITLE, "%d", JOB_PLAN_VERSION);
+    for (int i = 0; i < FIELDS; i++)
+        put_field(&text, &fields[i]);
+    for (int i = 0; i < plan->arguments.count; i++)
+        key_text_add(&text, "argument", "%s", plan->arguments.all[i]);
+    for (int i = 0; i < plan->part_count; i++) {
+        const Field part = part_field(&plan->parts[i]);
+        put_field(&text, &part);
+    }
+    plan->mark = key_text_end(&text);
+    const JobPath path = job_path(plan->folder, "plan");
+    const int ret = text.failed ? media_no_memory(error, MEDIA_OUTPUT)
+                                : output_file_save(path.text, text.text, text.size, error);
     key_text_free(&text);
     return ret;
 }

@@ -93,9 +93,6 @@ int job_input_check(const JobPlan *plan, MediaError *error);
  * one that planned. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
-/* Sets the mark that the plan will have when it is written. MEDIA_OUTPUT: out of memory. */
-int job_plan_set_mark(JobPlan *plan, MediaError *error);
-
 /* Writes the plan to its folder, and sets its mark. MEDIA_OUTPUT. */
 int job_plan_write(JobPlan *plan, MediaError *error);
 

@@ -12,56 +12,45 @@
 #define LAST_KEY "end "
 #define LAST_LINE 13 /* bytes: "end 01234567\n" */
 
-static void append(KeyText *t, const char *bytes, size_t size)
-{
-    if (t->size + size + 1 > t->room) {
-        const size_t room = 2 * (t->size + size + 1);
-        char *larger = realloc(t->text, room);
-        t->failed |= !larger;
-        if (!larger)
-            return;
-        t->text = larger;
-        t->room = room;
-    }
-    memcpy(t->text + t->size, bytes, size);
-    t->size += size;
-    t->text[t->size] = '\0';
-}
-
 void key_text_add(KeyText *t, const char *key, const char *format, ...)
 {
     char *value = NULL;
     va_list args;
+    if (!t->file)
+        t->file = open_memstream(&t->text, &t->size);
     va_start(args, format);
-    const int length = vasprintf(&value, format, args);
+    t->failed |= !t->file || vasprintf(&value, format, args) < 0;
     va_end(args);
-    t->failed |= length < 0;
-    if (length < 0)
+    if (t->failed)
         return;
-    append(t, key, strlen(key));
-    append(t, " ", 1);
+    fprintf(t->file, "%s ", key);
     for (const char *c = value; *c; c++) {
-        char escaped[4];
         const unsigned char byte = (unsigned char)*c;
-        const int plain = byte >= ' ' && byte != '%' && byte != 0x7f;
-        snprintf(escaped, sizeof(escaped), plain ? "%c" : "%%%02x", byte);
-        append(t, escaped, plain ? 1 : 3);
+        const bool is_plain = byte >= ' ' && byte != '%' && byte != 0x7f;
+        fprintf(t->file, is_plain ? "%c" : "%%%02x", byte);
     }
-    append(t, "\n", 1);
+    putc('\n', t->file);
     free(value);
 }
 
 uint32_t key_text_end(KeyText *t)
 {
-    const uint32_t sum = checksum(0, t->text, t->size);
-    char line[LAST_LINE + 1];
-    snprintf(line, sizeof(line), LAST_KEY "%08x\n", sum);
-    append(t, line, LAST_LINE);
+    uint32_t sum = 0;
+    if (t->failed || fflush(t->file) != 0) {
+        t->failed = 1;
+        return 0;
+    }
+    sum = checksum(0, t->text, t->size);
+    fprintf(t->file, LAST_KEY "%08x\n", sum);
+    t->failed |= fclose(t->file) != 0;
+    t->file = NULL;
     return sum;
 }
 
 void key_text_free(KeyText *t)
 {
+    if (t->file)
+        (void)fclose(t->file);
     free(t->text);
     *t = (KeyText){0};
 }

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* {0} is an empty one. */
 typedef struct KeyText {
+    FILE *file; /* that writes the text; NULL before and after */
     char *text;
-    size_t size, room;
+    size_t size;
     int failed; /* out of memory */
 } KeyText;
 

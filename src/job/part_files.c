@@ -382,8 +382,6 @@ void film_measures_close(FilmMeasures *f)
     lumeq_measure_free(&f->measure);
 }
 
-/* ---- curves ---- */
-
 int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error)
 {
     FrameReader *r = reader;

@@ -180,7 +180,8 @@ class Equal(JobCase):
                                        (dark, "--mode", "clahe"), (dark, "--deflicker", "0.5"),
                                        (film(), "--ss", "0.9", "--to", "3.1"), (film(), "--mode", "off"),
                                        (film(), "--ss", "0.5", "--frames", "50"), (film(), "--reference"),
-                                       (film(), "--overlay")], 6):
+                                       (film(), "--overlay"), (film(), "--compare", "split"),
+                                       (film(), "--compare", "side")], 6):
             with self.subTest(os.path.basename(source) + " " + " ".join(options)):
                 self.check(source, *options)
         for parts in some((1, 7)):
@@ -338,14 +339,6 @@ class Steps(JobCase):
         self.refused(finish(start("segment", plan, "-q", env=env)), USAGE, "SLURM_ARRAY_TASK_ID")
         self.joined(plan)
 
-    def test_in_the_folder_itself(self):
-        """Commands work inside the job's folder, which is then removed."""
-        plan = self.plan(film(), parts=1)
-        folder = os.path.dirname(plan)
-        for step in (("segment", "plan", 0), ("join", "plan")):
-            self.ok(*step, "-q", cwd=folder)
-        self.assertEqual(self.files(), ["out.mkv"])
-
     def test_each_step_can_be_repeated(self):
         plan = self.plan(film())
         text = self.text(plan)
@@ -362,14 +355,6 @@ class Steps(JobCase):
         state = os.stat(out)
         self.refused(lumeq("join", plan), INPUT, "there is no plan", "out.mkv")
         self.assertEqual(os.stat(out), state)
-
-    def test_two_at_once_do_no_harm(self):
-        plan = self.plan(film(), "--stats", self.path("s.csv"), parts=1)
-        both = [start("segment", plan, "0", "-q", "-y") for _ in range(2)]
-        for process in both:
-            self.ends(process)
-        self.joined(plan)
-        self.assertEqual(self.files(), ["out.mkv", "s.csv"])
 
     def test_files_with_the_names_of_commands(self):
         for word in ("plan", "measure", "segment", "join"):
@@ -619,13 +604,6 @@ class BadInput(JobCase):
         self.ok("join", self.made, "-y", "-q")
         self.assertEqual(len(frames(self.path("out.mkv"))), 101)
 
-    def test_only_allotted_cores_count(self):
-        mine = min(os.sched_getaffinity(0))
-        p = subprocess.run(["taskset", "-c", str(mine), LUMEQ, "plan", self.source, "-o", self.path("one.mkv"),
-                            "--vcodec", "ffv1", "-q"], env=environment(), check=False, timeout=LIVENESS)
-        self.assertEqual(p.returncode, DONE)
-        self.assertIn("encoder-threads 2\n", self.text(self.path("one.mkv.lumeq/plan")))
-
     def test_another_input(self):
         os.utime(self.source, ns=(1, 1))
         self.refused(lumeq("segment", self.made, "0"), INPUT, "in.mkv", "time differs")
@@ -760,18 +738,6 @@ class Run(JobCase):
         found = glob.glob("/proc/%d/task/*/children" % process.pid)
         return [int(pid) for name in found for pid in read_or_nothing(name).split()]
 
-    def test_a_part_whose_process_dies_is_made_again(self):
-        process = self.job("-q")
-        self.addCleanup(process.kill)
-        self.assertTrue(wait_for(lambda: self.children(process) or process.poll() is not None))
-        killed = self.children(process)[:1]
-        for pid in killed:
-            os.kill(pid, signal.SIGKILL)
-        result = finish(process)
-        self.assertTrue(killed, "no part was made by a process of its own")
-        self.assertEqual(result.code, DONE, str(result))
-        self.is_film()
-
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_synced_before_it_has_a_name(self):
         """Every file is synced before its rename, and the folder after it."""
@@ -875,20 +841,6 @@ class Run(JobCase):
         self.assertEqual(self.read("out.mkv"), before)
         self.ok("join", plan, "-y", "-q")
         self.is_film()
-
-    def test_lost_plan(self):
-        """Left parts show that the job never ended; a folder with only other files does not."""
-        job = self.job_of(film(), "--parts", 3)
-        plan = self.plan(film())
-        self.segments(plan)
-        os.unlink(plan)
-        self.write("out.mkv", b"another film")
-        self.refused(lumeq(*job, "--resume"), USAGE, "out.mkv", "exists", "-y")
-        self.write("out.mkv.lumeq/letter", b"")
-        self.ok(*job, "--resume", "-y", "-q")
-        self.is_film()
-        self.assertEqual(self.files(self.path("out.mkv.lumeq")), ["letter"])
-        self.assertIn("is done", self.ok(*job, "--resume").err)
 
 
 @unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
