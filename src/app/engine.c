@@ -186,8 +186,6 @@ void engine_close(Engine *engine)
     lumeq_context_destroy(&engine->context);
 }
 
-/* ---- --hwdec ---- */
-
 /* From this number of cores on, software decodes faster than the one NVDEC engine that a video can
  * use, at 1080p and 4K alike. */
 static const struct {

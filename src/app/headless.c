@@ -59,7 +59,6 @@ typedef struct Run {
     Trial *trial; /* or NULL */
     RunFigures figures;
     RunResult *many;  /* of one of several files, or NULL */
-    int days;         /* of video in pieces, as last told */
     int64_t lost;     /* frames lost with a GPU */
     Missed missed;    /* by a camera */
     char damage[768]; /* known losses, or "" */
@@ -364,18 +363,11 @@ static int show_progress(void *opaque, Frame *f)
     Run *run = opaque;
     Progress *p = &run->progress;
     const AVFrame *frame = f->out;
-    char counts[128];
     p->frame++;
     p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     p->bytes = run->writer ? writer_bytes(run->writer) : -1;
     p->held = run->writer ? writer_held(run->writer) : 0;
     progress_update(p);
-    const int days = (int)(p->time / (24 * 60 * 60));
-    if (days > run->days && run->options->segment_time > 0) { /* a long recording */
-        run->days = days;
-        say(SAY_NORMAL, "%s: %d h so far: %s%.2f GB", media_quote(run->options->output), 24 * days,
-            print_counts(run, counts, sizeof(counts)), (double)p->bytes / 1e9);
-    }
     return 0;
 }
 

@@ -85,8 +85,6 @@ static bool says_little(const Many *m)
     return m->count > SCREENFUL && !m->options->verbose;
 }
 
-/* ---- folders ---- */
-
 /* Makes the missing folders of an output, from the folder of all outputs on, whose parent has to
  * exist, and notes them, to be removed at the end if they are empty. Returns 0, or -1 with the
  * reason. */
@@ -277,8 +275,6 @@ static int end_file(void *many, int slot, int status)
     fail(m, file, EXIT_INPUT, why);
     return 0;
 }
-
-/* ---- progress ---- */
 
 /* Counts bytes of input: durations are only known once files are opened. */
 static void show_progress(void *many)

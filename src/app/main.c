@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,6 @@
 #include "media/input/url.h"
 #include "media/log.h"
 #include "media/output/codec_list.h"
-#include "media/process.h"
 #include "media/text_list.h"
 #include "player/sound/microphone.h"
 
@@ -114,72 +112,14 @@ static void print_microphones(void)
     text_list_free(&names);
 }
 
-#define SECONDS 20 /* a working driver answers within this time */
-#define MAX_ANSWER 32768
-
-/* In a child process, since drivers may hang or crash: writes "NAME REASON", or "NAME " if the
- * encoder opens, for each hardware encoder. */
-static int try_hardware(void *opaque, int output)
-{
-    const AVCodec *codec;
-    void *at = NULL;
-    FILE *to = fdopen(output, "w");
-    const int null = open("/dev/null", O_RDWR);
-    (void)opaque;
-    for (int fd = 0; null >= 0 && fd <= 2; fd++)
-        (void)dup2(null, fd); /* libraries print messages */
-    while (to && (codec = codec_list_next(&at, 1))) {
-        MediaError error = {0};
-        const int works = codec_list_try(codec, &error) >= 0;
-        fprintf(to, "%s %s\n", codec->name, works ? "" : error.text);
-        fflush(to);
-    }
-    _exit(0); /* skip exit handlers of drivers */
-}
-
-/* Prints the hardware encoders that work, or the others with the reason, from the answer of
- * try_hardware(). */
-static void print_hardware(const char *answer, int working)
-{
-    const AVCodec *codec;
-    void *at = NULL;
-    while ((codec = codec_list_next(&at, 1))) {
-        const size_t n = strlen(codec->name);
-        const char *reason = "its driver does not respond";
-        int length = (int)strlen(reason);
-        for (const char *line = answer; *line; line += strcspn(line, "\n"), line += *line == '\n')
-            if (strncmp(line, codec->name, n) == 0 && line[n] == ' ') {
-                reason = line + n + 1;
-                length = (int)strcspn(reason, "\n");
-            }
-        const int works = !length;
-        if (works != working)
-            continue;
-        codec_list_encoder(codec, say_answer_line);
-        if (!working)
-            say_answer("   does not work here: %.*s", length, reason);
-    }
-}
-
-/* Tries the hardware encoders and prints all encoders: hardware encoders that work, those of the
- * CPU, then hardware encoders that do not work, each with the reason. */
+/* Hardware encoders come first; --doctor says which of them work. */
 static void print_encoders(void)
 {
-    const ProcessOptions options = {.body = try_hardware};
-    char answer[MAX_ANSWER];
-    const AVCodec *codec;
-    Process process;
-    size_t size = 0;
-    void *at = NULL;
-    if (process_start(&process, &options) == 0) {
-        (void)process_read_all(&process, answer, MAX_ANSWER - 1, &size, SECONDS * 1000);
-        (void)process_wait(&process, 500);
+    for (int hardware = 1; hardware >= 0; hardware--) {
+        void *at = NULL;
+        for (const AVCodec *codec; (codec = codec_list_next(&at, hardware));)
+            codec_list_encoder(codec, say_answer_line);
     }
-    answer[size] = '\0';
-    print_hardware(answer, 1);
-    while ((codec = codec_list_next(&at, 0)))
-        codec_list_encoder(codec, say_answer_line);
-    print_hardware(answer, 0);
 }
 
 /* Prints what --help, --version and the like ask for. Returns the exit code. */

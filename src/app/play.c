@@ -243,8 +243,6 @@ static void set_meter(void *opaque, LumeqRect part, LumeqParams *changed, char *
     *changed = params_of(p);
 }
 
-/* ---- the recording ---- */
-
 static void toggle_recording(void *opaque, const Source *source, char *text, size_t size)
 {
     window_recording_toggle(&((Play *)opaque)->recording, source, text, size);

@@ -238,8 +238,6 @@ void remembered_leave(Remembered *r, const char *path, const struct stat *file, 
     free(place.path);
 }
 
-/* ---- writing ---- */
-
 void remembered_save(Remembered *r, const WindowSettings *settings)
 {
     MediaError error = {0};

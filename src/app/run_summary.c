@@ -51,8 +51,6 @@ Sink figures_sink(RunFigures *r)
     return (Sink){.self = r, .frame = count_frame};
 }
 
-/* ---- at the end ---- */
-
 void figures_say_details(const RunFigures *r, int planned)
 {
     const Pumping *p = &r->pumping;

@@ -1,6 +1,7 @@
 #include "app/sample.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "app/headless.h"
 #include "app/setup.h"
 #include "app/terminal.h"
+#include "app/trial.h"
 #include "media/output/output_file.h"
 #include "media/output/picture_file.h"
 #include "media/small_picture.h"
@@ -29,16 +31,23 @@
 
 #define SHEET_ENDING ".sample.png"
 
-/* ---- the estimate ---- */
-
 /* Key frame interval of encoders that do not tell theirs, like x264 and x265. */
 #define DEFAULT_KEY_INTERVAL 250
 
 /* Frame rate of a film whose packets have no duration. */
 #define DEFAULT_RATE 25.0
 
-/* Sums are over the pieces. Each begins with a key frame; a film has fewer of them. */
-SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int count)
+typedef struct Estimate {
+    double frames;  /* of the film */
+    double seconds; /* of wall clock time */
+    double bytes;   /* of the output */
+    double video;   /* bytes of video packets, included above */
+} Estimate;
+
+/* Estimates a film of this length from trials of pieces with at least one frame each. `bitrate`: 0
+ * or less is constant quality. Sums are over the pieces. Each begins with a key frame; a film has
+ * fewer of them. */
+static Estimate estimate(double length, int64_t bitrate, const Trial *trials, int count)
 {
     double packets = 0, first = 0, rest = 0, seconds = 0, frames = 0, tried = 0;
     double work = 0, other = 0, header = 0, begin = INFINITY;
@@ -57,16 +66,16 @@ SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int 
     const double all = packets + count;
     const double interval = trials->key_interval > 0 ? trials->key_interval : DEFAULT_KEY_INTERVAL;
     tried = tried > 0 ? tried : frames / DEFAULT_RATE;
-    SampleEstimate e = {.frames = film->seconds * all / (seconds > 0 ? seconds : tried)};
+    Estimate e = {.frames = length * all / (seconds > 0 ? seconds : tried)};
     e.seconds = begin + e.frames * work / frames;
-    if (film->bitrate > 0)
-        e.video = film->seconds * (double)film->bitrate / 8;
+    if (bitrate > 0)
+        e.video = length * (double)bitrate / 8;
     else if (packets == 0 || interval <= all / count)
         e.video = e.frames * (first + rest) / all;
     else
         e.video = e.frames * rest / packets +
                   fmax(e.frames / interval, 1) * (first / count - rest / packets);
-    e.bytes = e.video + header + other * film->seconds / tried;
+    e.bytes = e.video + header + other * length / tried;
     return e;
 }
 
@@ -146,13 +155,11 @@ typedef struct Sample {
     char *sheet_path;
     Sheet sheet;
     double from, seconds; /* start of the film in the input, and its length */
-    int is_whole;         /* the film is not longer than its pieces: try all of it */
-    int stills;           /* wanted on the sheet */
     int pieces;
     Trial trials[OPTIONS_SAMPLE_MOST]; /* of the pieces with a picture */
     int tried;                         /* finished trials; the current one follows */
     double begin;                      /* of the current piece, in the film */
-    int first;                         /* stills on the sheet before this piece */
+    bool is_drawn;                     /* it is on the sheet */
     Progress progress;
     MediaError error;
 } Sample;
@@ -188,8 +195,7 @@ static int find_length(Sample *s)
     return ret;
 }
 
-/* Shows the progress. Divides the piece into one section per still, and takes the frame in the
- * middle of each. */
+/* Shows the progress, and takes the frame in the middle of the piece for the sheet. */
 static void take_frame(void *sample, const AVFrame *before, const AVFrame *after, double time)
 {
     Sample *s = sample;
@@ -201,9 +207,8 @@ static void take_frame(void *sample, const AVFrame *before, const AVFrame *after
     if (p->frame <= p->frames)
         p->time = p->duration * (double)p->frame / (double)p->frames;
     progress_update(p);
-    const double length = s->is_whole ? s->seconds / s->stills : PIECE_SECONDS;
-    const int taken = s->sheet.count - s->first;
-    if (taken < (s->is_whole ? s->stills : 1) && t->end - t->begin > (taken + 0.5) * length) {
+    if (!s->is_drawn && t->end - t->begin > fmin(PIECE_SECONDS, s->seconds / s->pieces) / 2) {
+        s->is_drawn = true;
         const int pair = s->sheet.count++;
         s->sheet.pairs[pair].position = s->begin + time - t->begin;
         for (int i = 0; i < 2; i++) {
@@ -222,19 +227,17 @@ static int try_piece(Sample *s, int i)
     Options options = *s->options;
     Trial *trial = &s->trials[s->tried];
     RunResult result = {.trial = trial};
-    s->first = s->sheet.count;
-    s->begin = s->from;
-    if (!s->is_whole) {
-        /* At a different place in each section of the film, so that periodic content does not
-         * appear at the same phase in all pieces. */
-        const double share = s->seconds / s->pieces, length = PIECE_SECONDS + EXTRA_SECONDS;
-        const double place = fmod((i + 1) * GOLDEN, 1);
-        s->begin += fmax(fmin((i + place) * share - PIECE_SECONDS * place, s->seconds - length), 0);
-        options.from_us = llrint(s->begin * AV_TIME_BASE);
-        options.to_us = options.from_us + llrint((PIECE_SECONDS + EXTRA_SECONDS) * AV_TIME_BASE);
-        options.frames = -1; /* to_us ends the piece */
-    }
-    trial->length = s->is_whole ? INFINITY : PIECE_SECONDS;
+    /* At a different place in each section of the film, so that periodic content does not appear at
+     * the same phase in all pieces. */
+    const double share = s->seconds / s->pieces, length = PIECE_SECONDS + EXTRA_SECONDS;
+    const double place = fmod((i + 1) * GOLDEN, 1);
+    const double begin = (i + place) * share - PIECE_SECONDS * place;
+    s->is_drawn = false;
+    s->begin = s->from + fmax(fmin(begin, s->seconds - length), 0);
+    options.from_us = llrint(s->begin * AV_TIME_BASE);
+    options.to_us = options.from_us + llrint(fmin(length, s->seconds) * AV_TIME_BASE);
+    options.frames = -1; /* to_us ends the piece */
+    trial->length = s->seconds > length ? PIECE_SECONDS : INFINITY;
     trial->frame = take_frame;
     trial->opaque = s;
     trial->began = run_now_us() * 1e-6;
@@ -248,7 +251,7 @@ static int try_piece(Sample *s, int i)
     }
     if (code != EXIT_DONE && code != EXIT_DAMAGED && code != EXIT_INTERRUPTED)
         say(SAY_ERRORS, "%s", result.why);
-    if (!s->tried++ && !s->is_whole) { /* the first piece: the others have as many frames */
+    if (!s->tried++) { /* the first piece: the others have as many frames */
         s->progress.frames = trial->frames * s->pieces;
         say_set_verbosity(SAY_ERRORS); /* choices are logged once */
     }
@@ -269,8 +272,7 @@ static void print_size(char *text, size_t size, double bytes)
 
 static void say_estimate(const Sample *s)
 {
-    const SampleFilm of = {.seconds = s->seconds, .bitrate = s->options->bitrate};
-    const SampleEstimate e = sample_estimate(&of, s->trials, s->tried);
+    const Estimate e = estimate(s->seconds, s->options->bitrate, s->trials, s->tried);
     const double pace = e.frames / e.seconds;
     char time[32], bytes[32], video[32], film[32];
     osd_time(llrint(ceil(e.seconds) * AV_TIME_BASE), time, sizeof(time));
@@ -279,11 +281,8 @@ static void say_estimate(const Sample *s)
     print_size(video, sizeof(video), e.video);
     say(SAY_NORMAL, "%s: about %s, at %.*f frames per second, and about %s, including %s of video",
         media_quote(s->options->output), time, pace < 10, pace, bytes, video);
-    if (s->is_whole)
-        say(SAY_NORMAL, "from the whole film, which is no longer than a sample: %s", film);
-    else
-        say(SAY_NORMAL, "from %d piece%s of %.0f s, spread over %s", s->tried,
-            s->tried == 1 ? "" : "s", PIECE_SECONDS + EXTRA_SECONDS, film);
+    say(SAY_NORMAL, "from %d piece%s of %.0f s, spread over %s", s->tried, s->tried == 1 ? "" : "s",
+        fmin(PIECE_SECONDS + EXTRA_SECONDS, s->seconds), film);
     if (s->tried < s->pieces)
         say(SAY_NORMAL, "%d of %d pieces had no picture and were skipped", s->pieces - s->tried,
             s->pieces);
@@ -305,9 +304,9 @@ static int run_pieces(Sample *s)
     output_file_close(&file);
     if (ret < 0 || find_length(s) < 0)
         return -error->fault;
-    s->is_whole = s->seconds <= s->stills * (PIECE_SECONDS + EXTRA_SECONDS);
-    s->pieces = s->is_whole ? 1 : s->stills;
-    s->progress.duration = s->is_whole ? s->seconds : s->pieces * (PIECE_SECONDS + EXTRA_SECONDS);
+    const double length = fmin(PIECE_SECONDS + EXTRA_SECONDS, s->seconds);
+    s->pieces = FFMIN(s->pieces, (int)(s->seconds / length));
+    s->progress.duration = s->pieces * length;
     progress_start(&s->progress);
     int code = EXIT_DONE;
     for (int i = 0; i < s->pieces && (code == EXIT_DONE || code == EXIT_DAMAGED); i++) {
@@ -338,7 +337,7 @@ int sample_run(const Options *options, atomic_int *stop)
         return EXIT_OUTPUT;
     s->options = options;
     s->stop = stop;
-    s->stills = options->sample > 0 ? (int)options->sample : DEFAULT_PIECES;
+    s->pieces = options->sample > 0 ? (int)options->sample : DEFAULT_PIECES;
     s->progress = (Progress){.style = headless_progress(options), .passes = 1, .bytes = -1};
     int code = run_pieces(s);
     if (atomic_load(stop) == RUN_INTERRUPTED)

@@ -631,7 +631,8 @@ static int names_file(const char *value)
     return dot || strchr(value, '/');
 }
 
-int sandbox_suits(const Options *o, const char **why)
+/* True if a run with these options has a sandbox. *why: NULL, or why not. */
+static bool suits_sandbox(const Options *o, const char **why)
 {
     *why = NULL;
     if (o->sandbox == OPTIONS_OFF)
@@ -658,7 +659,7 @@ int sandbox_say(const Options *o, MediaError *error)
 {
     static int is_said; /* also for processes that this one starts */
     const char *why;
-    const int suits = sandbox_suits(o, &why), filters = sandbox_can_filter();
+    const int suits = suits_sandbox(o, &why), filters = sandbox_can_filter();
     const char *lack = suits ? sandbox_lack() : why;
     const int is_usual = o->sandbox == OPTIONS_OFF || o->camera || o->virtual_camera;
     if (lack && suits && o->sandbox == OPTIONS_ON)

@@ -25,9 +25,6 @@ bool sandbox_can_filter(void);
 /* The sentence that says what the sandbox lacks here, or NULL: nothing. */
 const char *sandbox_lack(void);
 
-/* True if a run with these options has a sandbox. *why: NULL, or why not. */
-int sandbox_suits(const Options *options, const char **why);
-
 /* Returns 1, or 0 after a line that says why not, which a process says once, also for those that it
  * starts later. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
 int sandbox_say(const Options *options, MediaError *error);

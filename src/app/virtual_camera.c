@@ -57,8 +57,6 @@ struct VirtualCamera {
     MediaError error;
 };
 
-/* ---- opening ---- */
-
 int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_int *stop,
                         MediaError *error)
 {

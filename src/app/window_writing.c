@@ -69,31 +69,19 @@ static void print_folder(const char *path, char *folder, size_t size)
     snprintf(folder, size, "%.*s", length, slash ? path : ".");
 }
 
-/* mp4 and mov stay what they are, if possible; others become Matroska, which holds all tracks. */
+/* mp4 and mov stay what they are; others, and those with --vcodec, become Matroska, which holds all
+ * tracks and codecs. */
 static char *find_output(const Options *o, const char *path)
 {
     static const char *const kept[][2] = {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}};
-    const char *dot = strrchr(file_name_base(path), '.'), *extension = NULL;
+    const char *dot = strrchr(file_name_base(path), '.'), *extension = "mkv";
     char folder[PATH_MAX];
     print_folder(path, folder, sizeof(folder));
     const bool beside = strchr(path, '/') && access(folder, W_OK | X_OK) == 0;
-    for (size_t i = 0; dot && i < sizeof(kept) / sizeof(kept[0]); i++)
+    for (size_t i = 0; dot && !o->vcodec && i < sizeof(kept) / sizeof(kept[0]); i++)
         if (strcasecmp(dot, kept[i][0]) == 0)
             extension = kept[i][1];
-    char *output = extension ? free_name(beside ? folder : NULL, path, extension) : NULL;
-    if (output) { /* does it hold what the options ask for? */
-        Options film = *o;
-        film.output = output;
-        const WriterOptions wanted = setup_writer(&film, NULL);
-        MediaError none = {0};
-        Writer *writer;
-        const int ret = writer_create(&writer, &wanted, NULL, &none);
-        writer_close(&writer);
-        if (ret >= 0)
-            return output;
-    }
-    free(output);
-    return free_name(beside ? folder : NULL, path, "mkv");
+    return free_name(beside ? folder : NULL, path, extension);
 }
 
 static void forget_output(WindowWriting *w)

@@ -102,33 +102,6 @@ class Headless(PipeCase, Case):
         self.assertAlmostEqual(last["time"], times[-1] - times[0] + 1 / RATE, delta=0.05)
         self.assertEqual(last["bytes"], os.path.getsize(self.path("x.mkv")))
 
-    def test_progress_of_an_interrupted_raw_recording(self):
-        process = self.start("--camera", "--record-raw", "-o", "x.mkv", "--frames", "1000", "--progress", "json",
-                             env=camera_environment(self.folder))
-        self.waits_for('"running"')
-        process.send_signal(signal.SIGINT)
-        self.assertIn('"state":"interrupted"}', self.finished(process, INTERRUPTED).err)
-
-    def test_nothing_is_replaced(self):
-        """Neither a recording that appears meanwhile, nor the partial one of another run."""
-        for raw_too in ((), ("--record-raw",)):
-            for number, name, code in ((None, "x-2.mkv", OUTPUT), (signal.SIGINT, "x.partial-2.mkv", INTERRUPTED)):
-                with self.subTest((raw_too, name)):
-                    self.write("x.partial.mkv", b"precious")
-                    process = self.start("--camera", "-o", "x.mkv", "--progress", "json",
-                                         "--frames", 1000 if number else 30, *raw_too, env=camera_environment(self.folder))
-                    self.waits_for('"running"')
-                    self.assertTrue(wait_for(lambda: [f for f in self.files() if f.endswith(".part")]))
-                    self.write("x.mkv", b"precious")
-                    if number:
-                        self.has_done(10)
-                        process.send_signal(number)
-                    self.assertIn("'%s'" % name, self.finished(process, code).lines[-1])
-                    self.assertEqual((self.read("x.mkv"), self.read("x.partial.mkv")), (b"precious",) * 2)
-                    self.assertGreater(len(frame_times(self.path(name))), 0)
-                    os.unlink(self.path("x.mkv"))
-                    os.unlink(self.path(name))
-
     def test_raw_is_refused_at_the_start(self):
         for args, *words in ((("-o", "x.y4m"), "x.y4m", "cannot hold mjpeg"),
                              (("-o", "x.mkv", "--stats", "x.csv"), "--stats", "--record-raw")):

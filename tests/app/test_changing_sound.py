@@ -79,8 +79,3 @@ class ChangingSound(Case):
         self.assertNotIn("changes at", result.err)
         self.assertEqual({f["channels"] for f in probe(self.path("out.ts"), "-select_streams", "a", "-show_frames")["frames"]},
                          {1, 2})
-
-    def test_no_message_without_a_change(self):
-        for codec in "aac", "mp2", "ac3":
-            source = joined(self.path("source.ts"), (self.part(2, codec=codec), self.part(2, 440, codec=codec)))
-            self.assertNotIn("changes", self.ok(source, "-o", self.path("out.mkv"), "-y", *QUICK).err)

@@ -92,15 +92,6 @@ class Compare(Case):
             with self.subTest(pix_fmt, check=check.__name__):
                 check(pix_fmt, "481x271")
 
-    def test_semi_planar(self):
-        """The same samples as with three planes."""
-        semi = clip("semi.nut", "-c:v", "rawvideo", "-pix_fmt", "nv12", seconds=0.2, source=DULL % ("480x270", 25))
-        flat = clip("flat.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.2, source=DULL % ("480x270", 25))
-        for kind in some(("split", "side")):
-            want = self.lossless(flat, "--compare", kind, "--dither", "off")
-            got = self.converted(semi, "out.nut", "--vcodec", "rawvideo", "--compare", kind, "--dither", "off", "-y")
-            self.assertEqual(raw(got, "yuv420p"), raw(want, "yuv420p"))
-
     def test_more_bits(self):
         """Both halves have the output's depth."""
         dark = clip("dark.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.3,
@@ -161,16 +152,6 @@ class Compare(Case):
             rows.append([list(row.items())[:11] for row in read_rows(self.path("s.csv"))])
         self.assertEqual(rows[0], rows[1])
         self.assertEqual([len(r) for r in rows[0]], [len(r) for r in rows[2]])
-
-    def test_a_job(self):
-        """A job writes the frames of one run."""
-        film = clip("film.mkv", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p", seconds=1.2,
-                    source=DULL % ("320x180", 25))
-        for kind in some(("split", "side")):
-            one = self.lossless(film, "--compare", kind, "--two-pass", "on", name="one.mkv")
-            job = self.lossless(film, "--compare", kind, "--jobs", "2", "--part-seconds", "0.5", name="job.mkv")
-            self.assertEqual(Picture(job).hashes(), Picture(one).hashes())
-            self.assertEqual(video(job)["width"], 320 if kind == "split" else 640)
 
     def test_not_by_the_settings_file(self):
         """The settings file changes only the window, never a written file."""

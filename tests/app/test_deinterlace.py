@@ -63,14 +63,6 @@ class Files(Case):
         self.assertGreater(combs(source), 5)
         self.assertLess(combs(output), combs(source) / 5)
 
-    def test_semi_planar(self):
-        """bwdif does not support nv12: the samples equal those of three planes."""
-        source = interlaced("top", "yuv420p")
-        path = Store.path("fields.nut")
-        ffmpeg("-i", source, "-c:v", "rawvideo", "-pix_fmt", "nv12", "-vf", "setfield=tff,format=nv12", path)
-        output = self.converted(path, "out.mkv", "-y", *LOSSLESS, "--deinterlace", "on", "--pix-fmt", "yuv420p")
-        self.assertEqual(raw(output), filtered(source, "all"))
-
     def test_parts(self):
         """A single frame, and the last frame of a part, are not lost."""
         for frames in (1, 2, FRAMES):

@@ -143,26 +143,6 @@ class Fields(Case):
         return clip(scan + ".ts", "-c:v", "mpeg2video", "-flags", "+ildct+ilme", "-top", int(top), "-q:v", 3,
                     source="testsrc2=size=160x96:rate=50,interlace=scan=" + scan)
 
-    def test_fields_stay_fields(self):
-        self.assertEqual(fields(self.converted(simple(), "progressive.mkv", *QUICK))[0], {(0, 0)})
-        for top in (True, False):
-            source = self.source(top)
-            self.assertEqual(fields(source)[0], {(1, int(top))})
-            for name, options in some((("a.mp4", QUICK), ("b.mkv", QUICK), ("c.mkv", ("--vcodec", "ffv1")),
-                                       ("d.mov", ("--vcodec", "prores_ks")), ("e.ts", QUICK),
-                                       ("f.ts", ("--vcodec", "mpeg2video")))):
-                with self.subTest(name, top=top):
-                    output = self.converted(source, name, "-y", *options)
-                    self.assertEqual(fields(output)[0], {(1, int(top))})
-                    if name in ("b.mkv", "d.mov"):
-                        self.assertIn(fields(output)[1][0], "tb"[not top])
-
-    def test_height_without_fields_in_x264(self):
-        source = clip("486.mkv", *FFV1, "-pix_fmt", "yuv420p", "-field_order", "bb",
-                      source="testsrc2=size=160x90:rate=50,interlace=scan=bff")
-        self.assertEqual(video(self.converted(source, "out.mkv", *QUICK))["height"], 90)
-
-
 
 RAMP = "format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='mod(X*3,256)'"
 

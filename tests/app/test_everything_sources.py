@@ -32,23 +32,6 @@ class Times(Case):
         for packet, time in sound.items():
             self.assertAlmostEqual(copied[packet], time, delta=0.0015)
 
-    def test_edit_list_with_a_late_start(self):
-        """An empty edit makes the video begin after the sound."""
-        source = self.path("late.mp4")
-        ffmpeg("-i", simple(), "-itsoffset", "0.6", "-i", simple(), "-map", "1:v", "-map", "0:a", "-c", "copy", source)
-        for name in ("out.mp4", "out.mkv"):
-            self.same_times(source, self.converted(source, name, *QUICK), 0.0015, shifted=True)
-
-    def test_edit_list_with_an_early_end(self):
-        """The file has hidden sound after its end."""
-        data = bytearray(read_bytes(clip("two.mp4", *X264, "-c:a", "aac", seconds=2, sound=2)))
-        lasts = data.rindex(b"elst") + 12  # of the sound: one entry, in milliseconds
-        self.assertAlmostEqual(int.from_bytes(data[lasts:lasts + 4], "big"), 2000, delta=50)
-        data[lasts:lasts + 4] = (1000).to_bytes(4, "big")
-        output = self.converted(self.write("early.mp4", bytes(data)), "out.mkv", *QUICK)
-        self.assertEqual(len(packets(output, "v:0")), 50)
-        self.assertAlmostEqual(packets(output)[-1][0], 1, delta=0.05)
-
     def test_negative_times(self):
         """A broadcast whose clock wraps: earlier times are negative."""
         source = self.path("negative.ts")
@@ -83,18 +66,6 @@ class Times(Case):
 
 
 class Changes(Case):
-    SIZES = ("160x90", "96x96", "64x120", "200x50", "160x90", "320x180", "16x16", "161x91", "80x46")
-
-    def test_nine_sizes(self):
-        parts = [clip("s%d.h264" % i, *X264, "-bsf:v", "dump_extra", size=size, seconds=0.2,
-                      filters="format=yuv444p" if "161" in size else "format=yuv420p")
-                 for i, size in enumerate(self.SIZES)]
-        source = joined(self.path("sizes.h264"), parts)
-        for options in (("--vcodec", "ffv1"), QUICK):
-            output = self.converted(source, "out.mkv", "-y", *options)
-            self.assertEqual((video(output)["width"], video(output)["height"]), (160, 90))
-            self.assertEqual(len(frame_times(output)), 45)
-
     def test_formats_and_range(self):
         parts = [clip("f%s.ts" % i, "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", pix_fmt,
                       seconds=0.2)
@@ -237,12 +208,6 @@ class Programs(Case):
         self.assertEqual(raw(self.lossless(source, "--video-track", 0, "--jobs", 2, name="jobs.mkv")), whole)
         self.ok(source, "--null", "--stats", self.path("stats.csv"), "--report", self.path("report.html"))
         self.assertEqual(len(read_rows(self.path("stats.csv"))), 50)
-
-    def test_tracks_are_counted_in_the_program(self):
-        source = self.multiplex(self.program(1, 0, "64x48"), self.program(2, 40000, "160x90"))
-        output = self.lossless(source, "--audio-track", 0)
-        self.assertEqual([s["codec_type"] for s in streams(output)], ["video", "audio"])
-        self.refused(lumeq(source, "--null", "-o", self.path("x.mkv"), "--audio-track", 1, "-q"), USAGE)
 
     def test_a_program_without_video(self):
         radio = clip("radio.ts", "-map", "1:a", "-c:a", "mp2", "-mpegts_start_pid", 0x100, "-mpegts_pmt_start_pid",

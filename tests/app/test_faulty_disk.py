@@ -118,15 +118,6 @@ class FaultyDisk(Case):
                 os.unlink(out)
                 os.unlink(self.path("out-2.mkv"))
 
-    def test_leftover_without_locks(self):
-        """Without file locks a leftover might still be in use, so it stays."""
-        leftover = ".out.mkv.lumeq-0123abcd.part"
-        self.write(leftover, b"x")
-        self.assertEqual(self.run_with("flock", "-o", self.path("out.mkv")).code, DONE)
-        self.assertEqual(self.files(), [leftover, "out.mkv"])
-        self.assertEqual(self.run_with("", "-o", self.path("out.mkv"), "-y").code, DONE)
-        self.assertEqual(self.files(), ["out.mkv"])
-
     # ---- interrupted ----
 
     def test_interrupted(self):
@@ -150,37 +141,6 @@ class FaultyDisk(Case):
                 result = self.interrupted("write", name, begun=begun)
                 self.assertIn("No space left on device; " + text, result.err)
                 self.assertEqual(self.files(), [])
-
-    def writes_into(self, process, folder):
-        """Whether the run has created its file and opened it by name; from then on it needs no name."""
-        fds = "/proc/%d/fd" % process.pid
-        inside = self.path(folder) + "/"
-        count = 0
-        for fd in os.listdir(fds):
-            try:
-                count += os.readlink(os.path.join(fds, fd)).startswith(inside)
-            except FileNotFoundError: # closed meanwhile
-                pass
-        return count >= 2
-
-    def test_interrupted_and_the_folder_was_renamed(self):
-        os.mkdir(self.path("d"))
-        process = self.start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
-        self.assertTrue(wait_for(lambda: self.writes_into(process, "d")))
-        os.rename(self.path("d"), self.path("e"))
-        result = self.interrupt(process)
-        left = self.files(self.path("e"))
-        self.assertEqual(len(left), 1)
-        self.assertIn("'%s'" % self.path("e/" + left[0]), result.err)
-
-    def test_interrupted_and_the_folder_was_removed(self):
-        os.mkdir(self.path("d"))
-        process = self.start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
-        self.assertTrue(wait_for(lambda: self.writes_into(process, "d")))
-        shutil.rmtree(self.path("d"))
-        result = self.interrupt(process)
-        self.assertIn("the file was deleted", result.err)
-        self.assertNotIn("the finished part is in", result.err)
 
     # ---- interrupted twice ----
 
@@ -211,16 +171,6 @@ class FaultyDisk(Case):
                 self.assertGreater(len(packets(self.path("out.partial.mkv"), "v:0")), 0)
                 os.unlink(self.path("out.partial.mkv"))
 
-    def test_hangups_never_end_it_at_once(self):
-        process = self.ending()
-        end = time.monotonic() + 1.3
-        while time.monotonic() < end:
-            process.send_signal(signal.SIGHUP)
-            time.sleep(0.02)
-        result = self.release(process)
-        self.assertEqual(result.code, INTERRUPTED, str(result))
-        self.assertEqual(self.named(result), "out.partial.mkv")
-
     def pressed(self, process):
         """Presses Ctrl-C repeatedly, and returns how long the run took to end."""
         begin = time.monotonic()
@@ -240,31 +190,6 @@ class FaultyDisk(Case):
                     "lumeq: interrupted again: the unfinished '%s' is deleted" % self.path(name)
                     for name in ("out.mkv", "s.csv")[:1 + len(more) // 2]])
                 self.assertEqual(self.files(), ["now"])
-
-    def test_a_later_signal_with_nothing_to_delete(self):
-        """A file that replaced the temporary file belongs to somebody else."""
-        for text in some((None, b"precious")):
-            with self.subTest(text):
-                process = self.ending()
-                left, = [f for f in self.files() if f.endswith(".part")]
-                os.unlink(self.path(left))
-                if text:
-                    self.write(left, text)
-                self.pressed(process)
-                self.assertEqual(self.ends(process, INTERRUPTED).err, "lumeq: interrupted again: ended at once\n")
-                self.assertEqual(self.files(), [left, "now"] if text else ["now"])
-
-    def test_a_later_signal_and_nobody_listens(self):
-        """Standard error without room does not block it."""
-        process = self.ending("-q")
-        listener = os.open("/proc/%d/fd/2" % process.pid, os.O_WRONLY | os.O_NONBLOCK)
-        with self.assertRaises(BlockingIOError):
-            while True:
-                os.write(listener, b"x" * 4096)
-        os.close(listener)
-        self.assertLess(self.pressed(process), LIVENESS)
-        self.assertEqual(finish(process).code, INTERRUPTED)
-        self.assertEqual(self.files(), ["now"])
 
     # ---- statistics ----
 

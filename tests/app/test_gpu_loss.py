@@ -198,17 +198,6 @@ class Loss(OnGpu):
                     result = self.check(joined, "--two-pass", passes, "--denoise", "1", *more)
                     self.assertIn("decoded on the GPU", result.err)
 
-    def test_statistics_alone(self):
-        """Without an output picture: the decoder fails, or the GPU is lost."""
-        rows = []
-        for backend, env in ((("--backend", "cpu", "--hwdec", "no"), {}), ((), {"FAKE_NVDEC": "30"}),
-                             ((), {"FAKE_GPU_LOST": "30"})):
-            stats = self.path("stats.csv")
-            result = self.run_on_gpu(noisy(), "--null", "--mode", "off", "--stats", stats, *backend, **env)
-            rows.append(self.numbers(stats))
-        self.assertEqual(rows[1], rows[0])
-        self.assertEqual(rows[2], rows[0])
-
     def test_live(self):
         """A live input is not read again: frames on the GPU are lost and counted; all others are written."""
         out = self.path("gpu.mkv")
@@ -218,15 +207,6 @@ class Loss(OnGpu):
         lost = self.lost(result)
         self.assertTrue(0 < lost < 45, result.err)
         self.assertEqual(len(frame_times(out)), FRAMES - lost)
-
-    def test_frames_on_the_host(self):
-        """When the GPU that equalizes is lost, it also stops decoding, in either pass."""
-        for passes, lost in (("off", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST_MEASURES")):
-            with self.subTest(lost, passes=passes):
-                result = self.check(film(), "--two-pass", passes, "--deinterlace", "on", FAKE_NVIDIA_TELLS="1",
-                                    **{lost: "20"})
-                behind = result.err.split("the CPU goes on without the GPU", 1)[1]
-                self.assertNotIn("is given back", behind)
 
     def test_standard_input(self):
         """A file as standard input is read again; a pipe cannot be, so software decodes it from the start."""
@@ -264,18 +244,6 @@ class Loss(OnGpu):
                     result = check(film(), "--two-pass", passes, "--compare", "split", **lost)
                     self.assertEqual("decoded on the GPU" in result.err, not lost)
                     self.assertFalse(not lost and "copied into pinned memory" in result.err, result.err)
-
-    def test_reports(self):
-        """Reports on decoded pictures, also where nothing is equalized."""
-        for options in ((), ("--mode", "off")):
-            reports = []
-            for backend in (("--backend", "cpu", "--hwdec", "no"), ("--hwdec", "nvdec")):
-                path = self.path("report.json")
-                result = self.run_on_gpu(film(), "--null", "--report", path, *options, *backend)
-                with open(path, encoding="utf-8") as f:
-                    reports.append(json.load(f))
-            self.assertIn("decoded on the GPU", result.err)
-            self.assertEqual(*[r["shots"] for r in reports])
 
     def test_auto(self):
         """auto decodes on the GPU where few cores would decode, for codecs that it supports."""
@@ -319,10 +287,6 @@ class Window(OnGpu):
         joined = self.another_size_and_back()
         rows = [self.shown(joined, *backend) for backend in (("--backend", "cpu", "--hwdec", "no"), ())]
         self.assertEqual(rows[1], rows[0])
-
-    def test_failed_copy_of_a_compared_picture(self):
-        """If a compared picture cannot be copied from the GPU, software decodes it and continues."""
-        self.show(film(), "--compare", "split", FAKE_CUDA_COPIES="20")
 
     def test_it_is_let_alone(self):
         """Waiting frames and those on the screen are not given back to a lost GPU, which might never answer."""

@@ -164,12 +164,6 @@ class Frames(Lookahead):
         if not SANITIZED:
             self.assertLess(peak, 450000)
 
-    def test_same_bytes_again(self):
-        source = clip("cut.mkv", *X264, source=CUT, seconds=2)
-        outputs = [read_bytes(self.converted(source, threads + ".y4m", "--lookahead", "10", "--threads", threads))
-                   for threads in ("1", "0", "3")]
-        self.assertTrue(outputs[0] == outputs[1] == outputs[2])
-
     def test_parts(self):
         """Only the requested part is measured: later frames have no effect."""
         dark = "testsrc2=size=160x90:rate=25,lutyuv=y='16+val/6'"
@@ -354,21 +348,6 @@ class Course(Lookahead):
                 self.refused(self.go_on(process), INPUT, "in.mkv", "changed")
                 self.assertEqual(self.files(), ["in.mkv"])
 
-    def test_changed_after_the_lookahead(self):
-        """Even if the frames have the same times and sizes."""
-        source = self.own()
-        process = self.stopped(source, 1)
-        os.utime(source)
-        self.refused(self.go_on(process), INPUT, "in.mkv", "changed", "--lookahead off")
-        self.assertEqual(self.files(), ["in.mkv"])
-
-    def test_deleted_in_between(self):
-        """An open file can still be read."""
-        source = self.own()
-        process = self.stopped(source, 0.3)
-        os.unlink(source)
-        self.assertEqual(self.go_on(process).code, DONE)
-
     def spoil(self, path, share):
         """Damages one picture; the file keeps its size and time."""
         state = os.stat(path)
@@ -393,15 +372,6 @@ class Course(Lookahead):
         times = frame_times(self.path("out.mkv"))
         self.assertEqual(times, frame_times(self.path("one.mkv")))
         self.assertGreater(len(times), 190)
-
-    def test_same_damage_in_both(self):
-        source = self.own()
-        self.spoil(source, 0.6)
-        result = self.exits(DAMAGED, source, "-o", self.path("out.mkv"), "-v", *QUICK)
-        self.assertTrue(self.looks(result))
-        self.assertNotIn(OTHER_FRAME, result.err)
-        one = self.exits(DAMAGED, source, "-o", self.path("one.mkv"), "--lookahead", "off", *QUICK)
-        self.assertEqual(frame_times(self.path("out.mkv")), frame_times(self.path("one.mkv")))
 
     def empty_out(self, path, begin, end):
         """Replaces whole pictures of a transport stream by null packets, which the packet counters do not reveal."""
@@ -432,13 +402,6 @@ class Course(Lookahead):
         self.assertEqual(result.code, INPUT, str(result))
         self.assertIn(OTHER_FRAME, result.err)
         self.assertIn("the lookahead saw other frames", result.lines[-1])
-        self.assertEqual(self.files(), ["in.ts"])
-
-    def test_fewer_frames_without_damage(self):
-        source = self.pictures()
-        process = self.stopped(source, 1)
-        self.empty_out(source, 0.92, 1)
-        self.refused(self.go_on(process), INPUT, "the lookahead saw other frames")
         self.assertEqual(self.files(), ["in.ts"])
 
     def test_progress(self):

@@ -100,14 +100,6 @@ class Names(Case):
                     self.assertNotEqual(result.code, DONE)
                     self.plain(result)
 
-    def test_long_names_in_messages(self):
-        self.refused(lumeq("x" * 5000, "--null"), INPUT, "File name too long")
-
-    def test_name_without_extension(self):
-        shutil.copy(simple(), self.path("clip"))
-        self.ok(self.path("clip"), "--null")
-        self.ok(self.path("clip"), "-o", self.path("out"), "--format", "mkv", "--frames", 2)
-
     def test_wrong_extension(self):
         """The file's content decides."""
         for name in ("clip.mkv", "clip.txt", "clip.jpg", "clip.m3u8", "clip.mp3"):

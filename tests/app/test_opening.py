@@ -215,21 +215,6 @@ class Large(Case):
                 self.assertEqual(self.files(), ["a.mjpeg"])
                 self.ok(path, "--null", "--max-pixels", size[0] * size[1])
 
-    def test_limits_of_ffmpeg_in_the_middle(self):
-        """No option raises this limit, so it counts as damage."""
-        small = read_bytes(self.pictures((64, 48)))
-        result = self.exits(DAMAGED, self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
-        self.assertIn("3 frames", result.err)
-
-    def test_tall_psd(self):
-        """FFmpeg calls PSD of more than 30000 lines experimental."""
-        def psd(width, height, rows):
-            return (b"8BPS" + struct.pack(">H6xHIIHH", 1, 1, height, width, 8, 1) + bytes(12) + struct.pack(">H", 0) +
-                    rows)
-        self.ok(self.write("a.psd", psd(16, 30001, bytes(16 * 30001))), "--null")
-        self.refused(lumeq(self.write("a.psd", psd(65535, 65535, bytes(1000))), "--null"), INPUT, "65535x65535",
-                     "--max-pixels")
-
     def test_limits_of_encoders(self):
         path = self.write("wide.png", png(20000, 16, b"\0" * 20001 * 16))
         result = lumeq(path, "-o", self.path("out.mkv"), "-q", "--vcodec", "mpeg4")
@@ -323,21 +308,3 @@ class Faults(Case):
                                         FAULT_ALLOC=str(size))
                     self.refused(result, code, "out of memory")
                     self.assertEqual(self.files(), [])
-
-    def test_no_memory_for_packets(self):
-        """One packet of 2 MB has no memory, or all from it on: demuxers skip such packets."""
-        ffmpeg("-f", "lavfi", "-i", DULL % ("160x90", 25), "-frames:v", 48, self.path("%02d.jpg"))
-        pictures = [self.read(name) for name in self.files()]
-        os.mkdir(self.path("out"))
-        for large in (range(4, 5), range(40, 48)):
-            for i, picture in enumerate(pictures):
-                self.write("%02d.jpg" % (i + 1), picture + bytes(2 << 20 if i in large else 0))
-            for kind in some(("nut", "mkv", "mov")):
-                with self.subTest(kind, large=large):
-                    source = self.path("large." + kind)
-                    ffmpeg("-i", self.path("%02d.jpg"), "-c", "copy", source)
-                    args = (source, "-o", self.path("out/a.mkv"), "-q", "--vcodec", "mpeg4")
-                    self.refused(self.fails(*args, FAULT_ALLOC="1000000"), INPUT, "out of memory")
-                    self.assertEqual(self.files(self.path("out")), [])
-        # The packet fits; the decoder's copy, which is larger by a 16th, does not, and it calls that damage.
-        self.refused(self.fails(*args, FAULT_ALLOC="2150000"), INPUT, "out of memory")

@@ -88,18 +88,6 @@ class Options(Case):
                             words=("%s '%s'" % (option, typed), "did you mean %s?" % meant))
         self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
 
-    def test_choice_as_an_option(self):
-        for typed, meant in (("--night", "--profile night"), ("-fog", "--profile fog"), ("--screen", "--profile screen"),
-                             ("--clahe", "--mode clahe"), ("--haze=1", "--mode haze"), ("--split", "--compare split")):
-            with self.subTest(typed):
-                self.refuse(*self.NULL, typed, words=("unknown option '%s'; did you mean %s?" % (typed, meant), ))
-
-    def test_loops_without_end(self):
-        for option in ("--loop", "--loop-all"):
-            self.refused(lumeq(*self.NULL, option + "=inf"), INPUT, "none.mp4")
-            self.refuse(*self.NULL, option + "=3", words=(option, "takes no value"))
-        self.refuse(*self.NULL, "--mute=inf", words=("--mute takes no value", ))
-
     def test_lists_of_nothing(self):
         """Having nothing to list is no failure, whatever this machine has."""
         for option in ("--list-devices", "--list-gpus"):
@@ -265,19 +253,12 @@ class Options(Case):
         lines = self.help("--vcodec", "help").splitlines()
         self.assertEqual([line for line in lines if not line.startswith(" ") and len(line) > 80], [])
         self.assertEqual([line for line in lines if line != line.rstrip()], [])
-        reasons = [line for line in lines if line.startswith(" ")]
-        lines = [line for line in lines if not line.startswith(" ")]
         rows = {line.split()[0]: line.split()[1:] for line in lines}
         self.assertEqual(len(rows), len(lines), "one is there twice")
         self.assertEqual(rows["libx264"], ["h264", "CPU", "8-10", "bits"])
         self.assertNotIn("wrapped_avframe", rows)
         places = [row[1] for row in rows.values()]
-        broken = len(reasons)
-        self.assertEqual(places[len(places) - broken:], ["hardware"] * broken)
-        places = places[:len(places) - broken]
         self.assertEqual(places, sorted(places, key=["hardware", "CPU"].index))
-        for reason in reasons:
-            self.assertRegex(reason, "^   does not work here: .")
         self.assertEqual([name for name in rows if name.endswith("_vaapi")], [])
 
     def test_other_lists(self):
@@ -291,13 +272,6 @@ class Options(Case):
     def test_every_option_of_the_help_is_one(self):
         for name in re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", self.help("--help=full"), re.M):
             self.assertNotIn("unknown", lumeq(name, "--nosuch").err.replace("unknown option '--nosuch'", ""))
-
-    def test_help_on_a_terminal_is_as_wide_as_that(self):
-        for columns, widest in ((100, 100), (72, 72), (10, 72), (300, 120)):
-            with self.subTest(columns):
-                lines = on_terminal("--help=full", columns=columns)[0].decode().splitlines()
-                self.assertTrue(widest - 20 < max(len(line) for line in lines) <= widest)
-                self.assertEqual([line for line in lines if line != line.rstrip()], [])
 
     def test_help_and_version(self):
         self.assertIn("Usage", self.help("-h", "a", "--null"))

@@ -96,22 +96,6 @@ class Part(Case):
                     source = self.sources()[name]
                     self.check_sound(source, self.part(source, *options), begin, end)
 
-    def test_input_with_a_later_start(self):
-        for name, gop in (("late.ts", "25"), ("late-long.ts", "1000"), ("late-part.mkv", "25")):
-            source = numbered(name, *self.X264, "-g", gop, "-c:a", "mp2", "-output_ts_offset", "7", sound=3)
-            self.assertGreater(frame_times(source)[0], 6.9)
-            for options, first, count in ((("--ss", "1"), 25, 50), (("--ss", "2.2", "--to", "2.6"), 55, 10),
-                                          (("--to", "0.4"), 0, 10), (("--ss", "1.2", "--frames", "4"), 30, 4)):
-                with self.subTest(name, options=" ".join(options)):
-                    self.assertEqual(self.numbers(self.part(source, *options)), list(range(first, first + count)))
-
-    def test_transport_stream_with_b_frames(self):
-        source = numbered("b.ts", *self.X264, "-g", "1000")
-        for start in ("0.4", "1", "2.2"):
-            with self.subTest(start):
-                first = round(float(start) * RATE)
-                self.assertEqual(self.numbers(self.part(source, "--ss", start)), list(range(first, 75)))
-
     def test_every_frame_of_the_part_is_whole(self):
         """Without an index a seek may end anywhere, but decoding must begin at a keyframe."""
         codecs = (("seek.ts", X264 + ("-g", "1000")), ("seek-short.ts", X264 + ("-g", "20")),

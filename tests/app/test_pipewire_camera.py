@@ -228,17 +228,6 @@ class Headless(PipeWireCase, Case):
         if not SANITIZED and not IS_CROWDED and work > 0.1:
             self.assertLess(rest, work / 1.5)
 
-    def test_several_watchers(self):
-        """One with other wishes is refused, and does no harm."""
-        process = self.lumeq("--null")
-        self.watch(count=1000)
-        for caps in (",width=99", ",framerate=7/1"):
-            watcher = self.watch(caps=caps)
-            wait_for(lambda: watcher.poll() is not None, 1)  # it may wait for ever
-            watcher.kill()
-        self.assertEqual(len(self.watches()), 8)
-        self.interrupt(process)
-
     def test_pipewire_ends_and_returns(self):
         process = self.lumeq("--null")
         self.watches()

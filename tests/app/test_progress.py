@@ -58,10 +58,6 @@ class Json(Case):
         self.assertAlmostEqual(last["time"], 0.6, delta=0.05)
         self.assertGreaterEqual(last["percent"], 90)
 
-    def test_frames_more_than_there_are(self):
-        last = self.lines(self.ok(simple(), "--null", "--progress", "json", "--frames", "1000"))[-1]
-        self.assertEqual((last["frame"], last["state"]), (25, "done"))
-
     def test_damaged_is_done(self):
         Store.path("cut.mp4")
         data = read_bytes(clip("front.mp4", *X264, "-movflags", "+faststart", seconds=3))
@@ -142,16 +138,6 @@ class Bar(Case):
         self.assertEqual(len(screen), 2, screen)
         self.assertNotIn("ETA", "".join(screen))
         self.assertIn("%d frames" % BAR_FRAMES, screen[1])
-
-    def test_narrow_terminal(self):
-        for columns in (80, 40, 20):
-            code, shown = self.on_terminal("--frames", BAR_FRAMES, columns=columns)
-            self.assertEqual(code, DONE, shown)
-            for bar in re.split("\r|\x1b\\[K|\n", shown):
-                bar = re.sub("\x1b\\[[0-9;]*m", "", bar)
-                if "frame " in bar and "frames" not in bar:
-                    self.assertLessEqual(len(bar), columns)
-                    self.assertEqual("\u2591" in bar or "\u2588" in bar, columns == 80)
 
     def test_erased_when_interrupted(self):
         code, shown = self.on_terminal(signal_after=b"fps")

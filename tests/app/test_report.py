@@ -261,15 +261,6 @@ class Page(Base):
         self.assertEqual(page.all("script") + page.all("link"), [])
         self.assertEqual([a for _, a in page.elements if any(k.startswith("on") for k in a)], [])
 
-    def test_is_read_aloud(self):
-        page = self.page()
-        self.assertTrue(all(a["alt"].strip() for a in page.all("img")))
-        drawn = [a for a in page.all("svg") if a.get("aria-hidden") != "true"]
-        self.assertEqual(len(drawn), 9 + 2)  # plots and curves
-        for attrs in drawn:
-            self.assertEqual(attrs["role"], "img")
-            self.assertTrue(attrs["aria-labelledby"])
-
     def test_pictures(self):
         """Pictures of each shot, before and after, of the declared size."""
         page = self.page()
@@ -313,16 +304,6 @@ class Page(Base):
         self.assertNotIn(self.folder, self.text)
         self.ok(os.fsencode(source), "--null", "--report", self.path("r.json"))
         self.assertEqual(self.report()["input"], 'a<b>&"c"\n\ufffd.mkv')
-
-    def test_many_points(self):
-        """Beyond 2,000 frames, points summarize several frames, and plots show areas."""
-        source = clip("many.mkv", *X264, source="testsrc2=size=16x16:rate=100", seconds=21)
-        page = self.page("--report", self.path("r.html"), source=source)
-        # Except noise, which four blocks are too few for.
-        self.assertEqual(len([a for a in page.all("path") if "band" in a.get("class", "")]), 16)
-        self.ok(source, "--null", "--report", self.path("r.json"))
-        plots = self.report()["plots"]
-        self.assertEqual((plots["frames_per_point"], len(plots["time"])), (2, 1050))
 
 
 class Runs(Base):

@@ -137,12 +137,6 @@ class SecondVideo(Case):
             with self.subTest(kind, source=source, output=name):
                 self.same(two_tracks(kind, source), name)
 
-    def test_times_missing_in_a_container(self):
-        """Matroska has no dts; AVI and program streams have pts only for some frames."""
-        self.same(two_tracks("b-frames", "in.mkv"), "out.mp4")
-        self.same(two_tracks("mpeg4", "in.avi"), "out.mkv")
-        self.same(two_tracks("mpeg2", "in.mpg"), "out.mkv")
-
     def test_field_pairs(self):
         fields = self.write("fields.h264", field_pairs(40))
         frame = "floor(N/2)"

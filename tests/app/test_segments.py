@@ -90,19 +90,6 @@ class Segments(Case):
         for length in lengths[:2]:
             self.assertAlmostEqual(length, 2, delta=0.1)
 
-    def test_sound_far_ahead(self):
-        """In a slide show the encoder holds the pictures of several pieces, and their sound waits for them."""
-        source = clip("slides.mkv", *X264, "-bf", "3", "-c:a", "pcm_s16le", rate="1/5", seconds=120, sound=120)
-        found = self.write_pieces(source, seconds=10)
-        self.assertEqual([len(frame_times(path)) for path in found], [2] * 12)
-        sound = []
-        for path in found:
-            times = [p[0] for p in packets(path, "a:0")]
-            self.assertEqual(times, sorted(times), path)
-            self.assertAlmostEqual(times[-1], 10, delta=0.1, msg=path)
-            sound += payloads(path)
-        self.assertEqual(sound, payloads(source))
-
     def test_rows_of_all(self):
         self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 3, "--stats", self.path("rows.csv"),
                 "--preset", "ultrafast")
@@ -210,46 +197,6 @@ class Segments(Case):
         os.symlink(victim, self.path("cams/" + name))
         self.refused(lumeq(film(), "-o", self.path("cams/" + PATTERN + ".mkv"), "--segment-time", 1, "--keep", "1M"), OUTPUT,
                      "--keep cannot read", name)
-
-    def test_the_order_is_that_of_the_run(self):
-        """The newest pieces of a run stay."""
-        self.kept()
-        left = self.pieces()
-        self.assertLess(len(left), 5)
-        self.assertEqual(payloads(left[-1]), payloads(film())[-len(payloads(left[-1])):])
-
-    def summer_ends_in(self, seconds):
-        """A time zone whose clock is set back by 4 s then."""
-        at = time.gmtime(time.time() + seconds + 4)  # in the local time before the change
-        leap = at.tm_year % 4 == 0 and (at.tm_year % 100 != 0 or at.tm_year % 400 == 0)
-        day = at.tm_yday - (leap and at.tm_yday > 60)  # as TZ counts: without February 29th
-        if day < 2:
-            self.skipTest("no summer time begins on the day that it ends")
-        return "AAA0BBB-0:00:04,J1/0,J%d/%s" % (day, time.strftime("%H:%M:%S", at))
-
-    def test_the_repeated_hour(self):
-        """When summer time ends, names repeat, here 4 s of them: no piece replaces another one."""
-        source = clip("long.mkv", *X264, "-g", "25", seconds=12)
-        for seconds, count in ((2, 6), (4, 3)):
-            with self.subTest(seconds):
-                env = dict(environment(), TZ=self.summer_ends_in(5))
-                self.ends(self.start("--no-config", source, "-o", self.path(PATTERN + ".mkv"), "--segment-time",
-                                     seconds, "--preset", "ultrafast", env=env))
-                found = self.pieces()
-                self.assertEqual(len(found), count, found)
-                self.assertEqual(sum(len(frame_times(path)) for path in found), 300)
-                self.assertTrue([path for path in found if path.endswith("-2.mkv")], found)
-                self.clear()
-
-    def test_a_line_a_day(self):
-        """A recording of days tells once a day what it has written, and nothing of each piece."""
-        source = clip("days.mkv", *X264, rate="1/600", seconds=200000)
-        result = self.ok(source, "-o", self.path(PATTERN + ".mkv"), "--segment-time", 7200, "--keep", "1M", "--preset",
-                         "ultrafast")
-        said = re.findall(r"': (\d+) h so far: (\d+) pieces, (?:\d+ deleted, )?([0-9.]+) GB\n", result.err)
-        self.assertEqual([line[0] for line in said], ["24", "48"], result.err)
-        self.assertTrue(0 < int(said[0][1]) <= 12 < int(said[1][1]) <= 24, said)
-        self.assertLess(len(result.lines), 8, result.err)
 
     def test_keep_refused(self):
         for value in ("0", "x", "5Q", "999", "-1G", "1e99"):

@@ -66,11 +66,6 @@ class Sequence(Case):
             self.assertIn("from 0.120 s on it is 32x16, and fitted into 64x48 with black bars", result.err)
             self.assertEqual(len(frame_times(self.path("o.mkv"))), 12)
 
-    def test_two_kinds(self):
-        self.pictures()
-        make(self.path("in/g.jpg"), "-frames:v", 1, "-update", 1, size="64x48")
-        self.refused(lumeq(self.path("in"), "--null"), INPUT, "f0007.png", "g.jpg", "different formats")
-
     def test_no_pictures(self):
         os.mkdir(self.path("in"))
         self.write("in/notes.txt", b"no picture\n")

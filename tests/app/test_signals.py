@@ -131,14 +131,6 @@ class Signals(Case):
                 os.killpg(process.pid, SIGINT)
                 self.ends(process, INTERRUPTED)
 
-    def test_leftover_of_someone_else(self):
-        leftover = self.write(".out.mkv.lumeq-0123abcd.part", b"x")
-        if os.geteuid() != 0:
-            self.skipTest("root alone can give files away")
-        os.chown(leftover, 12345, 12345)
-        self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast")
-        self.assertEqual(self.files(), [os.path.basename(leftover), "out.mkv"])
-
     def test_two_at_the_same_time(self):
         """As from a closing terminal: both count as one, and the part is kept. test_faulty_disk tests a later second
         signal."""
@@ -240,15 +232,6 @@ class Signals(Case):
                     self.assertTrue(name != "s.csv" or self.read(name) == old)
                     os.unlink(self.path(name))
 
-    def test_every_file_is_named(self):
-        process = self.started("--stats", self.path("s.csv"), "--report", self.path("r.html"), "--vcodec", "rawvideo")
-        self.assertTrue(wait_for(lambda: any(".out" in f and os.path.getsize(self.path(f)) for f in self.hidden())))
-        result = self.interrupt(process)
-        self.assertTrue(result.err.endswith(
-            "the finished part is in '%s'; the statistics are in '%s'; the report is in '%s'\n" % tuple(
-                self.path(f) for f in ("out.partial.mkv", "s.partial.csv", "r.partial.html"))), result.err)
-        self.assertEqual(self.files(), ["out.partial.mkv", "r.partial.html", "s.partial.csv"])
-
     def test_stats_alone_are_kept(self):
         process = self.start(long_clip(), "--null", "--stats", self.path("s.jsonl"), "--threads", 1)
         self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) for f in self.hidden())))
@@ -256,21 +239,6 @@ class Signals(Case):
         result = finish(process)
         self.assertRegex(result.err, "frames?; the statistics are in '%s'" % re.escape(self.path("s.partial.jsonl")))
         self.assertEqual(self.files(), ["s.partial.jsonl"])
-
-    def test_temporary_file_was_replaced(self):
-        """The file that took its place is somebody else's; the message names the part."""
-        # soon on the disk; not equalized, since each of those samples is a suppressed report of ThreadSanitizer
-        process = self.started("--stats", self.path("s.csv"), "--vcodec", "rawvideo", "--mode", "off")
-        left, = [f for f in self.hidden() if f.startswith(".out")]
-        self.assertTrue(wait_for(lambda: os.path.getsize(self.path(left)))) # it has been taken into possession
-        os.rename(self.path(left), self.path("elsewhere"))
-        self.write(left, b"precious")
-        result = self.interrupt(process)
-        self.assertIn("which was moved or deleted; the part written so far is in '%s'"
-                      % self.path("elsewhere"), result.err)
-        self.assertEqual(self.read(left), b"precious")
-        self.assertEqual(self.files(), [left, "elsewhere", "s.partial.csv"])
-        self.assertGreater(len(packets(self.path("elsewhere"), "v:0")), 0)
 
     def hung(self, number, *args, program=LUMEQ, **faults):
         """A run in its own folder, as soon as it hangs."""

@@ -81,23 +81,12 @@ class BeginsAtZero(Case):
             sound = payloads(source)
             self.assertEqual(payloads(self.path("out.avi")), sound[-len(payloads(self.path("out.avi"))):])
 
-    def test_as_ffmpeg_does(self):
-        source = late("in.ts", 3600)
-        ffmpeg("-i", source, "-c", "copy", self.path("copy.mp4"))
-        output = self.converted(source, "out.mp4", *QUICK)
-        self.near(starts(self.path("copy.mp4")), starts(output), 0.003)
-
     def test_every_input(self):
         for name in some(("in.mkv", "in.mp4", "in.mov", "in.nut", "in.mpg")):
             for apart in (0.3, -0.3):
                 source = late("%g%s" % (apart, name), 100, apart=apart)
                 with self.subTest(source):
                     self.check(self.converted(source, "out.mkv", "-y", *QUICK), apart)
-
-    def test_only_written_packets_count(self):
-        """Sound that is left out does not shift the video, although it would have begun first."""
-        source = late("first.mkv", 50, apart=-0.3)
-        self.check(self.converted(source, "out.mkv", *QUICK, "--acodec", "none"), within=0.001)
 
     def test_a_part(self):
         for options in (("--ss", "0.41"), ("--to", "0.9"), ("--frames", "12"),
@@ -197,14 +186,6 @@ class BeginsAtZero(Case):
             if wanted:
                 self.near(shown[0], wanted, 0.03, start)
 
-    def test_subtitle_ending_where_the_part_begins(self):
-        source, text = self.path("in.mkv"), self.write("s.srt", SUBTITLE[0])  # to 0.6
-        ffmpeg("-i", simple(), "-i", text, "-map", "0:v", "-map", 1, "-c", "copy", "-c:s", "srt", source)
-        self.assertEqual(begin(source), 0)
-        for start, count in (("0.56", 1), ("0.6", 0)):
-            self.assertNotIn("left out", self.ok(source, "-o", self.path("out.mkv"), "-y", *QUICK, "--ss", start).err)
-            self.assertEqual(len(packets(self.path("out.mkv"), "s:0")), count, start)
-
     def test_figures_count_from_zero(self):
         result = self.ok(late("in.ts", 3600), "-o", self.path("out.mkv"), *QUICK, "--stats",
                          self.path("s.csv"), "--progress", "json")
@@ -235,13 +216,3 @@ class Wraps(Case):
             output = self.lossless(source, "-y")
             self.near(frame_times(output), [step * i + i * 7 % 11 * 0.48 for i in range(216000 // step)],
                       0.05)  # ffmpeg rounds to its frames
-
-    def test_a_gap_in_one_track(self):
-        """A gap is no jump of the clock: later packets stay in sync with the other track."""
-        source = self.path("gap.ts")
-        ffmpeg("-f", "lavfi", "-t", 16, "-i", DULL % ("64x64", 10), "-f", "lavfi", "-t", 16, "-i",
-               "sine=440:sample_rate=48000", "-af", "aselect='not(between(t,1,14))'", *X264,
-               "-c:a", "mp2", "-max_interleave_delta", 0, source)
-        output = self.converted(source, "out.mkv", *QUICK)
-        self.near([p[0] - begin(source) for p in packets(source)],
-                  [p[0] - begin(output) for p in packets(output)], 0.0015)

@@ -112,22 +112,6 @@ class Turned(Case):
                 if pix_fmt[:4] != "gray":
                     self.assertEqual(colours(output), upright(TURNS[number]))
 
-    def test_chroma_finer_one_way(self):
-        """The output's chroma is as fine in both directions, and as deep."""
-        for pix_fmt, wanted in (("yuv422p", "yuv444p"), ("yuv422p10le", "yuv444p10le")):
-            with self.subTest(pix_fmt):
-                source = self.source(TURNS[6], pix_fmt=pix_fmt)
-                result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off", "-y")
-                self.assertIn("turned upright and converted from %s to %s" % (pix_fmt, wanted), result.err)
-                self.assertEqual(video(self.path("out.avi"))["pix_fmt"], wanted)
-                self.assertEqual(colours(self.path("out.avi")), upright(TURNS[6]))
-
-    def test_encoder_without_444(self):
-        source = self.source(TURNS[6], pix_fmt="yuv422p")
-        output = self.converted(source, "out.mpg", "--vcodec", "mpeg2video", "--pix-fmt", "yuv422p", "--mode", "off")
-        self.assertEqual(video(output)["pix_fmt"], "yuv422p")
-        self.assertEqual(colours(output), upright(TURNS[6]))
-
     # ---- where it is kept, and where not ----
 
     def test_kept(self):
@@ -181,12 +165,6 @@ class Turned(Case):
         output = self.converted(source, "out.avi", "--vcodec", "ffv1", "--mode", "off", "-y")
         self.assertEqual(colours(output), upright(TURNS[6]))
 
-    def test_senseless_matrix(self):
-        source = with_matrix(self.source(None), 0, ONE, 0, ONE)
-        result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off")
-        self.assertEqual(len(result.lines), 2, str(result))
-        self.assertEqual(stored(source), stored(self.path("out.avi")))
-
     # ---- the shape of pixels ----
 
     def test_oblong_pixels(self):
@@ -199,10 +177,6 @@ class Turned(Case):
                               if name == "out.mp4" else self.converted(source, name))
                 self.assertEqual((about["width"], about["height"]), size)
                 self.assertEqual(about["sample_aspect_ratio"], aspect)
-
-    def test_half_a_turn_keeps_the_shape(self):
-        source = self.source(TURNS[3], (240, 160), filters="setsar=2")
-        self.assertEqual(video(self.converted(source, "out.y4m"))["sample_aspect_ratio"], "2:1")
 
     def test_the_container_comes_first(self):
         """The container's pixel aspect ratio counts, as in players."""
@@ -224,11 +198,6 @@ class Photos(Case):
                 self.assertEqual(colours(self.converted(source, "out.jpg", "--mode", "off", "-y")), upright(turn))
                 self.assertNotIn(b"Exif", self.read("out.jpg"))
         self.assertEqual(colours(self.converted(source, "out.png", "--mode", "off")), upright(turn))
-
-    def test_422(self):
-        output = self.converted(self.jpeg(6, "yuvj422p"), "out.jpg", "--mode", "off")
-        self.assertEqual(video(output)["pix_fmt"], "yuvj444p")
-        self.assertEqual(colours(output), upright(TURNS[6]))
 
     def test_an_upright_container_keeps_the_orientation(self):
         output = self.converted(self.jpeg(6), "out.mp4", "--mode", "off")
@@ -259,10 +228,3 @@ class Photos(Case):
         chunks += picture + b"EXIF" + struct.pack("<I", len(tags)) + tags
         source = self.write("photo.webp", b"RIFF" + struct.pack("<I", len(chunks)) + chunks)
         self.assertEqual(colours(self.converted(source, "out.png", "--mode", "off")), upright(TURNS[6]))
-
-    def test_deep_rgb(self):
-        source = turned_by(make(self.path("deep.mov"), "-c:v", "png", "-pix_fmt", "rgb48be", seconds=0.04,
-                                source=CORNERS % (64, 48)), TURNS[5])
-        output = self.converted(source, "out.png", "--mode", "off")
-        self.assertEqual(video(output)["pix_fmt"], "rgb48be")
-        self.assertEqual(colours(output), upright(TURNS[5]))

@@ -4,7 +4,7 @@ import http.server
 import threading
 
 from common import *
-from test_camera import BITS, FAKE, IS_CROWDED, RATE, SMALL, CameraCase, camera_environment, numbers
+from test_camera import BITS, FAKE, RATE, SMALL, CameraCase, camera_environment, numbers
 from test_upright import turned_by
 from window import MISSING, WindowCase
 
@@ -145,54 +145,6 @@ class Headless(OutputCase, Case):
             finally:
                 server.shutdown()
         self.assertEqual(len(self.pictures()), 10)
-
-    def test_the_last_picture_stays_while_a_url_is_away(self):
-        make(self.path("in.ts"), "-c:v", "libx264", "-g", "10", source="testsrc2=size=160x90:rate=25", seconds=1)
-        there, asked = threading.Event(), []
-
-        class Once(http.server.BaseHTTPRequestHandler):
-            def do_GET(handler):
-                asked.append(1)
-                if len(asked) > 1:
-                    there.wait(LIVENESS)
-                handler.send_response(200)
-                handler.end_headers()
-                handler.wfile.write(self.read("in.ts"))
-
-            def log_message(handler, *args):
-                pass
-
-        def seen():
-            """The number of different pictures written so far."""
-            data, size = (self.read("out"), 160 * 90 * 3 // 2) if self.times() else (b"", 1)
-            found = [data[at:at + size] for at in range(0, len(data) - size + 1, size)]
-            return len(found) and 1 + sum(a != b for a, b in zip(found, found[1:]))
-        for more in ((), ("--low-latency", "--mirror")):
-            with self.subTest(more), http.server.ThreadingHTTPServer(("127.0.0.1", 0), Once) as server:
-                there.clear()
-                asked.clear()
-                self.forget()
-                threading.Thread(target=server.serve_forever, daemon=True).start()
-                env = self.output_environment(LUMEQ_RECONNECT_PAUSE="0.05")
-                process = self.start("--network", "--reconnect", "http://127.0.0.1:%d/cam" % server.server_port,
-                                     "--virtual-camera", "--null", *more, env=env)
-                self.waits_for("is gone: ")
-                self.assertTrue(wait_for(lambda: seen() >= 25), self.said())
-                before = len(self.times())
-                self.assertTrue(wait_for(lambda: self.written(before + 20)), "it is not repeated")
-                self.assertEqual(seen(), 25)
-                there.set()
-                self.waits_for("is back after ")
-                self.assertTrue(wait_for(lambda: seen() >= 45), "it does not go on")
-                process.send_signal(signal.SIGINT)
-                self.finished(process, INTERRUPTED)
-                server.shutdown()
-
-    def test_meter_of_a_camera(self):
-        """Metering acts the same on the device and on a file."""
-        self.give("--camera", "--virtual-camera", "--meter", "centre", "--strength", "0.7", "--dither", "off", "--frames",
-                  "20", "-o", "x.mkv", "--vcodec", "ffv1", modes="YUYV 320x240@30")
-        self.assertEqual(b"".join(self.pictures()), raw(self.path("x.mkv"), "yuyv422"))
 
     def test_turned_videos_are_upright(self):
         make(self.path("in.mp4"), "-c:v", "mpeg4", source="testsrc2=size=160x96:rate=25", seconds=0.2)

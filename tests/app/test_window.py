@@ -1,7 +1,6 @@
 """A real window on a headless X server: its contents, keys and end."""
 
 import test_code_range as code_range
-import test_upright as upright
 from common import *
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
@@ -243,15 +242,6 @@ class Window(WindowCase):
                 self.assertIsNone(process.poll(), "it is gone")
                 self.quits(process)
 
-    def shot(self, process):
-        """The window's size, and the screenshot that s saves, upright and with square pixels."""
-        window = self.window(process)
-        shots = lambda: [name for name in self.files() if name.endswith(".png")]
-        self.assertTrue(wait_for(lambda: self.key("s") or shots()), "no screenshot")
-        size = self.size(window)
-        self.quits(process)
-        return size, self.path(shots()[0])
-
     def test_keep_open(self):
         """Started from a terminal the window stays open at the end, started from a program it closes."""
         part = (SMALL, "--to", "0.4", "--histogram", "off")
@@ -296,20 +286,6 @@ class Window(WindowCase):
         self.quits(process)
         for name in os.listdir(folder):
             self.assertRegex(name, r"^lumeq-sample-0\.00\.\d\d\.\d\d\d(-\d+)?\.png$")
-
-    def test_photo_on_its_side(self):
-        picture = upright.photo(self.path("photo.jpg"), 6, (480, 300))
-        (width, height), shot = self.shot(self.play(picture, "--mode", "off", "--histogram", "off"))
-        self.assertEqual((width, height), (300, 480))
-        self.assertEqual((video(shot)["width"], video(shot)["height"]), (300, 480))
-        self.assertEqual(upright.colours(shot), upright.upright(upright.TURNS[6]))
-
-    def test_oblong_pixels_turned(self):
-        source = upright.turned_by(upright.oblong(self.path("phone.mp4")), upright.TURNS[8])
-        (width, height), shot = self.shot(self.play(source, "--loop", "--mode", "off", "--histogram", "off"))
-        self.assertEqual((width, height), (160, 480))
-        self.assertEqual((video(shot)["width"], video(shot)["height"]), (160, 480))
-        self.assertEqual(upright.colours(shot), upright.upright(upright.TURNS[8]))
 
     def test_signal(self):
         """The statistics so far become a part, which does not take the name; the same command may run again."""

@@ -18,8 +18,6 @@
 #include "media/text_list.h"
 #include "report/report_file.h"
 
-/* ---- option rules ---- */
-
 /* Words of the command line that are not options; {0} is empty. */
 typedef struct OptionNames {
     const char **all; /* the caller's array, as long as argv */
@@ -432,35 +430,16 @@ static const char *const habits[][2] = {
     {",?,usage,list-options,", ": use --help=full"},
 };
 
-/* Finds the option with this choice, as in --night for --profile night, or returns NULL. */
-static const char *find_choice(const char *name, size_t n)
-{
-    static const char *const options[] = {"profile", "mode", "compare"};
-    char value[32];
-    Options unused = {0};
-    const Refusal refusal = {value, sizeof(value), ""};
-    for (int i = 0; n < sizeof(value) && i < COUNT(options); i++) {
-        snprintf(value, sizeof(value), "%.*s", (int)n, name);
-        if (option_set(option_find(options[i], strlen(options[i])), &unused, value, &refusal) >= 0)
-            return options[i];
-    }
-    return NULL;
-}
-
 static int unknown_option(const Parser *p, const char *arg)
 {
     const char *name = arg + strspn(arg, "-");
     const size_t n = strcspn(name, "=");
-    const char *with = find_choice(name, n);
     const Option *near = NULL;
     char listed[64];
     snprintf(listed, sizeof(listed), ",%.*s,", (int)n, name);
     for (int i = 0; n > 0 && i < COUNT(habits); i++)
         if (strstr(habits[i][0], listed))
             return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habits[i][1]);
-    if (with)
-        return refuse(&p->refusal, "unknown option %s; did you mean --%s %.*s?", media_quote(arg),
-                      with, (int)n, name);
     if (n > 1) /* other programs write -crf */
         near = option_find(name, n) ? option_find(name, n) : option_nearest(name, n);
     if (near)

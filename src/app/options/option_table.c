@@ -382,8 +382,6 @@ void nearest_try(Nearest *nearest, const char *name, size_t n, int index)
     nearest->index = index;
 }
 
-/* ---- option profile ---- */
-
 const Profile profiles[] = {
     {"fog",
      "fog, haze, smoke: removes the veil, near and far, and brings out some grain",
