@@ -72,6 +72,13 @@ static void note_encoded(void *opaque)
     progress_update(&run->progress);
 }
 
+static int count_packet(void *trial, const AVPacket *packet, MediaError *error)
+{
+    (void)error;
+    ((Trial *)trial)->payload += packet->size;
+    return 0;
+}
+
 /* Checks the output completely before the input is opened. */
 static int check_output(Run *run)
 {
@@ -82,12 +89,13 @@ static int check_output(Run *run)
     run->writer_options.video.hint = sandbox_hint(o);
     run->writer_options.encoded = note_encoded;
     run->writer_options.encoded_opaque = run;
-    if (run->trial)
-        trial_options(run->trial, &run->writer_options);
-    const int ret = setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
-    if (run->trial)
-        run->trial->writer = run->writer;
-    return ret;
+    if (run->trial) {
+        run->writer_options.count_only = 1;
+        run->writer_options.overwrite = 1; /* nothing is written */
+        run->writer_options.take_encoded = count_packet;
+        run->writer_options.take_opaque = run->trial;
+    }
+    return setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
 static bool same_place(const char *a, const char *b)
@@ -407,7 +415,9 @@ static int process(Run *run)
     sinks_add(s, run_report_sink(run->report));
     sinks_add(s, drawing_sink(run->drawing));
     sinks_add(s, virtual_camera_sink(run->virtual));
-    sinks_add(s, run->trial ? trial_sink(run->trial) : writer_sink(run->writer));
+    if (run->trial)
+        sinks_add(s, run->trial->sink);
+    sinks_add(s, writer_sink(run->writer));
     sinks_add(s, camera_sound_sink(run->sound));
     sinks_add(s, stats_sink(run->stats));
     sinks_add(s, (Sink){.self = run, .frame = show_progress});
@@ -420,8 +430,8 @@ static int no_frames(Run *run, const char *damage)
     if (input_explain(run->video, &run->error) < 0)
         return EXIT_INPUT;
     if (run->trial) {
-        run->trial->no_frames = 1;
-        run->trial->damaged = *damage != '\0';
+        run->trial->no_frames = true;
+        run->trial->is_damaged = *damage != '\0';
     }
     (void)media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded",
                      run->source->name);
@@ -539,7 +549,8 @@ static int finish(Run *run)
     if (run->trial) {
         if (writer_finish(run->writer, 0, &run->error) < 0)
             return EXIT_OUTPUT;
-        trial_end(run->trial);
+        run->trial->ended = run_now_us() * 1e-6;
+        run->trial->written = writer_bytes(run->writer);
         return losses_say_damage(damage, run->writer);
     }
     const int incomplete = finish_files(run, 0);
@@ -589,7 +600,8 @@ static int run_all(Run *run, ProgressShare *share)
     run->progress.frames = input_frames(run->video);
     run->progress.share = share;
     progress_start(&run->progress);
-    trial_opened(run->trial);
+    if (run->trial)
+        run->trial->opened = run_now_us() * 1e-6;
     if (run->ahead)
         ret = look_ahead(run);
     if (ret >= 0 && atomic_load(run->stop) == RUN_ON)

@@ -3,14 +3,27 @@
 #define LUMEQ_APP_HEADLESS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "app/options/options.h"
 #include "app/progress.h"
 #include "app/run_end.h"
-#include "app/trial.h"
+#include "run/run.h"
 
 /* The style of the progress display: --quiet turns the automatic one off. */
 ProgressStyle headless_progress(const Options *options);
+
+/* A run that writes nothing, to estimate a longer one. {0} except `sink`. */
+typedef struct Trial {
+    Sink sink; /* gets each frame before the encoder does */
+    /* Results; times are monotonic, in seconds. */
+    double opened, ended; /* input open; output complete */
+    int64_t payload;      /* bytes of all video packets */
+    int64_t written;      /* bytes of the output */
+    bool no_frames;       /* the run failed: no frame could be decoded */
+    bool is_damaged;      /* because the input is damaged */
+} Trial;
 
 /* The result of a run, for callers with many. */
 typedef struct RunResult {

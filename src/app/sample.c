@@ -10,7 +10,7 @@
 #include "app/headless.h"
 #include "app/setup.h"
 #include "app/terminal.h"
-#include "app/trial.h"
+#include "media/compat.h"
 #include "media/output/output_file.h"
 #include "media/output/picture_file.h"
 #include "media/small_picture.h"
@@ -24,60 +24,10 @@
 /* The fractional parts of its multiples are spread evenly. */
 #define GOLDEN 0.618033988749895
 
-/* Seconds of a piece that count, and seconds encoded after them: more frames than x264 and x265
- * look ahead at 24 fps, so that the encoder decides as in the whole film. */
-#define PIECE_SECONDS 4.0
-#define EXTRA_SECONDS 2.0
+#define PIECE_SECONDS 6.0
+#define DEFAULT_RATE 25.0 /* of a film whose packets have no duration */
 
 #define SHEET_ENDING ".sample.png"
-
-/* Key frame interval of encoders that do not tell theirs, like x264 and x265. */
-#define DEFAULT_KEY_INTERVAL 250
-
-/* Frame rate of a film whose packets have no duration. */
-#define DEFAULT_RATE 25.0
-
-typedef struct Estimate {
-    double frames;  /* of the film */
-    double seconds; /* of wall clock time */
-    double bytes;   /* of the output */
-    double video;   /* bytes of video packets, included above */
-} Estimate;
-
-/* Estimates a film of this length from trials of pieces with at least one frame each. `bitrate`: 0
- * or less is constant quality. Sums are over the pieces. Each begins with a key frame; a film has
- * fewer of them. */
-static Estimate estimate(double length, int64_t bitrate, const Trial *trials, int count)
-{
-    double packets = 0, first = 0, rest = 0, seconds = 0, frames = 0, tried = 0;
-    double work = 0, other = 0, header = 0, begin = INFINITY;
-    for (const Trial *t = trials; t < trials + count; t++) {
-        packets += (double)t->packets;
-        first += (double)t->first;
-        rest += (double)t->rest;
-        seconds += t->seconds;
-        frames += (double)t->frames;
-        tried += t->end - t->begin;
-        work += trial_pace(t) * (double)t->frames;
-        other += (double)(t->written - t->header - t->payload);
-        header = fmax(header, (double)t->header);
-        begin = fmin(begin, t->encoded - t->began);
-    }
-    const double all = packets + count;
-    const double interval = trials->key_interval > 0 ? trials->key_interval : DEFAULT_KEY_INTERVAL;
-    tried = tried > 0 ? tried : frames / DEFAULT_RATE;
-    Estimate e = {.frames = length * all / (seconds > 0 ? seconds : tried)};
-    e.seconds = begin + e.frames * work / frames;
-    if (bitrate > 0)
-        e.video = length * (double)bitrate / 8;
-    else if (packets == 0 || interval <= all / count)
-        e.video = e.frames * (first + rest) / all;
-    else
-        e.video = e.frames * rest / packets +
-                  fmax(e.frames / interval, 1) * (first / count - rest / packets);
-    e.bytes = e.video + header + other * length / tried;
-    return e;
-}
 
 /* ---- the sheet: pairs of pictures, before above after ---- */
 
@@ -156,10 +106,11 @@ typedef struct Sample {
     Sheet sheet;
     double from, seconds; /* start of the film in the input, and its length */
     int pieces;
-    Trial trials[OPTIONS_SAMPLE_MOST]; /* of the pieces with a picture */
-    int tried;                         /* finished trials; the current one follows */
-    double begin;                      /* of the current piece, in the film */
-    bool is_drawn;                     /* it is on the sheet */
+    double begin;         /* of the current piece, in the film */
+    bool is_drawn;        /* it is on the sheet */
+    int tried;            /* pieces with a picture; the next members are their sums */
+    double opening, work; /* seconds until the input is open, and after */
+    double frames, length, payload, written;
     Progress progress;
     MediaError error;
 } Sample;
@@ -195,24 +146,25 @@ static int find_length(Sample *s)
     return ret;
 }
 
-/* Shows the progress, and takes the frame in the middle of the piece for the sheet. */
-static void take_frame(void *sample, const AVFrame *before, const AVFrame *after, double time)
+/* Shows the progress, and takes a frame of the piece for the sheet. */
+static int take_frame(void *sample, Frame *f)
 {
     Sample *s = sample;
-    const Trial *t = &s->trials[s->tried];
     Progress *p = &s->progress;
     PictureFormat format;
     char why[256];
+    const double base = av_q2d(f->out->time_base), time = (double)f->out->pts * base;
+    const double end = time + (double)FRAME_DURATION(f->out) * base;
     p->frame++;
     if (p->frame <= p->frames)
         p->time = p->duration * (double)p->frame / (double)p->frames;
     progress_update(p);
-    if (!s->is_drawn && t->end - t->begin > fmin(PIECE_SECONDS, s->seconds / s->pieces) / 2) {
+    if (!s->is_drawn && end > fmin(PIECE_SECONDS, s->seconds) / 3) {
         s->is_drawn = true;
         const int pair = s->sheet.count++;
-        s->sheet.pairs[pair].position = s->begin + time - t->begin;
+        s->sheet.pairs[pair].position = s->begin + time;
         for (int i = 0; i < 2; i++) {
-            const AVFrame *frame = i ? after : before;
+            const AVFrame *frame = i ? f->out : f->decoded.frame;
             if (picture_format(&format, frame, why, sizeof(why)) < 0 ||
                 small_picture_make(&s->sheet.converters[i], frame, format.turn, format.aspect,
                                    PICTURE_WIDTH, PICTURE_HEIGHT,
@@ -220,39 +172,44 @@ static void take_frame(void *sample, const AVFrame *before, const AVFrame *after
                 (void)media_fail(&s->error, MEDIA_OUTPUT, "cannot convert a frame for the sheet");
         }
     }
+    return 0;
 }
 
 static int try_piece(Sample *s, int i)
 {
     Options options = *s->options;
-    Trial *trial = &s->trials[s->tried];
-    RunResult result = {.trial = trial};
+    Trial trial = {.sink = {.self = s, .frame = take_frame}};
+    RunResult result = {.trial = &trial};
     /* At a different place in each section of the film, so that periodic content does not appear at
      * the same phase in all pieces. */
-    const double share = s->seconds / s->pieces, length = PIECE_SECONDS + EXTRA_SECONDS;
+    const double share = s->seconds / s->pieces;
     const double place = fmod((i + 1) * GOLDEN, 1);
-    const double begin = (i + place) * share - PIECE_SECONDS * place;
     s->is_drawn = false;
-    s->begin = s->from + fmax(fmin(begin, s->seconds - length), 0);
-    options.from_us = llrint(s->begin * AV_TIME_BASE);
-    options.to_us = options.from_us + llrint(fmin(length, s->seconds) * AV_TIME_BASE);
-    options.frames = -1; /* to_us ends the piece */
-    trial->length = s->seconds > length ? PIECE_SECONDS : INFINITY;
-    trial->frame = take_frame;
-    trial->opaque = s;
-    trial->began = run_now_us() * 1e-6;
+    s->begin = s->from;
+    if (s->seconds > PIECE_SECONDS) {
+        const double begin = (i + place) * share - PIECE_SECONDS * place;
+        s->begin += fmax(fmin(begin, s->seconds - PIECE_SECONDS), 0);
+        options.from_us = llrint(s->begin * AV_TIME_BASE);
+        options.to_us = options.from_us + llrint(PIECE_SECONDS * AV_TIME_BASE);
+        options.frames = -1; /* to_us ends the piece */
+    }
+    const double began = run_now_us() * 1e-6;
     const int code = headless_run(&options, s->stop, &result);
     const int is_last = i == s->pieces - 1 && !s->tried;
-    if (trial->no_frames && !is_last) { /* as in a slide show or a truncated film */
-        const int damaged = trial->damaged;
+    if (trial.no_frames && !is_last) { /* as in a slide show or a truncated film */
         say(SAY_DETAILS, "piece %d is skipped: %s", i + 1, result.why);
-        *trial = (Trial){0};
-        return damaged ? EXIT_DAMAGED : EXIT_DONE;
+        return trial.is_damaged ? EXIT_DAMAGED : EXIT_DONE;
     }
     if (code != EXIT_DONE && code != EXIT_DAMAGED && code != EXIT_INTERRUPTED)
         say(SAY_ERRORS, "%s", result.why);
+    s->opening += trial.opened - began;
+    s->work += trial.ended - trial.opened;
+    s->frames += (double)result.frames;
+    s->length += result.seconds > 0 ? result.seconds : (double)result.frames / DEFAULT_RATE;
+    s->payload += (double)trial.payload;
+    s->written += (double)trial.written;
     if (!s->tried++) { /* the first piece: the others have as many frames */
-        s->progress.frames = trial->frames * s->pieces;
+        s->progress.frames = result.frames * s->pieces;
         say_set_verbosity(SAY_ERRORS); /* choices are logged once */
     }
     return code;
@@ -272,17 +229,21 @@ static void print_size(char *text, size_t size, double bytes)
 
 static void say_estimate(const Sample *s)
 {
-    const Estimate e = estimate(s->seconds, s->options->bitrate, s->trials, s->tried);
-    const double pace = e.frames / e.seconds;
+    /* The film is longer than the pieces. */
+    const double times = s->seconds > PIECE_SECONDS ? s->seconds / s->length : 1;
+    const double seconds = s->opening / s->tried + s->work * times;
+    const double pace = s->frames * times / seconds;
+    const int64_t bitrate = s->options->bitrate; /* 0 or less: constant quality */
+    const double size = bitrate > 0 ? s->seconds * (double)bitrate / 8 : s->payload * times;
     char time[32], bytes[32], video[32], film[32];
-    osd_time(llrint(ceil(e.seconds) * AV_TIME_BASE), time, sizeof(time));
+    osd_time(llrint(ceil(seconds) * AV_TIME_BASE), time, sizeof(time));
     osd_time((int64_t)(s->seconds * AV_TIME_BASE), film, sizeof(film));
-    print_size(bytes, sizeof(bytes), e.bytes);
-    print_size(video, sizeof(video), e.video);
+    print_size(bytes, sizeof(bytes), size + (s->written - s->payload) * times);
+    print_size(video, sizeof(video), size);
     say(SAY_NORMAL, "%s: about %s, at %.*f frames per second, and about %s, including %s of video",
         media_quote(s->options->output), time, pace < 10, pace, bytes, video);
     say(SAY_NORMAL, "from %d piece%s of %.0f s, spread over %s", s->tried, s->tried == 1 ? "" : "s",
-        fmin(PIECE_SECONDS + EXTRA_SECONDS, s->seconds), film);
+        fmin(PIECE_SECONDS, s->seconds), film);
     if (s->tried < s->pieces)
         say(SAY_NORMAL, "%d of %d pieces had no picture and were skipped", s->pieces - s->tried,
             s->pieces);
@@ -304,7 +265,7 @@ static int run_pieces(Sample *s)
     output_file_close(&file);
     if (ret < 0 || find_length(s) < 0)
         return -error->fault;
-    const double length = fmin(PIECE_SECONDS + EXTRA_SECONDS, s->seconds);
+    const double length = fmin(PIECE_SECONDS, s->seconds);
     s->pieces = FFMIN(s->pieces, (int)(s->seconds / length));
     s->progress.duration = s->pieces * length;
     progress_start(&s->progress);

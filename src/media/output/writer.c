@@ -336,11 +336,6 @@ AVRational writer_encoded_base(const Writer *w)
     return encoder_context(w->encoder)->time_base;
 }
 
-int writer_key_interval(const Writer *w)
-{
-    return FFMAX(encoder_context(w->encoder)->gop_size, 0);
-}
-
 const uint8_t *writer_extradata(const Writer *w, int *size)
 {
     const AVCodecContext *c = encoder_context(w->encoder);

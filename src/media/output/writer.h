@@ -91,9 +91,6 @@ int writer_end_frames(Writer *writer, MediaError *error);
  * MEDIA_OUTPUT. */
 int writer_encoded(Writer *writer, AVPacket *packet, MediaError *error);
 
-/* The open encoder's largest key frame interval in frames; 0: unknown. */
-int writer_key_interval(const Writer *writer);
-
 /* Time base of the encoder's packets. */
 AVRational writer_encoded_base(const Writer *writer);
 
