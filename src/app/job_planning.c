@@ -330,7 +330,7 @@ static int gather(JobFilm *f, Gathered *all)
     JobPlan *plan = &f->plan;
     uint32_t marks[2] = {0}; /* of the last two frames */
     int ret = 0, kept = 0;
-    for (int i = 0; ret >= 0 && i < plan->part_count; i++) {
+    for (int i = 0; ret >= 0 && i < plan->part_count && all->frames < most; i++) {
         FrameReader reader = {0};
         PartMeasures measures;
         JobPart part = plan->parts[i];
@@ -376,7 +376,7 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
     CurveMaker *maker = NULL;
     MeasuredFrame frame;
     int ret = curve_maker_open(&maker, &f->params, 0, 0, &f->error);
-    for (int64_t time = 0; ret >= 0 && time<lookahead; seen->filtered += ret> 0) {
+    for (int64_t time = 0; ret >= 0 && time < lookahead; seen->filtered += (ret > 0)) {
         ret = film_measures_next(&in, &frame, &f->error);
         if (ret <= 0)
             break;

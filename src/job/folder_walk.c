@@ -34,7 +34,7 @@ static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
     const int is_file = e->fts_info == FTS_F || e->fts_info == FTS_DEFAULT;
     if (!is_file && e->fts_info != FTS_DNR && e->fts_level)
         return 0; /* removed since, or a dangling link */
-    if (is_file && e->fts_name[0] == '.')
+    if (is_file ? e->fts_name[0] == '.' : !w->unreadable)
         return 0;
     const size_t length =
         !e->fts_level ? 0 : e->fts_pathlen - root - (is_file ? e->fts_namelen : 0);

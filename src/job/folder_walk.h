@@ -12,7 +12,7 @@ typedef struct FolderWalk {
     int recursive; /* nonzero: includes subfolders */
     /* Called for everything that is not a folder. */
     int (*file)(void *opaque, const char *path, const char *below, const struct stat *there);
-    /* Called for a folder that cannot be read; `number`: the errno. */
+    /* Called for a folder that cannot be read; `number`: the errno. May be NULL. */
     int (*unreadable)(void *opaque, const char *folder, const char *below, int number);
     /* Returns nonzero for a subfolder to skip. May be NULL. */
     int (*leaves_out)(void *opaque, const char *path, const struct stat *there);
