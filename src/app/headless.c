@@ -157,11 +157,14 @@ static bool is_pipe_input(const Options *o)
     return known == 0 && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
 }
 
-/* Returns the reason why a lookahead is impossible, or NULL. */
-static const char *why_impossible(const Run *run)
+/* Returns the reason why there is no lookahead, or NULL. *impossible: an option cannot ask for it.
+ */
+static const char *why_no_lookahead(const Run *run, bool *impossible)
 {
     const Options *o = run->options;
     struct stat file;
+    const bool is_asked = o->lookahead > 0 || o->deflicker > 0;
+    *impossible = true;
     if (run->writer && writer_is_picture(run->writer))
         return "the output is a single picture";
     if (o->low_latency)
@@ -170,28 +173,22 @@ static const char *why_impossible(const Run *run)
         return "a camera delivers each picture once";
     if (options_is_url(o))
         return "network streams are read once";
-    if (is_pipe_input(o)) /* which both decoders share */
+    if (!is_pipe_input(o)) { /* which both decoders share */
+        if (strcmp(o->input, "-") == 0)
+            return "standard input is a file; give its name to read ahead";
+        if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
+            return "the input is neither a regular file nor a pipe";
+    }
+    *impossible = false;
+    if (is_asked)
         return NULL;
-    if (strcmp(o->input, "-") == 0)
-        return "standard input is a file; give its name to read ahead";
-    if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
-        return "the input is neither a regular file nor a pipe";
-    return NULL;
-}
-
-/* Returns the reason why a lookahead would be useless, or NULL. */
-static const char *why_useless(const Run *run)
-{
-    const Options *o = run->options;
     if (o->lookahead == 0)
         return "--lookahead off";
     if (!run->writer)
         return "no video is written";
     if (o->reference)
         return "--reference treats each frame on its own";
-    if (o->mode == LUMEQ_MODE_OFF)
-        return "--mode off has no curve that follows the picture";
-    return NULL;
+    return o->mode == LUMEQ_MODE_OFF ? "--mode off has no curve that follows the picture" : NULL;
 }
 
 /* Sets the lookahead, and logs the reason with -v. MEDIA_USAGE: an option on the command line needs
@@ -199,20 +196,18 @@ static const char *why_useless(const Run *run)
 static int choose_lookahead(Run *run)
 {
     const Options *o = run->options;
-    const char *why = why_impossible(run);
-    if (why && o->lookahead_for)
+    bool impossible;
+    const char *why = why_no_lookahead(run, &impossible);
+    if (why && impossible && o->lookahead_for)
         return media_fail(&run->error, MEDIA_USAGE, "%s needs an input that can be read ahead: %s",
                           o->lookahead_for, why);
-    if (why && o->deflicker > 0)
+    if (why && impossible && o->deflicker > 0)
         say(SAY_WARNINGS, "deflicker in the settings file needs a lookahead: %s", why);
-    if (!why && o->lookahead <= 0 && o->deflicker <= 0)
-        why = why_useless(run);
-    if (why) {
+    run->ahead = why ? 0 : options_lookahead(o);
+    if (why)
         say(SAY_DETAILS, "no lookahead: %s", why);
-        return 0;
-    }
-    run->ahead = options_lookahead(o);
-    say(SAY_DETAILS, "lookahead: curves see up to %.3g s ahead", (double)run->ahead / 1e9);
+    else
+        say(SAY_DETAILS, "lookahead: curves see up to %.3g s ahead", (double)run->ahead / 1e9);
     return 0;
 }
 

@@ -133,30 +133,17 @@ static int take_file(void *opaque, const char *path, const char *below, const st
     return file_list_add(a->files, path, a->options->shuffle);
 }
 
-/* Skips unreadable subfolders; an unreadable INPUT fails when it is opened. */
-static int skip_folder(void *opaque, const char *folder, const char *below, int number)
-{
-    (void)opaque;
-    (void)folder;
-    (void)below;
-    (void)number;
-    return 0;
-}
-
 /* Adds a file, or the videos of a folder, known by their names: opening each would delay the first
- * one. A folder without videos is added itself, since it may hold pictures. Returns -1 if out of
- * memory. */
+ * one. A folder without videos is added itself, since it may hold pictures; unreadable subfolders
+ * are skipped. Returns -1 if out of memory. */
 static int add_files(FileList *files, const Options *options, const char *path)
 {
     struct stat there;
     MediaError error = {0};
     Adding adding = {files, options};
     const int count = files->count;
-    const FolderWalk walk = {.recursive = options->recursive,
-                             .file = take_file,
-                             .unreadable = skip_folder,
-                             .opaque = &adding,
-                             .error = &error};
+    const FolderWalk walk = {
+        .recursive = options->recursive, .file = take_file, .opaque = &adding, .error = &error};
     if (strcmp(path, "-") != 0 && stat(path, &there) == 0 && S_ISDIR(there.st_mode) &&
         folder_walk(&walk, path) < 0)
         return -1;

@@ -61,27 +61,20 @@ static char *free_name(const char *folder, const char *path, const char *extensi
     return NULL;
 }
 
-/* Prints the folder of a path; "." if it has none. */
-static void print_folder(const char *path, char *folder, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    const int length = slash && slash > path ? (int)(slash - path) : 1;
-    snprintf(folder, size, "%.*s", length, slash ? path : ".");
-}
-
 /* mp4 and mov stay what they are; others, and those with --vcodec, become Matroska, which holds all
  * tracks and codecs. */
 static char *find_output(const Options *o, const char *path)
 {
     static const char *const kept[][2] = {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}};
     const char *dot = strrchr(file_name_base(path), '.'), *extension = "mkv";
-    char folder[PATH_MAX];
-    print_folder(path, folder, sizeof(folder));
-    const bool beside = strchr(path, '/') && access(folder, W_OK | X_OK) == 0;
+    char *folder = file_name_folder(path);
+    const bool beside = folder && strchr(path, '/') && access(folder, W_OK | X_OK) == 0;
     for (size_t i = 0; dot && !o->vcodec && i < sizeof(kept) / sizeof(kept[0]); i++)
         if (strcasecmp(dot, kept[i][0]) == 0)
             extension = kept[i][1];
-    return free_name(beside ? folder : NULL, path, extension);
+    char *output = free_name(beside ? folder : NULL, path, extension);
+    av_free(folder);
+    return output;
 }
 
 static void forget_output(WindowWriting *w)

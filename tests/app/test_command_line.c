@@ -118,31 +118,6 @@ TEST(habits)
     CHECK_LINES(lines);
 }
 
-TEST(bits_a_second)
-{
-    static const Line lines[] = {
-        {{"in.mp4", "--null", "--bitrate", "2000"}, "from 10K, such as 800K or 4M"},
-        {{"in.mp4", "--null", "--bitrate", "2.5"}, "from 10K, such as 800K or 4M"},
-        {{"in.mp4", "--null", "--bitrate", "9K"}, "'9K': must be bits per second from 10K"},
-        {{"in.mp4", "--null", "--bitrate", "0"}, "'0': must be bits per second from 10K"},
-        {{"in.mp4", "--null", "--bitrate", "10000"}, NULL},
-        {{"in.mp4", "--null", "--bitrate", "10k"}, NULL},
-        {{"in.mp4", "--null", "--bitrate", "2000k"}, NULL},
-    };
-    CHECK_LINES(lines);
-}
-
-TEST(plain_words)
-{
-    static const Line lines[] = {
-        {{"http://example.org/a.mkv", "--null", "--no-network"}, "--no-network forbids it"},
-        {{"gopher://example.org/a.mkv", "--network", "--null"}, "is neither a file nor a URL"},
-        {{"in.mp4", "--mirror", "-o", "out.mp4"},
-         "--mirror is for the window and the virtual camera: "},
-    };
-    CHECK_LINES(lines);
-}
-
 /* ---- a film in parts ---- */
 
 /* Options that a step of a job sets itself, and those that a run with --jobs sets itself. */

@@ -255,16 +255,6 @@ class Special(Case):
         self.ok(simple(), "-o", "/dev/null", "--format", "mkv", "--preset", "ultrafast")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
 
-    def test_fifo_as_input(self):
-        fifo = self.path("in.mkv")
-        os.mkfifo(fifo)
-        process = start(fifo, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-q")
-        source = clip("fifo.mkv", *X264)
-        with open(fifo, "wb") as out, open(source, "rb") as f:
-            out.write(f.read())
-        self.ends(process)
-        self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
-
     def test_several_at_once_into_one_folder(self):
         runs = [start(simple(), "-o", self.path("%d.mkv" % i)) for i in range(4)]
         for process in runs:

@@ -1,6 +1,5 @@
 """--overlay: the histogram panel in written video: its place and colours, and that nothing else changes."""
 
-from unittest import mock
 
 from common import *
 
@@ -226,10 +225,3 @@ class Overlay(Case):
         self.check_place(source, where=(x // 2, y, wide // 2, tall))
 
     # ---- without fonts ----
-
-    def test_no_font(self):
-        config = self.write("fonts.conf", b"<fontconfig></fontconfig>")
-        with mock.patch.dict(os.environ, FONTCONFIG_FILE=config):
-            self.check_place(self.ramp())
-            result = self.ok(self.ramp(), "--null", "--overlay")
-        self.assertEqual(len([line for line in result.lines if "no font" in line]), 1)

@@ -159,9 +159,5 @@ class Bar(Case):
                 self.assertEqual(code, DONE)
                 self.assertNotIn("ETA", shown)
 
-    def test_dumb_terminal(self):
-        code, shown = self.on_terminal("--frames", BAR_FRAMES, term="dumb")
-        self.assertNotIn("\x1b", shown)
-
     def test_quiet_says_nothing(self):
         self.assertEqual(self.ok(simple(), "--null", "-q").err, "")
