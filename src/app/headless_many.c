@@ -603,8 +603,8 @@ static int list_files(Many *m)
     if (ret < 0)
         return ret;
     if (m->others)
-        say(SAY_NORMAL, "%d file%s without video %s left alone", m->others,
-            m->others == 1 ? "" : "s", m->others == 1 ? "is" : "are");
+        say(SAY_NORMAL, "skipping %d file%s whose name is not that of a video", m->others,
+            m->others == 1 ? "" : "s");
     if (m->left_aside)
         say(SAY_NORMAL, "skipping the output folder %s", media_quote(m->left_aside));
     return 0;

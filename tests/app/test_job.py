@@ -295,6 +295,15 @@ class Steps(JobCase):
         self.ok("plan", plan, "-q")
         self.makes(plan, frames(one))
 
+    def test_fewer_frames_than_the_parts_have(self):
+        """The rate is lower than at the beginning: the last part begins after the last wanted frame."""
+        source = clip("slows.mkv", *X264, "-g", 10, "-fps_mode", "passthrough", "-enc_time_base", "1:1000", seconds=4,
+                      filters="settb=1/1000,setpts='if(lt(N,80),N/3,27+(N-80)*5)/25/TB'")
+        plan = self.plan(source, "--frames", 60, "--no-measure", parts=4)
+        self.measure(plan, range(4))
+        self.assertNotIn("further back", self.ok("plan", plan, "-v").err)
+        self.makes(plan, frames(self.one_run(source, "--frames", 60)))
+
     def test_damaged_measures(self):
         """The plan names the command that measures them again."""
         plan = self.plan(film(), "--no-measure", parts=3)

@@ -75,7 +75,7 @@ class Names(ManyCase):
         result = self.done("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv"])
         self.assertEqual(len(result.lines), 1 + 3 + 1, str(result))
-        self.assertIn("5 files without video are left alone", result.lines[0])
+        self.assertIn("skipping 5 files", result.lines[0])
 
     def test_folders_within(self):
         self.folder_of_all()
