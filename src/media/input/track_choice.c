@@ -36,6 +36,17 @@ const AVStream *track_best(const Source *source, enum AVMediaType type)
     return track_find(source, type, 0);
 }
 
+int track_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in, AVRational time_base)
+{
+    const AVCodec *codec = avcodec_find_decoder(in->codec_id);
+    *decoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    if (!*decoder)
+        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
+    const int ret = avcodec_parameters_to_context(*decoder, in);
+    (*decoder)->pkt_timebase = time_base;
+    return ret < 0 ? ret : avcodec_open2(*decoder, codec, NULL);
+}
+
 static void add_tag(const AVStream *stream, const char *key, const char *before, char *text,
                     size_t size)
 {

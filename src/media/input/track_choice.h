@@ -12,6 +12,9 @@ const AVStream *track_find(const Source *source, enum AVMediaType type, int numb
 /* Finds the track that fits the video best; NULL if no track fits. */
 const AVStream *track_best(const Source *source, enum AVMediaType type);
 
+/* Opens the decoder of a track. Returns 0 or AVERROR; the caller frees *decoder in both cases. */
+int track_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in, AVRational time_base);
+
 /* Describes a decoded frame: "h264, 1280x720 yuv420p, limited range". */
 void track_describe_video(const Source *source, const AVFrame *frame, char *text, size_t size);
 

@@ -370,8 +370,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
     media_log_clear();
     int ret = AVERROR(ENOMEM);
     if (like && encoder->type == AVMEDIA_TYPE_AUDIO)
-        ret = audio_transcoder_open(&track->audio, in, like, encoder, t->to->oformat,
-                                    t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE);
+        ret = audio_transcoder_open(&track->audio, in, like, encoder, t->to->oformat);
     else if (like)
         ret = text_transcoder_open(&track->text, in, like, encoder);
     if (ret < 0) {
@@ -477,7 +476,7 @@ static int add_live_sound(Tracks *t, MediaError *error)
     track->last_dts = AV_NOPTS_VALUE;
     track->out->disposition = AV_DISPOSITION_DEFAULT;
     const int ret =
-        encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder, t->to->oformat, 0)
+        encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder, t->to->oformat)
                 : AVERROR_ENCODER_NOT_FOUND;
     track->own_base = track->out->time_base;
     /* Matroska's reader subtracts the encoder's padding from all times; times below 0 would delay
@@ -706,33 +705,32 @@ static int convert(Tracks *t, Track *track, const AVPacket *packet, MediaError *
     return ret > 0 && track->text ? write_packet(t, track, t->packet, track->own_base, error) : 0;
 }
 
-/* True if the packet does not begin with a frame's header although the first one did. Demuxers do
- * not notice when a transport stream goes on with another codec. */
-static int lacks_header(Track *track, const AVPacket *packet)
+/* The codecs whose frames begin with such a header: 1: AAC (ADTS), 2: MPEG, 3: AC-3; 0: unknown. */
+static int header_kind(uint32_t header)
 {
-    static const struct {
-        enum AVCodecID codec;
-        uint32_t mask, sync;
-    } headers[] = {
-        {AV_CODEC_ID_AAC, 0xfff60000, 0xfff00000}, {AV_CODEC_ID_MP1, 0xffe00000, 0xffe00000},
-        {AV_CODEC_ID_MP2, 0xffe00000, 0xffe00000}, {AV_CODEC_ID_MP3, 0xffe00000, 0xffe00000},
-        {AV_CODEC_ID_AC3, 0xffff0000, 0x0b770000}, {AV_CODEC_ID_EAC3, 0xffff0000, 0x0b770000}};
+    if ((header & 0xfff60000) == 0xfff00000)
+        return 1;
+    return (header & 0xffe00000) == 0xffe00000 ? 2 : 3 * (header >> 16 == 0x0b77);
+}
+
+/* True if the packet has another kind of header than the track's first one. Demuxers do not notice
+ * when a transport stream goes on with another codec. */
+static bool changes_header(Track *track, const AVPacket *packet)
+{
     const uint32_t header = packet->size >= 4 ? AV_RB32(packet->data) : 0;
-    bool has_header = false;
-    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-        has_header |= track->out->codecpar->codec_id == headers[i].codec &&
-                      (header & headers[i].mask) == headers[i].sync;
-    if (!track->has_begun)
-        track->header = has_header ? header : 0;
+    const int kind = header_kind(header);
+    if (!track->has_begun && kind &&
+        av_match_name(codec_name(track->out->codecpar), "aac,mp1,mp2,mp3,ac3,eac3"))
+        track->header = header;
     track->has_begun = 1;
-    return track->header && !has_header;
+    return track->header && kind != header_kind(track->header);
 }
 
 /* Returns 1 if a packet of copied sound can be written, 0 if it is of another kind than the
  * beginning of its track, which most containers describe once. */
 static int check_sound(Tracks *t, Track *track, AVPacket *packet)
 {
-    if (lacks_header(track, packet)) {
+    if (changes_header(track, packet)) {
         t->lost++;
         return 0;
     }

@@ -5,24 +5,13 @@
 
 #include <libavutil/audio_fifo.h>
 #include <libavutil/channel_layout.h>
-#include <libavutil/fifo.h>
 #include <libavutil/opt.h>
-#include <libswresample/swresample.h>
 
 #include "media/compat.h"
+#include "media/input/source.h"
+#include "media/input/track_choice.h"
 #include "media/output/container.h"
-
-int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in,
-                           AVRational time_base)
-{
-    const AVCodec *codec = avcodec_find_decoder(in->codec_id);
-    *decoder = codec ? avcodec_alloc_context3(codec) : NULL;
-    if (!*decoder)
-        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
-    const int ret = avcodec_parameters_to_context(*decoder, in);
-    (*decoder)->pkt_timebase = time_base;
-    return ret < 0 ? ret : avcodec_open2(*decoder, codec, NULL);
-}
+#include "media/sound/sound.h"
 
 /* ---- sound ---- */
 
@@ -44,37 +33,20 @@ int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in
 #define TOLERANCE_MS 30
 #define MAX_GAP_S 60
 
-/* The tolerance after lost packets, whose samples are known to be missing. */
-#define LOST_TOLERANCE_MS 5
-
-/* Initial capacity for the times of packets in the decoder. */
-#define FIRST_TIMES 16
-
 struct AudioTranscoder {
-    AVCodecParameters *from;
+    Sound *sound;
     AVRational from_base; /* time base of its packets */
-    AVCodecContext *decoder, *encoder;
-    SwrContext *resampler;
+    AVCodecContext *encoder;
     AVAudioFifo *samples;
-    AVFrame *decoded, *resampled;
+    AVFrame *frame; /* in the encoder's format */
     AVPacket *packet;
-    int in_rate, in_format; /* input of the resampler */
-    AVChannelLayout in_layout;
-    int64_t next_in;       /* time due for the next input samples, encoder's time base */
-    int64_t next_out;      /* time of the first sample in `samples` */
-    AVFifo *pending_times; /* int64_t: times of packets that have not produced a frame yet */
-    bool starts_at_zero;   /* the container starts all sound at time 0 */
-    int64_t length;        /* of the track, encoder's time base; 0: unknown */
-    int64_t begin, end;    /* of all packets, encoder's time base, or AV_NOPTS_VALUE */
-    int64_t last_end;      /* end of the last packet */
-    int64_t lost_end;      /* end of the last packet that failed to decode */
-    int64_t lost;          /* samples replaced by silence */
-    int64_t errors;        /* decoder errors since the last frame */
-    int64_t other_errors;  /* decoder errors that lost no samples */
-    PacketTaker take;      /* during audio_transcoder_run() */
+    int64_t next_in;     /* time due for the next samples, encoder's time base */
+    int64_t next_out;    /* time of the first sample in `samples` */
+    int64_t begin, end;  /* of all packets, or AV_NOPTS_VALUE */
+    int64_t missing;     /* samples of silence at the end for damaged packets */
+    bool starts_at_zero; /* the container starts all sound at time 0 */
+    PacketTaker take;    /* during audio_transcoder_run() */
     void *opaque;
-    bool needs_reopen; /* the decoder has failed and must be reopened: it may hold state from a
-                  damaged packet */
 };
 
 /* The nearest rate that is not lower, else the highest. */
@@ -114,9 +86,8 @@ static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AV
 
 /* A `bitrate` of 0 leaves the choice to the encoder. */
 static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
-                       int channels, int64_t bitrate)
+                       const AVCodecParameters *in, int channels, int64_t bitrate)
 {
-    const AVCodecParameters *in = t->from;
     const enum AVSampleFormat *formats = codec_sample_formats(codec);
     avcodec_free_context(&t->encoder);
     t->encoder = avcodec_alloc_context3(codec);
@@ -143,83 +114,44 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
     return avcodec_open2(c, codec, NULL);
 }
 
-/* Opens a resampler to the encoder's format. Channels without names keep their order. */
-static int open_resampler(const AudioTranscoder *t, SwrContext **resampler,
-                          const AVChannelLayout *from, int format, int rate)
-{
-    AVCodecContext *c = t->encoder;
-    AVChannelLayout in = *from;
-    if (is_unnamed(from) && from->nb_channels == c->ch_layout.nb_channels)
-        in = c->ch_layout;
-    else if (is_unnamed(from))
-        in = (AVChannelLayout){.nb_channels = from->nb_channels};
-    const int ret = swr_alloc_set_opts2(resampler, &c->ch_layout, c->sample_fmt, c->sample_rate,
-                                        &in, format, rate, 0, NULL);
-    return ret < 0 ? ret : swr_init(*resampler);
-}
-
 /* Opens the encoder with as many channels as it takes, of those that the sound can be mixed to. */
-static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer)
+static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
+                        const AVCodecParameters *in)
 {
-    const AVChannelLayout *in = &t->from->ch_layout;
+    const int all = in->ch_layout.nb_channels, least = is_unnamed(&in->ch_layout) ? all : 1;
     int ret = AVERROR(EINVAL);
-    for (int n = in->nb_channels; ret < 0 && n > 0; n = n > MOST_DEFAULT ? MOST_DEFAULT : n - 1) {
-        ret = try_encoder(t, codec, muxer, n, BITS_PER_CHANNEL);
+    for (int n = all; ret < 0 && n >= least; n = n > MOST_DEFAULT ? MOST_DEFAULT : n - 1) {
+        ret = try_encoder(t, codec, muxer, in, n, BITS_PER_CHANNEL);
         if (ret < 0)
-            ret = try_encoder(t, codec, muxer, n, 0);
-        if (ret >= 0)
-            ret =
-                open_resampler(t, &t->resampler, in, t->encoder->sample_fmt, t->from->sample_rate);
-        swr_free(&t->resampler); /* the first frame has the right format */
+            ret = try_encoder(t, codec, muxer, in, n, 0);
     }
     return ret;
 }
 
-/* Packets with a wrong checksum become silence rather than noise. FLAC's decoder fails on them only
- * with AV_EF_EXPLODE. */
-static int open_decoder(const AudioTranscoder *t, AVCodecContext **decoder)
-{
-    const int ret = transcode_open_decoder(decoder, t->from, t->from_base);
-    if (ret < 0)
-        return ret;
-    (*decoder)->err_recognition |= AV_EF_CRCCHECK;
-    if (t->from->codec_id == AV_CODEC_ID_FLAC)
-        (*decoder)->err_recognition |= AV_EF_EXPLODE;
-    return 0;
-}
-
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
-                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole)
+                          const AVCodec *encoder, const AVOutputFormat *muxer)
 {
     *transcoder = NULL;
     if (in->codecpar->sample_rate <= 0 || in->codecpar->ch_layout.nb_channels <= 0)
         return AVERROR_INVALIDDATA;
     AudioTranscoder *t = av_mallocz(sizeof(*t));
-    int ret = AVERROR(ENOMEM);
-    if (t && (t->from = avcodec_parameters_alloc())) {
-        t->from_base = in->time_base;
-        ret = avcodec_parameters_copy(t->from, in->codecpar);
+    int ret = t ? open_encoder(t, encoder, muxer, in->codecpar) : AVERROR(ENOMEM);
+    if (ret >= 0) {
+        const AVCodecContext *c = t->encoder;
+        const SoundFormat to = {c->sample_rate, c->sample_fmt, c->ch_layout, USUAL_FRAME, 1, 0};
+        ret = sound_open_as(&t->sound, in, 0, &to);
     }
-    if (ret >= 0)
-        ret = open_decoder(t, &t->decoder);
-    if (ret >= 0)
-        ret = open_encoder(t, encoder, muxer);
     if (ret >= 0)
         ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
     if (ret >= 0) {
+        t->from_base = in->time_base;
         t->samples = av_audio_fifo_alloc(t->encoder->sample_fmt, t->encoder->ch_layout.nb_channels,
                                          USUAL_FRAME);
-        t->decoded = av_frame_alloc();
-        t->resampled = av_frame_alloc();
+        t->frame = av_frame_alloc();
         t->packet = av_packet_alloc();
-        t->pending_times = av_fifo_alloc2(FIRST_TIMES, sizeof(int64_t), AV_FIFO_FLAG_AUTO_GROW);
         t->starts_at_zero = !container_keeps_start(muxer);
-        t->next_in = t->begin = t->end = t->last_end = t->lost_end = AV_NOPTS_VALUE;
-        if (whole && in->duration > 0)
-            t->length = av_rescale_q(in->duration, in->time_base, t->encoder->time_base);
-        ret = t->samples && t->decoded && t->resampled && t->packet && t->pending_times
-                  ? 0
-                  : AVERROR(ENOMEM);
+        t->next_in = t->begin = t->end = AV_NOPTS_VALUE;
+        ret = t->samples && t->frame && t->packet ? 0 : AVERROR(ENOMEM);
     }
     if (ret < 0) {
         audio_transcoder_close(&t);
@@ -230,15 +162,15 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     return 0;
 }
 
-/* Allocates a frame of `samples` samples in the encoder's format. */
-static int get_frame(const AudioTranscoder *t, AVFrame *frame, int samples)
+/* Allocates t->frame for `samples` samples. */
+static int get_frame(const AudioTranscoder *t, int samples)
 {
-    av_frame_unref(frame);
-    frame->format = t->encoder->sample_fmt;
-    frame->sample_rate = t->encoder->sample_rate;
-    frame->nb_samples = samples;
-    const int ret = av_channel_layout_copy(&frame->ch_layout, &t->encoder->ch_layout);
-    return ret < 0 ? ret : av_frame_get_buffer(frame, 0);
+    av_frame_unref(t->frame);
+    t->frame->format = t->encoder->sample_fmt;
+    t->frame->sample_rate = t->encoder->sample_rate;
+    t->frame->nb_samples = samples;
+    const int ret = av_channel_layout_copy(&t->frame->ch_layout, &t->encoder->ch_layout);
+    return ret < 0 ? ret : av_frame_get_buffer(t->frame, 0);
 }
 
 static int take_packets(AudioTranscoder *t)
@@ -254,21 +186,26 @@ static int take_packets(AudioTranscoder *t)
     }
 }
 
+static int frame_size(const AudioTranscoder *t)
+{
+    return t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+}
+
 /* Encodes the complete frames; with `all`, also the incomplete rest. */
 static int encode(AudioTranscoder *t, int all)
 {
-    const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+    const int size = frame_size(t);
     for (int left = av_audio_fifo_size(t->samples); left >= size || (all && left > 0);
          left = av_audio_fifo_size(t->samples)) {
-        const int samples = left < size ? left : size;
-        int ret = get_frame(t, t->resampled, samples);
+        const int samples = FFMIN(left, size);
+        int ret = get_frame(t, samples);
         if (ret >= 0)
-            ret = av_audio_fifo_read(t->samples, (void **)t->resampled->extended_data, samples);
+            ret = av_audio_fifo_read(t->samples, (void **)t->frame->extended_data, samples);
         if (ret < 0)
             return ret;
-        t->resampled->pts = t->next_out;
+        t->frame->pts = t->next_out;
         t->next_out += samples;
-        ret = avcodec_send_frame(t->encoder, t->resampled);
+        ret = avcodec_send_frame(t->encoder, t->frame);
         if (ret >= 0)
             ret = take_packets(t);
         if (ret < 0)
@@ -277,178 +214,84 @@ static int encode(AudioTranscoder *t, int all)
     return 0;
 }
 
+/* Takes the samples of t->frame, and encodes them. */
+static int take_samples(AudioTranscoder *t)
+{
+    const int samples = t->frame->nb_samples;
+    const int ret = av_audio_fifo_write(t->samples, (void **)t->frame->extended_data, samples);
+    t->next_in += samples;
+    return ret < 0 ? ret : encode(t, 0);
+}
+
 /* Appends silence. */
 static int fill(AudioTranscoder *t, int64_t samples)
 {
     int ret = 0;
-    t->next_in += samples;
     for (int part; samples > 0 && ret >= 0; samples -= part) {
         part = (int)FFMIN(samples, USUAL_FRAME);
-        ret = get_frame(t, t->resampled, part);
+        ret = get_frame(t, part);
         if (ret >= 0)
-            ret = av_samples_set_silence(t->resampled->extended_data, 0, part,
+            ret = av_samples_set_silence(t->frame->extended_data, 0, part,
                                          t->encoder->ch_layout.nb_channels, t->encoder->sample_fmt);
         if (ret >= 0)
-            ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, part);
-        if (ret >= 0)
-            ret = encode(t, 0);
+            ret = take_samples(t);
     }
     return FFMIN(ret, 0);
 }
 
-static int prepare_resampler(AudioTranscoder *t, const AVFrame *frame)
+/* Continues at time `to`: the first samples set the start, and silence fills a gap. A jump of the
+ * clock is followed, after completing the current frame with silence. */
+static int advance(AudioTranscoder *t, int64_t to)
 {
-    if (t->resampler && frame->sample_rate == t->in_rate && frame->format == t->in_format &&
-        av_channel_layout_compare(&frame->ch_layout, &t->in_layout) == 0)
-        return 0;
-    swr_free(&t->resampler);
-    int ret = av_channel_layout_copy(&t->in_layout, &frame->ch_layout);
-    if (ret >= 0)
-        ret = open_resampler(t, &t->resampler, &t->in_layout, frame->format, frame->sample_rate);
-    if (ret < 0)
-        swr_free(&t->resampler);
-    t->in_rate = frame->sample_rate;
-    t->in_format = frame->format;
-    return ret;
-}
-
-/* A NULL `frame` flushes the resampler. */
-static int resample(AudioTranscoder *t, const AVFrame *frame)
-{
-    const int in = frame ? frame->nb_samples : 0;
-    const int room = swr_get_out_samples(t->resampler, in);
-    if (room <= 0)
-        return room;
-    int ret = get_frame(t, t->resampled, room);
-    if (ret >= 0)
-        ret = swr_convert(t->resampler, t->resampled->extended_data, room,
-                          frame ? (const uint8_t **)(uintptr_t)frame->extended_data : NULL, in);
-    if (ret > 0)
-        ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, ret);
-    if (ret > 0)
-        t->next_in += ret;
-    return ret;
-}
-
-/* Sets the start of the sound; `at` is the time of the first samples. */
-static int start(AudioTranscoder *t, int64_t at)
-{
-    if (t->errors && t->begin != AV_NOPTS_VALUE) /* earlier packets were lost */
-        at = FFMIN(at, FFMAX(t->begin, 0));
-    /* A container that stores no start time does not store the encoder's padding either. */
-    const int64_t silence = t->starts_at_zero ? FFMAX(at - t->encoder->initial_padding, 0) : 0;
-    t->next_in = t->next_out = at - silence;
-    return fill(t, silence);
-}
-
-static int64_t tolerance_of(const AudioTranscoder *t, int lossy)
-{
-    const int ms = lossy ? LOST_TOLERANCE_MS : TOLERANCE_MS;
-    return (int64_t)t->encoder->sample_rate * ms / 1000;
-}
-
-/* Advances to a later time and fills the gap. `lossy`: packets before it failed to decode. */
-static int skip(AudioTranscoder *t, int64_t to, int lossy)
-{
-    const int64_t gap = to - t->next_in;
-    /* A jump is too long to fill, and not explained by packets that failed to decode. */
-    const int64_t from = t->errors ? FFMAX(t->next_in, t->lost_end) : t->next_in;
-    const int jumps =
-        !t->starts_at_zero && to - from > (int64_t)MAX_GAP_S * t->encoder->sample_rate;
-    const int missing = !jumps && gap > tolerance_of(t, lossy);
-    if (!missing)
-        t->other_errors += t->errors;
-    t->errors = 0;
-    if (jumps) { /* follow the clock, after completing the current frame with silence */
-        const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+    const int64_t rate = t->encoder->sample_rate;
+    int64_t silence = 0;
+    if (t->next_in == AV_NOPTS_VALUE) {
+        /* A container that stores no start time does not store the encoder's padding either. */
+        silence = t->starts_at_zero ? FFMAX(to - t->encoder->initial_padding, 0) : 0;
+        t->next_in = t->next_out = to - silence;
+    } else if (to - t->next_in > MAX_GAP_S * rate && !t->starts_at_zero) {
+        const int size = frame_size(t);
         const int ret = fill(t, (size - av_audio_fifo_size(t->samples) % size) % size);
         t->next_in = t->next_out = to;
         return ret;
+    } else if (to - t->next_in > rate * TOLERANCE_MS / 1000) {
+        silence = to - t->next_in;
     }
-    if (!missing)
-        return 0;
-    t->lost += lossy ? gap : 0;
-    return fill(t, gap);
+    return fill(t, silence);
 }
 
-/* Aligns the output with the frame's time. Returns 1, 0 if the frame is too late, or an error. */
-static int align(AudioTranscoder *t, const AVFrame *frame)
+static int take_frames(AudioTranscoder *t)
 {
-    int64_t time, swallowed = 0; /* packets consumed without producing a frame before this one */
-    if (frame->pts == AV_NOPTS_VALUE)
-        av_fifo_reset2(t->pending_times);
-    while (av_fifo_peek(t->pending_times, &time, 1, 0) >= 0 && time <= frame->pts) {
-        av_fifo_drain2(t->pending_times, 1);
-        swallowed += time < frame->pts;
-    }
-    const int lossy = t->errors || (swallowed && t->next_in != AV_NOPTS_VALUE);
-    int64_t pts = t->next_in == AV_NOPTS_VALUE ? t->begin : t->next_in;
-    int ret = 0;
-    if (pts == AV_NOPTS_VALUE)
-        pts = 0;
-    if (frame->pts != AV_NOPTS_VALUE)
-        pts = av_rescale_q(frame->pts, t->from_base, t->encoder->time_base);
-    if (t->next_in == AV_NOPTS_VALUE)
-        ret = start(t, pts);
-    const int in_time = pts - t->next_in >= -tolerance_of(t, lossy);
-    if (ret >= 0)
-        ret = skip(t, pts, lossy);
-    return ret < 0 ? ret : in_time;
-}
-
-static int take_frame(AudioTranscoder *t, const AVFrame *frame)
-{
-    const int prepared = prepare_resampler(t, frame);
-    int ret = prepared == AVERROR(ENOMEM) ? prepared : align(t, frame);
-    /* Decoders conceal damage with a buzz or noise, which is worse than silence. Channels without
-     * names may be impossible to mix. */
-    if (ret > 0 &&
-        (prepared < 0 || frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT))) {
-        const int64_t lost =
-            av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate);
-        t->lost += lost;
-        ret = fill(t, lost);
-    } else if (ret > 0) {
-        ret = resample(t, frame);
-    }
-    return ret < 0 ? ret : encode(t, 0);
-}
-
-/* Marks a gap for a packet that failed to decode. */
-static void note_lost_packet(AudioTranscoder *t)
-{
-    t->errors++;
-    t->needs_reopen = true;
-    t->lost_end = t->last_end;
-}
-
-static int decode(AudioTranscoder *t)
-{
-    for (;;) {
-        int ret = avcodec_receive_frame(t->decoder, t->decoded);
-        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
-            return 0;
-        if (ret == AVERROR(ENOMEM))
-            return ret;
-        if (ret < 0) {
-            note_lost_packet(t);
-            continue;
+    const AVRational base = t->encoder->time_base;
+    AVFrame *frame = av_frame_alloc();
+    int64_t position;
+    int ret = frame ? 0 : AVERROR(ENOMEM);
+    while (ret >= 0 && (ret = sound_receive_frame(t->sound, frame, &position)) >= 0) {
+        const int64_t at = av_rescale_q(position, AV_TIME_BASE_Q, base);
+        ret = advance(t, at);
+        if (ret >= 0 &&
+            at - t->next_in >= -(int64_t)base.den * TOLERANCE_MS / 1000) { /* else late */
+            av_frame_unref(t->frame);
+            av_frame_move_ref(t->frame, frame);
+            ret = take_samples(t);
         }
-        ret = take_frame(t, t->decoded);
-        av_frame_unref(t->decoded);
-        if (ret < 0)
-            return ret;
+        av_frame_unref(frame);
     }
+    av_frame_free(&frame);
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
+/* If packets were damaged, silence completes the track. */
 static int finish(AudioTranscoder *t)
 {
-    int ret = t->resampler ? resample(t, NULL) : 0;
-    if (ret >= 0 && t->errors && t->end != AV_NOPTS_VALUE) { /* the last packets are missing */
+    int ret = 0;
+    if (sound_damage(t->sound) && t->end != AV_NOPTS_VALUE) {
         if (t->next_in == AV_NOPTS_VALUE)
-            ret = start(t, FFMAX(t->begin, 0));
-        if (ret >= 0)
-            ret = skip(t, FFMAX(t->end, t->last_end), 1);
+            ret = advance(t, t->begin);
+        if (ret >= 0 && t->end > t->next_in) {
+            t->missing = t->end - t->next_in;
+            ret = fill(t, t->missing);
+        }
     }
     if (ret >= 0)
         ret = encode(t, 1);
@@ -457,56 +300,28 @@ static int finish(AudioTranscoder *t)
     return ret < 0 ? ret : take_packets(t);
 }
 
-static void note_times(AudioTranscoder *t, const AVPacket *packet)
-{
-    if (packet->pts == AV_NOPTS_VALUE)
-        return;
-    const AVRational to = t->encoder->time_base;
-    const int64_t begin = av_rescale_q(packet->pts, t->from_base, to);
-    const int64_t end = av_rescale_q(packet->pts + packet->duration, t->from_base, to);
-    if (t->begin == AV_NOPTS_VALUE)
-        t->begin = begin;
-    if (t->end == AV_NOPTS_VALUE || end > t->end)
-        t->end = end;
-    t->last_end = end;
-    if (!t->length || t->from->bit_rate <= 0)
-        return;
-    /* Parsers merge many damaged packets into one with the duration of one. */
-    const int64_t by_size = av_rescale(packet->size, INT64_C(8) * to.den, t->from->bit_rate);
-    const int64_t by_length = FFMAX(t->begin, 0) + t->length;
-    t->last_end = FFMAX(end, FFMIN(begin + by_size, by_length));
-}
-
 int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker take, void *opaque)
 {
-    if (packet && !packet->size) /* the decoder would take it for the end */
-        return 0;
     t->take = take;
     t->opaque = opaque;
-    if (packet)
-        note_times(t, packet);
-    int ret = avcodec_send_packet(t->decoder, packet);
-    if (ret >= 0 && packet && packet->pts != AV_NOPTS_VALUE)
-        (void)av_fifo_write(t->pending_times, &packet->pts, 1); /* when full, loss goes unnoticed */
-    if (ret == AVERROR(ENOMEM))
-        return ret;
-    if (ret < 0)
-        note_lost_packet(t);
-    ret = decode(t);
-    if (t->needs_reopen && packet) {
-        AVCodecContext *fresh = NULL;
-        if (open_decoder(t, &fresh) >= 0)
-            FFSWAP(AVCodecContext *, t->decoder, fresh);
-        avcodec_free_context(&fresh);
-        t->needs_reopen = false;
+    if (packet && packet->pts != AV_NOPTS_VALUE) {
+        const AVRational to = t->encoder->time_base;
+        if (t->begin == AV_NOPTS_VALUE) {
+            t->begin = FFMAX(av_rescale_q(packet->pts, t->from_base, to), 0);
+            sound_start(t->sound, av_rescale_q(t->begin, to, AV_TIME_BASE_Q));
+        }
+        t->end = FFMAX(t->end, av_rescale_q(packet->pts + packet->duration, t->from_base, to));
     }
+    sound_send(t->sound, packet);
+    const int ret = take_frames(t);
     return ret >= 0 && !packet ? finish(t) : ret;
 }
 
 SoundLoss audio_transcoder_loss(const AudioTranscoder *t)
 {
-    return (SoundLoss){av_rescale(t->lost, AV_TIME_BASE, t->encoder->sample_rate),
-                       t->other_errors + t->errors};
+    const int64_t silence =
+        sound_lost(t->sound) + av_rescale(t->missing, AV_TIME_BASE, t->encoder->sample_rate);
+    return (SoundLoss){silence, silence ? 0 : sound_damage(t->sound)};
 }
 
 void audio_transcoder_close(AudioTranscoder **transcoder)
@@ -516,15 +331,10 @@ void audio_transcoder_close(AudioTranscoder **transcoder)
         return;
     if (t->samples)
         av_audio_fifo_free(t->samples);
-    av_fifo_freep2(&t->pending_times);
-    swr_free(&t->resampler);
-    av_channel_layout_uninit(&t->in_layout);
-    av_frame_free(&t->decoded);
-    av_frame_free(&t->resampled);
+    sound_close(&t->sound);
+    av_frame_free(&t->frame);
     av_packet_free(&t->packet);
-    avcodec_free_context(&t->decoder);
     avcodec_free_context(&t->encoder);
-    avcodec_parameters_free(&t->from);
     av_freep(transcoder);
 }
 
@@ -561,8 +371,7 @@ int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStre
 {
     *transcoder = NULL;
     TextTranscoder *t = av_mallocz(sizeof(*t));
-    int ret =
-        t ? transcode_open_decoder(&t->decoder, in->codecpar, in->time_base) : AVERROR(ENOMEM);
+    int ret = t ? track_open_decoder(&t->decoder, in->codecpar, in->time_base) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = open_text_encoder(t, encoder);
     if (ret >= 0)

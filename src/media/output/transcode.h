@@ -12,7 +12,7 @@ typedef struct TextTranscoder TextTranscoder;
 typedef int (*PacketTaker)(void *opaque, AVPacket *packet);
 
 /* Losses of converted sound: the silence that replaces sound which failed to decode (AV_TIME_BASE
- * units), and the number of decoder errors that lost nothing. */
+ * units), or if there is none the number of decoder errors. */
 typedef struct SoundLoss {
     int64_t silence;
     int64_t errors;
@@ -21,11 +21,10 @@ typedef struct SoundLoss {
 /*
  * Converts a sound track; `out` receives the encoder's parameters and time base. The timeline is
  * kept: gaps, sound that fails to decode, and the start offset if the container does not store it
- * become silence; overlaps are cut. `whole`: the complete track will be passed, not a part. Returns
- * 0 or AVERROR; *transcoder is then NULL.
+ * become silence; overlaps are cut. Returns 0 or AVERROR; *transcoder is then NULL.
  */
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
-                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole);
+                          const AVCodec *encoder, const AVOutputFormat *muxer);
 
 /* Converts a packet (NULL at the end) and passes each finished packet to `take`, in `out`'s time
  * base as it was at opening. Returns 0, AVERROR, or the error of `take`. */
@@ -45,9 +44,5 @@ int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStre
 int text_transcoder_run(TextTranscoder *transcoder, const AVPacket *packet, AVPacket *to);
 
 void text_transcoder_close(TextTranscoder **transcoder);
-
-/* Opens the decoder of a track. Returns 0 or AVERROR; the caller frees *decoder in both cases. */
-int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in,
-                           AVRational time_base);
 
 #endif

@@ -9,9 +9,9 @@
 
 #include "media/filter_graph.h"
 #include "media/input/source.h"
-#include "media/output/transcode.h"
+#include "media/input/track_choice.h"
 
-/* ---- filters that convert decoded sound to the device's format and speed ---- */
+/* ---- filters that convert decoded sound to the wanted format and speed ---- */
 
 /* {0} is closed. */
 typedef struct SoundGraph {
@@ -20,13 +20,6 @@ typedef struct SoundGraph {
     AVChannelLayout layout;
     double early_us; /* how early sound leaves the filters, in input microseconds */
 } SoundGraph;
-
-/* Output: float, interleaved, default layout. */
-typedef struct SoundFormat {
-    int rate, channels;
-    int block;    /* samples per frame; the last may be shorter */
-    double speed; /* playback speed at unchanged pitch */
-} SoundFormat;
 
 static void sound_graph_close(SoundGraph *g)
 {
@@ -67,27 +60,26 @@ static double add_tempo(AVBPrint *text, double speed, int rate)
 
 static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
 {
-    AVChannelLayout out;
-    char name[64];
-    av_channel_layout_default(&out, to->channels);
+    const int channels = to->layout.nb_channels;
     av_bprintf(text,
                "abuffer@in=time_base=1/%d:sample_rate=%d:sample_fmt=%s:channel_layout=", g->rate,
                g->rate, av_get_sample_fmt_name(g->format));
     av_channel_layout_describe_bprint(&g->layout, text);
     av_bprintf(text, ",");
     /* Channels without known positions cannot be mixed: keep the first ones. */
-    if (g->layout.order == AV_CHANNEL_ORDER_UNSPEC && g->layout.nb_channels > to->channels) {
-        av_bprintf(text, "pan=%dc", to->channels);
-        for (int i = 0; i < to->channels; i++)
+    if (g->layout.order == AV_CHANNEL_ORDER_UNSPEC && g->layout.nb_channels > channels) {
+        av_bprintf(text, "pan=%dc", channels);
+        for (int i = 0; i < channels; i++)
             av_bprintf(text, "|c%d=c%d", i, i);
         av_bprintf(text, ",");
     }
     /* rematrix_maxval keeps downmixed channels within -1..1 */
-    av_channel_layout_describe(&out, name, sizeof(name));
     av_bprintf(text,
-               "aresample=%d:rematrix_maxval=1,"
-               "aformat=sample_fmts=flt:sample_rates=%d:channel_layouts=%s,",
-               to->rate, to->rate, name);
+               "aresample=%d:rematrix_maxval=1,aformat=sample_fmts=%s:sample_rates=%d:"
+               "channel_layouts=",
+               to->rate, av_get_sample_fmt_name(to->format), to->rate);
+    av_channel_layout_describe_bprint(&to->layout, text);
+    av_bprintf(text, ",");
     g->early_us = add_tempo(text, to->speed, to->rate);
     av_bprintf(text, "abuffersink@out");
 }
@@ -145,7 +137,7 @@ static int sound_graph_send(SoundGraph *g, AVFrame *frame)
 #define PREROLL_US 500000
 
 struct Sound {
-    const AVStream *stream;
+    AVCodecParameters *track;
     AVCodecContext *codec;
     int64_t origin;
     SoundFormat to;
@@ -158,11 +150,13 @@ struct Sound {
     AVFrame *filtered;
     int64_t silence; /* samples of silence to insert before `decoded` */
     int unsettled;   /* frames were lost or cut just before: trust the timestamps */
+    int damaged;     /* some were damaged */
     int64_t from;    /* start position; AV_NOPTS_VALUE: anywhere */
     int started;     /* the graph has received input */
     double next_in;  /* position of the next input, once started */
     double next_out; /* position of the next output, once it is open */
     int64_t damage;
+    double lost; /* silence that replaces damaged sound, microseconds */
 };
 
 int sound_block_samples(int rate)
@@ -170,29 +164,56 @@ int sound_block_samples(int rate)
     return FFMAX(rate / BLOCKS_PER_SECOND, 1);
 }
 
+/* Packets with a wrong checksum become silence rather than noise. FLAC's decoder fails on them only
+ * with AV_EF_EXPLODE. */
+static int open_decoder(const Sound *s, AVCodecContext **codec, AVRational time_base)
+{
+    const int ret = track_open_decoder(codec, s->track, time_base);
+    if (ret < 0)
+        return ret;
+    (*codec)->err_recognition |= AV_EF_CRCCHECK;
+    if (s->track->codec_id == AV_CODEC_ID_FLAC)
+        (*codec)->err_recognition |= AV_EF_EXPLODE;
+    return 0;
+}
+
+int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, const SoundFormat *to)
+{
+    Sound *s = *sound = av_mallocz(sizeof(*s));
+    if (!s)
+        return AVERROR(ENOMEM);
+    s->origin = origin_us;
+    s->to = *to;
+    s->to.layout = (AVChannelLayout){0};
+    s->track = avcodec_parameters_alloc();
+    s->decoded = av_frame_alloc();
+    s->filtered = av_frame_alloc();
+    int ret = s->track && s->decoded && s->filtered ? 0 : AVERROR(ENOMEM);
+    const int channels = to->layout.nb_channels;
+    if (ret >= 0 && to->layout.order == AV_CHANNEL_ORDER_UNSPEC) /* filters need names */
+        ret = av_channel_layout_from_mask(&s->to.layout, UINT64_MAX >> FFMAX(64 - channels, 0));
+    else if (ret >= 0)
+        ret = av_channel_layout_copy(&s->to.layout, &to->layout);
+    if (ret >= 0)
+        ret = avcodec_parameters_copy(s->track, stream->codecpar);
+    if (ret >= 0)
+        ret = open_decoder(s, &s->codec, stream->time_base);
+    if (ret < 0)
+        sound_close(sound);
+    else
+        sound_start(s, AV_NOPTS_VALUE);
+    return ret;
+}
+
 int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rate, int channels,
                MediaError *error)
 {
-    *sound = NULL;
-    Sound *s = av_mallocz(sizeof(*s));
-    if (!s)
-        return media_no_memory(error, MEDIA_INPUT);
-    s->stream = stream;
-    s->origin = origin_us;
-    s->to = (SoundFormat){rate, channels, sound_block_samples(rate), 1};
-    s->decoded = av_frame_alloc();
-    s->filtered = av_frame_alloc();
-    int ret = s->decoded && s->filtered ? 0 : AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = transcode_open_decoder(&s->codec, stream->codecpar, stream->time_base);
-    if (ret < 0) {
-        sound_close(&s);
-        return media_fail(error, MEDIA_INPUT, "cannot decode the sound (%s): %s",
-                          codec_name(stream->codecpar), media_av_text(ret));
-    }
-    sound_start(s, AV_NOPTS_VALUE);
-    *sound = s;
-    return 0;
+    SoundFormat to = {rate, AV_SAMPLE_FMT_FLT, {0}, sound_block_samples(rate), 1, 1};
+    av_channel_layout_default(&to.layout, channels);
+    const int ret = sound_open_as(sound, stream, origin_us, &to);
+    return ret < 0 ? media_fail(error, MEDIA_INPUT, "cannot decode the sound (%s): %s",
+                                codec_name(stream->codecpar), media_av_text(ret))
+                   : 0;
 }
 
 static void close_graph(Sound *s)
@@ -209,7 +230,7 @@ void sound_start(Sound *s, int64_t position)
     close_graph(s);
     av_frame_unref(s->decoded);
     s->silence = 0;
-    s->started = s->unsettled = 0;
+    s->started = s->unsettled = s->damaged = 0;
     s->from = position;
 }
 
@@ -232,7 +253,7 @@ static bool is_long_before(const Sound *s, const AVPacket *packet)
 static void note_damage(Sound *s)
 {
     s->damage++;
-    s->unsettled = 1;
+    s->unsettled = s->damaged = 1;
 }
 
 /* Reopens the decoder: some keep state from a damaged packet. */
@@ -240,7 +261,7 @@ static void renew_decoder(Sound *s)
 {
     AVCodecContext *fresh = NULL;
     note_damage(s);
-    if (transcode_open_decoder(&fresh, s->stream->codecpar, s->stream->time_base) >= 0)
+    if (open_decoder(s, &fresh, s->codec->pkt_timebase) >= 0)
         FFSWAP(AVCodecContext *, s->codec, fresh);
     avcodec_free_context(&fresh);
 }
@@ -257,33 +278,38 @@ void sound_send(Sound *s, const AVPacket *packet)
         renew_decoder(s);
 }
 
-/* Converts the layout to one that the filters accept. */
-static void name_layout(AVFrame *frame)
+/* Converts the layout to one that the filters accept: as many channels without names as wanted keep
+ * their order. */
+static void name_layout(const Sound *s, AVFrame *frame)
 {
     const enum AVChannelOrder order = frame->ch_layout.order;
     const int channels = frame->ch_layout.nb_channels;
     if (order == AV_CHANNEL_ORDER_NATIVE || order == AV_CHANNEL_ORDER_CUSTOM)
         return;
     av_channel_layout_uninit(&frame->ch_layout);
-    if (order == AV_CHANNEL_ORDER_UNSPEC)
+    if (order == AV_CHANNEL_ORDER_UNSPEC && channels == s->to.layout.nb_channels)
+        (void)av_channel_layout_copy(&frame->ch_layout, &s->to.layout);
+    else if (order == AV_CHANNEL_ORDER_UNSPEC)
         av_channel_layout_default(&frame->ch_layout, channels);
     else
         frame->ch_layout = (AVChannelLayout){AV_CHANNEL_ORDER_UNSPEC, channels, {0}, NULL};
 }
 
-/* Decodes the next non-empty frame. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
+/* Decodes the next frame without errors: decoders conceal damage with a buzz or noise, which is
+ * worse than silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
 static int decode(Sound *s)
 {
     for (;;) {
+        const AVFrame *d = s->decoded;
         const int ret = avcodec_receive_frame(s->codec, s->decoded);
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return ret;
-        if (ret < 0)
+        if (ret < 0) {
             renew_decoder(s);
-        else if (s->decoded->decode_error_flags || (s->decoded->flags & AV_FRAME_FLAG_CORRUPT))
+        } else if (d->decode_error_flags || (d->flags & AV_FRAME_FLAG_CORRUPT)) {
             note_damage(s);
-        if (s->decoded->nb_samples > 0 && s->decoded->sample_rate > 0) {
-            name_layout(s->decoded);
+        } else if (d->nb_samples > 0 && d->sample_rate > 0) {
+            name_layout(s, s->decoded);
             return 0;
         }
         av_frame_unref(s->decoded);
@@ -424,14 +450,16 @@ static void place(Sound *s)
     const double tolerance = s->unsettled ? ROUNDING_US : TOLERANCE_US;
     if (ahead > tolerance) {
         s->silence = llrint(ahead * s->decoded->sample_rate / SECOND);
+        s->lost += s->damaged ? ahead : 0;
         return;
     }
     if (ahead < -tolerance) {
         cut(s, -ahead);
-    } else { /* correct a little of the jitter */
+    } else if (s->to.smooths) { /* correct a little of the jitter */
         s->next_in += ahead / SMOOTHING;
         s->next_out += ahead / SMOOTHING;
     }
+    s->damaged = 0;
     s->unsettled = !s->decoded->nb_samples;
     if (!s->unsettled)
         push(s, s->decoded);
@@ -454,13 +482,13 @@ static int feed(Sound *s)
     return 0;
 }
 
-int sound_receive(Sound *s, SoundBlock *block)
+int sound_receive_frame(Sound *s, AVFrame *frame, int64_t *position)
 {
     int ret;
     for (;;) {
         ret = AVERROR(EAGAIN);
         if (s->graph.filters.graph)
-            ret = av_buffersink_get_frame(s->graph.filters.out, s->filtered);
+            ret = av_buffersink_get_frame(s->graph.filters.out, frame);
         if (ret >= 0)
             break;
         if (ret != AVERROR(EAGAIN) || s->draining) {
@@ -471,21 +499,34 @@ int sound_receive(Sound *s, SoundBlock *block)
         if (ret < 0)
             return ret;
     }
-    const AVFrame *f = s->filtered;
+    *position = llrint(s->next_out);
+    s->next_out += frame->nb_samples * s->graph_speed * SECOND / s->to.rate;
+    return 0;
+}
+
+int sound_receive(Sound *s, SoundBlock *block)
+{
+    AVFrame *f = s->filtered;
+    const int ret = sound_receive_frame(s, f, &block->position);
+    if (ret < 0)
+        return ret;
     const float *samples = (const float *)f->data[0];
     block->count = FFMIN(f->nb_samples, s->to.block);
-    block->position = llrint(s->next_out);
     block->worth = s->graph_speed * SECOND / s->to.rate;
-    for (int i = 0; i < block->count * s->to.channels; i++) /* NaN becomes 0 */
+    for (int i = 0; i < block->count * f->ch_layout.nb_channels; i++) /* NaN becomes 0 */
         block->samples[i] = samples[i] == samples[i] ? av_clipf(samples[i], -1, 1) : 0;
-    s->next_out += f->nb_samples * block->worth;
-    av_frame_unref(s->filtered);
+    av_frame_unref(f);
     return 0;
 }
 
 int64_t sound_damage(const Sound *s)
 {
     return s->damage;
+}
+
+int64_t sound_lost(const Sound *s)
+{
+    return llrint(s->lost);
 }
 
 void sound_close(Sound **sound)
@@ -497,5 +538,7 @@ void sound_close(Sound **sound)
     av_frame_free(&s->decoded);
     av_frame_free(&s->filtered);
     avcodec_free_context(&s->codec);
+    avcodec_parameters_free(&s->track);
+    av_channel_layout_uninit(&s->to.layout);
     av_freep(sound);
 }

@@ -1,4 +1,5 @@
-/* Decodes a sound track to samples in a device's format, with positions, at any speed. */
+/* Decodes a sound track to samples in a device's or an encoder's format, with positions, at any
+ * speed. */
 #ifndef LUMEQ_MEDIA_SOUND_H
 #define LUMEQ_MEDIA_SOUND_H
 
@@ -23,9 +24,21 @@ typedef struct SoundBlock {
 
 /* Opens the track's decoder. `origin_us` is source_start(), the origin of positions. `rate` and
  * `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR) are the device's; the track's may
- * differ and change. The stream must outlive it. MEDIA_INPUT; *sound is then NULL. */
+ * differ and change. MEDIA_INPUT; *sound is then NULL. */
 int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rate, int channels,
                MediaError *error);
+
+typedef struct SoundFormat {
+    int rate;
+    enum AVSampleFormat format;
+    AVChannelLayout layout;
+    int block;    /* samples per frame; the last may be shorter */
+    double speed; /* playback speed at unchanged pitch */
+    int smooths;  /* not 0: positions follow jitter and drift of the timestamps */
+} SoundFormat;
+
+/* The same for sound_receive_frame(), in any format. Returns 0 or AVERROR; *sound is then NULL. */
+int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, const SoundFormat *to);
 
 /* Maximum samples per block at this rate: about 20 ms. */
 int sound_block_samples(int rate);
@@ -47,8 +60,14 @@ void sound_send(Sound *sound, const AVPacket *packet);
  * (source_is_discontinuity()). */
 int sound_receive(Sound *sound, SoundBlock *block);
 
+/* The same with a blank frame, whose times are not set. `position`: of its first sample. */
+int sound_receive_frame(Sound *sound, AVFrame *frame, int64_t *position);
+
 /* Damaged packets and frames since it was opened. */
 int64_t sound_damage(const Sound *sound);
+
+/* Microseconds of silence that replace damaged sound. */
+int64_t sound_lost(const Sound *sound);
 
 void sound_close(Sound **sound);
 

@@ -5,7 +5,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 
-#include "media/output/transcode.h"
+#include "media/input/track_choice.h"
 #include "media/packet_set.h"
 
 /* Maximum length of text; the rest of the packet is damaged. */
@@ -49,7 +49,7 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
     d->video_width = source->video ? source->video->codecpar->width : 0;
     d->video_height = source->video ? source->video->codecpar->height : 0;
     d->is_text = subtitle_kind(stream) != SUBTITLE_KIND_IMAGES;
-    const int ret = transcode_open_decoder(&d->codec, stream->codecpar, stream->time_base);
+    const int ret = track_open_decoder(&d->codec, stream->codecpar, stream->time_base);
     if (ret >= 0)
         return 0;
     subtitle_decoder_close(decoder);
