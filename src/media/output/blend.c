@@ -12,10 +12,6 @@
 /* Frames without a matrix tag count as HD from this height. */
 #define HD_LINES 720
 
-/* Chroma samples processed together, and the largest subsampling factor. */
-#define COLUMNS 32
-#define MAX_SUB 4
-
 /* Alignment of rows, and bytes that encoders may read past the end of a plane. */
 #define ALIGNMENT 64
 #define PADDING 64
@@ -43,7 +39,8 @@ typedef struct Component {
     int depth, shift;  /* a sample holds code << shift */
 } Component;
 
-/* Template functions, instantiated for samples of one and two bytes: `bytes` is a constant. */
+/* Template functions, instantiated for samples of one and two bytes, and of one pixel: these are
+ * constants. */
 #define TEMPLATE static inline __attribute__((always_inline))
 
 TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
@@ -65,102 +62,39 @@ TEMPLATE void put_code(const Component *c, uint8_t *at, uint32_t code, int bytes
         AV_WL16(at, (uint16_t)(code << c->shift));
 }
 
-/* Scales a sample of the picture to the frame's depth. */
-TEMPLATE uint32_t picture_code(const Component *c, const uint8_t *samples, ptrdiff_t i, int bytes)
-{
-    return bytes == 1 ? samples[i] : load(samples, i, 2) >> (16 - c->depth);
-}
-
-/* 0 to 255 */
-TEMPLATE uint32_t picture_cover(const uint8_t *cover, ptrdiff_t i, int bytes)
-{
-    return load(cover, i, bytes) >> (8 * (bytes - 1));
-}
-
-TEMPLATE void blend_row(const Component *c, uint8_t *to, const uint8_t *samples,
-                        const uint8_t *cover, int count, int bytes)
-{
-    for (int x = 0; x < count; x++, to += bytes) {
-        const uint32_t share = picture_cover(cover, x, bytes);
-        const uint32_t sum = get_code(c, to, bytes) * (255 - share) +
-                             picture_code(c, samples, x, bytes) * share + 127;
-        /* For bytes, 16 bits suffice, which doubles the SIMD width. */
-        put_code(c, to, bytes == 1 ? (uint16_t)sum / 255u : sum / 255, bytes);
-    }
-}
-
-/* Blends a component that is not subsampled. */
-TEMPLATE void blend_whole(const Component *c, const Layer *l, int bytes)
-{
-    for (int y = 0; y < l->place.height; y++)
-        blend_row(c, c->data + (l->place.y + y) * c->stride + (ptrdiff_t)l->place.x * bytes,
-                  l->samples + y * l->stride, l->cover + y * l->cover_stride, l->place.width,
-                  bytes);
-}
-
-/* Consecutive samples of a component's row. */
-typedef struct Samples {
-    int row, column, count;
-} Samples;
-
-/* Sums over rows of the picture, per column of pixels: codes weighted by coverage, and coverage. */
-typedef struct Sums {
-    uint32_t codes[COLUMNS * MAX_SUB];
-    uint16_t cover[COLUMNS * MAX_SUB];
-} Sums;
-
-/* Adds columns `left` to `right` - 1 of the picture to `sums`, starting at `first`. */
-TEMPLATE void add_row(Sums *sums, int first, const Component *c, const Layer *l, int y, int left,
-                      int right, int bytes)
-{
-    const uint8_t *samples = l->samples + y * l->stride, *cover = l->cover + y * l->cover_stride;
-    for (int x = left; x < right; x++)
-        sums->codes[first + x - left] +=
-            picture_code(c, samples, x, bytes) * picture_cover(cover, x, bytes);
-    for (int x = left; x < right; x++)
-        sums->cover[first + x - left] += (uint16_t)picture_cover(cover, x, bytes);
-}
-
-/* Adds all rows of pixels that the samples cover. */
-TEMPLATE void add_rows(Sums *sums, const Component *c, const Layer *l, Samples s, int bytes)
+/* Each sample of the frame becomes the mean of its blended pixels: `across` x `down` of them,
+ * except at the right and lower edges. */
+TEMPLATE void blend_samples(const Component *c, const Layer *l, int bytes, int across, int down)
 {
     const BlendPlace *p = &l->place;
-    const int x = s.column * c->sub_x - p->x, y = s.row * c->sub_y - p->y;
-    const int left = FFMAX(x, 0), right = FFMIN(x + s.count * c->sub_x, p->width);
-    const int top = FFMAX(y, 0), bottom = FFMIN(y + c->sub_y, p->height);
-    for (int i = top; i < bottom; i++)
-        add_row(sums, left - x, c, l, i, left, right, bytes);
-}
-
-/* Each sample becomes the mean of its blended pixels. */
-TEMPLATE void blend_samples(const Component *c, const Layer *l, Samples s, int bytes)
-{
-    Sums sums = {0};
-    add_rows(&sums, c, l, s, bytes);
-    uint8_t *to = c->data + s.row * c->stride + (ptrdiff_t)s.column * c->step;
-    const int rows = FFMIN(c->sub_y, c->height - s.row * c->sub_y);
-    for (int i = 0; i < s.count; i++, to += c->step) {
-        uint32_t sum = 0, cover = 0;
-        for (int k = i * c->sub_x; k < (i + 1) * c->sub_x; k++) {
-            sum += sums.codes[k];
-            cover += sums.cover[k];
+    const int end_x = p->x + p->width, end_y = p->y + p->height;
+    for (int row = p->y / down; row * down < end_y; row++)
+        for (int column = p->x / across; column * across < end_x; column++) {
+            uint32_t sum = 0, cover = 0;
+            for (int y = FFMAX(row * down, p->y); y < FFMIN((row + 1) * down, end_y); y++) {
+                const uint8_t *samples = l->samples + (y - p->y) * l->stride;
+                const uint8_t *covers = l->cover + (y - p->y) * l->cover_stride;
+                for (int x = FFMAX(column * across, p->x); x < FFMIN((column + 1) * across, end_x);
+                     x++) {
+                    const uint32_t share = load(covers, x - p->x, bytes) >> (8 * (bytes - 1));
+                    sum += (load(samples, x - p->x, bytes) >> (8 * bytes - c->depth)) * share;
+                    cover += share;
+                }
+            }
+            const int pixels =
+                FFMIN(across, c->width - column * across) * FFMIN(down, c->height - row * down);
+            const uint32_t all = 255 * (uint32_t)pixels;
+            uint8_t *to = c->data + row * c->stride + (ptrdiff_t)column * c->step;
+            put_code(c, to, (get_code(c, to, bytes) * (all - cover) + sum + all / 2) / all, bytes);
         }
-        const int columns = FFMIN(c->sub_x, c->width - (s.column + i) * c->sub_x);
-        const uint32_t all = 255 * (uint32_t)(rows * columns);
-        put_code(c, to, (get_code(c, to, bytes) * (all - cover) + sum + all / 2) / all, bytes);
-    }
 }
 
 TEMPLATE void blend_bytes(const Component *c, const Layer *l, int bytes)
 {
-    const BlendPlace *p = &l->place;
-    const int first = p->x / c->sub_x, end = (p->x + p->width + c->sub_x - 1) / c->sub_x;
-    if (c->step == bytes && c->sub_x == 1 && c->sub_y == 1)
-        blend_whole(c, l, bytes);
+    if (c->sub_x == 1 && c->sub_y == 1)
+        blend_samples(c, l, bytes, 1, 1);
     else
-        for (int row = p->y / c->sub_y; row * c->sub_y < p->y + p->height; row++)
-            for (int column = first; column < end; column += COLUMNS)
-                blend_samples(c, l, (Samples){row, column, FFMIN(COLUMNS, end - column)}, bytes);
+        blend_samples(c, l, bytes, c->sub_x, c->sub_y);
 }
 
 static void blend_component(const Component *c, const Layer *l)
