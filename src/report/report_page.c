@@ -15,6 +15,8 @@
 
 #define CURVE 256
 
+extern const char report_page_css[]; /* report_page.css, embedded */
+
 static const char *const classes[REPORT_SIDES] = {"before", "after"};
 
 typedef struct Plot {
@@ -195,74 +197,6 @@ static void print_curve(OutputFile *f, const ReportPicture *p, int shot)
 /* Smaller changes do not show in the printed digits. */
 #define LEAST_CHANGE 0.005
 
-/* Light and dark colours; paper is always light. */
-static const char *const style[] = {
-    ":root{color-scheme:light;--paper:#fff;--ink:#1b1e22;--soft:#59616a;--rule:#d8dde2;"
-    "--card:#f5f6f8;--before:#b3470b;--after:#1659b5}\n"
-    "@media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;--paper:#14161a;"
-    "--ink:#e6e8eb;--soft:#a0a8b1;--rule:#343a42;--card:#1d2026;--before:#f0a060;"
-    "--after:#7db2fb}}\n"
-    "*{box-sizing:border-box}\n"
-    "body{margin:0 auto;padding:1.5rem 1rem 4rem;max-width:72rem;background:var(--paper);"
-    "color:var(--ink);font:1rem/1.5 system-ui,sans-serif}\n"
-    "h1{font-size:1.75rem;line-height:1.2;margin:0 0 .5rem;overflow-wrap:anywhere}\n"
-    "h2{font-size:1.3rem;margin:2.5rem 0 .75rem;padding-top:1rem;border-top:1px solid "
-    "var(--rule)}\n"
-    "h3{font-size:1rem;margin:0}\np{margin:.5rem 0;max-width:44rem}\n"
-    ".soft,small{color:var(--soft)}small{font-size:.8rem}\n"
-    "code{overflow-wrap:anywhere}a{color:var(--after)}\n"
-    "nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;padding:0;margin:1rem 0;"
-    "list-style:none}\n",
-    "dl.run{display:flex;flex-wrap:wrap;gap:.5rem 2rem;margin:1rem 0}"
-    "dl.run div{min-width:4rem}dl.run dt{color:var(--soft);font-size:.8rem}dl.run dd{margin:0}\n"
-    ".scroll{overflow-x:auto}\n"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
-    "caption{text-align:left;color:var(--soft);padding-bottom:.5rem}\n"
-    "th,td{padding:.35rem .6rem;border-bottom:1px solid var(--rule);text-align:right;"
-    "vertical-align:top}\n"
-    "th:first-child{padding-left:0;text-align:left}th{font-weight:600}\n"
-    "td small{display:block;white-space:nowrap}\n"
-    ".shots{font-size:.8rem}.shots th,.shots td{white-space:nowrap;padding:.3rem .45rem}.shots "
-    "thead th{white-space:normal;vertical-align:bottom}\n"
-    ".plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr));"
-    "gap:1.5rem}\n"
-    "figure{margin:0}\n"
-    ".plot figcaption{display:flex;flex-wrap:wrap;gap:0 .75rem;align-items:baseline;"
-    "margin-bottom:.6rem}\n"
-    ".plot h3{margin-right:auto}\n"
-    ".key{font-size:.85rem;color:var(--soft)}.key svg{width:1.6rem;height:.6rem}\n"
-    ".frame{display:grid;grid-template-columns:2.6rem 1fr;gap:0 .4rem;font-size:.75rem;"
-    "color:var(--soft)}\n"
-    ".frame>svg{width:100%;height:9rem;display:block;overflow:visible}\n"
-    ".y{position:relative}.y span{position:absolute;right:0;transform:translateY(-50%)}\n"
-    ".x{grid-column:2;display:flex;justify-content:space-between;padding-top:.5rem}\n",
-    "svg path{fill:none;vector-effect:non-scaling-stroke}\n"
-    ".grid{stroke:var(--rule);stroke-width:1}\n"
-    ".mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:1 3}\n"
-    ".line{stroke-width:2;stroke-linejoin:round}\n"
-    ".line.before{stroke:var(--before);stroke-dasharray:5 3}.line.after{stroke:var(--after)}\n"
-    ".curve-line{stroke:var(--ink)}\n"
-    ".band{opacity:.2}.band.before{fill:var(--before)}.band.after{fill:var(--after)}\n"
-    "article{margin:0 0 2rem;padding:1rem;background:var(--card);border-radius:.5rem}\n"
-    "article p{margin:.25rem 0 "
-    ".75rem;max-width:none}\n"
-    ".look{display:grid;gap:1rem;grid-template-columns:1fr}\n"
-    ".look img{display:block;width:auto;height:auto;max-width:100%;max-height:26rem}\n"
-    ".look figcaption{font-size:.85rem;color:var(--soft);padding-top:.25rem}\n"
-    ".look .curve{display:block;width:100%;max-width:16rem;border:1px solid var(--rule)}\n"
-    "@media (min-width:44rem){.look{grid-template-columns:1fr 1fr minmax(9rem,13rem)}}\n"
-    "dl.words{columns:2 20rem;column-gap:2.5rem}dl.words "
-    "div{break-inside:avoid;padding-bottom:.75rem}"
-    "dl.words dt{font-weight:600}dl.words dd{margin:0}\n"
-    "@media (max-width:28rem){th,td{padding:.35rem .3rem}}\n"
-    "@media print{body{max-width:none;padding:0;font-size:10pt}nav{display:none}"
-    "h2,h3,h2+p{break-after:avoid}article,figure,tr{break-inside:avoid}"
-    "article{padding:.5rem 0;margin:0 0 1rem}.scroll{overflow:visible}"
-    ".shots{font-size:7.5pt}.shots th,.shots td{padding:.15rem .3rem}"
-    ".plots{grid-template-columns:1fr 1fr}.frame>svg{height:6.5rem}"
-    ".look{grid-template-columns:1fr 1fr 8rem}"
-    "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n"};
-
 static void print_head(OutputFile *f, const ReportAbout *about)
 {
     output_file_print(f, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -271,10 +205,8 @@ static void print_head(OutputFile *f, const ReportAbout *about)
                          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
                          "'none'; img-src data:; style-src 'unsafe-inline'\">\n<title>");
     report_text_html(f, about->input);
-    output_file_print(f, ": report of lumeq</title>\n<style>\n");
-    for (size_t i = 0; i < sizeof(style) / sizeof(style[0]); i++)
-        output_file_print(f, "%s", style[i]);
-    output_file_print(f, "</style>\n</head>\n<body>\n");
+    output_file_print(f, ": report of lumeq</title>\n<style>\n%s</style>\n</head>\n<body>\n",
+                      report_page_css);
 }
 
 static void print_fact(OutputFile *f, const char *name, const char *text)
