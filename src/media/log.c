@@ -35,7 +35,6 @@
  * | AV_PKT_FLAG_CORRUPT                                      | packets    | source_packets |
  * | the file ends inside an element                          | cut_off    | cut_off, log   |
  * | avcodec_send_packet() or avcodec_receive_frame() fails   | packets    | decoder        |
- * | packets of AV1 that give no frames                       | packets    | decoder        |
  * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | frames     | decoder        |
  * | an end before the declared one                           |            | damage         |
  * | the demuxer or its I/O logs an error of the list below   | packets    | log            |

@@ -336,19 +336,6 @@ class Damaged(Case):
                 self.assertTrue(self.is_reported(path))
                 self.damaged(path, "errors in the picture")
 
-    @unittest.skipUnless(has_encoder("libaom-av1"), "FFmpeg has no libaom")
-    def test_av1_without_a_frame(self):
-        """A packet of a reserved type, which the decoder skips."""
-        source = clip("one-each.mp4", "-c:v", "libaom-av1", "-cpu-used", "8", "-g", "5", size="64x48", seconds=0.6)
-        self.ok(source, "--null")
-        packet = contents(source)["packets"][7]
-        data = bytearray(read_bytes(source))
-        at = int(packet["pos"])
-        self.assertEqual(data[at] >> 3 & 15, 6, "a frame is expected")
-        data[at] = data[at] & 0x87 | 9 << 3  # a reserved type, which is to be ignored
-        self.damaged(self.write("skipped.mp4", bytes(data)), "1 packet unreadable")
-        self.assertEqual(len(frame_times(self.path("out.mkv"))), len(contents(source)["packets"]) - 1)
-
     def test_parts_of_open_groups(self):
         """Frames before a part's first key frame lack their references; that is no damage."""
         for name, encoder in (("open.mkv", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
@@ -414,7 +401,6 @@ class CutOff(Case):
         ("a.flv", (*AVC, *SOUND), "a tag", 1),
         ("a.ts", (*AVC, *SOUND), "a packet", 188),
         ("a.m2ts", (*AVC, "-c:a", "ac3"), "a packet", 192),
-        ("a.ivf", ("-c:v", "libvpx", "-cpu-used", "8"), "a frame", 1),
         ("a.wmv", ("-c:v", "wmv2", "-c:a", "wmav2"), "an object", 1),
         ("a.mxf", ("-c:v", "mpeg2video", "-r", "25", "-c:a", "pcm_s16le", "-ar", "48000"), "an element", 1),
         ("a.dv", ("-target", "pal-dv"), "a frame", 1))

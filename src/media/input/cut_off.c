@@ -75,17 +75,6 @@ static int64_t gif_size(Elements *e, const uint8_t *b)
     return b[0] == '!' ? 2 : 11 + (b[9] & 0x80 ? 6 << (b[9] & 7) : 0);
 }
 
-static int64_t gxf_size(Elements *e, const uint8_t *b)
-{
-    (void)e;
-    return checked(!AV_RB32(b) && b[4] == 1 && AV_RB16(b + 14) == 0xe1e2, AV_RB32(b + 6));
-}
-
-static int64_t ivf_size(Elements *e, const uint8_t *b)
-{
-    return e->at ? 12 + (int64_t)AV_RL32(b) : AV_RL16(b + 6);
-}
-
 /* The header and the segment. The demuxer reports cuts in a segment of unknown size. */
 static int64_t matroska_size(Elements *e, const uint8_t *b)
 {
@@ -153,8 +142,6 @@ static const ElementRule rules[] = {
     {"dv", "a frame", NULL, 0, 0, false},
     {"flv", "a tag", flv_size, 9, 4, true},
     {"gif", "a block", gif_size, 1, 0, false},
-    {"gxf", "a packet", gxf_size, 16, 0, false},
-    {"ivf", "a frame", ivf_size, 12, 0, false},
     {"matroska", "an element", matroska_size, 5, 4, false},
     {"mov", "a box", mp4_size, 8, 7, false},
     {"mpegts", "a packet", ts_size, 1, 0, true},

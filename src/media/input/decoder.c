@@ -308,42 +308,11 @@ static void note_undecodable(Decoder *d, int ret)
         d->joins = 0; /* frames lack references because of the damage */
 }
 
-/* True if the packet consists of frames that are not shown: AV1 specification, 5.3.2 and 5.9.2. */
-static bool is_hidden_av1(const AVPacket *packet)
-{
-    enum { FRAME_HEADER = 3, FRAME = 6, IS_SHOWN = 0x90 };
-    bool is_hidden = false;
-    const uint8_t *data = packet->data, *end = data + packet->size;
-    while (data < end) {
-        const int type = *data >> 3 & 15, has_size = *data & 2;
-        uint64_t size = 0;
-        data += *data & 4 ? 2 : 1;
-        for (int shift = 0; has_size && data < end && shift < 56; shift += 7) {
-            size |= (uint64_t)(*data & 0x7f) << shift;
-            if (!(*data++ & 0x80))
-                break;
-        }
-        if (data < end && (type == FRAME_HEADER || type == FRAME)) {
-            if (*data & IS_SHOWN) /* now, or shown again */
-                return false;
-            is_hidden = true;
-        }
-        if (!has_size || size > (uint64_t)(end - data))
-            break;
-        data += size;
-    }
-    return is_hidden;
-}
-
-/* At the end. The last messages may be about a second field, or a skipped frame. AV1 has one frame
- * for each packet that shows one, and its decoder may skip one without an error. */
+/* At the end. The last messages may be about a second field, or a skipped frame. */
 static void note_end(Decoder *d)
 {
-    const bool has_one_each = d->stream->codecpar->codec_id == AV_CODEC_ID_AV1 && !d->options.gpu;
     if (codec_log_has_damage(&d->log))
         note_damage(d, &d->damage.frames, AVERROR_INVALIDDATA);
-    if (has_one_each && d->inside > 0)
-        note_damage(d, &d->damage.packets, AVERROR_INVALIDDATA);
     d->inside = 0;
 }
 
@@ -447,9 +416,7 @@ static int send_packet(Decoder *d, const AVPacket *packet)
 {
     if (packet && drop_before_key(d, packet))
         return 0;
-    const bool is_shown =
-        packet && !(packet->flags & AV_PKT_FLAG_DISCARD) &&
-        (d->stream->codecpar->codec_id != AV_CODEC_ID_AV1 || !is_hidden_av1(packet));
+    const bool is_shown = packet && !(packet->flags & AV_PKT_FLAG_DISCARD);
     const bool is_lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
     const int ret = is_lost ? AVERROR_EXTERNAL : avcodec_send_packet(d->codec, packet);
     if (ret == AVERROR(EAGAIN))

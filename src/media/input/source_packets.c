@@ -31,9 +31,6 @@
 /* Files that consist of frames. */
 #define WHOLE_PACKETS "dv,yuv4mpegpipe"
 
-/* What FFmpeg's demuxer of GXF returns at the end. */
-#define GXF_END (-1)
-
 /* Limit for the video packets before the first key frame, which are kept in case none follows. */
 #define MAX_HELD_BYTES (64 << 20)
 
@@ -523,8 +520,6 @@ static int read_packet(Source *s, AVPacket *packet)
         media_log_clear();
         source_watch_memory(s);
         int ret = read_frame(s, packet);
-        if (ret == GXF_END && avio_feof(s->bytes.io))
-            ret = AVERROR_EOF;
         const int had_no_memory = s->bytes.no_memory || errno == ENOMEM;
         const bool is_read = ret == 0 || ret == AVERROR_EOF;
         const bool is_logged = media_log_note()->damage || media_log_note()->cut_off;
