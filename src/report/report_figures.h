@@ -98,20 +98,4 @@ typedef struct ReportPicture {
 /* NULL is allowed. */
 void report_picture_free(ReportPicture *picture);
 
-/* Candidate frames for the picture of an unfinished shot: those whose number is a multiple of the
- * smallest power of two that leaves at most CHOICE_MOST of them. Starts as {0}. */
-#define CHOICE_MOST 4
-
-typedef struct PictureChoice {
-    int64_t step;
-    int count;
-    int64_t number[CHOICE_MOST + 1];
-} PictureChoice;
-
-/* Returns nonzero if such a frame is a candidate. */
-int picture_choice_wants(const PictureChoice *choice, int64_t number, int cut);
-
-/* Adds a candidate. Returns nonzero if candidates that are not multiples of `step` were removed. */
-int picture_choice_take(PictureChoice *choice, int64_t number, int cut);
-
 #endif

@@ -162,7 +162,6 @@ void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqF
 
 int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {
-    report_summary_end(&r->summary);
     if (r->is_json)
         report_json(&r->file, &r->summary, about);
     else

@@ -19,8 +19,6 @@ void report_summary_close(ReportSummary *s)
 {
     for (int i = 0; i < s->shot_count; i++)
         report_picture_free(s->shots[i].picture);
-    for (int i = 0; i <= CHOICE_MOST; i++)
-        report_picture_free(s->chosen[i]);
     free(s->points);
     free(s->shots);
     *s = (ReportSummary){0};
@@ -77,40 +75,8 @@ static bool has_picture(const ReportSummary *s, int64_t shot)
     return shot < REPORT_SHOTS && shot % s->pictured == 0;
 }
 
-/* True if picture a represents the shot better: it is not black, as in fades, or it is nearer to
- * the middle. */
-static bool is_better(const ReportPicture *a, const ReportPicture *b, const ReportSpan *span)
-{
-    const ReportSum *entropy = &span->sums.of[REPORT_ENTROPY][REPORT_BEFORE];
-    const int64_t middle = span->first + span->frames / 2;
-    const int a_shows = 2 * a->entropy * entropy->count >= entropy->sum;
-    const int b_shows = 2 * b->entropy * entropy->count >= entropy->sum;
-    if (a_shows != b_shows)
-        return a_shows;
-    return llabs(a->number - middle) < llabs(b->number - middle);
-}
-
-static void end_shot(ReportSummary *s)
-{
-    if (s->shots_seen && s->shots_seen <= REPORT_SHOTS && s->choice.count) {
-        ReportShot *shot = &s->shots[s->shot_count - 1];
-        int best = 0;
-        for (int i = 1; i < s->choice.count; i++)
-            if (is_better(s->chosen[i], s->chosen[best], &shot->span))
-                best = i;
-        shot->picture = s->chosen[best];
-        s->chosen[best] = NULL;
-    }
-    for (int i = 0; i <= CHOICE_MOST; i++) {
-        report_picture_free(s->chosen[i]);
-        s->chosen[i] = NULL;
-    }
-    s->choice = (PictureChoice){0};
-}
-
 static void begin_shot(ReportSummary *s)
 {
-    end_shot(s);
     if (s->shots_seen % s->pictured == 0 && s->shots_seen / s->pictured == REPORT_PICTURED) {
         s->pictured *= 2; /* too many pictures: drop every second one */
         for (int i = 0; i < s->shot_count; i++)
@@ -124,27 +90,19 @@ static void begin_shot(ReportSummary *s)
     s->shots_seen++;
 }
 
+/* A later picture replaces the shot's, unless it is nearly black, as in fades. */
 static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPicture *picture)
 {
+    ReportShot *shot = &s->shots[s->shot_count - 1];
+    const ReportSum *entropy = &shot->span.sums.of[REPORT_ENTROPY][REPORT_BEFORE];
     if (s->shots_seen <= REPORT_SHOTS)
-        add_to_span(&s->shots[s->shot_count - 1].span, frame);
-    if (!picture || !has_picture(s, s->shots_seen - 1) ||
-        !picture_choice_wants(&s->choice, frame->number, 0)) {
+        add_to_span(&shot->span, frame);
+    if (!picture || (shot->picture && 2 * picture->entropy * entropy->count < entropy->sum)) {
         report_picture_free(picture);
         return;
     }
-    s->chosen[s->choice.count] = picture;
-    if (!picture_choice_take(&s->choice, frame->number, 0))
-        return;
-    int left = 0; /* keep the pictures of the remaining candidates, in order */
-    for (int i = 0; i <= CHOICE_MOST; i++) {
-        ReportPicture *chosen = s->chosen[i];
-        s->chosen[i] = NULL;
-        if (chosen && left < s->choice.count && chosen->number == s->choice.number[left])
-            s->chosen[left++] = chosen;
-        else
-            report_picture_free(chosen);
-    }
+    report_picture_free(shot->picture);
+    shot->picture = picture;
 }
 
 static bool is_first(const ReportSummary *s, const ReportFrame *frame)
@@ -152,11 +110,13 @@ static bool is_first(const ReportSummary *s, const ReportFrame *frame)
     return frame->cut || !s->all.frames;
 }
 
-int report_summary_wants(const ReportSummary *s, const ReportFrame *frame)
+/* The frames 0, 1, 2, 4, 8 and so on of a shot: the last one of them is in its second half. */
+bool report_summary_wants(const ReportSummary *s, const ReportFrame *frame)
 {
-    return is_first(s, frame) ? has_picture(s, s->shots_seen)
-                              : has_picture(s, s->shots_seen - 1) &&
-                                    picture_choice_wants(&s->choice, frame->number, 0);
+    if (is_first(s, frame))
+        return has_picture(s, s->shots_seen);
+    const int64_t frames = s->shots[s->shot_count - 1].span.frames;
+    return has_picture(s, s->shots_seen - 1) && !(frames & (frames - 1));
 }
 
 void report_summary_add(ReportSummary *s, ReportFrame *frame, ReportPicture *picture)
@@ -173,9 +133,4 @@ void report_summary_add(ReportSummary *s, ReportFrame *frame, ReportPicture *pic
     add_to_shot(s, frame, picture);
     add_to_points(s, frame);
     add_to_span(&s->all, frame);
-}
-
-void report_summary_end(ReportSummary *s)
-{
-    end_shot(s);
 }

@@ -3,6 +3,8 @@
 #ifndef LUMEQ_REPORT_SUMMARY_H
 #define LUMEQ_REPORT_SUMMARY_H
 
+#include <stdbool.h>
+
 #include "media/output/output_file.h"
 #include "report/report_figures.h"
 
@@ -35,13 +37,11 @@ typedef struct ReportSummary {
     int point_count;
     int64_t step;
 
-    ReportShot *shots; /* the last one is open until report_summary_end() */
+    ReportShot *shots;
     int shot_count;
     int64_t shots_seen; /* including unlisted ones */
     int64_t cuts;
     int64_t pictured; /* every n-th shot has a picture */
-    PictureChoice choice;
-    ReportPicture *chosen[CHOICE_MOST + 1]; /* pictures of `choice` */
 
     int64_t last_mean[REPORT_SIDES];
 } ReportSummary;
@@ -49,15 +49,12 @@ typedef struct ReportSummary {
 /* Returns 0, or -1 if out of memory. */
 int report_summary_open(ReportSummary *summary);
 
-/* Returns nonzero if the next frame needs a picture. */
-int report_summary_wants(const ReportSummary *summary, const ReportFrame *frame);
+/* True if the next frame needs a picture. */
+bool report_summary_wants(const ReportSummary *summary, const ReportFrame *frame);
 
 /* Adds the next frame and computes its MABD and flicker. Takes ownership of `picture`, which may be
  * NULL. */
 void report_summary_add(ReportSummary *summary, ReportFrame *frame, ReportPicture *picture);
-
-/* Call after the last frame. */
-void report_summary_end(ReportSummary *summary);
 
 /* {0} is allowed. */
 void report_summary_close(ReportSummary *summary);
