@@ -31,16 +31,8 @@ class Tags(Case):
         for kind, count in some((("mkv", 1003), ("mp4", 1003), ("mkv", 900))):
             with self.subTest(kind, count=count):
                 source = self.write("tags.mkv", with_tags(clip("few.mkv", *X264), count))
-                result = self.ok(source, "-o", self.path("out." + kind), "-y")
+                self.ok(source, "-o", self.path("out." + kind), "-y")
                 tags = probe(self.path("out." + kind), "-show_format")["format"]["tags"]
-                lines = [line for line in result.lines if "tag" in line]
-                if count < 1000:
-                    self.assertEqual(lines, [])
-                else:
-                    left = len(probe(source, "-show_format")["format"]["tags"]) - 1000
-                    self.assertEqual(len(lines), 1, str(result))
-                    self.assertIn("%d tags are left out" % left, lines[0])
-                    self.assertIn("the first 1000", lines[0])
                 if kind == "mkv":
                     kept = sum(re.fullmatch(r"K\d{7}", name) is not None for name in tags)
                     self.assertGreater(kept, min(count, 1000) - 10)  # there are others among the first

@@ -5,17 +5,17 @@
 
 #include <libavutil/avstring.h>
 
-/* Copies the first TAGS_KEPT tags. Returns the number of the others, or AVERROR(ENOMEM). */
+/* FFmpeg searches tags linearly, here and in its muxers: 40,000 would block for seconds, without
+ * reacting to signals. */
+#define TAGS_KEPT 1000
+
 static int copy_first(AVDictionary **to, const AVDictionary *from)
 {
     const AVDictionaryEntry *tag = NULL;
-    int count = 0;
-    while (count < TAGS_KEPT && (tag = av_dict_get(from, "", tag, AV_DICT_IGNORE_SUFFIX))) {
+    for (int i = 0; i < TAGS_KEPT && (tag = av_dict_get(from, "", tag, AV_DICT_IGNORE_SUFFIX)); i++)
         if (av_dict_set(to, tag->key, tag->value, 0) < 0)
             return AVERROR(ENOMEM);
-        count++;
-    }
-    return av_dict_count(from) - count;
+    return 0;
 }
 
 int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names)
@@ -105,7 +105,6 @@ static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags)
 {
-    int left_out = 0;
     for (unsigned i = 0; i < from->nb_chapters; i++) {
         const AVChapter *chapter = from->chapters[i];
         int64_t begins = av_rescale_q(chapter->start, chapter->time_base, AV_TIME_BASE_Q);
@@ -121,9 +120,8 @@ int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t star
         const int ret = add_chapter(to, chapter, begins, ends, with_tags);
         if (ret < 0)
             return ret;
-        left_out += ret;
     }
-    return left_out;
+    return 0;
 }
 
 void chapters_move(AVFormatContext *to, int64_t by)

@@ -4,13 +4,9 @@
 
 #include <libavformat/avformat.h>
 
-/* Limit of tags of a file, track or chapter. FFmpeg searches them linearly, here and in its muxers:
- * 40,000 would block for seconds, without reacting to signals. */
-#define TAGS_KEPT 1000
-
-/* Copies the first TAGS_KEPT tags of a track or file, without those that describe the old file.
- * `only_names`: only the language and the names that a container requires. Returns the number of
- * tags over the limit, or AVERROR(ENOMEM). */
+/* Copies the first 1,000 tags of a track or file, without those that describe the old file.
+ * `only_names`: only the language and the names that a container requires. Returns 0 or
+ * AVERROR(ENOMEM). */
 int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names);
 
 /* Removes statistics of the old track (bit rate, number of frames). */
@@ -24,10 +20,8 @@ int tags_want_keys(const AVFormatContext *to);
  * AVERROR(ENOMEM). */
 int tags_name_for_quicktime(AVDictionary **tags);
 
-/*
- * Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut
- * there. Returns the number of their tags over the limit, or AVERROR(ENOMEM).
- */
+/* Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut
+ * there. Returns 0 or AVERROR(ENOMEM). */
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags);
 

@@ -60,7 +60,6 @@ struct Tracks {
     int64_t start, end;        /* of the part, in input time; AV_NOPTS_VALUE: not given */
     int64_t dropped_subtitles; /* subtitles that ended before time 0 */
     int64_t lost;              /* packets that a bitstream filter rejected */
-    int tags_left_out;         /* number of tags over the limit */
 };
 
 void tracks_note(const TrackOptions *options, const char *format, ...)
@@ -147,21 +146,11 @@ static bool is_wanted(const Tracks *t, const Source *source, const AVStream *in)
     }
 }
 
-static int copy_tags(Tracks *t, AVDictionary **to, const AVDictionary *from, MediaError *error)
-{
-    const int left_out = tags_copy(to, from, t->options->no_metadata);
-    t->tags_left_out += FFMAX(left_out, 0);
-    return left_out < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
-}
-
 static int add_stream(Tracks *t, const AVStream *in, AVStream **out, MediaError *error)
 {
     *out = avformat_new_stream(t->to, NULL);
-    if (!*out)
+    if (!*out || tags_copy(&(*out)->metadata, in->metadata, t->options->no_metadata) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
-    const int ret = copy_tags(t, &(*out)->metadata, in->metadata, error);
-    if (ret < 0)
-        return ret;
     (*out)->disposition = in->disposition;
     (*out)->time_base = in->time_base;
     if (t->options->part_given)
@@ -508,10 +497,8 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
     if (o->no_chapters || !source->format->nb_chapters)
         return 0;
     if (av_match_name(muxer->name, CHAPTER_MUXERS)) {
-        const int left_out =
-            chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata);
-        t->tags_left_out += FFMAX(left_out, 0);
-        return left_out < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
+        const int ret = chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata);
+        return ret < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
     }
     if (muxer->audio_codec != AV_CODEC_ID_NONE)
         tracks_note(t->options, "the chapters are left out: the container %s holds none",
@@ -545,8 +532,8 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
     int ret = check_choice(source, AVMEDIA_TYPE_AUDIO, o->audio_track, "--audio-track", error);
     if (ret >= 0)
         ret = check_choice(source, AVMEDIA_TYPE_SUBTITLE, o->sub_track, "--sub-track", error);
-    if (ret >= 0 && !o->no_metadata)
-        ret = copy_tags(t, &t->to->metadata, source->format->metadata, error);
+    if (ret >= 0 && !o->no_metadata && tags_copy(&t->to->metadata, source->format->metadata, 0) < 0)
+        ret = media_no_memory(error, MEDIA_OUTPUT);
     const int video_first = container_wants_video_first(t->to->oformat);
     if (ret >= 0 && video_first)
         ret = add_video(t, source->video, video, error);
@@ -563,9 +550,6 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
         ret = add_live_sound(t, error);
     if (ret >= 0)
         ret = copy_chapters(t, source, error);
-    if (ret >= 0 && t->tags_left_out)
-        tracks_note(o, "%d tag%s left out: only the first %d of a file, track or chapter are kept",
-                    t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
     return ret;
 }
 
