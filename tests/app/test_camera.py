@@ -217,7 +217,7 @@ class Headless(CameraCase, Case):
 
     def test_deep_gray(self):
         """Samples keep their depth: white is not 16 times too dark."""
-        for code, pixels, state in (("Y12 ", "gray12le", ""), ("Y16 ", "gray16le", "planar"), ("Y16-", "gray16be", "")):
+        for code, pixels, state in (("Y12 ", "gray12le", ""), ("Y16 ", "gray16le", ""), ("Y16-", "gray16be", "")):
             with self.subTest(code):
                 modes = code + " 320x240@30"
                 result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "5", "-y", modes=modes, state=state)
@@ -247,7 +247,7 @@ class Headless(CameraCase, Case):
 
     def test_bayer_is_refused(self):
         result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "2", code=INPUT, modes="RGGB 320x240@30")
-        self.refused(result, INPUT, "8-bit Bayer RGRG/GBGB", "libcamera")
+        self.refused(result, INPUT, "offers no supported format", "--list-formats")
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def recorded(self, *args, name="x.mkv", frames=1000):

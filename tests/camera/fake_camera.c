@@ -29,11 +29,7 @@
  *   busy          another program has it
  *   full          its bus has no room for the stream
  *   other         the device captures nothing
- *   planar        it has the multi-planar interface only; planes=N: N planes per frame; offset=N:
- *                 frames begin at this byte
- *   codec         it is a codec of the multi-planar interface
- *   nosize        it reports 0 bytes per frame; over: its frames exceed their buffers;
- *                 astray=N: every Nth one begins after its end
+ *   nosize        it reports 0 bytes per frame; over: its frames exceed their buffers
  *   few           16-bit gray uses few codes, from 7600 on, as in a thermal camera
  *   low           16-bit gray uses the lower 14 bits
  *   wide          deep gray has bits above its depth

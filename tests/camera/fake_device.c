@@ -152,12 +152,6 @@ static unsigned stride(void)
     return row && pad ? row + (unsigned)strtoul(pad, NULL, 10) : row;
 }
 
-static unsigned offset(void)
-{
-    const char *bytes = fake_after("offset=");
-    return bytes ? (unsigned)strtoul(bytes, NULL, 10) : 0;
-}
-
 static size_t image_size(void)
 {
     const unsigned row = stride();
@@ -210,8 +204,7 @@ static int dequeue(struct v4l2_buffer *buffer)
     memmove(cam.done_index, cam.done_index + 1, cam.done_count * sizeof(*cam.done_index));
     buffer->index = index;
     unsigned char *memory = cam.memory + index * cam.size;
-    memset(memory, JUNK, offset());
-    buffer->bytesused = offset() + (uint32_t)draw(memory + offset(), frame.number);
+    buffer->bytesused = (uint32_t)draw(memory, frame.number);
     memset(memory + buffer->bytesused, JUNK, cam.size - buffer->bytesused);
     if (fake_is("over"))
         buffer->bytesused = UINT32_MAX;
@@ -275,7 +268,7 @@ static int request(int fd, struct v4l2_requestbuffers *ask)
     free_buffers();
     if (!ask->count)
         return 0;
-    cam.size = (offset() + image_size() + 4095) & ~(size_t)4095;
+    cam.size = (image_size() + 4095) & ~(size_t)4095;
     cam.count = ask->count = ask->count < BUFFERS ? ask->count : BUFFERS;
     if (ftruncate(fd, (off_t)(cam.size * cam.count)) < 0)
         return -1;
@@ -297,34 +290,6 @@ static int query_buffer(struct v4l2_buffer *buffer)
     return 0;
 }
 
-static int is_planar(void)
-{
-    return fake_is("planar");
-}
-
-/* On a multi-planar device, the only plane describes the memory. */
-static int buffer_call(int (*call)(struct v4l2_buffer *), struct v4l2_buffer *buffer)
-{
-    if (!is_planar())
-        return call(buffer);
-    struct v4l2_plane *plane = buffer->m.planes;
-    if (!plane || buffer->length < 1)
-        return fake_fail(EINVAL);
-    struct v4l2_buffer single = *buffer;
-    const int ret = call(&single);
-    if (ret < 0)
-        return ret;
-    plane->bytesused = single.bytesused;
-    plane->length = (uint32_t)cam.size;
-    plane->data_offset = concerns("astray", single.sequence) ? UINT32_MAX : offset();
-    plane->m.mem_offset = (uint32_t)(single.index * cam.size);
-    single.bytesused = 0;
-    single.length = 1;
-    single.m.planes = plane;
-    *buffer = single;
-    return ret;
-}
-
 /* ---- formats ---- */
 
 /* The word that a text begins with, or, of no text, `otherwise`. */
@@ -342,10 +307,7 @@ static int query_capabilities(struct v4l2_capability *has)
     take_text(has->card, sizeof(has->card), name, fake_setting("FAKE_CAMERA_NAME", "Fake Webcam"));
     take_text(has->bus_info, sizeof(has->bus_info), bus, "usb-fake-1");
     has->device_caps = V4L2_CAP_STREAMING |
-                       (fake_is("other") ? V4L2_CAP_META_CAPTURE
-                        : is_planar()    ? V4L2_CAP_VIDEO_CAPTURE_MPLANE
-                                         : V4L2_CAP_VIDEO_CAPTURE) |
-                       (fake_is("codec") ? V4L2_CAP_VIDEO_OUTPUT_MPLANE : 0) |
+                       (fake_is("other") ? V4L2_CAP_META_CAPTURE : V4L2_CAP_VIDEO_CAPTURE) |
                        (fake_is("sensor") ? V4L2_CAP_IO_MC : 0);
     has->capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_DEVICE_CAPS;
     return 0;
@@ -431,8 +393,9 @@ static int enum_interval(struct v4l2_frmivalenum *ask)
     return fake_fail(EINVAL);
 }
 
-static void fill_single(struct v4l2_pix_format *pix)
+static void fill_format(struct v4l2_format *format)
 {
+    struct v4l2_pix_format *pix = &format->fmt.pix;
     const char *colours = fake_after("colours=");
     memset(pix, 0, sizeof(*pix));
     pix->width = cam.width;
@@ -448,32 +411,7 @@ static void fill_single(struct v4l2_pix_format *pix)
                &pix->xfer_func);
 }
 
-static void fill_format(struct v4l2_format *format)
-{
-    struct v4l2_pix_format pix;
-    const char *planes = fake_after("planes=");
-    fill_single(&pix);
-    if (!is_planar()) {
-        format->fmt.pix = pix;
-        return;
-    }
-    format->fmt.pix_mp = (struct v4l2_pix_format_mplane){
-        .width = pix.width,
-        .height = pix.height,
-        .pixelformat = pix.pixelformat,
-        .field = pix.field,
-        .colorspace = pix.colorspace,
-        .num_planes = planes ? (uint8_t)strtoul(planes, NULL, 10) : 1,
-        .ycbcr_enc = (uint8_t)pix.ycbcr_enc,
-        .quantization = (uint8_t)pix.quantization,
-        .xfer_func = (uint8_t)pix.xfer_func,
-    };
-    format->fmt.pix_mp.plane_fmt[0].bytesperline = pix.bytesperline;
-    format->fmt.pix_mp.plane_fmt[0].sizeimage = pix.sizeimage;
-}
-
-/* Like drivers, it adjusts what it does not support to the next best. Both structs begin with size,
- * code and field. */
+/* Like drivers, it adjusts what it does not support to the next best. */
 static int set_format(struct v4l2_format *format, int fd)
 {
     const struct v4l2_pix_format wanted = format->fmt.pix;
@@ -556,8 +494,7 @@ static uint32_t type_of(uint32_t ask, const void *argument)
 int fake_answer(int fd, unsigned long ask, void *argument)
 {
     const uint32_t type = type_of((uint32_t)ask, argument);
-    if (type &&
-        type != (is_planar() ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE))
+    if (type && type != V4L2_BUF_TYPE_VIDEO_CAPTURE)
         return fake_fail(EINVAL);
     /* A request is 32 bits; what a caller passes as int is extended by its sign. */
     switch ((uint32_t)ask) {
@@ -573,9 +510,9 @@ int fake_answer(int fd, unsigned long ask, void *argument)
     case (uint32_t)VIDIOC_S_INPUT: return *(int *)argument ? fake_fail(EINVAL) : 0;
     case (uint32_t)VIDIOC_ENUMINPUT: return enum_input(argument);
     case (uint32_t)VIDIOC_REQBUFS: return request(fd, argument);
-    case (uint32_t)VIDIOC_QUERYBUF: return buffer_call(query_buffer, argument);
-    case (uint32_t)VIDIOC_QBUF: return buffer_call(enqueue, argument);
-    case (uint32_t)VIDIOC_DQBUF: return buffer_call(dequeue, argument);
+    case (uint32_t)VIDIOC_QUERYBUF: return query_buffer(argument);
+    case (uint32_t)VIDIOC_QBUF: return enqueue(argument);
+    case (uint32_t)VIDIOC_DQBUF: return dequeue(argument);
     case (uint32_t)VIDIOC_STREAMON: return stream(1);
     case (uint32_t)VIDIOC_STREAMOFF: return stream(0);
     default: return fake_fail(ENOTTY);

@@ -88,37 +88,19 @@ TEST_IF(modes_not_offered_are_refused, fake_camera_ready())
 {
     fake_camera_has(USUAL);
     refuse(&(CameraOptions){.format = "h264"}, MEDIA_USAGE,
-           "--input-format 'h264': the camera '/dev/video0' (Fake Webcam) does not offer this; "
+           "the camera '/dev/video0' (Fake Webcam) does not offer --input-format 'h264'; "
            "--list-formats lists what it offers");
-    refuse(&(CameraOptions){.width = 800, .height = 600}, MEDIA_USAGE,
-           "--video-size 800x600: the camera '/dev/video0' (Fake Webcam) does not offer this; ");
     refuse(&(CameraOptions){.rate = {60, 1}, .width = 1280, .height = 720}, MEDIA_USAGE,
-           "--framerate 60: the camera '/dev/video0' (Fake Webcam) does not offer this; ");
+           "does not offer --video-size 1280x720 --framerate 60; ");
     fake_camera_is("refuse=MJPG");
     refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,
            "the camera '/dev/video0' (Fake Webcam) refuses mjpeg 1920x1080");
     fake_camera_has("YUYV 32x16-1920x1080/16x8@1-60");
-    refuse(&(CameraOptions){.width = 33, .height = 16}, MEDIA_USAGE, "--video-size 33x16: ");
-    refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE, "--framerate 61: ");
+    refuse(&(CameraOptions){.width = 33, .height = 16}, MEDIA_USAGE, "--video-size 33x16; ");
+    refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE, "--framerate 61; ");
     fake_camera_has("S920 640x480@30");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT, "offers no supported format, only S920 (another one)");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "offers no supported format; --list-formats");
     refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT, "offers no supported format");
-}
-
-TEST_IF(unsupported_formats_are_named, fake_camera_ready())
-{
-    fake_camera_has("RGGB 640x480@30;RGGB 320x240@30;Y10P 640x480@30");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT,
-           "the camera '/dev/video0' (Fake Webcam) offers no supported format, only RGGB (8-bit "
-           "Bayer RGRG/GBGB), Y10P (10-bit Greyscale (MIPI Packed)): the sensor's raw data needs "
-           "libcamera, as in 'rpicam-vid -t 0 -o - | lumeq --low-latency -'");
-    fake_camera_has("YUYV 640x480@30;BA10 640x480@30;Y10P 640x480@30");
-    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
-    refuse(&(CameraOptions){.format = "ba10"}, MEDIA_USAGE,
-           "--input-format 'ba10': lumeq does not support BA10 (10-bit Bayer GRGR/BGBG): the "
-           "sensor's raw data needs libcamera");
-    refuse(&(CameraOptions){.format = "Y10P"}, MEDIA_USAGE,
-           "--input-format 'Y10P': lumeq does not support Y10P (10-bit Greyscale (MIPI Packed))");
 }
 
 TEST_IF(deep_gray, fake_camera_ready())
@@ -136,27 +118,6 @@ TEST_IF(deep_gray, fake_camera_ready())
            "Fake Webcam (/dev/video0): gray16be 640x512 at 30 fps");
 }
 
-TEST_IF(multi_planar_cameras, fake_camera_ready())
-{
-    fake_camera_is("planar");
-    expect(&(CameraOptions){.width = 1280, .height = 720},
-           "Fake Webcam (/dev/video0): mjpeg 1280x720 at 30 fps");
-    fake_camera_has("NV12 640x480@30");
-    fake_camera_is("planar");
-    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): nv12 640x480 at 30 fps");
-    fake_camera_is("planar planes=2");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT,
-           "the camera '/dev/video0' (Fake Webcam) refuses nv12 640x480");
-    fake_camera_is("planar planes=255");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT, "refuses nv12 640x480");
-    fake_camera_is("planar codec");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
-    fake_camera_is("planar unlinked");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT,
-           "the sensor of the camera '/dev/video0' (Fake Webcam) must be set up first: use "
-           "media-ctl, or libcamera");
-}
-
 TEST(each_fault_has_its_message)
 {
     static const struct {
@@ -167,6 +128,9 @@ TEST(each_fault_has_its_message)
         {"busy", "the camera '/dev/video0' (Fake Webcam) is in use by another program"},
         {"full", "the camera '/dev/video0' (Fake Webcam) has no room on its USB bus"},
         {"eio", "cannot use the camera '/dev/video0' (Fake Webcam): Input/output error"},
+        {"unlinked",
+         "the sensor of the camera '/dev/video0' (Fake Webcam) must be set up first: use "
+         "media-ctl, or libcamera"},
     };
     if (!fake_camera_ready())
         return;
@@ -180,11 +144,10 @@ TEST(each_fault_has_its_message)
 TEST_IF(missing_cameras_are_named, fake_camera_ready())
 {
     refuse(&(CameraOptions){.device = "/dev/video7"}, MEDIA_INPUT,
-           "the camera '/dev/video7' does not exist; there is /dev/video0 (Fake Webcam)");
+           "the camera '/dev/video7' does not exist; --list-devices lists all cameras");
     refuse(&(CameraOptions){.device = "7"}, MEDIA_INPUT, "the camera '/dev/video7' does not exist");
     refuse(&(CameraOptions){.device = "abc"}, MEDIA_INPUT,
-           "there is no camera 'abc': give the number N of /dev/videoN, or the path of its device; "
-           "there is /dev/video0 (Fake Webcam)");
+           "there is no camera 'abc': give the number N of /dev/videoN, or the path of its device");
     refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is not a camera");
     fake_camera_is("other");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
@@ -192,8 +155,7 @@ TEST_IF(missing_cameras_are_named, fake_camera_ready())
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
     fake_camera_is("gone");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
-    refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
-           "the camera '/dev/video0' does not exist; no camera is connected");
+    refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT, "the camera '/dev/video0' does not exist");
 }
 
 TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
@@ -242,11 +204,6 @@ TEST(devices_are_listed)
     fake_camera_is("denied");
     count = camera_list_devices(&devices, &error);
     CHECK(count == 1 && strstr(devices[0].problem, "group 'video'"), "%d cameras: %s", count,
-          count == 1 ? devices[0].problem : "");
-    camera_free(&devices);
-    fake_camera_is("planar");
-    count = camera_list_devices(&devices, &error);
-    CHECK(count == 1 && !devices[0].problem[0], "%d cameras: %s", count,
           count == 1 ? devices[0].problem : "");
     camera_free(&devices);
     fake_camera_is("other");

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/videodev2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,38 +15,23 @@
 
 #define MAX_NODES 64 /* device files to examine, from /dev/video0 on */
 
-static int no_permission(MediaError *error, int fault, const char *path, const char *what)
-{
-    struct stat is;
-    char names[4096];
-    const char *group = "video"; /* the usual one */
-    if (stat(path, &is) == 0) {
-        if (!S_ISCHR(is.st_mode))
-            return media_fail(error, fault, "%s is not a camera: it is not a device",
-                              media_quote(path));
-        struct group entry, *found = NULL;
-        const mode_t both = S_IRGRP | S_IWGRP;
-        const bool has_group = is.st_gid != 0 && (is.st_mode & both) == both &&
-                               getgrgid_r(is.st_gid, &entry, names, sizeof(names), &found) == 0;
-        group = has_group && found ? found->gr_name : NULL;
-    }
-    if (!group)
-        return media_fail(error, fault, "no permission to use %s: only its owner may", what);
-    return media_fail(error, fault,
-                      "no permission to use %s: add yourself to the group '%s' "
-                      "(sudo usermod -aG %s \"$USER\") and log in again",
-                      what, group, group);
-}
-
 int camera_device_fail(MediaError *error, int fault, const char *path, const char *what,
                        int system_error)
 {
+    struct stat is;
     switch (system_error) {
     case ENOENT:
     case ENXIO:
     case ENODEV: return media_fail(error, fault, "%s does not exist", what);
     case EACCES:
-    case EPERM: return no_permission(error, fault, path, what);
+    case EPERM:
+        if (stat(path, &is) == 0 && !S_ISCHR(is.st_mode))
+            return media_fail(error, fault, "%s is not a camera: it is not a device",
+                              media_quote(path));
+        return media_fail(error, fault,
+                          "no permission to use %s: add yourself to the group 'video' "
+                          "(sudo usermod -aG video \"$USER\") and log in again",
+                          what);
     case EBUSY:
         return media_fail(error, fault, "%s is in use by another program; close that first", what);
     default: return media_fail(error, fault, "cannot use %s: %s", what, strerror(system_error));
@@ -114,7 +98,7 @@ static int open_node(const char *path, CameraDevice *device, NodeKind *kind, Med
         return camera_fail(error, path, "", errno);
     if (camera_ask_device(fd, device) & V4L2_CAP_IO_MC)
         *kind = NODE_SENSOR;
-    if (v4l2_device_capture_type(fd))
+    if (v4l2_device_captures(fd))
         return fd;
     close(fd);
     *kind = NODE_OTHER;
@@ -168,19 +152,6 @@ static int find_first(CameraDevice *device, MediaError *error)
                       "no camera was found: no /dev/video device captures video");
 }
 
-static void add_others(char *text, size_t size)
-{
-    CameraDevice *devices;
-    MediaError error = {0};
-    const int count = camera_list_devices(&devices, &error);
-    for (int i = 0; i < count; i++)
-        av_strlcatf(text, size, "%s%s%s%s%s", i ? ", " : "; there is ", devices[i].path,
-                    devices[i].name[0] ? " (" : "", devices[i].name, devices[i].name[0] ? ")" : "");
-    camera_free(&devices);
-    if (count <= 0)
-        av_strlcat(text, "; no camera is connected", size);
-}
-
 int camera_device_path(const char *wanted, char path[256])
 {
     char *end;
@@ -216,9 +187,9 @@ int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
     const int fd = open_named(wanted, device, &why);
     if (fd >= 0)
         return fd;
-    if (access(device->path, F_OK) != 0 && errno == ENOENT)
-        add_others(why.text, sizeof(why.text));
-    return media_fail(error, why.fault, "%s", why.text);
+    const bool is_missing = access(device->path, F_OK) != 0 && errno == ENOENT;
+    return media_fail(error, why.fault, "%s%s", why.text,
+                      is_missing ? "; --list-devices lists all cameras" : "");
 }
 
 /* Like camera_find_again(), for one path. */
@@ -230,7 +201,7 @@ static int is_back(const char *path, const CameraDevice *before, CameraDevice *n
     *now = (CameraDevice){.name = ""};
     av_strlcpy(now->path, path, sizeof(now->path));
     camera_ask_device(fd, now);
-    const int camera = v4l2_device_capture_type(fd) != 0;
+    const bool camera = v4l2_device_captures(fd);
     close(fd);
     return camera && strcmp(now->name, before->name) == 0 &&
            (strcmp(path, before->path) == 0 || strcmp(now->bus, before->bus) == 0);

@@ -115,7 +115,7 @@ static void ask_sizes(int fd, const CameraMode *format, ModeList *list)
 int camera_ask_modes(int fd, CameraMode **modes, MediaError *error)
 {
     ModeList list = {0};
-    struct v4l2_fmtdesc ask = {.type = v4l2_device_capture_type(fd)};
+    struct v4l2_fmtdesc ask = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
     while (list.count < MAX_MODES && v4l2_device_ioctl(fd, VIDIOC_ENUM_FMT, &ask) >= 0) {
         CameraMode format = {.fourcc = ask.pixelformat};
         for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
@@ -313,57 +313,22 @@ static int find_best(CameraChoice *best, const CameraOptions *wanted, const Came
     return found;
 }
 
-/* ---- messages if nothing matches ---- */
-
-/* Lists the unsupported formats, or only the one called `name`, with advice about the first. */
-static void list_unsupported(char *text, size_t size, const char *name, const CameraMode *modes,
-                             int count)
-{
-    const char *advice = "";
-    char code[8];
-    text[0] = '\0';
-    for (int i = 0; i < count; i++) {
-        const bool is_first = !i || modes[i].fourcc != modes[i - 1].fourcc;
-        if (modes[i].format || !is_first || (name && !is_format(&modes[i], name)))
-            continue;
-        camera_fourcc_text(modes[i].fourcc, code);
-        av_strlcatf(text, size, "%s%s (%s)", text[0] ? ", " : "", code, modes[i].description);
-        if (!advice[0])
-            advice = camera_mode_advice(&modes[i]);
-    }
-    if (advice[0])
-        av_strlcatf(text, size, ": %s", advice);
-}
-
-/* Reports the first of format, size and rate that cannot be combined with the previous ones. */
 static int refuse(const CameraOptions *wanted, const CameraMode *modes, int count,
                   const char *camera, MediaError *error)
 {
-    char setting[600], unsupported[600];
-    CameraOptions part = {0};
+    static const char *const hint = "--list-formats lists what it offers";
+    char settings[MEDIA_QUOTED + 64] = "";
     CameraChoice unused;
-    list_unsupported(unsupported, sizeof(unsupported), NULL, modes, count);
-    if (!find_best(&unused, &part, modes, count))
-        return media_fail(error, MEDIA_INPUT, "%s offers no supported format%s%s", camera,
-                          unsupported[0] ? ", only " : "", unsupported);
-    list_unsupported(unsupported, sizeof(unsupported), wanted->format, modes, count);
-    if (wanted->format && unsupported[0])
-        return media_fail(error, MEDIA_USAGE, "--input-format %s: lumeq does not support %s",
-                          media_quote(wanted->format), unsupported);
-    part.format = wanted->format;
-    const bool has_format = find_best(&unused, &part, modes, count);
-    part.width = wanted->width;
-    part.height = wanted->height;
-    if (!has_format)
-        snprintf(setting, sizeof(setting), "--input-format %s", media_quote(wanted->format));
-    else if (!find_best(&unused, &part, modes, count))
-        snprintf(setting, sizeof(setting), "--video-size %dx%d", wanted->width, wanted->height);
-    else
-        snprintf(setting, sizeof(setting), "--framerate %.4g", av_q2d(wanted->rate));
-    return media_fail(error, MEDIA_USAGE,
-                      "%s: %s does not offer this%s%s; --list-formats lists what it offers",
-                      setting, camera, has_format && wanted->format ? " in format " : "",
-                      has_format && wanted->format ? wanted->format : "");
+    if (!find_best(&unused, &(CameraOptions){0}, modes, count))
+        return media_fail(error, MEDIA_INPUT, "%s offers no supported format; %s", camera, hint);
+    if (wanted->format)
+        av_strlcatf(settings, sizeof(settings), " --input-format %s", media_quote(wanted->format));
+    if (wanted->width)
+        av_strlcatf(settings, sizeof(settings), " --video-size %dx%d", wanted->width,
+                    wanted->height);
+    if (wanted->rate.num > 0)
+        av_strlcatf(settings, sizeof(settings), " --framerate %.4g", av_q2d(wanted->rate));
+    return media_fail(error, MEDIA_USAGE, "%s does not offer%s; %s", camera, settings, hint);
 }
 
 int camera_choose(CameraChoice *choice, const CameraOptions *wanted, const CameraMode *modes,

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/videodev2.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -26,7 +25,6 @@ typedef struct Buffer {
 
 struct V4l2Device {
     int fd;
-    uint32_t type; /* V4L2_BUF_TYPE_VIDEO_CAPTURE or its multi-planar variant */
     AVCodecParameters *par;
     AVRational rate;
     size_t image_size; /* the driver's limit for a frame */
@@ -54,21 +52,14 @@ static int ask(int fd, unsigned long request, void *argument)
     return v4l2_device_ioctl(fd, request, argument) < 0 ? AVERROR(errno) : 0;
 }
 
-uint32_t v4l2_device_capture_type(int fd)
+bool v4l2_device_captures(int fd)
 {
     struct v4l2_capability has = {0};
-    const uint32_t codec = V4L2_CAP_VIDEO_OUTPUT_MPLANE | V4L2_CAP_VIDEO_M2M_MPLANE;
     if (ask(fd, VIDIOC_QUERYCAP, &has) < 0)
-        return 0;
+        return false;
     const uint32_t can =
         has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
-    if (!(can & V4L2_CAP_STREAMING))
-        return 0;
-    if (can & V4L2_CAP_VIDEO_CAPTURE)
-        return V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    return (can & V4L2_CAP_VIDEO_CAPTURE_MPLANE) && !(can & codec)
-               ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE
-               : 0;
+    return (can & V4L2_CAP_STREAMING) && (can & V4L2_CAP_VIDEO_CAPTURE);
 }
 
 /* ---- settings ---- */
@@ -179,65 +170,31 @@ static int describe(V4l2Device *d, const struct v4l2_pix_format *pix, const char
     return set_layout(d, pix);
 }
 
-/* Sets or gets the format. Multi-planar devices use another struct, which is converted; a format of
- * several planes gets the code 0. */
-static int exchange_format(const V4l2Device *d, unsigned long request, struct v4l2_pix_format *pix)
-{
-    struct v4l2_format format = {.type = d->type};
-    const bool is_planar = d->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE;
-    struct v4l2_pix_format_mplane *planar = &format.fmt.pix_mp;
-    if (is_planar)
-        *planar = (struct v4l2_pix_format_mplane){
-            .width = pix->width,
-            .height = pix->height,
-            .pixelformat = pix->pixelformat,
-            .field = pix->field,
-            .num_planes = 1,
-        };
-    else
-        format.fmt.pix = *pix;
-    const int ret = ask(d->fd, request, &format);
-    *pix = format.fmt.pix;
-    if (is_planar)
-        *pix = (struct v4l2_pix_format){
-            .width = planar->width,
-            .height = planar->height,
-            .pixelformat = planar->num_planes == 1 ? planar->pixelformat : 0,
-            .bytesperline = planar->plane_fmt[0].bytesperline,
-            .sizeimage = planar->plane_fmt[0].sizeimage,
-            .colorspace = planar->colorspace,
-            .ycbcr_enc = planar->ycbcr_enc,
-            .quantization = planar->quantization,
-            .xfer_func = planar->xfer_func,
-            .priv = V4L2_PIX_FMT_PRIV_MAGIC,
-        };
-    return ret;
-}
-
 /* Drivers replace unsupported values by similar ones; another pixel format is an error. */
 static int set_format(V4l2Device *d, const V4l2Setting *wanted)
 {
-    struct v4l2_pix_format pix = {0};
-    int ret = exchange_format(d, VIDIOC_G_FMT, &pix);
+    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_pix_format *pix = &format.fmt.pix;
+    int ret = ask(d->fd, VIDIOC_G_FMT, &format);
     if (ret < 0)
         return ret;
-    pix = (struct v4l2_pix_format){
-        .width = wanted->width ? (uint32_t)wanted->width : pix.width,
-        .height = wanted->width ? (uint32_t)wanted->height : pix.height,
+    *pix = (struct v4l2_pix_format){
+        .width = wanted->width ? (uint32_t)wanted->width : pix->width,
+        .height = wanted->width ? (uint32_t)wanted->height : pix->height,
         .pixelformat = wanted->fourcc,
         .field = V4L2_FIELD_ANY,
         .priv = V4L2_PIX_FMT_PRIV_MAGIC,
     };
-    ret = exchange_format(d, VIDIOC_S_FMT, &pix);
+    ret = ask(d->fd, VIDIOC_S_FMT, &format);
     if (ret < 0)
         return ret;
-    d->image_size = pix.sizeimage;
-    return pix.pixelformat == wanted->fourcc ? describe(d, &pix, wanted->format) : AVERROR(EINVAL);
+    d->image_size = pix->sizeimage;
+    return pix->pixelformat == wanted->fourcc ? describe(d, pix, wanted->format) : AVERROR(EINVAL);
 }
 
 static int set_rate(V4l2Device *d, AVRational wanted)
 {
-    struct v4l2_streamparm set = {.type = d->type};
+    struct v4l2_streamparm set = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
     struct v4l2_fract *interval = &set.parm.capture.timeperframe;
     d->rate = (AVRational){0, 1};
     if (ask(d->fd, VIDIOC_G_PARM, &set) < 0)
@@ -256,39 +213,16 @@ static int set_rate(V4l2Device *d, AVRational wanted)
 
 /* ---- buffers ---- */
 
-/* A buffer to pass to ioctl(). Multi-planar devices describe its memory in `plane`. */
-static struct v4l2_buffer buffer_number(const V4l2Device *d, unsigned index,
-                                        struct v4l2_plane *plane)
+static struct v4l2_buffer buffer_number(unsigned index)
 {
-    struct v4l2_buffer buffer = {.index = index, .type = d->type, .memory = V4L2_MEMORY_MMAP};
-    *plane = (struct v4l2_plane){0};
-    if (d->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE) {
-        buffer.m.planes = plane;
-        buffer.length = 1;
-    }
-    return buffer;
-}
-
-/* Performs a request and fills `plane` on both kinds of devices. */
-static int ask_buffer(int fd, unsigned long request, struct v4l2_buffer *buffer,
-                      struct v4l2_plane *plane)
-{
-    const int ret = ask(fd, request, buffer);
-    if (ret < 0 || buffer->type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE)
-        return ret;
-    *plane = (struct v4l2_plane){
-        .bytesused = buffer->bytesused,
-        .length = buffer->length,
-        .m.mem_offset = buffer->m.offset,
-    };
-    return 0;
+    return (struct v4l2_buffer){
+        .index = index, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
 }
 
 /* A buffer that the driver refuses stays unused; if the device failed, the next read reports it. */
 static int queue(const V4l2Device *d, unsigned index)
 {
-    struct v4l2_plane plane;
-    struct v4l2_buffer number = buffer_number(d, index, &plane);
+    struct v4l2_buffer number = buffer_number(index);
     return ask(d->fd, VIDIOC_QBUF, &number);
 }
 
@@ -297,23 +231,22 @@ static int open_buffers(V4l2Device *d)
     const size_t fitting = MOST_BYTES / FFMAX(d->image_size, 1);
     struct v4l2_requestbuffers request = {
         .count = (uint32_t)FFMAX(FFMIN(fitting, MOST_BUFFERS), FEWEST_BUFFERS),
-        .type = d->type,
+        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
         .memory = V4L2_MEMORY_MMAP,
     };
     int ret = ask(d->fd, VIDIOC_REQBUFS, &request);
     if (ret >= 0 && request.count < 2)
         ret = AVERROR(ENOMEM);
     for (unsigned i = 0; ret >= 0 && i < FFMIN(request.count, MOST_BUFFERS); i++) {
-        struct v4l2_plane plane;
-        struct v4l2_buffer number = buffer_number(d, i, &plane);
-        ret = ask_buffer(d->fd, VIDIOC_QUERYBUF, &number, &plane);
+        struct v4l2_buffer number = buffer_number(i);
+        ret = ask(d->fd, VIDIOC_QUERYBUF, &number);
         if (ret < 0)
             break;
-        void *data = mmap(NULL, plane.length, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd,
-                          (off_t)plane.m.mem_offset);
+        void *data = mmap(NULL, number.length, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd,
+                          (off_t)number.m.offset);
         if (data == MAP_FAILED)
             return AVERROR(errno);
-        d->buffers[d->count++] = (Buffer){data, plane.length};
+        d->buffers[d->count++] = (Buffer){data, number.length};
         ret = queue(d, i);
     }
     return ret;
@@ -352,9 +285,8 @@ static int copy_frame(const V4l2Device *d, uint8_t *data, size_t used, AVPacket 
 
 int v4l2_device_read(V4l2Device *d, AVPacket *packet, V4l2Stamp *stamp)
 {
-    struct v4l2_plane plane;
-    struct v4l2_buffer got = buffer_number(d, 0, &plane);
-    int ret = ask_buffer(d->fd, VIDIOC_DQBUF, &got, &plane);
+    struct v4l2_buffer got = buffer_number(0);
+    int ret = ask(d->fd, VIDIOC_DQBUF, &got);
     if (ret < 0)
         return ret;
     if (got.index >= d->count)
@@ -364,9 +296,8 @@ int v4l2_device_read(V4l2Device *d, AVPacket *packet, V4l2Stamp *stamp)
         .sequence = got.sequence,
     };
     const Buffer *b = &d->buffers[got.index];
-    const size_t end = got.flags & V4L2_BUF_FLAG_ERROR ? 0 : FFMIN(plane.bytesused, b->length);
-    const size_t start = FFMIN(plane.data_offset, end); /* bytesused includes the offset */
-    ret = copy_frame(d, b->data + start, end - start, packet);
+    const size_t used = got.flags & V4L2_BUF_FLAG_ERROR ? 0 : FFMIN(got.bytesused, b->length);
+    ret = copy_frame(d, b->data, used, packet);
     (void)queue(d, got.index);
     return ret;
 }
@@ -400,16 +331,14 @@ int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *w
     int ret = d->fd < 0 ? AVERROR(errno) : 0;
     if (!d->par)
         ret = AVERROR(ENOMEM);
-    if (ret >= 0) {
-        d->type = v4l2_device_capture_type(d->fd);
-        ret = d->type ? set_format(d, wanted) : AVERROR(ENODEV);
-    }
+    if (ret >= 0)
+        ret = v4l2_device_captures(d->fd) ? set_format(d, wanted) : AVERROR(ENODEV);
     if (ret >= 0)
         ret = set_rate(d, wanted->rate);
     if (ret >= 0)
         ret = open_buffers(d);
     if (ret >= 0)
-        ret = ask(d->fd, VIDIOC_STREAMON, &(int){(int)d->type});
+        ret = ask(d->fd, VIDIOC_STREAMON, &(int){V4L2_BUF_TYPE_VIDEO_CAPTURE});
     if (ret < 0)
         v4l2_device_close(device);
     return ret;
@@ -421,9 +350,10 @@ void v4l2_device_close(V4l2Device **device)
     V4l2Device *d = *device;
     if (!d)
         return;
-    struct v4l2_requestbuffers none = {.type = d->type, .memory = V4L2_MEMORY_MMAP};
+    struct v4l2_requestbuffers none = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
+                                       .memory = V4L2_MEMORY_MMAP};
     if (d->fd >= 0)
-        (void)ask(d->fd, VIDIOC_STREAMOFF, &(int){(int)d->type});
+        (void)ask(d->fd, VIDIOC_STREAMOFF, &(int){V4L2_BUF_TYPE_VIDEO_CAPTURE});
     for (unsigned i = 0; i < d->count; i++)
         munmap(d->buffers[i].data, d->buffers[i].length);
     if (d->fd >= 0) {

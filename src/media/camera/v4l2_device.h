@@ -5,6 +5,7 @@
 #ifndef LUMEQ_MEDIA_V4L2_DEVICE_H
 #define LUMEQ_MEDIA_V4L2_DEVICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <libavcodec/avcodec.h>
@@ -12,9 +13,8 @@
 /* ioctl(), repeated after EINTR. */
 int v4l2_device_ioctl(int fd, unsigned long request, void *argument);
 
-/* Returns the buffer type for capturing: V4L2_BUF_TYPE_VIDEO_CAPTURE, or ..._MPLANE if the device
- * has only the multi-planar interface. 0: it is not a camera. */
-uint32_t v4l2_device_capture_type(int fd);
+/* True for a camera. Devices with only the multi-planar interface are not supported. */
+bool v4l2_device_captures(int fd);
 
 typedef struct V4l2Device V4l2Device;
 
@@ -25,8 +25,8 @@ typedef struct V4l2Setting {
     AVRational rate;    /* frames per second; {0}: keep the driver's */
 } V4l2Setting;
 
-/* Opens and starts the device. AVERROR(EINVAL): it refuses the format, or needs several memory
- * planes for it; others are system errors such as EBUSY, or ENOSPC if the bus has no room. */
+/* Opens and starts the device. AVERROR(EINVAL): it refuses the format; others are system errors
+ * such as EBUSY, or ENOSPC if the bus has no room. */
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted);
 
 /* The actual settings: codec, size, and for uncompressed pictures pixel format and colours. Their
