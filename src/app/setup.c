@@ -9,7 +9,6 @@
 #include "app/terminal.h"
 #include "media/convert.h"
 #include "media/input/code_survey.h"
-#include "media/log.h"
 #include "media/output/container.h"
 #include "media/picture_pattern.h"
 #include "run/equalizer_frame.h"
@@ -196,8 +195,6 @@ int setup_source(Source **source, const Options *o, const char *path, struct Sha
     if (!o->no_reconnect && o->reconnect)
         wanted.reconnect_s = seconds > 0 ? seconds : RECONNECT_PAUSE_S;
     wanted.reconnect_live = o->reconnect < 0;
-    if (wanted.network)
-        media_log_hide(path);
     const int ret = source_open(source, &wanted, error);
     if (ret >= 0 && (*source)->camera) {
         char text[512];
@@ -228,8 +225,6 @@ int setup_start_opening(SourceOpening **opening, const Options *options, const c
                         const atomic_int *stop, MediaError *error)
 {
     const SourceOptions wanted = source_options(options, path, stop);
-    if (wanted.network)
-        media_log_hide(path);
     return source_opening_start(opening, &wanted, error);
 }
 

@@ -16,7 +16,6 @@
 #include <libswscale/swscale.h>
 
 #include "media/input/url.h"
-#include "media/text_list.h"
 
 #define LINE_SIZE 1024
 
@@ -91,9 +90,6 @@ static struct {
     void (*print)(const char *line);
     void (*print_fatal)(const char *line);
     pthread_mutex_t lock; /* protects all below and the notes of codecs */
-    /* Secrets in all URLs so far, with neighbouring characters, so that a short one does not
-     * match common words. */
-    TextList secrets;
     CodecLog *codecs;
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -104,22 +100,6 @@ static _Thread_local struct {
     bool is_demuxer;   /* a demuxer is logging */
     LogNote note;
 } current;
-
-/* Replaces every occurrence of a secret in the line by dots. */
-static void hide(char *line, size_t size, const char *secret)
-{
-    const size_t n = strlen(secret);
-    const int user = n && secret[n - 1] == '@';
-    char rest[LINE_SIZE];
-    for (char *at = line; n && (at = strstr(at, secret)); at += 4) {
-        snprintf(rest, sizeof(rest), "%s", at + n);
-        const size_t room = size - (size_t)(at - line);
-        const int used = user ? snprintf(at, room, "...@%s", rest)
-                              : snprintf(at, room, "%c...%s", *secret, rest);
-        if (used < 4 || (size_t)used >= room)
-            return;
-    }
-}
 
 /* Hides the secrets of every URL in the line, such as redirect targets. */
 static void hide_urls(char *line, size_t size)
@@ -144,24 +124,6 @@ static void hide_urls(char *line, size_t size)
     }
 }
 
-void media_log_hide(const char *url)
-{
-    size_t at = 0, n, from = 0;
-    pthread_mutex_lock(&log_state.lock);
-    TextList *list = &log_state.secrets;
-    for (int part = 0; part < 2 && (n = url_secret(url, from, &at)) > 0; part++, from = at + n) {
-        const size_t before = part || strchr("?# ", url[at - 1]);
-        char *secret = text_print("%.*s", (int)n + 1, url + at - before);
-        int i = 0;
-        while (secret && i < list->count && strcmp(list->all[i], secret) != 0)
-            i++;
-        if (secret && i == list->count) /* without memory, hide_urls() remains */
-            (void)text_list_add(list, secret);
-        free(secret);
-    }
-    pthread_mutex_unlock(&log_state.lock);
-}
-
 /* The note for an error: the codec's, or else the thread's. */
 static LogNote *find_note(const void *owner)
 {
@@ -176,8 +138,6 @@ static void finish_line(void)
     for (char *c = current.line; *c; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
     pthread_mutex_lock(&log_state.lock);
-    for (int i = 0; i < log_state.secrets.count; i++)
-        hide(current.line, sizeof(current.line), log_state.secrets.all[i]);
     hide_urls(current.line, sizeof(current.line));
     LogNote *note = find_note(current.owner);
     if (current.level <= AV_LOG_ERROR && !note->error[0])

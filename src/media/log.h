@@ -14,10 +14,6 @@
 void media_log_install(int verbose, void (*print)(const char *line),
                        void (*print_fatal)(const char *line));
 
-/* Removes what url_secret() finds in this URL from all future lines. Call before other threads
- * run. */
-void media_log_hide(const char *url);
-
 /* What FFmpeg logged about a failure. {0}: nothing. */
 typedef struct LogNote {
     char error[256]; /* the first line of an error, or "" */

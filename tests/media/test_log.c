@@ -71,16 +71,6 @@ TEST(secrets_of_urls_are_hidden)
         av_log(NULL, AV_LOG_INFO, "%s\n", lines[i][0]);
         CHECK(strcmp(printed, lines[i][1]) == 0, "'%s' instead of '%s'", printed, lines[i][1]);
     }
-    for (int i = 0; i < 20; i++) {
-        snprintf(line, sizeof(line), "rtsp://user%02d:pass@host/a?token=key%02d", i, i);
-        media_log_hide(line);
-    }
-    media_log_hide("rtsp://user00:pass@host/a?token=key00");
-    for (int i = 0; i < 20; i++) { /* all of them, however many there were since */
-        snprintf(line, sizeof(line), "no user%02d:pass@host, GET /a?token=key%02d", i, i);
-        av_log(NULL, AV_LOG_INFO, "%s\n", line);
-        CHECK(strcmp(printed, "no ...@host, GET /a?...") == 0, "'%s'", printed);
-    }
     for (int n = 980; n < 1030; n++) { /* about as long as a line may be */
         snprintf(line, sizeof(line), "%0*d http://u@h http://u@h", n, 0);
         av_log(NULL, AV_LOG_INFO, "%s\n", line);
