@@ -135,30 +135,24 @@ static void check_frame(const Case *c, const AVFrame *before, const AVFrame *aft
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->format);
     const double within = WITHIN + WITHIN_8_BITS * (1 << (depth_of(c->format) - 8));
-    for (int i = 0; i < desc->nb_components; i++) {
-        const int chroma = i == 1 || i == 2;
-        const int width = AV_CEIL_RSHIFT(c->width, chroma ? desc->log2_chroma_w : 0);
-        const int height = AV_CEIL_RSHIFT(c->height, chroma ? desc->log2_chroma_h : 0);
-        for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x++) {
+    for (int i = 0; i < desc->nb_components; i++)
+        for (int y = 0; y < samples_down(after, i); y++)
+            for (int x = 0; x < samples_across(after, i); x++) {
                 const double want = expected(c, before, p, i, x, y);
                 const int got = sample(after, i, x, y);
                 CHECK(fabs(got - want) <= within, "%s %dx%d, component %d at %d,%d: %d, not %.2f",
                       desc->name, c->width, c->height, i, x, y, got, want);
             }
-    }
 }
 
 static int same(const AVFrame *a, const AVFrame *b)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(a->format);
-    for (int i = 0; i < desc->nb_components; i++) {
-        const int chroma = i == 1 || i == 2;
-        for (int y = 0; y < AV_CEIL_RSHIFT(a->height, chroma ? desc->log2_chroma_h : 0); y++)
-            for (int x = 0; x < AV_CEIL_RSHIFT(a->width, chroma ? desc->log2_chroma_w : 0); x++)
+    for (int i = 0; i < desc->nb_components; i++)
+        for (int y = 0; y < samples_down(a, i); y++)
+            for (int x = 0; x < samples_across(a, i); x++)
                 if (sample(a, i, x, y) != sample(b, i, x, y))
                     return 0;
-    }
     return 1;
 }
 

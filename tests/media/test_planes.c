@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include <libavutil/imgutils.h>
-#include <libavutil/pixdesc.h>
 
 #include "check.h"
 #include "media/convert.h"
 #include "media/frame_memory.h"
 #include "media/picture_format.h"
+#include "new_frame.h"
 
 #define WIDTH 37
 #define HEIGHT 23
@@ -137,17 +137,11 @@ static AVFrame *make_frame(enum AVPixelFormat format, int one_buffer)
     return frame;
 }
 
-static int rows_of(const AVFrame *frame, int plane)
-{
-    const int shift = av_pix_fmt_desc_get(frame->format)->log2_chroma_h;
-    return plane == 1 || plane == 2 ? AV_CEIL_RSHIFT(frame->height, shift) : frame->height;
-}
-
 static uint64_t hash(const AVFrame *frame)
 {
     uint64_t h = CHECK_FNV_START;
     for (int i = 0; i < 4 && frame->data[i]; i++)
-        for (int y = 0; y < rows_of(frame, i); y++)
+        for (int y = 0; y < samples_down(frame, i); y++)
             h = check_fnv(h, frame->data[i] + (ptrdiff_t)y * frame->linesize[i],
                           (size_t)av_image_get_linesize(frame->format, frame->width, i));
     return h;
@@ -170,7 +164,7 @@ static void check_output(FrameMemory *memory, const AVFrame *in, int chroma, int
         CHECK((uintptr_t)out->data[i] % 64 == 0 && out->linesize[i] % 64 == 0, "not aligned");
         CHECK(frame_memory_owns(memory, out->data[i]) == (i == 0 || all_planes),
               "%s: plane %d from the wrong memory", name, i);
-        memset(out->data[i], 0xEE, (size_t)out->linesize[i] * (size_t)rows_of(out, i));
+        memset(out->data[i], 0xEE, (size_t)out->linesize[i] * (size_t)samples_down(out, i));
     }
     CHECK(hash(in) == before, "%s: writing an output changes its input", name);
 }

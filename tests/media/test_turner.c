@@ -1,6 +1,4 @@
 /* Turning frames in every pixel format: every sample must be at its new place. */
-#include <libavutil/frame.h>
-#include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
 #include "check.h"
@@ -39,20 +37,6 @@ static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
     for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++) /* put() only sets bits */
         memset(frame->buf[i]->data, 0, frame->buf[i]->size);
     return frame;
-}
-
-static int samples_across(const AVFrame *frame, int component)
-{
-    const int chroma = component == 1 || component == 2;
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    return AV_CEIL_RSHIFT(frame->width, chroma ? desc->log2_chroma_w : 0);
-}
-
-static int samples_down(const AVFrame *frame, int component)
-{
-    const int chroma = component == 1 || component == 2;
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    return AV_CEIL_RSHIFT(frame->height, chroma ? desc->log2_chroma_h : 0);
 }
 
 static uint16_t get(const AVFrame *frame, int component, int x, int y)

@@ -1,10 +1,9 @@
 /* Pieces of a report: sums over long videos, choice of pictures, noise of blocks, and texts. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "folder.h"
+#include "check.h"
 #include "new_frame.h"
 #include "report/report_samples.h"
 #include "report/report_summary.h"
@@ -235,54 +234,10 @@ TEST(contrast)
           block_samples_contrast(blocks));
 }
 
-/* ---- files ---- */
-
-static char *read_all(const char *path, char *text, size_t size)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        abort();
-    text[fread(text, 1, size - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-/* Returns the text that `print` writes into a file. */
-static char *written(void (*print)(OutputFile *file), char *text, size_t size)
-{
-    const char *path = in_folder("text");
-    OutputFile file = {0};
-    MediaError error = {0};
-    if (output_file_check(&file, path, 1, NULL, &error) < 0 || output_file_open(&file, &error) < 0)
-        abort();
-    print(&file);
-    if (output_file_flush(&file, &error) < 0 ||
-        output_file_commit(&file, OUTPUT_OWN_NAME, &error) < 0)
-        abort();
-    output_file_close(&file);
-    return read_all(path, text, size);
-}
-
-static const char *const strange = "a<b>&\"\\\x01\xC3\xA4\xFF\xE2\x82z";
-
-static void print_html(OutputFile *file)
-{
-    report_text_html(file, strange);
-}
-
-static void print_json(OutputFile *file)
-{
-    report_text_json(file, strange);
-}
+/* ---- texts ---- */
 
 TEST(texts)
 {
-    char text[256];
-    const char *html =
-        "a&lt;b&gt;&amp;&quot;\\\xEF\xBF\xBD\xC3\xA4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz";
-    const char *json = "\"a<b>&\\\"\\\\\\u0001\xC3\xA4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\"";
-    CHECK(strcmp(written(print_html, text, sizeof(text)), html) == 0, "%s", text);
-    CHECK(strcmp(written(print_json, text, sizeof(text)), json) == 0, "%s", text);
     CHECK(strcmp(report_time(3723456000).text, "1:02:03.5") == 0, "an hour");
     CHECK(strcmp(report_time(59960000).text, "1:00.0") == 0, "a minute");
     CHECK(strcmp(report_count(1234567).text, "1,234,567") == 0, "a million");

@@ -6,31 +6,19 @@
 
 #include "check.h"
 #include "media/picture_format.h"
+#include "new_frame.h"
 #include "run/frame_scopes.h"
 
 enum { WIDTH = 6, HEIGHT = 4 };
 
 static Scopes scopes, plain;
 
-static AVFrame *describe(enum AVPixelFormat format, int width, int height)
-{
-    AVFrame *frame = av_frame_alloc();
-    if (!frame)
-        exit(1);
-    frame->format = format;
-    frame->width = width;
-    frame->height = height;
-    return frame;
-}
-
 /* Luma 16 + 10 x + y; the left half has Cb 90 and Cr 200, the right one gray. */
 static AVFrame *make(enum AVPixelFormat format, int bytes, int shift, int semi)
 {
-    AVFrame *frame = describe(format, WIDTH, HEIGHT);
+    AVFrame *frame = new_frame(format, WIDTH, HEIGHT);
     frame->color_range = AVCOL_RANGE_MPEG;
     frame->colorspace = AVCOL_SPC_BT709;
-    if (av_frame_get_buffer(frame, 0) < 0)
-        exit(1);
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++) {
             const int is_left = x < WIDTH / 2 - 1;
@@ -104,15 +92,15 @@ TEST(turned)
 
 static size_t plane_size(const AVFrame *frame, int i)
 {
-    return (size_t)(i ? (frame->height + 1) / 2 : frame->height) * (size_t)frame->linesize[i];
+    return (size_t)samples_down(frame, i) * (size_t)frame->linesize[i];
 }
 
 static AVFrame *make_large(enum AVPixelFormat format, int width, int height, const int32_t *matrix)
 {
-    AVFrame *frame = describe(format, width, height);
+    AVFrame *frame = new_frame(format, width, height);
     AVFrameSideData *data =
         av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
-    if (av_frame_get_buffer(frame, 0) < 0 || !data)
+    if (!data)
         exit(1);
     memcpy(data->data, matrix, 9 * sizeof(int32_t));
     for (int i = 0; i < 3 && frame->data[i]; i++)
