@@ -129,19 +129,8 @@ int64_t network_seek(Network *n, int64_t offset, int whence)
     return at;
 }
 
-int network_fail_to_reach(const char *url, int averror, MediaError *error)
+int network_fail(const char *url, int averror, MediaError *error)
 {
-    const struct {
-        int code;
-        const char *why;
-    } reasons[] = {{AVERROR(ECONNREFUSED), "connection refused"},
-                   {AVERROR(EHOSTUNREACH), "no route to the host"},
-                   {AVERROR(ENETUNREACH), "no network"}};
-    static const int answers[] = {AVERROR_HTTP_BAD_REQUEST, AVERROR_HTTP_FORBIDDEN,
-                                  AVERROR_HTTP_NOT_FOUND, AVERROR_HTTP_OTHER_4XX,
-                                  AVERROR_HTTP_SERVER_ERROR};
-    char host[300];
-    url_host(url, host, sizeof(host));
     size_t at = 0;
     const size_t n = url_has_user(url) ? url_secret(url, 0, &at) : 0;
     if (averror == AVERROR(EINVAL) && strcspn(url + at, "/?#") < n)
@@ -158,16 +147,9 @@ int network_fail_to_reach(const char *url, int averror, MediaError *error)
                               : "it needs a user name and a password: put USER:PASSWORD@ before "
                                 "the host, or USER@ with --password-file");
     }
-    for (size_t i = 0; i < FF_ARRAY_ELEMS(reasons); i++)
-        if (averror == reasons[i].code)
-            return media_fail(error, MEDIA_INPUT, "cannot reach %s (%s)", host, reasons[i].why);
-    if (averror == AVERROR(EIO) && strstr(media_log_error(), "Failed to resolve hostname"))
-        return media_fail(error, MEDIA_INPUT, "cannot reach %s (no such host)", host);
-    for (size_t i = 0; i < FF_ARRAY_ELEMS(answers); i++)
-        if (averror == answers[i])
-            return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", media_quote(url),
-                              media_av_text(averror));
-    return 0;
+    const char *detail = averror == AVERROR(EIO) ? media_log_error() : ""; /* as of certificates */
+    return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
+                      media_av_text(averror), detail[0] ? "; " : "", detail);
 }
 
 static int connect_once(Network *n, const char *url)
@@ -211,12 +193,7 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
     if (ret == AVERROR(ETIMEDOUT))
         return media_fail(error, MEDIA_INPUT, "%s does not answer within %g s", media_quote(url),
                           options->silence_s);
-    if (network_fail_to_reach(url, ret, error) < 0)
-        return error->fault;
-    /* For example, certificate errors. */
-    const char *detail = ret == AVERROR(EIO) ? media_log_error() : "";
-    return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
-                      media_av_text(ret), detail[0] ? "; " : "", detail);
+    return network_fail(url, ret, error);
 }
 
 void network_close(Network **network)

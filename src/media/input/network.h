@@ -43,9 +43,8 @@ bool network_is_local(const char *url);
 /* Lists the supported schemes: "http://, https://, ...". */
 void network_list_schemes(char *text, size_t size);
 
-/* Reports a host that cannot be reached, such as "cannot reach cam (connection refused)", or that
- * refuses. Returns 0 for other errors. */
-int network_fail_to_reach(const char *url, int averror, MediaError *error);
+/* Reports a failed connection. Returns MEDIA_INPUT. */
+int network_fail(const char *url, int averror, MediaError *error);
 
 /* Connects; only prepares a session. MEDIA_INPUT with a message; *network is then NULL. */
 int network_open(Network **network, const char *url, const NetworkOptions *options,

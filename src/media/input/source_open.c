@@ -195,12 +195,12 @@ static int fail_to_open(const Source *s, int ret, MediaError *error)
     if (s->network && network_is_silent(s->network))
         return media_fail(error, MEDIA_INPUT, "%s sent no data for %g s", s->name,
                           s->network->options.silence_s);
-    if (s->network && network_fail_to_reach(s->options.path, ret, error) < 0)
-        return error->fault;
     if (s->bytes.read_error)
         return source_fail_to_read(s, error);
     if (no_memory)
         return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", s->name);
+    if (s->network && s->network->scheme->session)
+        return network_fail(s->options.path, ret, error);
     if (note->refused_width)
         return source_refuse_size(s, note->refused_width, note->refused_height, error);
     return media_fail(error, MEDIA_INPUT, "%s cannot be read as a video: %s%s%s", s->name,

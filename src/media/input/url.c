@@ -83,14 +83,6 @@ char *url_add_password(const char *url, const char *password)
     return whole;
 }
 
-void url_host(const char *url, char *host, size_t size)
-{
-    size_t length;
-    const char *authority = find_authority(url, &length), *at = find_at(authority, length);
-    const char *begin = at ? at + 1 : authority;
-    snprintf(host, size, "%.*s", (int)(authority + length - begin), begin);
-}
-
 void url_file_name(const char *url, char *name, size_t size)
 {
     size_t length, n = 0;

@@ -19,9 +19,6 @@ bool url_has_user(const char *url);
  * or already a password, or out of memory. */
 char *url_add_password(const char *url, const char *password);
 
-/* Copies the host and port, without user and password. */
-void url_host(const char *url, char *host, size_t size);
-
 /* Derives a name for files and titles from the last part of the path, or the host; keeps letters,
  * digits, '.', '_' and '-'. "lumeq" if nothing is left. */
 void url_file_name(const char *url, char *name, size_t size);
