@@ -60,8 +60,7 @@ uint32_t measure_mark(const void *packed, size_t size)
 
 static int cannot_plan(MediaError *error)
 {
-    return media_fail(error, MEDIA_INPUT, "the curves cannot be planned: %s",
-                      lumeq_last_error(NULL));
+    return media_fail(error, MEDIA_INPUT, "cannot plan the curves: %s", lumeq_last_error(NULL));
 }
 
 int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t lookahead, int depth,

@@ -139,7 +139,7 @@ class Headless(ReconnectCase):
         self.send(stream(), port=port)
         result = self.finished(process)
         self.assertEqual(result.err.count("Connection refused"), 1, str(result))
-        self.assertIn("is there", result.err)
+        self.assertIn("is available", result.err)
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 40)
 
     def test_pauses_grow(self):

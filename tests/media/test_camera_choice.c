@@ -161,7 +161,7 @@ TEST_IF(missing_cameras_are_named, fake_camera_ready())
 TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
 {
     fake_camera_is("stall");
-    refuse(&(CameraOptions){0}, MEDIA_INPUT, "gives no picture: none came in 5 s");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "sent no picture for 5 s");
     fake_camera_is("malformed");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "are damaged");
 }

@@ -339,7 +339,7 @@ static int wait_for_first(Camera *c, MediaError *error)
     if (c->status.frames || c->status.corrupt)
         return media_fail(error, MEDIA_INPUT, "all pictures of the camera %s (%s) are damaged",
                           media_quote(s->path), s->name);
-    return media_fail(error, MEDIA_INPUT, "the camera %s (%s) gives no picture: none came in %d s",
+    return media_fail(error, MEDIA_INPUT, "the camera %s (%s) sent no picture for %d s",
                       media_quote(s->path), s->name, FIRST_FRAME_US / 1000000);
 }
 

@@ -83,10 +83,9 @@ static int open_device(const char *path, CameraDevice *device, MediaError *error
     char text[400];
     if ((can & V4L2_CAP_VIDEO_CAPTURE) && strcmp(device->driver, LOOPBACK) == 0)
         return device_fail(device, EBUSY, error);
-    return media_fail(
-        error, MEDIA_USAGE,
-        "%s is not a virtual camera: no pictures can be written to it; " HOW_TO_HAVE_ONE,
-        camera_device_text(path, device->name, text));
+    return media_fail(error, MEDIA_USAGE,
+                      "%s is not a virtual camera: it accepts no pictures; " HOW_TO_HAVE_ONE,
+                      camera_device_text(path, device->name, text));
 }
 
 static int open_first(CameraDevice *device, MediaError *error)
@@ -265,7 +264,7 @@ static int loopback_send(void *self, const AVFrame *frame, int64_t time, MediaEr
     if (n < 0)
         return device_fail(&o->device, errno, error);
     if ((size_t)n != o->size)
-        return media_fail(error, MEDIA_OUTPUT, "%s took %zd of the %zu bytes of a picture",
+        return media_fail(error, MEDIA_OUTPUT, "%s accepted only %zd of the %zu bytes of a picture",
                           what(&o->device, text), n, o->size);
     return 0;
 }

@@ -128,7 +128,7 @@ int camera_output_repeat(CameraOutput *o, int64_t time, MediaError *error)
         ret = make_picture(o, format, width, height);
     if (ret < 0)
         return media_fail(error, MEDIA_OUTPUT,
-                          "a picture cannot be converted for the virtual camera: %s",
+                          "cannot convert a picture for the virtual camera: %s",
                           media_av_text(ret));
     ret = o->kind->send(o->self, o->picture, time, error);
     return ret < 0 ? ret : 1;

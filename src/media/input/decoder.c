@@ -196,12 +196,8 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     AVStream *stream = source->video;
     *decoder = NULL;
     const AVCodec *codec = find_decoder(stream);
-    if (!codec && stream->codecpar->codec_id == AV_CODEC_ID_NONE)
-        return media_fail(error, MEDIA_INPUT,
-                          "the video has an %s, which this FFmpeg cannot decode",
-                          codec_name(stream->codecpar));
     if (!codec)
-        return media_fail(error, MEDIA_INPUT, "this FFmpeg has no decoder for %s",
+        return media_fail(error, MEDIA_INPUT, "this FFmpeg has no decoder for the video (%s)",
                           codec_name(stream->codecpar));
     Decoder *d = av_mallocz(sizeof(*d));
     if (!d)

@@ -113,7 +113,7 @@ static int open_first(Reconnect *r, MediaError *error)
         bool answered = false;
         int ret = connect_once(r, r->outer->options.note, &answered, &why);
         if (ret >= 0 && said)
-            say(r, "%s is there", r->outer->name);
+            say(r, "%s is available", r->outer->name);
         if (ret >= 0)
             return 0;
         if (ret != AVERROR_EXIT && (answered || why.is_final || why.fault == MEDIA_USAGE))

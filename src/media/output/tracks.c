@@ -683,7 +683,7 @@ static int convert(Tracks *t, Track *track, const AVPacket *packet, MediaError *
     else if (packet)
         ret = text_transcoder_run(track->text, packet, t->packet);
     if (ret < 0) {
-        media_fail(error, MEDIA_OUTPUT, "a track cannot be converted: %s", media_av_text(ret));
+        media_fail(error, MEDIA_OUTPUT, "cannot convert a track: %s", media_av_text(ret));
         return error->fault;
     }
     return ret > 0 && track->text ? write_packet(t, track, t->packet, track->own_base, error) : 0;

@@ -386,8 +386,8 @@ static int hold(Writer *w, AVPacket *packet, MediaError *error)
     w->held_bytes += packet_bytes(packet);
     if (w->held_bytes > HELD_BYTES)
         return media_fail(error, MEDIA_INPUT,
-                          "the first picture comes after more than %d MiB of sound and other "
-                          "tracks, the most that can wait: start later with --ss",
+                          "more than %d MiB of sound and other tracks come before the first "
+                          "picture; start later with --ss",
                           HELD_BYTES >> 20);
     AVPacket *own = av_packet_alloc();
     if (!w->held)
@@ -479,7 +479,7 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     if (w->encoding.too_large)
         tracks_note(
             &w->options->tracks,
-            "hardware does not decode H.264 of %dx%d, and HEVC is not available here for %s",
+            "most devices cannot decode H.264 of %dx%d, and this FFmpeg cannot write HEVC to %s",
             first->width, first->height, w->muxer->name);
     const AVCodecContext *c = encoder_context(w->encoder);
     if (c->codec_id == AV_CODEC_ID_HEVC && c->field_order > AV_FIELD_PROGRESSIVE)
@@ -533,8 +533,7 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
     const int ret =
         w->turned ? turner_open(&w->turner, first, turn, w->encoding.threads) : AVERROR(ENOMEM);
     if (ret < 0)
-        return media_fail(error, MEDIA_OUTPUT, "frames cannot be turned upright: %s",
-                          media_av_text(ret));
+        return media_fail(error, MEDIA_OUTPUT, "cannot rotate the frames: %s", media_av_text(ret));
     w->track.field_order = turned_order(w->track.field_order, turn, first->height);
     const enum AVPixelFormat from = first->format, to = turner_format(from, turn);
     if (to == from)
@@ -621,8 +620,7 @@ static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
     if (ret >= 0 && w->turner) {
         ret = turner_run(w->turner, *frame, w->turned);
         if (ret < 0)
-            return media_fail(error, MEDIA_OUTPUT, "a frame cannot be turned upright: %s",
-                              media_av_text(ret));
+            return media_fail(error, MEDIA_OUTPUT, "cannot rotate a frame: %s", media_av_text(ret));
         *frame = w->turned;
     }
     return ret >= 0 && !w->encoder ? start(w, *frame, error) : ret;
