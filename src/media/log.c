@@ -19,8 +19,8 @@
 
 #define LINE_SIZE 1024
 
-/* Start of libavutil's message about a refused picture, the only source of the size. */
-#define REFUSED_SIZE "Picture size %ux%u "
+/* In libavutil's message about a refused picture, the only source of the size. */
+#define REFUSED_SIZE "Picture size "
 
 /* libavformat's I/O has no context. */
 #define CUT_PACKET "Truncating packet of size "
@@ -133,6 +133,17 @@ static LogNote *find_note(const void *owner)
     return &current.note;
 }
 
+static void note_refused_size(LogNote *note, const char *line)
+{
+    const char *size = strstr(line, REFUSED_SIZE);
+    unsigned width, height;
+    if (size && sscanf(size, REFUSED_SIZE "%ux%u", &width, &height) == 2 && width && height &&
+        width <= INT_MAX && height <= INT_MAX) {
+        note->refused_width = width;
+        note->refused_height = height;
+    }
+}
+
 static void finish_line(void)
 {
     for (char *c = current.line; *c; c++)
@@ -142,6 +153,7 @@ static void finish_line(void)
     LogNote *note = find_note(current.owner);
     if (current.level <= AV_LOG_ERROR && !note->error[0])
         snprintf(note->error, sizeof(note->error), "%.255s", current.line);
+    note_refused_size(note, current.line);
     const bool is_error = current.level <= AV_LOG_ERROR;
     if (is_error && (current.is_demuxer || note != &current.note))
         note->damage |= says(current.line, means_damage, FF_ARRAY_ELEMS(means_damage));
@@ -174,20 +186,6 @@ static void find_context(const void *context)
     }
 }
 
-static void note_refused_size(const char *format, va_list args)
-{
-    if (strncmp(format, REFUSED_SIZE, strlen(REFUSED_SIZE)) != 0)
-        return;
-    const unsigned width = va_arg(args, unsigned), height = va_arg(args, unsigned);
-    if (!width || width > INT_MAX || !height || height > INT_MAX) /* not a valid size */
-        return;
-    pthread_mutex_lock(&log_state.lock);
-    LogNote *note = find_note(current.owner);
-    note->refused_width = width;
-    note->refused_height = height;
-    pthread_mutex_unlock(&log_state.lock);
-}
-
 static size_t begin_line(void *context, int level)
 {
     current.level = level;
@@ -205,18 +203,10 @@ static size_t begin_line(void *context, int level)
 static void add_text(void *context, int level, const char *format, va_list args)
 {
     char text[LINE_SIZE];
-    va_list copy;
-    va_copy(copy, args);
-    const int length = vsnprintf(text, sizeof(text), format, copy);
-    va_end(copy);
-
+    const int length = vsnprintf(text, sizeof(text), format, args);
     size_t used = strlen(current.line);
-    if (used == 0) {
+    if (used == 0)
         used = begin_line(context, level);
-        va_copy(copy, args);
-        note_refused_size(format, copy);
-        va_end(copy);
-    }
     char *newline = strchr(text, '\n');
     if (newline)
         *newline = '\0';

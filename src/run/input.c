@@ -790,13 +790,7 @@ int input_damage(const Input *in, int64_t lost, char *text, size_t size)
 
 int input_explain(const Input *in, MediaError *error)
 {
-    const Damage *frames = decoder_damage(in->decoder), *packets = &in->damage;
-    const Damage *damage = frames->width ? frames : packets;
-    if (in->source->bytes.read_error)
-        return source_fail_to_read(in->source, error);
-    if (!damage->width)
-        return 0;
-    return source_refuse_size(in->source, damage->width, damage->height, error);
+    return in->source->bytes.read_error ? source_fail_to_read(in->source, error) : 0;
 }
 
 void input_close(Input **input)

@@ -117,8 +117,7 @@ int input_damage(const Input *input, int64_t lost, char *text, size_t size);
 /* The counts for that sentence. */
 DamageReport input_report(const Input *input);
 
-/* After the end of a source without a frame: MEDIA_INPUT with the reason if it is not damage (too
- * large for FFmpeg, or unreadable), else 0. */
+/* After the end of a source without a frame: MEDIA_INPUT if it could not be read, else 0. */
 int input_explain(const Input *input, MediaError *error);
 
 /* Stops it if necessary. *input may be NULL. */

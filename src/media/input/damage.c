@@ -53,10 +53,6 @@ void damage_sum(Damage *damage, const Damage *next)
     damage->lost_frames += next->lost_frames;
     if (!damage->first[0])
         av_strlcpy(damage->first, next->first, sizeof(damage->first));
-    if (!damage->width) {
-        damage->width = next->width;
-        damage->height = next->height;
-    }
 }
 
 void damage_add(DamageReport *r, const DamageReport *next)

@@ -46,12 +46,11 @@ typedef struct SourceOptions {
 
 /* Known damage of an input's packets, and of the frames decoded from them. */
 typedef struct Damage {
-    bool cut_off;           /* the file ends inside an element, see cut_off.h */
-    int64_t packets;        /* that could not be read or decoded, or are flagged as corrupt */
-    int64_t frames;         /* with errors in the picture */
-    int64_t lost_frames;    /* lost with a GPU, up to the next key frame */
-    char first[256];        /* FFmpeg's first message about it, or "" */
-    unsigned width, height; /* size of a picture that FFmpeg refused as too large, or 0 */
+    bool cut_off;        /* the file ends inside an element, see cut_off.h */
+    int64_t packets;     /* that could not be read or decoded, or are flagged as corrupt */
+    int64_t frames;      /* with errors in the picture */
+    int64_t lost_frames; /* lost with a GPU, up to the next key frame */
+    char first[256];     /* FFmpeg's first message about it, or "" */
 } Damage;
 
 /* Keeps FFmpeg's message if it is the first. */

@@ -281,10 +281,6 @@ void damage_note(Damage *damage, const LogNote *note, int averror)
     if (!damage->first[0])
         av_strlcpy(damage->first, note->error[0] ? note->error : media_av_text(averror),
                    sizeof(damage->first));
-    if (!damage->width) {
-        damage->width = note->refused_width;
-        damage->height = note->refused_height;
-    }
 }
 
 static void note_damaged_packet(Source *s, int ret)
