@@ -58,7 +58,6 @@
  *   out.other     its driver is not v4l2loopback
  *   out.takes=CODE,CODE  it takes only these formats
  *   out.size=WxH  it always has this size
- *   out.pad=N     its rows have N bytes of padding
  *   out.norate    it keeps no rate
  *   out.eio       writing to it fails
  *

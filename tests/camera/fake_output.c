@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <linux/videodev2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fake_device.h"
@@ -95,7 +94,6 @@ static int set_format(struct v4l2_format *format)
 {
     struct v4l2_pix_format *pix = &format->fmt.pix;
     const char *takes = fake_after("out.takes="), *size = fake_after("out.size=");
-    const char *pad = fake_after("out.pad=");
     if (fake_is("out.busy"))
         return fake_fail(EBUSY);
     if (format->type != V4L2_BUF_TYPE_VIDEO_OUTPUT || !raw_row(pix->pixelformat, pix->width) ||
@@ -103,8 +101,7 @@ static int set_format(struct v4l2_format *format)
         return fake_fail(EINVAL);
     if (size)
         sscanf(size, "%ux%u", &pix->width, &pix->height);
-    pix->bytesperline =
-        raw_row(pix->pixelformat, pix->width) + (pad ? (unsigned)strtoul(pad, NULL, 10) : 0);
+    pix->bytesperline = raw_row(pix->pixelformat, pix->width);
     pix->sizeimage = (uint32_t)raw_size(pix->pixelformat, pix->height, pix->bytesperline);
     out.set = *pix;
     if (log_file()) {

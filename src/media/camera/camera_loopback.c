@@ -42,9 +42,8 @@ typedef struct Loopback {
     const Format *format;
     int width, height;
     AVRational rate;
-    int strides[4];
     uint8_t *picture; /* as the device wants it */
-    size_t size;
+    int size;
 } Loopback;
 
 /* ---- finding one ---- */
@@ -160,28 +159,6 @@ static int ask_for(const Loopback *o, const Format *format, const AVFrame *first
     return known_format(set->pixelformat) ? 0 : AVERROR(EINVAL);
 }
 
-/* Luma rows may be padded; chroma strides follow from them. */
-static int set_layout(Loopback *o, const struct v4l2_pix_format *pix)
-{
-    const int luma = (int)FFMIN(pix->bytesperline, INT32_MAX / 4);
-    uint8_t *planes[4];
-    int ret = av_image_fill_linesizes(o->strides, o->format->pixels, o->width);
-    if (ret < 0)
-        return ret;
-    if (luma > o->strides[0]) {
-        o->strides[0] = luma;
-        o->strides[1] = o->strides[2] = o->format == &yu12 ? luma / 2 : 0;
-        if (o->format == &nv12)
-            o->strides[1] = luma;
-    }
-    ret = av_image_fill_pointers(planes, o->format->pixels, o->height, NULL, o->strides);
-    if (ret < 0)
-        return ret;
-    o->size = (size_t)ret;
-    o->picture = av_mallocz(o->size);
-    return o->picture ? 0 : AVERROR(ENOMEM);
-}
-
 static int loopback_set(void *self, const AVFrame *first, AVRational rate, const char *input,
                         MediaError *error)
 {
@@ -224,8 +201,9 @@ static int loopback_set(void *self, const AVFrame *first, AVRational rate, const
         parm.parm.output.timeperframe = (struct v4l2_fract){(uint32_t)rate.den, (uint32_t)rate.num};
         (void)v4l2_device_ioctl(o->fd, VIDIOC_S_PARM, &parm);
     }
-    ret = set_layout(o, &set);
-    return ret < 0 ? device_fail(&o->device, AVUNERROR(ret), error) : 0;
+    o->size = av_image_get_buffer_size(o->format->pixels, o->width, o->height, 1);
+    o->picture = o->size > 0 ? av_malloc((size_t)o->size) : NULL;
+    return o->picture ? 0 : media_no_memory(error, MEDIA_OUTPUT);
 }
 
 static void loopback_text(const void *self, char *text, size_t size)
@@ -252,19 +230,17 @@ static int loopback_send(void *self, const AVFrame *frame, int64_t time, MediaEr
     (void)time; /* the device takes its own */
     Loopback *o = self;
     char text[420];
-    uint8_t *planes[4];
     const uint8_t *from[4] = {frame->data[0], frame->data[1], frame->data[2]};
-    (void)av_image_fill_pointers(planes, o->format->pixels, o->height, o->picture, o->strides);
-    av_image_copy(planes, o->strides, from, frame->linesize, o->format->pixels, o->width,
-                  o->height);
+    (void)av_image_copy_to_buffer(o->picture, o->size, from, frame->linesize, o->format->pixels,
+                                  o->width, o->height, 1);
     ssize_t n;
     do
-        n = write(o->fd, o->picture, o->size);
+        n = write(o->fd, o->picture, (size_t)o->size);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return device_fail(&o->device, errno, error);
-    if ((size_t)n != o->size)
-        return media_fail(error, MEDIA_OUTPUT, "%s accepted only %zd of the %zu bytes of a picture",
+    if (n != o->size)
+        return media_fail(error, MEDIA_OUTPUT, "%s accepted only %zd of the %d bytes of a picture",
                           what(&o->device, text), n, o->size);
     return 0;
 }
