@@ -182,12 +182,15 @@ static int live_view_number(const AVFrame *frame)
     return number;
 }
 
-static int live_view_open(LiveView *v, const SourceOptions *wanted)
+static int open_view(LiveView *v)
 {
+    CameraOptions waiting = small;
+    waiting.wait = 1;
+    const SourceOptions from = {.camera = &waiting, .max_pixels = 8192 * 8192, .stop = &fake_stop};
     const InputOptions options = {.to_us = -1, .frames = -1, .shown = 1};
     const InputStart start = {.position = AV_NOPTS_VALUE};
     *v = (LiveView){.last = -1};
-    return CHECK(source_open(&v->source, wanted, &v->error) == 0 &&
+    return CHECK(source_open(&v->source, &from, &v->error) == 0 &&
                      input_open(&v->input, v->source, &options, &v->error) == 0 &&
                      input_start(v->input, &start, &v->error) == 0,
                  "%s", v->error.text);
@@ -234,24 +237,12 @@ static int live_view_skip(LiveView *v, int count)
     return 1;
 }
 
-static int open_view(LiveView *view, const CameraOptions *wanted)
-{
-    CameraOptions waiting = *wanted;
-    waiting.wait = 1;
-    const SourceOptions options = {
-        .camera = &waiting,
-        .max_pixels = 8192 * 8192,
-        .stop = &fake_stop,
-    };
-    return live_view_open(view, &options);
-}
-
 /* Damaged pictures are skipped. */
 static void check_damage(const char *words)
 {
     LiveView view;
     Decoded frame;
-    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
+    if (open_view(&view) && live_view_skip(&view, 3)) {
         const int before = view.last_number;
         fake_camera_is(words);
         av_usleep(6 * INTERVAL_US);
@@ -278,16 +269,24 @@ TEST_IF(damaged_pictures_are_skipped, fake_camera_ready())
 
 /* ---- going and coming ---- */
 
-static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
+static int wait_for(LiveView *v, CameraState state, const char *why, int64_t patience)
 {
     const int64_t end = av_gettime_relative() + patience;
     Decoded frame;
-    while (camera_status(v->source->camera).state != state && av_gettime_relative() < end) {
+    do {
+        const CameraStatus status = camera_status(v->source->camera);
+        if (status.state == state && strstr(status.why, why))
+            return 1;
         if (live_view_next(v, &frame, 0))
             av_frame_free(&frame.frame);
         av_usleep(1000);
-    }
-    return camera_status(v->source->camera).state == state;
+    } while (av_gettime_relative() < end);
+    return 0;
+}
+
+static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
+{
+    return wait_for(v, state, "", patience);
 }
 
 /* Sets the camera's state to `words`, checks that it is gone, then to `then`, and that it is back.
@@ -295,7 +294,7 @@ static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
 static void check_return(const char *words, const char *why, const char *then)
 {
     LiveView view;
-    if (open_view(&view, &small) && live_view_skip(&view, 5)) {
+    if (open_view(&view) && live_view_skip(&view, 5)) {
         const int64_t zero = camera_captured_at(view.source->camera, 0);
         int64_t late = INT64_MAX;
         fake_camera_is(words);
@@ -329,18 +328,6 @@ TEST(camera_comes_back)
     check_return("gone", "unplugged", "at=/dev/video4");
 }
 
-static int wait_for_why(LiveView *v, const char *why)
-{
-    const int64_t end = av_gettime_relative() + LIVENESS_US;
-    Decoded frame;
-    while (!strstr(camera_status(v->source->camera).why, why) && av_gettime_relative() < end) {
-        if (live_view_next(v, &frame, 0))
-            av_frame_free(&frame.frame);
-        av_usleep(1000);
-    }
-    return strstr(camera_status(v->source->camera).why, why) != NULL;
-}
-
 /* A camera may come back in steps: first without permission, or in use by another program. */
 TEST(camera_comes_back_in_steps)
 {
@@ -350,13 +337,13 @@ TEST(camera_comes_back_in_steps)
     LiveView view;
     if (!fake_camera_ready())
         return;
-    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
+    if (open_view(&view) && live_view_skip(&view, 3)) {
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
             fake_camera_is(words[i][0]);
             CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
             CHECK(!wait_for_state(&view, CAMERA_RUNNING, 600000), "'%s': it is back", words[i][0]);
-            CHECK(wait_for_why(&view, words[i][1]), "'%s': it is '%s'", words[i][0],
-                  camera_status(view.source->camera).why);
+            CHECK(wait_for(&view, CAMERA_GONE, words[i][1], LIVENESS_US), "'%s': it is '%s'",
+                  words[i][0], camera_status(view.source->camera).why);
             const int unusable = camera_status(view.source->camera).unusable;
             CHECK(unusable == (words[i][1][0] != 'u' && strcmp(words[i][0], "stall") != 0),
                   "'%s': unusable: %d", words[i][0], unusable);
@@ -375,7 +362,7 @@ static void check_close(const char *words, int64_t after)
     int64_t took = INT64_MAX;
     for (int i = 0; i < TRIALS && took >= CHECK_SLOWER * 250000; i++) {
         LiveView view;
-        if (open_view(&view, &small) && live_view_skip(&view, 3)) {
+        if (open_view(&view) && live_view_skip(&view, 3)) {
             fake_camera_is(words);
             av_usleep((unsigned)after);
         }
@@ -402,7 +389,7 @@ TEST(another_camera_does_not_replace_it)
     LiveView view;
     if (!fake_camera_ready())
         return;
-    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
+    if (open_view(&view) && live_view_skip(&view, 3)) {
         fake_camera_is("gone");
         CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
         fake_camera_is("name=Other");
