@@ -209,7 +209,7 @@ class Headless(ReconnectCase):
         url = self.send(stream(), read_bytes(clip("other.ts", "-c:v", "mpeg2video")))
         result = self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv")), DAMAGED)
         self.assertIn("came back with mpeg2video instead of h264: the input ends here", result.err)
-        self.assertIn("it came back with mpeg2video instead of h264", result.lines[-1])
+        self.assertIn("(first: came back with mpeg2video instead of h264", result.lines[-1])
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 25)
 
     def serve_live(self):

@@ -50,7 +50,6 @@ typedef struct Reconnect {
     bool ended;
     char why[128];   /* of the latest loss */
     bool is_told;    /* there was a message about it */
-    int untold;      /* losses since that message without one of their own */
     int64_t told_at; /* av_gettime_relative(); 0: never */
 } Reconnect;
 
@@ -203,15 +202,10 @@ static void tell_loss(Reconnect *r)
 {
     const int64_t now = av_gettime_relative();
     const double quiet_s = MESSAGE_PAUSES * r->outer->options.reconnect_s;
-    char more[64] = "";
     if (r->is_told || (r->told_at && (double)(now - r->told_at) < quiet_s * AV_TIME_BASE))
         return;
-    if (r->untold)
-        snprintf(more, sizeof(more), " (lost %d more time%s since the last message)", r->untold,
-                 r->untold == 1 ? "" : "s");
-    say(r, "%s is gone: %s; waiting for it%s", r->outer->name, r->why, more);
+    say(r, "%s is gone: %s; waiting for it", r->outer->name, r->why);
     r->is_told = true;
-    r->untold = 0;
     r->told_at = now;
 }
 
@@ -262,12 +256,12 @@ static int connect_again(Reconnect *r)
     if (!can_continue(was, is)) {
         Damage *damage = &r->outer->damage;
         char text[128];
-        snprintf(text, sizeof(text), "it came back with %s instead of %s",
+        snprintf(text, sizeof(text), "came back with %s instead of %s",
                  avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
         damage->packets++;
         if (!damage->first[0])
             av_strlcpy(damage->first, text, sizeof(damage->first));
-        say(r, "%s%s: the input ends here", r->outer->name, text + strlen("it"));
+        say(r, "%s %s: the input ends here", r->outer->name, text);
         r->ended = true;
         return AVERROR_EOF;
     }
@@ -277,7 +271,6 @@ static int connect_again(Reconnect *r)
     if (r->is_told)
         say(r, "%s is back after %.1f s", r->outer->name,
             (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
-    r->untold += !r->is_told;
     atomic_store(&r->outer->away, false);
     return 0;
 }
