@@ -33,13 +33,6 @@ static inline void frame_set_fields(AVFrame *frame, int interlaced, int top_firs
 #endif
 }
 
-/* The type of the data that an AVIOContext passes to its write callback. */
-#if LIBAVFORMAT_VERSION_MAJOR >= 61
-typedef const uint8_t WrittenByte;
-#else
-typedef uint8_t WrittenByte;
-#endif
-
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
 /* An encoder's list of supported values, or NULL for any. */
 static inline const void *codec_config(const AVCodec *codec, enum AVCodecConfig config)

@@ -507,48 +507,6 @@ int output_file_open(OutputFile *file, MediaError *error)
     return 0;
 }
 
-/* ---- counting only ---- */
-
-#define COUNTER_BUFFER_BYTES 32768
-
-typedef struct ByteCounter {
-    int64_t at, size;
-} ByteCounter;
-
-static int count_bytes(void *opaque, WrittenByte *bytes, int size)
-{
-    ByteCounter *c = opaque;
-    (void)bytes;
-    c->at += size;
-    c->size = FFMAX(c->size, c->at);
-    return size;
-}
-
-static int64_t seek_counter(void *opaque, int64_t offset, int whence)
-{
-    ByteCounter *c = opaque;
-    if (whence == AVSEEK_SIZE)
-        return c->size;
-    if (whence != SEEK_SET)
-        offset += whence == SEEK_CUR ? c->at : c->size;
-    return c->at = offset;
-}
-
-int output_file_open_counter(OutputFile *file, MediaError *error)
-{
-    ByteCounter *c = av_mallocz(sizeof(*c));
-    uint8_t *buffer = av_malloc(COUNTER_BUFFER_BYTES);
-    if (c && buffer)
-        file->io =
-            avio_alloc_context(buffer, COUNTER_BUFFER_BYTES, 1, c, NULL, count_bytes, seek_counter);
-    file->counts = file->io != NULL;
-    if (file->counts)
-        return 0;
-    av_free(buffer);
-    av_free(c);
-    return media_no_memory(error, MEDIA_OUTPUT);
-}
-
 int64_t output_file_bytes(const OutputFile *file)
 {
     const bool can_seek = file->io && (file->io->seekable & AVIO_SEEKABLE_NORMAL);
@@ -562,6 +520,12 @@ static int fail_write(const OutputFile *file, int averror, MediaError *error)
 {
     return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
                       media_av_text(averror));
+}
+
+int output_file_open_null(OutputFile *file, MediaError *error)
+{
+    const int ret = avio_open(&file->io, "file:/dev/null", AVIO_FLAG_WRITE);
+    return ret < 0 ? fail_write(file, ret, error) : 0;
 }
 
 int output_file_fail(const OutputFile *file, int averror, MediaError *error)
@@ -703,13 +667,6 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
 /* FFmpeg does not close a pipe it was given as a descriptor. */
 static int close_io(OutputFile *file)
 {
-    if (file->counts) {
-        av_freep(&file->io->buffer);
-        av_freep(&file->io->opaque);
-        avio_context_free(&file->io);
-        file->counts = 0;
-        return 0;
-    }
     int ret = avio_closep(&file->io);
     if (file->fifo && close(file->fifo) < 0 && ret >= 0)
         ret = AVERROR(errno);

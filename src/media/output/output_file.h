@@ -36,7 +36,6 @@ typedef struct OutputFile {
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
     bool keeps_leftovers; /* does not look for files of killed runs */
-    int counts;           /* not 0: opened by output_file_open_counter() */
     size_t room;          /* longest name in its folder; 0: written directly */
 } OutputFile;
 
@@ -77,9 +76,8 @@ bool output_file_is_terminal(const OutputFile *file);
 /* Opens the temporary file, or the final one if it is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
 
-/* Instead of output_file_open(): opens a seekable null output that counts its bytes. MEDIA_OUTPUT:
- * out of memory. */
-int output_file_open_counter(OutputFile *file, MediaError *error);
+/* Instead of output_file_open(): writes no file, only counts the bytes. MEDIA_OUTPUT. */
+int output_file_open_null(OutputFile *file, MediaError *error);
 
 /* Opens a zeroed file that will replace whatever is at `path`, by OUTPUT_REPLACE. MEDIA_OUTPUT. */
 int output_file_replace(OutputFile *file, const char *path, MediaError *error);

@@ -419,7 +419,7 @@ static int write_header(Writer *w, MediaError *error)
     AVDictionary *options = NULL;
     int ret = 0;
     if (!w->segments && w->options->count_only)
-        ret = output_file_open_counter(&w->file, error);
+        ret = output_file_open_null(&w->file, error);
     else if (!w->segments)
         ret = output_file_open(&w->file, error);
     if (ret < 0)
