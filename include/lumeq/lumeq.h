@@ -481,7 +481,8 @@ typedef struct LumeqFrameStats {
     /* With LumeqParams.lift: gain of the darkest tones before equalization, at least 1; else 1. */
     double lift;
     double dark;  /* with LumeqParams.lift, darkness of the pictures, 0..1; else 0 */
-    int filtered; /* 1: the curve is steep enough to expose noise or banding, so the filter runs */
+    int filtered; /* 1: the curve is steep enough to expose noise or banding, so the filter runs; or
+                   * haze is cleared cell by cell */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */

