@@ -191,9 +191,10 @@ int bench_add_size(void *options, const char *part)
 int bench_add_content(void *options, const char *part)
 {
     BenchPictures *const o = options;
-    if (o->contents == BENCH_MAX_LIST || !*part)
+    const char *content = bench_content(part);
+    if (o->contents == BENCH_MAX_LIST || !content)
         return -1;
-    snprintf(o->content[o->contents++], sizeof(o->content[0]), "%s", part);
+    o->content[o->contents++] = content;
     return 0;
 }
 
@@ -201,12 +202,12 @@ int bench_make_picture(BenchPicture *picture, const BenchPictures *o, int size, 
 {
     *picture = (BenchPicture){NULL, o->widths[size], o->heights[size], atoi(o->bits)};
     picture->luma = malloc(bench_row_size(picture) * (size_t)picture->height);
-    if (picture->luma && bench_fill(picture, o->content[content], (uint64_t)o->common.seed) == 0)
-        return 0;
-    if (!picture->luma)
+    if (!picture->luma) {
         fprintf(stderr, "lumeq-bench: out of memory\n");
-    free(picture->luma);
-    return -1;
+        return -1;
+    }
+    bench_fill(picture, o->content[content], (uint64_t)o->common.seed);
+    return 0;
 }
 
 int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,

@@ -75,7 +75,7 @@ int bench_read_list(const char *text, int (*take)(void *options, const char *par
 typedef struct BenchPictures {
     BenchCommon common;
     int widths[BENCH_MAX_LIST], heights[BENCH_MAX_LIST], sizes;
-    char content[BENCH_MAX_LIST][256];
+    const char *content[BENCH_MAX_LIST];
     int contents;
     const char *bits;
     int device;
@@ -92,10 +92,10 @@ typedef struct BenchPictures {
                 "536870912"},                                                                      \
         {"--content",                                                                              \
          "NAME,..",                                                                                \
-         "pictures: " BENCH_CONTENTS ", or files of raw samples [" CONTENT "]",                    \
+         "pictures: " BENCH_CONTENTS " [" CONTENT "]",                                             \
          BENCH_STORE(LIST, BenchPictures, contents),                                               \
          .take = bench_add_content,                                                                \
-         .allowed = "a list of up to 16 of " BENCH_CONTENTS " and names of files of raw samples"}, \
+         .allowed = "a list of up to 16 of " BENCH_CONTENTS},                                      \
         {"--depth", DEPTHS, "bits per sample [8]", BENCH_STORE(CHOICE, BenchPictures, bits)},      \
         {"--device", "N", "number of the GPU [0]",                                                 \
          BENCH_RANGE(INT, BenchPictures, device, 0, 255)},                                         \

@@ -1,9 +1,6 @@
 #include "bench/content.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE, DARK, EXPOSED };
@@ -57,7 +54,12 @@ static int content_index(const char *name)
     int i = 0;
     while (contents[i] && strcmp(contents[i], name) != 0)
         i++;
-    return contents[i] ? i : -1;
+    return i;
+}
+
+const char *bench_content(const char *name)
+{
+    return contents[content_index(name)];
 }
 
 size_t bench_row_size(const BenchPicture *picture)
@@ -66,8 +68,9 @@ size_t bench_row_size(const BenchPicture *picture)
 }
 
 /* Smaller depths use the upper bits of 16-bit codes. */
-static void generate(const BenchPicture *p, int kind, uint64_t seed)
+void bench_fill(const BenchPicture *p, const char *content, uint64_t seed)
 {
+    const int kind = content_index(content);
     for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++) {
             const uint32_t full = code_at(p, kind, x, y, next_random(&seed) >> 16);
@@ -78,32 +81,4 @@ static void generate(const BenchPicture *p, int kind, uint64_t seed)
             else
                 ((uint8_t *)p->luma)[at] = (uint8_t)code;
         }
-}
-
-static int read_file(const BenchPicture *p, const char *name)
-{
-    uint8_t *const luma = p->luma;
-    const size_t size = bench_row_size(p) * (size_t)p->height;
-    FILE *file = fopen(name, "rb");
-    errno = file ? 0 : errno;
-    const size_t got = file ? fread(luma, 1, size, file) : 0;
-    if (!got)
-        fprintf(stderr, "lumeq-bench: %s is not one of %s, and cannot be read as a file: %s\n",
-                name, BENCH_CONTENTS, errno ? strerror(errno) : "it is empty");
-    if (file)
-        fclose(file);
-    for (size_t i = got; got && i < size; i++)
-        luma[i] = luma[i - got];
-    for (size_t i = 0; p->depth > 8 && i < size / 2; i++)
-        ((uint16_t *)p->luma)[i] &= (uint16_t)((1u << p->depth) - 1);
-    return got ? 0 : -1;
-}
-
-int bench_fill(const BenchPicture *p, const char *content, uint64_t seed)
-{
-    const int kind = content_index(content);
-    if (kind < 0)
-        return read_file(p, content);
-    generate(p, kind, seed);
-    return 0;
 }

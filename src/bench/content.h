@@ -1,4 +1,4 @@
-/* Pictures: generated, or raw samples from a file. */
+/* Generated pictures. */
 #ifndef LUMEQ_BENCH_CONTENT_H
 #define LUMEQ_BENCH_CONTENT_H
 
@@ -15,8 +15,10 @@ typedef struct BenchPicture {
 
 size_t bench_row_size(const BenchPicture *picture);
 
-/* Fills the picture with a content, or with the bytes of a file, repeated; bits above the depth are
- * cleared. Returns 0, or -1 after a sentence on stderr. */
-int bench_fill(const BenchPicture *picture, const char *content, uint64_t seed);
+/* Returns the content of this name as a constant, or NULL. */
+const char *bench_content(const char *name);
+
+/* Fills the picture with a content. */
+void bench_fill(const BenchPicture *picture, const char *content, uint64_t seed);
 
 #endif

@@ -7,7 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "bench/command_line.h"
-#include "bench/histogram_kernels.h"
+#include "bench/cub.h"
 #include "equalizer/cuda/kernels.h"
 
 /* ---- copies ---- */
@@ -91,14 +91,6 @@ int bench_copies(double *us, int device, size_t size, double seconds)
     if (error)
         return bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error));
     return wrong ? bench_refuse("equalize", "a copy over the bus gave wrong bytes") : 0;
-}
-
-double bench_gpu_memory(int device)
-{
-    size_t available = 0, all = 0;
-    if (cudaSetDevice(device) || cudaMemGetInfo(&available, &all))
-        return -1;
-    return (double)(all - available) / (1 << 20);
 }
 
 /* ---- work in a replayed graph ---- */
@@ -260,9 +252,6 @@ static cudaError_t replay_work(Time *time, const Replay *replay)
 /* Bytes of the copy within device memory: far more than any cache. */
 #define LARGE_COPY ((size_t)256 << 20)
 
-/* Atomics in global memory are slow and find nothing in the cache, so a few pieces suffice. */
-#define FEW_PIECES 4
-
 /* Results in device memory, for each piece. */
 typedef struct Results {
     uint32_t counts[MAX_PIECES][HISTOGRAM_MAX_BINS];
@@ -273,8 +262,8 @@ struct HistogramGpu {
     LumeqCudaDevice device;
     int number;
     CurveParams params;
-    HistogramSamples samples; /* data: `pieces` copies of the picture */
-    size_t size, distance;    /* bytes of the picture, and from one copy to the next */
+    uint32_t samples;
+    size_t size, distance; /* bytes of the picture, and from one copy to the next */
     int pieces;
     uint8_t *pictures;
     Results *results;
@@ -317,6 +306,18 @@ static cudaError_t measure_bandwidth(double *gb_s)
     return error;
 }
 
+static uint8_t *picture_at(const HistogramGpu *g, int piece)
+{
+    return g->pictures + (size_t)piece * g->distance;
+}
+
+static cudaError_t count_cub(const HistogramGpu *g, void *temporary, size_t *size, int piece,
+                             cudaStream_t stream)
+{
+    return histogram_cub(temporary, size, picture_at(g, piece), g->samples, g->params.bins,
+                         g->results->counts[piece], stream);
+}
+
 static cudaError_t gpu_open(HistogramGpu *g, const BenchPicture *picture)
 {
     g->size = bench_row_size(picture) * (size_t)picture->height;
@@ -332,12 +333,10 @@ static cudaError_t gpu_open(HistogramGpu *g, const BenchPicture *picture)
     if (!error)
         error = cudaMemset(g->results, 0, sizeof(*g->results));
     for (int i = 0; i < g->pieces && !error; i++)
-        error = cudaMemcpy(g->pictures + (size_t)i * g->distance, picture->luma, g->size,
-                           cudaMemcpyHostToDevice);
-    g->samples = (HistogramSamples){
-        g->pictures, (uint32_t)picture->width * (uint32_t)picture->height, g->params.bins};
+        error = cudaMemcpy(picture_at(g, i), picture->luma, g->size, cudaMemcpyHostToDevice);
+    g->samples = (uint32_t)picture->width * (uint32_t)picture->height;
     if (!error)
-        error = histogram_cub(NULL, &g->temporary_size, &g->samples, g->results->counts[0], 0);
+        error = count_cub(g, NULL, &g->temporary_size, 0, 0);
     return error ? error : cudaMalloc(&g->temporary, g->temporary_size ? g->temporary_size : 1);
 }
 
@@ -359,10 +358,9 @@ HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device, int me
 }
 
 /* The stride of a single row is 0, which is aligned to anything. */
-static cudaError_t count_lumeq(const HistogramGpu *g, const HistogramSamples *samples, int piece,
-                               cudaStream_t stream)
+static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t stream)
 {
-    const LumeqCudaCount count = {.counted = {(uint8_t *)samples->data, 0, (int)samples->count, 1},
+    const LumeqCudaCount count = {.counted = {picture_at(g, piece), 0, (int)g->samples, 1},
                                   .params = &g->params,
                                   .tally = &g->results->tallies[piece],
                                   .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
@@ -374,32 +372,22 @@ static cudaError_t count_lumeq(const HistogramGpu *g, const HistogramSamples *sa
 static cudaError_t work(void *data, int piece, cudaStream_t stream)
 {
     const HistogramGpu *const g = data;
-    HistogramSamples samples = g->samples;
-    uint32_t *const counts = g->results->counts[piece];
     size_t size = g->temporary_size;
-    samples.data = g->pictures + (size_t)piece * g->distance;
-    if (g->kind == HISTOGRAM_CUB)
-        return histogram_cub(g->temporary, &size, &samples, counts, stream);
-    if (g->kind == HISTOGRAM_LUMEQ)
-        return count_lumeq(g, &samples, piece, stream);
-    const cudaError_t error =
-        cudaMemsetAsync(counts, 0, (size_t)samples.bins * sizeof(*counts), stream);
-    return error ? error : histogram_count(g->kind, &samples, counts, g->number, stream);
+    return g->kind == HISTOGRAM_CUB ? count_cub(g, g->temporary, &size, piece, stream)
+                                    : count_lumeq(g, piece, stream);
 }
 
 static cudaError_t fetch(const HistogramGpu *g, uint32_t *counts, int piece)
 {
-    return cudaMemcpy(counts, g->results->counts[piece], (size_t)g->samples.bins * sizeof(*counts),
+    return cudaMemcpy(counts, g->results->counts[piece], (size_t)g->params.bins * sizeof(*counts),
                       cudaMemcpyDeviceToHost);
 }
 
 /* Times the strategy. Every piece must have the same counts as the first run afterwards. */
 static int time_strategy(HistogramGpu *g, HistogramResult *r)
 {
-    const int few = g->kind == HISTOGRAM_GLOBAL && g->pieces > FEW_PIECES;
-    const int pieces = few ? FEW_PIECES : g->pieces;
     Time queued = {NAN, NAN}, alone = {NAN, NAN};
-    Replay replay = {work, g, pieces, 1};
+    Replay replay = {work, g, g->pieces, 1};
     cudaError_t error = replay_work(&alone, &replay);
     replay.alone = 0;
     if (!error)
@@ -407,7 +395,7 @@ static int time_strategy(HistogramGpu *g, HistogramResult *r)
     r->alone_us = alone.us;
     r->us = queued.us;
     r->spread_us = queued.spread_us;
-    for (int i = 0; i < pieces && !error; i++) {
+    for (int i = 0; i < g->pieces && !error; i++) {
         uint32_t counts[HISTOGRAM_MAX_BINS] = {0};
         error = fetch(g, counts, i);
         if (!error && memcmp(counts, r->counts, sizeof(counts)) != 0)

@@ -6,17 +6,24 @@
 #include <stdint.h>
 
 #include "bench/content.h"
-#include "bench/strategies.h"
 
 /* Copies pieces of `size` bytes between pinned memory and the GPU, in both directions at the same
  * time, for at least `seconds`. Stores the time of one piece in each direction. Returns 0, or -1
  * after a sentence on stderr; -1 in builds without CUDA. */
 int bench_copies(double *us, int device, size_t size, double seconds);
 
-/* MiB of the GPU's memory that all processes use; creates a context. -1 if unknown. */
-double bench_gpu_memory(int device);
-
 /* ---- histograms ---- */
+
+#define HISTOGRAM_MAX_BINS 4096
+
+/* The strategies of lumeq-bench histogram. */
+typedef enum HistogramKind {
+    HISTOGRAM_CPU,
+    HISTOGRAM_CPU_SIMD,
+    HISTOGRAM_CUB, /* this and the next need a GPU */
+    HISTOGRAM_LUMEQ,
+    HISTOGRAM_KINDS
+} HistogramKind;
 
 /* Times are medians in microseconds; NAN: not measured. */
 typedef struct HistogramResult {

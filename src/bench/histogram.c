@@ -9,7 +9,7 @@
 #include "bench/gpu.h"
 #include "equalizer/cpu/kernels.h"
 
-#define STRATEGIES "cpu|cpu-simd|global|shared|shared-warp|shared-replicated|aggregated|cub|lumeq"
+#define STRATEGIES "cpu|cpu-simd|cub|lumeq"
 
 /* Number of timed runs on the CPU, and the time after which MIN_RUNS are enough. */
 #define MIN_RUNS 5
@@ -61,11 +61,7 @@ const BenchOption bench_histogram_options[] = {
 static void print_notes(void)
 {
     printf("\nStrategies: cpu, a plain loop on one core; cpu-simd, lumeq's kernels on one core;\n"
-           "global, an atomic addition in global memory for each sample; shared, a table per\n"
-           "block in shared memory, added up at the end; shared-warp, a table per warp;\n"
-           "shared-replicated, up to 32 interleaved copies of a block's table; aggregated, like\n"
-           "shared, but equal neighbours are added at once; cub, CUB's HistogramEven; lumeq,\n"
-           "lumeq's kernels.\n\n"
+           "cub, CUB's HistogramEven on the GPU; lumeq, lumeq's kernels there.\n\n"
            "GPU times are medians over replays of a graph. The graph works on copies of the\n"
            "picture that together are several times the L2 cache (at most 1024 copies: below\n"
            "some hundred KB they stay in the cache). Clearing the counters is included. On the\n"
@@ -130,7 +126,7 @@ static void print_row(const Run *run, HistogramKind kind, const char *strategy,
     snprintf(device, sizeof(device), "%d", run->options.pictures.device);
     snprintf(size, sizeof(size), "%dx%d", p->width, p->height);
     values[STRATEGY].text = strategy;
-    values[DEVICE].text = kind < HISTOGRAM_GLOBAL ? "CPU" : device;
+    values[DEVICE].text = kind < HISTOGRAM_CUB ? "CPU" : device;
     values[SIZE].text = size;
     values[ELEMENTS].number = (double)p->width * p->height;
     values[DEPTH].number = p->depth;
@@ -139,7 +135,7 @@ static void print_row(const Run *run, HistogramKind kind, const char *strategy,
     values[NOISE].number = 100 * r->spread_us / r->us;
     values[ALONE].number = r->alone_us;
     values[BANDWIDTH].number = (double)bench_row_size(p) * p->height / r->us / 1e3;
-    if (kind >= HISTOGRAM_GLOBAL)
+    if (kind >= HISTOGRAM_CUB)
         values[SHARE_COPY].number = 100 * values[BANDWIDTH].number / run->copy_gb_s;
     values[SPEEDUP].number = run->reference.us / r->us;
     bench_report_row(&run->report, values);
@@ -213,12 +209,12 @@ static int run_strategies(Run *run, HistogramGpu *gpu)
         HistogramResult *const r = i == HISTOGRAM_CPU ? &run->reference : &run->result;
         char strategy[32];
         int ret = 0;
-        if ((o->strategies && !o->has[i]) || (i >= HISTOGRAM_GLOBAL && !gpu))
+        if ((o->strategies && !o->has[i]) || (i >= HISTOGRAM_CUB && !gpu))
             continue;
         snprintf(strategy, sizeof(strategy), "%.*s", (int)strcspn(name, "|"), name);
         if (i == HISTOGRAM_CPU_SIMD)
             count_on_cpu(r, &run->picture, HISTOGRAM_CPU_SIMD, measure);
-        else if (i >= HISTOGRAM_GLOBAL)
+        else if (i >= HISTOGRAM_CUB)
             ret = histogram_gpu_run(gpu, (HistogramKind)i, measure, r);
         if (ret == 0)
             ret = compare(strategy, run->reference.counts, r->counts);
@@ -259,7 +255,7 @@ int bench_histogram(int argc, char **argv)
     int ret = read_options(o, argc, argv), needs_gpu = 0;
     if (ret)
         return ret < 0;
-    for (int i = HISTOGRAM_GLOBAL; i < HISTOGRAM_KINDS; i++)
+    for (int i = HISTOGRAM_CUB; i < HISTOGRAM_KINDS; i++)
         needs_gpu |= o->has[i];
     if (needs_gpu || !o->strategies)
         run.has_gpu = bench_find_gpu("histogram", "a strategy on a GPU", p->device, needs_gpu, gpu,

@@ -7,12 +7,6 @@ int bench_copies(double *us, int device, size_t size, double seconds)
     return -1;
 }
 
-double bench_gpu_memory(int device)
-{
-    (void)device;
-    return -1;
-}
-
 HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device, int measure,
                                  double *copy_gb_s)
 {

@@ -7,16 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "app/engine.h"
 #include "app/setup.h"
 #include "bench/bench.h"
-#include "bench/gpu.h"
 #include "media/compat.h"
 #include "media/gpu_frame.h"
 #include "media/log.h"
-#include "media/process.h"
 #include "run/equalizer_frame.h"
 
 #define MAX_FILES 64
@@ -79,10 +76,7 @@ typedef struct Bench {
     Film films[MAX_FILES];
     Stream streams[MAX_STREAMS];
     int count;
-    double memory_before, memory; /* of the GPU, in MiB */
     LumeqMemoryUse use;
-    double busy; /* sum of the samples of NVDEC's load, in percent */
-    int samples;
 } Bench;
 
 /* ---- options ---- */
@@ -124,13 +118,11 @@ static void print_notes(void)
            "the time of its packet until it is equalized; p50, p99 and max are the delays that\n"
            "50, 99 and 100 percent of the frames do not exceed. A frame is late if its delay\n"
            "exceeds two periods. B-frames delay videos. Ten frames of each stream come before\n"
-           "the clock starts. NVDEC %%: load of the decoder engines, sampled by nvidia-smi once\n"
-           "a second. GPU MiB: GPU memory of all streams; counted: what lumeq counts of it,\n"
-           "including decoder surfaces, with a limit of half the GPU's memory; pinned: pinned\n"
-           "host memory. The last two are peaks; the limits are printed below. A frame without\n"
-           "room on the GPU goes to host memory. The exit code is 0 even if frames were late,\n"
-           "and 1 if an option, a video or the GPU cannot be used, or if the rows cannot be\n"
-           "written.\n" BENCH_ORIGIN_HELP);
+           "the clock starts. counted, pinned: the most GPU memory, including decoder surfaces,\n"
+           "and pinned host memory that lumeq counted; their limits are printed below. A frame\n"
+           "without room on the GPU goes to host memory. The exit code is 0 even if frames were\n"
+           "late, and 1 if an option, a video or the GPU cannot be used, or if the rows cannot\n"
+           "be written.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(StreamsOptions *o, int argc, char **argv)
@@ -387,28 +379,6 @@ static void *stream_main(void *stream)
 
 /* ---- all streams ---- */
 
-/* Returns the load of the GPU's decoders in percent, or NAN if nvidia-smi does not say. */
-static double decoder_load(int device)
-{
-    char number[16], text[64] = "";
-    char *const argv[] = {(char *)"nvidia-smi",
-                          (char *)"-i",
-                          number,
-                          (char *)"--query-gpu=utilization.decoder",
-                          (char *)"--format=csv,noheader,nounits",
-                          NULL};
-    const ProcessOptions options = {.argv = argv, .stream = STDOUT_FILENO};
-    Process process;
-    double busy = NAN;
-    snprintf(number, sizeof(number), "%d", device);
-    if (process_start(&process, &options))
-        return NAN;
-    if (process_read(&process, text, sizeof(text) - 1, -1) > 0 && sscanf(text, "%lf", &busy) != 1)
-        busy = NAN;
-    (void)process_wait(&process, -1);
-    return busy;
-}
-
 /* Opens and starts all streams; they begin at the same time. */
 static int start_streams(Bench *b)
 {
@@ -426,19 +396,6 @@ static int start_streams(Bench *b)
     return 0;
 }
 
-/* Samples the GPU's load and memory once a second while the streams run. */
-static void sample_gpu(Bench *b)
-{
-    const int device = (int)b->program.device;
-    for (double past = 1; past < b->options.seconds; past++) {
-        wait_until(b->streams[0].begin + past * 1e6);
-        const double busy = decoder_load(device);
-        b->memory = fmax(b->memory, bench_gpu_memory(device));
-        b->busy += isnan(busy) ? 0 : busy;
-        b->samples += !isnan(busy);
-    }
-}
-
 static int measure(Bench *b)
 {
     const StreamsOptions *o = &b->options;
@@ -453,10 +410,8 @@ static int measure(Bench *b)
         b->streams[i].program = &b->program;
         b->streams[i].film = &b->films[i % o->file_count];
     }
-    b->memory = b->memory_before = bench_gpu_memory((int)b->program.device);
     b->use.size = sizeof(b->use);
-    if (start_streams(b) == 0)
-        sample_gpu(b);
+    (void)start_streams(b); /* a stream keeps its error */
     for (int i = 0; i < b->count; i++)
         if (b->streams[i].running)
             pthread_join(b->streams[i].thread, NULL);
@@ -484,26 +439,17 @@ enum {
     DELAY_50,
     DELAY_99,
     DELAY_100,
-    DECODER,
-    GPU_MEMORY,
     COUNTED,
     PINNED,
     COLUMNS
 };
 
 static const BenchColumn columns[COLUMNS] = {
-    [STREAM] = {"stream", "stream", 6, -1},
-    [INPUT] = {"input", "input", 20, -1},
-    [DECODED] = {"decoded_on", "decoded on", 10, -1},
-    [FRAMES] = {"frames", "frames", 7, 0},
-    [RATE] = {"frames_per_s", "frames/s", 9, 1},
-    [LATE] = {"late", "late", 5, 0},
-    [DELAY_50] = {"delay_50_ms", "p50 ms", 8, 2},
-    [DELAY_99] = {"delay_99_ms", "p99 ms", 8, 2},
-    [DELAY_100] = {"delay_100_ms", "max ms", 8, 2},
-    [DECODER] = {"decoder_busy_percent", "NVDEC %", 7, 1},
-    [GPU_MEMORY] = {"gpu_memory_mib", "GPU MiB", 8, 1},
-    [COUNTED] = {"counted_mib", "counted", 8, 1},
+    [STREAM] = {"stream", "stream", 6, -1},           [INPUT] = {"input", "input", 20, -1},
+    [DECODED] = {"decoded_on", "decoded on", 10, -1}, [FRAMES] = {"frames", "frames", 7, 0},
+    [RATE] = {"frames_per_s", "frames/s", 9, 1},      [LATE] = {"late", "late", 5, 0},
+    [DELAY_50] = {"delay_50_ms", "p50 ms", 8, 2},     [DELAY_99] = {"delay_99_ms", "p99 ms", 8, 2},
+    [DELAY_100] = {"delay_100_ms", "max ms", 8, 2},   [COUNTED] = {"counted_mib", "counted", 8, 1},
     [PINNED] = {"pinned_mib", "pinned", 8, 1},
 };
 
@@ -538,7 +484,6 @@ static double mib(uint64_t bytes)
 
 static void print_all(const BenchReport *report, const Bench *b)
 {
-    const double memory = b->memory - b->memory_before;
     int64_t hosted = 0;
     double frames = 0, late = 0, rate = 0;
     BenchValue values[COLUMNS];
@@ -555,10 +500,6 @@ static void print_all(const BenchReport *report, const Bench *b)
     values[RATE].number = rate;
     if (!b->options.unpaced)
         values[LATE].number = late;
-    if (b->samples)
-        values[DECODER].number = b->busy / b->samples;
-    if (b->memory_before >= 0 && memory > 0)
-        values[GPU_MEMORY].number = memory;
     if (b->use.device_limit) {
         values[COUNTED].number = mib(b->use.device_most);
         values[PINNED].number = mib(b->use.pinned_most);
