@@ -11,19 +11,17 @@
 
 /* clang-format off */
 #define GL_EACH(F)                                                                              \
-    F(ActiveTexture) F(AttachShader) F(BindBuffer) F(BindFramebuffer) F(BindSampler)            \
-    F(BindTexture) F(BindVertexArray) F(BlendFuncSeparate) F(BufferData)                        \
-    F(CheckFramebufferStatus) F(Clear) F(ClearColor) F(CompileShader) F(CreateProgram)          \
-    F(CreateShader) F(DeleteBuffers) F(DeleteFramebuffers) F(DeleteProgram)                     \
+    F(ActiveTexture) F(AttachShader) F(BindFramebuffer) F(BindSampler) F(BindTexture)           \
+    F(BindVertexArray) F(BlendFuncSeparate) F(CheckFramebufferStatus) F(Clear) F(ClearColor)    \
+    F(CompileShader) F(CreateProgram) F(CreateShader) F(DeleteFramebuffers) F(DeleteProgram)    \
     F(DeleteSamplers) F(DeleteShader) F(DeleteTextures) F(DeleteVertexArrays) F(Disable)        \
-    F(DrawArrays) F(Enable) F(Flush) F(FramebufferTexture2D) F(GenBuffers)                      \
-    F(GenFramebuffers) F(GenSamplers) F(GenTextures) F(GenVertexArrays) F(GetError)             \
-    F(GetIntegerv) F(GetProgramInfoLog) F(GetProgramiv) F(GetShaderInfoLog) F(GetShaderiv)      \
-    F(GetString) F(GetUniformLocation) F(LinkProgram) F(MapBufferRange) F(PixelStorei)          \
-    F(ReadPixels) F(SamplerParameteri) F(Scissor) F(ShaderSource) F(TexImage2D)                 \
-    F(TexParameteri) F(TexSubImage2D) F(Uniform1f) F(Uniform1i) F(Uniform2f) F(Uniform3fv)      \
-    F(Uniform4f) F(UniformMatrix2fv) F(UniformMatrix3fv) F(UnmapBuffer) F(UseProgram)           \
-    F(Viewport)
+    F(DrawArrays) F(Enable) F(Flush) F(FramebufferTexture2D) F(GenFramebuffers) F(GenSamplers)  \
+    F(GenTextures) F(GenVertexArrays) F(GetError) F(GetIntegerv) F(GetProgramInfoLog)           \
+    F(GetProgramiv) F(GetShaderInfoLog) F(GetShaderiv) F(GetString) F(GetUniformLocation)       \
+    F(LinkProgram) F(PixelStorei) F(ReadPixels) F(SamplerParameteri) F(Scissor)                 \
+    F(ShaderSource) F(TexImage2D) F(TexParameteri) F(TexSubImage2D) F(Uniform1f) F(Uniform1i)   \
+    F(Uniform2f) F(Uniform3fv) F(Uniform4f) F(UniformMatrix2fv) F(UniformMatrix3fv)             \
+    F(UseProgram) F(Viewport)
 /* clang-format on */
 
 typedef struct Gl {

@@ -656,7 +656,6 @@ int view_open(View **view, MediaError *error)
     }
     v->programs.gl = v->planes.gl = &v->gl;
     ask_driver(v);
-    v->planes.direct = v->software;
     if (prepare(v, error) < 0) {
         view_close(&v);
         return -1;
@@ -668,11 +667,6 @@ int view_open(View **view, MediaError *error)
 const char *view_renderer(const View *view)
 {
     return view->renderer;
-}
-
-int view_max_size(const View *view)
-{
-    return view->max_size;
 }
 
 void view_set_uploader(View *view, const ViewUploader *uploader)

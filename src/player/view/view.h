@@ -65,15 +65,13 @@ int view_open(View **view, MediaError *error);
 
 /* Such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
 const char *view_renderer(const View *view);
-/* Maximum side of a frame, layer or scene. */
-int view_max_size(const View *view);
 
 /* Sets the uploader for further frames; copied. NULL: none. It must stay valid until it is replaced
  * or the view is closed. */
 void view_set_uploader(View *view, const ViewUploader *uploader);
 
 /* Copies a frame into the textures of one side.  Fails for formats that picture_format() rejects
- * and for sizes above view_max_size(); the side then has no picture. NULL removes the picture. */
+ * and for sizes above OpenGL's limit; the side then has no picture. NULL removes the picture. */
 int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *error);
 
 /* Nonzero: mirrors the picture horizontally. */

@@ -38,7 +38,6 @@ struct ViewCuda {
     uint8_t *fetched; /* rows from the device, pinned */
     size_t fetched_size;
     char failure[256];
-    int hangs; /* the GPU may still write to textures */
 };
 
 /* How many planes of a frame are in each kind of memory. */
@@ -54,11 +53,10 @@ void view_cuda_give_up(ViewCuda *cuda, const char *why)
 
 static void give_up(ViewCuda *cuda, cudaError_t error)
 {
-    cuda->hangs = error == cudaErrorNotReady;
-    if (!cuda->hangs)
+    const int hangs = error == cudaErrorNotReady;
+    if (!hangs)
         (void)cudaGetLastError(); /* reported here; later calls must not see it */
-    view_cuda_give_up(cuda,
-                      cuda->hangs ? "it has made no progress for 10 s" : cudaGetErrorString(error));
+    view_cuda_give_up(cuda, hangs ? "it has made no progress for 10 s" : cudaGetErrorString(error));
 }
 
 /* Waits for the stream. Returns cudaErrorNotReady if the GPU hangs. */
@@ -237,13 +235,12 @@ int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count)
     return error ? -1 : 0;
 }
 
-static int forget(void *opaque, unsigned texture)
+static void forget(void *opaque, unsigned texture)
 {
     ViewCuda *cuda = opaque;
     Texture *t = find(cuda, texture);
     if (t && !cuda->failure[0])
         unregister(t);
-    return t && cuda->hangs;
 }
 
 /* Checks that OpenGL's context runs on the device. */

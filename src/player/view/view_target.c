@@ -88,24 +88,11 @@ int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaE
     return gl_check(gl, "reading back a picture", error);
 }
 
-static bool is_opaque(const Canvas *canvas)
-{
-    for (int y = 0; y < canvas->height; y++) {
-        uint8_t all = 255; /* no early exit, so that compilers vectorize the loop */
-        for (int x = 0; x < canvas->width; x++)
-            all &= canvas_pixel(canvas, x, y)[3];
-        if (all != 255)
-            return false;
-    }
-    return true;
-}
-
 int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *error)
 {
     layer->shown = canvas != NULL;
     if (!canvas)
         return 0;
-    layer->opaque = is_opaque(canvas);
     if (!layer->texture)
         gl->GenTextures(1, &layer->texture);
     gl->BindTexture(GL_TEXTURE_2D, layer->texture);
@@ -138,10 +125,7 @@ void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const 
     gl->Uniform4f(program->at.place, place[0], place[1], place[2], place[3]);
     gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, upright);
     gl->Uniform1f(program->at.opacity, (float)layer->opacity);
-    if (layer->opaque && layer->opacity >= 1)
-        gl->Disable(GL_BLEND);
-    else
-        gl->Enable(GL_BLEND);
+    gl->Enable(GL_BLEND);
     gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
@@ -153,9 +137,6 @@ void layer_free(const Gl *gl, Layer *layer)
 }
 
 /* ---- view planes ---- */
-
-/* Row alignment in pixel buffers; drivers copy these fastest. */
-#define ROW_ALIGNMENT 64
 
 typedef struct TextureFormat {
     GLint internal;
@@ -176,13 +157,12 @@ static ptrdiff_t texel_bytes(const PlaneTexture *t)
     return (ptrdiff_t)t->bytes * t->size.components;
 }
 
-/* Takes a texture from the uploader. A texture that the uploader may still write to is abandoned.
- * */
-static void make_forget(const Planes *planes, PlaneTexture *t)
+/* Takes a texture from the uploader. */
+static void make_forget(const Planes *planes, const PlaneTexture *t)
 {
     const ViewUploader *other = &planes->uploader;
-    if (t->texture && other->forget && other->forget(other->opaque, t->texture))
-        t->texture = 0;
+    if (t->texture && other->forget)
+        other->forget(other->opaque, t->texture);
 }
 
 void planes_set_uploader(Planes *planes, const ViewUploader *uploader)
@@ -199,8 +179,6 @@ static void delete_texture(Planes *planes, PlaneTexture *t)
     make_forget(planes, t);
     if (t->texture)
         gl->DeleteTextures(1, &t->texture);
-    if (t->buffer)
-        gl->DeleteBuffers(1, &t->buffer);
     *t = (PlaneTexture){0};
 }
 
@@ -214,7 +192,6 @@ static int make_texture(Planes *planes, PlaneTexture *t, PicturePlane size, int 
     delete_texture(planes, t);
     t->size = size;
     t->bytes = bytes;
-    gl->GenBuffers(1, &t->buffer);
     gl->GenTextures(1, &t->texture);
     gl->BindTexture(GL_TEXTURE_2D, t->texture);
     gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
@@ -224,56 +201,22 @@ static int make_texture(Planes *planes, PlaneTexture *t, PicturePlane size, int 
     return gl_check(gl, "making a texture for a frame", error);
 }
 
-static void fill_texture(const Gl *gl, const PlaneTexture *t, ptrdiff_t stride, const void *data)
+/* Like mpv, without pixel buffers: drivers copy the rows or transfer them at once. */
+static int upload_plane(const Gl *gl, const PlaneTexture *t, const ViewPlane *plane,
+                        MediaError *error)
 {
     const TextureFormat format = format_of(t);
+    const uint8_t *from = plane->data;
+    const int whole = plane->stride > 0 && plane->stride % texel_bytes(t) == 0;
     gl->BindTexture(GL_TEXTURE_2D, t->texture);
     gl->PixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    gl->PixelStorei(GL_UNPACK_ROW_LENGTH, (GLint)(stride / texel_bytes(t)));
-    gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, t->size.width, t->size.height, format.format,
-                      format.type, data);
+    gl->PixelStorei(GL_UNPACK_ROW_LENGTH, whole ? (GLint)(plane->stride / texel_bytes(t)) : 0);
+    const int rows = whole ? plane->height : 1; /* at once; OpenGL takes no other strides */
+    for (int y = 0; y < plane->height; y += rows)
+        gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, y, plane->width, rows, format.format, format.type,
+                          from + y * plane->stride);
     gl->PixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-}
-
-/* Uploads through a pixel buffer: returns once the rows are copied, and the driver transfers them
- * asynchronously. New storage for the buffer leaves the old one to pending transfers. */
-static int fill_through_buffer(const Gl *gl, const PlaneTexture *t, const ViewPlane *plane,
-                               MediaError *error)
-{
-    const ptrdiff_t row = plane->bytes_per_row;
-    const ptrdiff_t stride = (row + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-    const ptrdiff_t bytes = stride * plane->height;
-    gl->BindBuffer(GL_PIXEL_UNPACK_BUFFER, t->buffer);
-    gl->BufferData(GL_PIXEL_UNPACK_BUFFER, bytes, NULL, GL_STREAM_DRAW);
-    uint8_t *to = gl->MapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, bytes,
-                                     GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
-    int ret = 0;
-    if (to) {
-        for (int y = 0; y < plane->height; y++)
-            memcpy(to + y * stride, (const uint8_t *)plane->data + y * plane->stride, (size_t)row);
-        if (!gl->UnmapBuffer(GL_PIXEL_UNPACK_BUFFER))
-            ret =
-                media_fail(error, MEDIA_INPUT, "the upload of a frame failed: its buffer was lost");
-        else
-            fill_texture(gl, t, stride, NULL);
-    } else if (gl_check(gl, "the upload of a frame", error) == 0) {
-        ret = media_fail(error, MEDIA_INPUT,
-                         "the upload of a frame failed: no memory for its buffer");
-    } else {
-        ret = -1;
-    }
-    gl->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-    return ret;
-}
-
-static int upload_one(Planes *planes, const PlaneTexture *t, const ViewPlane *plane,
-                      MediaError *error)
-{
-    if (planes->direct && plane->stride > 0 && plane->stride % texel_bytes(t) == 0)
-        fill_texture(planes->gl, t, plane->stride, plane->data);
-    else if (fill_through_buffer(planes->gl, t, plane, error) < 0)
-        return -1;
-    return gl_check(planes->gl, "the upload of a frame", error);
+    return gl_check(gl, "the upload of a frame", error);
 }
 
 int planes_set(Planes *planes, ViewSide side, const PictureFormat *format, const AVFrame *frame,
@@ -302,9 +245,7 @@ int planes_set(Planes *planes, ViewSide side, const PictureFormat *format, const
     ret = 0;
     for (int i = 0; i < format->planes && ret == 0; i++) {
         make_forget(planes, &to[i]);
-        ret = make_texture(planes, &to[i], format->plane[i], format->bytes, error);
-        if (ret == 0)
-            ret = upload_one(planes, &to[i], &from[i], error);
+        ret = upload_plane(planes->gl, &to[i], &from[i], error);
     }
     return ret;
 }

@@ -47,7 +47,6 @@ typedef struct Layer {
     GLuint texture;    /* 0: not created yet */
     int width, height; /* of the texture */
     int x, y;
-    bool opaque; /* all of its pixels */
     double opacity;
 } Layer;
 
@@ -64,15 +63,14 @@ void layer_free(const Gl *gl, Layer *layer);
 #define PLANES_MAX 3
 
 typedef struct PlaneTexture {
-    GLuint texture, buffer; /* 0: not created yet */
-    PicturePlane size;      /* size they were created for */
+    GLuint texture;    /* 0: not created yet */
+    PicturePlane size; /* that it was created for */
     int bytes;
 } PlaneTexture;
 
 /* Valid as {0} with `gl` set. */
 typedef struct Planes {
     const Gl *gl;
-    int direct; /* upload straight from frame memory: software drivers copy at once */
     ViewUploader uploader;
     PlaneTexture texture[VIEW_SIDES][PLANES_MAX];
 } Planes;

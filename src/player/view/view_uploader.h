@@ -29,9 +29,8 @@ typedef struct ViewUploader {
      * returns. Returns 0; 1: use the ordinary path for all of them; or a negative value with an
      * error: some are only reachable this way. */
     int (*upload)(void *opaque, const ViewPlane *planes, int count, MediaError *error);
-    /* Called before a texture is deleted or filled another way. Nonzero: it may still be written to
-     * and must not be touched again. */
-    int (*forget)(void *opaque, unsigned texture);
+    /* Called before a texture is deleted or filled another way. */
+    void (*forget)(void *opaque, unsigned texture);
     void *opaque;
 } ViewUploader;
 
