@@ -41,7 +41,7 @@ int camera_sound_open(CameraSound **sound, const Options *o, const Writer *write
     CameraSound *s = *sound = calloc(1, sizeof(*s));
     if (!s || !(s->packet = av_packet_alloc()))
         (void)media_no_memory(error, MEDIA_OUTPUT);
-    else if (microphone_open(&s->microphone, o->microphone, say_detail, &why) >= 0)
+    else if (microphone_open(&s->microphone, o->microphone, &why) >= 0)
         tracks->live_channels = live_sound_channels(microphone_sound(s->microphone));
     else if (why.fault == MEDIA_USAGE)
         (void)media_fail(error, why.fault, "%s", why.text);

@@ -78,7 +78,7 @@ static int displayed_blend(const Displayed *w, Blender *blender, AVFrame *frame,
 
 typedef struct FrameOverlay {
     PanelScale scale;
-    PanelOver over;
+    int compared;
     PanelScope scope;
     PanelCache *panel;
     Scopes *scopes; /* NULL: the panel shows no scopes */
@@ -92,9 +92,8 @@ typedef struct FrameOverlay {
 /* May take a while: text_open() searches for fonts. */
 static int overlay_open(FrameOverlay *o, const Options *options, MediaError *error)
 {
-    static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
     o->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
-    o->over = overs[options->compare];
+    o->compared = options->compare != 0;
     o->scope = (PanelScope)options->scope;
     if (o->scope != PANEL_HISTOGRAM)
         o->scopes = calloc(1, sizeof(*o->scopes));
@@ -111,8 +110,7 @@ static int place_panel(FrameOverlay *o, const AVFrame *frame, MediaError *error)
     if (displayed_find(&o->displayed, frame, error) < 0)
         return error->fault;
     const int width = o->displayed.width, height = o->displayed.height;
-    o->rect =
-        panel_place_over(width, height, (Rect){0, 0, width, height}, o->over, width / 2, 1).panel;
+    o->rect = panel_place_over(width, height, (Rect){0, 0, width, height}, o->compared, 1).panel;
     o->rect.height = panel_scope_height(o->rect.width, o->rect.height, (PanelText){0}, o->scope);
     if (o->rect.width == 0)
         say(SAY_WARNINGS, "%dx%d is too small for the histogram panel, which is not drawn", width,
@@ -247,10 +245,8 @@ static void draw_labels(Comparison *c, Rect before, Rect after)
 {
     const int width = c->displayed.width, height = c->displayed.height;
     const Rect whole = {0, 0, width, height};
-    const PanelOver over = c->kind == VIEW_COMPARE_SIDE ? PANEL_OVER_MIDDLE : PANEL_OVER_SPLIT;
-    const Rect panel = c->with_panel
-                           ? panel_place_over(width, height, whole, over, width / 2, 1).panel
-                           : (Rect){0};
+    const Rect panel =
+        c->with_panel ? panel_place_over(width, height, whole, true, 1).panel : (Rect){0};
     const OsdPlace place = {width, height, {0, -height, width, height}, whole, whole, 1, 1};
     const OsdPart parts[] = {OSD_BEFORE, OSD_AFTER};
     osd_label(c->osd, OSD_BEFORE, panel.width ? panel_free(before, panel) : before);

@@ -104,7 +104,7 @@ static void print_microphones(void)
 {
     MediaError error = {0};
     TextList names = {0};
-    const int ret = microphone_list(&names, say_detail, &error);
+    const int ret = microphone_list(&names, &error);
     for (int i = 0; i < names.count; i++)
         say_answer("%s", names.all[i]);
     if (!names.count)

@@ -9,9 +9,6 @@
 /* A panel over the picture leaves the last 1/SUBTITLES of the height to subtitles. */
 #define SUBTITLES 4
 
-/* At least 1/LEFT_OF_LINE of a split's panel must be left of the line. */
-#define LEFT_OF_LINE 4
-
 static bool wide_enough(int width, int height)
 {
     return width >= height * 5 / 4;
@@ -39,8 +36,8 @@ static PanelPlace place_beside(int width, int height, double density)
     return (PanelPlace){.panel = {0, top, width, height - top}, .picture = {0, 0, width, top}};
 }
 
-/* At the top of one side, or along the whole width, with a margin. */
-static Rect place_over(Rect around, PanelOver over, double density)
+/* At the top of one side, or in a narrow picture along the whole width, with a margin. */
+static Rect place_over(Rect around, bool at_left, double density)
 {
     const int width = around.width, height = around.height;
     const int margin = max_int((int)(8 * density), min_int(width, height) / 50);
@@ -49,12 +46,10 @@ static Rect place_over(Rect around, PanelOver over, double density)
     if (wide_enough(width, height)) {
         panel.width = panel_width(width, density);
         panel.height = min_int(bottom - margin, panel.width * 2);
-        if (over == PANEL_OVER_ONE)
+        if (!at_left)
             panel.x = width - margin - panel.width;
-        else if (over == PANEL_OVER_MIDDLE)
-            panel.x = (width - panel.width) / 2;
     } else {
-        panel.y = over == PANEL_OVER_MIDDLE ? (height - panel.height) / 2 : bottom - panel.height;
+        panel.y = bottom - panel.height;
     }
     panel.x += around.x;
     panel.y += around.y;
@@ -88,18 +83,14 @@ static bool fits(double width, double height, double density)
            height >= MIN_HEIGHT * (is_wide ? 1 : 2) * density;
 }
 
-PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line,
-                            double density)
+PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density)
 {
     PanelPlace place = {.picture = {0, 0, width, height}, .free = {0, 0, width, height}};
     if (!fits(around.width, around.height, density))
         return place;
-    const Rect panel = place_over(around, over, density);
-    if (over == PANEL_OVER_SPLIT && line < panel.x + panel.width / LEFT_OF_LINE)
-        return place;
-    place.panel = panel;
-    const Rect down = {panel.x, panel.y, panel.width, height - panel.y};
+    place.panel = place_over(around, at_left, density);
     /* not the area below the panel: messages start at the top */
+    const Rect down = {place.panel.x, place.panel.y, place.panel.width, height - place.panel.y};
     place.free = panel_free(place.picture, down);
     return place;
 }
@@ -109,7 +100,7 @@ PanelPlace panel_place(int width, int height, PanelMode mode, double density)
     const Rect window = {0, 0, width, height};
     PanelPlace place = {.picture = window};
     if (mode == PANEL_OVER)
-        return panel_place_over(width, height, window, PANEL_OVER_ONE, 0, density);
+        return panel_place_over(width, height, window, false, density);
     if (mode == PANEL_BESIDE && fits(width, height, density))
         place = place_beside(width, height, density);
     place.free = place.picture;

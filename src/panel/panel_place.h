@@ -21,18 +21,9 @@ typedef struct PanelPlace {
  * screens. */
 PanelPlace panel_place(int width, int height, PanelMode mode, double density);
 
-/* Position of a panel over pictures. */
-typedef enum PanelOver {
-    PANEL_OVER_ONE,    /* at the right of a single picture */
-    PANEL_OVER_SPLIT,  /* at the left of a split; hidden if less than a quarter of the panel would
-                          be left of the split line */
-    PANEL_OVER_MIDDLE, /* in the middle between two pictures */
-} PanelOver;
-
-/* Places the panel over pictures that cover `around`, inside that rectangle. `line`: window column
- * of the split line. */
-PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line,
-                            double density);
+/* Places the panel over pictures that cover `around`, inside that rectangle: at the right or, so
+ * that a comparison's panel covers the source, at the left. */
+PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density);
 
 /* The largest part of a rectangle on one side of the panel; all of it if they do not overlap. */
 Rect panel_free(Rect whole, Rect panel);

@@ -33,10 +33,6 @@
 /* Pending backward steps; each may take a while. */
 #define MAX_STEPS_BACK 10
 
-/* After a settings key, the message waits up to this long for the new picture. Drawn alone, it
- * would delay that picture by one screen refresh. */
-#define ANSWER_US 40000
-
 void player_go(Player *p, InputStart start)
 {
     p->steps = 0;
@@ -344,8 +340,6 @@ static void set_params(Player *p, const LumeqParams *params, const char *text)
     screen_say(p->screen, "%s", text);
     playback_drop_ahead(p->playback);
     equalize_stage_set(p->stage, params);
-    if (p->shown->frame && clock_now() >= p->answer_until)
-        p->answer_until = clock_now() + ANSWER_US;
 }
 
 /* Range, code levels and deinterlacing belong to the decoder, so existing frames must be decoded

@@ -86,7 +86,7 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
     }
     p->dropped.round = p->files.round;
     p->options.files = NULL;
-    library_log_take(p->host->detail);
+    library_log_silence();
     const int ret = open_all(p, source, path, error);
     if (ret >= 0)
         return ret;
@@ -262,7 +262,6 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
         .frame = p->shown->frame,
         .words = words,
         .fresh = showing_is_due(p->showing, now),
-        .held_until = equalize_stage_is_behind(p->stage) ? p->answer_until : 0,
         .subtitles = p->subtitles,
         .position = position - late,
         .next_position = played(p)->ahead && !played(p)->pending

@@ -61,7 +61,6 @@ struct Player {
     PlayerRecording recording;
     PlayerWriting writing;
     int64_t warned_until; /* quitting before then cancels the export: the user was warned */
-    int64_t answer_until; /* messages wait for that picture until then */
     int over;             /* the window is closing */
     int ended;            /* playback reached the end; the window closes or stays open there */
 };

@@ -118,21 +118,14 @@ static PanelText panel_text(const Screen *s)
     return (PanelText){.scale = s->options.player->osd_scale, .density = window_density(s->window)};
 }
 
-/* A panel over the picture stands where it hides least. In a split it stands on the left, over the
- * source; side by side it covers both pictures equally. If the split line is so far left that the
- * panel would hide only the equalized part, there is no panel. */
 static PanelPlace place_panel_in(const Screen *s, int width, int height)
 {
-    static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
     const Look *look = &s->state.look;
     const double density = window_density(s->window);
     if (look->histogram != PANEL_OVER)
         return panel_place(width, height, look->histogram, density);
-    const Rect window = {0, 0, width, height}, around = pictures_in(s, window);
-    const ViewScene scene = scene_in(s, window, look->zoom);
-    const ViewPlaces places = view_layout(s->view, &scene);
-    const int line = view_split_column(&places, scene.split);
-    PanelPlace place = panel_place_over(width, height, around, overs[look->compare], line, density);
+    const Rect around = pictures_in(s, (Rect){0, 0, width, height});
+    PanelPlace place = panel_place_over(width, height, around, look->compare, density);
     place.panel.height =
         panel_scope_height(place.panel.width, place.panel.height, panel_text(s), look->scope);
     return place;
@@ -894,10 +887,6 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     }
     if (!s->dirty)
         return 0;
-    if (!content->fresh && now < content->held_until) {
-        *wait = FFMIN(*wait, content->held_until - now);
-        return 0;
-    }
     const int ret = draw(s, error);
     if (ret >= 0 && content->fresh && !s->loader.running && !s->text &&
         !atomic_load(&s->loader.done)) /* once the first frame is visible */

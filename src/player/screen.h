@@ -148,11 +148,10 @@ void screen_follow(Screen *screen);
 void screen_touch(Screen *screen);
 
 typedef struct ScreenContent {
-    const Frame *frame;        /* last uploaded frame, or NULL */
-    int fresh;                 /* it has not been drawn yet */
-    int64_t held_until;        /* delay other drawing until then: a requested picture is near */
-    const char *words;         /* the equalizer's decision in words */
-    SubtitleThread *subtitles; /* NULL: none */
+    const Frame *frame;              /* last uploaded frame, or NULL */
+    int fresh;                       /* it has not been drawn yet */
+    const char *words;               /* the equalizer's decision in words */
+    SubtitleThread *subtitles;       /* NULL: none */
     int64_t position, next_position; /* for subtitles */
     const char *notice, *recording;  /* see osd.h */
     double recording_level;

@@ -91,7 +91,7 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     w->scale = options->osd_scale;
     w->options.device = -1; /* it has no frames */
     w->chosen.at = -1;
-    library_log_take(w->options.host.detail);
+    library_log_silence();
     const int ret = open_all(w, error);
     if (ret < 0)
         start_window_close(window);

@@ -18,9 +18,9 @@ struct Microphone {
     int64_t opened_at;
 };
 
-static int start_sdl(void (*detail)(const char *), MediaError *error)
+static int start_sdl(MediaError *error)
 {
-    library_log_take(detail);
+    library_log_silence();
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     return SDL_InitSubSystem(SDL_INIT_AUDIO) >= 0
                ? 0
@@ -39,9 +39,9 @@ static int list_names(TextList *names, MediaError *error)
     return 0;
 }
 
-int microphone_list(TextList *names, void (*detail)(const char *), MediaError *error)
+int microphone_list(TextList *names, MediaError *error)
 {
-    if (start_sdl(detail, error) < 0)
+    if (start_sdl(error) < 0)
         return error->fault;
     const int ret = list_names(names, error);
     SDL_QuitSubSystem(SDL_INIT_AUDIO);
@@ -122,11 +122,10 @@ static int open_device(Microphone *m, const char *device, const TextList *names,
     return 0;
 }
 
-int microphone_open(Microphone **microphone, const char *name, void (*detail)(const char *),
-                    MediaError *error)
+int microphone_open(Microphone **microphone, const char *name, MediaError *error)
 {
     *microphone = NULL;
-    if (start_sdl(detail, error) < 0)
+    if (start_sdl(error) < 0)
         return error->fault;
     TextList names = {0};
     const char *device = NULL;

@@ -11,15 +11,13 @@
 /* One thread opens and closes it; the other functions may be called from any thread. */
 typedef struct Microphone Microphone;
 
-/* Adds the names of all microphones to the list. `detail` receives lines of system libraries.
- * MEDIA_INPUT: there is no sound system. */
-int microphone_list(TextList *names, void (*detail)(const char *line), MediaError *error);
+/* Adds the names of all microphones to the list. MEDIA_INPUT: there is no sound system. */
+int microphone_list(TextList *names, MediaError *error);
 
 /* Opens a microphone and starts it. `name`: all or a unique part of its name, in any case; NULL:
  * the default one. MEDIA_USAGE: no such name, or several; MEDIA_INPUT: none found, or it cannot be
  * opened. */
-int microphone_open(Microphone **microphone, const char *name, void (*detail)(const char *line),
-                    MediaError *error);
+int microphone_open(Microphone **microphone, const char *name, MediaError *error);
 
 const char *microphone_name(const Microphone *microphone);
 
