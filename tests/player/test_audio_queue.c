@@ -80,7 +80,6 @@ TEST(positions)
     take(q, 40 * MS);
     is_at(q, 41 * MS, 5001 * MS);
     is_at(q, 50 * MS, 5010 * MS);
-    is_at(q, 45 * MS, 5010 * MS); /* not back */
     take(q, 60 * MS);
     take(q, 80 * MS);
     take(q, 100 * MS);
@@ -89,7 +88,6 @@ TEST(positions)
     CHECK(!audio_queue_is_over(q, 110 * MS), "it is not over");
     CHECK(take(q, 120 * MS) == 0, "nothing is left");
     CHECK(audio_queue_underruns(q) == 1, "it has run dry");
-    is_at(q, 130 * MS, 5090 * MS);
     take(q, 140 * MS);
     is_unknown(q, 145 * MS);
     push_some(q, 5100 * MS, 0.5f, 3);

@@ -12,15 +12,8 @@
 #define EVENING 16
 #define MAX_JITTER_US 100000
 
-/* Recorded stretches of delivered samples: several buffers. */
-#define STRETCHES 64
-
-/* Position of the samples from `first` on, counted from the device's start. */
-typedef struct Stretch {
-    int64_t first;
-    int known; /* 0: silence */
-    double position, worth;
-} Stretch;
+/* Larger jumps between two blocks are unknown positions until they are heard. */
+#define GAP_US 40000
 
 struct AudioQueue {
     int rate, channels, buffer;
@@ -33,13 +26,11 @@ struct AudioQueue {
     double gain, last_gain;
     int64_t underruns;
 
-    Stretch stretches[STRETCHES];
-    unsigned stretch_count; /* total; the newest is at (count - 1) % STRETCHES */
-    int64_t given;          /* samples delivered since the device's start */
-    int64_t valid_from;     /* earlier samples belong to the last playback */
-    int64_t sound_end;      /* end of the last audible sample */
-    int64_t last_heard;
-    double heard; /* sample heard at anchor_time, smoothed */
+    int64_t given;     /* samples delivered since the device's start */
+    int64_t run;       /* of these, the last ones that followed each other without silence */
+    double end, worth; /* position after these, and duration of each */
+    int64_t sound_end; /* end of the last audible sample */
+    double heard;      /* sample heard at anchor_time, smoothed */
     int64_t anchor_time, calls;
     int64_t missed, counted_from; /* unpaused time since the last request */
     double resume_at;             /* skip everything before this position; -INFINITY: nothing */
@@ -67,22 +58,12 @@ AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
     return q;
 }
 
-/* Records the position of the next samples. */
-static void begin_stretch(AudioQueue *q, int known, double position, double worth)
-{
-    const Stretch *last = &q->stretches[(q->stretch_count - 1) % STRETCHES];
-    if (q->stretch_count && !known && !last->known)
-        return;
-    q->stretches[q->stretch_count++ % STRETCHES] = (Stretch){q->given, known, position, worth};
-}
-
 static void empty(AudioQueue *q)
 {
     q->first = q->count = q->used = 0;
     q->flowing = q->ended = 0;
     q->resume_at = -INFINITY;
-    q->valid_from = q->given;
-    begin_stretch(q, 0, 0, 0);
+    q->run = 0;
 }
 
 void audio_queue_start(AudioQueue *q)
@@ -174,34 +155,14 @@ static int64_t heard_now(const AudioQueue *q, int64_t now)
     return heard < (double)q->given ? (int64_t)floor(heard) : q->given;
 }
 
-static const Stretch *stretch_of(const AudioQueue *q, int64_t sample)
-{
-    for (unsigned i = q->stretch_count; i > 0 && i + STRETCHES > q->stretch_count; i--)
-        if (q->stretches[(i - 1) % STRETCHES].first <= sample)
-            return &q->stretches[(i - 1) % STRETCHES];
-    return NULL;
-}
-
-static int position_of(const AudioQueue *q, int64_t sample, double *position)
-{
-    const Stretch *stretch = stretch_of(q, sample);
-    if (!stretch || !stretch->known || sample < q->valid_from)
-        return 0;
-    *position = stretch->position + (double)(sample - stretch->first) * stretch->worth;
-    return 1;
-}
-
 /* The device came back: resume at the position of the clock, which ran on its own meanwhile.
  * Samples are heard two buffers later, because the device's first request finds the queue empty. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
-    double position;
-    if (!q->calls || !q->flowing || !position_of(q, q->given - 1, &position))
+    if (!q->calls || !q->flowing || !q->run)
         return;
-    const Stretch *last = stretch_of(q, q->given - 1);
     const int64_t alone = q->missed + (q->paused ? 0 : now - q->counted_from) - AUDIO_GONE_US;
-    const double missed = 1 + to_samples(q, alone) + 2 * q->buffer;
-    q->resume_at = position + missed * last->worth;
+    q->resume_at = q->end + (to_samples(q, alone) + 2 * q->buffer) * q->worth;
     q->flowing = 0;
 }
 
@@ -226,17 +187,12 @@ static void note_call(AudioQueue *q, int64_t now)
 
 int audio_queue_position(AudioQueue *q, int64_t now, int64_t *position)
 {
-    double known_position = 0;
-    int known = 0;
     pthread_mutex_lock(&q->lock);
-    if (!is_gone(q, now)) {
-        const int64_t heard = heard_now(q, now);
-        q->last_heard = heard > q->last_heard ? heard : q->last_heard;
-        known = position_of(q, q->last_heard, &known_position);
-    }
-    pthread_mutex_unlock(&q->lock);
+    const int64_t unheard = q->given - heard_now(q, now);
+    const int known = q->run && !is_gone(q, now) && unheard <= q->run;
     if (known)
-        *position = llrint(known_position);
+        *position = llrint(q->end - (double)unheard * q->worth);
+    pthread_mutex_unlock(&q->lock);
     return known;
 }
 
@@ -306,7 +262,10 @@ static int take_some(AudioQueue *q, float *samples, int count)
     const size_t channels = (size_t)q->channels;
     memcpy(samples, block->samples + (size_t)q->used * channels,
            (size_t)n * channels * sizeof(*samples));
-    begin_stretch(q, 1, (double)block->position + q->used * block->worth, block->worth);
+    const double begin = (double)block->position + q->used * block->worth;
+    q->run = block->worth == q->worth && fabs(begin - q->end) < GAP_US ? q->run + n : n;
+    q->worth = block->worth;
+    q->end = begin + n * q->worth;
     q->sound_end = q->given += n;
     q->used += n;
     if (q->used == block->count)
@@ -331,8 +290,8 @@ void audio_queue_take(AudioQueue *q, float *samples, int count, int64_t now)
     while (done < count && update_flow(q))
         done += take_some(q, samples + (size_t)done * (size_t)q->channels, count - done);
     if (done < count) {
-        begin_stretch(q, 0, 0, 0);
         q->given += count - done;
+        q->run = 0;
     }
     const double from = q->last_gain, to = q->gain;
     q->last_gain = to;

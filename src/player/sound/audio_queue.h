@@ -53,9 +53,8 @@ void audio_queue_gain(AudioQueue *queue, double gain);
 void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_us);
 
 /* Returns nonzero with the audible position; 0 if unknown, so that the clock must run on its own:
- * nothing is audible, underrun, paused, or the device is gone. If that returns, sound resumes where
- * it would be by then. The position decreases only if that of a block is lower than that of the
- * block before. Thread-safe. */
+ * nothing is audible, underrun, paused, the speed has just changed, or the device is gone. If that
+ * returns, sound resumes where it would be by then. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
 /* True if the last block was heard or nothing was started. Thread-safe. */
