@@ -595,7 +595,7 @@ void act_file(Player *p)
 
 void act_dialog(Player *p)
 {
-    if (file_dialog_show(p->dialog) < 0)
+    if (file_dialog_show(&p->dialog) < 0)
         screen_say(p->screen, "Install zenity or kdialog to browse, or drop a file here");
 }
 

@@ -2,21 +2,26 @@
 #ifndef LUMEQ_PLAYER_FILE_DIALOG_H
 #define LUMEQ_PLAYER_FILE_DIALOG_H
 
-#include <stddef.h>
+#include <limits.h>
 
-typedef struct FileDialog FileDialog;
+#include "media/process.h"
 
-/* `wake` is called from a thread when file_dialog_take() has a result. NULL if out of memory. */
-FileDialog *file_dialog_create(void (*wake)(void *opaque), void *opaque);
+/* Starts as {0}. */
+typedef struct FileDialog {
+    Process process; /* pid 0: the dialog is closed */
+    char path[PATH_MAX];
+    size_t length; /* of what the program has printed so far */
+} FileDialog;
 
-/* Shows the dialog unless it is already open. Returns 0, or -1 if no dialog program or thread can
- * be started. */
+/* Shows the dialog unless it is already open. Returns 0, or -1 if no dialog program can be started.
+ */
 int file_dialog_show(FileDialog *dialog);
 
-/* Returns 1 with the chosen file's path, once per dialog. */
-int file_dialog_take(FileDialog *dialog, char *path, size_t size);
+/* Call once a turn. Returns the chosen file's path, valid until the next file_dialog_show(), once
+ * per dialog; else NULL. */
+const char *file_dialog_take(FileDialog *dialog);
 
-/* Closes an open dialog. *dialog may be NULL. */
-void file_dialog_free(FileDialog **dialog);
+/* Closes an open dialog. */
+void file_dialog_close(FileDialog *dialog);
 
 #endif

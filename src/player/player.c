@@ -39,9 +39,8 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     stage.wake = player_wake;
     stage.wake_opaque = p;
     p->pointed = -1;
-    p->dialog = file_dialog_create(player_wake, p);
     p->subtitles = subtitle_thread_create(player_wake, p);
-    if (!p->dialog || !p->subtitles)
+    if (!p->subtitles)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (p->options.start) {
         p->screen = *start_window_screen(p->options.start);
@@ -106,8 +105,9 @@ static int follow_user(Player *p, int64_t now, MediaError *error)
         p->controls.settings = p->seen->look.settings;
         screen_touch(p->screen);
     }
-    if (file_dialog_take(p->dialog, p->command.path, sizeof(p->command.path)))
-        playlist_drop(p, p->command.path, 0);
+    const char *chosen = file_dialog_take(&p->dialog);
+    if (chosen)
+        playlist_drop(p, chosen, 0);
     if (p->next.path[0])
         playlist_follow(p);
     screen_show_cursor(p->screen, p->controls.cursor_until, now);
@@ -401,7 +401,8 @@ PlayerState player_state(const Player *p)
 {
     int width, height;
     screen_own_size(p->screen, &width, &height);
-    const double share = 1e-3 / (double)FFMAX(p->shown->measured.totals.count, 1);
+    const Timings *t = &p->shown->measured.timings;
+    const double frame = (double)p->shown->duration / played(p)->speed;
     return (PlayerState){
         .position = p->shown->position,
         .duration = playback_duration(p->playback),
@@ -425,11 +426,11 @@ PlayerState player_state(const Player *p)
         .changing = equalize_stage_is_behind(p->stage),
         .offset = p->shown->measured.offset,
         .screenshots = p->seen->screenshots,
-        .equalize_ms = p->shown->measured.totals.run * share,
-        .upload_ms = p->shown->measured.totals.upload * share,
-        .layers_ms = p->shown->measured.totals.layers * share,
-        .draw_ms = p->shown->measured.totals.draw * share,
-        .latency_frames = p->shown->measured.totals.latency * share * 1e3,
+        .equalize_ms = t->run * 1e-3,
+        .upload_ms = t->upload * 1e-3,
+        .layers_ms = t->layers * 1e-3,
+        .draw_ms = t->draw * 1e-3,
+        .latency_frames = frame > 0 ? t->latency / frame : 0,
         .delay_ms = delay_mean(&p->shown->measured.delay),
         .delay_95_ms = delay_share(&p->shown->measured.delay, 0.95),
         .delay_most_ms = (double)p->shown->measured.delay.most * 1e-3,
@@ -461,7 +462,7 @@ void player_close(Player **player)
         playlist_note_position(p);
     if (p->stage)
         equalize_stage_stop(p->stage);
-    file_dialog_free(&p->dialog);
+    file_dialog_close(&p->dialog);
     showing_free(&p->showing);
     playback_close(&p->next.playback);
     playback_close(&p->playback);

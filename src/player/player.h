@@ -40,7 +40,7 @@ typedef struct PlayerState {
     int changing;        /* nonzero: the current frame is being redone with new settings */
     int64_t offset;      /* picture minus sound at the last frame; AV_NOPTS_VALUE: no sound */
     int64_t screenshots; /* screenshots written */
-    /* Means over the frames played. */
+    /* Means over the last frames. */
     double equalize_ms;    /* the whole equalize stage */
     double upload_ms;      /* into textures */
     double layers_ms;      /* drawing panel and text on the CPU and uploading them */

@@ -46,7 +46,7 @@ struct Player {
     const ScreenState *seen;
     const Shown *shown;
 
-    FileDialog *dialog;
+    FileDialog dialog;
     int64_t pointed; /* position under the mouse on the seek bar; -1: the mouse is elsewhere */
     Controls controls;
     Command command;   /* the command in progress */

@@ -54,26 +54,17 @@ static void note_time(double *mean, double us)
 
 static void note_drawing(Showing *s, const Playback *b, int64_t now)
 {
-    const PlaybackState *is = playback_state(b);
     const ScreenState *screen = screen_state(s->screen);
     const Decoded *decoded = &s->frame->decoded;
     Timings *timings = &s->shown.measured.timings;
-    Totals *totals = &s->shown.measured.totals;
-    note_time(&timings->view, screen->upload_us + screen->draw_us);
+    note_time(&timings->draw, screen->draw_us);
     note_time(&timings->layers, screen->layers_us);
-    if (is->paused || decoded->preview)
+    if (playback_state(b)->paused || decoded->preview)
         return;
-    const double latency = (double)(now - decoded->decoded_at);
     if (decoded->captured_at != AV_NOPTS_VALUE)
         delay_note(&s->shown.measured.delay, now - decoded->captured_at);
-    note_time(&timings->latency, latency);
-    totals->count++;
-    totals->run += s->frame->equalize_us;
-    totals->upload += screen->upload_us;
-    totals->layers += screen->layers_us;
-    totals->draw += screen->draw_us;
-    if (s->shown.duration > 0)
-        totals->latency += latency * is->speed / (double)s->shown.duration;
+    note_time(&timings->run, s->frame->equalize_us);
+    note_time(&timings->latency, (double)(now - decoded->decoded_at));
 }
 
 static void note_rate(Showing *s, int64_t now)
@@ -154,7 +145,7 @@ static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
     Timings *t = &s->shown.measured.timings;
     note_time(&t->decode, next->decoded.decode_us);
     note_time(&t->equalize, next->stats.equalize_us);
-    note_time(&t->fill, screen_state(s->screen)->upload_us);
+    note_time(&t->upload, screen_state(s->screen)->upload_us);
     return ret;
 }
 
@@ -192,7 +183,7 @@ static void drop_first(Playback *b)
 
 static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaError *error)
 {
-    const int64_t lead = (int64_t)s->shown.measured.timings.fill + LEAD_US;
+    const int64_t lead = (int64_t)s->shown.measured.timings.upload + LEAD_US;
     int64_t until, due;
     SyncAction action;
     do {

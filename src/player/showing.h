@@ -15,21 +15,14 @@ typedef struct Showing Showing;
 /* Times in microseconds, each the mean over the last frames. */
 typedef struct Timings {
     double decode, equalize;
-    double fill;    /* uploading for drawing */
-    double view;    /* uploading for drawing, and drawing */
+    double run; /* the whole equalize stage */
+    double upload, draw;
     double layers;  /* the panel and text */
     double latency; /* from the decoder to the screen */
 } Timings;
 
-/* Sums over all played frames; see PlayerState. */
-typedef struct Totals {
-    int64_t count;
-    double run, upload, layers, draw, latency;
-} Totals;
-
 typedef struct Measured {
     Timings timings;
-    Totals totals;
     double rate;    /* frames per second, over about the last second */
     Delay delay;    /* live pictures: age of frames when they were shown */
     int64_t offset; /* between picture and sound; AV_NOPTS_VALUE: no sound */

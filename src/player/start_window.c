@@ -21,7 +21,7 @@
 struct StartWindow {
     PlayerOptions options;
     Screen *screen;
-    FileDialog *dialog;
+    FileDialog dialog;
     Uint32 wake_event;
     double scale; /* of text, by the options */
     char line[512];
@@ -67,9 +67,6 @@ static void toggle_keys(StartWindow *w)
 static int open_all(StartWindow *w, MediaError *error)
 {
     const ScreenOptions screen = {&w->options, prompt, wake, w};
-    w->dialog = file_dialog_create(wake, w);
-    if (!w->dialog)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
     const int ret = screen_open(&w->screen, &screen, NULL, error);
     if (ret < 0)
         return ret;
@@ -126,7 +123,7 @@ static void follow(StartWindow *w, const Command *command)
         toggle_keys(w);
     else if (act == act_look && command->which == LOOK_SETTINGS)
         start_window_say(w, "Tab shows the settings once a video is open");
-    else if (act == act_dialog && file_dialog_show(w->dialog) < 0)
+    else if (act == act_dialog && file_dialog_show(&w->dialog) < 0)
         start_window_say(w, "Install zenity or kdialog to browse, or drop a file here");
     screen_touch(w->screen);
 }
@@ -135,11 +132,11 @@ int start_window_turn(StartWindow *w, MediaError *error)
 {
     int64_t wait = TURN_US;
     Command command;
-    char path[PATH_MAX];
     while (!w->over && controls_next(&w->controls, clock_now(), &command))
         follow(w, &command);
-    if (file_dialog_take(w->dialog, path, sizeof(path)))
-        choose(w, path);
+    const char *chosen = file_dialog_take(&w->dialog);
+    if (chosen)
+        choose(w, chosen);
     screen_follow(w->screen);
     const int64_t now = clock_now();
     const ScreenContent content = {.words = "", .notice = w->line[0] ? w->line : NULL};
@@ -172,7 +169,7 @@ void start_window_close(StartWindow **window)
     StartWindow *w = *window;
     if (!w)
         return;
-    file_dialog_free(&w->dialog);
+    file_dialog_close(&w->dialog);
     screen_close(&w->screen);
     file_list_clear(&w->chosen);
     free(w);

@@ -199,7 +199,8 @@ void status_rows(const Player *p, StatusRows *r)
     add(r, "decode", "%.2f ms", t->decode * 1e-3);
     add(r, "equalize", "%.2f ms%s", t->equalize * 1e-3,
         screen_takes_device(p->screen) ? " (the picture stays on the GPU)" : "");
-    add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
+    add(r, "draw", "%.2f ms, panel and text %.2f ms", (t->upload + t->draw) * 1e-3,
+        t->layers * 1e-3);
     if (frame > 0)
         add(r, "latency", "%.0f ms from decoder to screen, %.1f frames", latency * 1e-3,
             latency / frame);

@@ -1,31 +1,8 @@
 /* An equalizer that blocks: the window keeps responding, and shows the result once there is one. */
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "fake_gpu.h"
-#include "player/clock.h"
 #include "session.h"
-
-/* Stops the player's clock (--wrap) at this time, if not 0. */
-static _Atomic int64_t standing;
-int64_t __real_clock_now(void);
-int64_t __wrap_clock_now(void);
-
-int64_t __wrap_clock_now(void)
-{
-    const int64_t at = standing;
-    return at ? at : __real_clock_now();
-}
-
-static int swaps; /* how often the window was drawn */
-
-void SDL_GL_SwapWindow(SDL_Window *window)
-{
-    void (*swap)(SDL_Window *);
-    *(void **)&swap = dlsym(RTLD_NEXT, "SDL_GL_SwapWindow");
-    swaps++;
-    swap(window);
-}
 
 static int open_clip(Session *s)
 {
@@ -59,28 +36,6 @@ SESSION_TEST(keys_act, open_clip(s))
     CHECK(session_state(s).changing, "it cannot be seen yet");
     TYPE_UNTIL(s, " ", state.paused);
     CHECK(session_state(s).shown <= shown + 2, "frames come through the gate");
-    gate_set(0);
-    SESSION_UNTIL(s, !state.changing);
-    close_clip(s);
-}
-
-/* The message of a key waits for the picture it changes, but not for long. */
-SESSION_TEST(answers_come_first, open_clip(s))
-{
-    TYPE_UNTIL(s, " ", state.paused);
-    standing = clock_now();
-    int known = -1;
-    while (known != swaps && !s->ended) {
-        known = swaps;
-        session_turns(s, 3);
-    }
-    TYPE_UNTIL(s, "1", BEGINS("Strength"));
-    session_turns(s, 5);
-    CHECK(swaps == known, "the screen was taken by the message");
-    standing += 100000;
-    session_turns(s, 2);
-    CHECK(swaps > known && session_state(s).changing, "the message waits on");
-    standing = 0;
     gate_set(0);
     SESSION_UNTIL(s, !state.changing);
     close_clip(s);

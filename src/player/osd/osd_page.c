@@ -61,24 +61,16 @@ static size_t whole_characters(const char *line, size_t count)
 
 void osd_fit(Text *text, int size, const char *line, int room, char *fitted)
 {
-    const size_t length = strnlen(line, OSD_MAX_LINE - sizeof(ELLIPSIS));
-    const int whole = line[length] == '\0';
-    memcpy(fitted, line, length);
-    strcpy(fitted + length, whole ? "" : ELLIPSIS);
-    if (text_width(text, size, fitted) <= room)
-        return;
-    size_t fits = 0, beyond = length;
-    while (fits + 1 < beyond) {
-        const size_t middle = fits + (beyond - fits) / 2;
-        memcpy(fitted, line, middle);
-        strcpy(fitted + whole_characters(line, middle), ELLIPSIS);
-        if (text_width(text, size, fitted) <= room)
-            fits = middle;
-        else
-            beyond = middle;
+    const size_t length = strlen(line);
+    size_t fits = length;
+    for (;;) {
+        snprintf(fitted, OSD_MAX_LINE, "%.*s%s", (int)fits, line, fits < length ? ELLIPSIS : "");
+        const int width = text_width(text, size, fitted);
+        if (width <= room || !fits)
+            return;
+        const size_t about = fits * (size_t)max_int(room, 0) / (size_t)width;
+        fits = whole_characters(line, about < fits ? about : fits - 1);
     }
-    memcpy(fitted, line, fits);
-    strcpy(fitted + whole_characters(line, fits), ELLIPSIS);
 }
 
 /* Widths in multiples of the text height. */

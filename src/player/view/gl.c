@@ -23,18 +23,6 @@ int gl_load(Gl *gl, MediaError *error)
     return 0;
 }
 
-static const char *error_name(GLenum error)
-{
-    switch (error) {
-    case GL_INVALID_ENUM: return "invalid enumerant";
-    case GL_INVALID_VALUE: return "invalid value";
-    case GL_INVALID_OPERATION: return "invalid operation";
-    case GL_INVALID_FRAMEBUFFER_OPERATION: return "invalid framebuffer operation";
-    case GL_OUT_OF_MEMORY: return "out of memory";
-    default: return "unknown error";
-    }
-}
-
 /* A lost context may report an error for ever. */
 #define MAX_ERRORS 16
 
@@ -45,8 +33,8 @@ int gl_check(const Gl *gl, const char *doing, MediaError *error)
         return 0;
     for (int i = 0; i < MAX_ERRORS && gl->GetError() != GL_NO_ERROR; i++)
         continue;
-    return media_fail(error, MEDIA_INPUT, "%s failed: OpenGL says %s (0x%04X)", doing,
-                      error_name(first), first);
+    return media_fail(error, MEDIA_INPUT, "%s failed: OpenGL error 0x%04X%s", doing, first,
+                      first == GL_OUT_OF_MEMORY ? ", out of memory" : "");
 }
 
 /* Mesa's renderers and other known names. */
