@@ -65,7 +65,6 @@ struct Screen {
     PanelMode other_histogram; /* in fullscreen, or in the window: not the current state */
     bool cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
-    bool resized;                  /* the user or window manager changed it */
     bool dirty;                    /* redraw needed */
     int64_t hidden_until;          /* hidden until then unless a picture arrives; 0: visible */
 };
@@ -118,8 +117,10 @@ static PanelText panel_text(const Screen *s)
     return (PanelText){.scale = s->options.player->osd_scale, .density = window_density(s->window)};
 }
 
-static PanelPlace place_panel_in(const Screen *s, int width, int height)
+static PanelPlace place_panel(const Screen *s)
 {
+    int width, height;
+    window_size(s->window, &width, &height);
     const Look *look = &s->state.look;
     const double density = window_density(s->window);
     if (look->histogram != PANEL_OVER)
@@ -129,13 +130,6 @@ static PanelPlace place_panel_in(const Screen *s, int width, int height)
     place.panel.height =
         panel_scope_height(place.panel.width, place.panel.height, panel_text(s), look->scope);
     return place;
-}
-
-static PanelPlace place_panel(const Screen *s)
-{
-    int width, height;
-    window_size(s->window, &width, &height);
-    return place_panel_in(s, width, height);
 }
 
 bool screen_has_room_for_all(const Screen *s)
@@ -265,9 +259,6 @@ Rect screen_to_samples(const Screen *s, Rect part)
     return view_to_samples(s->view, &scene, to_pixels(s, part));
 }
 
-/* The picture fills its area if less than 1/BORDER_PART of each side is left. */
-#define BORDER_PART 50
-
 /* Maximum attempts to find a fitting size; each reduces the error to about a quarter. */
 #define TRIES 16
 
@@ -282,21 +273,10 @@ static bool is_resized(const Screen *s)
            (abs(width - s->given_width) > SAME_UNITS || abs(height - s->given_height) > SAME_UNITS);
 }
 
-/* Remembers the size that the program set. */
-static void note_size(Screen *s)
-{
-    int width, height;
-    window_own_size(s->window, &width, &height);
-    if (width <= 0)
-        return;
-    s->given_width = width;
-    s->given_height = height;
-}
-
 void screen_own_size(const Screen *s, int *width, int *height)
 {
     *width = *height = 0;
-    if (s->resized || is_resized(s))
+    if (is_resized(s))
         window_own_size(s->window, width, height);
 }
 
@@ -323,36 +303,11 @@ static void fit_window(Screen *s, int width, int height)
         share *= FFMIN((double)most_width / across, (double)most_height / down);
     }
     window_resize(s->window, across, down);
-    note_size(s);
-}
-
-/* If the picture fills the window, the window shrinks or grows with the panel and the picture stays
- * as it is. A window with borders was shaped by the user or window manager and keeps its size. So
- * does a fullscreen one, or one without room to grow. */
-static int set_histogram(Screen *s, PanelMode histogram)
-{
-    const PanelPlace before = place_panel(s);
-    const Rect pictures = pictures_in(s, before.picture);
-    const double density = window_density(s->window);
-    const int had = s->state.look.histogram == PANEL_BESIDE && before.panel.width > 0;
-    const int wants = histogram == PANEL_BESIDE;
-    int width = (int)(pictures.width / density), height = (int)(pictures.height / density);
-    s->resized |= is_resized(s);
-    s->state.look.histogram = histogram;
-    if (wants)
-        panel_add_room(&width, &height);
-    const Rect area = before.picture;
-    const int fills = pictures.width > 0 &&
-                      area.width - pictures.width <= area.width / BORDER_PART &&
-                      area.height - pictures.height <= area.height / BORDER_PART;
-    const int changes = had != wants && fills && window_change(s->window, width, height);
-    if (changes)
-        note_size(s);
-    /* The new size may not have taken effect yet. */
-    const PanelPlace now = changes
-                               ? place_panel_in(s, (int)(width * density), (int)(height * density))
-                               : place_panel(s);
-    return histogram == PANEL_OFF || now.panel.width > 0;
+    window_own_size(s->window, &across, &down);
+    if (across > 0) {
+        s->given_width = across;
+        s->given_height = down;
+    }
 }
 
 /* Only the first frame of a photo tells that it is rotated. */
@@ -656,7 +611,8 @@ static void show_panel(Screen *s, const Look *look)
     static const char *const scopes[] = {"histogram", "waveform", "vectorscope", "all scopes"};
     const int moves = look->histogram != s->state.look.histogram;
     s->state.look.scope = look->scope;
-    const int has_room = set_histogram(s, look->histogram);
+    s->state.look.histogram = look->histogram;
+    const int has_room = look->histogram == PANEL_OFF || place_panel(s).panel.width > 0;
     if (moves || !has_room)
         screen_say(s, "Panel: %s%s", has_room ? "" : "no room ", names[look->histogram]);
     else

@@ -163,18 +163,12 @@ static bool has_window_manager(void)
     return type != 0;
 }
 
-/* The usable area of a display; unlimited if unknown. */
-static SDL_Rect usable_part(int display)
-{
-    SDL_Rect usable;
-    if (SDL_GetDisplayUsableBounds(display, &usable) >= 0 && usable.w > 0 && usable.h > 0)
-        return usable;
-    return (SDL_Rect){0, 0, SDL_MAX_SINT16, SDL_MAX_SINT16};
-}
-
+/* The maximum size of a new window; unlimited if the display's usable area is unknown. */
 static void find_most(int display, int *width, int *height)
 {
-    const SDL_Rect usable = usable_part(display);
+    SDL_Rect usable;
+    if (SDL_GetDisplayUsableBounds(display, &usable) < 0 || usable.w <= 0 || usable.h <= 0)
+        usable = (SDL_Rect){0, 0, SDL_MAX_SINT16, SDL_MAX_SINT16};
     *width = (int)(usable.w * DESKTOP_SHARE);
     *height = (int)(usable.h * DESKTOP_SHARE);
 }
@@ -369,35 +363,11 @@ void window_resize(Window *window, int width, int height)
     SDL_SetWindowPosition(window->window, centred, centred);
 }
 
-/* True if the window is fullscreen or maximized. */
-static bool is_whole(const Window *window)
-{
-    return window_is_fullscreen(window) ||
-           (SDL_GetWindowFlags(window->window) & SDL_WINDOW_MAXIMIZED) != 0;
-}
-
-int window_change(Window *window, int width, int height)
-{
-    SDL_Rect room = usable_part(display_of(window));
-    int top = 0, left = 0, bottom = 0, right = 0, x, y;
-    (void)SDL_GetWindowBordersSize(window->window, &top, &left, &bottom, &right); /* or 0 */
-    room = (SDL_Rect){room.x + left, room.y + top, room.w - left - right, room.h - top - bottom};
-    if (is_whole(window) || width > room.w || height > room.h)
-        return 0;
-    SDL_GetWindowPosition(window->window, &x, &y);
-    /* the nearest position that fits the desktop */
-    const int new_x = SDL_max(SDL_min(x, room.x + room.w - width), room.x);
-    const int new_y = SDL_max(SDL_min(y, room.y + room.h - height), room.y);
-    SDL_SetWindowSize(window->window, width, height);
-    if (new_x != x || new_y != y)
-        SDL_SetWindowPosition(window->window, new_x, new_y);
-    return 1;
-}
-
 void window_own_size(const Window *window, int *width, int *height)
 {
     *width = *height = 0;
-    if (!is_whole(window))
+    if (!window_is_fullscreen(window) &&
+        !(SDL_GetWindowFlags(window->window) & SDL_WINDOW_MAXIMIZED))
         SDL_GetWindowSize(window->window, width, height);
 }
 

@@ -43,10 +43,6 @@ void window_most(const Window *window, int *width, int *height);
 /* Resizes and centres a new window that the user has not touched yet. No effect in fullscreen. */
 void window_resize(Window *window, int width, int height);
 
-/* Resizes a window in use and keeps its upper left corner if the desktop has room. Returns 0 and
- * changes nothing if it is fullscreen or maximized or would not fit. */
-int window_change(Window *window, int width, int height);
-
 /* Its size in desktop units; 0 x 0 if fullscreen or maximized. */
 void window_own_size(const Window *window, int *width, int *height);
 

@@ -90,26 +90,6 @@ class Window(WindowCase):
     def picture_is_seen(self):
         return self.share(self.grab(), WIDTH // 2 - 150, WIDTH // 2, lambda r, g, b: r > 30) > 0.2
 
-    def test_the_window_follows_the_panel(self):
-        """Only while the picture fills the window: another shape, set by the user, is kept."""
-        process = self.play(SMALL, "--loop")
-        window = self.window(process)
-        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
-        width, height = self.size(window)
-        without = [height * 16 // 9, height]
-        has_shape = lambda shape: wait_for(lambda: max(abs(a - b) for a, b in zip(self.size(window), shape)) <= 2)
-        self.assertGreater(width, without[0] + 200)
-        self.key("P")
-        self.assertTrue(has_shape(without), "%s, not %s" % (self.size(window), without))
-        self.key("P")
-        self.assertTrue(has_shape([width, height]), "%s, not %s" % (self.size(window), [width, height]))
-        self.xdotool("windowsize", "--sync", window, 900, 300)
-        before = self.grab()
-        self.key("P")
-        self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.1), "nothing has changed")
-        self.assertEqual(self.size(window), [900, 300])
-        self.quits(process)
-
     def test_fullscreen_without_a_window_manager(self):
         """The window covers the screen by itself, with the option or the key, and returns to its place."""
         for options in ((), ("--fullscreen",)):
