@@ -16,16 +16,6 @@ static int64_t bytes_of(const SubtitleEvent *event)
     return bytes;
 }
 
-/* Drops an event. The next drawing tells whether it should have been visible. */
-static void forget(SubtitleImages *s, SubtitleEvent *event)
-{
-    if (event->bitmap_count && (!s->forgot || event->end > s->forgotten)) {
-        s->forgot = 1;
-        s->forgotten = event->end;
-    }
-    subtitle_event_free(event);
-}
-
 void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
 {
     int64_t bytes = bytes_of(event);
@@ -37,7 +27,7 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
     }
     while (s->count && (s->count == SUBTITLE_IMAGES_KEPT || bytes > SUBTITLE_BUDGET)) {
         bytes -= bytes_of(&s->events[0]); /* drop the oldest */
-        forget(s, &s->events[0]);
+        subtitle_event_free(&s->events[0]);
         memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
         s->is_gone |= s->drawn == 1;
         if (s->drawn > 0)
@@ -46,7 +36,7 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
     if (event->bitmap_count && bytes <= SUBTITLE_BUDGET)
         s->events[s->count++] = *event;
     else
-        forget(s, event);
+        subtitle_event_free(event);
     *event = (SubtitleEvent){0};
 }
 
@@ -187,7 +177,6 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
     const int moved =
         shown && (!rect_same(s->place.picture, p) || s->place.covered != place->covered);
     const int changed = shown != s->drawn || s->is_gone || moved;
-    s->left_out |= s->forgot && position < s->forgotten;
     if (changed && shown)
         draw_event(s, &s->events[shown - 1], p);
     else if (changed)
@@ -200,18 +189,6 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
     const int lowest = p.y + p.height - place->covered - overlay->canvas.height;
     overlay->y = min_int(overlay->y, max_int(lowest, p.y));
     return changed;
-}
-
-const char *subtitle_images_trouble(const SubtitleImages *s)
-{
-    return s->left_out ? SUBTITLE_LEFT_OUT : NULL;
-}
-
-void subtitle_images_reset(SubtitleImages *s)
-{
-    const int left_out = s->left_out;
-    subtitle_images_free(s);
-    s->left_out = left_out;
 }
 
 void subtitle_images_free(SubtitleImages *s)

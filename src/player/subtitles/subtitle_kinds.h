@@ -13,11 +13,8 @@ typedef struct SubtitlesPlace {
     int covered; /* rows at the picture's bottom that are covered; subtitles move above them */
 } SubtitlesPlace;
 
-/* Memory limit of the selected track in bytes: pending subtitles, and libass's bitmaps of all
- * visible lines. Enough for hundreds of ordinary HD lines, or two that cover a 4K picture, or eight
- * full HD bitmaps. */
+/* Memory limit of the selected track's pending subtitles in bytes: eight full HD bitmaps. */
 #define SUBTITLE_BUDGET ((int64_t)64 << 20)
-#define SUBTITLE_LEFT_OUT "too many subtitles for the memory limit: some are left out"
 
 /* ---- text ---- */
 
@@ -51,9 +48,6 @@ typedef struct SubtitleImages {
     int count;
     int drawn;            /* 1-based index of the event in the overlay; 0: none */
     int is_gone;          /* the drawn event was dropped */
-    int forgot;           /* an event was dropped */
-    int64_t forgotten;    /* end of the last dropped event */
-    int left_out;         /* a dropped event should have been visible */
     SubtitlesPlace place; /* drawn for this place */
     Overlay overlay;      /* owned */
 } SubtitleImages;
@@ -65,12 +59,6 @@ void subtitle_images_add(SubtitleImages *images, SubtitleEvent *event);
 /* See subtitles_draw(). */
 int subtitle_images_draw(SubtitleImages *images, int64_t position, const SubtitlesPlace *place,
                          Overlay *overlay);
-
-/* See subtitles_trouble(). */
-const char *subtitle_images_trouble(const SubtitleImages *images);
-
-/* Drops all events. */
-void subtitle_images_reset(SubtitleImages *images);
 
 /* Frees everything; leaves it empty. */
 void subtitle_images_free(SubtitleImages *images);

@@ -13,14 +13,15 @@
 /* Duration of text without a known end. */
 #define UNKNOWN_MS 5000
 
-/* Some lines cost libass seconds of CPU time; ordinary ones cost milliseconds. A frame that takes
- * longer ends the subtitles. */
+/* Some lines cost libass seconds of CPU time, or gigabytes, which ass_set_cache_limits() does not
+ * limit; ordinary ones cost milliseconds. A picture that takes more ends the subtitles. So lines
+ * are added to a picture a few at a time. */
 #define MAX_RENDER_MS 2000
-
-/* ass_set_cache_limits() limits neither the visible lines nor the text of all events. So new lines
- * are added to a picture a few at a time, and its memory is checked. */
-#define TEXT_BYTES (SUBTITLE_BUDGET / 2)
+#define MAX_PICTURE_BYTES (2 * SUBTITLE_BUDGET)
 #define STEP 16
+
+/* Limit of the text of all events. */
+#define TEXT_BYTES (SUBTITLE_BUDGET / 2)
 
 /* Style of plain text, relative to the picture's height. */
 #define PLAIN_SIZE (1 / 18.0)
@@ -31,15 +32,15 @@
 
 struct SubtitleText {
     ASS_Library *library;
-    ASS_Track *track;   /* visible events */
-    ASS_Track *waiting; /* all other events */
+    ASS_Track *track;
     int plain;
     ASS_Renderer *renderer;
     int lacks_font;
 
     int64_t text_bytes; /* text of all events */
     int left_out;       /* true if an event was dropped */
-    int too_slow;       /* subtitles have ended */
+    int visible;        /* lines of the last picture */
+    int ended;          /* a picture took too much time or memory */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
 };
@@ -126,11 +127,9 @@ int subtitle_text_open(SubtitleText **text, const Source *source, const char *he
         return -1;
     t->plain = plain;
     t->library = ass_library_open();
-    if (t->library) {
+    if (t->library)
         t->track = make_track(t, header);
-        t->waiting = make_track(t, header);
-    }
-    if (t->track && t->waiting && find_fonts(t, source) == 0)
+    if (t->track && find_fonts(t, source) == 0)
         return 0;
     subtitle_text_close(text);
     return -1;
@@ -154,7 +153,7 @@ void subtitle_text_add(SubtitleText *t, const SubtitleEvent *event)
             continue;
         }
         t->text_bytes = bytes;
-        ass_process_chunk(t->waiting, event->lines[i], (int)length, start, duration);
+        ass_process_chunk(t->track, event->lines[i], (int)length, start, duration);
     }
 }
 
@@ -165,91 +164,48 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-static bool is_seen(const ASS_Event *event, long long now)
+/* Sets the number of events so that at most `most` of them are shown. Returns how many are. */
+static int limit_events(ASS_Track *track, int all, long long now, int most)
 {
-    return event->Start <= now && now < event->Start + event->Duration;
-}
-
-/* Takes ownership of the event. Returns -1 if out of memory. */
-static int append(ASS_Track *track, const ASS_Event *event)
-{
-    const int i = ass_alloc_event(track);
-    if (i < 0)
-        return -1;
-    track->events[i] = *event;
-    return 0;
-}
-
-/* Moves the events that are shown at `now`, or the others, to the end of another track. */
-static void move_events(ASS_Track *from, ASS_Track *to, long long now, int seen)
-{
-    int left = 0;
-    for (int i = 0; i < from->n_events; i++) {
-        const ASS_Event *event = &from->events[i];
-        if (is_seen(event, now) != seen || append(to, event) < 0)
-            from->events[left++] = *event;
+    int visible = 0, i = 0;
+    for (; i < all; i++) {
+        const ASS_Event *event = &track->events[i];
+        const int seen = event->Start <= now && now < event->Start + event->Duration;
+        if (seen && visible == most)
+            break;
+        visible += seen;
     }
-    from->n_events = left;
+    track->n_events = i;
+    return visible;
 }
 
-static void leave_out(SubtitleText *t, int begin, int end)
-{
-    for (int i = begin; i < end; i++)
-        ass_free_event(t->track, i);
-    t->left_out |= begin < end;
-}
-
-/* Draws the track's events. The first `fits` were in the last frame, and may have grown. The others
- * are added in steps until the memory is used up; lines that do not fit are dropped. */
-static const ASS_Image *render_steps(SubtitleText *t, long long now, int fits, int *changed)
-{
-    const long long begun = processor_ms();
-    int step = STEP, count = t->track->n_events, renders = 0, too_large;
-    const ASS_Image *images;
-    do {
-        t->track->n_events = count - fits > step ? fits + step : count;
-        images = ass_render_frame(t->renderer, t->track, now, changed);
-        renders++;
-        int64_t bytes = t->text_bytes;
-        for (const ASS_Image *image = images; image; image = image->next)
-            bytes += (int64_t)image->stride * image->h;
-        too_large = bytes > SUBTITLE_BUDGET;
-        const int added = t->track->n_events - fits;
-        if (!too_large) {
-            fits += added;
-        } else if (!added) { /* they have grown: find those that fit */
-            fits = 0;
-            step = STEP;
-        } else if (added > 1) {
-            step = added / 2;
-        } else {
-            leave_out(t, fits, count);
-            count = fits;
-        }
-        t->too_slow = processor_ms() - begun > MAX_RENDER_MS;
-    } while (fits < count && !t->too_slow);
-    t->track->n_events = count;
-    if (too_large && !t->too_slow) {
-        images = ass_render_frame(t->renderer, t->track, now, changed);
-        renders++;
-    }
-    *changed |= renders > 1 || t->too_slow; /* libass compares with the previous call */
-    return t->too_slow ? NULL : images;
-}
-
+/* Begins with as many lines as the last picture had, and adds the others in steps. */
 static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int *changed)
 {
-    move_events(t->track, t->waiting, now, 0);
-    const int shown = laid_out ? 0 : t->track->n_events;
-    move_events(t->waiting, t->track, now, 1);
-    return render_steps(t, now, shown, changed);
+    const long long begun = processor_ms();
+    const int all = t->track->n_events;
+    int most = laid_out ? 0 : t->visible, renders = 0;
+    const ASS_Image *images;
+    do {
+        int64_t bytes = t->text_bytes;
+        most += STEP;
+        t->visible = limit_events(t->track, all, now, most);
+        images = ass_render_frame(t->renderer, t->track, now, changed);
+        renders++;
+        for (const ASS_Image *image = images; image; image = image->next)
+            bytes += (int64_t)image->stride * image->h;
+        t->ended = bytes > MAX_PICTURE_BYTES || processor_ms() - begun > MAX_RENDER_MS;
+    } while (t->track->n_events < all && !t->ended);
+    t->track->n_events = all;
+    *changed |= renders > 1 || t->ended; /* libass compares with the previous call */
+    return t->ended ? NULL : images;
 }
 
 int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *place,
                        Overlay *overlay)
 {
     *overlay = t->overlay;
-    if (t->too_slow)
+    if (t->ended)
         return 0;
     const Rect before = t->place.picture, picture = place->picture;
     const int laid_out = before.width != picture.width || before.height != picture.height ||
@@ -288,10 +244,10 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
 
 const char *subtitle_text_trouble(const SubtitleText *t)
 {
-    if (t->too_slow)
-        return "these subtitles take too long to draw: they are turned off";
+    if (t->ended)
+        return "these subtitles take too much time or memory to draw: they are turned off";
     if (t->left_out)
-        return SUBTITLE_LEFT_OUT;
+        return "too many subtitles for the memory limit: some are left out";
     return t->lacks_font ? "no font found: text subtitles are not shown" : NULL;
 }
 
@@ -302,8 +258,6 @@ void subtitle_text_close(SubtitleText **text)
         return;
     if (t->track)
         ass_free_track(t->track);
-    if (t->waiting)
-        ass_free_track(t->waiting);
     if (t->renderer)
         ass_renderer_done(t->renderer);
     if (t->library)

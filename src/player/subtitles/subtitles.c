@@ -55,7 +55,7 @@ void subtitles_reset(Subtitles *s)
 {
     if (s->decoder)
         subtitle_decoder_flush(s->decoder);
-    subtitle_images_reset(&s->images);
+    subtitle_images_free(&s->images);
 }
 
 int subtitles_draw(Subtitles *s, int64_t position, const SubtitlesPlace *place, Overlay *overlay)
@@ -77,7 +77,7 @@ const char *subtitles_trouble(const Subtitles *s)
 {
     if (s->error.text[0])
         return s->error.text;
-    return s->text ? subtitle_text_trouble(s->text) : subtitle_images_trouble(&s->images);
+    return s->text ? subtitle_text_trouble(s->text) : NULL;
 }
 
 void subtitles_close(Subtitles **subtitles)
