@@ -99,16 +99,13 @@ int bench_copies(double *us, int device, size_t size, double seconds)
 #define MAX_PIECES 1024
 
 /* Queues the work of a piece on the stream, which is being captured: it must not wait or allocate.
- * If it uses other streams, it must join them with this one after the last piece, or after each
- * piece if pieces are alone. */
+ */
 typedef cudaError_t Work(void *data, int piece, cudaStream_t stream);
 
 typedef struct Replay {
     Work *work;
     void *data; /* for work() */
     int pieces;
-    int alone; /* a piece begins after the one before has finished; else kernels may overlap if
-                * their launch allows it */
 } Replay;
 
 /* Microseconds per piece: the median of the replays, and the distance of their quartiles. */
@@ -122,11 +119,6 @@ typedef struct Time {
 #define WARM_UPS 5
 #define REPLAYS 31
 #define LAUNCHES 4 /* of the graph in a replay */
-
-/* Graphs that take longer than this are replayed less often. */
-#define LONG_US 3e3
-#define LONG_WARM_UPS 2
-#define LONG_REPLAYS 7
 
 typedef struct Timer {
     cudaStream_t stream;
@@ -146,33 +138,15 @@ static cudaError_t count_pieces(int *pieces, int device, size_t size)
     return error;
 }
 
-static cudaError_t capture(cudaGraph_t *graph, const Replay *replay, int first, int count,
-                           cudaStream_t stream)
+static cudaError_t capture(cudaGraph_t *graph, const Replay *replay, cudaStream_t stream)
 {
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error)
         return error;
-    for (int i = first; i < first + count && !error; i++)
+    for (int i = 0; i < replay->pieces && !error; i++)
         error = replay->work(replay->data, i, stream);
     const cudaError_t end = cudaStreamEndCapture(stream, graph);
     return error ? error : end;
-}
-
-/* Makes each piece a child graph, so that each depends on all of the one before. */
-static cudaError_t capture_alone(cudaGraph_t *graph, const Replay *replay, cudaStream_t stream)
-{
-    cudaGraphNode_t last = NULL;
-    cudaError_t error = cudaGraphCreate(graph, 0);
-    for (int i = 0; i < replay->pieces && !error; i++) {
-        cudaGraph_t piece = NULL;
-        const cudaGraphNode_t before = last;
-        error = capture(&piece, replay, i, 1, stream);
-        if (!error)
-            error = cudaGraphAddChildGraphNode(&last, *graph, &before, i > 0, piece);
-        if (piece)
-            cudaGraphDestroy(piece);
-    }
-    return error;
 }
 
 static cudaError_t timer_open(Timer *timer, const Replay *replay)
@@ -183,8 +157,7 @@ static cudaError_t timer_open(Timer *timer, const Replay *replay)
     if (!error)
         error = cudaEventCreate(&timer->end);
     if (!error)
-        error = replay->alone ? capture_alone(&timer->graph, replay, timer->stream)
-                              : capture(&timer->graph, replay, 0, replay->pieces, timer->stream);
+        error = capture(&timer->graph, replay, timer->stream);
     if (!error)
         error = cudaGraphInstantiate(&timer->executable, timer->graph, 0);
     return error;
@@ -229,19 +202,14 @@ static cudaError_t replay_work(Time *time, const Replay *replay)
     Timer timer = {0};
     double times[WARM_UPS + REPLAYS];
     cudaError_t error = timer_open(&timer, replay);
-    if (!error)
-        error = time_once(&timer, &times[0]);
-    const int is_long = !error && times[0] > LONG_US;
-    const int warm_ups = is_long ? LONG_WARM_UPS : WARM_UPS;
-    const int replays = is_long ? LONG_REPLAYS : REPLAYS;
-    for (int i = 1; i < warm_ups + replays && !error; i++)
+    for (int i = 0; i < WARM_UPS + REPLAYS && !error; i++)
         error = time_once(&timer, &times[i]);
     timer_close(&timer);
     if (error)
         return error;
-    double *const counted = times + warm_ups;
-    time->us = bench_median(counted, replays) / replay->pieces; /* sorts */
-    time->spread_us = (counted[replays * 3 / 4] - counted[replays / 4]) / replay->pieces;
+    double *const counted = times + WARM_UPS;
+    time->us = bench_median(counted, REPLAYS) / replay->pieces; /* sorts */
+    time->spread_us = (counted[REPLAYS * 3 / 4] - counted[REPLAYS / 4]) / replay->pieces;
     return cudaSuccess;
 }
 
@@ -291,7 +259,7 @@ static cudaError_t measure_bandwidth(double *gb_s)
     uint8_t *memory = NULL;
     Time time;
     cudaError_t error = cudaMalloc((void **)&memory, 2 * LARGE_COPY);
-    const Replay replay = {copy_large, memory, 1, 0};
+    const Replay replay = {copy_large, memory, 1};
     if (error == cudaErrorMemoryAllocation)
         return cudaGetLastError(), cudaSuccess; /* not measured; clears the error */
     if (!error)
@@ -386,15 +354,11 @@ static cudaError_t fetch(const HistogramGpu *g, uint32_t *counts, int piece)
 /* Times the strategy. Every piece must have the same counts as the first run afterwards. */
 static int time_strategy(HistogramGpu *g, HistogramResult *r)
 {
-    Time queued = {NAN, NAN}, alone = {NAN, NAN};
-    Replay replay = {work, g, g->pieces, 1};
-    cudaError_t error = replay_work(&alone, &replay);
-    replay.alone = 0;
-    if (!error)
-        error = replay_work(&queued, &replay);
-    r->alone_us = alone.us;
-    r->us = queued.us;
-    r->spread_us = queued.spread_us;
+    Time time = {NAN, NAN};
+    const Replay replay = {work, g, g->pieces};
+    cudaError_t error = replay_work(&time, &replay);
+    r->us = time.us;
+    r->spread_us = time.spread_us;
     for (int i = 0; i < g->pieces && !error; i++) {
         uint32_t counts[HISTOGRAM_MAX_BINS] = {0};
         error = fetch(g, counts, i);
@@ -406,7 +370,7 @@ static int time_strategy(HistogramGpu *g, HistogramResult *r)
 
 int histogram_gpu_run(HistogramGpu *g, HistogramKind kind, int measure, HistogramResult *r)
 {
-    *r = (HistogramResult){NAN, NAN, NAN, {0}};
+    *r = (HistogramResult){NAN, NAN, {0}};
     g->kind = kind;
     cudaError_t error = cudaMemset(g->results->counts, 0xff, sizeof(g->results->counts));
     if (!error)

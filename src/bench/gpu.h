@@ -28,7 +28,6 @@ typedef enum HistogramKind {
 /* Times are medians in microseconds; NAN: not measured. */
 typedef struct HistogramResult {
     double us, spread_us;
-    double alone_us; /* each run begins after the one before has finished */
     uint32_t counts[HISTOGRAM_MAX_BINS];
 } HistogramResult;
 

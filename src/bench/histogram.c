@@ -94,7 +94,6 @@ enum {
     CONTENT,
     TIME,
     NOISE,
-    ALONE,
     BANDWIDTH,
     SHARE_COPY,
     SPEEDUP,
@@ -110,7 +109,6 @@ static const BenchColumn columns[COLUMNS] = {
     [CONTENT] = {"content", "content", 9, -1},
     [TIME] = {"time_us", "time us", 11, 2},
     [NOISE] = {"noise_percent", "noise %", 7, 1},
-    [ALONE] = {"alone_us", "alone us", 9, 2},
     [BANDWIDTH] = {"gb_per_s", "GB/s", 8, 2},
     [SHARE_COPY] = {"share_of_copy_percent", "copy%", 6, 1},
     [SPEEDUP] = {"speedup", "speedup", 8, 2},
@@ -133,7 +131,6 @@ static void print_row(const Run *run, HistogramKind kind, const char *strategy,
     values[CONTENT].text = run->content;
     values[TIME].number = r->us;
     values[NOISE].number = 100 * r->spread_us / r->us;
-    values[ALONE].number = r->alone_us;
     values[BANDWIDTH].number = (double)bench_row_size(p) * p->height / r->us / 1e3;
     if (kind >= HISTOGRAM_CUB)
         values[SHARE_COPY].number = 100 * values[BANDWIDTH].number / run->copy_gb_s;
@@ -177,7 +174,7 @@ static void count_on_cpu(HistogramResult *r, const BenchPicture *p, HistogramKin
     int count = 0;
     const int runs = 1 + (int)(RUN_US / time_runs(r, p, kind, 1));
     const double start = bench_now_us();
-    r->us = r->spread_us = r->alone_us = NAN;
+    r->us = r->spread_us = NAN;
     if (!measure)
         return;
     while (count < MIN_RUNS || (count < MAX_RUNS && bench_now_us() - start < ENOUGH_US))

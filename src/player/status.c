@@ -49,10 +49,6 @@ void status_bar(const Player *p, OsdBar *bar)
     memset(bar, 0, sizeof(*bar)); /* it is compared with memcmp() */
     bar->position = FFMAX(player_position(p), 0) / part * part;
     bar->duration = can_seek ? playback_duration(p->playback) : 0;
-    if (p->files.count > 1 && p->files.at >= 0) {
-        bar->file = p->files.at + 1;
-        bar->files = p->files.count;
-    }
     bar->from = p->wanted.from;
     bar->to = p->wanted.to;
     bar->paused = b->paused;

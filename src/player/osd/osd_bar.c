@@ -1,7 +1,5 @@
 #include "player/osd/osd_parts.h"
 
-#include <string.h>
-
 /* In multiples of the text height. */
 #define HEIGHT 2.2
 #define PADDING 0.8
@@ -19,22 +17,6 @@ static int time_width(const OsdBar *bar, int size)
     return text_room(size, most >= INT64_C(3600000000) ? 7 : 5);
 }
 
-/* Writes "2/5", or "" for a single file. */
-static void file_text(const OsdBar *bar, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (bar->files > 0)
-        snprintf(text, size, "%d/%d", bar->file, bar->files);
-}
-
-/* Including the gap after it. */
-static int file_width(const OsdBar *bar, int size)
-{
-    char text[32];
-    file_text(bar, text, sizeof(text));
-    return text[0] ? text_room(size, (int)strlen(text)) + (int)(PADDING * size) : 0;
-}
-
 OsdBarPlaces osd_bar_places(const OsdBar *bar, Rect area, int margin, int size)
 {
     const int padding = (int)(PADDING * size), height = (int)(HEIGHT * size);
@@ -42,7 +24,7 @@ OsdBarPlaces osd_bar_places(const OsdBar *bar, Rect area, int margin, int size)
     OsdBarPlaces p = {.all = {area.x + margin, area.y + area.height - margin - height,
                               area.width - 2 * margin, height}};
     p.button = (Rect){p.all.x, p.all.y, 2 * padding + size, height};
-    int left = p.button.x + p.button.width + file_width(bar, size) + time + padding;
+    int left = p.button.x + p.button.width + time + padding;
     int right = p.all.x + p.all.width - padding;
     const int buttons = 2 * (size + padding);
     if (right - buttons - 2 * time - 2 * padding - left >= least) {
@@ -151,13 +133,9 @@ static void draw_marks(const Canvas *canvas, const OsdBar *bar, const OsdBarPlac
 
 static void write_times(const OsdBar *bar, const OsdBarPlaces *p, int size, Text *text)
 {
-    char time[32], file[32];
+    char time[32];
     const int room = time_width(bar, size), y = p->all.height / 2;
-    const int begin = p->button.x + p->button.width - p->all.x;
-    const int left = begin + file_width(bar, size);
-    file_text(bar, file, sizeof(file));
-    if (file[0])
-        text_add(text, begin, y, TEXT_LEFT, size, OSD_DIM, left - begin, file);
+    const int left = p->button.x + p->button.width - p->all.x;
     osd_time(bar->position, time, sizeof(time));
     text_add(text, left, y, TEXT_LEFT, size, OSD_BRIGHT, room, time);
     osd_time(bar->duration, time, sizeof(time));

@@ -84,7 +84,6 @@ static inline void osd_time(int64_t us, char *text, size_t size)
 /* The bar's content. Times are microseconds. */
 typedef struct OsdBar {
     int64_t position, duration; /* duration 0: unknown, no seek bar */
-    int file, files;            /* number of the current file and of all; files 0: a single file */
     int64_t from, to;           /* repeated section; -1: not set */
     int paused;
     int volume, most, muted; /* in %; most 0: no sound */
