@@ -410,53 +410,6 @@ TEST(caption_wraps_and_is_cut)
     }
 }
 
-/* A plot's name is not cut even if it is wider than the plot, as with large text. */
-TEST(name_of_a_narrow_plot)
-{
-    const int width = 480, height = 790;
-    FREED_BY(text_close) Text *text = NULL;
-    if (text_open(&text) < 0)
-        return;
-    fill_scopes();
-    open_picture(width, height, 0, BINS);
-    picture.data.scope = PANEL_ALL;
-    picture.data.scopes = &scopes;
-    picture.data.text.scale = 2;
-    picture.data.translucent = 1;
-    panel_draw(&picture.data, &picture.canvas, text);
-    const PanelLayout l = panel_layout(width, height, 3, &picture.data);
-    const Rect w = l.waveform;
-    const int name = text_width(text, l.text, "waveform");
-    Rect lit = {0};
-    for (int y = w.y - l.text; y < w.y - 2; y++)
-        for (int x = 0; x < l.vectors.x; x++)
-            if (is_output_bar(x, y))
-                lit = lit.width ? rect_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
-    CHECK(w.width > 0 && name > w.width, "a name of %d above a plot of %d", name, w.width);
-    CHECK(lit.width >= name - 4 && lit.x + lit.width <= w.x + w.width + 1, "%d of %d are seen",
-          lit.width, name);
-}
-
-/* Empty, missing and extreme data. */
-TEST(panel_no_data)
-{
-    open_picture(560, 360, 0, BINS);
-    panel_draw(&picture.data, &picture.canvas, NULL);
-    picture.data = (PanelData){.bins = 2};
-    panel_draw(&picture.data, &picture.canvas, NULL);
-    picture.data = (PanelData){.bins = BINS,
-                               .hist_in = picture.hist_in,
-                               .hist_out = picture.hist_out,
-                               .curve = picture.curve};
-    for (int code = 0; code < BINS; code++) {
-        picture.hist_in[code] = picture.hist_out[code] = UINT32_MAX;
-        picture.curve[code] = code % 2 ? UINT32_MAX : 0;
-    }
-    panel_draw(&picture.data, &picture.canvas, NULL);
-    check_all_opaque(560, 360);
-    CHECK(check_rect_intact(&picture.rect), "wrote outside");
-}
-
 /* ---- laid over a picture ---- */
 
 /* A translucent panel has the same bars, nearly opaque, on a translucent background. */

@@ -103,14 +103,6 @@ FONT_TEST(text_width)
     CHECK(text_width(NULL, SIZE, "0") == 0, "a width without a font");
 }
 
-/* Whatever was added is drawn once. */
-FONT_TEST(text_forgets)
-{
-    CheckRect rect = draw(text, WIDTH, "once");
-    check_rect_free(&rect);
-    CHECK(ink_of(text, WIDTH, "").width <= 0, "drawn again");
-}
-
 /* With a configuration of fontconfig that has no folder of fonts. */
 TEST(text_without_fonts)
 {

@@ -317,36 +317,6 @@ OSD_TEST(osd_recording)
     CHECK(draw(f, OSD_MESSAGE, 2).width > message.width, "its room is not given back");
 }
 
-/* How much of the bar's row is filled. */
-static double filled(const Canvas *canvas)
-{
-    double most = 0;
-    for (int y = canvas->height / 2; y < canvas->height; y++) {
-        int warm = 0, light = 0;
-        for (int x = 0; x < canvas->width; x++) {
-            const uint8_t *p = canvas_pixel(canvas, x, y);
-            warm += p[0] > p[2] + 60;
-            light += p[0] > p[2] + 60 || p[0] > 40;
-        }
-        if (light && (double)warm / light > most)
-            most = (double)warm / light;
-    }
-    return most;
-}
-
-OSD_TEST(osd_bar)
-{
-    static const double shares[] = {0, 0.25, 0.5, 1, 7};
-    for (int i = 0; i < 5; i++) {
-        osd_message(f->osd, 0, "0:01:00 / 0:04:00", shares[i]);
-        draw(f, OSD_MESSAGE, 0);
-        const double share = filled(&f->layer.overlay.canvas);
-        const double expected = shares[i] > 1 ? 1 : shares[i];
-        CHECK(share > expected - 0.02 && share < expected + 0.02, "%.3f instead of %.3f", share,
-              expected);
-    }
-}
-
 /* Rows are copied, and redrawn when they change; the page keeps its width when numbers get shorter.
  */
 OSD_TEST(osd_rows)
@@ -374,24 +344,6 @@ OSD_TEST(osd_rows)
     CHECK(draw(f, OSD_HELP, 5).width, "too many rows hide the page");
     osd_set_rows(f->osd, OSD_MESSAGE, rows, 3);
     CHECK(!draw(f, OSD_MESSAGE, 6).width, "rows as a message");
-}
-
-/* Without a font nothing is drawn, and windows may be of any size. */
-TEST(osd_without_text)
-{
-    FREED_BY(osd_close) Osd *osd = NULL;
-    if (!CHECK(osd_open(&osd) == 0, "not opened"))
-        return;
-    const OsdPlace place = whole_window(1280, 720);
-    osd_message(osd, 0, "message", 0.5);
-    osd_set_rows(osd, OSD_STATISTICS, statistics, STATISTICS);
-    osd_set_rows(osd, OSD_HELP, keys, key_count);
-    for (int part = 0; part < OSD_PARTS; part++) {
-        OsdLayer layer;
-        CHECK(!osd_draw(osd, (OsdPart)part, &place, 1, &layer) && !layer.overlay.canvas.width,
-              "part %d is drawn", part);
-    }
-    CHECK(osd_wait(osd, 1) == INT64_MAX, "waits for something");
 }
 
 OSD_TEST(osd_tiny_windows)

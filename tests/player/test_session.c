@@ -623,46 +623,6 @@ TEST(screenshots)
     screenshots_of(video, picture);
 }
 
-SESSION_TEST(dropped_files_are_played, open_clip(s))
-{
-    SESSION_UNTIL(s, state.position >= 400000);
-    session_drop("/nonexistent/film.mkv");
-    SESSION_UNTIL(s, strstr(state.message, "film.mkv") != NULL);
-    SESSION_UNTIL(s, state.position >= 800000); /* goes on */
-    CHECK(mkfifo(in_folder("pipe.mkv"), 0600) == 0, "no pipe");
-    session_drop(in_folder("pipe.mkv")); /* nothing is ever written to it */
-    SESSION_UNTIL(s, state.position >= 1200000);
-    session_drop(clip());
-    SESSION_UNTIL(s, state.position == 0);
-    SESSION_UNTIL(s, state.position >= 200000);
-}
-
-/* Settings may change during seeks, steps, drops and at the end. */
-SESSION_TEST(settings_at_any_moment, open_at(s, 1 * SECOND))
-{
-    session_type("l");
-    for (int i = 0; i < 16; i++) {
-        if (i == 8)
-            session_type(" "); /* half of it paused */
-        if (i % 4 == 0)
-            session_press(SDLK_RIGHT);
-        else if (i % 4 == 1)
-            session_type(",");
-        else if (i % 4 == 2)
-            session_press(SDLK_UP); /* to the end */
-        else
-            session_drop(clip());
-        session_turns(s, i / 4);
-        session_type("1");
-        session_turns(s, 1);
-        session_type("e");
-        session_type("r");
-        session_turns(s, 1);
-        if (!CHECK(s->ended >= 0, "after %d: %s", i, s->error.text))
-            break;
-    }
-}
-
 /* On a screen of twice the density, panels have twice the pixels, beside a picture and over it. */
 SESSION_TEST(panels_suit_the_screen, open_at(s, 1 * SECOND))
 {

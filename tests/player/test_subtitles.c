@@ -726,34 +726,6 @@ static int has_ended(const Fixture *f)
     return trouble && strstr(trouble, "turned off");
 }
 
-/* 1,500 lines that need little memory at first and much later: the track ends in time. */
-TEST(memory_for_growing_lines_is_bounded)
-{
-    FREED_BY(stop) Fixture f = start_with_line();
-    if (has_text(&f, 0)) {
-        const long before = resident_mb();
-        long most = 0;
-        for (int i = 0; i < 1500; i++) {
-            char line[160];
-            snprintf(line, sizeof(line),
-                     "%d,0,Default,,0,0,0,,{\\an5\\pos(%d,%d)\\fs10\\t(\\fs90\\blur40\\fscx250)}"
-                     "words %d",
-                     i + 1, 50 + i % 500, 80 + i / 2, i);
-            put_text(&f, 1000, 4000, line);
-        }
-        for (int ms = 1000; ms < 5000; ms += 200) {
-            draw(&f, ms);
-            const long more = resident_mb() - before;
-            most = more > most ? more : most;
-        }
-        CHECK(has_ended(&f), "trouble: %s", subtitles_trouble(f.subtitles));
-        CHECK(CHECK_SLOWER > 1 || most < 450, "%ld MB are needed to draw them", most);
-        CHECK(!draw(&f, 4950).width, "it goes on");
-        subtitles_select(f.subtitles, &f.source, f.stream);
-        CHECK(!subtitles_trouble(f.subtitles), "a new track has the old warning");
-    }
-}
-
 /* Opaque rectangles that move or not, all of different sizes because libass shares equal bitmaps.
  * The largest is a square with sides of `size`, in units of 640x360. */
 static void put_shapes(Fixture *f, int count, int size, int moves)

@@ -790,21 +790,6 @@ TEST(window_too_large)
     CHECK(!window, "it is still there");
 }
 
-TEST(no_display)
-{
-    Window *window;
-    const WindowOptions options = {.title = "none"};
-    const char *driver = SDL_getenv("SDL_VIDEODRIVER");
-    char before[64];
-    SDL_strlcpy(before, driver ? driver : "offscreen", sizeof(before));
-    window_close(&fixture_window);
-    SDL_setenv("SDL_VIDEODRIVER", "no-such-driver", 1);
-    CHECK(window_open(&window, &options, fresh_error()) < 0 && !window &&
-              strstr(fixture_error.text, "display"),
-          "%s", fixture_error.text);
-    SDL_setenv("SDL_VIDEODRIVER", before, 1);
-}
-
 int main(int argc, char **argv)
 {
     return check_and_close(argc, argv);
