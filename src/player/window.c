@@ -28,8 +28,7 @@ struct Window {
     SDL_GLContext context;
     int video_started;
     int awake;
-    int covers;      /* fullscreen without a window manager (X11) */
-    SDL_Rect before; /* its place before that */
+    SDL_Rect before; /* its place before fullscreen */
     void *xlib;
     SDL_threadID thread; /* that opened the window */
     void (*lost)(void *opaque);
@@ -120,49 +119,6 @@ void window_quit(const Window *window, int by_itself)
         window->lost(window->opaque);
 }
 
-/* True if the root window names a window manager's window. Xlib is loaded at run time so that no
- * headers are needed to build. */
-static bool has_window_manager(void)
-{
-    void *(*open_display)(const char *name);
-    unsigned long (*root)(void *display);
-    unsigned long (*atom)(void *display, const char *name, int only_if_there);
-    int (*property)(void *display, unsigned long window, unsigned long name, long offset,
-                    long length, int remove, unsigned long wanted, unsigned long *type, int *format,
-                    unsigned long *count, unsigned long *rest, unsigned char **value);
-    int (*free_data)(void *data);
-    int (*close_display)(void *display);
-    const struct {
-        const char *name;
-        void *function;
-    } functions[] = {{"XOpenDisplay", &open_display}, {"XDefaultRootWindow", &root},
-                     {"XInternAtom", &atom},          {"XGetWindowProperty", &property},
-                     {"XFree", &free_data},           {"XCloseDisplay", &close_display}};
-    void *library = SDL_LoadObject("libX11.so.6");
-    int found = library != NULL;
-    for (size_t i = 0; found && i < SDL_arraysize(functions); i++) {
-        /* copied because C does not convert between data and function pointers */
-        void *function = SDL_LoadFunction(library, functions[i].name);
-        memcpy(functions[i].function, &function, sizeof(function));
-        found = function != NULL;
-    }
-    void *display = found ? open_display(NULL) : NULL;
-    const unsigned long name = display ? atom(display, "_NET_SUPPORTING_WM_CHECK", 1) : 0;
-    unsigned long type = 0, count = 0, rest = 0;
-    unsigned char *value = NULL;
-    int format = 0;
-    if (name && property(display, root(display), name, 0, 1, 0, 0, &type, &format, &count, &rest,
-                         &value) != 0)
-        type = 0;
-    if (value)
-        free_data(value);
-    if (display)
-        close_display(display);
-    if (library)
-        SDL_UnloadObject(library);
-    return type != 0;
-}
-
 /* The maximum size of a new window; unlimited if the display's usable area is unknown. */
 static void find_most(int display, int *width, int *height)
 {
@@ -186,18 +142,6 @@ static void fit_desktop(int display, int *width, int *height)
     *height = SDL_max(*height, MIN_HEIGHT);
 }
 
-/* The display under the mouse, or the first one. */
-static int display_of_mouse(void)
-{
-    SDL_Point at;
-    SDL_Rect bounds;
-    (void)SDL_GetGlobalMouseState(&at.x, &at.y);
-    for (int i = 0; i < SDL_GetNumVideoDisplays(); i++)
-        if (SDL_GetDisplayBounds(i, &bounds) == 0 && SDL_PointInRect(&at, &bounds))
-            return i;
-    return 0;
-}
-
 static void set_attributes(int any_version)
 {
     SDL_GL_ResetAttributes();
@@ -219,41 +163,14 @@ static int display_of(const Window *window)
     return SDL_max(SDL_GetWindowDisplayIndex(window->window), 0);
 }
 
-/* True on X11 without a window manager. SDL would wrongly assume that fullscreen worked. */
-static bool lacks_manager(void)
-{
-    return has_driver("x11") && !has_window_manager();
-}
-
-/* Does the window manager's job: fills the screen, or restores the window. */
-static void cover(Window *w, int covers)
-{
-    SDL_Rect to = w->before;
-    if (covers) {
-        SDL_GetWindowPosition(w->window, &w->before.x, &w->before.y);
-        SDL_GetWindowSize(w->window, &w->before.w, &w->before.h);
-        if (SDL_GetDisplayBounds(display_of(w), &to) < 0)
-            return;
-    }
-    w->covers = covers;
-    SDL_SetWindowBordered(w->window, covers ? SDL_FALSE : SDL_TRUE);
-    SDL_SetWindowSize(w->window, to.w, to.h);
-    SDL_SetWindowPosition(w->window, to.x, to.y);
-}
-
 static int create(Window *w, const WindowOptions *options, int width, int height)
 {
-    const int covers = options->fullscreen && lacks_manager();
-    const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE |
-                         SDL_WINDOW_ALLOW_HIGHDPI |
-                         (options->fullscreen && !covers ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
-    const int centred = (int)SDL_WINDOWPOS_CENTERED_DISPLAY((unsigned)display_of_mouse());
-    w->window = SDL_CreateWindow(options->title ? options->title : "", centred, centred, width,
-                                 height, flags);
+    const Uint32 flags =
+        SDL_WINDOW_OPENGL | SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
+    w->window = SDL_CreateWindow(options->title ? options->title : "", SDL_WINDOWPOS_UNDEFINED,
+                                 SDL_WINDOWPOS_UNDEFINED, width, height, flags);
     if (w->window)
         w->context = SDL_GL_CreateContext(w->window);
-    if (w->context && covers)
-        cover(w, 1);
     return w->context ? 0 : -1;
 }
 
@@ -306,13 +223,15 @@ static int open_all(Window *w, const WindowOptions *options, MediaError *error)
 
     int width = options->width > 0 ? options->width : USUAL_WIDTH;
     int height = options->height > 0 ? options->height : USUAL_HEIGHT;
-    fit_desktop(display_of_mouse(), &width, &height);
+    fit_desktop(0, &width, &height);
     set_attributes(0);
     if (create(w, options, width, height) < 0)
         return fail_version(w, options, error);
     w->lost = options->lost;
     w->opaque = options->opaque;
     w->thread = SDL_ThreadID();
+    if (options->fullscreen && window_set_fullscreen(w, true, error) < 0)
+        return -1;
     if (w->lost && has_driver("x11")) {
         on_x11 = w;
         if (!set_x11_handler(w, lose_x11))
@@ -394,21 +313,34 @@ void window_set_title(Window *window, const char *title)
     SDL_SetWindowTitle(window->window, title);
 }
 
+static void place(Window *window, const SDL_Rect *to, SDL_bool bordered)
+{
+    SDL_SetWindowBordered(window->window, bordered);
+    SDL_SetWindowSize(window->window, to->w, to->h);
+    SDL_SetWindowPosition(window->window, to->x, to->y);
+}
+
 int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error)
 {
-    if (window->covers || (fullscreen && lacks_manager())) {
-        cover(window, fullscreen);
-        return 0;
+    /* without a window manager (X11) the window has to take its place by itself */
+    SDL_Rect *before = &window->before, to = *before;
+    if (fullscreen) {
+        SDL_GetWindowPosition(window->window, &before->x, &before->y);
+        SDL_GetWindowSize(window->window, &before->w, &before->h);
+        if (has_driver("x11") && SDL_GetDisplayBounds(display_of(window), &to) == 0)
+            place(window, &to, SDL_FALSE);
     }
     if (SDL_SetWindowFullscreen(window->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) < 0)
         return media_fail(error, MEDIA_INPUT, "the window cannot %s: %s",
                           fullscreen ? "cover the screen" : "leave fullscreen", SDL_GetError());
+    if (!fullscreen && has_driver("x11"))
+        place(window, before, SDL_TRUE);
     return 0;
 }
 
 bool window_is_fullscreen(const Window *window)
 {
-    return window->covers || (SDL_GetWindowFlags(window->window) & SDL_WINDOW_FULLSCREEN) != 0;
+    return (SDL_GetWindowFlags(window->window) & SDL_WINDOW_FULLSCREEN) != 0;
 }
 
 void window_show_cursor(Window *window, bool shown)
