@@ -313,9 +313,8 @@ void window_set_title(Window *window, const char *title)
     SDL_SetWindowTitle(window->window, title);
 }
 
-static void place(Window *window, const SDL_Rect *to, SDL_bool bordered)
+static void place(Window *window, const SDL_Rect *to)
 {
-    SDL_SetWindowBordered(window->window, bordered);
     SDL_SetWindowSize(window->window, to->w, to->h);
     SDL_SetWindowPosition(window->window, to->x, to->y);
 }
@@ -325,16 +324,20 @@ int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error)
     /* without a window manager (X11) the window has to take its place by itself */
     SDL_Rect *before = &window->before, to = *before;
     if (fullscreen) {
+        int top = 0, left = 0; /* of the frame, which SDL does not know while fullscreen */
         SDL_GetWindowPosition(window->window, &before->x, &before->y);
         SDL_GetWindowSize(window->window, &before->w, &before->h);
+        (void)SDL_GetWindowBordersSize(window->window, &top, &left, NULL, NULL);
+        before->x -= left;
+        before->y -= top;
         if (has_driver("x11") && SDL_GetDisplayBounds(display_of(window), &to) == 0)
-            place(window, &to, SDL_FALSE);
+            place(window, &to);
     }
     if (SDL_SetWindowFullscreen(window->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) < 0)
         return media_fail(error, MEDIA_INPUT, "the window cannot %s: %s",
                           fullscreen ? "cover the screen" : "leave fullscreen", SDL_GetError());
     if (!fullscreen && has_driver("x11"))
-        place(window, before, SDL_TRUE);
+        place(window, before);
     return 0;
 }
 
