@@ -20,9 +20,6 @@
 /* Maximum text height as a share of the window. */
 #define LARGEST_SHARE (1 / 10.0)
 
-/* Share of the height kept free for subtitles if possible. */
-#define SUBTITLES_SHARE 0.2
-
 /* Background opacity: pages must stay readable over anything. */
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
@@ -333,11 +330,8 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
 static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
 {
     const Part *before = &o->parts[OSD_STATISTICS];
-    const Rect limit = below_message(place, place->area);
     const OsdPageStyle style = {
-        .limit = limit,
-        .usual_height = (int)(limit.height + margin(place) - SUBTITLES_SHARE * place->area.height),
-        .easy = scaled(place, 0, EASY_UNITS),
+        .limit = below_message(place, place->area),
         .size = scaled(place, STATISTICS_SHARE, STATISTICS_UNITS),
         .smallest = (int)(SMALLEST_UNITS * place->density),
         .max_columns = 1,

@@ -142,8 +142,6 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
     /* cut lines rather than use tiny text */
     const double across = (style->limit.width - SPARE * columns) / layout.width;
     layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
-    if (style->usual_height)
-        layout.size = fmin(layout.size, fmax(style->usual_height / layout.height, style->easy));
     return layout;
 }
 

@@ -39,13 +39,12 @@ typedef struct OsdPage {
 
 /* Layout of a page. */
 typedef struct OsdPageStyle {
-    Rect limit;         /* the page stays inside */
-    Rect around;        /* centre on this if possible; {0}: top left */
-    int usual_height;   /* preferred maximum height while the text stays easy to read; 0: none */
-    int size;           /* preferred text height */
-    int easy, smallest; /* smallest comfortable and smallest readable text height */
-    int max_columns;    /* maximum columns of rows */
-    int alpha;          /* of the background */
+    Rect limit;      /* the page stays inside */
+    Rect around;     /* centre on this if possible; {0}: top left */
+    int size;        /* preferred text height */
+    int smallest;    /* readable text height */
+    int max_columns; /* maximum columns of rows */
+    int alpha;       /* of the background */
     Colour name, value;
     int min_width; /* minimum width of the page if it fits */
 } OsdPageStyle;
