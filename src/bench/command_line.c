@@ -137,13 +137,6 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
     return 0;
 }
 
-BenchFormat bench_format(const BenchCommon *common)
-{
-    if (common->csv)
-        return BENCH_CSV;
-    return common->json ? BENCH_JSON : BENCH_TABLE;
-}
-
 int bench_read_choice(const char *text, const char *choices)
 {
     const size_t length = strlen(text);

@@ -40,14 +40,13 @@ typedef struct BenchOption {
 
 /* Options that several commands share; the options of each command begin with it. */
 typedef struct BenchCommon {
-    int csv, json;
+    int csv;
     int64_t seed;
 } BenchCommon;
 
 /* The last rows of option tables. */
 #define BENCH_FORMAT_OPTIONS                                                                       \
     {"--csv", NULL, "print comma-separated values", BENCH_STORE(FLAG, BenchCommon, csv)},          \
-        {"--json", NULL, "print a JSON object per line", BENCH_STORE(FLAG, BenchCommon, json)},    \
     {                                                                                              \
         0                                                                                          \
     }
@@ -56,8 +55,6 @@ typedef struct BenchCommon {
  * the help, or -1 after one sentence on stderr. */
 int bench_arguments(const char *command, const BenchOption *table, void *options, int argc,
                     char **argv);
-
-BenchFormat bench_format(const BenchCommon *common);
 
 /* Prints "lumeq-bench COMMAND: sentence" to stderr. Returns -1. */
 int bench_refuse(const char *command, const char *format, ...)

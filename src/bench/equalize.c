@@ -646,7 +646,7 @@ int bench_equalize(int argc, char **argv)
         return 1;
     o.backend[0] |= !o.backends;
     o.backend[1] = has_gpu;
-    const BenchReport report = {bench_format(&p->common), columns, EQUALIZE_COLUMNS};
+    const BenchReport report = {p->common.csv, columns, EQUALIZE_COLUMNS};
     bench_report_begin(&report, bench_command_line(argc, argv), has_gpu ? gpu : NULL);
     for (int i = 0; i < p->sizes; i++)
         for (int k = 0; k < p->contents; k++) {

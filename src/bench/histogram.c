@@ -78,8 +78,6 @@ static int read_options(HistogramOptions *o, int argc, char **argv)
     const int ret = bench_arguments("histogram", bench_histogram_options, o, argc, argv);
     if (ret > 0)
         print_notes();
-    if (ret == 0 && o->pictures.common.csv && o->pictures.common.json)
-        return bench_refuse("histogram", "--csv and --json exclude each other");
     return ret;
 }
 
@@ -259,7 +257,7 @@ int bench_histogram(int argc, char **argv)
                                      sizeof(gpu));
     if (run.has_gpu < 0)
         return 1;
-    run.report = (BenchReport){bench_format(&p->common), columns, COLUMNS};
+    run.report = (BenchReport){p->common.csv, columns, COLUMNS};
     bench_report_begin(&run.report, bench_command_line(argc, argv), *gpu ? gpu : NULL);
     for (int i = 0; i < p->sizes; i++)
         for (int k = 0; k < p->contents; k++)

@@ -41,79 +41,55 @@ void bench_report_begin(const BenchReport *report, const char *command, const ch
     if (gmtime_r(&now, &calendar))
         strftime(origin.date, sizeof(origin.date), "%Y-%m-%d", &calendar);
     origin.command = command;
-    if (report->format == BENCH_JSON)
-        return;
-    if (report->format == BENCH_TABLE)
+    if (!report->csv)
         printf("%s\n%s, %s\n\n", command, origin.machine, origin.date);
     for (int i = 0; i < report->count; i++) {
         const BenchColumn *c = &report->columns[i];
-        if (report->format == BENCH_CSV)
+        if (report->csv)
             printf("%s,", c->key);
         else if (c->title)
             printf(c->digits < 0 ? "%-*s " : "%*s ", c->width, c->title);
     }
-    puts(report->format == BENCH_CSV ? "machine,date,command" : "");
+    puts(report->csv ? "machine,date,command" : "");
     fflush(stdout);
 }
 
-/* Quotes the text, with `escape` before quotes within it. Bytes that are not ASCII become "?",
- * since they may not be UTF-8. */
-static void print_quoted(const char *text, char escape)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == escape)
-            putchar(escape);
-        putchar(*text >= ' ' && *text <= '~' ? *text : '?');
-    }
-    putchar('"');
-}
-
+/* Bytes that are not ASCII become "?", since they may not be UTF-8. */
 static void print_csv_text(const char *text)
 {
-    if (strpbrk(text, ",\"\n"))
-        print_quoted(text, '"');
-    else
-        printf("%s", text);
+    const int quotes = strpbrk(text, ",\"\n") != NULL;
+    printf("%s", quotes ? "\"" : "");
+    for (; *text; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text >= ' ' && *text <= '~' ? *text : '?');
+    }
+    printf("%s", quotes ? "\"" : "");
 }
 
-static void print_cell(BenchFormat format, const BenchColumn *c, const BenchValue *value)
+static void print_cell(const BenchReport *report, const BenchColumn *c, const BenchValue *value)
 {
-    const int is_text = c->digits < 0;
+    const int is_text = c->digits < 0, width = report->csv ? 0 : c->width;
     const int is_known = is_text ? value->text != NULL : isfinite(value->number);
-    if (format == BENCH_TABLE && !c->title)
+    if (!report->csv && !c->title)
         return;
-    if (format == BENCH_JSON)
-        printf("\"%s\":", c->key);
-    if (format == BENCH_TABLE && (is_text || !is_known))
-        printf(is_text ? "%-*s" : "%*s", c->width, is_known ? value->text : "-");
-    else if (!is_known)
-        printf("%s", format == BENCH_JSON ? "null" : "");
-    else if (!is_text)
-        printf("%*.*f", format == BENCH_TABLE ? c->width : 0, c->digits, value->number);
-    else if (format == BENCH_JSON)
-        print_quoted(value->text, '\\');
-    else
+    if (report->csv && is_text && is_known)
         print_csv_text(value->text);
-    putchar(format == BENCH_TABLE ? ' ' : ',');
+    else if (is_known && !is_text)
+        printf("%*.*f", width, c->digits, value->number);
+    else
+        printf(is_text ? "%-*s" : "%*s", width, is_known ? value->text : report->csv ? "" : "-");
+    putchar(report->csv ? ',' : ' ');
 }
 
 void bench_report_row(const BenchReport *report, const BenchValue *values)
 {
-    if (report->format == BENCH_JSON)
-        putchar('{');
     for (int i = 0; i < report->count; i++)
-        print_cell(report->format, &report->columns[i], &values[i]);
-    if (report->format == BENCH_CSV) {
+        print_cell(report, &report->columns[i], &values[i]);
+    if (report->csv) {
         print_csv_text(origin.machine);
         printf(",%s,", origin.date);
         print_csv_text(origin.command);
-    } else if (report->format == BENCH_JSON) {
-        printf("\"machine\":");
-        print_quoted(origin.machine, '\\');
-        printf(",\"date\":\"%s\",\"command\":", origin.date);
-        print_quoted(origin.command, '\\');
-        putchar('}');
     }
     putchar('\n');
     fflush(stdout);

@@ -1,38 +1,35 @@
-/* Prints results as a table, as CSV, or as JSON (one object per line). Clock and median. */
+/* Prints results as a table or as CSV. Clock and median. */
 #ifndef LUMEQ_BENCH_REPORT_H
 #define LUMEQ_BENCH_REPORT_H
 
 #include <stdint.h>
 
-typedef enum BenchFormat { BENCH_TABLE, BENCH_CSV, BENCH_JSON } BenchFormat;
-
 typedef struct BenchColumn {
-    const char *key;   /* in CSV and JSON, with its unit */
+    const char *key;   /* in CSV, with its unit */
     const char *title; /* in the table; NULL: the table omits the column */
     int width;         /* in the table; numbers are right-aligned, text left-aligned */
     int digits;        /* after the point; -1: text */
 } BenchColumn;
 
-/* A value without text, or with the number NAN, was not measured: "-" in the table, empty in CSV,
- * null in JSON. */
+/* A value without text, or with the number NAN, was not measured: "-" in the table, empty in CSV.
+ */
 typedef struct BenchValue {
     const char *text;
     double number;
 } BenchValue;
 
 typedef struct BenchReport {
-    BenchFormat format;
+    int csv; /* else a table */
     const BenchColumn *columns;
     int count;
 } BenchReport;
 
 /* Part of --help. */
 #define BENCH_ORIGIN_HELP                                                                          \
-    "With --csv and --json every row ends with machine (CPU, cores, GPU), date (UTC) and "         \
-    "command.\n"
+    "With --csv every row ends with machine (CPU, cores, GPU), date (UTC) and command.\n"
 
 /* Begins the one report of this process. Tables are headed by command, CPU, `gpu` (may be NULL) and
- * date; in CSV and JSON every row ends with them. `command` must outlive the report. */
+ * date; in CSV every row ends with them. `command` must outlive the report. */
 void bench_report_begin(const BenchReport *report, const char *command, const char *gpu);
 
 /* Prints and flushes a row with a value for each column. */

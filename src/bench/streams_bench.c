@@ -531,7 +531,7 @@ int bench_streams(int argc, char **argv)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     const int failed = measure(&b) < 0;
     if (!failed) {
-        const BenchReport report = {bench_format(&b.options.common), columns, COLUMNS};
+        const BenchReport report = {b.options.common.csv, columns, COLUMNS};
         bench_report_begin(&report, bench_command_line(argc, argv), NULL);
         for (int i = 0; i < b.count; i++)
             print_stream(&report, &b, i);

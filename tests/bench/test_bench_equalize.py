@@ -1,6 +1,5 @@
 """lumeq-bench equalize on small pictures: `test_bench_equalize.py Cpu`, or `Gpu`, which needs one."""
 
-import json
 import os
 
 import common
@@ -41,7 +40,7 @@ class Cpu(Case):
         result = bench("--help")
         self.assertEqual(result.returncode, 0)
         for word in COLUMNS[8:] + ["--" + o for o in "size content backend modes threads batch depth device seconds "
-                                   "seed csv json".split()]:
+                                   "seed csv".split()]:
             self.assertIn(word, result.stdout)
 
     def test_every_content_and_mode(self):
@@ -64,13 +63,9 @@ class Cpu(Case):
                              "--modes", "global,clahe", "--threads", threads)
             self.assertEqual([(r["threads"], r["depth"]) for r in rows], 2 * [(threads, depth)])
 
-    def test_json(self):
-        args = self.ON + ("--size", "40x30", "--content", "ramp,noise")
-        rows = [json.loads(line) for line in self.run_bench(*args, "--json").stdout.splitlines()]
-        self.tells_origin(rows[0], *args)
-        self.assertEqual([list(row) for row in rows], 2 * [COLUMNS])
-        self.assertGreater(rows[0]["cpu_total_us"], 0)
-        self.assertIsNone(rows[0]["resident_us"])
+    def test_origin(self):
+        args = self.ON + ("--size", "40x30", "--content", "ramp")
+        self.tells_origin(self.rows(*args)[0], *args)
 
     def test_without_a_gpu(self):
         if has_gpu():
