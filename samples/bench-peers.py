@@ -8,9 +8,9 @@ them; times are medians over all turns, from Python to Python. CuPy holds the fr
 """
 
 import argparse
+import csv
 import datetime
 import importlib
-import csv
 import os
 import platform
 import shutil

@@ -504,10 +504,8 @@ void osd_close(Osd **osd)
     Osd *o = *osd;
     if (!o)
         return;
-    for (int i = 0; i < OSD_PARTS; i++) {
+    for (int i = 0; i < OSD_PARTS; i++)
         clear(&o->parts[i]);
-        osd_page_free(&o->pages[i]);
-    }
     free(o);
     *osd = NULL;
 }

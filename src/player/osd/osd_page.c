@@ -20,22 +20,12 @@
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-void osd_page_free(OsdPage *page)
-{
-    for (int i = 0; i < page->count; i++) {
-        free(page->cells[i][0]);
-        free(page->cells[i][1]);
-    }
-    *page = (OsdPage){0};
-}
-
 void osd_page_set(OsdPage *page, const OsdRow *rows, int count)
 {
-    osd_page_free(page);
-    for (int i = 0; i < count && i < OSD_MAX_ROWS; i++) {
-        page->cells[i][0] = rows[i].name ? strndup(rows[i].name, OSD_MAX_LINE - 1) : NULL;
-        page->cells[i][1] = rows[i].value ? strndup(rows[i].value, OSD_MAX_LINE - 1) : NULL;
-        page->count++;
+    page->count = min_int(count, OSD_MAX_ROWS);
+    for (int i = 0; i < page->count; i++) {
+        snprintf(page->cells[i][0], OSD_CELL, "%s", rows[i].name ? rows[i].name : "");
+        snprintf(page->cells[i][1], OSD_CELL, "%s", rows[i].value ? rows[i].value : "");
     }
 }
 
@@ -102,7 +92,7 @@ static Column measure_column(const OsdPage *page, const Widths *widths, int firs
     Column column = {0};
     double heading = 0;
     for (int row = first; row < last; row++) {
-        if (!page->cells[row][0]) {
+        if (!page->cells[row][0][0]) {
             heading = fmax(heading, widths->cells[row][1]);
             continue;
         }
@@ -120,7 +110,7 @@ static int column_start(const OsdPage *page, int column, int columns)
     const int reach = column ? page->count / columns / 4 : 0;
     for (int off = 0; off <= reach; off++)
         for (int row = even - off; row <= even + off; row += max_int(2 * off, 1))
-            if (row > 0 && row < page->count && !page->cells[row][0])
+            if (row > 0 && row < page->count && !page->cells[row][0][0])
                 return row;
     return (page->count + columns - 1) / columns * column;
 }
@@ -161,7 +151,7 @@ static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPa
 static void draw_cell(Text *text, int x, int y, int size, Colour colour, int room, const char *cell)
 {
     char fitted[OSD_MAX_LINE];
-    if (!cell || room <= 0)
+    if (room <= 0)
         return;
     osd_fit(text, size, cell, room, fitted);
     text_add(text, x, y, TEXT_LEFT, size, colour, room, fitted);
@@ -177,13 +167,13 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
         const Column *column = &layout->column[k];
         const int value = (int)(left + (column->name + BETWEEN_CELLS) * size);
         for (int i = layout->start[k]; i < layout->start[k + 1]; i++) {
-            const char *const *cells = (const char *const *)page->cells[i];
+            const char(*cells)[OSD_CELL] = page->cells[i];
             const int y = (int)((PADDING + (i - layout->start[k] + 0.5) * LINE) * size);
             const int name_room =
                 min_int((int)ceil(column->name * size) + SPARE, right - (int)left);
             draw_cell(text, (int)left, y, height, style->name, name_room, cells[0]);
-            draw_cell(text, cells[0] ? value : (int)left, y, height,
-                      cells[0] ? style->value : OSD_HEADING, right - (cells[0] ? value : (int)left),
+            const int x = cells[0][0] ? value : (int)left;
+            draw_cell(text, x, y, height, cells[0][0] ? style->value : OSD_HEADING, right - x,
                       cells[1]);
         }
         left += (column->name + BETWEEN_CELLS + column->value + BETWEEN_COLUMNS) * size + SPARE;
@@ -202,8 +192,7 @@ Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text
     Widths widths = {0};
     for (int row = 0; row < page->count; row++)
         for (int i = 0; i < 2; i++)
-            if (page->cells[row][i])
-                widths.cells[row][i] = osd_width(text, page->cells[row][i]);
+            widths.cells[row][i] = osd_width(text, page->cells[row][i]);
     const PageLayout layout = lay_out(page, &widths, style);
     const Rect limit = style->limit;
     const int wanted =

@@ -23,7 +23,7 @@ enum {
 
 /* ---- pages: two columns of rows on a translucent background ---- */
 
-/* A two-column line; UTF-8, any bytes. Without a name the value is a heading. */
+/* A two-column line; UTF-8, any bytes. Without a name (NULL) the value is a heading. */
 typedef struct OsdRow {
     const char *name, *value;
 } OsdRow;
@@ -32,8 +32,9 @@ typedef struct OsdRow {
 #define OSD_MAX_ROWS 64
 
 /* {0} is an empty page. */
+#define OSD_CELL 160
 typedef struct OsdPage {
-    char *cells[OSD_MAX_ROWS][2]; /* name, value; owned; may be NULL */
+    char cells[OSD_MAX_ROWS][2][OSD_CELL]; /* name ("": a heading), value */
     int count;
 } OsdPage;
 
@@ -49,12 +50,10 @@ typedef struct OsdPageStyle {
     int min_width; /* minimum width of the page if it fits */
 } OsdPageStyle;
 
-/* Copies up to OSD_MAX_ROWS rows; cells may be lost if out of memory. */
+/* Copies up to OSD_MAX_ROWS rows, and OSD_CELL - 1 bytes of each cell. */
 void osd_page_set(OsdPage *page, const OsdRow *rows, int count);
 
 Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text);
-
-void osd_page_free(OsdPage *page);
 
 /* A new canvas with only the rounded background. */
 Overlay osd_box(Rect rect, int radius, int alpha);
