@@ -1,4 +1,4 @@
-#include "player/subtitles/subtitle_kinds.h"
+#include "player/subtitles/subtitles.h"
 
 #include <math.h>
 #include <stdlib.h>

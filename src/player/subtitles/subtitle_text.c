@@ -1,4 +1,4 @@
-#include "player/subtitles/subtitle_kinds.h"
+#include "player/subtitles/subtitles.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,16 @@
 #ifndef LUMEQ_PLAYER_SUBTITLES_H
 #define LUMEQ_PLAYER_SUBTITLES_H
 
-#include "media/input/source.h"
-#include "player/subtitles/subtitle_kinds.h"
+#include <stdbool.h>
+
+#include "media/subtitles/subtitle_decoder.h"
+#include "panel/canvas.h"
+
+typedef struct SubtitlesPlace {
+    Rect picture;                  /* in window pixels */
+    int video_width, video_height; /* stored size, swapped if rotated by 90 degrees */
+    int covered; /* rows at the picture's bottom that are covered; subtitles move above them */
+} SubtitlesPlace;
 
 typedef struct Subtitles Subtitles;
 
@@ -38,5 +46,57 @@ const char *subtitles_trouble(const Subtitles *subtitles);
 
 /* *subtitles may be NULL. */
 void subtitles_close(Subtitles **subtitles);
+
+/* ---- the two kinds ---- */
+
+/* Memory limit of the selected track's pending subtitles in bytes: eight full HD bitmaps. */
+#define SUBTITLE_BUDGET ((int64_t)64 << 20)
+
+/* ---- text ---- */
+
+/* For one thread. */
+typedef struct SubtitleText SubtitleText;
+
+/* Searches for fonts, which may take seconds. `header`: see subtitle_decoder_header(). `plain`: the
+ * text has no styles of its own and gets a readable one. Returns 0, or -1 if out of memory; *text
+ * is then NULL. */
+int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain);
+
+/* Adds an event's lines. */
+void subtitle_text_add(SubtitleText *text, const SubtitleEvent *event);
+
+/* See subtitles_draw(). */
+int subtitle_text_draw(SubtitleText *text, int64_t position, const SubtitlesPlace *place,
+                       Overlay *overlay);
+
+/* See subtitles_trouble(). */
+const char *subtitle_text_trouble(const SubtitleText *text);
+
+/* *text may be NULL. */
+void subtitle_text_close(SubtitleText **text);
+
+/* ---- bitmaps ---- */
+
+/* {0} is empty. */
+#define SUBTITLE_IMAGES_KEPT 64
+typedef struct SubtitleImages {
+    SubtitleEvent events[SUBTITLE_IMAGES_KEPT]; /* in order of arrival */
+    int count;
+    int drawn;            /* 1-based index of the event in the overlay; 0: none */
+    int is_gone;          /* the drawn event was dropped */
+    SubtitlesPlace place; /* drawn for this place */
+    Overlay overlay;      /* owned */
+} SubtitleImages;
+
+/* Takes ownership of the event; it ends earlier ones when it begins. The oldest events are dropped
+ * when there are too many or they exceed SUBTITLE_BUDGET bytes. */
+void subtitle_images_add(SubtitleImages *images, SubtitleEvent *event);
+
+/* See subtitles_draw(). */
+int subtitle_images_draw(SubtitleImages *images, int64_t position, const SubtitlesPlace *place,
+                         Overlay *overlay);
+
+/* Frees everything; leaves it empty. */
+void subtitle_images_free(SubtitleImages *images);
 
 #endif
