@@ -93,26 +93,12 @@ int bench_copies(double *us, int device, size_t size, double seconds)
     return wrong ? bench_refuse("equalize", "a copy over the bus gave wrong bytes") : 0;
 }
 
-/* ---- work in a replayed graph ---- */
+/* ---- histograms ---- */
 
-/* Each piece has memory of its own, so that its data do not come from the cache. */
+#define ALIGNMENT 256
+
+/* Copies of the picture, so that its data do not come from the cache. */
 #define MAX_PIECES 1024
-
-/* Queues the work of a piece on the stream, which is being captured: it must not wait or allocate.
- */
-typedef cudaError_t Work(void *data, int piece, cudaStream_t stream);
-
-typedef struct Replay {
-    Work *work;
-    void *data; /* for work() */
-    int pieces;
-} Replay;
-
-/* Microseconds per piece: the median of the replays, and the distance of their quartiles. */
-typedef struct Time {
-    double us, spread_us;
-} Time;
-
 #define TIMES_L2 5
 #define MIN_PIECES 4
 
@@ -120,12 +106,30 @@ typedef struct Time {
 #define REPLAYS 31
 #define LAUNCHES 4 /* of the graph in a replay */
 
-typedef struct Timer {
-    cudaStream_t stream;
-    cudaEvent_t begin, end;
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-} Timer;
+/* Results in device memory, for each piece. */
+typedef struct Results {
+    uint32_t counts[MAX_PIECES][HISTOGRAM_MAX_BINS];
+    LumeqCudaTally tallies[MAX_PIECES]; /* lumeq's, zero between its runs */
+} Results;
+
+struct HistogramGpu {
+    LumeqCudaDevice device;
+    int number;
+    CurveParams params;
+    uint32_t samples;
+    size_t size, distance; /* bytes of the picture, and from one copy to the next */
+    int pieces;
+    uint8_t *pictures;
+    Results *results;
+    void *temporary; /* for CUB */
+    size_t temporary_size;
+    HistogramKind kind; /* that runs */
+};
+
+static int check_cuda(cudaError_t error)
+{
+    return error ? bench_refuse("histogram", "CUDA: %s", cudaGetErrorString(error)) : 0;
+}
 
 /* Finds how many pieces of `size` bytes are several times as large as the device's L2 cache. */
 static cudaError_t count_pieces(int *pieces, int device, size_t size)
@@ -138,18 +142,98 @@ static cudaError_t count_pieces(int *pieces, int device, size_t size)
     return error;
 }
 
-static cudaError_t capture(cudaGraph_t *graph, const Replay *replay, cudaStream_t stream)
+static uint8_t *picture_at(const HistogramGpu *g, int piece)
+{
+    return g->pictures + (size_t)piece * g->distance;
+}
+
+static cudaError_t count_cub(const HistogramGpu *g, void *temporary, size_t *size, int piece,
+                             cudaStream_t stream)
+{
+    return histogram_cub(temporary, size, picture_at(g, piece), g->samples, g->params.bins,
+                         g->results->counts[piece], stream);
+}
+
+static cudaError_t gpu_open(HistogramGpu *g, const BenchPicture *picture)
+{
+    g->size = bench_row_size(picture) * (size_t)picture->height;
+    g->distance = (g->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    g->params = (CurveParams){.depth = picture->depth, .bins = 1 << picture->depth};
+    cudaError_t error = lumeq_cuda_prepare(&g->device, g->number);
+    if (!error)
+        error = count_pieces(&g->pieces, g->number, g->distance);
+    if (!error)
+        error = cudaMalloc((void **)&g->pictures, (size_t)g->pieces * g->distance);
+    if (!error)
+        error = cudaMalloc((void **)&g->results, sizeof(*g->results));
+    if (!error)
+        error = cudaMemset(g->results, 0, sizeof(*g->results));
+    for (int i = 0; i < g->pieces && !error; i++)
+        error = cudaMemcpy(picture_at(g, i), picture->luma, g->size, cudaMemcpyHostToDevice);
+    g->samples = (uint32_t)picture->width * (uint32_t)picture->height;
+    if (!error)
+        error = count_cub(g, NULL, &g->temporary_size, 0, 0);
+    return error ? error : cudaMalloc(&g->temporary, g->temporary_size ? g->temporary_size : 1);
+}
+
+HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device)
+{
+    HistogramGpu *g = calloc(1, sizeof(*g));
+    if (!g)
+        return check_cuda(cudaErrorMemoryAllocation), NULL;
+    g->number = device;
+    if (check_cuda(gpu_open(g, picture)) == 0)
+        return g;
+    histogram_gpu_close(g);
+    return NULL;
+}
+
+/* The stride of a single row is 0, which is aligned to anything. */
+static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t stream)
+{
+    const LumeqCudaCount count = {.counted = {picture_at(g, piece), 0, (int)g->samples, 1},
+                                  .params = &g->params,
+                                  .tally = &g->results->tallies[piece],
+                                  .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
+    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&g->params);
+    return lumeq_cuda_counter(g->params.depth, g->params.bins)(&g->device, &count, &one, stream);
+}
+
+/* Counts a piece. */
+static cudaError_t count(const HistogramGpu *g, int piece, cudaStream_t stream)
+{
+    size_t size = g->temporary_size;
+    return g->kind == HISTOGRAM_CUB ? count_cub(g, g->temporary, &size, piece, stream)
+                                    : count_lumeq(g, piece, stream);
+}
+
+static cudaError_t fetch(const HistogramGpu *g, uint32_t *counts, int piece)
+{
+    return cudaMemcpy(counts, g->results->counts[piece], (size_t)g->params.bins * sizeof(*counts),
+                      cudaMemcpyDeviceToHost);
+}
+
+/* ---- times, in a replayed graph ---- */
+
+typedef struct Timer {
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+} Timer;
+
+static cudaError_t capture(cudaGraph_t *graph, const HistogramGpu *g, cudaStream_t stream)
 {
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error)
         return error;
-    for (int i = 0; i < replay->pieces && !error; i++)
-        error = replay->work(replay->data, i, stream);
+    for (int i = 0; i < g->pieces && !error; i++)
+        error = count(g, i, stream);
     const cudaError_t end = cudaStreamEndCapture(stream, graph);
     return error ? error : end;
 }
 
-static cudaError_t timer_open(Timer *timer, const Replay *replay)
+static cudaError_t timer_open(Timer *timer, const HistogramGpu *g)
 {
     cudaError_t error = cudaStreamCreateWithFlags(&timer->stream, cudaStreamNonBlocking);
     if (!error)
@@ -157,7 +241,7 @@ static cudaError_t timer_open(Timer *timer, const Replay *replay)
     if (!error)
         error = cudaEventCreate(&timer->end);
     if (!error)
-        error = capture(&timer->graph, replay, timer->stream);
+        error = capture(&timer->graph, g, timer->stream);
     if (!error)
         error = cudaGraphInstantiate(&timer->executable, timer->graph, 0);
     return error;
@@ -196,169 +280,20 @@ static cudaError_t time_once(const Timer *timer, double *us)
     return error;
 }
 
-/* Measures on the current device, which must be idle. */
-static cudaError_t replay_work(Time *time, const Replay *replay)
+/* Times the strategy: the median of the replays, and the distance of their quartiles. Every piece
+ * must have the same counts as the first run afterwards. */
+static int time_strategy(HistogramGpu *g, HistogramResult *r)
 {
     Timer timer = {0};
-    double times[WARM_UPS + REPLAYS];
-    cudaError_t error = timer_open(&timer, replay);
+    double times[WARM_UPS + REPLAYS], *const counted = times + WARM_UPS;
+    cudaError_t error = timer_open(&timer, g);
     for (int i = 0; i < WARM_UPS + REPLAYS && !error; i++)
         error = time_once(&timer, &times[i]);
     timer_close(&timer);
     if (error)
-        return error;
-    double *const counted = times + WARM_UPS;
-    time->us = bench_median(counted, REPLAYS) / replay->pieces; /* sorts */
-    time->spread_us = (counted[REPLAYS * 3 / 4] - counted[REPLAYS / 4]) / replay->pieces;
-    return cudaSuccess;
-}
-
-/* ---- histograms ---- */
-
-#define ALIGNMENT 256
-
-/* Bytes of the copy within device memory: far more than any cache. */
-#define LARGE_COPY ((size_t)256 << 20)
-
-/* Results in device memory, for each piece. */
-typedef struct Results {
-    uint32_t counts[MAX_PIECES][HISTOGRAM_MAX_BINS];
-    LumeqCudaTally tallies[MAX_PIECES]; /* lumeq's, zero between its runs */
-} Results;
-
-struct HistogramGpu {
-    LumeqCudaDevice device;
-    int number;
-    CurveParams params;
-    uint32_t samples;
-    size_t size, distance; /* bytes of the picture, and from one copy to the next */
-    int pieces;
-    uint8_t *pictures;
-    Results *results;
-    void *temporary; /* for CUB */
-    size_t temporary_size;
-    HistogramKind kind; /* that runs */
-};
-
-static int check_cuda(cudaError_t error)
-{
-    return error ? bench_refuse("histogram", "CUDA: %s", cudaGetErrorString(error)) : 0;
-}
-
-static cudaError_t copy_large(void *data, int piece, cudaStream_t stream)
-{
-    (void)piece;
-    uint8_t *const memory = data;
-    return cudaMemcpyAsync(memory + LARGE_COPY, memory, LARGE_COPY, cudaMemcpyDeviceToDevice,
-                           stream);
-}
-
-/* Measures the bandwidth of device memory; bytes read and written count. */
-static cudaError_t measure_bandwidth(double *gb_s)
-{
-    uint8_t *memory = NULL;
-    Time time;
-    cudaError_t error = cudaMalloc((void **)&memory, 2 * LARGE_COPY);
-    const Replay replay = {copy_large, memory, 1};
-    if (error == cudaErrorMemoryAllocation)
-        return cudaGetLastError(), cudaSuccess; /* not measured; clears the error */
-    if (!error)
-        error = cudaMemset(memory, 0, 2 * LARGE_COPY);
-    if (!error)
-        error = cudaDeviceSynchronize();
-    if (!error)
-        error = replay_work(&time, &replay);
-    if (!error)
-        *gb_s = 2e-3 * (double)LARGE_COPY / time.us;
-    cudaFree(memory);
-    return error;
-}
-
-static uint8_t *picture_at(const HistogramGpu *g, int piece)
-{
-    return g->pictures + (size_t)piece * g->distance;
-}
-
-static cudaError_t count_cub(const HistogramGpu *g, void *temporary, size_t *size, int piece,
-                             cudaStream_t stream)
-{
-    return histogram_cub(temporary, size, picture_at(g, piece), g->samples, g->params.bins,
-                         g->results->counts[piece], stream);
-}
-
-static cudaError_t gpu_open(HistogramGpu *g, const BenchPicture *picture)
-{
-    g->size = bench_row_size(picture) * (size_t)picture->height;
-    g->distance = (g->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    g->params = (CurveParams){.depth = picture->depth, .bins = 1 << picture->depth};
-    cudaError_t error = lumeq_cuda_prepare(&g->device, g->number);
-    if (!error)
-        error = count_pieces(&g->pieces, g->number, g->distance);
-    if (!error)
-        error = cudaMalloc((void **)&g->pictures, (size_t)g->pieces * g->distance);
-    if (!error)
-        error = cudaMalloc((void **)&g->results, sizeof(*g->results));
-    if (!error)
-        error = cudaMemset(g->results, 0, sizeof(*g->results));
-    for (int i = 0; i < g->pieces && !error; i++)
-        error = cudaMemcpy(picture_at(g, i), picture->luma, g->size, cudaMemcpyHostToDevice);
-    g->samples = (uint32_t)picture->width * (uint32_t)picture->height;
-    if (!error)
-        error = count_cub(g, NULL, &g->temporary_size, 0, 0);
-    return error ? error : cudaMalloc(&g->temporary, g->temporary_size ? g->temporary_size : 1);
-}
-
-HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device, int measure,
-                                 double *copy_gb_s)
-{
-    HistogramGpu *g = calloc(1, sizeof(*g));
-    *copy_gb_s = NAN;
-    if (!g)
-        return check_cuda(cudaErrorMemoryAllocation), NULL;
-    g->number = device;
-    cudaError_t error = gpu_open(g, picture);
-    if (!error && measure)
-        error = measure_bandwidth(copy_gb_s);
-    if (check_cuda(error) == 0)
-        return g;
-    histogram_gpu_close(g);
-    return NULL;
-}
-
-/* The stride of a single row is 0, which is aligned to anything. */
-static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t stream)
-{
-    const LumeqCudaCount count = {.counted = {picture_at(g, piece), 0, (int)g->samples, 1},
-                                  .params = &g->params,
-                                  .tally = &g->results->tallies[piece],
-                                  .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&g->params);
-    return lumeq_cuda_counter(g->params.depth, g->params.bins)(&g->device, &count, &one, stream);
-}
-
-/* Counts a piece; a Work. */
-static cudaError_t work(void *data, int piece, cudaStream_t stream)
-{
-    const HistogramGpu *const g = data;
-    size_t size = g->temporary_size;
-    return g->kind == HISTOGRAM_CUB ? count_cub(g, g->temporary, &size, piece, stream)
-                                    : count_lumeq(g, piece, stream);
-}
-
-static cudaError_t fetch(const HistogramGpu *g, uint32_t *counts, int piece)
-{
-    return cudaMemcpy(counts, g->results->counts[piece], (size_t)g->params.bins * sizeof(*counts),
-                      cudaMemcpyDeviceToHost);
-}
-
-/* Times the strategy. Every piece must have the same counts as the first run afterwards. */
-static int time_strategy(HistogramGpu *g, HistogramResult *r)
-{
-    Time time = {NAN, NAN};
-    const Replay replay = {work, g, g->pieces};
-    cudaError_t error = replay_work(&time, &replay);
-    r->us = time.us;
-    r->spread_us = time.spread_us;
+        return check_cuda(error);
+    r->us = bench_median(counted, REPLAYS) / g->pieces; /* sorts */
+    r->spread_us = (counted[REPLAYS * 3 / 4] - counted[REPLAYS / 4]) / g->pieces;
     for (int i = 0; i < g->pieces && !error; i++) {
         uint32_t counts[HISTOGRAM_MAX_BINS] = {0};
         error = fetch(g, counts, i);
@@ -374,7 +309,7 @@ int histogram_gpu_run(HistogramGpu *g, HistogramKind kind, int measure, Histogra
     g->kind = kind;
     cudaError_t error = cudaMemset(g->results->counts, 0xff, sizeof(g->results->counts));
     if (!error)
-        error = work(g, 0, 0); /* loads the kernel */
+        error = count(g, 0, 0); /* loads the kernel */
     if (!error)
         error = fetch(g, r->counts, 0);
     return error || !measure ? check_cuda(error) : time_strategy(g, r);

@@ -33,10 +33,8 @@ typedef struct HistogramResult {
 
 typedef struct HistogramGpu HistogramGpu;
 
-/* Copies the picture to a GPU. Stores the bandwidth of a copy in device memory if `measure`.
- * Returns NULL after a sentence on stderr. */
-HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device, int measure,
-                                 double *copy_gb_s);
+/* Copies the picture to a GPU. Returns NULL after a sentence on stderr. */
+HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device);
 
 /* Counts with a strategy, and times it if `measure`. Returns 0, or -1 after a sentence. */
 int histogram_gpu_run(HistogramGpu *gpu, HistogramKind kind, int measure, HistogramResult *result);

@@ -30,7 +30,6 @@ typedef struct Run {
     BenchReport report;
     const char *content;
     BenchPicture picture;
-    double copy_gb_s;
     int has_gpu;
     HistogramResult reference, result;
 } Run;
@@ -66,8 +65,7 @@ static void print_notes(void)
            "picture that together are several times the L2 cache (at most 1024 copies: below\n"
            "some hundred KB they stay in the cache). Clearing the counters is included. On the\n"
            "CPU the picture stays in place. noise is the distance of the quartiles relative to\n"
-           "the median. Bandwidth is compared with a large copy on the device in the same run,\n"
-           "which counts bytes read and written.\n" BENCH_ORIGIN_HELP);
+           "the median.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(HistogramOptions *o, int argc, char **argv)
@@ -83,20 +81,7 @@ static int read_options(HistogramOptions *o, int argc, char **argv)
 
 /* ---- rows ---- */
 
-enum {
-    STRATEGY,
-    DEVICE,
-    SIZE,
-    ELEMENTS,
-    DEPTH,
-    CONTENT,
-    TIME,
-    NOISE,
-    BANDWIDTH,
-    SHARE_COPY,
-    SPEEDUP,
-    COLUMNS
-};
+enum { STRATEGY, DEVICE, SIZE, ELEMENTS, DEPTH, CONTENT, TIME, NOISE, BANDWIDTH, SPEEDUP, COLUMNS };
 
 static const BenchColumn columns[COLUMNS] = {
     [STRATEGY] = {"strategy", "strategy", 17, -1},
@@ -108,7 +93,6 @@ static const BenchColumn columns[COLUMNS] = {
     [TIME] = {"time_us", "time us", 11, 2},
     [NOISE] = {"noise_percent", "noise %", 7, 1},
     [BANDWIDTH] = {"gb_per_s", "GB/s", 8, 2},
-    [SHARE_COPY] = {"share_of_copy_percent", "copy%", 6, 1},
     [SPEEDUP] = {"speedup", "speedup", 8, 2},
 };
 
@@ -130,8 +114,6 @@ static void print_row(const Run *run, HistogramKind kind, const char *strategy,
     values[TIME].number = r->us;
     values[NOISE].number = 100 * r->spread_us / r->us;
     values[BANDWIDTH].number = (double)bench_row_size(p) * p->height / r->us / 1e3;
-    if (kind >= HISTOGRAM_CUB)
-        values[SHARE_COPY].number = 100 * values[BANDWIDTH].number / run->copy_gb_s;
     values[SPEEDUP].number = run->reference.us / r->us;
     bench_report_row(&run->report, values);
 }
@@ -229,8 +211,7 @@ static int run_picture(Run *run, int size, int content)
         return ret;
     run->content = o->content[content];
     if (run->has_gpu) {
-        gpu =
-            histogram_gpu_open(&run->picture, o->device, !run->options.check_only, &run->copy_gb_s);
+        gpu = histogram_gpu_open(&run->picture, o->device);
         ret = gpu ? 0 : -1;
     }
     if (ret == 0)
