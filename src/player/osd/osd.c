@@ -70,7 +70,6 @@ struct Osd {
     int level;                    /* of the recorded sound, 0 to LEVEL_STEPS; -1: none */
     Rect labelled[OSD_AFTER + 1]; /* {0}: no label */
     OsdSettings settings;
-    OsdSettingsPlaces settings_at; /* as drawn */
     OsdBar bar;
     char pointed[OSD_MAX_LINE]; /* "": nothing */
     int pointed_column;
@@ -416,7 +415,14 @@ static double opacity(const Osd *o, OsdPart part, int64_t now_us)
     return fmin(fmax(1 - (double)(now_us - end_of(o, part)) / OSD_FADE_US, 0), 1);
 }
 
-static Overlay draw(Osd *o, OsdPart part, const OsdPlace *place)
+static OsdSettingsPlaces settings_places(const Osd *o, const OsdPlace *place)
+{
+    const OsdPlace message = place_of(o, OSD_MESSAGE, place);
+    return osd_settings_places(o->settings.count, below_message(&message, place->area),
+                               scaled(place, SETTINGS_SHARE, SETTINGS_UNITS));
+}
+
+static Overlay draw(const Osd *o, OsdPart part, const OsdPlace *place)
 {
     switch (part) {
     case OSD_BEFORE:
@@ -428,11 +434,8 @@ static Overlay draw(Osd *o, OsdPart part, const OsdPlace *place)
     case OSD_POINTED: return draw_pointed(o, place);
     case OSD_STATISTICS: return draw_statistics(o, place);
     case OSD_SETTINGS: {
-        const OsdPlace message = place_of(o, OSD_MESSAGE, place);
-        o->settings_at =
-            osd_settings_places(&o->settings, below_message(&message, place->area),
-                                scaled(place, SETTINGS_SHARE, SETTINGS_UNITS), o->text);
-        return osd_settings_draw(&o->settings, &o->settings_at, o->text);
+        const OsdSettingsPlaces at = settings_places(o, place);
+        return osd_settings_draw(&o->settings, &at, o->text);
     }
     case OSD_MESSAGE: return draw_message(o, place);
     case OSD_RECORDING: return draw_recording(o, place);
@@ -480,9 +483,7 @@ bool osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdL
 
 OsdSettingsPlaces osd_settings_place(const Osd *o, const OsdPlace *place)
 {
-    const Part *p = &o->parts[OSD_SETTINGS];
-    const bool there = is_visible(o, OSD_SETTINGS, 0) && p->overlay.canvas.width > 0;
-    return there && same_place(&p->place, place) ? o->settings_at : (OsdSettingsPlaces){0};
+    return is_visible(o, OSD_SETTINGS, 0) ? settings_places(o, place) : (OsdSettingsPlaces){0};
 }
 
 int64_t osd_wait(const Osd *o, int64_t now_us)

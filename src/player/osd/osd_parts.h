@@ -127,9 +127,9 @@ typedef struct OsdSettingsPlaces {
     int usual;      /* defaults start here */
 } OsdSettingsPlaces;
 
-/* Lays out the panel at the left of `limit`, with text of at most `size` pixels. */
-OsdSettingsPlaces osd_settings_places(const OsdSettings *settings, Rect limit, int size,
-                                      Text *text);
+/* Lays out the panel at the left of `limit`, with this many rows and text of at most `size` pixels.
+ */
+OsdSettingsPlaces osd_settings_places(int count, Rect limit, int size);
 
 /* Returns the row at x, y, or -1. *acts: a click there changes the setting by *step (0: restores
  * the default), else it only selects the row. */

@@ -6,8 +6,10 @@
 #define LINE 1.42
 #define PADDING 0.8
 #define INSET 0.45 /* of the selected row's background */
-#define BETWEEN 1.1
-#define ARROW 1.0 /* room beside a value for the arrows */
+#define NAME 6.5
+#define VALUE 8.0 /* with the arrows on both sides */
+#define DEFAULT 6.0
+#define BETWEEN 1.0
 #define CORNER 0.5
 #define FOOT 0.78 /* size of the key hints */
 
@@ -23,44 +25,21 @@
 
 enum { FAINT = 0x7C8591 };
 
-/* Column widths in multiples of the text height. */
-typedef struct Columns {
-    double name, value, usual, all;
-} Columns;
-
-static Columns measure(const OsdSettings *s, Text *text)
+OsdSettingsPlaces osd_settings_places(int count, Rect limit, int size)
 {
-    Columns c = {osd_width(text, TITLE), 0, osd_width(text, USUAL), 0};
-    double foot = osd_width(text, KEYS);
-    for (int i = 0; i < s->count; i++) {
-        c.name = fmax(c.name, osd_width(text, s->rows[i].name));
-        c.value = fmax(c.value, osd_width(text, s->rows[i].value));
-        c.value = fmax(c.value, osd_width(text, s->rows[i].usual)); /* keeps its width */
-        c.usual = fmax(c.usual, osd_width(text, s->rows[i].usual));
-        if (s->rows[i].about)
-            foot = fmax(foot, osd_width(text, s->rows[i].about));
-    }
-    c.all = 2 * PADDING + c.name + 2 * BETWEEN + c.value + 2 * ARROW + c.usual;
-    c.all = fmax(c.all, 2 * PADDING + FOOT * foot);
-    return c;
-}
-
-OsdSettingsPlaces osd_settings_places(const OsdSettings *s, Rect limit, int size, Text *text)
-{
-    const Columns c = measure(s, text);
-    const double lines = (s->count + MORE_LINES) * LINE + 2 * PADDING;
-    const double fits = fmin(limit.width / c.all, limit.height / lines);
-    OsdSettingsPlaces p = {.size = (int)fmin(size, fits), .rows = s->count};
-    if (!s->count || p.size < 1)
+    const double lines = (count + MORE_LINES) * LINE + 2 * PADDING;
+    const double width = 2 * PADDING + NAME + VALUE + 2 * BETWEEN + DEFAULT;
+    const double fits = fmin(limit.width / width, limit.height / lines);
+    OsdSettingsPlaces p = {.size = (int)fmin(size, fits), .rows = count};
+    if (!count || p.size < 1)
         return (OsdSettingsPlaces){0};
-    const double left = limit.x + PADDING * p.size;
     p.row = (int)(LINE * p.size);
-    p.all = (Rect){limit.x, limit.y, (int)(c.all * p.size),
-                   (s->count + MORE_LINES) * p.row + (int)(2 * PADDING * p.size)};
+    p.all = (Rect){limit.x, limit.y, (int)(width * p.size),
+                   (count + MORE_LINES) * p.row + (int)(2 * PADDING * p.size)};
     p.top = limit.y + (int)(PADDING * p.size) + p.row;
-    p.value = (int)(left + (c.name + BETWEEN) * p.size);
-    p.end = (int)(p.value + (c.value + 2 * ARROW) * p.size);
-    p.usual = (int)(p.end + BETWEEN * p.size);
+    p.value = limit.x + (int)((PADDING + NAME + BETWEEN) * p.size);
+    p.end = p.value + (int)(VALUE * p.size);
+    p.usual = p.end + (int)(BETWEEN * p.size);
     return p;
 }
 
