@@ -90,7 +90,7 @@ int bench_copies(double *us, int device, size_t size, double seconds)
     bus_close(&bus);
     if (error)
         return bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error));
-    return wrong ? bench_refuse("equalize", "a copy over the bus gave wrong bytes") : 0;
+    return wrong ? bench_refuse("equalize", "a copy between host and GPU returned wrong bytes") : 0;
 }
 
 /* ---- histograms ---- */

@@ -23,7 +23,7 @@ void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
     const int damaged =
         now - w->since > DAMAGED_US && status.frames - w->packets >= DAMAGED_PACKETS;
     if (damaged && !w->damaged)
-        note("the camera's pictures are damaged: none can be shown");
+        note("the camera's pictures are damaged and cannot be shown");
     w->lost = status.missed;
     w->damaged = damaged;
     w->gone = gone;

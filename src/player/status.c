@@ -190,7 +190,7 @@ void status_rows(const Player *p, StatusRows *r)
     if (stats->noise >= 0)
         snprintf(noise, sizeof(noise), ", noise %.1f", stats->noise);
     add(r, "strength", "%.2f%s", stats->strength, noise);
-    add(r, "dark parts", "at most %.1f times the contrast and grain", stats->noise_gain);
+    add(r, "shadows", "contrast and grain amplified at most %.1fx", stats->noise_gain);
     const Timings *t = &p->shown->measured.timings;
     add(r, "decode", "%.2f ms", t->decode * 1e-3);
     add(r, "equalize", "%.2f ms%s", t->equalize * 1e-3,

@@ -335,7 +335,7 @@ int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error)
     }
     if (SDL_SetWindowFullscreen(window->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) < 0)
         return media_fail(error, MEDIA_INPUT, "the window cannot %s: %s",
-                          fullscreen ? "cover the screen" : "leave fullscreen", SDL_GetError());
+                          fullscreen ? "enter fullscreen" : "leave fullscreen", SDL_GetError());
     if (!fullscreen && has_driver("x11"))
         place(window, before);
     return 0;

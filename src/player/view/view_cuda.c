@@ -48,7 +48,7 @@ typedef struct Places {
 void view_cuda_give_up(ViewCuda *cuda, const char *why)
 {
     snprintf(cuda->failure, sizeof(cuda->failure),
-             "frames of GPU %d now reach the screen through host memory: %s", cuda->device, why);
+             "frames of GPU %d are now copied to host memory to show them: %s", cuda->device, why);
 }
 
 static void give_up(ViewCuda *cuda, cudaError_t error)
@@ -253,8 +253,8 @@ static int check_device(int device, MediaError *error)
     for (unsigned i = 0; i < count && i < GL_DEVICES && !status; i++)
         if (devices[i] == device)
             return 0;
-    return media_fail(error, MEDIA_INPUT, "OpenGL is not on GPU %d%s%s", device, status ? ": " : "",
-                      status ? cudaGetErrorString(status) : "");
+    return media_fail(error, MEDIA_INPUT, "OpenGL does not run on GPU %d%s%s", device,
+                      status ? ": " : "", status ? cudaGetErrorString(status) : "");
 }
 
 int view_cuda_open(ViewCuda **cuda, int device, MediaError *error)
