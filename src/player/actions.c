@@ -93,7 +93,8 @@ void act_seek(Player *p)
     if (to < 0)
         return;
     status_position(to, duration, text, sizeof(text));
-    screen_message(p->screen, text, duration > 0 ? (double)to / (double)duration : -1);
+    screen_say(p->screen, "%s", text);
+    act_position(p);
 }
 
 void act_seek_to(Player *p)

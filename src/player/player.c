@@ -15,8 +15,6 @@
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
 
-#define SECOND 1000000
-
 /* Maximum subtitle packets per turn: a file may have 100,000 in one place. */
 #define SUBTITLES_A_TURN 256
 
@@ -286,11 +284,6 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     }
     for (int i = 0; i < settings.count; i++)
         settings.rows[i].about = status_setting((PlayerSetting)i);
-    const int64_t second = player_position(p) / SECOND;
-    if (second != p->titled) {
-        p->titled = second;
-        playlist_set_title(p);
-    }
     status_bar(p, &p->bar);
     const int ret = screen_update(p->screen, &content, now, wait, error);
     if (ret <= 0)

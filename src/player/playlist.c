@@ -14,8 +14,6 @@
 /* How long to wait for the first frame of a dropped file before switching to it anyway. */
 #define FIRST_FRAME_US 3000000
 
-#define SECOND 1000000
-
 void player_wake(void *opaque)
 {
     SDL_Event event = {.type = ((const Player *)opaque)->wake_event};
@@ -89,14 +87,6 @@ static int open_playback(Player *p, Playback **next, Source *source, const char 
     return *next ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-void playlist_set_title(Player *p)
-{
-    char title[PATH_MAX + 96];
-    const int64_t position = p->titled * SECOND, duration = playback_duration(p->playback);
-    status_title(played(p)->source, p->path, &p->files, position, duration, title, sizeof(title));
-    screen_set_title(p->screen, title);
-}
-
 void player_show_subtitles(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -107,13 +97,14 @@ void player_show_subtitles(Player *p)
 
 static void show_playback(Player *p, const char *path)
 {
+    char title[PATH_MAX + 32];
     snprintf(p->path, sizeof(p->path), "%s", path);
     playback_equalize(p->playback, p->stage);
     playback_set_volume(p->playback, p->options.volume, p->options.mute);
     playback_set_sound_delay(p->playback, p->wanted.sound_delay);
     player_show_subtitles(p);
-    p->titled = 0;
-    playlist_set_title(p);
+    status_title(played(p)->source, p->path, &p->files, title, sizeof(title));
+    screen_set_title(p->screen, title);
 }
 
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error)

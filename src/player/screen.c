@@ -320,26 +320,19 @@ void screen_fit(Screen *s, const Source *source)
         fit_window(s, width, height);
 }
 
-void screen_message(Screen *s, const char *line, double share)
-{
-    snprintf(s->state.message, sizeof(s->state.message), "%s", line);
-    osd_message(s->osd, clock_now(), s->state.message, share);
-    s->dirty = 1;
-}
-
 void screen_say(Screen *s, const char *format, ...)
 {
-    char line[sizeof(s->state.message)];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    vsnprintf(s->state.message, sizeof(s->state.message), format, args);
     va_end(args);
-    screen_message(s, line, -1);
+    osd_message(s->osd, clock_now(), s->state.message);
+    s->dirty = 1;
 }
 
 void screen_warn(Screen *s, const char *line)
 {
-    screen_message(s, line, -1);
+    screen_say(s, "%s", line);
     osd_show(s->osd, OSD_MESSAGE, clock_now() + OSD_WARNING_US);
 }
 

@@ -115,8 +115,6 @@ void screen_fit(Screen *screen, const Source *source);
 void screen_say(Screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, but it stays longer. */
 void screen_warn(Screen *screen, const char *line);
-/* `share`: see osd_message(). */
-void screen_message(Screen *screen, const char *line, double share);
 
 /* Keeps the bar visible at least until then. */
 void screen_show_bar(Screen *screen, int64_t until);

@@ -88,19 +88,14 @@ void status_file(const FileList *files, int at, char *text, size_t size)
     clean(text);
 }
 
-void status_title(const Source *source, const char *path, const FileList *files, int64_t position,
-                  int64_t duration, char *text, size_t size)
+void status_title(const Source *source, const char *path, const FileList *files, char *text,
+                  size_t size)
 {
     const char *tag = source->camera ? camera_setting(source->camera)->name : source_title(source);
-    char where[72] = "", place[32];
+    char place[32];
     say_place(files, files->at, place, sizeof(place));
-    if (duration > 0) {
-        char at[64];
-        status_position(position, duration, at, sizeof(at));
-        snprintf(where, sizeof(where), " (%s)", at);
-    }
-    snprintf(text, size, "%s%s%s%s - lumeq", place, place[0] ? " " : "",
-             tag && tag[0] ? tag : file_name_base(path), where);
+    snprintf(text, size, "%s%s%s - lumeq", place, place[0] ? " " : "",
+             tag && tag[0] ? tag : file_name_base(path));
     clean(text);
 }
 

@@ -116,13 +116,12 @@ static void check_layout(Fixture *f)
 {
     const int width = f->place.width, height = f->place.height;
     const Rect window = {0, 0, width, height};
-    osd_message(f->osd, 0, "Volume: 80 %", -1);
+    osd_message(f->osd, 0, "Volume: 80 %");
     const Rect brief = draw(f, OSD_MESSAGE, 1);
     check_ink(f, "message");
     osd_message(f->osd, 0,
                 "A message that has much to say, more than any window has room for, and "
-                "which goes on and on all the same, like the path of this screenshot",
-                0.4);
+                "which goes on and on all the same, like the path of this screenshot");
     const Rect message = draw(f, OSD_MESSAGE, 1);
     check_ink(f, "long message");
     osd_set_rows(f->osd, OSD_STATISTICS, statistics, STATISTICS);
@@ -140,7 +139,7 @@ static void check_layout(Fixture *f)
     const Rect picture = f->place.picture;
     CHECK(abs(2 * help.x + help.width - 2 * picture.x - picture.width) <= 1,
           "%dx%d: help is not in the middle", width, height);
-    CHECK(brief.height >= 26 && message.height > brief.height, "%dx%d: messages %d and %d high",
+    CHECK(brief.height >= 26 && message.height == brief.height, "%dx%d: messages %d and %d high",
           width, height, brief.height, message.height);
     CHECK(help.height >= 14 * 11, "%dx%d: help is %d high", width, height, help.height);
     osd_set_rows(f->osd, OSD_HELP, NULL, 0);
@@ -180,7 +179,7 @@ OSD_TEST(osd_scale)
         f->place = whole_window(width, height);
         for (size_t k = 0; k < sizeof(scales) / sizeof(scales[0]); k++) {
             f->place.scale = scales[k];
-            osd_message(f->osd, 0, "Paused", -1);
+            osd_message(f->osd, 0, "Paused");
             const Rect message = draw(f, OSD_MESSAGE, 1), bar = draw(f, OSD_BAR, 1);
             CHECK(message.height >= before[0] && bar.height >= before[1], "%dx%d at %.1f: smaller",
                   width, height, scales[k]);
@@ -207,7 +206,7 @@ OSD_TEST(osd_message)
     const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
     CHECK(!draw(f, OSD_MESSAGE, 0).width && !f->changed, "one at first");
     CHECK(osd_wait(f->osd, 0) == INT64_MAX, "waits for something");
-    osd_message(f->osd, begin, "first", -1);
+    osd_message(f->osd, begin, "first");
     CHECK(draw(f, OSD_MESSAGE, begin).width && f->changed && f->layer.opacity == 1, "not there");
     CHECK(draw(f, OSD_MESSAGE, end - 1).width && !f->changed, "drawn again, or gone");
     CHECK(osd_wait(f->osd, begin) == OSD_MESSAGE_US, "does not wait for its end");
@@ -216,9 +215,9 @@ OSD_TEST(osd_message)
     CHECK(osd_wait(f->osd, end + 1) == 0, "waits while it fades");
     CHECK(!draw(f, OSD_MESSAGE, end + OSD_FADE_US).width && f->changed, "still there");
     CHECK(osd_wait(f->osd, end + OSD_FADE_US) == INT64_MAX, "waits for ever");
-    osd_message(f->osd, begin, "first", -1);
+    osd_message(f->osd, begin, "first");
     const Rect brief = draw(f, OSD_MESSAGE, begin);
-    osd_message(f->osd, end, "a second one, which is longer", -1);
+    osd_message(f->osd, end, "a second one, which is longer");
     CHECK(draw(f, OSD_MESSAGE, end + OSD_FADE_US).width > brief.width && f->changed,
           "not in the place of the first");
 }
@@ -232,7 +231,7 @@ OSD_TEST(osd_notice)
     check_ink(f, "notice");
     CHECK(f->layer.opacity == 1 && osd_wait(f->osd, 0) == INT64_MAX, "it is to end");
     CHECK(draw(f, OSD_MESSAGE, 100 * end).width == notice.width && !f->changed, "it has ended");
-    osd_message(f->osd, 0, "brief", -1);
+    osd_message(f->osd, 0, "brief");
     CHECK(draw(f, OSD_MESSAGE, 1).width > notice.width && f->changed, "no message after it");
     CHECK(f->layer.opacity == 1 && draw(f, OSD_MESSAGE, end - 1).x == notice.x, "it moves");
     CHECK(osd_wait(f->osd, 1) == end - 1, "the message does not end by itself");
@@ -308,8 +307,7 @@ OSD_TEST(osd_recording)
     CHECK(draw(f, OSD_RECORDING, 0).x == light.x && !f->changed, "it is drawn for nothing");
     osd_message(f->osd, 0,
                 "A message that is far too long for one line of the window, whose end is cut off "
-                "where something else is, and which goes on and on and on and on and on and on",
-                -1);
+                "where something else is, and which goes on and on and on and on and on and on");
     const Rect message = draw(f, OSD_MESSAGE, 1);
     CHECK(message.x + message.width <= light.x, "a message lies over it");
     osd_recording(f->osd, NULL, -1);
@@ -354,7 +352,7 @@ OSD_TEST(osd_tiny_windows)
             if (!check_drawn(width + height))
                 continue;
             f->place = whole_window(width, height);
-            osd_message(f->osd, 0, "message", 0.5);
+            osd_message(f->osd, 0, "message");
             osd_recording(f->osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL, height % 3 - 1);
             draw(f, OSD_RECORDING, 1);
             draw(f, OSD_MESSAGE, 1);

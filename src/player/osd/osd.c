@@ -35,7 +35,6 @@
 #define PADDING 0.4
 #define BAR 0.2
 #define BAR_ROOM 0.5
-#define BAR_LENGTH 16.0
 #define CORNER 0.45
 
 /* Resolution of the level: a finer one would draw it more often. */
@@ -64,7 +63,6 @@ struct Osd {
     OsdPage pages[OSD_PARTS]; /* of statistics and help */
     bool has_message;
     char message[OSD_MAX_LINE];
-    double share;
     bool message_drawn;                                 /* the canvas includes the message */
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
     int level;                    /* of the recorded sound, 0 to LEVEL_STEPS; -1: none */
@@ -88,10 +86,9 @@ void osd_set_text(Osd *o, Text *text)
         o->parts[i].valid = false;
 }
 
-void osd_message(Osd *o, int64_t now_us, const char *line, double share)
+void osd_message(Osd *o, int64_t now_us, const char *line)
 {
     snprintf(o->message, sizeof(o->message), "%s", line);
-    o->share = share;
     o->has_message = true;
     o->parts[OSD_MESSAGE].end = now_us + OSD_MESSAGE_US;
     o->parts[OSD_MESSAGE].valid = false;
@@ -251,7 +248,6 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
     const int padding = (int)(PADDING_ACROSS * size);
-    const bool has_bar = o->message_drawn && o->share >= 0;
     const int taken = o->recording[0] ? recording_width(o, place) + m : 0;
     const int room = place->area.width - 2 * m - 2 * padding - taken;
     char whole[2 * OSD_MAX_LINE + 8], line[OSD_MAX_LINE];
@@ -260,14 +256,10 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
     snprintf(whole, sizeof(whole), "%s%s%s", o->notice,
              o->notice[0] && o->message_drawn ? " · " : "", o->message_drawn ? o->message : "");
     osd_fit(o->text, size, whole, room, line);
-    const int bar = has_bar ? (int)fmin(room, BAR_LENGTH * size) : 0;
-    const int width = (int)fmax(bar, fmin(room, text_width(o->text, size, line) + 1));
+    const int width = min_int(room, text_width(o->text, size, line) + 1);
     const Rect box = {place->area.x + m, place->area.y + m, width + 2 * padding,
-                      message_height(place, has_bar)};
-    const Overlay overlay = draw_line(o, box, size, MESSAGE_ALPHA, padding, padding + width, line);
-    if (has_bar)
-        fill_bar(&overlay, size, o->share);
-    return overlay;
+                      message_height(place, 0)};
+    return draw_line(o, box, size, MESSAGE_ALPHA, padding, padding + width, line);
 }
 
 static Overlay draw_recording(const Osd *o, const OsdPlace *place)

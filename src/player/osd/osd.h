@@ -54,9 +54,8 @@ int osd_open(Osd **osd);
 /* Sets the text renderer (borrowed). Draws nothing while it is NULL. */
 void osd_set_text(Osd *osd, Text *text);
 
-/* Shows a message, replacing the last one. `share`: fill of a progress bar below it, 0..1;
- * negative: no bar. */
-void osd_message(Osd *osd, int64_t now_us, const char *line, double share);
+/* Shows a message, replacing the last one. */
+void osd_message(Osd *osd, int64_t now_us, const char *line);
 
 /* Shows OSD_MESSAGE, OSD_BEFORE (both labels) or OSD_BAR at least until then; after that it fades.
  */
