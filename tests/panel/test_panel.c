@@ -412,29 +412,6 @@ TEST(caption_wraps_and_is_cut)
 
 /* ---- laid over a picture ---- */
 
-/* A translucent panel has the same bars, nearly opaque, on a translucent background. */
-TEST(panel_translucent)
-{
-    open_picture(700, 420, 0, BINS);
-    for (int code = 0; code < BINS; code++)
-        picture.hist_out[code] = (uint32_t)(1000 * code);
-    panel_draw(&picture.data, &picture.canvas, NULL);
-    const Rect plot = panel_layout(700, 420, 0, &(PanelData){0}).output;
-    int heights[700];
-    for (int column = 0; column < plot.width; column++)
-        heights[column] = bar_height(plot, column);
-    picture.data.translucent = 1;
-    panel_draw(&picture.data, &picture.canvas, NULL);
-    for (int column = 0; column < plot.width; column++)
-        CHECK(abs(bar_height(plot, column) - heights[column]) <= 1, "column %d: %d, not %d", column,
-              bar_height(plot, column), heights[column]);
-    const int ground = pixel(3, 200)[3];
-    CHECK(ground >= 150 && ground <= 170, "the ground's alpha is %d", ground);
-    const int bar = pixel(plot.x + plot.width - 3, plot.y + plot.height - 3)[3];
-    CHECK(bar >= 230, "a bar's alpha is %d", bar);
-    CHECK(check_rect_intact(&picture.rect), "wrote outside");
-}
-
 /* Colours laid over nothing are themselves; over something, both count by their alpha. */
 TEST(panel_blend)
 {

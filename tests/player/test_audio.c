@@ -127,14 +127,14 @@ static float *heard(int *count)
     return samples;
 }
 
-static double play_to_disk(int volume, int mute, BeepFinder *beeps, int64_t *underruns)
+static double play_to_disk(int volume, BeepFinder *beeps, int64_t *underruns)
 {
     Playing p;
     int count;
     double peak = 0;
     if (!prepare(&p, "disk"))
         return -1;
-    audio_set_volume(p.audio, volume, mute);
+    audio_set_volume(p.audio, volume, 0);
     start(&p, 0, 1);
     const int64_t until = clock_now() + PATIENCE_US;
     while (!audio_queue_is_over(audio_queue(p.audio), clock_now()) && clock_now() < until)
@@ -154,26 +154,14 @@ TEST(device_gets_the_beeps)
 {
     BeepFinder beeps = {0};
     int64_t underruns = 0;
-    const double peak = play_to_disk(AUDIO_MAX_VOLUME, 0, &beeps, &underruns);
+    const double peak = play_to_disk(80, &beeps, &underruns);
     if (peak < 0)
         return;
-    CHECK(fabs(peak - BEEP_LEVEL) < 0.01, "a peak of %g", peak);
+    CHECK(fabs(peak - 0.512 * BEEP_LEVEL) < 0.01, "a peak of %g", peak);
     CHECK(beeps.count >= 6, "%d beeps", beeps.count);
     for (int i = 1; i < beeps.count && !underruns; i++)
         CHECK(fabs(beeps.rises[i] - beeps.rises[i - 1] - BEEP_EVERY) < 0.001, "%g s apart",
               beeps.rises[i] - beeps.rises[i - 1]);
-}
-
-TEST(volume_and_mute)
-{
-    BeepFinder beeps = {0};
-    int64_t underruns;
-    const double peak = play_to_disk(50, 0, &beeps, &underruns);
-    if (peak < 0)
-        return;
-    CHECK(fabs(peak - BEEP_LEVEL / 8) < 0.002, "at half volume a peak of %g", peak);
-    const double muted = play_to_disk(AUDIO_MAX_VOLUME, 1, &beeps, &underruns);
-    CHECK(muted == 0, "muted, a peak of %g", muted);
 }
 
 /* After each start, positions are those after the start, and none is known once it has stopped. */

@@ -132,23 +132,6 @@ static int open_without_subtitles(Session *s, int64_t position)
     return 0;
 }
 
-/* Subtitles move up above the bar. */
-SESSION_TEST(subtitles_above_the_bar, open_without_subtitles(s, 9 * SECOND / 2))
-{
-    const OsdBarPlaces at = show_bar(s, 1);
-    AUTO_GRAB without = grab(s);
-    const int64_t end = session_now() + LIVENESS_US;
-    session_type("v");
-    for (int there = 0; !there && session_now() < end;) {
-        send_mouse(SDL_MOUSEMOTION, 100 + (int)(session_now() % 2), 100);
-        session_turns(s, 1);
-        AUTO_GRAB now = grab(s);
-        there = differ_above(&without, &now, &at, without.width / 2) > 0;
-        CHECK(differ_in_rows(&without, &now, at.all) == 0, "they are behind the bar");
-    }
-    CHECK(session_now() < end, "no subtitles are to be seen");
-}
-
 /* Pointing at the track shows its time above the bar. */
 SESSION_TEST(time_under_the_mouse, open_without_subtitles(s, 1 * SECOND))
 {

@@ -82,19 +82,6 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
     return __real_ass_render_frame(renderer, track, now, changed);
 }
 
-/* Pixels per unit of SDL's window size. */
-static int density = 1;
-
-void SDL_GetWindowSize(SDL_Window *window, int *width, int *height)
-{
-    void (*get)(SDL_Window *, int *, int *);
-    *(void **)&get = dlsym(RTLD_NEXT, "SDL_GetWindowSize");
-    get(window, width, height);
-    *width /= density;
-    *height /= density;
-}
-
-static Rect panel_layer;
 static int shows_subtitles; /* their layer (--wrap) is not empty */
 
 int __real_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
@@ -107,8 +94,6 @@ int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int
 {
     if (layer == VIEW_LAYER_SUBTITLES)
         shows_subtitles = canvas != NULL;
-    if (layer == VIEW_LAYER_PANEL)
-        panel_layer = canvas ? (Rect){x, y, canvas->width, canvas->height} : (Rect){0};
     return __real_view_set_layer(view, layer, canvas, x, y, opacity, error);
 }
 
@@ -621,26 +606,6 @@ TEST(screenshots)
     memcpy(picture, video, 1 + 111 * 2); /* 255 bytes, without 32 */
     screenshots_of("video", "video");
     screenshots_of(video, picture);
-}
-
-/* On a screen of twice the density, panels have twice the pixels, beside a picture and over it. */
-SESSION_TEST(panels_suit_the_screen, open_at(s, 1 * SECOND))
-{
-    SDL_Window *window = SDL_GetWindowFromID(1);
-    for (int over = 0; over < 2; over++) {
-        SDL_SetWindowSize(window, 640, 360);
-        if (over)
-            session_type("h");
-        SESSION_UNTIL(s, panel_layer.x == (over ? 416 : 424) && panel_layer.width == 216);
-        const Rect once = panel_layer;
-        density = 2;
-        SDL_SetWindowSize(window, 1280, 720);
-        SESSION_UNTIL(s, panel_layer.x == 2 * once.x && panel_layer.width == 432);
-        CHECK(panel_layer.y == 2 * once.y && abs(panel_layer.height - 2 * once.height) <= 2,
-              "at %d and %d high, not %d, %d", panel_layer.y, panel_layer.height, once.y,
-              once.height);
-        density = 1;
-    }
 }
 
 /* ---- subtitles ---- */

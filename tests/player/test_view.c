@@ -772,24 +772,6 @@ VIEW_TEST(window_state)
     CHECK(SDL_IsScreenSaverEnabled(), "the screen may not sleep");
 }
 
-/* A window larger than the desktop is reduced in proportion. */
-TEST(window_too_large)
-{
-    Window *window;
-    const WindowOptions options = {.title = "large", .width = 64000, .height = 32000};
-    if (!open_view())
-        return;
-    view_close(&view);
-    window_close(&fixture_window);
-    if (CHECK(window_open(&window, &options, fresh_error()) == 0, "%s", fixture_error.text)) {
-        int width, height;
-        window_size(window, &width, &height);
-        CHECK(width < 16000 && abs(width - 2 * height) <= 2, "%d x %d", width, height);
-        window_close(&window);
-    }
-    CHECK(!window, "it is still there");
-}
-
 int main(int argc, char **argv)
 {
     return check_and_close(argc, argv);
