@@ -463,7 +463,7 @@ void act_look(Player *p)
     case LOOK_MIRROR: look.mirrored = !look.mirrored; break;
     case LOOK_LOG_SCALE: look.log_scale = !look.log_scale; break;
     case LOOK_STATISTICS: look.statistics = !look.statistics; break;
-    case LOOK_HELP: look.help = !look.help; break;
+    case LOOK_HELP: screen_toggle_help(p->screen); return;
     case LOOK_COMPARE: look.compare = (ViewCompare)((look.compare + 1) % 3); break;
     case LOOK_PANEL: show_next_panel(p, &look); break;
     case LOOK_PANEL_PLACE:

@@ -630,16 +630,9 @@ int playback_take_trouble(Playback *p, char *text, size_t size)
     return has;
 }
 
-PlaybackCounts playback_counts(const Playback *p)
+int64_t playback_underruns(const Playback *p)
 {
-    return (PlaybackCounts){
-        .decoded = input_waiting(p->state.input),
-        .room = input_room(p->state.input),
-        .video = demuxer_waiting(p->demuxer, DEMUX_VIDEO),
-        .sound = demuxer_waiting(p->demuxer, DEMUX_AUDIO),
-        .has_sound = p->audio != NULL,
-        .ran_dry = p->audio ? audio_queue_underruns(audio_queue(p->audio)) : 0,
-    };
+    return p->audio ? audio_queue_underruns(audio_queue(p->audio)) : -1;
 }
 
 int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t size)

@@ -42,14 +42,6 @@ typedef struct PlaybackState {
     double speed;
 } PlaybackState;
 
-/* Fill levels of its queues. */
-typedef struct PlaybackCounts {
-    int decoded, room; /* decoded frames, and their limit */
-    int video, sound;  /* packets */
-    int has_sound;     /* true if a track of sound is playing */
-    int64_t ran_dry;   /* number of times the sound had nothing to play */
-} PlaybackCounts;
-
 /* Times are microseconds: positions from the start of the source, `now` of the system. */
 
 /* Starts to open everything, and to play from `start`. Takes over the source. NULL: out of memory.
@@ -59,8 +51,8 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const In
 /* Stays current and valid until playback_close(). */
 const PlaybackState *playback_state(const Playback *p);
 
-/* After it was opened. */
-PlaybackCounts playback_counts(const Playback *p);
+/* Number of times the sound had nothing to play; -1: no track of sound is playing. */
+int64_t playback_underruns(const Playback *p);
 
 /* Call it once a turn: starts and finishes the work of its worker thread. 0: it is done;
  * AVERROR(EAGAIN): it is in progress; MEDIA_USAGE (no such track) or MEDIA_INPUT: it failed. */

@@ -170,10 +170,12 @@ static OsdPlace osd_place(const Screen *s)
     return place;
 }
 
-void screen_set_help(Screen *s, int (*help)(OsdRow *rows, int room))
+void screen_toggle_help(Screen *s)
 {
-    s->options.help = help;
-    s->state.look.help = 0;
+    OsdRow rows[OSD_MAX_ROWS];
+    s->state.look.help = !s->state.look.help;
+    const int count = s->state.look.help ? s->options.help(rows, OSD_MAX_ROWS) : 0;
+    osd_set_rows(s->osd, OSD_HELP, rows, count);
 }
 
 /* The position of x within a rectangle, 0..1. */
@@ -629,10 +631,6 @@ int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError 
     if (look->statistics != before.statistics) {
         osd_set_rows(s->osd, OSD_STATISTICS, NULL, 0);
         s->statistics_at = look->statistics ? 0 : INT64_MAX;
-    }
-    if (look->help != before.help) {
-        OsdRow rows[OSD_MAX_ROWS];
-        osd_set_rows(s->osd, OSD_HELP, rows, look->help ? s->options.help(rows, OSD_MAX_ROWS) : 0);
     }
     if (look->source != before.source) {
         screen_say(s, "%s", look->source ? "Source" : "Equalized");

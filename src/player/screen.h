@@ -61,8 +61,7 @@ void screen_show(Screen *screen);
 const ScreenState *screen_state(const Screen *screen);
 bool screen_is_fullscreen(const Screen *screen);
 
-/* Replaces ScreenOptions.help from the next screen_set_look() on. */
-void screen_set_help(Screen *screen, int (*help)(OsdRow *rows, int room));
+void screen_toggle_help(Screen *screen);
 
 /* True if the panel has room for all scopes at once. */
 bool screen_has_room_for_all(const Screen *screen);

@@ -15,19 +15,16 @@
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
 
-/* The prompt is larger than the help. */
-#define PROMPT_SCALE 1.6
+#define PROMPT "Drop a video here, or press Ctrl+O; ? shows all keys"
 
 struct StartWindow {
     PlayerOptions options;
     Screen *screen;
     FileDialog dialog;
     Uint32 wake_event;
-    double scale; /* of text, by the options */
     char line[512];
     FileList chosen;
     Controls controls;
-    bool shows_keys; /* instead of the prompt */
     bool over;
 };
 
@@ -36,44 +33,6 @@ static void wake(void *opaque)
 {
     SDL_Event event = {.type = ((const StartWindow *)opaque)->wake_event};
     (void)SDL_PushEvent(&event);
-}
-
-static int prompt(OsdRow *rows, int room)
-{
-    if (room < 2)
-        return 0;
-    rows[0] = (OsdRow){NULL, "Drop a video here, or press Ctrl+O"};
-    rows[1] = (OsdRow){NULL, "? shows all keys"};
-    return 2;
-}
-
-/* Shows the prompt, or the keys. */
-static int show_rows(StartWindow *w, int keys, MediaError *error)
-{
-    Look look = screen_state(w->screen)->look;
-    w->shows_keys = keys;
-    w->options.osd_scale = w->scale * (keys ? 1 : PROMPT_SCALE);
-    look.help = 1;
-    screen_set_help(w->screen, keys ? controls_help : prompt);
-    return screen_set_look(w->screen, &look, NULL, error);
-}
-
-static void toggle_keys(StartWindow *w)
-{
-    MediaError none = {0}; /* there is no picture to fail */
-    (void)show_rows(w, !w->shows_keys, &none);
-}
-
-static int open_all(StartWindow *w, MediaError *error)
-{
-    const ScreenOptions screen = {&w->options, prompt, wake, w};
-    const int ret = screen_open(&w->screen, &screen, NULL, error);
-    if (ret < 0)
-        return ret;
-    w->wake_event = SDL_RegisterEvents(1);
-    SDL_StartTextInput();
-    screen_show(w->screen);
-    return show_rows(w, 0, error);
 }
 
 int start_window_open(StartWindow **window, const PlayerOptions *options, MediaError *error)
@@ -85,14 +44,18 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     w->options = *options;
     w->options.histogram = w->options.fullscreen_histogram = PANEL_OFF;
     w->options.compare = VIEW_COMPARE_OFF;
-    w->scale = options->osd_scale;
     w->options.device = -1; /* it has no frames */
     w->chosen.at = -1;
     library_log_silence();
-    const int ret = open_all(w, error);
-    if (ret < 0)
+    const ScreenOptions screen = {&w->options, controls_help, wake, w};
+    if (screen_open(&w->screen, &screen, NULL, error) < 0) {
         start_window_close(window);
-    return ret;
+        return error->fault;
+    }
+    w->wake_event = SDL_RegisterEvents(1);
+    SDL_StartTextInput();
+    screen_show(w->screen);
+    return 0;
 }
 
 void start_window_say(StartWindow *w, const char *line)
@@ -120,7 +83,7 @@ static void follow(StartWindow *w, const Command *command)
     else if (act == act_fullscreen || leaves_fullscreen)
         screen_toggle_fullscreen(w->screen);
     else if (act == act_look && command->which == LOOK_HELP)
-        toggle_keys(w);
+        screen_toggle_help(w->screen);
     else if (act == act_look && command->which == LOOK_SETTINGS)
         start_window_say(w, "Tab shows the settings once a video is open");
     else if (act == act_dialog && file_dialog_show(&w->dialog) < 0)
@@ -131,6 +94,7 @@ static void follow(StartWindow *w, const Command *command)
 int start_window_turn(StartWindow *w, MediaError *error)
 {
     int64_t wait = TURN_US;
+    char notice[sizeof(w->line) + sizeof(PROMPT) + 4];
     Command command;
     while (!w->over && controls_next(&w->controls, clock_now(), &command))
         follow(w, &command);
@@ -139,7 +103,8 @@ int start_window_turn(StartWindow *w, MediaError *error)
         choose(w, chosen);
     screen_follow(w->screen);
     const int64_t now = clock_now();
-    const ScreenContent content = {.words = "", .notice = w->line[0] ? w->line : NULL};
+    snprintf(notice, sizeof(notice), "%s%s%s", w->line, w->line[0] ? " · " : "", PROMPT);
+    const ScreenContent content = {.words = "", .notice = notice};
     const int ret = screen_update(w->screen, &content, now, &wait, error);
     if (ret < 0 || w->over)
         return ret < 0 ? ret : 1;

@@ -144,7 +144,7 @@ static void add_frames(const Player *p, StatusRows *r)
     else
         add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->shown->count,
             (long long)playback_dropped(p->playback), (long long)playback_late(p->playback));
-    if (playback_counts(p->playback).has_sound && p->shown->measured.offset != AV_NOPTS_VALUE)
+    if (playback_underruns(p->playback) >= 0 && p->shown->measured.offset != AV_NOPTS_VALUE)
         add(r, "A/V offset", "%+.0f ms", (double)p->shown->measured.offset * 1e-3);
 }
 
@@ -195,12 +195,10 @@ void status_rows(const Player *p, StatusRows *r)
     if (frame > 0)
         add(r, "latency", "%.0f ms from decoder to screen, %.1f frames", latency * 1e-3,
             latency / frame);
-    const PlaybackCounts c = playback_counts(p->playback);
-    add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", c.decoded, c.room,
-        equalize_stage_waiting(p->stage) + played(p)->ahead, c.video, c.sound);
-    if (c.has_sound)
+    const int64_t underruns = playback_underruns(p->playback);
+    if (underruns >= 0)
         add(r, "sound", "volume %d %%%s, %lld underruns", p->options.volume,
-            p->options.mute ? " (muted)" : "", (long long)c.ran_dry);
+            p->options.mute ? " (muted)" : "", (long long)underruns);
     add(r, "window", "%s", screen_state(p->screen)->renderer);
 }
 
