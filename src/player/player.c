@@ -284,6 +284,11 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     }
     for (int i = 0; i < settings.count; i++)
         settings.rows[i].about = status_setting((PlayerSetting)i);
+    const int64_t second = player_position(p) / 1000000;
+    if (second != p->titled) {
+        p->titled = second;
+        playlist_set_title(p);
+    }
     status_bar(p, &p->bar);
     const int ret = screen_update(p->screen, &content, now, wait, error);
     if (ret <= 0)

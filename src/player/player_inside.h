@@ -52,6 +52,7 @@ struct Player {
     Command command;   /* the command in progress */
     MediaError failed; /* its error */
     OsdBar bar;
+    int64_t titled; /* position in the window title, in seconds */
     Wanted wanted;
     int inside;     /* the previous frame was inside the repeated section */
     int steps;      /* frames to step forward while paused */

@@ -87,6 +87,14 @@ static int open_playback(Player *p, Playback **next, Source *source, const char 
     return *next ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
+void playlist_set_title(Player *p)
+{
+    char title[PATH_MAX + 96];
+    status_title(played(p)->source, p->path, &p->files, p->titled * 1000000,
+                 playback_duration(p->playback), title, sizeof(title));
+    screen_set_title(p->screen, title);
+}
+
 void player_show_subtitles(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -97,14 +105,13 @@ void player_show_subtitles(Player *p)
 
 static void show_playback(Player *p, const char *path)
 {
-    char title[PATH_MAX + 32];
     snprintf(p->path, sizeof(p->path), "%s", path);
     playback_equalize(p->playback, p->stage);
     playback_set_volume(p->playback, p->options.volume, p->options.mute);
     playback_set_sound_delay(p->playback, p->wanted.sound_delay);
     player_show_subtitles(p);
-    status_title(played(p)->source, p->path, &p->files, title, sizeof(title));
-    screen_set_title(p->screen, title);
+    p->titled = 0;
+    playlist_set_title(p);
 }
 
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error)

@@ -10,6 +10,9 @@ void player_wake(void *player);
 /* Opens the source and waits until it can play. On failure the caller keeps the source. */
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error);
 
+/* Updates the window's title, which shows the position in seconds. */
+void playlist_set_title(Player *p);
+
 /* Reports the position at which the file is left to the host. */
 void playlist_note_position(const Player *p);
 

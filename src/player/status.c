@@ -88,14 +88,16 @@ void status_file(const FileList *files, int at, char *text, size_t size)
     clean(text);
 }
 
-void status_title(const Source *source, const char *path, const FileList *files, char *text,
-                  size_t size)
+void status_title(const Source *source, const char *path, const FileList *files, int64_t position,
+                  int64_t duration, char *text, size_t size)
 {
     const char *tag = source->camera ? camera_setting(source->camera)->name : source_title(source);
-    char place[32];
+    char place[32], at[64] = "";
     say_place(files, files->at, place, sizeof(place));
-    snprintf(text, size, "%s%s%s - lumeq", place, place[0] ? " " : "",
-             tag && tag[0] ? tag : file_name_base(path));
+    if (duration > 0)
+        status_position(position, duration, at, sizeof(at));
+    snprintf(text, size, "%s%s%s%s%s%s - lumeq", place, place[0] ? " " : "",
+             tag && tag[0] ? tag : file_name_base(path), at[0] ? " (" : "", at, at[0] ? ")" : "");
     clean(text);
 }
 

@@ -33,8 +33,8 @@ const char *status_setting(PlayerSetting setting);
 /* "2/5: name" */
 void status_file(const FileList *files, int at, char *text, size_t size);
 
-/* The window's title. */
-void status_title(const Source *source, const char *path, const FileList *files, char *text,
-                  size_t size);
+/* The window's title, with the position if `duration` is not 0. */
+void status_title(const Source *source, const char *path, const FileList *files, int64_t position,
+                  int64_t duration, char *text, size_t size);
 
 #endif

@@ -171,6 +171,8 @@ SESSION_TEST(chapters_and_edges, open_at(s, 1 * SECOND))
                         off(s, steps[i].position) < FRAME_US);
     }
     PRESS_UNTIL(s, SDLK_PAGEUP, !state.seeking && off(s, 4 * SECOND) < FRAME_US);
+    session_turns(s, 2);
+    CHECK(strstr(session_title(), " (0:04 / 0:11) - lumeq"), "the title is %s", session_title());
     if (has_text()) {
         wait_for_text(s);
         const OsdBarPlaces at = bar_places(s);
