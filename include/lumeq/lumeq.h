@@ -346,11 +346,6 @@ typedef struct LumeqConfig {
      * call the library. NULL: no log. */
     void (*log)(void *user, LumeqLogLevel level, const char *text);
     void *log_user;
-    /* Not 0: equalizers of this process that set this and use the same context share their CUDA
-     * streams, which suits many live videos at once. Their frames are then executed in one order: a
-     * frame that waits (LumeqSync) delays all later ones, and work that never ends loses the GPU
-     * for all of them. */
-    int share_streams;
     /* Not 0: for live sources such as a camera or a window. Calls then sleep while they wait for
      * the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later, in host memory
      * 0.3. */
@@ -363,11 +358,10 @@ typedef struct LumeqConfig {
      * LUMEQ_MAX_BATCH. Small frames then cost less: those of the same shape and settings share
      * launches. lumeq_submit() keeps frames until there are that many, and lumeq_receive() starts
      * those that are there; lumeq_destroy() drops them. A frame with LumeqSync starts at once,
-     * with all before it. Stage times are those of the frames that share launches. If the GPU fails
-     * to start frames that were kept, it counts as lost. Four times as many frames as that can be
-     * in flight; each takes 0.25 to 2 MB on the GPU, and its planes if they are in host memory. A
-     * GPU without memory for them finishes those in flight first. Contexts and the CPU ignore it,
-     * and so does a GPU with real_time.
+     * with all before it. Stage times are those of the frames that share launches. Four times as
+     * many frames as that can be in flight; each takes 0.25 to 2 MB on the GPU, and its planes if
+     * they are in host memory. A GPU without memory for them finishes those in flight first.
+     * Contexts and the CPU ignore it, and so does a GPU with real_time.
      */
     int batch;
 } LumeqConfig;
@@ -376,9 +370,8 @@ typedef struct LumeqConfig {
  * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, no
  * call waits for the GPU on the host if all images are in CUDA memory or pinned memory, but for
  * lumeq_submit(): the host makes the curve of a frame, so it waits for the frame's measure unless
- * the frame is of the reference. Copies from and to pageable memory may wait, and so may a call
- * that fails. The results are ready when the
- * work queued on the stream, or `finished`, has completed.
+ * the frame is of the reference. Copies from and to pageable memory may wait. The results are ready
+ * when the work queued on the stream, or `finished`, has completed.
  *
  * If the caller's own earlier work delays a wait by more than 10 seconds without completing, the
  * GPU is considered lost. Since it may recover later, memory passed to calls that did not wait must
@@ -592,7 +585,7 @@ typedef struct LumeqMeasure LumeqMeasure;
  * measure to overwrite (on failure it stays unchanged). Of `params` (NULL: the defaults) only mode,
  * reference, tiles and meter matter. `previous` is the frame before `in`, with the same size,
  * depth, shift and range, as the reference for noise, or NULL. Without sync the measure is finished
- * when the call returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any thread.
+ * when the call returns. Errors: ARGUMENT, MEMORY, GPU. Any thread.
  */
 LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
                             const LumeqParams *params, const LumeqImage *in,
@@ -707,8 +700,7 @@ LUMEQ_API int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t
  * the rules of LumeqFrame and have the measured size, depth, shift and range (the shift of `out`
  * may differ). `previous` are the `count` frames before `in`, nearest first; at most
  * LumeqFrameStats.previous of them are read. Without sync the output is complete when the call
- * returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU; after the last three the output is
- * undefined. Any thread.
+ * returns. Errors: ARGUMENT, MEMORY, GPU; after the last two the output is undefined. Any thread.
  */
 LUMEQ_API int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage *in,
                           const LumeqImage *previous, int count, const LumeqImage *out,
@@ -781,20 +773,19 @@ LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
 /*
  * "cpu" or "cuda". Static storage.
  *
- * The CPU takes over if the GPU is lost (a driver reset, a fault of another program, no progress
- * for 10 seconds) or cannot take a frame, for example because it is out of memory. No frame is lost
- * or repeated, the results stay identical, this function then returns "cpu", and lumeq_last_error()
- * gives the reason. Frames that were in flight on a lost GPU need attention if they have:
+ * The CPU takes over if the GPU is lost (a failed CUDA call, for example after a driver reset, or
+ * no progress for 10 seconds) or has no memory for a frame. No frame is lost or repeated, the
+ * results stay identical, this function then returns "cpu", and lumeq_last_error() gives the
+ * reason. Frames that were in flight on a lost GPU need attention if they have:
  *
- * Outputs in CUDA memory, which the CPU cannot reach. These frames, and one that a GPU could not
- * take, come back measured, with out.plane[0] == NULL and correct statistics. Submitting another
- * such output is an ARGUMENT error.
+ * Outputs in CUDA memory, which the CPU cannot reach. These frames, and one for which the GPU had
+ * no memory, come back measured, with out.plane[0] == NULL and correct statistics. Submitting
+ * another such output is an ARGUMENT error.
  *
  * Inputs in CUDA memory, or a LumeqSync. These frames are lost with the GPU. For each of them
  * lumeq_receive() returns GPU once and returns the frame with an undefined output; the history
- * continues without it. A GPU that merely cannot take such a frame is kept, and the submit fails
- * with UNAVAILABLE, or the receive if it cannot write the frame. Events of frames that were in
- * flight are meaningless.
+ * continues without it. A GPU without memory for such a frame is kept, and the submit fails with
+ * UNAVAILABLE. Events of frames that were in flight are meaningless.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -813,9 +804,9 @@ LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *par
  * Submits the next frame, in presentation order. The equalizer borrows the planes of both images
  * until lumeq_receive() returns the frame; on failure it borrows nothing. Errors: AGAIN (all slots
  * are in flight, on a GPU four, or four batches: receive a frame first), ARGUMENT
- * (also a frame deeper than 8 bits with params.reference), MEMORY, GPU, UNAVAILABLE (the GPU cannot
- * take this frame, and the CPU may not: LUMEQ_BACKEND_CUDA was requested, or the input is in CUDA
- * memory, or it has a LumeqSync; other frames may still succeed).
+ * (also a frame deeper than 8 bits with params.reference), MEMORY, GPU, UNAVAILABLE (the GPU has no
+ * memory for this frame, and the CPU may not take it: LUMEQ_BACKEND_CUDA was requested, or the
+ * input is in CUDA memory, or it has a LumeqSync; other frames may still succeed).
  */
 LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
@@ -825,8 +816,7 @@ LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
  * an unfinished frame is AGAIN. An output in host memory is copied from a GPU by this and the other
  * calls for frames, once it is written. Errors: ARGUMENT, AGAIN (submit a frame first, or wait),
  * END (after lumeq_flush(): no frame is left), MEMORY, GPU (also once for each frame lost with the
- * GPU, which is still returned), UNAVAILABLE (once for each frame that the GPU measured but cannot
- * write, and the CPU may not: see lumeq_submit(); it is still returned).
+ * GPU, which is still returned).
  */
 LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 

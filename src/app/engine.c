@@ -46,7 +46,6 @@ LumeqConfig engine_config(Engine *engine, const Options *options)
         .cpu_without = engine_cpu_without(),
         .log = log_warning,
         .log_user = engine,
-        .share_streams = engine->share_streams,
         .real_time = engine->real_time,
     };
 }

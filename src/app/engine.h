@@ -23,10 +23,9 @@ typedef struct Engine {
     AVBufferRef *gpu;     /* also decodes or encodes; or NULL */
     int decodes, encodes; /* what `gpu` is used for */
     char where[256];      /* names the backend and the reason for it */
-    int share_streams;    /* set before opening, as in LumeqConfig, like the next one */
-    int real_time;
-    int device;         /* number of the GPU */
-    atomic_int no_room; /* the lack of room for surfaces was reported */
+    int real_time;        /* set before opening, as in LumeqConfig */
+    int device;           /* number of the GPU */
+    atomic_int no_room;   /* the lack of room for surfaces was reported */
 } Engine;
 
 /* LumeqConfig.cpu_without, from the environment variable LUMEQ_CPU_MASK: a sum of LUMEQ_CPU_* that

@@ -313,7 +313,6 @@ static int open_equalizer(Stream *s)
 
 static int open_stream(Stream *s)
 {
-    s->engine.share_streams = 1;
     s->engine.real_time = s->film->rate > 0;
     int ret = engine_open(&s->engine, s->program, 1, &s->error);
     if (ret >= 0)

@@ -194,10 +194,9 @@ typedef struct LumeqBackend {
      * Any thread at any time. Without sync they return when everything is done. With sync, which
      * only a backend with alloc_device gets, measure returns at once and sets *pending for
      * measure_finish, which writes to the counts passed to it, not to the job's. wait == 0: AGAIN
-     * if it is not done yet. GPU: the device is lost, and
-     * everything pending with it. Other errors do not affect that: MEMORY and UNAVAILABLE: the
-     * backend cannot do this job; ARGUMENT: no backend can, as a plane is not where the caller
-     * claims, which only the backend can tell.
+     * if it is not done yet. GPU: the device is lost, and everything pending with it. Before it
+     * starts a job a backend may also return MEMORY, if it has none for the job, and ARGUMENT, if a
+     * plane is not where the caller claims.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
@@ -212,11 +211,11 @@ typedef struct LumeqBackend {
      * order, and not before the frame that has it as `before` has landed.
      *
      * None but `land` waits, unless the input is not pinned. A device that was lost and recovers
-     * does not write to host memory, except for frames with sync. Errors as above; if one of
-     * several frames fails, or one that `begin` may not refuse, the device counts as lost.
+     * does not write to host memory, except for frames with sync. Errors as above; after `place`
+     * only GPU.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
-    int (*begin)(void *priv, void *const *pendings, int count, int may_refuse);
+    int (*begin)(void *priv, void *const *pendings, int count);
     int (*write)(void *priv, const LumeqApplyJob *jobs, int count);
     int (*land)(void *priv, void *pending, const LumeqCounts *counts, int wait,
                 double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);

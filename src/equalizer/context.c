@@ -116,7 +116,7 @@ const LumeqWork *lumeq_context_cpu(LumeqContext *c)
 static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *sync, int on_host)
 {
     char line[LUMEQ_ERROR_SIZE];
-    const int refused = ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE;
+    const int refused = ret == LUMEQ_ERR_MEMORY;
     if (c->first.backend == &lumeq_backend_cpu || (ret != LUMEQ_ERR_GPU && !refused))
         return NULL;
     const int may = !sync && on_host && (!refused || c->config.backend != LUMEQ_BACKEND_CUDA);

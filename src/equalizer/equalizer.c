@@ -361,18 +361,6 @@ static int finish_here(LumeqEqualizer *eq)
 
 /* ---- on a GPU ---- */
 
-/* The GPU cannot do this frame, and others may still succeed. */
-static int is_refused(int ret)
-{
-    return ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE;
-}
-
-/* True if the CPU may do a frame that the GPU refuses. */
-static int may_replace(const LumeqEqualizer *eq, const Flight *f)
-{
-    return eq->context->config.backend != LUMEQ_BACKEND_CUDA && !f->gpu_only;
-}
-
 /* Takes memory for the next frame. */
 static int place(LumeqEqualizer *eq, Flight *f)
 {
@@ -392,8 +380,8 @@ static int place(LumeqEqualizer *eq, Flight *f)
     return eq->backend->place(eq->priv, &job, &flight, &f->pending);
 }
 
-/* Begins all frames that have not. `submitted`: the last one may still be refused. */
-static int begin_frames(LumeqEqualizer *eq, int submitted)
+/* Begins all frames that have not. */
+static int begin_frames(LumeqEqualizer *eq)
 {
     int ret = 0;
     while (eq->begun < eq->in_flight && ret == 0) {
@@ -401,7 +389,7 @@ static int begin_frames(LumeqEqualizer *eq, int submitted)
         int count = 0;
         for (int i = eq->begun; i < eq->in_flight && count < eq->batch; i++)
             pendings[count++] = flight_at(eq, i)->pending;
-        ret = eq->backend->begin(eq->priv, pendings, count, submitted && count == 1);
+        ret = eq->backend->begin(eq->priv, pendings, count);
         eq->begun += ret == 0 ? count : 0;
     }
     return ret;
@@ -423,25 +411,11 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 static int write_batch(LumeqEqualizer *eq, int first, int end)
 {
     LumeqApplyJob jobs[LUMEQ_MAX_BATCH];
-    Flight *frames[LUMEQ_MAX_BATCH];
-    int count = 0, may = 1;
-    for (int i = first; i < end; i++) {
-        Flight *f = flight_at(eq, i);
-        if (f->reference)
-            continue;
-        may &= may_replace(eq, f);
-        jobs[count] = apply_job(f);
-        frames[count++] = f;
-    }
-    const int ret = count ? eq->backend->write(eq->priv, jobs, count) : 0;
-    if (may || !is_refused(ret))
-        return ret;
-    for (int i = 0; i < count; i++) {
-        frames[i]->finished = 1;
-        frames[i]->error = LUMEQ_ERR_UNAVAILABLE;
-    }
-    (void)failed(eq, ret);
-    return 0;
+    int count = 0;
+    for (int i = first; i < end; i++)
+        if (!flight_at(eq, i)->reference)
+            jobs[count++] = apply_job(flight_at(eq, i));
+    return count ? eq->backend->write(eq->priv, jobs, count) : 0;
 }
 
 /* Makes the curves of all frames whose measures are finished, and begins to write them. `wait`:
@@ -487,21 +461,19 @@ static void leave(LumeqEqualizer *eq, Flight *f)
 /* The GPU finishes the frames in flight, and frees what it keeps of them. */
 static int land_all(LumeqEqualizer *eq)
 {
-    int ret = begin_frames(eq, 0);
+    int ret = begin_frames(eq);
     if (ret == 0)
         ret = write_frames(eq, eq->in_flight);
-    for (int i = 0; i < eq->written && ret == 0; i++) {
-        Flight *f = flight_at(eq, i);
-        if (!f->finished && (f->curve || f->reference))
-            ret = land(eq, f, 1);
-    }
+    for (int i = 0; i < eq->written && ret == 0; i++)
+        if (!flight_at(eq, i)->finished)
+            ret = land(eq, flight_at(eq, i), 1);
     for (int i = -1; i < eq->in_flight && ret == 0; i++)
         leave(eq, flight_at(eq, i));
     return ret;
 }
 
 /*
- * Replaces the GPU by the CPU. A GPU that only refuses a frame finishes the others first. The CPU
+ * Replaces the GPU by the CPU. A GPU without memory for a frame finishes the others first. The CPU
  * repeats what is left, so that no frame is missing and the results stay identical. The GPU's
  * backend stays open: its memory is still in use.
  */
@@ -513,11 +485,8 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     if (!cpu)
         return LUMEQ_ERR_GPU;
     memcpy(reason, lumeq_error_text(), sizeof(reason));
-    int ret = lost ? LUMEQ_ERR_GPU : land_all(eq);
-    while (is_refused(ret) && eq->written < eq->begun && flight_at(eq, eq->written)->curve) {
-        lumeq_curve_unref(&flight_at(eq, eq->written++)->curve);
-        ret = land_all(eq);
-    }
+    if (!lost)
+        (void)land_all(eq);
     eq->backend = cpu->backend;
     eq->priv = cpu->priv;
     for (int i = -1; i < eq->in_flight; i++) {
@@ -534,13 +503,13 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 }
 
 /* After a failed call the CPU takes over if it may; otherwise returns the error. `may`: the CPU may
- * do what the GPU refuses. */
+ * do a frame for which the GPU has no memory. */
 static int not_done(LumeqEqualizer *eq, int ret, int may)
 {
-    if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && !is_refused(ret)))
+    if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && ret != LUMEQ_ERR_MEMORY))
         return ret;
-    return is_refused(ret) && !may ? LUMEQ_ERR_UNAVAILABLE
-                                   : switch_to_cpu(eq, ret == LUMEQ_ERR_GPU);
+    return ret == LUMEQ_ERR_MEMORY && !may ? LUMEQ_ERR_UNAVAILABLE
+                                           : switch_to_cpu(eq, ret == LUMEQ_ERR_GPU);
 }
 
 /* Gives the next frame to the GPU. */
@@ -556,7 +525,7 @@ static int begin(LumeqEqualizer *eq, Flight *f)
         return ret;
     eq->in_flight++;
     if (eq->in_flight - eq->begun >= eq->batch || f->frame.sync)
-        ret = begin_frames(eq, 1);
+        ret = begin_frames(eq);
     if (ret < 0) {
         leave(eq, f);
         eq->in_flight--;
@@ -567,7 +536,7 @@ static int begin(LumeqEqualizer *eq, Flight *f)
 /* The GPU finishes the oldest frame. */
 static int finish_oldest(LumeqEqualizer *eq, Flight *f, int wait)
 {
-    int ret = eq->flushing || !eq->begun ? begin_frames(eq, 0) : 0;
+    int ret = eq->flushing || !eq->begun ? begin_frames(eq) : 0;
     if (ret == 0)
         ret = write_frames(eq, wait);
     if (ret == LUMEQ_ERR_AGAIN && eq->written)
@@ -616,7 +585,8 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
     if (eq->backend->place) {
         ret = begin(eq, f);
         if (ret < 0)
-            ret = not_done(eq, ret, may_replace(eq, f));
+            ret = not_done(eq, ret,
+                           !f->gpu_only && eq->context->config.backend != LUMEQ_BACKEND_CUDA);
         if (ret == 0 && !eq->backend->place && f->gpu_only)
             ret = LUMEQ_ERR_GPU;
         if (ret < 0)

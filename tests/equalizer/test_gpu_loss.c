@@ -17,10 +17,9 @@
 #define SIZE (CHROMA + WIDTH * (HEIGHT + 1) / 2) /* of a picture */
 
 static int calls_until_loss; /* of all kinds together */
-static int lost, out_of_memory;
-static int refusal; /* not 0: the device is not lost, but refuses work with this from then on */
-static int in_flight_then;                       /* at that time */
-static int deep;                                 /* frames are of 10 bits, later of 14, not of 8 */
+static int lost;
+static int refusal; /* not 0: the device is not lost, but takes no more frames; its error */
+static int deep;    /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
@@ -51,54 +50,50 @@ static void lose_frames(const FakeDevice *fake)
 
 static int frames_begun; /* frames in flight whose output was queued */
 
-/* Returns 0, or how the call fails. */
-static int try_call(FakeDevice *fake)
+/* Takes a frame: returns 0, or how that fails. */
+static int try_taking(FakeDevice *fake)
 {
     if (!fails())
         return 0;
-    in_flight_then = fake_in_flight(fake);
     if (!refusal)
         lose_frames(fake);
     return refusal ? refusal : LUMEQ_ERR_GPU;
 }
 
+/* The same for calls that only fail if the device is lost. */
+static int try_call(FakeDevice *fake)
+{
+    return refusal ? 0 : try_taking(fake);
+}
+
 static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     FakeDevice *fake = priv;
-    const int ret = try_call(fake);
-    if (ret < 0)
-        return ret;
-    return lumeq_backend_cpu.measure(fake->cpu, job, pending);
+    const int ret = try_taking(fake);
+    return ret < 0 ? ret : lumeq_backend_cpu.measure(fake->cpu, job, pending);
 }
 
 static int place_fake(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
                       void **pending)
 {
     *pending = NULL;
-    const int ret = refusal == LUMEQ_ERR_ARGUMENT ? try_call(priv) : 0;
-    if (ret < 0)
-        return ret;
-    if (out_of_memory) {
-        lumeq_refuse("no room");
-        return LUMEQ_ERR_MEMORY;
-    }
-    return fake_place(priv, job, flight, pending);
+    const int ret = refusal ? try_taking(priv) : 0;
+    return ret < 0 ? ret : fake_place(priv, job, flight, pending);
 }
 
-static int begin_fake(void *priv, void *const *pendings, int count, int may_refuse)
+static int begin_fake(void *priv, void *const *pendings, int count)
 {
     (void)pendings;
-    CHECK(count == 1 && may_refuse, "%d frames begin", count);
-    return refusal == LUMEQ_ERR_ARGUMENT ? 0 : try_call(priv);
+    CHECK(count == 1, "%d frames begin", count);
+    return try_call(priv);
 }
 
 static int measure_finish_fake(void *priv, void *pending, const LumeqCounts *counts, int wait)
 {
     if (!wait)
         return LUMEQ_ERR_AGAIN;
-    if (!refusal && try_call(priv) < 0)
-        return LUMEQ_ERR_GPU;
-    return fake_measure(priv, pending, counts);
+    const int ret = try_call(priv);
+    return ret < 0 ? ret : fake_measure(priv, pending, counts);
 }
 
 static int write_fake(void *priv, const LumeqApplyJob *job, int count)
@@ -106,10 +101,8 @@ static int write_fake(void *priv, const LumeqApplyJob *job, int count)
     Flight *p = job->flight;
     const int ret = try_call(priv);
     CHECK(count == 1, "%d frames are written", count);
-    if (ret < 0) {
-        p->landed = ret != LUMEQ_ERR_GPU;
+    if (ret < 0)
         return ret;
-    }
     CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
     p->written = job->write > 0;
     frames_begun++;
@@ -118,7 +111,7 @@ static int write_fake(void *priv, const LumeqApplyJob *job, int count)
 
 static int apply_fake(void *priv, const LumeqApplyJob *job)
 {
-    const int ret = try_call(priv);
+    const int ret = try_taking(priv);
     return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job);
 }
 
@@ -131,7 +124,7 @@ static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int w
     (void)counts;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
-    if (!refusal && try_call(priv) < 0)
+    if (try_call(priv) < 0)
         return LUMEQ_ERR_GPU;
     for (const Flight *other = p->next; other; other = other->next)
         CHECK(other->landed, "a frame is received out of order");
@@ -403,16 +396,14 @@ TEST(loss_with_outputs_on_the_device)
         lose_in_any_mode(1);
 }
 
-/* A GPU that cannot take a frame, for any reason: the CPU continues. */
-TEST(refusal_at_any_call)
+/* A GPU without memory for a frame: the CPU continues. */
+TEST(no_memory_for_any_frame)
 {
-    static const int refusals[] = {LUMEQ_ERR_MEMORY, LUMEQ_ERR_UNAVAILABLE};
     if (check_without_threads())
         return;
-    for (int i = 0; i < 4; i++) {
-        refusal = refusals[i / 2];
-        lose_at_any_call(i % 2);
-    }
+    refusal = LUMEQ_ERR_MEMORY;
+    for (int on_device = 0; on_device < 2; on_device++)
+        lose_at_any_call(on_device);
     refusal = 0;
 }
 
@@ -469,8 +460,8 @@ TEST(loss_step_by_step)
     refusal = 0;
 }
 
-/* With LUMEQ_BACKEND_CUDA, a call that the GPU cannot do fails. */
-TEST(refusal_step_by_step)
+/* With LUMEQ_BACKEND_CUDA, a call for which the GPU has no memory fails. */
+TEST(no_memory_step_by_step)
 {
     static Run run;
     Log log = {0};
@@ -506,7 +497,6 @@ TEST(an_argument_is_no_loss)
         lost = 0;
         calls_until_loss = 0;
         CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "it is taken");
-        CHECK(in_flight_then == n, "%d frames are in flight", in_flight_then);
         calls_until_loss = 1 << 30;
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
     }
@@ -572,31 +562,38 @@ TEST(receive_waits_only_when_it_must)
     lumeq_destroy(&eq);
 }
 
-/* A GPU without memory for the frames: the CPU takes over, unless the GPU was insisted on. */
+/* A GPU without memory for the frames: the CPU takes over, unless the GPU was insisted on, or only
+ * the GPU has the input. */
 TEST(no_memory_on_the_gpu)
 {
-    for (int insisted = 0; insisted < 2; insisted++) {
+    enum { MAY, INSISTED, ON_GPU, CASES };
+    for (int i = 0; i < CASES; i++) {
         LumeqEqualizer *eq = NULL;
         static Run run;
-        const LumeqConfig config = {.backend = insisted ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_AUTO};
+        const LumeqConfig config = {.backend =
+                                        i == INSISTED ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_AUTO};
         LumeqFrame frame = frame_of(&run, 0);
         frame.out.memory = LUMEQ_MEMORY_CUDA;
-        lost = 0;
-        calls_until_loss = 1 << 30;
-        out_of_memory = 1;
+        if (i == ON_GPU)
+            frame.in.memory = LUMEQ_MEMORY_CUDA;
+        calls_until_loss = 0;
+        refusal = LUMEQ_ERR_MEMORY;
         CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
         const int ret = lumeq_submit(eq, &frame);
-        CHECK(ret == (insisted ? LUMEQ_ERR_UNAVAILABLE : 0), "submit answers %d", ret);
-        CHECK(strcmp(lumeq_backend_name(eq), insisted ? "cuda" : "cpu") == 0, "the backend is %s",
+        CHECK(ret == (i == MAY ? 0 : LUMEQ_ERR_UNAVAILABLE), "submit answers %d", ret);
+        CHECK(!strcmp(lumeq_backend_name(eq), i == MAY ? "cpu" : "cuda"), "the backend is %s",
               lumeq_backend_name(eq));
-        CHECK(strstr(lumeq_last_error(eq), "no room") != NULL, "the error is '%s'",
+        CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
-        if (!insisted) {
+        if (i == MAY) {
             CHECK(lumeq_receive(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
             CHECK(!frame.out.plane[0], "the CPU wrote device memory");
+        } else {
+            calls_until_loss = 1 << 30;
+            CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
         }
         lumeq_destroy(&eq);
-        out_of_memory = 0;
+        refusal = lost = 0;
     }
 }
 

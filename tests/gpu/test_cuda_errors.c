@@ -1,14 +1,11 @@
 /*
- * Error handling of the CUDA backend, with a fake CUDA; no GPU is needed. Any call may fail, once
+ * Frames in flight in the CUDA backend, with a fake CUDA; no GPU is needed. Any call may fail, once
  * or from then on, and the GPU may hang. No frame is lost, the bits are the same, and a lost GPU is
  * not called again. Frames go step by step, as the reference, or as both alternately.
  */
-#include <pthread.h>
-
 #include "../check.h"
 #include "../default_params.h"
 #include "../equalizer/all_stats.h"
-#include "equalizer/cuda/shared_streams.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
 
@@ -21,7 +18,6 @@ typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     uint8_t *pinned; /* NULL: outputs are ordinary memory */
     FrameStats stats[FRAMES];
-    int lost[FRAMES]; /* frames that the GPU had accepted, but could not write */
     int received, refused;
     long calls_when_lost; /* 0: not lost */
 } Run;
@@ -72,15 +68,12 @@ static int take(LumeqEqualizer *eq, Run *run)
     const int n = run->received;
     const int ret = lumeq_receive(eq, &frame, ask_stats(&run->stats[n < FRAMES ? n : 0]));
     note_loss(eq, run);
-    if (ret < 0 && ret != LUMEQ_ERR_UNAVAILABLE)
+    if (ret < 0)
         return ret;
     if (!CHECK(n < FRAMES && frame.opaque == run->in[n], "frame %d is another", n))
         return LUMEQ_ERR_END;
     CHECK(frame.out.plane[0] == output_of(run, n), "frame %d is elsewhere", n);
-    run->lost[n] = ret < 0;
-    run->refused += ret < 0;
-    if (ret == 0)
-        copy_out(run, n);
+    copy_out(run, n);
     run->received++;
     return 0;
 }
@@ -117,7 +110,6 @@ static void set_mode(LumeqEqualizer *eq, int n)
     lumeq_set_params(eq, &params);
 }
 
-/* Hands in some frames. */
 static void play(LumeqEqualizer *eq, Run *run, int from, int to)
 {
     for (int n = from; n < to; n++) {
@@ -144,7 +136,7 @@ static void play_with(LumeqEqualizer *eq, Run *run)
     take_all(eq, run);
 }
 
-static int sharing; /* equalizers share their CUDA streams */
+static int untimed; /* LumeqConfig.real_time and no_stage_times */
 static int batch;   /* LumeqConfig.batch */
 
 static LumeqEqualizer *open_fake(LumeqBackendId id)
@@ -153,9 +145,8 @@ static LumeqEqualizer *open_fake(LumeqBackendId id)
     char why[256] = "";
     const LumeqConfig config = {.backend = id,
                                 .threads = 1,
-                                .share_streams = sharing,
-                                .real_time = sharing,
-                                .no_stage_times = sharing,
+                                .real_time = untimed,
+                                .no_stage_times = untimed,
                                 .batch = batch};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
     CHECK(ret == 0, "create answers %d: %s", ret, why);
@@ -187,8 +178,6 @@ static void compare(const Run *run, const char *what, long call)
     for (int n = 0; n < FRAMES; n++) {
         const LumeqImage image = picture(NULL, n);
         const size_t luma = (size_t)image.width * (size_t)image.height;
-        if (run->lost[n])
-            continue;
         CHECK(!memcmp(run->out[n], expected->out[n], n % 3 ? luma * 3 / 2 : luma),
               "%s, way %d, at call %ld: frame %d differs", what, way, call, n);
         CHECK(!memcmp(run->stats[n].curve, expected->stats[n].curve, sizeof(run->stats[n].curve)),
@@ -226,27 +215,24 @@ static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int 
     char what[64];
     snprintf(what, sizeof(what), "error %d, %s", (int)error, sticky ? "for ever" : "once");
     for (int k = 1, failed = 1; failed; k += step) {
-        memset(&run, 0, sizeof(run));
-        fake_cuda_start((FakeCuda){.error = error, .sticky = sticky});
-        sharing = k % 3 == 0;
-        LumeqEqualizer *eq = open_fake(id);
-        sharing = 0;
+        untimed = k % 3 == 0;
+        LumeqEqualizer *eq = start(&run, (FakeCuda){.error = error, .sticky = sticky}, id);
+        untimed = 0;
         run.pinned = k % 2 ? lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE) : NULL;
         fake_cuda.fail_at = fake_cuda.calls + k;
         play_with(eq, &run);
         compare(&run, what, k);
         failed = fake_cuda.failed;
         const int on_cpu = !strcmp(lumeq_backend_name(eq), "cpu");
+        CHECK(run.refused <= (error == cudaErrorMemoryAllocation), "%s at call %d: %d are refused",
+              what, k, run.refused);
         if (sticky && failed) {
             CHECK(on_cpu, "%s at call %d: it is not noticed", what, k);
             lumeq_free_host(lumeq_get_context(eq), lumeq_alloc_host(lumeq_get_context(eq), 100));
             CHECK(!lumeq_alloc_device(lumeq_get_context(eq), 100), "a lost GPU gives memory");
         }
-        if (!sticky && id == LUMEQ_BACKEND_CUDA)
-            CHECK(!on_cpu && run.refused <= 1, "%s, way %d, at call %d: refused %d times; %s", what,
-                  way, k, run.refused, lumeq_last_error(eq));
-        if (!sticky && failed && on_cpu)
-            CHECK(strstr(lumeq_last_error(eq), "made-up") != NULL, "%s at call %d: the error is %s",
+        if (failed && on_cpu)
+            CHECK(strstr(lumeq_last_error(eq), "GPU 0") != NULL, "%s at call %d: the error is %s",
                   what, k, lumeq_last_error(eq));
         const long at = fake_cuda.calls;
         lumeq_free_host(lumeq_get_context(eq), run.pinned);
@@ -410,108 +396,6 @@ TEST(one_cap_on_pinned_memory)
     CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
 }
 
-/* ---- resources that equalizers share ---- */
-
-/* Frames of all equalizers alternately. */
-static void play_all(LumeqEqualizer *const *eq, Run *runs, int count, int from, int to)
-{
-    for (int n = from; n < to; n++)
-        for (int i = 0; i < count; i++)
-            play(eq[i], &runs[i], n, n + 1);
-}
-
-static void finish(LumeqEqualizer *eq, Run *run, const char *what)
-{
-    take_all(eq, run);
-    compare(run, what, 0);
-}
-
-/* Equalizers share streams if they ask for it, in any order of closing; decoder streams are
- * separate. */
-TEST(shared_streams)
-{
-    enum { COUNT = 3, EACH = LUMEQ_CUDA_STREAMS };
-    static Run runs[COUNT];
-    LumeqEqualizer *eq[COUNT];
-    void *context, *stream;
-    for (int first = 0; first < COUNT; first++) {
-        memset(runs, 0, sizeof(runs));
-        fake_cuda_start((FakeCuda){0});
-        sharing = 1;
-        for (int i = 0; i < COUNT; i++)
-            eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
-        sharing = 0;
-        CHECK(fake_cuda.streams == EACH + COUNT, "%d streams for %d", fake_cuda.streams, COUNT);
-        CHECK(lumeq_get_cuda(lumeq_get_context(eq[0]), &context, &stream) == 0 &&
-                  fake_cuda.streams == EACH + COUNT + 1,
-              "%d streams with a decoder's", fake_cuda.streams);
-        LumeqEqualizer *alone = open_fake(LUMEQ_BACKEND_CUDA);
-        CHECK(fake_cuda.streams == EACH + COUNT + 2, "%d streams with one alone",
-              fake_cuda.streams);
-        lumeq_destroy(&alone);
-        play_all(eq, runs, COUNT, 0, FRAMES);
-        for (int i = 0; i < COUNT; i++) {
-            const int k = (first + i) % COUNT;
-            finish(eq[k], &runs[k], "shared streams");
-            lumeq_destroy(&eq[k]);
-        }
-        CHECK(!fake_cuda.streams && !fake_cuda.events, "%d streams and %d events are left",
-              fake_cuda.streams, fake_cuda.events);
-    }
-}
-
-/* An equalizer waits only for its own and earlier work, even if another one never stops. */
-TEST(others_go_on)
-{
-    static Run runs[2];
-    LumeqEqualizer *eq[2];
-    memset(runs, 0, sizeof(runs));
-    fake_cuda_start((FakeCuda){.hangs = 1, .stage_takes = 0.5});
-    sharing = 1;
-    for (int i = 0; i < 2; i++)
-        eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
-    sharing = 0;
-    play_all(eq, runs, 2, 0, FRAMES);
-    lumeq_destroy(&eq[0]);
-    CHECK(!runs[0].calls_when_lost && !runs[1].calls_when_lost, "a slow GPU is lost");
-    finish(eq[1], &runs[1], "the other one");
-    CHECK(!strcmp(lumeq_backend_name(eq[1]), "cuda"), "the backend is %s",
-          lumeq_backend_name(eq[1]));
-    lumeq_destroy(&eq[1]);
-    CHECK(!fake_cuda.streams, "%d streams are left", fake_cuda.streams);
-}
-
-static void *open_and_close(void *seed)
-{
-    const LumeqCudaHome homes[2] = {{0, NULL}, {1, NULL}};
-    CheckRandom random = {*(const uint64_t *)seed, 0};
-    LumeqCudaStreams *held[4] = {NULL};
-    for (int i = 0; i < 2000; i++) {
-        LumeqCudaStreams **one = &held[check_below(&random, 4)];
-        if (*one)
-            lumeq_cuda_streams_close(one, 0);
-        else
-            lumeq_cuda_streams_open(one, &homes[i & 1]);
-    }
-    for (int i = 0; i < 4; i++)
-        lumeq_cuda_streams_close(&held[i], 0);
-    return NULL;
-}
-
-TEST(shared_by_threads)
-{
-    pthread_t threads[6];
-    uint64_t seeds[6];
-    fake_cuda_start((FakeCuda){0});
-    for (int i = 0; i < 6; i++) {
-        seeds[i] = (uint64_t)i;
-        CHECK(pthread_create(&threads[i], NULL, open_and_close, &seeds[i]) == 0, "no thread");
-    }
-    for (int i = 0; i < 6; i++)
-        pthread_join(threads[i], NULL);
-    CHECK(fake_cuda.streams == 0, "%d streams are left", fake_cuda.streams);
-}
-
 static LumeqMemoryUse memory_use(void)
 {
     LumeqMemoryUse use = {.size = sizeof(use)};
@@ -564,13 +448,11 @@ TEST(a_limit_on_device_memory)
 
 /* Last: memory of a lost GPU is never freed. */
 
-/* With --backend cuda a failing frame is refused and can be submitted again; nothing is lost. */
-TEST(refused_at_any_call)
+TEST(failing_once_at_any_call)
 {
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorMemoryAllocation, 0, 3);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
     fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorMemoryAllocation, 0, 5);
-    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorLaunchOutOfResources, 0, 1);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
 }
 
 /* Hangs from frame 5 on. `live`: the test polls instead of waiting. `wakes`: the GPU makes its
@@ -653,51 +535,9 @@ TEST(destroyed_while_it_hangs)
     CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 12, "%.1f s", fake_cuda.now);
 }
 
-/* One equalizer with shared streams loses the GPU. The others notice it later, without losing
- * frames; equalizers that open afterwards are not affected. */
-TEST(lost_for_one)
-{
-    static Run runs[3];
-    LumeqEqualizer *eq[3];
-    memset(runs, 0, sizeof(runs));
-    fake_cuda_start((FakeCuda){0});
-    sharing = 1;
-    for (int i = 0; i < 2; i++)
-        eq[i] = open_fake(LUMEQ_BACKEND_AUTO);
-    play_all(eq, runs, 2, 0, 5);
-    while (runs[0].received < 5)
-        take(eq[0], &runs[0]);
-    fake_cuda.hangs = 1;
-    play_all(eq, runs, 1, 5, FRAMES);
-    finish(eq[0], &runs[0], "the one that is lost first");
-    CHECK(runs[0].calls_when_lost && !runs[1].calls_when_lost, "both are lost, or none");
-    lumeq_destroy(&eq[0]);
-    fake_cuda.hangs = 0;
-    const int streams = fake_cuda.streams;
-    eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
-    sharing = 0;
-    CHECK(fake_cuda.streams == streams + LUMEQ_CUDA_STREAMS + 1,
-          "%d streams more: an equalizer joined a lost one", fake_cuda.streams - streams);
-    play_all(eq + 2, runs + 2, 1, 0, FRAMES);
-    finish(eq[2], &runs[2], "one that comes later");
-    CHECK(!runs[2].calls_when_lost, "it is lost, too");
-    play_all(eq + 1, runs + 1, 1, 5, FRAMES);
-    finish(eq[1], &runs[1], "the other one");
-    lumeq_destroy(&eq[2]);
-    const long calls = fake_cuda.calls;
-    lumeq_destroy(&eq[1]);
-    CHECK(runs[1].calls_when_lost == 0 || fake_cuda.calls == calls,
-          "%ld calls after the GPU was lost", fake_cuda.calls - calls);
-    CHECK(fake_cuda.streams >= LUMEQ_CUDA_STREAMS && fake_cuda.streams <= streams,
-          "%d streams: those that are lost stay, the others do not", fake_cuda.streams);
-}
-
 TEST(lost_at_any_call)
 {
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorIllegalAddress, 1, 7);
-    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1,
-                     5); /* also fatal, but not listed */
 }
 
 /* The same with frames that wait for others. */
@@ -707,35 +547,6 @@ TEST(batches)
     play_without_error();
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
     batch = 0;
-}
-
-/* With batches, a failing frame that starts at once is refused as well. */
-TEST(refused_in_batches)
-{
-    static Run run;
-    batch = 4;
-    way = REFERENCE;
-    for (int k = 1, failed = 1; failed; k++) {
-        LumeqEqualizer *eq =
-            start(&run, (FakeCuda){.error = cudaErrorInvalidValue}, LUMEQ_BACKEND_CUDA);
-        const LumeqSync sync = {.size = sizeof(sync)};
-        set_mode(eq, 0);
-        LumeqFrame frame = frame_of(&run, 0);
-        frame.sync = &sync;
-        fake_cuda.fail_at = fake_cuda.calls + k;
-        const int ret = lumeq_submit(eq, &frame);
-        failed = fake_cuda.failed;
-        CHECK(ret == 0 || (failed && ret == LUMEQ_ERR_UNAVAILABLE), "call %d: %d", k, ret);
-        if (ret == LUMEQ_ERR_UNAVAILABLE)
-            hand_in(eq, &run, 0);
-        lumeq_flush(eq);
-        CHECK(take(eq, &run) == 0, "call %d: %s", k, lumeq_last_error(eq));
-        CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "call %d: %s", k, lumeq_last_error(eq));
-        lumeq_destroy(&eq);
-        CHECK(failed || k > 5, "it only failed at %d calls", k);
-    }
-    batch = 0;
-    way = STEPS;
 }
 
 TEST_MAIN

@@ -60,8 +60,7 @@ static int equalize_once(int number)
     static LumeqEqualizer *before;
     enum { WIDTH = 320, HEIGHT = 180 };
     static uint8_t in[WIDTH * HEIGHT], out[WIDTH * HEIGHT];
-    const LumeqConfig config = {
-        .backend = LUMEQ_BACKEND_CUDA, .share_streams = number % 3 > 0, .real_time = number % 2};
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .real_time = number % 2};
     LumeqEqualizer *eq = open_with(&config);
     if (!eq)
         return -1;

@@ -10,16 +10,14 @@
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/loss.h"
 #include "equalizer/cuda/memory.h"
-#include "equalizer/cuda/shared_streams.h"
 #include "equalizer/cuda/steps.h"
 #include "equalizer/last_error.h"
 
 typedef struct CudaBackend {
     LumeqCudaHome home;
     char name[256];
-    int started;               /* CUDA has been used, so closing has to clean up */
-    LumeqCudaStreams *streams; /* shared with other backends; NULL: each frame has its own */
-    cudaStream_t decoder;      /* for the caller's decoder; NULL: not created yet */
+    int started;          /* CUDA has been used, so closing has to clean up */
+    cudaStream_t decoder; /* for the caller's decoder; NULL: not created yet */
     LumeqCudaSteps steps;
     LumeqCudaLoss loss;
 } CudaBackend;
@@ -64,11 +62,7 @@ static int open_failed(CudaBackend *cuda, cudaError_t error)
 static cudaError_t open_steps(CudaBackend *cuda, const LumeqConfig *config)
 {
     LumeqCudaDevice device;
-    cudaError_t error = lumeq_cuda_load(&device, cuda->home.number);
-    if (!error && config->share_streams)
-        error = lumeq_cuda_streams_open(&cuda->streams, &cuda->home);
-    if (cuda->streams)
-        memcpy(cuda->steps.shared, cuda->streams->stream, sizeof(cuda->steps.shared));
+    const cudaError_t error = lumeq_cuda_load(&device, cuda->home.number);
     cuda->steps.waits = config->real_time ? LUMEQ_CUDA_NAP : LUMEQ_CUDA_SPIN;
     cuda->steps.timed = !config->no_stage_times;
     return error ? error : lumeq_cuda_steps_open(&cuda->steps, &cuda->home, &device, &cuda->loss);
@@ -112,9 +106,7 @@ static void close_cuda(void *priv)
     if (!here)
         lose(cuda, cudaErrorUnknown, "the end");
     lumeq_cuda_steps_close(&cuda->steps); /* it may lose the device */
-    const int lost = is_lost(cuda);
-    lumeq_cuda_streams_close(&cuda->streams, lost);
-    if (!lost && cuda->decoder)
+    if (!is_lost(cuda) && cuda->decoder)
         cudaStreamDestroy(cuda->decoder);
     if (here)
         lumeq_cuda_leave(&cuda->home);
@@ -126,11 +118,7 @@ static int enter(CudaBackend *cuda)
 {
     if (is_lost(cuda))
         return lose(cuda, cudaSuccess, "");
-    cudaError_t error = lumeq_cuda_enter(&cuda->home);
-    if (error && !lumeq_cuda_is_loss(error)) {
-        (void)cudaGetLastError(); /* it may be an earlier call's */
-        error = lumeq_cuda_enter(&cuda->home);
-    }
+    const cudaError_t error = lumeq_cuda_enter(&cuda->home);
     return error ? lose(cuda, error, "selecting the device") : 0;
 }
 
@@ -165,12 +153,11 @@ static int place_cuda(void *priv, const LumeqMeasureJob *job, const LumeqFlight 
     return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_place(&cuda->steps, job, flight, pending));
 }
 
-static int begin_cuda(void *priv, void *const *pendings, int count, int may_refuse)
+static int begin_cuda(void *priv, void *const *pendings, int count)
 {
     CudaBackend *cuda = priv;
     const int ret = enter(cuda);
-    return ret < 0 ? ret
-                   : leave(cuda, lumeq_cuda_steps_begin(&cuda->steps, pendings, count, may_refuse));
+    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_begin(&cuda->steps, pendings, count));
 }
 
 static int write_cuda(void *priv, const LumeqApplyJob *jobs, int count)
@@ -236,13 +223,11 @@ static int get_cuda(void *priv, void **context, void **stream)
     cudaError_t error = lumeq_cuda_context(&cuda->home, context);
     if (!error && !cuda->decoder)
         error = cudaStreamCreateWithFlags(&cuda->decoder, cudaStreamNonBlocking);
-    if (error && lumeq_cuda_is_loss(error)) {
-        ret = lose(cuda, error, "making a stream for a decoder");
-    } else if (error) {
+    if (error) {
         (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
-        ret = error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
-        lumeq_refuse_with(ret, "making a stream for a decoder failed on GPU %d: %s",
-                          cuda->home.number, cudaGetErrorString(error));
+        ret = lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
+                                "creating a decoder's stream failed on GPU %d: %s",
+                                cuda->home.number, cudaGetErrorString(error));
     }
     *stream = cuda->decoder;
     return leave(cuda, ret);

@@ -35,26 +35,6 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what)
     return LUMEQ_ERR_GPU;
 }
 
-int lumeq_cuda_is_loss(cudaError_t error)
-{
-    switch (error) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorContextIsDestroyed:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorUnknown: return 1;
-    default: return 0;
-    }
-}
-
 /* ---- waiting ---- */
 
 #define PATIENCE_S 10.0

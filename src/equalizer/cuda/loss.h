@@ -1,5 +1,5 @@
-/* A device that failed while it was working, or made no progress for 10 seconds. Further calls
- * would fail, and copies may still be in progress: after a loss nothing is called, freed or reused.
+/* A device on which a call failed, except for lack of memory, or that made no progress for 10
+ * seconds. Copies may still be in progress: after a loss nothing is called, freed or reused.
  * Thread-safe. */
 #ifndef LUMEQ_CUDA_LOSS_H
 #define LUMEQ_CUDA_LOSS_H
@@ -22,11 +22,6 @@ int lumeq_cuda_is_lost(LumeqCudaLoss *loss);
 /* Marks the device as lost because of `what`, unless it already is. Returns LUMEQ_ERR_GPU with the
  * reason as its text. cudaErrorNotReady means that it makes no progress. */
 int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what);
-
-/* True for errors after which no call succeeds: those that leave the process in an inconsistent
- * state according to CUDA's documentation, and a missing device. Other fatal errors show when the
- * streams are waited for. */
-int lumeq_cuda_is_loss(cudaError_t error);
 
 /* Monotonic clock, in seconds. */
 double lumeq_cuda_now(void);

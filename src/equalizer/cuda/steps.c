@@ -28,7 +28,7 @@ struct LumeqCudaStep {
     int busy;         /* belongs to a call, to a pending measure, or to a frame in flight */
     int used;         /* `done` has been recorded, and is not known to have passed */
     int finished;     /* `done` has passed since it was recorded last; of a leader */
-    int zeroed;       /* the tally is; each kernel leaves it so */
+    int zeroed;       /* the tally is */
     int tiles_zeroed; /* so are the TileCounters after it */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
@@ -165,11 +165,10 @@ static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t h
     step->host_size = memory_for(host_size);
     const cudaError_t error = fill_step(steps, step);
     if (error) {
-        (void)cudaGetLastError(); /* the caller reports it */
-        if (lumeq_cuda_is_loss(error))
-            free(step);
-        else
+        if (error == cudaErrorMemoryAllocation)
             destroy(steps, step);
+        else
+            free(step);
         return error;
     }
     pthread_mutex_lock(&steps->lock);
@@ -226,43 +225,11 @@ static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
     return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
-/* Handles a failed call: either the device is lost, or it cannot do this frame; then this waits for
- * the work that was started on `stream`. `step` NULL: nothing was started. */
-static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
-                  cudaError_t error, const char *what)
-{
-    if (lumeq_cuda_is_loss(error) || error == cudaErrorNotReady)
-        return lose(steps, error, what);
-    (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
-    /* cudaFree(NULL) reports a permanent error. */
-    const cudaError_t after = step ? finish_so_far(step, stream) : cudaFree(NULL);
-    if (after)
-        return lose(steps, after, what);
-    if (step && !step->in_flight)
-        give_step(steps, step, 1);
-    return lumeq_refuse_with(
-        error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE,
-        "%s failed on GPU %d: %s", what, steps->home->number, cudaGetErrorString(error));
-}
-
-/* True if a call failed that may succeed when it is repeated: the device is not lost. */
-static int may_repeat(cudaError_t error)
-{
-    if (!error || error == cudaErrorNotReady || lumeq_cuda_is_loss(error))
-        return 0;
-    (void)cudaGetLastError();
-    return 1;
-}
-
 /* ---- the caller's streams and events ------------------------------------------------------- */
 
-/* `part`: index of the shared stream. */
-static cudaStream_t stream_of(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                              const LumeqSync *sync, int part)
+static cudaStream_t stream_of(const LumeqCudaStep *step, const LumeqSync *sync)
 {
-    return sync && sync->stream                     ? (cudaStream_t)sync->stream
-           : step->in_flight && steps->shared[part] ? steps->shared[part]
-                                                    : step->stream;
+    return sync && sync->stream ? (cudaStream_t)sync->stream : step->stream;
 }
 
 static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
@@ -376,11 +343,9 @@ static cudaError_t await_done(LumeqCudaSteps *steps, const LumeqCudaStep *step, 
 {
     const double now = lumeq_cuda_now();
     cudaError_t error;
-    do {
+    do
         error = ask(steps, step);
-        if (may_repeat(error))
-            error = ask(steps, step);
-    } while (error == cudaErrorNotReady && lumeq_cuda_keep_waiting(since, now, wait));
+    while (error == cudaErrorNotReady && lumeq_cuda_keep_waiting(since, now, wait));
     return error == cudaErrorNotReady && wait ? ask(steps, step) : error;
 }
 
@@ -512,8 +477,12 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     const size_t past = part_of(&size, missed ? lumeq_pictures_size(previous, 1) : more);
     LumeqCudaStep *step;
     const cudaError_t error = take_step(steps, size, host_size, tiles, &step);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "GPU %d is out of memory", steps->home->number);
+    }
     if (error)
-        return refuse(steps, NULL, NULL, error, "allocating memory");
+        return lose(steps, error, "allocating memory");
     step->job = *job;
     step->flight = *flight;
     step->in_flight = in_flight;
@@ -569,7 +538,7 @@ static LumeqCudaBatch batch_of(LumeqCudaStep *const *run, int count)
     return batch;
 }
 
-/* Zeroes what the kernels count in, before its first use and after a failure. */
+/* Zeroes what the kernels count in, before its first use; each kernel leaves it so. */
 static cudaError_t zero_counters(LumeqCudaStep *step, int tiles, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -577,7 +546,8 @@ static cudaError_t zero_counters(LumeqCudaStep *step, int tiles, cudaStream_t st
         error = cudaMemsetAsync(step->device, 0, sizeof(LumeqCudaTally), stream);
     if (!error && tiles && !step->tiles_zeroed)
         error = cudaMemsetAsync(step->device + step->counts, 0, sizeof(TileCounters), stream);
-    step->zeroed = step->tiles_zeroed = 0;
+    step->zeroed = 1;
+    step->tiles_zeroed = tiles;
     return error;
 }
 
@@ -602,7 +572,6 @@ static cudaError_t count_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
                                    tally_of(run[0]->host), &batch, stream);
     for (int i = 0; i < count && !error; i++) {
         const LumeqCudaStep *step = run[i];
-        run[i]->zeroed = 1;
         if (step->counts_size)
             error = cudaMemcpyAsync(step->host + step->counts, step->device + step->counts,
                                     step->counts_size, cudaMemcpyDeviceToHost, stream);
@@ -644,10 +613,6 @@ static cudaError_t equalize(const LumeqCudaSteps *steps, LumeqCudaStep *const *r
         error = zero_counters(run[i], job.clahe, stream);
     if (!error)
         error = lumeq_cuda_find_curve(&steps->device, &job, &parts, &batch, stream);
-    for (int i = 0; i < count && !error; i++) {
-        run[i]->zeroed = 1;
-        run[i]->tiles_zeroed = job.clahe;
-    }
     if (!error && first->flight.write)
         error = lumeq_cuda_apply_curve(&steps->device, &apply, &batch, early, stream);
     return error;
@@ -745,7 +710,7 @@ int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
     return ret;
 }
 
-int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse)
+int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count)
 {
     LumeqCudaStep *run[LUMEQ_MAX_BATCH];
     for (int first = 0, n = 0; first < count; first += n) {
@@ -755,11 +720,9 @@ int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int cou
         while (++n + first < count && joins(run[0], pendings[first + n]));
         for (int i = 0; i < n; i++)
             run[i]->leader = run[n - 1];
-        const cudaStream_t stream = stream_of(steps, run[n - 1], run[0]->job.sync, 0);
-        const cudaError_t error = start(steps, run, n, stream);
+        const cudaError_t error = start(steps, run, n, stream_of(run[n - 1], run[0]->job.sync));
         if (error)
-            return may_refuse ? refuse(steps, run[0], stream, error, "a frame")
-                              : lose(steps, error, "a frame");
+            return lose(steps, error, "a frame");
     }
     return 0;
 }
@@ -772,10 +735,9 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     const int ret = place(steps, job, &none, 0, 0, &step);
     if (ret < 0)
         return ret;
-    const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
-    const cudaError_t error = start(steps, &step, 1, stream);
+    const cudaError_t error = start(steps, &step, 1, stream_of(step, job->sync));
     if (error)
-        return refuse(steps, step, stream, error, "a measure");
+        return lose(steps, error, "a measure");
     if (!job->sync)
         return lumeq_cuda_steps_finish(steps, step, &job->counts, 1);
     *pending = step;
@@ -903,7 +865,7 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
         while (++n + first < count && writes_with(&jobs[first], &jobs[first + n]));
         LumeqApplyJob job = jobs[first];
         LumeqCudaStep *leader = run[0]->leader;
-        const cudaStream_t stream = stream_of(steps, leader, job.sync, 1);
+        const cudaStream_t stream = stream_of(leader, job.sync);
         cudaError_t error = cudaSuccess;
         for (int i = 0; i < n; i++)
             run[i]->asked = 0;
@@ -920,8 +882,7 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
         if (!error && waits(job.sync))
             fetch_later(steps, run, n);
         if (error)
-            return count > 1 ? lose(steps, error, "a frame")
-                             : refuse(steps, run[0], stream, error, "a frame");
+            return lose(steps, error, "a frame");
     }
     return 0;
 }
@@ -957,9 +918,8 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCount
     const int ret = await(steps, step, wait ? steps->waits : LUMEQ_CUDA_LOOK, "a frame");
     if (ret < 0)
         return ret;
-    cudaError_t error = steps->timed ? read_times(steps, step, begin_us, end_us) : cudaSuccess;
-    if (may_repeat(error))
-        error = read_times(steps, step, begin_us, end_us);
+    const cudaError_t error =
+        steps->timed ? read_times(steps, step, begin_us, end_us) : cudaSuccess;
     if (!error && counts)
         copy_counts(counts, step);
     return error ? lose(steps, error, "a frame") : 0;
@@ -1021,12 +981,9 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job)
         ret = place(steps, &measured, &flight, 0, past, &step);
     if (ret < 0)
         return ret;
-    const cudaStream_t stream = stream_of(steps, step, job->sync, 0);
     const int wait = waits(job->sync);
-    cudaError_t error = start_apply(steps, step, job, stream);
-    if (error)
-        return refuse(steps, step, stream, error, "a frame");
-    if (wait)
+    cudaError_t error = start_apply(steps, step, job, stream_of(step, job->sync));
+    if (!error && wait)
         error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     if (error)
         return lose(steps, error, "a frame");

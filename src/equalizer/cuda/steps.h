@@ -1,6 +1,6 @@
-/* Steps: any thread may measure or equalize a frame at any time. Each frame has memory, events and,
- * unless they are shared, a stream of its own. Frames in flight of an equalizer keep them between
- * the steps; those that are launched together use the stream and events of the last one. */
+/* Steps: any thread may measure or equalize a frame at any time. Each frame has memory, events and
+ * a stream of its own. Frames in flight of an equalizer keep them between the steps; those that are
+ * launched together use the stream and events of the last one. */
 #ifndef LUMEQ_CUDA_STEPS_H
 #define LUMEQ_CUDA_STEPS_H
 
@@ -21,8 +21,6 @@ typedef struct LumeqCudaSteps {
     int early;              /* but it has them */
     LumeqCudaWait waits;    /* how `land` and frames in flight wait */
     int timed;              /* the stages of frames in flight are timed */
-    cudaStream_t shared[2]; /* of all frames in flight: up to the measure, or of the reference; and
-                             * for the rest. NULL: each has its own */
     cudaEvent_t anchor;     /* recorded anchor_us after the start, for times */
     double anchor_us;
     LumeqCudaStep *unfetched; /* frames in flight to copy to the host when they are written */
@@ -33,7 +31,7 @@ typedef struct LumeqCudaSteps {
     double progress; /* when a step last finished, in seconds */
 } LumeqCudaSteps;
 
-/* `steps` must be zeroed but for `waits`, `timed` and `shared`; `home` and `loss` must outlive it.
+/* `steps` must be zeroed but for `waits` and `timed`; `home` and `loss` must outlive it.
  * Waits for the device's first work. Call it in the context, and lumeq_cuda_steps_close() even if
  * it fails. */
 cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
@@ -50,7 +48,7 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job);
 int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,
                            const LumeqFlight *flight, void **pending);
-int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count, int may_refuse);
+int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int count);
 int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int count);
 int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts, int wait,
                           double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);

@@ -43,8 +43,8 @@ Pixels = _struct("Pixels", "data:p stride:n width height channels depth order")
 Params = _struct("Params", "size:z mode reference strength:d adaptive clip:d smooth:d scene_cut tiles_x tiles_y chroma "
                  "dither bars deflicker:d meter:Rect lift denoise:d brightness:d gamma:d await_noise limit code_range "
                  "transfer")
-Config = _struct("Config", "size:z backend device threads cpu_without cuda_context:p log:p log_user:p share_streams "
-                 "real_time no_stage_times batch")
+Config = _struct("Config", "size:z backend device threads cpu_without cuda_context:p log:p log_user:p real_time "
+                 "no_stage_times batch")
 Sync = _struct("Sync", "size:z stream:p ready:p finished:p after:p")
 Frame = _struct("Frame", "size:z source:Image out:Image time:q duration:q opaque:p number:q sync:p previous:p interlaced")
 Moment = _struct("Moment", "size:z number:q time:q duration:q discontinuity interlaced")
