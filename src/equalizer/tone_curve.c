@@ -78,8 +78,8 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in)
 int lumeq_curve_previous(const LumeqCurve *curve)
 {
     const LiftTables *lift = &curve->table.lift;
-    const int wanted = lift->luma_on && lift->noisy && !curve->grid && !curve->result->scene_cut;
-    return wanted ? curve->past : 0;
+    const int filters = (lift->luma_on || lift->chroma_on) && lift->noisy;
+    return filters && !curve->grid && !curve->result->scene_cut ? curve->past : 0;
 }
 
 const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table)
