@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 import threading
 import typing
 import types
@@ -269,14 +268,8 @@ class Video(unittest.TestCase):
         self.assertTrue(same(lumeq.equalize(frame, profile="fog", mode="global", strength="auto", clip="auto"),
                              lumeq.equalize(frame)))
 
-    def test_equalizer_as_an_object(self):
+    def test_version(self):
         self.assertRegex(lumeq.__version__, r"^\d+\.\d+\.\d+$")
-        with lumeq.Equalizer(backend="cpu", depth=10, profile="fog", clip=3) as eq:
-            self.assertEqual(repr(eq), "lumeq.Equalizer(fps=30.0, backend='cpu', depth=10, profile='fog', clip=3)")
-            eq.set(clip="auto")
-            self.assertIn("clip='auto'", repr(eq))
-            eq.set(profile="night")
-            self.assertNotIn("clip", repr(eq))
 
     def test_bgr_luma_is_opencvs(self):
         colours = RNG.integers(0, 256, (90, 160, 3)).astype(np.uint8)
@@ -448,34 +441,14 @@ class Errors(unittest.TestCase):
                     lumeq.Equalizer(**{name: word})
 
 
-class OnDevice:
-    """An array with this __cuda_array_interface__."""
-
-    def __init__(self, interface):
-        self.__cuda_array_interface__ = interface
-
-
 class Interfaces(unittest.TestCase):
     GOOD = {"shape": (10, 20), "typestr": "|u1", "data": (4096, False), "strides": (20, 1), "stream": 1, "version": 3}
 
-    def refuse(self, interface):
-        frame, array, eq = picture(10, 20), OnDevice(interface), lumeq.Equalizer(backend="cpu")
-        for call in (lambda: eq.process(array, out=frame), lambda: eq.process(frame, out=array),
-                     lambda: eq.process([frame, array], out=frame), lambda: lumeq.measure(frame, previous=array),
-                     lambda: eq.batch(array, out=array), lambda: lumeq.equalize(array), lambda: lumeq.bgr(array)):
-            with self.subTest(interface), self.assertRaises((TypeError, ValueError)) as caught:
-                call()
-            self.assertNotIn("\n", str(caught.exception))
-
-    def test_malformed(self):
-        wrong = (None, 5, -1, "|u1", b"|u1", ">u2", "\udc80", (), (1,), (1, 2, 3), (-1, 20), (0, 0), (20, 0.5), (1,) * 50,
-                 (2**40, 2**40), (2**63, 1), (2**70, 20), ("a", "b"), (None, None), (1, None), [10, 20], {})
-        for interface in (None, 5, [], {}, "shape"):
-            self.refuse(interface)
-        for name in self.GOOD:
-            for value in wrong:
-                self.refuse({**self.GOOD, name: value})
-            self.refuse({key: value for key, value in self.GOOD.items() if key != name})
+    def test_incomplete(self):
+        for name in "shape", "typestr", "data":
+            array = types.SimpleNamespace(__cuda_array_interface__={k: v for k, v in self.GOOD.items() if k != name})
+            with self.subTest(name), self.assertRaisesRegex(ValueError, "no valid"):
+                lumeq.equalize(array)
 
 
 class Overlaps(unittest.TestCase):
@@ -609,90 +582,6 @@ class Lifetimes(unittest.TestCase):
             self.assertEqual((p.returncode, p.stdout), (0, ""))
 
 
-class Inside(unittest.TestCase):
-    """Code that Python runs inside a call gets an error if it uses the same object, instead of waiting for ever."""
-
-    def run_code(self, code):
-        code = "import gc, lumeq, numpy, weakref\neq, said = lumeq.Equalizer(), []\n" + textwrap.dedent("""
-            def frame():
-                return numpy.arange(9900, dtype="u1").reshape(90, 110).view(Frame)
-            def use(*_):
-                try:
-                    eq.process(numpy.zeros((90, 110), "u1"))
-                except Exception as e:
-                    said.append(type(e).__name__)
-                    raise
-            class Frame(numpy.ndarray):
-                pass
-            """) + textwrap.dedent(code) + "\nprint(*said)"
-        p = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                           timeout=60)
-        self.assertEqual((p.returncode, p.stdout), (0, "RuntimeError\n"), p.stderr)
-
-    def test_weak_reference(self):
-        self.run_code("""
-            a = frame()
-            there = weakref.ref(a, use)
-            eq.process(a)
-            del a
-            eq.process(frame())
-            """)
-
-    def test_finalizer(self):
-        self.run_code("""
-            class Last(Frame):
-                def __del__(self):
-                    use()
-            eq.process(frame().view(Last), out=frame())
-            eq.process(frame())
-            """)
-
-    def test_collector(self):
-        self.run_code("""
-            class Cycle:
-                def __del__(self):
-                    if not said: use()
-            def make(*_):
-                cycle = Cycle()
-                cycle.own = cycle
-            gc.disable()
-            make()
-            a = frame()
-            there = weakref.ref(a, lambda _: gc.collect())
-            eq.process(a)
-            del a
-            eq.process(frame())
-            """)
-
-    def test_conversions(self):
-        for setting in ("strength=Number()", "tiles=(Number(), 8)", "meter=(1, 2, Number(), 4)", "dither=Number()"):
-            self.run_code("""
-                class Number:
-                    def __float__(self):
-                        use()
-                    __index__ = __float__
-                try:
-                    eq.set(%s)
-                except RuntimeError:
-                    pass
-                """ % setting)
-
-    def test_a_history(self):
-        self.run_code("""
-            history = lumeq.History(0)
-            def use_history(_):
-                try:
-                    history.get()
-                except RuntimeError:
-                    said.append("RuntimeError")
-            a = frame()
-            there = weakref.ref(a, use_history)
-            made = lumeq.measure(a)
-            del a
-            history.put(made)
-            """)
-
-
 class Forks(unittest.TestCase):
     """Objects work in a process that multiprocessing forks, and it ends."""
 
@@ -716,33 +605,6 @@ class Forks(unittest.TestCase):
         with multiprocessing.get_context("fork").Pool(2) as pool:
             self.assertTrue(all(same(made, wanted) for made in pool.map(lumeq.equalize, [frame] * 10)))
         work()
-
-    def test_while_threads_work(self):
-        frame, large, eq, stop = picture(), picture(900, 1600), lumeq.Equalizer(), threading.Event()
-        wanted = lumeq.equalize(frame)
-
-        def busy():
-            while not stop.is_set():
-                eq.process(large)
-                lumeq.equalize(large)
-
-        def work():
-            assert same(lumeq.equalize(frame), wanted)
-            try:
-                eq.process(frame)
-            except RuntimeError as e:
-                assert "forked" in str(e)
-
-        threads = [threading.Thread(target=busy) for _ in range(2)]
-        for t in threads:
-            t.start()
-        try:
-            for _ in range(10):
-                self.child(work)
-        finally:
-            stop.set()
-            for t in threads:
-                t.join()
 
 
 @unittest.skipIf(NO_GPU, NO_GPU)

@@ -38,7 +38,7 @@ Settings are keyword arguments, the same everywhere:
 
 Bad arguments raise ValueError or TypeError, lack of memory MemoryError, and a GPU that fails lumeq.Error, each with one
 sentence. The GIL is released while frames are processed. Objects may be used by several threads; calls on one Equalizer
-or History wait for each other. A call inside another one, by a __del__ for example, raises RuntimeError.
+or History wait for each other.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ import collections
 import functools
 import numbers
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union
 
@@ -54,7 +55,7 @@ import numpy as np
 
 from . import _arrays, _library
 from ._arrays import Samples, picture
-from ._library import Error, Handle, Lock, Stats, addressof, byref, check, lib, nanoseconds, set_params
+from ._library import Error, Handle, Stats, addressof, byref, check, lib, nanoseconds, set_params
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -242,7 +243,8 @@ class _Stretch:
     """Stretches gray of more than 8 bits if the settings say so."""
 
     def __init__(self, layout: _Layout, mode: int = 0):
-        self.mode, self._layout, self._native, self._lock = mode, layout, Handle(lib.lumeq_stretch_destroy), Lock()
+        self.mode, self._layout, self._lock = mode, layout, threading.Lock()
+        self._native = Handle(lib.lumeq_stretch_destroy)
         check(lib.lumeq_stretch_create(byref(self._native), None))
 
     def reset(self) -> None:
@@ -289,14 +291,13 @@ class Equalizer:
         self.fps = _rate(fps)
         self._layout = _Layout(depth, shift, range, format)
         self._native = _library.create(lib.lumeq_create, lib.lumeq_destroy, backend, device, threads, batch)
-        self._lock, self._stats, self._frame = Lock(), _library.StatsBuffer(), _library.Frame()
+        self._lock, self._stats, self._frame = threading.Lock(), _library.StatsBuffer(), _library.Frame()
         #: Arrays of frames in flight, which the library reads and writes.
         self._flights: collections.deque[Any] = collections.deque()
         self._native.keep = self._flights
         self._address = addressof(self._frame)
         self._previous: Optional[_arrays.Picture] = None
         self._params = set_params(None, {"await_noise": True})
-        self._settings: dict[str, Any] = {}
         self._stretch = _Stretch(self._layout)
         self._count = 0
         self.set(**settings)
@@ -307,12 +308,6 @@ class Equalizer:
     def __exit__(self, *error: object) -> None:
         self.finish()
 
-    def __repr__(self) -> str:
-        shown = {"fps": self.fps, "backend": self.backend, **{name: getattr(self._layout, name) for name in _OPTIONS[3:]},
-                 **self._settings}
-        return "lumeq.Equalizer(%s)" % ", ".join("%s=%r" % (name, value) for name, value in shown.items()
-                                                 if value is not None and (name, value) != ("shift", 0))
-
     def set(self, **settings: Unpack[Settings]) -> None:
         """Changes settings, fully visible in the next frame. A profile sets all but await_noise. After an error, all stay
         as they were."""
@@ -320,9 +315,6 @@ class Equalizer:
             params = set_params(self._params, settings)
             check(lib.lumeq_set_params(self._native, byref(params)), self._native)
             self._params, self._stretch.mode = params, params.code_range
-        if settings.get("profile"):
-            self._settings = {name: value for name, value in self._settings.items() if name == "await_noise"}
-        self._settings.update(settings)
 
     def _receive(self, most: int = 0) -> None:
         """Receives frames until at most so many are in flight."""
@@ -493,7 +485,7 @@ class Measure:
     """What History.put() needs to know about a frame."""
 
     def __init__(self, *needs: Any) -> None:
-        self._native, self._lock = Handle(lib.lumeq_measure_free), Lock()
+        self._native, self._lock = Handle(lib.lumeq_measure_free), threading.Lock()
         self._native.keep = needs  # until it is finished
 
 
@@ -557,7 +549,7 @@ class History:
         params = set_params(None, settings)
         if params.code_range:
             raise ValueError("a History does not stretch codes: use film() or Equalizer, or code_range='full'")
-        self._native, self._lock, self._count = Handle(lib.lumeq_history_destroy), Lock(), 0
+        self._native, self._lock, self._count = Handle(lib.lumeq_history_destroy), threading.Lock(), 0
         check(lib.lumeq_history_create(byref(self._native), byref(params),
                                        nanoseconds(_library.number("lookahead", lookahead))))
 

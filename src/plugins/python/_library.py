@@ -6,7 +6,6 @@ import ctypes
 import operator
 import os
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,27 +89,6 @@ class Handle(ctypes.c_void_p):
 
     def __del__(self, byref: Any = ctypes.byref) -> None:
         self.destroy(byref(self))
-
-
-class Lock:
-    """Keeps threads apart. Python runs code of others inside calls (finalizers, weak references, __float__), which must
-    not wait for the call that it is in."""
-
-    def __init__(self) -> None:
-        self._lock: Any = threading.RLock()
-        self._process = 0  # that acquired it last
-
-    def __enter__(self) -> None:
-        if self._lock._is_owned():
-            raise RuntimeError("this object is in a call that has not returned")
-        if not self._lock.acquire(False):
-            if self._process != os.getpid():
-                raise RuntimeError("another thread used this object when the process was forked: make a new one")
-            self._lock.acquire()
-        self._process = os.getpid()
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
 
 
 # ---- settings ----
