@@ -269,15 +269,6 @@ TEST(every_format_and_size_has_the_bits_of_the_library)
         }
 }
 
-TEST(range_comes_from_the_colorimetry)
-{
-    static const char *const colorimetries[] = {"bt709", "bt601", "1:3:5:1"};
-    for (int i = 0; i < 3; i++) {
-        FREED_BY(free_pair) Pair p = new_pair(&formats[0], 64, 48, colorimetries[i]);
-        run(&p, 0, 3, 60);
-    }
-}
-
 TEST(hdr_has_its_transfer)
 {
     FREED_BY(free_pair) Pair p = new_pair(&formats[6], 64, 48, "bt2100-pq");
@@ -350,19 +341,6 @@ TEST(every_property_reaches_the_library)
         p.params = change(p.harness->element, i);
         CHECK(lumeq_set_params(p.model, &p.params) == 0, "%s", lumeq_last_error(p.model));
         run(&p, 0, 4, 40);
-    }
-}
-
-TEST(properties_change_while_playing)
-{
-    FREED_BY(free_pair) Pair p = new_pair(&formats[0], 160, 90, "bt709");
-    for (int i = 0; i < CHANGES; i++) {
-        run(&p, 2 * i, 2, 40);
-        g_object_set(p.harness->element, "brightness", i % 2 ? 0.5 : -0.5, "gamma", 1 + i / 10.,
-                     NULL);
-        p.params.brightness = i % 2 ? 0.5 : -0.5;
-        p.params.gamma = 1 + i / 10.;
-        lumeq_set_params(p.model, &p.params);
     }
 }
 

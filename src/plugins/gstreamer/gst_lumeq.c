@@ -225,30 +225,6 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     }
 }
 
-/* Like GStreamer's for enums, but names the values if `text` is another word. */
-static gboolean read_choice(GValue *to, const gchar *text)
-{
-    GEnumClass *class = (GEnumClass *)g_type_class_ref(G_VALUE_TYPE(to));
-    const GEnumValue *found = g_enum_get_value_by_nick(class, text);
-    char *end = NULL;
-    const gint64 number = g_ascii_strtoll(text, &end, 0);
-    if (!found)
-        found = g_enum_get_value_by_name(class, text);
-    if (!found && *text && !*end && number == (gint)number)
-        found = g_enum_get_value(class, (gint)number);
-    if (found) {
-        g_value_set_enum(to, found->value);
-    } else {
-        GString *names = g_string_new(NULL);
-        for (guint i = 0; i < class->n_values; i++)
-            g_string_append_printf(names, "%s%s", i ? ", " : "", class->values[i].value_nick);
-        g_warning("lumeq: '%s' is not one of %s", text, names->str);
-        g_string_free(names, TRUE);
-    }
-    g_type_class_unref(class);
-    return found != NULL;
-}
-
 static GParamSpec *new_spec(const Property *p, double value)
 {
     const GParamFlags flags =
@@ -267,10 +243,6 @@ static GParamSpec *new_spec(const Property *p, double value)
     }
     type = g_enum_register_static(p->type, p->choices);
     gst_type_mark_as_plugin_api(type, 0);
-    GstValueTable *table = g_new0(GstValueTable, 1); /* GStreamer keeps the pointer */
-    table->type = type;
-    table->deserialize = read_choice;
-    gst_value_register(table);
     return g_param_spec_enum(p->name, p->nick, p->about, type, (int)value, flags);
 }
 
