@@ -23,10 +23,9 @@
 #define CANVAS 64
 
 struct HostSource {
-    obs_source_t *input, *before, *filter, *after;
+    obs_source_t *input, *filter, *after;
     struct obs_source_frame *got;
     int64_t count; /* frames */
-    uint64_t begin, end;
 };
 
 static pid_t server;
@@ -68,17 +67,9 @@ static void destroy(void *data)
     (void)data;
 }
 
-static struct obs_source_frame *before(void *data, struct obs_source_frame *frame)
-{
-    HostSource *h = data;
-    h->begin = os_gettime_ns();
-    return frame;
-}
-
 static struct obs_source_frame *after(void *data, struct obs_source_frame *frame)
 {
     HostSource *h = data;
-    h->end = os_gettime_ns();
     pthread_mutex_lock(&mutex);
     obs_source_frame_destroy(h->got);
     h->got = obs_source_frame_create(frame->format, frame->width, frame->height);
@@ -99,9 +90,6 @@ static void add_sources(void)
                                    .destroy = destroy};
     obs_register_source(&info);
     info.type = OBS_SOURCE_TYPE_FILTER;
-    info.id = "test_before";
-    info.filter_video = before;
-    obs_register_source(&info);
     info.id = "test_after";
     info.filter_video = after;
     obs_register_source(&info);
@@ -122,14 +110,12 @@ HostSource *host_source(obs_data_t *settings)
     if (!h)
         abort();
     h->input = new_source(h, "test_input");
-    h->before = new_source(h, "test_before");
     h->filter = obs_source_create_private("lumeq_filter", "lumeq", settings);
     h->after = new_source(h, "test_after");
     obs_data_release(settings);
-    CHECK(h->input && h->before && h->filter && h->after, "a source cannot be created");
+    CHECK(h->input && h->filter && h->after, "a source cannot be created");
     /* The newest frame is shown at once, whatever its timestamp is. */
     obs_source_set_async_unbuffered(h->input, true);
-    obs_source_filter_add(h->input, h->before);
     obs_source_filter_add(h->input, h->filter);
     obs_source_filter_add(h->input, h->after);
     return h;
@@ -139,10 +125,10 @@ void host_source_free(HostSource **source)
 {
     HostSource *h = *source;
     obs_set_output_source(0, NULL);
-    obs_source_t *all[] = {h->before, h->filter, h->after, h->input};
-    for (int i = 0; i < 3; i++)
+    obs_source_t *all[] = {h->filter, h->after, h->input};
+    for (int i = 0; i < 2; i++)
         obs_source_filter_remove(h->input, all[i]);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         obs_source_release(all[i]);
     obs_wait_for_destroy_queue();
     obs_source_frame_destroy(h->got);
@@ -170,11 +156,6 @@ const struct obs_source_frame *host_filtered(HostSource *h, const struct obs_sou
     const int ok = wait_beyond(&h->count, old);
     pthread_mutex_unlock(&mutex);
     return ok ? h->got : NULL;
-}
-
-double host_cost(const HostSource *h)
-{
-    return (double)(h->end - h->begin) / 1000;
 }
 
 /* ---- canvas ---- */

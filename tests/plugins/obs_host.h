@@ -28,9 +28,6 @@ obs_source_t *host_filter(const HostSource *source);
 const struct obs_source_frame *host_filtered(HostSource *source,
                                              const struct obs_source_frame *frame);
 
-/* Microseconds that lumeq's filter took for the last frame. */
-double host_cost(const HostSource *source);
-
 /* The last line of the log that contains "[lumeq]", and the number of such lines. */
 const char *host_log(int *lines);
 

@@ -505,50 +505,6 @@ TEST_IF(many_frames_need_no_more_memory, start())
     CHECK(bnum_allocs() <= before + 8, "%ld more blocks", bnum_allocs() - before);
 }
 
-static int compare_costs(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Prints what the filter adds to a frame of 1080p: `test_obs cost`. */
-static void print_cost(const Format *f, const char *what, int light, int denoise)
-{
-    const int count = CHECK_SLOWER > 1 ? 2 : check_rounds(100), first = 5;
-    double costs[100] = {0};
-    obs_data_t *settings = obs_data_create();
-    obs_data_set_int(settings, "denoise", denoise);
-    HostSource *source = host_source(settings);
-    struct obs_source_frame *frames[2] = {new_frame(f, 1920, 1080), new_frame(f, 1920, 1080)};
-    draw(f, frames[0], 0, light);
-    draw(f, frames[1], 1, light);
-    for (int i = 0; i < first + count; i++) {
-        frames[i % 2]->timestamp = BEGIN + (uint64_t)i * INTERVAL;
-        if (!host_filtered(source, frames[i % 2]))
-            break;
-        if (i >= first)
-            costs[i - first] = host_cost(source) / 1000;
-    }
-    qsort(costs, (size_t)count, sizeof(costs[0]), compare_costs);
-    printf("1080p %s, %s: median %.1f ms per frame\n", get_video_format_name(f->format), what,
-           costs[count / 2]);
-    CHECK(costs[0] > 0, "no time was measured");
-    obs_source_frame_destroy(frames[0]);
-    obs_source_frame_destroy(frames[1]);
-    host_source_free(&source);
-}
-
-TEST_IF(cost, start())
-{
-    static const int measured[] = {1, 13, 6}; /* NV12, YUY2, P010 */
-    for (int i = 0; i < (check_share() > 1 ? 1 : 3); i++) {
-        const Format *f = &formats[measured[i]];
-        print_cost(f, "well exposed", 210, 100);
-        print_cost(f, "dark", 45, 100);
-        print_cost(f, "dark, noise filter 0 %", 45, 0);
-    }
-}
-
 int main(int argc, char **argv)
 {
     const int result = check_file(argc, argv);
