@@ -18,7 +18,7 @@ skip() {
 # shellcheck source=/dev/null
 . /etc/os-release
 [ "$ID" = debian ] || skip "the cross-compiler and the packages for ARM are Debian's, and this is $ID"
-needed=(ffmpeg python3 ninja=ninja-build aarch64-linux-gnu-gcc=crossbuild-essential-arm64
+needed=(ffmpeg ninja=ninja-build aarch64-linux-gnu-gcc=crossbuild-essential-arm64
     qemu-aarch64-static=qemu-user-static)
 (prepare 1 "${needed[@]}") || skip "a package cannot be installed"
 
@@ -68,9 +68,6 @@ if [ -z "${LUMEQ-}" ]; then
     cmake --build "$root/build/ci/hosts" --parallel "$(cores)" --target lumeq
     LUMEQ=$root/build/ci/hosts/lumeq
 fi
-
-say "---- machine code"
-python3 "$root/tests/hosts/scalar_loops.py" "$work"/build/CMakeFiles/lumeq_neon.dir/src/equalizer/cpu/*.o
 
 say "---- the equalizer's tests"
 CHECK_SHORT=1 ctest --test-dir "$work/build" -R '^equalizer_' -j$((5 * $(cores) + 4)) --output-on-failure --no-tests=error \
