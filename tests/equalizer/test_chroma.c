@@ -205,69 +205,6 @@ static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double
     }
 }
 
-/* A brightening curve per tile, each with another exponent. */
-static void fill_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *random)
-{
-    const int depth = grid->curve.depth;
-    for (int tile = 0; tile < tile_count(grid); tile++) {
-        const double power = 0.4 + check_below(random, 500) / 1000.0;
-        for (int i = 0; i < TILE_CELLS; i++)
-            tables->nodes[tile][i] =
-                (uint32_t)(pow(i / 256.0, power) * (1 << depth) * (1 << CURVE_NODE_BITS));
-        tables->nodes[tile][TILE_CELLS] = tile_last_node(depth);
-    }
-}
-
-/* The position of a sample between the middles of two tiles, truncated to 256ths like weights; at
- * the edges only the first or last tile counts. */
-static double tile_place(const TileAxis *axis, int at)
-{
-    const double place = floor(((at + 0.5) * axis->tiles / axis->size - 0.5) * 256 + 1e-6) / 256;
-    return fmin(fmax(place, 0), axis->tiles - 1);
-}
-
-/* A tile's output for a code, in codes. */
-static double tile_output(const TileGrid *grid, const TileTables *tables, int column, int row,
-                          int code)
-{
-    const uint32_t *nodes = tables->nodes[row * grid->x.tiles + column];
-    const int width = 1 << (grid->curve.depth - 8), cell = code / width;
-    const double part = (double)(code % width) / width;
-    return (nodes[cell] + (part > 0 ? part * ((double)nodes[cell + 1] - nodes[cell]) : 0)) / 256;
-}
-
-/* Bilinear between the four around. */
-static double luma_between(const TileGrid *grid, const TileTables *tables, int x, int y, int code)
-{
-    const double u = tile_place(&grid->x, x), v = tile_place(&grid->y, y);
-    double sum = 0;
-    for (int i = 0; i < 4; i++) {
-        const int column = (int)u + i % 2, row = (int)v + i / 2;
-        const double weight = (1 - fabs(u - column)) * (1 - fabs(v - row));
-        if (weight > 0)
-            sum += weight * tile_output(grid, tables, column, row, code);
-    }
-    return sum;
-}
-
-/* A pixel uses the output of its luma at the first sample under it. */
-static Scaled count_tiles(const Planes *in, const Planes *out, ChromaShape shape,
-                          const TileGrid *grid, const TileTables *tables, const CurveParams *p)
-{
-    const int unit = 1 << (p->depth - 8), black = p->black / unit;
-    Scaled scaled = {0};
-    for (int y = 0; y < in->rect[1].height; y++)
-        for (int x = 0; x < chroma_side(in->rect[0].width / sample_size(p), shape.x); x++) {
-            const int luma = mean_under(&in->rect[0], shape, x, y, p);
-            const double from = (double)luma / unit - black;
-            const double to =
-                luma_between(grid, tables, x << shape.x, y << shape.y, luma) / unit - black;
-            check_pixel(&scaled, pixel_at(in, shape, x, y, p), pixel_at(out, shape, x, y, p),
-                        model_gain(from, to), from, to, p);
-        }
-    return scaled;
-}
-
 /* Rows from `y` on, before `end`, with tiles. */
 static void run_tiles(const LumeqKernels *kernels, const Trial *t, const Planes *out,
                       const TileGrid *grid, const TileTables *tables, int y, int end)
@@ -278,37 +215,6 @@ static void run_tiles(const LumeqKernels *kernels, const Trial *t, const Planes 
     rows.tables = tables;
     if (rows.height)
         (t->p.depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, &none, &t->p);
-}
-
-static void check_tiles(const char *name, const LumeqKernels *kernels, int number,
-                        CheckRandom *random)
-{
-    enum { WIDTH = 61, HEIGHT = 43 };
-    static TileTables tables;
-    TileGrid grid;
-    FREED_BY(close_trial) Trial t = open_trial(number, WIDTH, HEIGHT, random);
-    CurveParams *p = &t.p;
-    p->dither = 0;
-    p->chroma = 1;
-    fill_dull(&t.in, t.shape, (Format){p->depth, p->shift}, (uint64_t)number);
-    lumeq_tile_grid(&grid, WIDTH, HEIGHT, 1 + number % 5, 1 + number / 5 % 4, p, 0);
-    fill_tiles(&grid, &tables, random);
-    tables.inside = tile_inside(&grid, &(BarsState){.area = 0});
-    const int split = check_below(random, t.in.rect[1].height);
-    run_tiles(kernels, &t, &t.out, &grid, &tables, 0, split);
-    run_tiles(kernels, &t, &t.out, &grid, &tables, split, t.in.rect[1].height);
-    const Scaled scaled = count_tiles(&t.in, &t.out, t.shape, &grid, &tables, p);
-    CHECK(!scaled.wrong && scaled.moved > 50,
-          "%s: %d samples are wrong, %d moved, %dx%d tiles, %d plane(s) over %dx%d, depth %d+%d",
-          name, scaled.wrong, scaled.moved, grid.x.tiles, grid.y.tiles, t.shape.planes,
-          1 << t.shape.x, 1 << t.shape.y, p->depth, p->shift);
-}
-
-VARIANT_TEST(tiles)
-{
-    CheckRandom random = check_random(5);
-    for (int n = 0; n < 2 * SHAPES_AND_FORMATS; n++)
-        check_tiles(name, kernels, n, &random);
 }
 
 /* Any nodes, none of them beyond the code after all; a tile in four leaves chroma alone. */

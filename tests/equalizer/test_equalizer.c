@@ -664,31 +664,4 @@ BACKEND_TEST(device_memory)
     lumeq_free_device(lumeq_get_context(eq), NULL);
 }
 
-TEST(cpu_and_cuda)
-{
-    enum { COUNT = 150 };
-    static Step steps[COUNT];
-    static Result results[2][COUNT];
-    char why[256] = "";
-    FREED_BY(lumeq_destroy)
-    LumeqEqualizer *cuda = open_equalizer(LUMEQ_BACKEND_CUDA, 0, why, sizeof(why));
-    if (!cuda) {
-        check_skip("%s", why);
-        return;
-    }
-    FREED_BY(lumeq_destroy) LumeqEqualizer *cpu = must_open(LUMEQ_BACKEND_CPU, 0);
-    CheckRandom random = check_random(3);
-    any_steps(steps, COUNT, &random);
-    static const int large[][2] = {{1921, 1083}, {3841, 61}, {1, 4000}, {65535, 3}};
-    for (int n = 0; n < 4; n++) {
-        steps[20 + 30 * n].width = large[n][0];
-        steps[20 + 30 * n].height = large[n][1];
-    }
-    run_full(cpu, steps, COUNT, results[0]);
-    run_full(cuda, steps, COUNT, results[1]);
-    for (int n = 0; n < COUNT; n++)
-        CHECK_SAME(&results[0][n], &results[1][n], "frame %d, %dx%d, picture %d", n, steps[n].width,
-                   steps[n].height, (int)steps[n].picture);
-}
-
 TEST_MAIN

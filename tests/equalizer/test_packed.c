@@ -286,29 +286,6 @@ OBJECT_TEST(no_room)
     free(p.bytes);
 }
 
-/* CRC-32 by its definition (ISO 3309), a byte at a time. */
-CHECK_NOT_INSTRUMENTED static uint32_t crc32(const uint8_t *bytes, size_t size)
-{
-    static uint32_t table[256];
-    for (uint32_t i = 0; i < 256 && !table[255]; i++) {
-        uint32_t crc = i;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ 0xEDB88320 : crc >> 1;
-        table[i] = crc;
-    }
-    uint32_t crc = ~0u;
-    for (size_t i = 0; i < size; i++)
-        crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 255];
-    return ~crc;
-}
-
-static void seal(const Packed *p)
-{
-    const uint32_t crc = crc32(p->bytes, p->size - 4);
-    for (int i = 0; i < 4; i++)
-        p->bytes[p->size - 4 + (size_t)i] = (uint8_t)(crc >> (8 * i));
-}
-
 static void check_refused(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
                           const char *what, size_t at)
 {
@@ -333,61 +310,6 @@ OBJECT_TEST(damage)
         check_refused(f, kind, p.bytes, p.size, "with another byte", i);
         p.bytes[i] ^= (uint8_t)(1 << i % 8);
     }
-    free(p.bytes);
-}
-
-/* Damaged bytes with a correct checksum. */
-OBJECT_TEST(forged)
-{
-    static const uint8_t patterns[] = {0x01, 0x80, 0xFF};
-    CheckRandom random = check_random(kind);
-    Packed p = pack(f, kind);
-    const size_t head = check_rounds(200), step = p.size / check_rounds(30) + 1;
-    int refused = 0;
-    for (size_t i = 8; i < p.size - 4;
-         i += i < head ? 1 : 1 + (size_t)check_below(&random, (int)step)) {
-        const size_t other =
-            8 + (size_t)check_below(&random, check_below(&random, 2) ? 120 : (int)p.size - 12);
-        const uint8_t was = p.bytes[i], other_was = p.bytes[other];
-        p.bytes[i] ^= patterns[check_below(&random, COUNT(patterns))];
-        if (other != i && i % 3 == 0) /* several places at once */
-            p.bytes[other] = (uint8_t)check_below(&random, 256);
-        seal(&p);
-        const int ret = unpack(f, kind, p.bytes, p.size);
-        CHECK(ret == 0 || ret == LUMEQ_ERR_ARGUMENT || ret == LUMEQ_ERR_MEMORY,
-              "a %s, forged at %zu: %d", kind_names[kind], i, ret);
-        refused += ret < 0;
-        p.bytes[other] = other_was;
-        p.bytes[i] = was;
-    }
-    CHECK(refused > 0, "nothing that a %s says is checked", kind_names[kind]);
-    free(p.bytes);
-}
-
-OBJECT_TEST(versions)
-{
-    Packed p = pack(f, kind);
-    const uint8_t was = p.bytes[4];
-    const uint8_t other[] = {0, (uint8_t)(was + 1), 255};
-    CHECK(was == (kind == MEASURE ? 5 : 8), "version %d", was);
-    for (int i = 0; i < COUNT(other); i++) {
-        p.bytes[4] = other[i];
-        seal(&p);
-        check_refused(f, kind, p.bytes, p.size, "of version", other[i]);
-    }
-    p.bytes[4] = was;
-    seal(&p);
-    for (Kind k = 0; k < KINDS; k++)
-        if (k != kind)
-            check_refused(f, k, p.bytes, p.size, "that is another kind", kind);
-    uint8_t *longer = calloc(1, p.size + 8);
-    if (longer) {
-        const Packed l = {longer, p.size + 8};
-        memcpy(longer, p.bytes, p.size - 4);
-        seal(&l);
-        check_refused(f, kind, l.bytes, l.size, "with more behind it", l.size);
-    }
-    free(longer);
     free(p.bytes);
 }
 

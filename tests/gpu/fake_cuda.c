@@ -10,10 +10,10 @@
 #include <cudaTypedefs.h>
 #include <cuda_gl_interop.h>
 
-#include "../fake_flights.h"
 #include "equalizer/backend.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/frame.h"
+#include "equalizer/rule/curve.h"
 
 FakeCuda fake_cuda;
 
@@ -621,6 +621,38 @@ int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b)
            a->stride[0] == b->stride[0] && !a->plane[0] == !b->plane[0];
 }
 
+/* Histogram and curve of a frame of the reference, as a GPU makes them by itself. */
+static int make_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, TileSums *sums,
+                      CurveTable *table, TileTables *tables)
+{
+    static _Thread_local uint32_t counts[2][TILES_MAX][TILE_CELLS];
+    static _Thread_local BarsProfile lines;
+    static _Thread_local NoiseProfile noise;
+    static _Thread_local HazeCell haze[MEASURE_CELLS];
+    static _Thread_local CurveWork work;
+    static _Thread_local LumeqState state;
+    static const LumeqState none;
+    LumeqMeasureJob job = *of;
+    void *pending;
+    job.sync = NULL;
+    job.counts = (LumeqCounts){.hist = hist,
+                               .noise = &noise,
+                               .haze = haze,
+                               .lit = {lines.lit[BARS_COLUMNS], lines.lit[BARS_ROWS]},
+                               .tiles = job.clahe ? counts[0] : NULL,
+                               .padding = job.clahe ? counts[1] : NULL};
+    const int ret = lumeq_backend_cpu.measure(cpu, &job, &pending);
+    if (ret < 0)
+        return ret;
+    memset(&state.curve, 0, offsetof(CurveResult, bin));
+    curve_compute(&job.curve, hist, &none.curve, &state.curve, table, &work);
+    if (job.clahe)
+        lumeq_tile_curves(&job.grid, counts[0], counts[1], &state.curve, &none.tiles, &state.tiles,
+                          tables);
+    *sums = state.tiles.sums;
+    return 0;
+}
+
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                   const LumeqCudaReference *parts, const LumeqCudaBatch *batch,
                                   cudaStream_t stream)
@@ -638,7 +670,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
         LumeqCudaTally *host = AFTER(parts->host, of->host);
         CurveTable *table = AFTER(parts->table, of->device);
         if (tally->blocks_done ||
-            fake_curve(cpu_backend(), &own, host->hist, AFTER(parts->sums, of->host), table,
+            make_curve(cpu_backend(), &own, host->hist, AFTER(parts->sums, of->host), table,
                        AFTER(parts->tables, of->device)) < 0)
             abort();
     }
