@@ -8,58 +8,51 @@
 /* LUMEQ_STRENGTH_AUTO without lift. */
 #define USUAL_STRENGTH 0.8
 
-static int in_range(double value, double low, double high)
+/* `also`: words of values besides those from low to high. */
+static int check_number(const char *name, double value, double low, double high, const char *also)
 {
-    return value >= low && value <= high; /* false for NaN */
+    if (value >= low && value <= high) /* false for NaN */
+        return 0;
+    return lumeq_refuse("%s must be %s%g..%g, not %g", name, also, low, high, value);
 }
 
-static int check_params(const LumeqParams *params)
+static int check_choice(const char *name, int value, int last)
 {
-    if (params->mode < LUMEQ_MODE_GLOBAL || params->mode > LUMEQ_MODE_HAZE)
-        return lumeq_refuse("mode %d is unknown", (int)params->mode);
-    if (params->reference &&
-        (params->mode == LUMEQ_MODE_STRETCH || params->mode == LUMEQ_MODE_HAZE))
+    return value >= 0 && value <= last ? 0 : lumeq_refuse("%s %d is unknown", name, value);
+}
+
+static int check_params(const LumeqParams *p)
+{
+    if (check_choice("mode", (int)p->mode, LUMEQ_MODE_HAZE) < 0 ||
+        check_choice("chroma", (int)p->chroma, LUMEQ_CHROMA_KEEP) < 0 ||
+        check_choice("bars", (int)p->bars, LUMEQ_BARS_IGNORE) < 0 ||
+        check_choice("limit", (int)p->limit, LUMEQ_LIMIT_LIGHTEN) < 0 ||
+        check_choice("code_range", (int)p->code_range, LUMEQ_CODE_RANGE_USED) < 0 ||
+        check_choice("transfer", (int)p->transfer, LUMEQ_TRANSFER_HLG) < 0 ||
+        check_number("tiles_x", p->tiles_x, 0, LUMEQ_MAX_TILES, "") < 0 ||
+        check_number("tiles_y", p->tiles_y, 0, LUMEQ_MAX_TILES, "") < 0 ||
+        check_number("smooth", p->smooth, 0, LUMEQ_MAX_SMOOTH, "") < 0 ||
+        check_number("deflicker", p->deflicker, 0, 1, "") < 0 ||
+        check_number("brightness", p->brightness, -1, 1, "") < 0)
+        return LUMEQ_ERR_ARGUMENT;
+    if ((p->strength != LUMEQ_STRENGTH_AUTO &&
+         check_number("strength", p->strength, 0, 1, "automatic or ") < 0) ||
+        (p->denoise != LUMEQ_DENOISE_AUTO &&
+         check_number("denoise", p->denoise, 0, 1, "automatic or ") < 0) ||
+        (p->clip != 0 && p->clip != LUMEQ_CLIP_AUTO &&
+         check_number("clip", p->clip, 1, LUMEQ_MAX_CLIP, "automatic, 0 or ") < 0) ||
+        (p->gamma != 0 &&
+         check_number("gamma", p->gamma, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA, "0 or ") < 0))
+        return LUMEQ_ERR_ARGUMENT;
+    if (p->reference && (p->mode == LUMEQ_MODE_STRETCH || p->mode == LUMEQ_MODE_HAZE))
         return lumeq_refuse("mode %s has no reference; global and clahe have one",
-                            params->mode == LUMEQ_MODE_HAZE ? "haze" : "stretch");
-    if (params->strength != LUMEQ_STRENGTH_AUTO && !in_range(params->strength, 0, 1))
-        return lumeq_refuse("strength %g is neither automatic nor within 0..1", params->strength);
-    if (params->clip != 0 && params->clip != LUMEQ_CLIP_AUTO &&
-        !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
-        return lumeq_refuse("clip %g is neither 0 nor within 1..%g, nor automatic", params->clip,
-                            LUMEQ_MAX_CLIP);
-    if (!in_range(params->smooth, 0, LUMEQ_MAX_SMOOTH))
-        return lumeq_refuse("smooth %g is not within 0..%g seconds", params->smooth,
-                            LUMEQ_MAX_SMOOTH);
-    if (params->tiles_x < 0 || params->tiles_x > LUMEQ_MAX_TILES || params->tiles_y < 0 ||
-        params->tiles_y > LUMEQ_MAX_TILES)
-        return lumeq_refuse("%dx%d tiles are not supported; each number may be 1 to %d",
-                            params->tiles_x, params->tiles_y, LUMEQ_MAX_TILES);
-    if (params->chroma != LUMEQ_CHROMA_SCALE && params->chroma != LUMEQ_CHROMA_KEEP)
-        return lumeq_refuse("chroma %d is unknown", (int)params->chroma);
-    if (params->bars != LUMEQ_BARS_AUTO && params->bars != LUMEQ_BARS_IGNORE)
-        return lumeq_refuse("bars %d is unknown", (int)params->bars);
-    if (params->limit < LUMEQ_LIMIT_NONE || params->limit > LUMEQ_LIMIT_LIGHTEN)
-        return lumeq_refuse("limit %d is unknown", (int)params->limit);
-    if (params->code_range < LUMEQ_CODE_RANGE_FULL || params->code_range > LUMEQ_CODE_RANGE_USED)
-        return lumeq_refuse("code_range %d is unknown", (int)params->code_range);
-    if (params->transfer < LUMEQ_TRANSFER_SDR || params->transfer > LUMEQ_TRANSFER_HLG)
-        return lumeq_refuse("transfer %d is unknown", (int)params->transfer);
-    const LumeqRect *m = &params->meter;
+                            p->mode == LUMEQ_MODE_HAZE ? "haze" : "stretch");
+    const LumeqRect *m = &p->meter;
     const int named = m->width == m->height && (m->width == 0 || m->width == -1);
     if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))
-        return lumeq_refuse(
-            "the meter is %dx%d at %d,%d; its sides must be at least 1, and its position "
-            "at least 0",
-            m->width, m->height, m->x, m->y);
-    if (!in_range(params->deflicker, 0, 1))
-        return lumeq_refuse("deflicker %g is not within 0..1", params->deflicker);
-    if (params->denoise != LUMEQ_DENOISE_AUTO && !in_range(params->denoise, 0, 1))
-        return lumeq_refuse("denoise %g is neither automatic nor within 0..1", params->denoise);
-    if (!in_range(params->brightness, -1, 1))
-        return lumeq_refuse("brightness %g is not within -1..1", params->brightness);
-    if (params->gamma != 0 && !in_range(params->gamma, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA))
-        return lumeq_refuse("gamma %g is neither 0 nor within %g..%g", params->gamma,
-                            LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
+        return lumeq_refuse("the meter must not be empty or begin outside of the picture; it is "
+                            "%dx%d at %d,%d",
+                            m->width, m->height, m->x, m->y);
     return 0;
 }
 
@@ -67,9 +60,7 @@ int lumeq_take_params(LumeqParams *to, const LumeqParams *from)
 {
     LumeqParams usual = {.size = sizeof(usual)};
     lumeq_params_default(&usual);
-    if (lumeq_take_struct(to, sizeof(*to), from ? from : &usual) < 0)
-        return lumeq_refuse("LumeqParams.size is not the size of any known version");
-    if (check_params(to) < 0)
+    if (LUMEQ_TAKE(LumeqParams, to, from ? from : &usual) < 0 || check_params(to) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (to->strength == LUMEQ_STRENGTH_AUTO) {
         to->strength = USUAL_STRENGTH;
@@ -82,15 +73,11 @@ int lumeq_take_params(LumeqParams *to, const LumeqParams *from)
 
 int lumeq_check_config(const LumeqConfig *config)
 {
-    if (config->backend < LUMEQ_BACKEND_AUTO || config->backend > LUMEQ_BACKEND_CUDA)
-        return lumeq_refuse("backend %d is unknown", (int)config->backend);
-    if (config->device < 0)
-        return lumeq_refuse("there is no CUDA device %d; they count from 0", config->device);
-    if (config->threads < 0 || config->threads > 256)
-        return lumeq_refuse("threads %d is not within 0..256", config->threads);
-    if (config->batch < 0 || config->batch > LUMEQ_MAX_BATCH)
-        return lumeq_refuse("batch %d is not within 0..%d", config->batch, LUMEQ_MAX_BATCH);
-    return 0;
+    if (check_choice("backend", (int)config->backend, LUMEQ_BACKEND_CUDA) < 0 ||
+        check_number("device", config->device, 0, INT32_MAX, "") < 0 ||
+        check_number("threads", config->threads, 0, 256, "") < 0)
+        return LUMEQ_ERR_ARGUMENT;
+    return check_number("batch", config->batch, 0, LUMEQ_MAX_BATCH, "");
 }
 
 static int check_plane(const LumeqImage *image, int plane, const char *name)
@@ -134,7 +121,7 @@ static int check_image(const LumeqImage *image, const char *name)
         return lumeq_refuse("%s is %dx%d; sides may be 1 to %d, and the area up to 2^31 - 1", name,
                             image->width, image->height, LUMEQ_MAX_SIDE);
     if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
-        return lumeq_refuse("the range of %s is unknown", name);
+        return lumeq_refuse("%s has unknown range %d", name, (int)image->range);
     return check_samples(image, name);
 }
 
@@ -143,7 +130,7 @@ static int check_memory(const LumeqImage *image, const char *name, const LumeqBa
     if (image->memory == LUMEQ_MEMORY_HOST)
         return 0;
     if (image->memory != LUMEQ_MEMORY_CUDA)
-        return lumeq_refuse("the kind of memory of %s is unknown", name);
+        return lumeq_refuse("%s has memory of unknown kind %d", name, (int)image->memory);
     if (!backend->alloc_device)
         return lumeq_refuse("%s is in CUDA memory, which the %s backend cannot access", name,
                             backend->name);
@@ -172,7 +159,7 @@ int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const Lum
 int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
                          const LumeqBackend *backend)
 {
-    const int ret = check_source(previous, "the frame before", backend);
+    const int ret = check_source(previous, "the previous frame", backend);
     if (ret < 0)
         return ret;
     if (previous->width != in->width || previous->height != in->height ||
@@ -225,10 +212,9 @@ static int check_output(const LumeqImage *in, const LumeqImage *out, const Lumeq
         ret = check_memory(out, "the output", backend);
     if (ret < 0)
         return ret;
-    if (out->width != in->width || out->height != in->height || out->range != in->range)
-        return lumeq_refuse("the output must have the input's size and range");
-    if (out->depth != in->depth)
-        return lumeq_refuse("the output must have the input's depth");
+    if (out->width != in->width || out->height != in->height || out->range != in->range ||
+        out->depth != in->depth)
+        return lumeq_refuse("the output must have the input's size, range and depth");
     if (out->plane[1] &&
         (!in->plane[1] || out->chroma_x != in->chroma_x || out->chroma_y != in->chroma_y))
         return lumeq_refuse("the output must have the input's chroma planes and subsampling");

@@ -13,9 +13,8 @@
 static int take_config(LumeqConfig *to, const LumeqConfig *from)
 {
     static const LumeqConfig defaults;
-    if (lumeq_take_struct(to, sizeof(*to), from ? from : &defaults) < 0)
-        return lumeq_refuse("LumeqConfig.size is not the size of any known version");
-    return lumeq_check_config(to);
+    const int ret = LUMEQ_TAKE(LumeqConfig, to, from ? from : &defaults);
+    return ret < 0 ? ret : lumeq_check_config(to);
 }
 
 static void close_backend(LumeqWork *work)
@@ -32,7 +31,7 @@ static int open_backend(LumeqWork *work, const LumeqBackend *backend, const Lume
     work->backend = backend;
     work->priv = calloc(1, backend->priv_size);
     if (!work->priv)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
+        return lumeq_no_memory();
     const int ret = backend->open(work->priv, config, text, text_size);
     if (ret < 0)
         close_backend(work);
@@ -62,7 +61,7 @@ int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char
     char text[LUMEQ_ERROR_SIZE];
     if (!context)
         return lumeq_refuse("`context` is NULL");
-    int ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
+    int ret = lumeq_no_memory();
     LumeqContext *made = calloc(1, sizeof(*made));
     if (made && pthread_mutex_init(&made->lock, NULL) == 0) {
         ret = take_config(&made->config, config);
@@ -133,10 +132,10 @@ int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *b
 {
     if (!*sync)
         return 0;
-    if (lumeq_take_struct(to, sizeof(*to), *sync) < 0)
-        return lumeq_refuse("LumeqSync.size is not the size of any known version");
+    if (LUMEQ_TAKE(LumeqSync, to, *sync) < 0)
+        return LUMEQ_ERR_ARGUMENT;
     if (!backend->alloc_device)
-        return lumeq_refuse("LumeqSync needs a CUDA backend; this one is %s", backend->name);
+        return lumeq_refuse("LumeqSync needs the CUDA backend, not %s", backend->name);
     *sync = to;
     return 0;
 }
@@ -179,7 +178,7 @@ int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqPara
     LumeqMeasure *made = calloc(1, sizeof(*made));
     const MeasureShape shape = lumeq_measure_shape(&p, in);
     if (!made || lumeq_measure_prepare(made, &shape) < 0)
-        ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
+        ret = lumeq_no_memory();
     else
         ret = open_measure(context, made, &p, in, previous, sync);
     if (ret < 0) {
@@ -256,11 +255,11 @@ int lumeq_get_cuda(LumeqContext *c, void **cuda_context, void **stream)
     if (stream)
         *stream = NULL;
     if (!c || !cuda_context || !stream)
-        return lumeq_refuse("the LumeqContext, `cuda_context` or `stream` is NULL");
+        return lumeq_refuse("`context`, `cuda_context` or `stream` is NULL");
     const LumeqBackend *backend = c->first.backend;
     if (!backend->get_cuda)
-        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
-                                 "the backend is %s, which has no CUDA context", backend->name);
+        return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE, "the %s backend has no CUDA context",
+                                 backend->name);
     const int ret = backend->get_cuda(c->first.priv, cuda_context, stream);
     if (ret < 0)
         *cuda_context = *stream = NULL;

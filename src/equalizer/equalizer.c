@@ -79,9 +79,9 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
     int ret;
     if (count < 0 || (count && !gpus))
         ret = lumeq_refuse("`gpus` is NULL or `count` is negative: %d", count);
-    else if (count && lumeq_take_struct(&first, sizeof(first), gpus) < 0)
-        ret = lumeq_refuse("LumeqGpu.size is not the size of any known version");
     else
+        ret = count ? LUMEQ_TAKE(LumeqGpu, &first, gpus) : 0;
+    if (ret == 0)
         ret = lumeq_backend_cuda.list_gpus(found, MAX_GPUS);
     const size_t each = count > 0 && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
     for (int i = 0; i < ret && i < count && i < MAX_GPUS; i++) {
@@ -98,9 +98,9 @@ int lumeq_memory_use(int device, LumeqMemoryUse *use)
 {
     LumeqMemoryUse taken, now = {0};
     if (device < 0 || !use)
-        return lumeq_refuse("there is no GPU %d, or `use` is NULL", device);
-    if (lumeq_take_struct(&taken, sizeof(taken), use) < 0)
-        return lumeq_refuse("LumeqMemoryUse.size is not the size of any known version");
+        return lumeq_refuse("`use` is NULL or `device` is negative: %d", device);
+    if (LUMEQ_TAKE(LumeqMemoryUse, &taken, use) < 0)
+        return LUMEQ_ERR_ARGUMENT;
     if (lumeq_backend_cuda.memory_use)
         lumeq_backend_cuda.memory_use(device, &now);
     return lumeq_give_struct(use, &now, sizeof(now));
@@ -109,7 +109,7 @@ int lumeq_memory_use(int device, LumeqMemoryUse *use)
 int lumeq_reserve_device(int device, uint64_t bytes)
 {
     if (device < 0 || bytes > INT64_MAX)
-        return lumeq_refuse("there is no GPU %d, or the size is impossible", device);
+        return lumeq_refuse("`device` is negative, or `bytes` too large");
     const int ret = lumeq_backend_cuda.reserve ? lumeq_backend_cuda.reserve(device, (int64_t)bytes)
                                                : LUMEQ_ERR_UNAVAILABLE;
     if (ret == LUMEQ_ERR_MEMORY)
@@ -176,7 +176,7 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     if (!eq) {
         if (why)
             snprintf(why, why_size, "out of memory");
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory");
+        return lumeq_no_memory();
     }
     const int ret = lumeq_context_create(&eq->context, config, why, why_size);
     if (ret < 0) {
@@ -252,8 +252,8 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *fr
 {
     if (!from)
         return lumeq_refuse("`frame` is NULL");
-    if (lumeq_take_struct(frame, sizeof(*frame), from) < 0)
-        return lumeq_refuse("LumeqFrame.size is not the size of any known version");
+    if (LUMEQ_TAKE(LumeqFrame, frame, from) < 0)
+        return LUMEQ_ERR_ARGUMENT;
     if (frame->number < 0)
         return lumeq_refuse("the frame's number %lld is negative", (long long)frame->number);
     const int ret = lumeq_take_sync(sync, &frame->sync, eq->backend);
@@ -288,7 +288,7 @@ static int prepare_measure(Flight *f)
 {
     const MeasureShape shape = lumeq_measure_shape(&f->past.params, &f->frame.in);
     if (lumeq_measure_prepare(&f->measure, &shape) < 0)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
+        return lumeq_no_memory();
     f->measure.counts.sums = &f->sums;
     return 0;
 }
@@ -621,7 +621,7 @@ static int make_reference_curve(LumeqEqualizer *eq, Flight *f)
     const CurveResult *history = &f->past.state.curve;
     LumeqCurve *made = lumeq_curve_new(&f->measure.shape, &job.curve, job.clahe ? &job.grid : NULL);
     if (!made)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
+        return lumeq_no_memory();
     curve_compute(&job.curve, f->measure.counts.hist, history, made->result, &made->table,
                   &eq->work.curve);
     memcpy(made->result, history, offsetof(CurveResult, bin));
@@ -639,7 +639,7 @@ static int give_stats(LumeqEqualizer *eq, LumeqFrameStats *stats, Flight *f)
     if (ret < 0 || !stats)
         return ret;
     (void)lumeq_curve_stats(f->curve, stats);
-    (void)lumeq_take_struct(&filled, sizeof(filled), stats);
+    (void)LUMEQ_TAKE(LumeqFrameStats, &filled, stats);
     filled.upload_us = f->end_us[LUMEQ_STAGE_UPLOAD] - f->begin_us[LUMEQ_STAGE_UPLOAD];
     filled.equalize_us = f->end_us[LUMEQ_STAGE_EQUALIZE] - f->begin_us[LUMEQ_STAGE_EQUALIZE];
     filled.download_us = f->end_us[LUMEQ_STAGE_DOWNLOAD] - f->begin_us[LUMEQ_STAGE_DOWNLOAD];
@@ -654,11 +654,8 @@ static int check_results(const LumeqFrame *frame, const LumeqFrameStats *stats)
 {
     LumeqFrame known_frame;
     LumeqFrameStats known_stats;
-    if (frame && lumeq_take_struct(&known_frame, sizeof(known_frame), frame) < 0)
-        return lumeq_refuse("LumeqFrame.size is not the size of any known version");
-    if (stats && lumeq_take_struct(&known_stats, sizeof(known_stats), stats) < 0)
-        return lumeq_refuse("LumeqFrameStats.size is not the size of any known version");
-    return 0;
+    const int ret = frame ? LUMEQ_TAKE(LumeqFrame, &known_frame, frame) : 0;
+    return ret < 0 || !stats ? ret : LUMEQ_TAKE(LumeqFrameStats, &known_stats, stats);
 }
 
 int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
@@ -724,8 +721,7 @@ static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
     uint8_t *memory = lumeq_alloc(3 * size);
     if (!memory) {
         *planes = (LumeqImage){.width = 0};
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY,
-                                 "out of memory: the planes of a picture cannot be made");
+        return lumeq_no_memory();
     }
     for (int i = 0; i < 3; i++) {
         planes->plane[i] = memory + (size_t)i * size;
@@ -770,7 +766,7 @@ int lumeq_process_pixels(LumeqEqualizer *eq, const LumeqPixels *in, const LumeqP
     convert(eq, &(LumeqPixelsJob){.in = *in, .out = *out, .planes = frame.out});
     if (stats && in->depth == 8) {
         LumeqFrameStats known;
-        (void)lumeq_take_struct(&known, sizeof(known), stats);
+        (void)LUMEQ_TAKE(LumeqFrameStats, &known, stats);
         known.mean_in *= 255.0 / 1023;
         known.mean_out *= 255.0 / 1023;
         (void)lumeq_give_struct(stats, &known, sizeof(known));

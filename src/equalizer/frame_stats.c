@@ -154,9 +154,10 @@ static int is_filtered(const LumeqCurve *curve)
 int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 {
     LumeqFrameStats filled, *const to = &filled;
-    if (!curve || !stats || lumeq_take_struct(to, sizeof(*to), stats) < 0)
-        return lumeq_refuse("`curve` or `stats` is NULL, or LumeqFrameStats.size is not the size "
-                            "of any known version");
+    if (!curve || !stats)
+        return lumeq_refuse("`curve` or `stats` is NULL");
+    if (LUMEQ_TAKE(LumeqFrameStats, to, stats) < 0)
+        return LUMEQ_ERR_ARGUMENT;
     const CurveParams *p = &curve->params;
     const CurveResult *result = curve->result;
     const int lifted = p->lift && p->strength;

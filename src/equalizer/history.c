@@ -26,7 +26,7 @@ int lumeq_history_create(LumeqHistory **history, const LumeqParams *params, int6
         h->plan = lumeq_plan_create(&p, lookahead);
     if (!h || (lookahead && !h->plan)) {
         lumeq_history_destroy(&h);
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no history can be made");
+        return lumeq_no_memory();
     }
     h->params = p;
     *history = h;
@@ -75,7 +75,7 @@ void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)
 int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from)
 {
     if (!to || !from)
-        return lumeq_refuse("a history is NULL");
+        return lumeq_refuse("`to` or `from` is NULL");
     if (to->plan || from->plan)
         return lumeq_refuse("a history with lookahead cannot be copied");
     if (to == from)
@@ -128,10 +128,8 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
     TileGrid grid;
     const int tiles = lumeq_tiles_params(&grid, &now->params, &image, &params);
     LumeqCurve *made = lumeq_curve_new(&m->shape, &params, tiles ? &grid : NULL);
-    if (!made) {
-        lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
-        return LUMEQ_ERR_MEMORY;
-    }
+    if (!made)
+        return lumeq_no_memory();
 
     if (!bars.ignore)
         lumeq_profile_of(&work->profile, m);
@@ -196,8 +194,7 @@ static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
         return lumeq_refuse("the measure has %dx%d tiles, but the parameters ask for %dx%d",
                             m->shape.tiles_x, m->shape.tiles_y, wanted.tiles_x, wanted.tiles_y);
     if (!same_meter(&m->shape.meter, &wanted.meter))
-        return lumeq_refuse("the measure is of another part of the picture than the parameters "
-                            "meter");
+        return lumeq_refuse("the measure was taken with another meter than the parameters'");
     if (h->params.reference && h->params.mode != LUMEQ_MODE_OFF && m->shape.depth != 8)
         return lumeq_refuse("the reference is defined for 8 bits per sample, not for %d",
                             m->shape.depth);
@@ -208,15 +205,15 @@ int lumeq_history_put(LumeqHistory *h, const LumeqMeasure *measure, const LumeqM
 {
     LumeqMoment m;
     if (!h || !measure != !moment)
-        return lumeq_refuse("`history` is NULL, or only one of `measure` and `moment` is");
+        return lumeq_refuse("`history` is NULL, or exactly one of `measure` and `moment`");
     if (!measure) {
         h->ended = 1;
         if (h->plan)
             lumeq_plan_end(h->plan);
         return 0;
     }
-    if (lumeq_take_struct(&m, sizeof(m), moment) < 0)
-        return lumeq_refuse("LumeqMoment.size is not the size of any known version");
+    if (LUMEQ_TAKE(LumeqMoment, &m, moment) < 0)
+        return LUMEQ_ERR_ARGUMENT;
     if (m.number < 0)
         return lumeq_refuse("the frame's number %lld is negative", (long long)m.number);
     if (check_measure(h, measure) < 0)

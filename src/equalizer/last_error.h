@@ -8,6 +8,7 @@
 __attribute__((format(printf, 2, 3))) int lumeq_refuse_with(int error, const char *format, ...);
 
 #define lumeq_refuse(...) lumeq_refuse_with(LUMEQ_ERR_ARGUMENT, __VA_ARGS__)
+#define lumeq_no_memory() lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory")
 
 /* The buffer of that sentence: LUMEQ_ERROR_SIZE bytes of this thread. */
 char *lumeq_error_text(void);

@@ -164,15 +164,14 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     if (finished < 0)
         return finished;
     if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
-        return lumeq_refuse(
-            "a measure of %d bits%s cannot be converted to %d bits; only 8 to 9..16 can",
-            measure->shape.depth, measure->shape.reference ? ", of the reference," : "", depth);
+        return lumeq_refuse("only measures of 8 bits, without the reference's tiles, can be "
+                            "converted, to 9..16 bits");
     MeasureShape shape = measure->shape;
     shape.depth = depth;
     const LumeqImage image = lumeq_shape_image(&shape);
     shape.bins = lumeq_sample_params(&image).bins;
     if (lumeq_measure_prepare(&deeper, &shape) < 0)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
+        return lumeq_no_memory();
     deepen_counts(&deeper, measure);
     lumeq_free(measure->memory);
     *measure = deeper;
@@ -300,7 +299,7 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
 int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
 {
     if (!measure || !bytes)
-        return lumeq_refuse("an argument is NULL");
+        return lumeq_refuse("`measure` or `bytes` is NULL");
     ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     MeasureShape shape = lumeq_take_shape(&r);
     shape.meter = take_meter(&r, &shape);
@@ -309,7 +308,7 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
     LumeqMeasure *made = calloc(1, sizeof(*made));
     if (!made || lumeq_measure_prepare(made, &shape) < 0) {
         free(made);
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no measure can be made");
+        return lumeq_no_memory();
     }
     take_counts(&r, &shape, &made->counts);
     if (!lumeq_bytes_done(&r)) {

@@ -33,14 +33,14 @@ static size_t size_of(const void *caller, size_t own)
     return size > LARGEST_STRUCT || size % sizeof(size) ? 0 : size;
 }
 
-int lumeq_take_struct(void *to, size_t to_size, const void *from)
+int lumeq_take_struct(void *to, size_t to_size, const void *from, const char *name)
 {
     const size_t size = size_of(from, to_size);
-    if (!size)
-        return LUMEQ_ERR_ARGUMENT;
+    int known = size != 0;
     for (size_t i = to_size; i < size; i++)
-        if (((const uint8_t *)from)[i])
-            return LUMEQ_ERR_ARGUMENT;
+        known &= !((const uint8_t *)from)[i];
+    if (!known)
+        return lumeq_refuse("%s.size is not the size of any known version", name);
     memset(to, 0, to_size);
     memcpy(to, from, size < to_size ? size : to_size);
     memcpy(to, &to_size, sizeof(to_size));
@@ -259,9 +259,10 @@ const char *lumeq_profile_name(int index)
 int lumeq_params_profile(LumeqParams *params, const char *name)
 {
     LumeqParams made;
-    if (!params || !name || lumeq_take_struct(&made, sizeof(made), params) < 0)
-        return lumeq_refuse("`profile` or `params` is NULL, or LumeqParams.size is not the size of "
-                            "any known version");
+    if (!params || !name)
+        return lumeq_refuse("`params` or `name` is NULL");
+    if (LUMEQ_TAKE(LumeqParams, &made, params) < 0)
+        return LUMEQ_ERR_ARGUMENT;
     const int await_noise = made.await_noise;
     const LumeqTransfer transfer = made.transfer;
     for (int i = 0; i < PROFILES; i++) {

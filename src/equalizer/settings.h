@@ -12,8 +12,11 @@
 #include "lumeq/lumeq.h"
 
 /* Copies a struct that begins with its size into this version's, of `to_size` bytes; missing
- * members become 0. ARGUMENT if its size is invalid, or unknown members are not 0. */
-int lumeq_take_struct(void *to, size_t to_size, const void *from);
+ * members become 0. ARGUMENT, with its text, if its size is invalid, or unknown members are not 0.
+ */
+int lumeq_take_struct(void *to, size_t to_size, const void *from, const char *name);
+
+#define LUMEQ_TAKE(Struct, to, from) lumeq_take_struct((to), sizeof(Struct), (from), #Struct)
 
 /* Copies the other way, as far as the caller's struct reaches, and keeps its size. ARGUMENT if that
  * size is invalid. */

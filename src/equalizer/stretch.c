@@ -105,8 +105,7 @@ int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise)
         return LUMEQ_ERR_ARGUMENT;
     Counts *counts = calloc(1, sizeof(*counts));
     if (!counts)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY,
-                                 "out of memory: the used codes cannot be measured");
+        return lumeq_no_memory();
     const int64_t samples = (int64_t)in->width * in->height;
     const int step = (int)(samples / ENOUGH_SAMPLES) + 1;
     for (int y = 0; y < in->height; y += step)
@@ -258,7 +257,7 @@ int lumeq_stretch_create(LumeqStretch **stretch, const LumeqCodes *fixed)
         return lumeq_refuse("`stretch` is NULL");
     *stretch = calloc(1, sizeof(**stretch));
     if (!*stretch)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no stretch can be made");
+        return lumeq_no_memory();
     if (fixed)
         (*stretch)->fixed = *fixed;
     return 0;

@@ -262,7 +262,7 @@ static void take_tiles(ByteReader *r, LumeqCurve *curve)
 int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
 {
     if (!curve || !bytes)
-        return lumeq_refuse("an argument is NULL");
+        return lumeq_refuse("`curve` or `bytes` is NULL");
     ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     const MeasureShape shape = lumeq_take_shape(&r);
     const LumeqImage image = lumeq_shape_image(&shape);
@@ -281,7 +281,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
         lumeq_tile_grid(&grid, shape.width, shape.height, shape.tiles_x, shape.tiles_y, &params, 0);
     LumeqCurve *made = lumeq_curve_new(&shape, &params, shape.tiles_x ? &grid : NULL);
     if (!made)
-        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory: no curve can be made");
+        return lumeq_no_memory();
     CurveResult *result = made->result;
     result->bins = (uint32_t)params.bins;
     result->depth = (uint32_t)params.depth;

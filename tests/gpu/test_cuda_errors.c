@@ -346,8 +346,8 @@ TEST(places)
         fake_cuda.foreign = plane ? frame.out.plane[1] : memory;
         fake_cuda.foreign_size = 1;
         CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "plane %d is taken", plane);
-        CHECK(strstr(lumeq_last_error(eq), "another CUDA context of GPU 0") != NULL,
-              "the error is %s", lumeq_last_error(eq));
+        CHECK(strstr(lumeq_last_error(eq), "this CUDA context of GPU 0") != NULL, "the error is %s",
+              lumeq_last_error(eq));
     }
     CHECK(fake_cuda.checked >= 2, "the program asked for no context");
     fake_cuda.foreign = NULL;

@@ -765,7 +765,7 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
     place(&in);
     CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,
           "memory of the primary context is taken");
-    CHECK(strstr(lumeq_last_error(NULL), "another CUDA context") != NULL, "it says %s",
+    CHECK(strstr(lumeq_last_error(NULL), "this CUDA context") != NULL, "it says %s",
           lumeq_last_error(NULL));
     in.image.memory = LUMEQ_MEMORY_HOST;
     CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,

@@ -88,7 +88,7 @@ header="YUV4MPEG2 W$width H$height F25:1 Ip A1:1 C420jpeg"
 } >"$work/clip.y4m"
 for kind in static shared; do
     if ! "$work/two_pass-$kind" "$work/clip.y4m" "$work/$kind.y4m" 2>"$work/log"; then
-        grep -q "out of memory: no history can be made" "$work/log" || fail "$(cat "$work/log")"
+        grep -q "out of memory" "$work/log" || fail "$(cat "$work/log")"
         echo "skipped: this library has no history that looks ahead"
         exit 77
     fi

@@ -539,7 +539,7 @@ TEST(refused_settings_leave_the_old_ones)
     run(&p, 0, 2, 60);
     g_object_set(p.harness->element, "clip", 0.5, NULL);
     run(&p, 2, 2, 60);
-    check_message(bus, GST_MESSAGE_WARNING, "clip 0.5 is neither 0 nor within 1..1000");
+    check_message(bus, GST_MESSAGE_WARNING, "clip must be automatic, 0 or 1..1000, not 0.5");
     check_message(bus, GST_MESSAGE_WARNING, NULL);
     g_object_set(p.harness->element, "clip", 2.0, NULL);
     p.params.clip = 2;
@@ -549,7 +549,7 @@ TEST(refused_settings_leave_the_old_ones)
     g_object_set(p.harness->element, "clip", 0.5, "gamma", 2.0, NULL);
     set_caps(&p, &formats[2], 32, 32, "1:4:0:1");
     run(&p, 6, 2, 60);
-    check_message(bus, GST_MESSAGE_WARNING, "clip 0.5 is neither 0 nor within 1..1000");
+    check_message(bus, GST_MESSAGE_WARNING, "clip must be automatic, 0 or 1..1000, not 0.5");
     set_caps(&p, &formats[6], 64, 48, "bt2100-pq");
     p.params.transfer = LUMEQ_TRANSFER_PQ;
     lumeq_set_params(p.model, &p.params);
@@ -566,7 +566,7 @@ TEST(a_stream_does_not_begin_with_refused_settings)
         g_object_set(harness->element, "clip", 0.5, NULL);
         gst_harness_set_src_caps_str(harness,
                                      "video/x-raw,format=I420,width=32,height=32,framerate=25/1");
-        check_message(bus, GST_MESSAGE_ERROR, "clip 0.5 is neither 0 nor within 1..1000");
+        check_message(bus, GST_MESSAGE_ERROR, "clip must be automatic, 0 or 1..1000, not 0.5");
         gst_bus_set_flushing(bus, TRUE); /* the caps are tried again */
         gst_bus_set_flushing(bus, FALSE);
         g_object_set(harness->element, "clip", 2.0, NULL);

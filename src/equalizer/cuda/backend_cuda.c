@@ -36,7 +36,7 @@ static int is_lost(CudaBackend *cuda)
 static int open_failed(CudaBackend *cuda, cudaError_t error)
 {
     if (error == cudaErrorNotReady)
-        return lose(cuda, error, "its start");
+        return lose(cuda, error, "opening");
     cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     const char *reason = cudaGetErrorString(error);
     switch (error) {
@@ -104,7 +104,7 @@ static void close_cuda(void *priv)
         return;
     const int here = !is_lost(cuda) && lumeq_cuda_enter(&cuda->home) == cudaSuccess;
     if (!here)
-        lose(cuda, cudaErrorUnknown, "the end");
+        lose(cuda, cudaErrorUnknown, "closing");
     lumeq_cuda_steps_close(&cuda->steps); /* it may lose the device */
     if (!is_lost(cuda) && cuda->decoder)
         cudaStreamDestroy(cuda->decoder);

@@ -23,8 +23,8 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what)
     pthread_mutex_lock(&lock);
     if (!atomic_load(&loss->lost)) {
         if (error == cudaErrorNotReady)
-            snprintf(loss->text, sizeof(loss->text),
-                     "GPU %d makes no progress: %s is not done after 10 s", loss->number, what);
+            snprintf(loss->text, sizeof(loss->text), "GPU %d made no progress for 10 s while %s",
+                     loss->number, what);
         else
             snprintf(loss->text, sizeof(loss->text), "%s failed on GPU %d: %s", what, loss->number,
                      cudaGetErrorString(error));

@@ -19,8 +19,8 @@ typedef struct LumeqCudaLoss {
 
 int lumeq_cuda_is_lost(LumeqCudaLoss *loss);
 
-/* Marks the device as lost because of `what`, unless it already is. Returns LUMEQ_ERR_GPU with the
- * reason as its text. cudaErrorNotReady means that it makes no progress. */
+/* Marks the device as lost while doing `what`, such as "measuring", unless it already is. Returns
+ * LUMEQ_ERR_GPU with the reason as its text. cudaErrorNotReady means that it makes no progress. */
 int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what);
 
 /* Monotonic clock, in seconds. */

@@ -193,13 +193,8 @@ int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int p
             continue;
         if (!on_device)
             return lumeq_refuse("the %s is in GPU memory, not in host memory", name);
-        if (place == OTHER_CONTEXT)
-            return lumeq_refuse(
-                "the %s is in memory of another CUDA context of GPU %d; %s is needed", name,
-                home->number,
-                home->context ? "the one that was configured"
-                              : "the device's primary context, which cudaMalloc() uses,");
-        return lumeq_refuse("the %s is not in memory of GPU %d", name, home->number);
+        return lumeq_refuse("the %s is not in memory of %sGPU %d", name,
+                            place == OTHER_CONTEXT ? "this CUDA context of " : "", home->number);
     }
     return 0;
 }

@@ -86,7 +86,7 @@ void lumeq_cuda_steps_close(LumeqCudaSteps *steps)
         if (step->used || step->busy)
             error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
         if (error)
-            lose(steps, error, "the end");
+            lose(steps, error, "closing");
         lost = error != cudaSuccess;
     }
     while (steps->first) {
@@ -448,7 +448,7 @@ static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
     if (ret == 0)
         ret = lumeq_check_places(steps->home, &flight->out, flight->write, "output");
     if (ret == 0 && job->previous.plane[0])
-        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before");
+        ret = lumeq_check_places(steps->home, &job->previous, 1, "previous frame");
     return ret;
 }
 
@@ -722,7 +722,7 @@ int lumeq_cuda_steps_begin(LumeqCudaSteps *steps, void *const *pendings, int cou
             run[i]->leader = run[n - 1];
         const cudaError_t error = start(steps, run, n, stream_of(run[n - 1], run[0]->job.sync));
         if (error)
-            return lose(steps, error, "a frame");
+            return lose(steps, error, "equalizing");
     }
     return 0;
 }
@@ -737,7 +737,7 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
         return ret;
     const cudaError_t error = start(steps, &step, 1, stream_of(step, job->sync));
     if (error)
-        return lose(steps, error, "a measure");
+        return lose(steps, error, "measuring");
     if (!job->sync)
         return lumeq_cuda_steps_finish(steps, step, &job->counts, 1);
     *pending = step;
@@ -766,7 +766,7 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 {
     LumeqCudaStep *step = pending;
     const LumeqCudaWait awake = step->in_flight ? steps->waits : LUMEQ_CUDA_SPIN;
-    const int ret = await(steps, step, wait ? awake : LUMEQ_CUDA_LOOK, "a measure");
+    const int ret = await(steps, step, wait ? awake : LUMEQ_CUDA_LOOK, "measuring");
     if (ret < 0)
         return ret;
     copy_counts(counts, step);
@@ -882,7 +882,7 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
         if (!error && waits(job.sync))
             fetch_later(steps, run, n);
         if (error)
-            return lose(steps, error, "a frame");
+            return lose(steps, error, "equalizing");
     }
     return 0;
 }
@@ -915,14 +915,14 @@ int lumeq_cuda_steps_land(LumeqCudaSteps *steps, void *pending, const LumeqCount
                           double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     LumeqCudaStep *step = pending;
-    const int ret = await(steps, step, wait ? steps->waits : LUMEQ_CUDA_LOOK, "a frame");
+    const int ret = await(steps, step, wait ? steps->waits : LUMEQ_CUDA_LOOK, "equalizing");
     if (ret < 0)
         return ret;
     const cudaError_t error =
         steps->timed ? read_times(steps, step, begin_us, end_us) : cudaSuccess;
     if (!error && counts)
         copy_counts(counts, step);
-    return error ? lose(steps, error, "a frame") : 0;
+    return error ? lose(steps, error, "equalizing") : 0;
 }
 
 void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
@@ -974,7 +974,7 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job)
     if (job->clahe)
         measured.grid = *job->grid;
     for (int i = 0; i < count_previous(job) && ret == 0; i++) {
-        ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before");
+        ret = lumeq_check_places(steps->home, &job->previous[i], 1, "previous frame");
         part_of(&past, lumeq_pictures_size(&job->previous[i], 1));
     }
     if (ret == 0)
@@ -986,7 +986,7 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job)
     if (!error && wait)
         error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     if (error)
-        return lose(steps, error, "a frame");
+        return lose(steps, error, "equalizing");
     give_step(steps, step, wait);
     return 0;
 }
