@@ -43,7 +43,6 @@ static __global__ void __launch_bounds__(THREADS)
                              batch.of[frame].frame};
     scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, (int)gridDim.x,
                                                    walk.aligned);
-    wait_for_kernel_before();
     if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table->gain)))
         bound_plane<Sample>(c, params);
 }
@@ -91,6 +90,6 @@ extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
     const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
     const int64_t most = all > batch->count ? all / batch->count : 1;
     const Launch how = {dim3((unsigned)(wanted < most ? wanted : most), (unsigned)batch->count),
-                        THREADS, 0, device->early_launches, stream};
+                        THREADS, 0, 0, stream};
     return launch(how, kernel, walk, table, *params, *batch);
 }

@@ -66,19 +66,16 @@ static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream)
 {
-    const int lift = job->clahe ? 0 : job->curve.lift;
     const LumeqCudaChroma chroma = chroma_of(job);
     LumeqCudaDevice own = *device;
     own.early_launches = early;
     const cudaError_t error = apply_luma(&own, job, batch, stream);
     if (error || job->write == 1)
         return error;
-    /* A filter of luma leaves room for the kernel for chroma, and the table is ready. */
-    own.early_launches = device->early_launches && lift;
-    return lift & LUMEQ_CUDA_LIFT_CHROMA
-               ? lumeq_cuda_lift_chroma(&own, &chroma, job->fields, job->table, &job->curve, batch,
-                                        stream)
-               : lumeq_cuda_chroma(&own, &chroma, job->table, &job->curve, batch, stream);
+    return !job->clahe && job->curve.lift & LUMEQ_CUDA_LIFT_CHROMA
+               ? lumeq_cuda_lift_chroma(device, &chroma, job->fields, job->table, &job->curve,
+                                        batch, stream)
+               : lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, batch, stream);
 }
 
 cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream)

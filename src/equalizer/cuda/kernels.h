@@ -168,7 +168,7 @@ cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaL
                                  cudaStream_t stream);
 
 /* Scales chroma by the gain of the mean luma of each of its pixels, from the table or from the
- * tiles. If it may start early, the table must be ready when the kernel for luma starts. */
+ * tiles. */
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
                               const LumeqCudaBatch *batch, cudaStream_t stream);
@@ -234,34 +234,20 @@ cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device, const LumeqCud
 #endif
 
 #ifdef __CUDACC__
-/* In place of a batch: a frame alone. Its kernels have no code for others. */
-typedef struct LumeqCudaAlone {
-} LumeqCudaAlone;
-
-/* Distances of a frame from the first one. */
-static __device__ __forceinline__ LumeqCudaInBatch of_frame(const LumeqCudaBatch &batch, int frame)
-{
-    return batch.of[frame];
-}
-
-static __device__ __forceinline__ LumeqCudaInBatch of_frame(const LumeqCudaAlone &, int)
-{
-    return {};
-}
-
 /* A pointer to a frame's tables or counts, from that of the first frame; NULL stays NULL. */
-template <typename Result, typename Batch>
-static __device__ __forceinline__ Result *in_batch(Result *first, const Batch &batch, int frame)
+template <typename Result>
+static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCudaBatch &batch,
+                                                   int frame)
 {
-    return first ? (Result *)((char *)first + of_frame(batch, frame).device) : first;
+    return first ? (Result *)((char *)first + batch.of[frame].device) : first;
 }
 
 /* The same for what the host gets. */
-template <typename Result, typename Batch>
-static __device__ __forceinline__ Result *host_in_batch(Result *first, const Batch &batch,
+template <typename Result>
+static __device__ __forceinline__ Result *host_in_batch(Result *first, const LumeqCudaBatch &batch,
                                                         int frame)
 {
-    return (Result *)((char *)first + of_frame(batch, frame).host);
+    return (Result *)((char *)first + batch.of[frame].host);
 }
 #endif
 

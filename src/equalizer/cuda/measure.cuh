@@ -1,7 +1,6 @@
 /*
- * A frame's counts in one kernel: some blocks count the histogram, others count for bars, haze
- * and noise,
- * and the block that finishes last hands the counts over to the host.
+ * A frame's counts in one kernel: some blocks count the histogram, others count for bars, haze and
+ * noise, and the block that finishes last hands the counts over to the host.
  *
  * Before including it, a .cu file includes chunks.cuh, with THREADS.
  */
@@ -28,11 +27,11 @@ static __device__ __forceinline__ void copy_over(uint8_t *host, const uint8_t *f
 }
 
 /* The frames of a batch are side by side in the grid's second dimension. */
-template <typename Sample, int bins, int tables, typename Batch>
+template <typename Sample, int bins, int tables>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     measure(const __grid_constant__ Chunks all_chunks, const Codes in_bins,
             const __grid_constant__ SurveyWork all_survey, LumeqCudaTally *first_tally,
-            LumeqCudaTally *first_host, const __grid_constant__ Batch batch)
+            LumeqCudaTally *first_host, const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ __align__(16) uint32_t own[Tables<bins, tables>::words];
     const int frame = (int)blockIdx.y;
@@ -40,12 +39,12 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     LumeqCudaTally *const host = host_in_batch(first_host, batch, frame);
     Chunks chunks = all_chunks;
     SurveyWork survey = all_survey;
-    chunks.data += of_frame(batch, frame).in[0];
-    survey.now.data += of_frame(batch, frame).in[0];
-    survey.haze.luma.data += of_frame(batch, frame).in[0];
+    chunks.data += batch.of[frame].in[0];
+    survey.now.data += batch.of[frame].in[0];
+    survey.haze.luma.data += batch.of[frame].in[0];
     for (int k = 0; k < 2; k++) /* NULL stays NULL */
-        survey.haze.chroma[k].data += of_frame(batch, frame).in[survey.haze.step == 2 ? 1 : 1 + k];
-    survey.before.data += of_frame(batch, frame).before;
+        survey.haze.chroma[k].data += batch.of[frame].in[survey.haze.step == 2 ? 1 : 1 + k];
+    survey.before.data += batch.of[frame].before;
     if ((int)blockIdx.x < chunks.blocks) {
         count_plane<Sample, bins, tables>(own, chunks, in_bins);
         merge<bins, tables>(own, tally->hist);
@@ -67,8 +66,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 
 template <typename Sample, int bins, int tables> static cudaError_t load_measure(void)
 {
-    return load_with_shared(measure<Sample, bins, tables, LumeqCudaAlone>,
-                            measure<Sample, bins, tables, LumeqCudaBatch>);
+    return load_with_shared(measure<Sample, bins, tables>);
 }
 
 template <typename Sample, int bins, int tables>
@@ -80,13 +78,8 @@ static cudaError_t launch_measure(const LumeqCudaDevice *device, const LumeqCuda
     const int shift = sizeof(Sample) > 1 ? p->shift + p->fraction : 0;
     const Codes in_bins = {shift, (uint32_t)p->bins - 1};
     const unsigned more = survey_blocks(&survey);
-    return batch->count > 1
-               ? launch_over<Sample>(measure<Sample, bins, tables, LumeqCudaBatch>, device,
-                                     &count->counted, batch->count, more, stream, in_bins, survey,
-                                     count->tally, count->host, *batch)
-               : launch_over<Sample>(measure<Sample, bins, tables, LumeqCudaAlone>, device,
-                                     &count->counted, 1, more, stream, in_bins, survey,
-                                     count->tally, count->host, LumeqCudaAlone());
+    return launch_over<Sample>(measure<Sample, bins, tables>, device, &count->counted, batch->count,
+                               more, stream, in_bins, survey, count->tally, count->host, *batch);
 }
 
 #endif

@@ -21,7 +21,7 @@ extern "C" cudaError_t lumeq_cuda_count8(const LumeqCudaDevice *device, const Lu
 extern "C" cudaError_t lumeq_cuda_code_version(int *version)
 {
     cudaFuncAttributes attributes = {};
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, measure<KIND, LumeqCudaAlone>);
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, measure<KIND>);
     *version = attributes.ptxVersion;
     return error;
 }

@@ -44,11 +44,10 @@ static __device__ __forceinline__ void make_curve(const CurveParams &params, uin
 }
 
 /* The frames of a batch are side by side in the grid's second dimension. */
-template <typename Batch>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     reference(const __grid_constant__ Chunks chunks, const __grid_constant__ CurveParams params,
               LumeqCudaTally *tally, LumeqCudaTally *host, CurveTable *table,
-              const __grid_constant__ Batch batch)
+              const __grid_constant__ LumeqCudaBatch batch)
 {
     __shared__ __align__(16) uint32_t own[Tables<REFERENCE_CODES, TABLES>::words];
     __shared__ Scratch scratch;
@@ -56,7 +55,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     const int frame = (int)blockIdx.y;
     LumeqCudaTally *const counted = in_batch(tally, batch, frame);
     Chunks in_frame = chunks;
-    in_frame.data += of_frame(batch, frame).in[0];
+    in_frame.data += batch.of[frame].in[0];
     let_next_kernel_start();
     count_plane<uint8_t, REFERENCE_CODES, TABLES>(own, in_frame, codes);
     merge<REFERENCE_CODES, TABLES>(own, counted->hist);
@@ -68,7 +67,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 
 extern "C" cudaError_t lumeq_cuda_load_reference(void)
 {
-    return load_with_shared(reference<LumeqCudaAlone>, reference<LumeqCudaBatch>);
+    return load_with_shared(reference);
 }
 
 extern "C" cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device,
@@ -77,9 +76,6 @@ extern "C" cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device,
                                             CurveTable *table, const LumeqCudaBatch *batch,
                                             cudaStream_t stream)
 {
-    return batch->count > 1
-               ? launch_over<uint8_t>(reference<LumeqCudaBatch>, device, src, batch->count, 0,
-                                      stream, *params, tally, host, table, *batch)
-               : launch_over<uint8_t>(reference<LumeqCudaAlone>, device, src, 1, 0, stream, *params,
-                                      tally, host, table, LumeqCudaAlone());
+    return launch_over<uint8_t>(reference, device, src, batch->count, 0, stream, *params, tally,
+                                host, table, *batch);
 }
