@@ -362,8 +362,7 @@ end_under() {
 
 test_programs() {
     local name
-    for name in test_cuda_kernels test_cuda_backend \
-        test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
+    for name in test_cuda_backend test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
         test_equalizer test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
         test_look test_meter test_noise test_clahe test_chroma test_bars test_steps test_gpu_loss \
         test_cuda_window; do
@@ -387,12 +386,6 @@ sanitizers() {
     command -v compute-sanitizer >/dev/null || { skip "compute-sanitizer: not installed"; return; }
     for tool in memcheck racecheck initcheck synccheck; do
         # Fewer cases: under a tool everything takes a hundred times as long.
-        program=$(find_program test_cuda_kernels)
-        if [ "$tool" = racecheck ]; then
-            skip "compute-sanitizer racecheck: kernels in a row: it does not end within minutes"
-        else
-            [ -z "$program" ] || LUMEQ_TEST_CASES=2 under "$tool" "$program" in_a_row
-        fi
         program=$(find_program test_cuda_backend)
         [ -z "$program" ] || LUMEQ_TEST_CASES=5 under "$tool" "$program" same_bits
         program=$(find_program test_noise)

@@ -671,37 +671,6 @@ static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
     compare_pictures(&w->wanted, &w->out, "behind a gate");
 }
 
-static void live_behind_gate(Waiting *w, LumeqEqualizer *eq, const LumeqSync *sync, int warm)
-{
-    const LumeqFrame frame = {.in = w->in.image, .out = w->out.image, .sync = sync};
-    LumeqFrame back = {.size = sizeof(back)};
-    produce(&w->signals, &w->gate, &w->in, &w->source);
-    if (warm)
-        atomic_store(&w->gate.open, 1);
-    lumeq_reset(eq);
-    CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-    if (!warm) {
-        CHECK(!atomic_load(&w->gate.passed), "submit has waited");
-        CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_AGAIN, "it is there already");
-        atomic_store(&w->gate.open, 1);
-    }
-    lumeq_flush(eq);
-    CHECK(lumeq_receive(eq, &back, NULL) == 0, "%s", lumeq_last_error(eq));
-    CHECK(cudaEventQuery(w->signals.finished) == cudaSuccess, "it is not finished");
-    fetch(&w->out);
-    compare_pictures(&w->wanted, &w->out, "live, behind a gate");
-}
-
-/* Opens an equalizer for the reference, which waits for nothing. */
-static LumeqEqualizer *open_reference(LumeqBackendId backend)
-{
-    LumeqEqualizer *eq = open_on(backend);
-    LumeqParams params = DEFAULT_PARAMS;
-    params.reference = 1;
-    CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
-    return eq;
-}
-
 TEST(nothing_waits)
 {
     Waiting w = {.gpu = open_context(LUMEQ_BACKEND_CUDA, NULL)};
@@ -715,15 +684,6 @@ TEST(nothing_waits)
         steps_behind_gate(&w, &by_event, warm);
         steps_behind_gate(&w, &by_stream, warm);
     }
-    FREED_BY(lumeq_destroy) LumeqEqualizer *cpu = open_reference(LUMEQ_BACKEND_CPU);
-    LumeqFrame frame = {.in = w.source.image /* pinned */, .out = w.wanted.image};
-    CHECK(lumeq_process(cpu, &frame, NULL) == 0, "%s", lumeq_last_error(cpu));
-    LumeqEqualizer *eq = open_reference(LUMEQ_BACKEND_CUDA);
-    for (int warm = 2; warm >= 0 && eq; warm--) { /* all slots */
-        live_behind_gate(&w, eq, &by_event, warm);
-        live_behind_gate(&w, eq, &by_stream, warm);
-    }
-    lumeq_destroy(&eq);
     close_waiting(&w);
     lumeq_context_destroy(&w.gpu);
     lumeq_context_destroy(&w.cpu);

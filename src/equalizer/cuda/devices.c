@@ -80,12 +80,6 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count)
     return there;
 }
 
-cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
-{
-    const cudaError_t error = cudaSetDevice(number);
-    return error ? error : lumeq_cuda_load(device, number);
-}
-
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
 {
     static cudaError_t (*const load[])(void) = {

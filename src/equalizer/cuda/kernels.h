@@ -66,9 +66,7 @@ static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params)
     return batch;
 }
 
-/* Query a device and load all kernels into the current context, which belongs to it. The first one
- * selects the device for the calling thread before. */
-cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
+/* Query a device and load all kernels into the current context, which belongs to it. */
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_code_version(int *version); /* compute capability of the code, e.g. 90 */
 cudaError_t lumeq_cuda_load_count8(void);
