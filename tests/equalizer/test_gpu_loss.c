@@ -146,12 +146,6 @@ static int write_fake(void *priv, const LumeqApplyJob *job, int count)
     return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job) : 0;
 }
 
-static int apply_fake(void *priv, const LumeqApplyJob *job)
-{
-    const int ret = try_taking(priv);
-    return ret < 0 ? ret : lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job);
-}
-
 static int land_fake(void *priv, void *pending, const LumeqCounts *counts, int wait,
                      double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
@@ -178,26 +172,12 @@ static void leave_fake(void *priv, void *pending)
     free(pending);
 }
 
-static void *alloc_fake(void *priv, size_t size)
-{
-    return lost ? NULL : lumeq_backend_cpu.alloc_host(((FakeDevice *)priv)->cpu, size);
-}
-
-static void free_fake(void *priv, void *memory)
-{
-    lumeq_backend_cpu.free_host(((FakeDevice *)priv)->cpu, memory);
-}
-
+/* Never called: it tells that the device takes images in its memory. */
 static void *alloc_device_fake(void *priv, size_t size)
 {
     (void)priv;
-    return lost ? NULL : malloc(size);
-}
-
-static void free_device_fake(void *priv, void *memory)
-{
-    (void)priv;
-    free(memory);
+    (void)size;
+    return NULL;
 }
 
 static void close_fake(void *priv)
@@ -217,16 +197,12 @@ const LumeqBackend lumeq_backend_cuda = {
     .open = open_fake,
     .measure = measure_fake,
     .measure_finish = measure_finish_fake,
-    .apply = apply_fake,
     .place = place_fake,
     .begin = begin_fake,
     .write = write_fake,
     .land = land_fake,
     .leave = leave_fake,
-    .alloc_host = alloc_fake,
-    .free_host = free_fake,
     .alloc_device = alloc_device_fake,
-    .free_device = free_device_fake,
     .close = close_fake,
 };
 
@@ -455,106 +431,30 @@ TEST(no_memory_for_any_frame)
     refusal = 0;
 }
 
-/* Step by step, with the GPU lost at the call that is chosen; all images are in host memory. */
-static void step(LumeqBackendId id, Run *run)
-{
-    Log log = {0};
-    const LumeqConfig config = {.backend = id, .threads = 1, .log = note, .log_user = &log};
-    LumeqContext *context = NULL;
-    LumeqHistory *history = NULL;
-    LumeqMeasure *measure = NULL;
-    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
-              lumeq_history_create(&history, NULL, 0) == 0,
-          "%s", lumeq_last_error(NULL));
-    for (int n = 0; n < 4; n++) {
-        const LumeqImage in = picture(run->in[n], n), out = picture(run->out[n], n);
-        const LumeqMoment moment = {.time = INT64_C(40000000) * n};
-        LumeqCurve *curve = NULL;
-        for (int i = 0; i < SIZE; i++)
-            run->in[n][i] = (uint8_t)(40 + 3 * n + check_hash(3, (uint64_t)i) % 40);
-        CHECK(lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0 &&
-                  lumeq_history_put(history, measure, &moment) == 0 &&
-                  lumeq_history_get(history, &curve) == 0 &&
-                  lumeq_apply(context, curve, &in, NULL, 0, &out, NULL) == 0,
-              "frame %d: %s", n, lumeq_last_error(NULL));
-        lumeq_curve_unref(&curve);
-    }
-    check_log(&log);
-    lumeq_measure_free(&measure);
-    lumeq_history_destroy(&history);
-    lumeq_context_destroy(&context);
-}
-
-/* A context continues on the CPU, with the same bits, and logs it once. */
-TEST(loss_step_by_step)
-{
-    static const int errors[] = {0, LUMEQ_ERR_MEMORY};
-    static Run expected, run;
-    calls_until_loss = 1 << 30;
-    step(LUMEQ_BACKEND_CPU, &expected);
-    for (int i = 0; i < 2; i++) {
-        int call = 0;
-        refusal = errors[i];
-        do {
-            memset(&run, 0, sizeof(run));
-            lost = 0;
-            calls_until_loss = call++;
-            step(LUMEQ_BACKEND_AUTO, &run);
-            CHECK(!memcmp(run.out, expected.out, sizeof(run.out)), "lost at call %d: other bits",
-                  call);
-        } while (lost);
-        CHECK(call == 9, "lost at %d calls", call);
-    }
-    refusal = 0;
-}
-
-/* With LUMEQ_BACKEND_CUDA, a call for which the GPU has no memory fails. */
+/* A GPU without memory for a call: the CPU takes over, unless the GPU was insisted on. */
 TEST(no_memory_step_by_step)
 {
     static Run run;
-    Log log = {0};
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .log = note, .log_user = &log};
-    LumeqContext *context = NULL;
-    LumeqMeasure *measure = NULL;
     const LumeqImage in = picture(run.in[0], 0);
-    lost = 0;
-    calls_until_loss = 0;
-    refusal = LUMEQ_ERR_MEMORY;
-    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
-    CHECK(lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == LUMEQ_ERR_MEMORY && !measure,
-          "it is measured");
-    CHECK(strstr(lumeq_last_error(NULL), "launch failure") && !log.warnings, "'%s'",
-          lumeq_last_error(NULL));
-    lumeq_context_destroy(&context);
-    refusal = lost = 0;
-}
-
-/* An invalid frame is refused, and nothing else changes. */
-TEST(an_argument_is_no_loss)
-{
-    LumeqEqualizer *eq = NULL;
-    static Run expected, run;
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO};
-    calls_until_loss = 1 << 30;
-    play(LUMEQ_BACKEND_CPU, &expected);
-    memcpy(run.in, expected.in, sizeof(run.in));
-    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
-    refusal = LUMEQ_ERR_ARGUMENT;
-    for (int n = 0; n < FLIGHTS; n++) {
-        const LumeqFrame frame = frame_of(&run, n);
-        lost = 0;
-        calls_until_loss = 0;
-        CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "it is taken");
-        calls_until_loss = 1 << 30;
-        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    for (int insisted = 0; insisted < 2; insisted++) {
+        Log log = {0};
+        const LumeqConfig config = {.backend =
+                                        insisted ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_AUTO,
+                                    .log = note,
+                                    .log_user = &log};
+        LumeqContext *context = NULL;
+        LumeqMeasure *measure = NULL;
+        lost = calls_until_loss = 0;
+        refusal = LUMEQ_ERR_MEMORY;
+        CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
+        for (int i = 0; i < 2; i++) {
+            const int ret = lumeq_measure(context, &measure, NULL, &in, NULL, NULL);
+            CHECK(ret == (insisted ? LUMEQ_ERR_MEMORY : 0), "measure answers %d", ret);
+        }
+        CHECK(log.warnings == !insisted && (measure == NULL) == insisted, "%d warnings", log.warnings);
+        lumeq_measure_free(&measure);
+        lumeq_context_destroy(&context);
     }
-    lumeq_flush(eq);
-    for (int n = 0; n < FLIGHTS; n++) {
-        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
-        CHECK(!memcmp(run.out[n], expected.out[n], SIZE), "frame %d differs", n);
-    }
-    CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
-    lumeq_destroy(&eq);
     refusal = lost = 0;
 }
 
@@ -668,27 +568,6 @@ TEST(sync_is_queued_at_once)
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
         CHECK(frames_begun == (n ? 2 : 0), "frame %d: %d are queued", n, frames_begun);
     }
-    lumeq_destroy(&eq);
-}
-
-TEST(memory_outlives_the_loss)
-{
-    LumeqEqualizer *eq = NULL;
-    static Run run;
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
-    LumeqFrame frame = frame_of(&run, 0);
-    lost = 0;
-    calls_until_loss = 0;
-    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
-    void *memory = lumeq_alloc_host(lumeq_get_context(eq), 1000);
-    void *on_device = lumeq_alloc_device(lumeq_get_context(eq), 1000);
-    CHECK(memory && on_device, "no memory");
-    CHECK(lumeq_submit(eq, &frame) == 0, "submit: %s", lumeq_last_error(eq));
-    CHECK(lost && lumeq_alloc_host(lumeq_get_context(eq), 1000) == NULL, "a lost GPU gives memory");
-    CHECK(lumeq_alloc_device(lumeq_get_context(eq), 1000) == NULL,
-          "a lost GPU gives device memory");
-    lumeq_free_host(lumeq_get_context(eq), memory);
-    lumeq_free_device(lumeq_get_context(eq), on_device);
     lumeq_destroy(&eq);
 }
 
