@@ -89,9 +89,3 @@ expect_dir "$pc" libdir /opt/lib/64
 expect_dir "$pc" includedir /opt/headers
 expect_dir "$pc" prefix /opt/lumeq
 PKG_CONFIG_SYSROOT_DIR=$work/root embed "$pc"
-
-configure "$@" -DCMAKE_INSTALL_PREFIX=/opt/lumeq -DCMAKE_INSTALL_LIBDIR=/opt/lib/64 \
-    -DCMAKE_INSTALL_INCLUDEDIR=include
-install_to "$work/root" --prefix /opt/other
-expect_dir "$pc" includedir /opt/other/include
-PKG_CONFIG_SYSROOT_DIR=$work/root embed "$pc"
