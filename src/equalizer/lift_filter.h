@@ -19,7 +19,6 @@
 #endif
 
 #define LIFT_CODES 256
-#define LIFT_ONE 65536
 #define LIFT_PAST 3 /* maximum number of previous frames to use */
 
 /* Tables of the filter. Samples stay unchanged where the curve does not lift. */

@@ -63,7 +63,7 @@ static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise
                              int past)
 {
     LiftTables *t = &table->lift;
-    const int n = lift_noise(LIFT_ONE, (uint32_t)noise);
+    const int n = lift_noise(CURVE_ONE, (uint32_t)noise);
     const int filtered = lift_filtered(n, denoise);
     lift_constants(t, n, filtered, past);
     t->luma_on = t->chroma_on = 1;
@@ -94,7 +94,7 @@ static inline void lift_any(CurveTable *table, CheckRandom *random)
         node += (uint32_t)check_below(random, step);
         node = node < 65280 ? node : 65280;
     }
-    lift_fill(table, nodes, noise, LIFT_ONE, past);
+    lift_fill(table, nodes, noise, CURVE_ONE, past);
     for (int i = 0; i < LIFT_CODES && check_below(random, 4); i++) {
         table->lift.tolerance[i] =
             (uint32_t)check_below(random, 1153) | (uint32_t)check_below(random, 9601) << 16;

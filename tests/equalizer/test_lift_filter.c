@@ -305,7 +305,7 @@ static Scene *open_scene(const Whole *w)
     s->params.frame = 3;
     s->bars.active = w->active;
     lift_nodes(nodes, 6);
-    lift_fill(&s->table, nodes, 160, LIFT_ONE, WHOLE_PAST);
+    lift_fill(&s->table, nodes, 160, CURVE_ONE, WHOLE_PAST);
     s->table.lift.luma_on = w->luma;
     s->table.lift.chroma_on = w->chroma;
     for (int i = 0; i < 256 && w->form.depth == 8; i++)
