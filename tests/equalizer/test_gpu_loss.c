@@ -438,8 +438,7 @@ TEST(no_memory_step_by_step)
     const LumeqImage in = picture(run.in[0], 0);
     for (int insisted = 0; insisted < 2; insisted++) {
         Log log = {0};
-        const LumeqConfig config = {.backend =
-                                        insisted ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_AUTO,
+        const LumeqConfig config = {.backend = insisted ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_AUTO,
                                     .log = note,
                                     .log_user = &log};
         LumeqContext *context = NULL;
