@@ -25,6 +25,12 @@ static uint32_t natural(int x, int y, int height, uint64_t random)
     return (uint32_t)((y < height / 3 ? 140 : 95) + (int)shapes + grain);
 }
 
+/* A sixth of its light, with noise of 1.2 codes. */
+static uint32_t dark(int x, int y, int height, uint64_t random)
+{
+    return 15 + natural(x, y, height, random) / 6 + (uint32_t)(random >> 32 & 3);
+}
+
 /* A well-exposed picture, like most video, which lumeq leaves untouched: shapes over the whole
  * range and little grain. */
 static uint32_t exposed(const BenchPicture *c, int x, int y, uint64_t random)
@@ -43,7 +49,7 @@ static uint32_t code_at(const BenchPicture *c, int kind, int x, int y, uint64_t 
     case TWO_LEVEL: return (random & 1 ? 60u : 180u) << 8;
     case RAMP: return (uint32_t)((uint64_t)x * 65536 / (uint64_t)c->width);
     case NATURAL: return natural(x, y, c->height, random) << 8 | below;
-    case DARK: return (16 + natural(x, y, c->height, random) / 6) << 8 | below;
+    case DARK: return dark(x, y, c->height, random) << 8 | below;
     case EXPOSED: return exposed(c, x, y, random) << 8 | below;
     default: return (uint32_t)(random & 255) << 8 | below;
     }

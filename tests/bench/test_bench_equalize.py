@@ -7,9 +7,9 @@ import common
 QUICK = ("--seconds", "0.01")
 SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 
-COLUMNS = ("size,content,backend,mode,depth,threads,device,batch,cpu_total_us,chroma_us,resident_us,host_total_us,"
+COLUMNS = ("size,content,backend,mode,depth,threads,device,batch,cpu_total_us,chroma_us,resident_us,resident_chroma_us,host_total_us,"
            "frames_per_s,duplex_frames_per_s,share_of_duplex,machine,date,command").split(",")
-LIBRARY = ("resident_us", "host_total_us", "frames_per_s", "duplex_frames_per_s", "share_of_duplex")
+LIBRARY = ("resident_us", "resident_chroma_us", "host_total_us", "frames_per_s", "duplex_frames_per_s", "share_of_duplex")
 MODES = ["global", "clahe", "stretch", "off", "reference", "clahe-reference"]
 
 
