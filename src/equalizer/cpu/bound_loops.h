@@ -43,42 +43,51 @@ static inline int bound_any(const BoundBlock *block, int32_t range)
     return any;
 }
 
-/* The same for bytes with half as many columns of chroma, from the maxima of several blocks. */
-static inline int bound_any_blocks(const LumeqBoundRow *row, const uint8_t *restrict out, int x,
-                                   int count)
-{
-    const uint8_t *restrict first = (const uint8_t *)row->chroma[0] + x / 2;
-    const uint8_t *restrict second = (const uint8_t *)row->chroma[1] + x / 2;
-    const int white = (int)((row->black + row->range) >> 8);
-    uint8_t far = 0, light = 0;
-    for (int i = 0; i < (count + 1) / 2; i++) {
-        const uint8_t farther = first[i] > second[i] ? first[i] : second[i];
-        far = farther > far ? farther : far;
+/* The same with half as many columns of chroma, first from the maxima of several blocks, then for a
+ * block of them. `wide` holds 21 times the difference of two codes. */
+#define DEFINE_BOUND_ANY(bits, wide)                                                               \
+    static inline int bound_any_blocks##bits(const LumeqBoundRow *row, int x, int count)           \
+    {                                                                                              \
+        const uint##bits##_t *restrict first = (const uint##bits##_t *)row->chroma[0] + x / 2;     \
+        const uint##bits##_t *restrict second = (const uint##bits##_t *)row->chroma[1] + x / 2;    \
+        const uint##bits##_t *restrict out = (const uint##bits##_t *)row->out + x;                 \
+        const int white = (int)((row->black + row->range) >> (16 - row->depth));                   \
+        const int gray = 1 << (row->depth - 1);                                                    \
+        uint##bits##_t far = 0, light = 0;                                                         \
+        for (int i = 0; i < (count + 1) / 2; i++) {                                                \
+            const uint##bits##_t farther = first[i] > second[i] ? first[i] : second[i];            \
+            far = farther > far ? farther : far;                                                   \
+        }                                                                                          \
+        for (int i = 0; i < count; i++)                                                            \
+            light = out[i] > light ? out[i] : light;                                               \
+        const int above = (far >> row->in_shift) - gray;                                           \
+        return above > 0 && 21 * above > 8 * (white - (light >> row->out_shift));                  \
+    }                                                                                              \
+                                                                                                   \
+    static inline int bound_any_block##bits(const LumeqBoundRow *row, int x)                       \
+    {                                                                                              \
+        const uint##bits##_t *restrict first = (const uint##bits##_t *)row->chroma[0] + x / 2;     \
+        const uint##bits##_t *restrict second = (const uint##bits##_t *)row->chroma[1] + x / 2;    \
+        const uint##bits##_t *restrict out = (const uint##bits##_t *)row->out + x;                 \
+        const wide white = (wide)((row->black + row->range) >> (16 - row->depth));                 \
+        const wide gray = (wide)(1 << (row->depth - 1));                                           \
+        uint##bits##_t far[BOUND_BLOCK / 2], light[BOUND_BLOCK / 2];                               \
+        wide any = 0;                                                                              \
+        for (int i = 0; i < BOUND_BLOCK / 2; i++) {                                                \
+            far[i] = first[i] > second[i] ? first[i] : second[i];                                  \
+            light[i] = out[2 * i] > out[2 * i + 1] ? out[2 * i] : out[2 * i + 1];                  \
+        }                                                                                          \
+        for (int i = 0; i < BOUND_BLOCK / 2; i++) {                                                \
+            const wide above = (wide)((far[i] >> row->in_shift) - gray);                           \
+            const wide left = (wide)(white - (light[i] >> row->out_shift));                        \
+            const wide beyond = (wide)(21 * above - 8 * left);                                     \
+            any |= (wide)(-(above > 0) & -(beyond > 0));                                           \
+        }                                                                                          \
+        return any;                                                                                \
     }
-    for (int i = 0; i < count; i++)
-        light = out[i] > light ? out[i] : light;
-    return far > 128 && 21 * (far - 128) > 8 * (white - light);
-}
 
-/* The same for a block of them. */
-static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restrict out, int x)
-{
-    const uint8_t *restrict first = (const uint8_t *)row->chroma[0] + x / 2;
-    const uint8_t *restrict second = (const uint8_t *)row->chroma[1] + x / 2;
-    const int16_t white = (int16_t)((row->black + row->range) >> 8);
-    uint8_t far[BOUND_BLOCK / 2], light[BOUND_BLOCK / 2];
-    int16_t any = 0;
-    for (int i = 0; i < BOUND_BLOCK / 2; i++) {
-        far[i] = first[i] > second[i] ? first[i] : second[i];
-        light[i] = out[2 * i] > out[2 * i + 1] ? out[2 * i] : out[2 * i + 1];
-    }
-    for (int i = 0; i < BOUND_BLOCK / 2; i++) {
-        const int16_t above = (int16_t)(far[i] - 128), left = (int16_t)(white - light[i]);
-        const int16_t beyond = (int16_t)(21 * above - 8 * left);
-        any |= (int16_t)(-(above > 0) & -(beyond > 0));
-    }
-    return any;
-}
+DEFINE_BOUND_ANY(8, int16_t)
+DEFINE_BOUND_ANY(16, int32_t)
 
 #define DEFINE_BOUND(bits)                                                                         \
     static inline void bound_load##bits(BoundBlock *restrict block, const LumeqBoundRow *row,      \
@@ -114,14 +123,14 @@ static inline int bound_any_bytes(const LumeqBoundRow *row, const uint8_t *restr
             const int count = width - x < BOUND_BLOCK ? width - x : BOUND_BLOCK;                   \
             const uint##bits##_t *in = (const uint##bits##_t *)row->in + x;                        \
             uint##bits##_t *out = (uint##bits##_t *)row->out + x;                                  \
-            if (bits == 8 && row->sub_x == 1 && row->step == 1 && x % BOUND_BLOCKS == 0 &&         \
-                !bound_any_blocks(row, (const uint8_t *)row->out + x, x,                           \
-                                  width - x < BOUND_BLOCKS ? width - x : BOUND_BLOCKS)) {          \
+            const int planar = row->sub_x == 1 && row->step == 1;                                  \
+            if (planar && x % BOUND_BLOCKS == 0 &&                                                 \
+                !bound_any_blocks##bits(row, x,                                                    \
+                                        width - x < BOUND_BLOCKS ? width - x : BOUND_BLOCKS)) {    \
                 x += BOUND_BLOCKS - BOUND_BLOCK;                                                   \
                 continue;                                                                          \
             }                                                                                      \
-            if (bits == 8 && row->sub_x == 1 && row->step == 1 && count == BOUND_BLOCK &&          \
-                !bound_any_bytes(row, (const uint8_t *)row->out + x, x))                           \
+            if (planar && count == BOUND_BLOCK && !bound_any_block##bits(row, x))                  \
                 continue;                                                                          \
             uint##bits##_t bounded[BOUND_BLOCK];                                                   \
             BoundBlock block = {{0}, {0}, {0}};                                                    \
