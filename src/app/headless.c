@@ -23,6 +23,7 @@
 #include "media/gpu_frame.h"
 #include "media/input/shared_pipe.h"
 #include "media/output/writer.h"
+#include "media/process.h"
 #include "run/curve_maker.h"
 #include "run/lookahead.h"
 #include "run/run.h"
@@ -256,6 +257,9 @@ static int open_input(Run *run)
     if (open_source(run) < 0)
         return run->error.fault;
     engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
+    if (run->ahead && run->writer) /* each thread of a decoder holds a frame */
+        run->video_options.decoder.threads =
+            (int)(o->threads > 0 ? o->threads : process_cores()) / 2;
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
         run->video_options.decoder.gpu = NULL;
     run->video_options.decoder.lossless = can_begin_again(run);
@@ -304,7 +308,7 @@ static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, Me
 static int look_ahead(Run *run)
 {
     const Options *o = run->options;
-    const LookaheadOptions options = {
+    LookaheadOptions options = {
         .open = open_again,
         .opaque = run,
         .source = run->source,
@@ -312,6 +316,8 @@ static int look_ahead(Run *run)
         .context = run->engine.context,
         .nanoseconds = run->ahead,
     };
+    if (run->writer) /* once it has all of its frames, it waits for the other decoder */
+        options.input.decoder.threads *= 2;
     run->planned = (PlannedCurves){
         .next = next_curve,
         .opaque = run,
