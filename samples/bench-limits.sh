@@ -4,7 +4,7 @@
 # compared alternate; medians are printed.
 set -eu
 
-usage='usage: bench-limits.sh DIR clips                            makes the clips (75 MB), with ffmpeg
+usage='usage: bench-limits.sh DIR clips                            makes the clips (65 MB), with ffmpeg
        bench-limits.sh DIR [filter|null|memory|nvdec|gpu]...  measures; DIR has the clips; without parts: all
 ROUNDS=5 CORES=0,1 are numbers of runs, and of the cores for the CPU.'
 [ $# -ge 1 ] || { echo "$usage" >&2; exit 2; }
