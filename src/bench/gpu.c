@@ -159,7 +159,9 @@ static cudaError_t gpu_open(HistogramGpu *g, const BenchPicture *picture)
     g->size = bench_row_size(picture) * (size_t)picture->height;
     g->distance = (g->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     g->params = (CurveParams){.depth = picture->depth, .bins = 1 << picture->depth};
-    cudaError_t error = lumeq_cuda_prepare(&g->device, g->number);
+    cudaError_t error = cudaSetDevice(g->number);
+    if (!error)
+        error = lumeq_cuda_load(&g->device, g->number);
     if (!error)
         error = count_pieces(&g->pieces, g->number, g->distance);
     if (!error)

@@ -736,6 +736,15 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
     return cudaSuccess;
 }
 
+/* The CPU has done so as it applied the curve. */
+cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream)
+{
+    (void)job;
+    CALL();
+    work(stream);
+    return cudaSuccess;
+}
+
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
                                int height, int sample_size, int down, int up, cudaStream_t stream)
 {
