@@ -363,7 +363,7 @@ end_under() {
 test_programs() {
     local name
     for name in test_cuda_backend test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
-        test_equalizer test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
+        test_equalizer test_haze test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
         test_look test_meter test_noise test_clahe test_chroma test_bars test_steps test_gpu_loss \
         test_cuda_window; do
         check_program "$name"
