@@ -445,7 +445,7 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  * hist_in are equally frequent, and means use the middle of each bin. In modes CLAHE and HAZE,
  * `curve` is the mean of the tiles' curves, and hist_out counts the output of each tile's own
  * curve. hist_out counts curve output only: dither may move a sample by one code, and a filter
- * (`filtered`) further.
+ * (`filtered`), or haze that is cleared by cells, further.
  */
 typedef struct LumeqFrameStats {
     size_t size;
@@ -474,8 +474,7 @@ typedef struct LumeqFrameStats {
     /* With LumeqParams.lift: gain of the darkest tones before equalization, at least 1; else 1. */
     double lift;
     double dark;  /* with LumeqParams.lift, darkness of the pictures, 0..1; else 0 */
-    int filtered; /* 1: the curve is steep enough to expose noise or banding, so the filter runs; or
-                   * haze is cleared cell by cell */
+    int filtered; /* 1: the curve is steep enough to expose noise or banding, so the filter runs */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */

@@ -259,7 +259,7 @@ static int open_input(Run *run)
     engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
     if (run->ahead && run->writer) /* each thread of a decoder holds a frame */
         run->video_options.decoder.threads =
-            (int)(o->threads > 0 ? o->threads : process_cores()) / 2;
+            (int)((o->threads > 0 ? o->threads : process_cores()) + 1) / 2;
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
         run->video_options.decoder.gpu = NULL;
     run->video_options.decoder.lossless = can_begin_again(run);
@@ -317,7 +317,7 @@ static int look_ahead(Run *run)
         .nanoseconds = run->ahead,
     };
     if (run->writer) /* once it has all of its frames, it waits for the other decoder */
-        options.input.decoder.threads *= 2;
+        options.input.decoder.threads = o->threads;
     run->planned = (PlannedCurves){
         .next = next_curve,
         .opaque = run,

@@ -180,7 +180,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
     to->scene_cut = (int)result->scene_cut;
     to->lift = lifted ? 1 + (double)result->lift.more / CURVE_ONE : 1;
     to->dark = lifted ? (double)result->lift.dark / CURVE_ONE : 0;
-    to->filtered = curve->table.clear.light || (lifted && is_filtered(curve));
+    to->filtered = lifted && is_filtered(curve);
     to->previous = lumeq_curve_previous(curve);
     to->noise = result->noise == NOISE_UNKNOWN ? -1 : result->noise / 256.0;
     (void)lumeq_give_struct(stats, to, sizeof(*to));

@@ -376,24 +376,22 @@ class Converted(Case):
         return "".join("." if p < 50 else "#" if 3000 < p < 5200 else "!" for p in peaks)
 
     def test_damage_becomes_silence(self):
-        """Even a single damaged packet, shorter than a rounded timestamp, and packets that the decoder takes for the
-        end (ALAC of all ones)."""
-        for codec, size, *choices in (("alac", 4096, (2, 5)), ("aac", 1024, (20,), (8, 17, 26, 35), range(12, 35))):
-            for spoilt in choices:
-                with self.subTest(codec, spoilt=spoilt):
-                    source = self.burst("in.mp4", "-c:a", codec)
-                    self.spoil(source, spoilt)
-                    self.assertAlmostEqual(self.damaged(source), len(spoilt) * size / 44100, delta=0.006)
-                    output = self.path("out.mkv")
-                    begins = [float(s["start_time"]) for s in streams(output)]
-                    self.assertAlmostEqual(self.onset(output) + begins[1] - begins[0], 1, delta=0.003)
-                    self.assertAlmostEqual(len(decoded(output)) / 8000, 2, delta=0.03)
+        """Even a single damaged packet, shorter than a rounded timestamp."""
+        for spoilt in ((20,), (8, 17, 26, 35), range(12, 35)):
+            with self.subTest(spoilt):
+                source = self.burst("in.mp4", "-c:a", "aac")
+                self.spoil(source, spoilt)
+                self.assertAlmostEqual(self.damaged(source), len(spoilt) * 1024 / 44100, delta=0.006)
+                output = self.path("out.mkv")
+                begins = [float(s["start_time"]) for s in streams(output)]
+                self.assertAlmostEqual(self.onset(output) + begins[1] - begins[0], 1, delta=0.003)
+                self.assertAlmostEqual(len(decoded(output)) / 8000, 2, delta=0.03)
 
     def test_damage_at_either_end(self):
         """The track keeps its start and end."""
-        for codec, spoilt in some((("aac", "start"), ("aac", "end"), ("aac", "all"), ("ac3", "end"), ("ac3", "all"))):
-            with self.subTest(codec, spoilt=spoilt):
-                source = self.tone("in.mp4", "-c:a", codec)
+        for spoilt in "start", "end", "all":
+            with self.subTest(spoilt):
+                source = self.tone("in.mp4", "-c:a", "aac")
                 times = [p[0] for p in packets(source)]
                 numbers = {"start": [i for i, t in enumerate(times) if t < 0.5],
                            "end": [i for i, t in enumerate(times) if t >= 1.5],

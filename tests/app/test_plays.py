@@ -209,20 +209,6 @@ class Encoder(Case):
         self.ok(self.large("64x8704"), "-o", self.path("job.mp4"), "--jobs", 2, *QUICK)
         self.assertEqual(video(self.path("job.mp4"))["codec_tag_string"], "hvc1")
 
-<<<<<<< HEAD
-=======
-    def test_large_without_x265(self):
-        for name, library in (("out.mp4", NO_X265), ("out.m4v", None)):
-            if library == "":
-                continue
-            env = environment()
-            if library:
-                env.update(LD_PRELOAD=library, ASAN_OPTIONS=env["ASAN_OPTIONS"] + ":verify_asan_link_order=0")
-            result = self.ends(start(self.large("64x8704"), "-o", self.path(name), *QUICK, env=env))
-            self.assertEqual(video(self.path(name))["codec_name"], "h264")
-            self.assertEqual(sum("most devices cannot decode H.264 of 64x8704" in line for line in result.lines), 1, str(result))
-
->>>>>>> 24b10ffe (media: plainer messages)
     def test_summary(self):
         for name, args, words in (("out.mkv", ("--vcodec", "ffv1"), "FFV1, yuv420p10le"), ("out.mp4", (), "HEVC Main 10, yuv420p10le"),
                                   ("out.mp4", ("--pix-fmt", "yuv420p"), "H.264 High, yuv420p"),

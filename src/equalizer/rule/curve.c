@@ -187,10 +187,12 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
 {
     const uint32_t hazy = rise(haze, LIFT_HAZE_FROM, LIFT_HAZE_TO);
     const uint32_t share = p->untint == CURVE_UNTINT_ALWAYS ? CURVE_ONE : hazy;
+    int coloured = 0; /* gray pictures, such as thermal ones, are often no views */
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
         state->low[i] = (uint32_t)cells[i].low << 8;
         state->high[i] = (uint32_t)cells[i].high << 8;
+        coloured |= cells[i].chroma[0] != HAZE_GRAY || cells[i].chroma[1] != HAZE_GRAY;
     }
     if (!p->untint || !share)
         return;
@@ -198,7 +200,7 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
     const HazeTint all = haze_tint(cells, width, height, &p->meter, black, active);
     state->tint = weak_tint(all, curve_lerp(0, CURVE_UNTINT, share));
     state->tint.lost = (int32_t)curve_lerp(0, CURVE_LOST, hazy);
-    state->local = p->untint == CURVE_UNTINT_HAZY && !p->meter.width ? hazy : 0;
+    state->local = p->untint == CURVE_UNTINT_HAZY && !p->meter.width && coloured ? hazy : 0;
 }
 
 void curve_clear_haze(const CurveParams *p, CurveResult *result)
