@@ -117,7 +117,8 @@ static LumeqImage image_at(const BenchPicture *p, void *memory, int planes)
 
 static void *allocate(const BenchPicture *p, int planes)
 {
-    void *memory = malloc(image_size(p, planes));
+    const size_t size = image_size(p, planes);
+    void *memory = size ? malloc(size) : NULL;
     if (!memory)
         bench_refuse("equalize", "out of memory");
     return memory;
