@@ -390,6 +390,8 @@ sanitizers() {
         [ -z "$program" ] || LUMEQ_TEST_CASES=5 under "$tool" "$program" same_bits
         program=$(find_program test_noise)
         [ -z "$program" ] || under "$tool" "$program" nothing_to_tell
+        program=$(find_program test_haze)
+        [ -z "$program" ] || under "$tool" "$program" orange_fog
         program=$(find_program test_cuda_steps)
         cases=80
         [ "$tool" != racecheck ] || cases=20 # a lifted one takes it seconds

@@ -60,23 +60,34 @@ DEFINE_TINT(8)
 DEFINE_TINT(16)
 
 #define DEFINE_CLEAR(bits)                                                                         \
+    /* Clears samples between the middles of two cells. */                                         \
+    static inline void clear_between##bits(uint##bits##_t *restrict out, const LumeqClearRow *row, \
+                                           int at, int count, int cell)                            \
+    {                                                                                              \
+        const int step = (int)haze_step(row->width, MEASURE_COLUMNS);                              \
+        const int depth = bits == 8 ? 8 : row->depth, shift = bits == 8 ? 0 : row->shift;          \
+        const int32_t black = row->black, light = row->light, last = (1 << depth) - 1;             \
+        const int32_t from = row->gain[cell], to = row->gain[cell + 1];                            \
+        const int32_t start = at * step + step / 2 - (1 << 23) - (cell << 24);                     \
+        for (int i = 0; i < count; i++) {                                                          \
+            const int32_t place = start + i * step, above = place > 0 ? place : 0;                 \
+            const int32_t part = (above < 1 << 24 ? above : 1 << 24) >> 16;                        \
+            const int32_t code = out[i] >> shift, known = code < last ? code : last;               \
+            const int32_t cleared = haze_lined(known, black, light, haze_gain(from, to, part));    \
+            out[i] = (uint##bits##_t)(cleared << shift);                                           \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
     static void clear##bits(const LumeqClearRow *row, int width)                                   \
     {                                                                                              \
         const uint32_t step = haze_step(row->width, MEASURE_COLUMNS);                              \
-        const int depth = bits == 8 ? 8 : row->depth, shift = bits == 8 ? 0 : row->shift;          \
-        const int32_t black = row->black, light = row->light, last = (1 << depth) - 1;             \
-        uint##bits##_t *restrict out = row->out;                                                   \
-        for (int x = 0; x < width; x += TINT_BLOCK) {                                              \
-            const int count = width - x < TINT_BLOCK ? width - x : TINT_BLOCK;                     \
-            int32_t gain[TINT_BLOCK];                                                              \
-            for (int i = 0; i < count; i++) {                                                      \
-                const HazePlace place = haze_between(row->at + x + i, step, MEASURE_COLUMNS);      \
-                gain[i] = haze_gain(row->gain[place.cell], row->gain[place.cell + 1], place.part); \
-            }                                                                                      \
-            for (int i = 0; i < count; i++) {                                                      \
-                const int32_t code = out[x + i] >> shift, at = code < last ? code : last;          \
-                out[x + i] = (uint##bits##_t)(haze_lined(at, black, light, gain[i]) << shift);     \
-            }                                                                                      \
+        for (int x = 0, end; x < width; x = end) {                                                 \
+            const int at = row->at + x;                                                            \
+            const int cell = haze_between(at, step, MEASURE_COLUMNS).cell;                         \
+            const uint32_t next = ((uint32_t)(cell + 1) << 24) + (1u << 23) - step / 2;            \
+            end = (int)((next + step - 1) / step) - row->at;                                       \
+            end = cell == MEASURE_COLUMNS - 2 || end > width ? width : end;                        \
+            clear_between##bits((uint##bits##_t *)row->out + x, row, at, end - x, cell);           \
         }                                                                                          \
     }
 
