@@ -317,7 +317,7 @@ static int look_ahead(Run *run)
         .nanoseconds = run->ahead,
     };
     if (run->writer) /* once it has all of its frames, it waits for the other decoder */
-        options.input.decoder.threads = o->threads;
+        options.input.decoder.threads = (int)(o->threads > 0 ? o->threads : process_cores());
     run->planned = (PlannedCurves){
         .next = next_curve,
         .opaque = run,
