@@ -20,14 +20,13 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 
 /*
  * A block spends most of its time waiting for its first samples, and signalling that it is done. So
- * each does much at once: several rows per warp, columns per lane, and noise blocks per warp, with
- * all loads before the first use. Blocks that do not fit beside those of the histogram would run
+ * each does much at once: several rows per warp, and columns per lane, with all loads before the
+ * first use. Blocks that do not fit beside those of the histogram would run
  * later.
  */
 #define ROWS_AT_ONCE 2
 #define COLUMNS_AT_ONCE 2
 #define COLUMN_ROWS_AT_ONCE 8
-#define NOISE_AT_ONCE 2
 
 /* Limit for blocks that count noise, because all add to the same counters. */
 #define MOST_NOISE_BLOCKS (1024 / WARPS)
@@ -152,86 +151,26 @@ static __device__ __forceinline__ void count_lines(const Luma &luma, const BarsP
 typedef struct NoiseCodes {
     NoiseRows rows;
     int depth, shift, black; /* black: as an 8-bit code */
-    int vectors;             /* half a row of a block is an aligned vector */
 } NoiseCodes;
 
 template <typename Sample>
 static __device__ __forceinline__ int code_at(const Luma &luma, const NoiseCodes &codes, int x,
                                               int y)
 {
-    const int code = ((const Sample *)(luma.data + y * luma.stride))[x];
+    const int code = __ldg((const Sample *)(luma.data + y * luma.stride) + x);
     return sizeof(Sample) == 1 ? code : min(code >> codes.shift, (1 << codes.depth) - 1);
 }
 
-/* Four 8-bit samples, or two deeper ones. */
-template <typename Sample>
-static __device__ __forceinline__ void add_word(NoiseSums *s, uint32_t now, uint32_t before,
-                                                const NoiseCodes &codes)
-{
-    if (sizeof(Sample) == 1) {
-        s->now = __dp4a(now, 0x01010101u, s->now);
-        s->before = __dp4a(before, 0x01010101u, s->before);
-        s->apart += __vsadu4(now, before);
-    } else {
-#pragma unroll
-        for (int bits = 0; bits < 32; bits += 16) {
-            const int most = (1 << codes.depth) - 1;
-            const int a = min((int)(now >> bits & 0xffff) >> codes.shift, most);
-            const int b = min((int)(before >> bits & 0xffff) >> codes.shift, most);
-            s->now += (uint32_t)a;
-            s->before += (uint32_t)b;
-            s->apart += (uint32_t)abs(a - b);
-        }
-    }
-}
-
-/* The lane's half row of a block, now and in the previous frame. */
-template <typename Vector> struct NoiseLine {
-    Vector now, before;
-};
-
-template <typename Vector>
-static __device__ __forceinline__ void load_line(NoiseLine<Vector> *line, const Luma &now,
-                                                 const Luma &before, int left, int top)
-{
-    const int lane = (int)threadIdx.x % 32;
-    const int64_t y = top + lane / 2, at = left + lane % 2 * (int64_t)sizeof(Vector);
-    line->now = __ldg((const Vector *)(now.data + y * now.stride + at));
-    line->before = __ldg((const Vector *)(before.data + y * before.stride + at));
-}
-
-static __device__ __forceinline__ void add_line(NoiseSums *s, const NoiseLine<uint2> &line,
-                                                const NoiseCodes &codes)
-{
-    add_word<uint8_t>(s, line.now.x, line.before.x, codes);
-    add_word<uint8_t>(s, line.now.y, line.before.y, codes);
-}
-
-static __device__ __forceinline__ void add_line(NoiseSums *s, const NoiseLine<uint4> &line,
-                                                const NoiseCodes &codes)
-{
-    add_word<uint16_t>(s, line.now.x, line.before.x, codes);
-    add_word<uint16_t>(s, line.now.y, line.before.y, codes);
-    add_word<uint16_t>(s, line.now.z, line.before.z, codes);
-    add_word<uint16_t>(s, line.now.w, line.before.w, codes);
-}
-
-template <typename Sample> struct NoiseVectorOf {
-    typedef uint2 Type;
-};
-template <> struct NoiseVectorOf<uint16_t> {
-    typedef uint4 Type;
-};
-
-/* Loads samples one by one. */
+/* The lane's share of a block of samples. */
 template <typename Sample>
 static __device__ __forceinline__ NoiseSums sum_samples(const Luma &now, const Luma &before,
                                                         const NoiseCodes &codes, int left, int top)
 {
     NoiseSums s = {0, 0, 0};
 #pragma unroll
-    for (int i = (int)threadIdx.x % 32; i < NOISE_BLOCK * NOISE_BLOCK; i += 32) {
-        const int x = left + i % NOISE_BLOCK, y = top + i / NOISE_BLOCK;
+    for (int i = 0; i < NOISE_BLOCK * NOISE_BLOCK / 32; i++) {
+        const int at = i * 32 + (int)threadIdx.x % 32;
+        const int x = left + at % NOISE_BLOCK, y = top + at / NOISE_BLOCK;
         const int a = code_at<Sample>(now, codes, x, y);
         const int b = code_at<Sample>(before, codes, x, y);
         s.now += (uint32_t)a;
@@ -258,38 +197,6 @@ static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSu
         atomicAdd(&counts->still[level][noise_bin(&s, codes.depth)], 1);
 }
 
-static __device__ __forceinline__ int noise_left(const NoiseCodes &codes, int i)
-{
-    return i % codes.rows.columns * NOISE_BLOCK;
-}
-
-static __device__ __forceinline__ int noise_top(const NoiseCodes &codes, int i)
-{
-    return noise_line(&codes.rows, i / codes.rows.columns);
-}
-
-/* Counts a warp's next blocks, of `all`: number i, i + step and so on. */
-template <typename Sample>
-static __device__ __forceinline__ void count_blocks(const Luma &now, const Luma &before,
-                                                    const NoiseCodes &codes, int i, int step,
-                                                    int all, NoiseProfile *counts)
-{
-    NoiseLine<typename NoiseVectorOf<Sample>::Type> lines[NOISE_AT_ONCE];
-#pragma unroll
-    for (int k = 0; k < NOISE_AT_ONCE; k++) {
-        const int at = min(i + k * step, all - 1);
-        load_line(&lines[k], now, before, noise_left(codes, at) * (int)sizeof(Sample),
-                  noise_top(codes, at));
-    }
-#pragma unroll
-    for (int k = 0; k < NOISE_AT_ONCE; k++) {
-        NoiseSums s = {0, 0, 0};
-        add_line(&s, lines[k], codes);
-        if (i + k * step < all)
-            count_block(counts, s, codes);
-    }
-}
-
 /* Counts the share of block `block` of `blocks` that count noise. */
 template <typename Sample>
 static __device__ __forceinline__ void count_noise(const Luma &now, const Luma &before,
@@ -303,27 +210,16 @@ static __device__ __forceinline__ void count_noise(const Luma &now, const Luma &
     for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
         own.counts[i] = 0;
     __syncthreads();
-    const int all = codes.rows.rows * codes.rows.columns, step = blocks * WARPS;
-    const int first = block * WARPS + (int)threadIdx.x / 32;
-    if (codes.vectors)
-        for (int i = first; i < all; i += NOISE_AT_ONCE * step)
-            count_blocks<Sample>(now, before, codes, i, step, all, &own.profile);
-    else
-        for (int i = first; i < all; i += step)
-            count_block(
-                &own.profile,
-                sum_samples<Sample>(now, before, codes, noise_left(codes, i), noise_top(codes, i)),
-                codes);
+    const int columns = codes.rows.columns, all = codes.rows.rows * columns;
+    for (int i = block * WARPS + (int)threadIdx.x / 32; i < all; i += blocks * WARPS)
+        count_block(&own.profile,
+                    sum_samples<Sample>(now, before, codes, i % columns * NOISE_BLOCK,
+                                        noise_line(&codes.rows, i / columns)),
+                    codes);
     __syncthreads();
     for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
         if (own.counts[i])
             atomicAdd((uint32_t *)counts + i, own.counts[i]);
-}
-
-static inline int has_vectors(const LumeqCudaPlane *plane, int depth)
-{
-    const uintptr_t bytes = NOISE_BLOCK / 2 * (depth > 8 ? sizeof(uint16_t) : 1);
-    return (uintptr_t)plane->data % bytes == 0 && (uintptr_t)plane->stride % bytes == 0;
 }
 
 /* Without a previous frame nothing is counted. */
@@ -331,8 +227,7 @@ static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCuda
                                      const CurveParams *params)
 {
     NoiseCodes codes = {noise_rows(luma->width, luma->height), params->depth, params->shift,
-                        params->black >> (params->depth - 8),
-                        has_vectors(luma, params->depth) && has_vectors(before, params->depth)};
+                        params->black >> (params->depth - 8)};
     if (!before->data)
         codes.rows.rows = 0;
     return codes;
@@ -340,7 +235,7 @@ static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCuda
 
 static inline int noise_blocks(const NoiseCodes *codes)
 {
-    const int blocks = codes->rows.rows * codes->rows.columns / (WARPS * NOISE_AT_ONCE);
+    const int blocks = codes->rows.rows * codes->rows.columns / WARPS;
     return blocks < MOST_NOISE_BLOCKS ? blocks + 1 : MOST_NOISE_BLOCKS;
 }
 
