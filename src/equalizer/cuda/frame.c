@@ -105,6 +105,8 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     const LumeqImage metered = lumeq_metered(&job->in, p);
     LumeqCudaCount count = {
         .counted = lumeq_pictures_plane(&metered, 0),
+        .left = p->meter.x,
+        .top = p->meter.y,
         .luma = lumeq_pictures_plane(&job->in, 0),
         .before = lumeq_pictures_plane(&job->previous, 0),
         .bars = job->bars,

@@ -96,6 +96,7 @@ typedef struct LumeqCudaTally {
 /* A frame to count. */
 typedef struct LumeqCudaCount {
     LumeqCudaPlane counted;    /* for histogram and haze: luma, or the metered part of it */
+    int left, top;             /* of that part */
     LumeqCudaPlane luma;       /* for bars and noise; data NULL: neither, nor haze */
     LumeqCudaPlane before;     /* luma of the previous frame, for noise; data NULL: unknown */
     BarsParams bars;           /* `ignore`: rows and columns are not counted */

@@ -39,12 +39,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     LumeqCudaTally *const host = host_in_batch(first_host, batch, frame);
     Chunks chunks = all_chunks;
     SurveyWork survey = all_survey;
+    LumeqCudaCount &planes = survey.count;
     chunks.data += batch.of[frame].in[0];
-    survey.now.data += batch.of[frame].in[0];
-    survey.haze.luma.data += batch.of[frame].in[0];
+    planes.luma.data += batch.of[frame].in[0];
+    planes.counted.data += batch.of[frame].in[0];
     for (int k = 0; k < 2; k++) /* NULL stays NULL */
-        survey.haze.chroma[k].data += batch.of[frame].in[survey.haze.step == 2 ? 1 : 1 + k];
-    survey.before.data += batch.of[frame].before;
+        planes.chroma[k].data += batch.of[frame].in[planes.step == 2 ? 1 : 1 + k];
+    planes.before.data += batch.of[frame].before;
     if ((int)blockIdx.x < chunks.blocks) {
         count_plane<Sample, bins, tables>(own, chunks, in_bins);
         merge<bins, tables>(own, tally->hist);
@@ -60,8 +61,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
         copy_over((uint8_t *)host->haze, (const uint8_t *)tally->haze, sizeof(tally->haze));
     if (!survey.lines.column_blocks)
         return;
-    copy_over(host->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], survey.bars.width);
-    copy_over(host->lit[BARS_ROWS], tally->lit[BARS_ROWS], survey.bars.height);
+    copy_over(host->lit[BARS_COLUMNS], tally->lit[BARS_COLUMNS], planes.bars.width);
+    copy_over(host->lit[BARS_ROWS], tally->lit[BARS_ROWS], planes.bars.height);
 }
 
 template <typename Sample, int bins, int tables> static cudaError_t load_measure(void)

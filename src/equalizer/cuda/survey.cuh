@@ -31,23 +31,12 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 /* Limit for blocks that count noise, because all add to the same counters. */
 #define MOST_NOISE_BLOCKS (1024 / WARPS)
 
-typedef struct Luma {
-    const uint8_t *data;
-    int64_t stride;
-} Luma;
-
-static inline Luma luma_of(const LumeqCudaPlane *plane)
-{
-    const Luma luma = {plane->data, plane->stride};
-    return luma;
-}
-
 /* ---- bars ---------------------------------------------------------------------------------- */
 
 /* Loads a sample without a test whether it exists: branches would serialize the loads. */
 template <typename Sample>
-static __device__ __forceinline__ uint32_t sample_at(const Luma &luma, const BarsParams &params,
-                                                     int x, int y)
+static __device__ __forceinline__ uint32_t sample_at(const LumeqCudaPlane &luma,
+                                                     const BarsParams &params, int x, int y)
 {
     const uint8_t *const row = luma.data + min(y, params.height - 1) * luma.stride;
     return __ldg((const Sample *)row + min(x, params.width - 1));
@@ -55,8 +44,9 @@ static __device__ __forceinline__ uint32_t sample_at(const Luma &luma, const Bar
 
 /* Counts a warp's rows, beginning with this one. */
 template <typename Sample>
-static __device__ __forceinline__ void count_rows(const Luma &luma, const BarsParams &params, int y,
-                                                  uint32_t lit, uint8_t *lit_rows)
+static __device__ __forceinline__ void count_rows(const LumeqCudaPlane &luma,
+                                                  const BarsParams &params, int y, uint32_t lit,
+                                                  uint8_t *lit_rows)
 {
     constexpr int turns = (BARS_ROW_SAMPLES + 31) / 32;
     const int lane = (int)threadIdx.x % 32, samples = min(params.width, BARS_ROW_SAMPLES);
@@ -86,8 +76,9 @@ static __device__ __forceinline__ void count_rows(const Luma &luma, const BarsPa
 #define COLUMNS (32 * COLUMNS_AT_ONCE)
 
 template <typename Sample>
-static __device__ __forceinline__ void count_columns(const Luma &luma, const BarsParams &params,
-                                                     int first, uint32_t lit, uint8_t *lit_columns)
+static __device__ __forceinline__ void count_columns(const LumeqCudaPlane &luma,
+                                                     const BarsParams &params, int first,
+                                                     uint32_t lit, uint8_t *lit_columns)
 {
     __shared__ uint8_t counts[WARPS][COLUMNS];
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -134,9 +125,9 @@ static inline Lines lines_of(const BarsParams *p)
 }
 
 template <typename Sample>
-static __device__ __forceinline__ void count_lines(const Luma &luma, const BarsParams &params,
-                                                   const Lines &lines, int block, uint8_t *columns,
-                                                   uint8_t *rows)
+static __device__ __forceinline__ void count_lines(const LumeqCudaPlane &luma,
+                                                   const BarsParams &params, const Lines &lines,
+                                                   int block, uint8_t *columns, uint8_t *rows)
 {
     const uint32_t lit = bars_lit(&params);
     const int warp = (block - lines.column_blocks) * WARPS + (int)threadIdx.x / 32;
@@ -154,8 +145,8 @@ typedef struct NoiseCodes {
 } NoiseCodes;
 
 template <typename Sample>
-static __device__ __forceinline__ int code_at(const Luma &luma, const NoiseCodes &codes, int x,
-                                              int y)
+static __device__ __forceinline__ int code_at(const LumeqCudaPlane &luma, const NoiseCodes &codes,
+                                              int x, int y)
 {
     const int code = __ldg((const Sample *)(luma.data + y * luma.stride) + x);
     return sizeof(Sample) == 1 ? code : min(code >> codes.shift, (1 << codes.depth) - 1);
@@ -163,7 +154,8 @@ static __device__ __forceinline__ int code_at(const Luma &luma, const NoiseCodes
 
 /* The lane's share of a block of samples. */
 template <typename Sample>
-static __device__ __forceinline__ NoiseSums sum_samples(const Luma &now, const Luma &before,
+static __device__ __forceinline__ NoiseSums sum_samples(const LumeqCudaPlane &now,
+                                                        const LumeqCudaPlane &before,
                                                         const NoiseCodes &codes, int left, int top)
 {
     NoiseSums s = {0, 0, 0};
@@ -199,9 +191,9 @@ static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSu
 
 /* Counts the share of block `block` of `blocks` that count noise. */
 template <typename Sample>
-static __device__ __forceinline__ void count_noise(const Luma &now, const Luma &before,
-                                                   const NoiseCodes &codes, int block, int blocks,
-                                                   NoiseProfile *counts)
+static __device__ __forceinline__ void
+count_noise(const LumeqCudaPlane &now, const LumeqCudaPlane &before, const NoiseCodes &codes,
+            int block, int blocks, NoiseProfile *counts)
 {
     __shared__ union {
         NoiseProfile profile;
@@ -222,14 +214,10 @@ static __device__ __forceinline__ void count_noise(const Luma &now, const Luma &
             atomicAdd((uint32_t *)counts + i, own.counts[i]);
 }
 
-/* Without a previous frame nothing is counted. */
-static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
-                                     const CurveParams *params)
+static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const CurveParams *params)
 {
-    NoiseCodes codes = {noise_rows(luma->width, luma->height), params->depth, params->shift,
-                        params->black >> (params->depth - 8)};
-    if (!before->data)
-        codes.rows.rows = 0;
+    const NoiseCodes codes = {noise_rows(luma->width, luma->height), params->depth, params->shift,
+                              params->black >> (params->depth - 8)};
     return codes;
 }
 
@@ -256,34 +244,26 @@ static __device__ __forceinline__ uint32_t percentile(const uint32_t (&codes)[co
     return found;
 }
 
-/* The planes in which haze is measured. */
-typedef struct HazeWork {
-    Luma luma, chroma[2];
-    int left, top, width, height; /* the metered part of luma, at which `luma` begins */
-    int step, sub_x, sub_y;       /* of chroma */
-} HazeWork;
-
 /* Finds the percentiles and the mean chroma of a warp's cell. */
 template <typename Sample>
-static __device__ __forceinline__ void measure_haze(const HazeWork &work, const NoiseCodes &format,
-                                                    int cell, HazeCell *haze)
+static __device__ __forceinline__ void
+measure_haze(const LumeqCudaCount &count, const NoiseCodes &format, int cell, HazeCell *haze)
 {
-    const Luma &luma = work.luma;
-    const int width = work.width, height = work.height;
+    const LumeqCudaPlane &luma = count.counted;
     const uint32_t last = (1u << format.depth) - 1;
     const int lane = (int)threadIdx.x % 32, column = cell % MEASURE_COLUMNS;
-    const int x = haze_place(width, column, MEASURE_COLUMNS, lane % HAZE_SIDE);
+    const int x = haze_place(luma.width, column, MEASURE_COLUMNS, lane % HAZE_SIDE);
     uint32_t codes[HAZE_SAMPLES / 32], sums[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < HAZE_SAMPLES / 32; i++) {
-        const int y = haze_place(height, cell / MEASURE_COLUMNS, MEASURE_ROWS,
+        const int y = haze_place(luma.height, cell / MEASURE_COLUMNS, MEASURE_ROWS,
                                  lane / HAZE_SIDE + i * (32 / HAZE_SIDE));
         codes[i] = __ldg((const Sample *)(luma.data + y * luma.stride) + x);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            const Luma &plane = work.chroma[k];
-            const int row = (work.top + y) >> work.sub_y;
-            const int at = ((work.left + x) >> work.sub_x) * work.step;
+            const LumeqCudaPlane &plane = count.chroma[k];
+            const int row = (count.top + y) >> count.sub_y;
+            const int at = ((count.left + x) >> count.sub_x) * count.step;
             if (plane.data)
                 sums[k] +=
                     min((uint32_t)__ldg((const Sample *)(plane.data + row * plane.stride) + at) >>
@@ -305,43 +285,29 @@ static __device__ __forceinline__ void measure_haze(const HazeWork &work, const 
         haze->high = (uint8_t)high;
         for (int k = 0; k < 2; k++)
             haze->chroma[k] =
-                work.chroma[k].data ? haze_mean(sums[k], format.depth) : (uint8_t)HAZE_GRAY;
+                count.chroma[k].data ? haze_mean(sums[k], format.depth) : (uint8_t)HAZE_GRAY;
     }
 }
 
-/* Without luma there is no survey. */
 typedef struct SurveyWork {
-    Luma now, before;
-    HazeWork haze;
-    BarsParams bars;
+    LumeqCudaCount count;
     Lines lines;
     NoiseCodes codes;
     int noise_blocks, haze_blocks;
 } SurveyWork;
 
+/* Without luma there is no survey. */
 static inline SurveyWork survey_of(const LumeqCudaCount *count)
 {
     SurveyWork work = {};
+    work.count = *count;
     if (!count->luma.data)
         return work;
-    work.now = luma_of(&count->luma);
-    work.before = luma_of(&count->before);
-    work.bars = count->bars;
     if (!count->bars.ignore)
         work.lines = lines_of(&count->bars);
-    work.codes = noise_codes(&count->luma, &count->before, count->params);
+    work.codes = noise_codes(&count->luma, count->params);
     if (count->before.data)
         work.noise_blocks = noise_blocks(&work.codes);
-    work.haze.luma = luma_of(&count->counted);
-    for (int k = 0; k < 2; k++)
-        work.haze.chroma[k] = luma_of(&count->chroma[k]);
-    work.haze.left = count->params->meter.x;
-    work.haze.top = count->params->meter.y;
-    work.haze.width = count->counted.width;
-    work.haze.height = count->counted.height;
-    work.haze.step = count->step;
-    work.haze.sub_x = count->sub_x;
-    work.haze.sub_y = count->sub_y;
     work.haze_blocks = (MEASURE_CELLS + WARPS - 1) / WARPS;
     return work;
 }
@@ -360,14 +326,15 @@ static __device__ __forceinline__ void survey_count(const SurveyWork &work, int 
 {
     const int cell = (block - work.noise_blocks) * WARPS + (int)threadIdx.x / 32;
     const int line = block - work.noise_blocks - work.haze_blocks;
+    const LumeqCudaCount &count = work.count;
     if (block < work.noise_blocks)
-        count_noise<Sample>(work.now, work.before, work.codes, block, work.noise_blocks,
+        count_noise<Sample>(count.luma, count.before, work.codes, block, work.noise_blocks,
                             &tally->noise);
     else if (line >= 0)
-        count_lines<Sample>(work.now, work.bars, work.lines, line, tally->lit[BARS_COLUMNS],
+        count_lines<Sample>(count.luma, count.bars, work.lines, line, tally->lit[BARS_COLUMNS],
                             tally->lit[BARS_ROWS]);
     else if (cell < MEASURE_CELLS)
-        measure_haze<Sample>(work.haze, work.codes, cell, &tally->haze[cell]);
+        measure_haze<Sample>(count, work.codes, cell, &tally->haze[cell]);
 }
 
 #endif
