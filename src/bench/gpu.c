@@ -198,7 +198,7 @@ static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t st
                                   .tally = &g->results->tallies[piece],
                                   .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
     const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&g->params);
-    return lumeq_cuda_counter(g->params.depth, g->params.bins)(&g->device, &count, &one, stream);
+    return lumeq_cuda_count(&g->device, &count, &one, stream);
 }
 
 /* Counts a piece. */

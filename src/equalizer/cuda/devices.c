@@ -83,7 +83,6 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count)
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
 {
     static cudaError_t (*const load[])(void) = {
-        lumeq_cuda_load_count8,          lumeq_cuda_load_count10,     lumeq_cuda_load_count16,
         lumeq_cuda_load_reference,       lumeq_cuda_load_apply,       lumeq_cuda_load_chroma,
         lumeq_cuda_load_clahe_histogram, lumeq_cuda_load_clahe_apply, lumeq_cuda_load_cells,
         lumeq_cuda_load_lift_chroma,     lumeq_cuda_load_convert,     lumeq_cuda_load_clear,
@@ -94,7 +93,7 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
     if (!error)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
     if (!error)
-        error = lumeq_cuda_code_version(&code);
+        error = lumeq_cuda_load_count(&code);
     if (!error)
         error = cudaDeviceGetAttribute(&device->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                        number);

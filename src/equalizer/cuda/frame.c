@@ -125,7 +125,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
                 count.chroma[i].data += p->depth > 8 ? 2 : 1;
         }
     }
-    cudaError_t error = lumeq_cuda_counter(p->depth, p->bins)(device, &count, batch, stream);
+    cudaError_t error = lumeq_cuda_count(device, &count, batch, stream);
     for (int i = 0; i < batch->count && !error; i++) {
         const LumeqCudaInBatch *of = &batch->of[i];
         LumeqCudaPlane luma = count.luma;

@@ -68,10 +68,7 @@ static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params)
 
 /* Query a device and load all kernels into the current context, which belongs to it. */
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
-cudaError_t lumeq_cuda_code_version(int *version); /* compute capability of the code, e.g. 90 */
-cudaError_t lumeq_cuda_load_count8(void);
-cudaError_t lumeq_cuda_load_count10(void);
-cudaError_t lumeq_cuda_load_count16(void);
+cudaError_t lumeq_cuda_load_count(int *version); /* compute capability of the code, e.g. 90 */
 cudaError_t lumeq_cuda_load_reference(void);
 cudaError_t lumeq_cuda_load_apply(void);
 cudaError_t lumeq_cuda_load_clahe_histogram(void);
@@ -107,19 +104,9 @@ typedef struct LumeqCudaCount {
     LumeqCudaTally *host;      /* pinned: gets the counts */
 } LumeqCudaCount;
 
-/* Counts a batch: 8 bits and 256 bins, 16-bit samples and up to 1024 bins, or more. */
-typedef cudaError_t LumeqCudaCounter(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                     const LumeqCudaBatch *batch, cudaStream_t stream);
-LumeqCudaCounter lumeq_cuda_count8, lumeq_cuda_count10, lumeq_cuda_count16;
-
-#define LUMEQ_CUDA_FEW_BINS 1024
-
-static inline LumeqCudaCounter *lumeq_cuda_counter(int depth, int bins)
-{
-    return depth == 8                    ? lumeq_cuda_count8
-           : bins <= LUMEQ_CUDA_FEW_BINS ? lumeq_cuda_count10
-                                         : lumeq_cuda_count16;
-}
+/* Counts a batch. */
+cudaError_t lumeq_cuda_count(const LumeqCudaDevice *device, const LumeqCudaCount *count,
+                             const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* Computes OpenCV's curves of a batch of 8-bit planes: `hist` of `host`, which is pinned, and
  * `table`. `tally`: as above. */

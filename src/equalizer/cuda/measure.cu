@@ -1,14 +1,14 @@
-/*
- * A frame's counts in one kernel: some blocks count the histogram, others count for bars, haze and
- * noise, and the block that finishes last hands the counts over to the host.
- *
- * Before including it, a .cu file includes chunks.cuh, with THREADS.
- */
-#ifndef LUMEQ_CUDA_MEASURE_CUH
-#define LUMEQ_CUDA_MEASURE_CUH
+/* A frame's counts in one kernel: some blocks count the histogram, others count for bars, haze and
+ * noise, and the block that finishes last hands the counts over to the host. */
+#include <stdint.h>
 
+#define THREADS 1024
+#include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/count.cuh"
 #include "equalizer/cuda/survey.cuh"
+
+#define KIND8 uint8_t, 256, 32 /* a table for each lane */
+#define KIND16 uint16_t, LUMEQ_MAX_BINS, 1
 
 /* Moves words to the host, and clears them. All threads of a block call it. */
 static __device__ __forceinline__ void hand_over(uint32_t *host, uint32_t *from, int words)
@@ -65,22 +65,26 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     copy_over(host->lit[BARS_ROWS], tally->lit[BARS_ROWS], planes.bars.height);
 }
 
-template <typename Sample, int bins, int tables> static cudaError_t load_measure(void)
+extern "C" cudaError_t lumeq_cuda_load_count(int *version)
 {
-    return load_with_shared(measure<Sample, bins, tables>);
+    cudaFuncAttributes attributes = {};
+    cudaError_t error = load_with_shared(measure<KIND8>, measure<KIND16>);
+    if (!error)
+        error = cudaFuncGetAttributes(&attributes, measure<KIND8>);
+    *version = attributes.ptxVersion;
+    return error;
 }
 
-template <typename Sample, int bins, int tables>
-static cudaError_t launch_measure(const LumeqCudaDevice *device, const LumeqCudaCount *count,
-                                  const LumeqCudaBatch *batch, cudaStream_t stream)
+extern "C" cudaError_t lumeq_cuda_count(const LumeqCudaDevice *device, const LumeqCudaCount *count,
+                                        const LumeqCudaBatch *batch, cudaStream_t stream)
 {
     const CurveParams *p = count->params;
     const SurveyWork survey = survey_of(count);
-    const int shift = sizeof(Sample) > 1 ? p->shift + p->fraction : 0;
-    const Codes in_bins = {shift, (uint32_t)p->bins - 1};
+    const Codes in_bins = {p->shift + p->fraction, (uint32_t)p->bins - 1};
     const unsigned more = survey_blocks(&survey);
-    return launch_over<Sample>(measure<Sample, bins, tables>, device, &count->counted, batch->count,
-                               more, stream, in_bins, survey, count->tally, count->host, *batch);
+    return p->depth == 8
+               ? launch_over<uint8_t>(measure<KIND8>, device, &count->counted, batch->count, more,
+                                      stream, in_bins, survey, count->tally, count->host, *batch)
+               : launch_over<uint16_t>(measure<KIND16>, device, &count->counted, batch->count, more,
+                                       stream, in_bins, survey, count->tally, count->host, *batch);
 }
-
-#endif
