@@ -41,8 +41,7 @@ static __global__ void __launch_bounds__(THREADS)
                              c.tables,
                              active_chroma(active, c.sub_x, c.sub_y),
                              batch.of[frame].frame};
-    scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, (int)gridDim.x,
-                                                   walk.aligned);
+    scale_plane<Sample, tiles, sub_x, sub_y, step>(rule, c, walk.groups, walk.aligned);
     if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table->gain)))
         bound_plane<Sample>(c, params);
 }

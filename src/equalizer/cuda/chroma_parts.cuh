@@ -87,18 +87,6 @@ add_luma(ChromaCodes codes, const Run<Sample, (GROUP << sub_x)> &luma, uint32_t 
         sum[u >> sub_x] += code_of(codes, luma.v[u]);
 }
 
-/* For 8 bits, two codes per pixel. */
-template <>
-__device__ __forceinline__ void add_luma<uint8_t, 1>(ChromaCodes, const Run<uint8_t, 8> &luma,
-                                                     uint32_t sum[GROUP])
-{
-    const uint2 words = *(const uint2 *)luma.v;
-    sum[0] = __dp4a(words.x, 0x00000101u, sum[0]);
-    sum[1] = __dp4a(words.x, 0x01010000u, sum[1]);
-    sum[2] = __dp4a(words.y, 0x00000101u, sum[2]);
-    sum[3] = __dp4a(words.y, 0x01010000u, sum[3]);
-}
-
 /* Luma sums of a whole group, from vectors. */
 template <typename Sample, int sub_x, int sub_y>
 static __device__ __forceinline__ void sum_luma_group(ChromaCodes codes, const LumeqCudaPlane &l,
