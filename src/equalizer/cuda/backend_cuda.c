@@ -22,21 +22,11 @@ typedef struct CudaBackend {
     LumeqCudaLoss loss;
 } CudaBackend;
 
-static int lose(CudaBackend *cuda, cudaError_t error, const char *what)
-{
-    return lumeq_cuda_lose(&cuda->loss, error, what);
-}
-
-static int is_lost(CudaBackend *cuda)
-{
-    return lumeq_cuda_is_lost(&cuda->loss);
-}
-
 /* Reports why the backend could not be opened. */
 static int open_failed(CudaBackend *cuda, cudaError_t error)
 {
     if (error == cudaErrorNotReady)
-        return lose(cuda, error, "opening");
+        return lumeq_cuda_lose(&cuda->loss, error, "opening");
     cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     const char *reason = cudaGetErrorString(error);
     switch (error) {
@@ -102,11 +92,12 @@ static void close_cuda(void *priv)
     CudaBackend *cuda = priv;
     if (!cuda->started)
         return;
-    const int here = !is_lost(cuda) && lumeq_cuda_enter(&cuda->home) == cudaSuccess;
+    const int here =
+        !lumeq_cuda_is_lost(&cuda->loss) && lumeq_cuda_enter(&cuda->home) == cudaSuccess;
     if (!here)
-        lose(cuda, cudaErrorUnknown, "closing");
+        lumeq_cuda_lose(&cuda->loss, cudaErrorUnknown, "closing");
     lumeq_cuda_steps_close(&cuda->steps); /* it may lose the device */
-    if (!is_lost(cuda) && cuda->decoder)
+    if (!lumeq_cuda_is_lost(&cuda->loss) && cuda->decoder)
         cudaStreamDestroy(cuda->decoder);
     if (here)
         lumeq_cuda_leave(&cuda->home);
@@ -116,10 +107,10 @@ static void close_cuda(void *priv)
 /* Any thread may call it. After success, leave() must follow. */
 static int enter(CudaBackend *cuda)
 {
-    if (is_lost(cuda))
-        return lose(cuda, cudaSuccess, "");
+    if (lumeq_cuda_is_lost(&cuda->loss))
+        return lumeq_cuda_lose(&cuda->loss, cudaSuccess, "");
     const cudaError_t error = lumeq_cuda_enter(&cuda->home);
-    return error ? lose(cuda, error, "selecting the device") : 0;
+    return error ? lumeq_cuda_lose(&cuda->loss, error, "selecting the device") : 0;
 }
 
 static int leave(const CudaBackend *cuda, int ret)
@@ -128,20 +119,20 @@ static int leave(const CudaBackend *cuda, int ret)
     return ret;
 }
 
+/* Makes a call in the context. */
+#define INSIDE(cuda, call) (enter(cuda) < 0 ? LUMEQ_ERR_GPU : leave(cuda, (call)))
+
 static int measure_cuda(void *priv, const LumeqMeasureJob *job, void **pending)
 {
     CudaBackend *cuda = priv;
     *pending = NULL;
-    const int ret = enter(cuda);
-    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_measure(&cuda->steps, job, pending));
+    return INSIDE(cuda, lumeq_cuda_steps_measure(&cuda->steps, job, pending));
 }
 
 static int measure_finish_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait)
 {
     CudaBackend *cuda = priv;
-    const int ret = enter(cuda);
-    return ret < 0 ? ret
-                   : leave(cuda, lumeq_cuda_steps_finish(&cuda->steps, pending, counts, wait));
+    return INSIDE(cuda, lumeq_cuda_steps_finish(&cuda->steps, pending, counts, wait));
 }
 
 static int place_cuda(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight,
@@ -149,32 +140,33 @@ static int place_cuda(void *priv, const LumeqMeasureJob *job, const LumeqFlight 
 {
     CudaBackend *cuda = priv;
     *pending = NULL;
-    const int ret = enter(cuda);
-    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_place(&cuda->steps, job, flight, pending));
+    return INSIDE(cuda, lumeq_cuda_steps_place(&cuda->steps, job, flight, pending));
 }
 
 static int begin_cuda(void *priv, void *const *pendings, int count)
 {
     CudaBackend *cuda = priv;
-    const int ret = enter(cuda);
-    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_begin(&cuda->steps, pendings, count));
+    return INSIDE(cuda, lumeq_cuda_steps_begin(&cuda->steps, pendings, count));
 }
 
 static int write_cuda(void *priv, const LumeqApplyJob *jobs, int count)
 {
     CudaBackend *cuda = priv;
-    const int ret = enter(cuda);
-    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_write(&cuda->steps, jobs, count));
+    return INSIDE(cuda, lumeq_cuda_steps_write(&cuda->steps, jobs, count));
 }
 
 static int land_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait,
                      double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES])
 {
     CudaBackend *cuda = priv;
-    const int ret = enter(cuda);
-    return ret < 0 ? ret
-                   : leave(cuda, lumeq_cuda_steps_land(&cuda->steps, pending, counts, wait,
-                                                       begin_us, end_us));
+    return INSIDE(cuda,
+                  lumeq_cuda_steps_land(&cuda->steps, pending, counts, wait, begin_us, end_us));
+}
+
+static int apply_cuda(void *priv, const LumeqApplyJob *job)
+{
+    CudaBackend *cuda = priv;
+    return INSIDE(cuda, lumeq_cuda_steps_apply(&cuda->steps, job));
 }
 
 static void leave_cuda(void *priv, void *pending)
@@ -182,17 +174,10 @@ static void leave_cuda(void *priv, void *pending)
     lumeq_cuda_steps_leave(&((CudaBackend *)priv)->steps, pending);
 }
 
-static int apply_cuda(void *priv, const LumeqApplyJob *job)
-{
-    CudaBackend *cuda = priv;
-    const int ret = enter(cuda);
-    return ret < 0 ? ret : leave(cuda, lumeq_cuda_steps_apply(&cuda->steps, job));
-}
-
 static void *take(CudaBackend *cuda, LumeqCudaKind kind, size_t size)
 {
     void *memory = NULL;
-    if (!is_lost(cuda))
+    if (!lumeq_cuda_is_lost(&cuda->loss))
         (void)lumeq_cuda_take(&cuda->home, kind, 0, &memory, size);
     return memory;
 }
@@ -210,7 +195,7 @@ static void *alloc_device_cuda(void *priv, size_t size)
 static void free_cuda(void *priv, void *memory)
 {
     CudaBackend *cuda = priv;
-    if (!is_lost(cuda))
+    if (!lumeq_cuda_is_lost(&cuda->loss))
         lumeq_cuda_give(&cuda->home, memory);
 }
 
