@@ -203,50 +203,41 @@ int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqIma
     return 1;
 }
 
+/* What the defaults and all profiles have in common. */
+#define SHARED .scene_cut = 1, .lift = 1, .denoise = LUMEQ_DENOISE_AUTO, .gamma = 1
+#define TILES(x, y) .tiles_x = (x), .tiles_y = (y)
+
+static const LumeqParams usual = {SHARED, .strength = LUMEQ_STRENGTH_AUTO, .clip = LUMEQ_CLIP_AUTO,
+                                  TILES(USUAL_TILES, USUAL_TILES), .smooth = 0.5};
+
 void lumeq_params_default(LumeqParams *params)
 {
-    static const LumeqParams defaults = {
-        .mode = LUMEQ_MODE_GLOBAL,
-        .strength = LUMEQ_STRENGTH_AUTO,
-        .clip = LUMEQ_CLIP_AUTO,
-        .smooth = 0.5,
-        .scene_cut = 1,
-        .tiles_x = 8,
-        .tiles_y = 8,
-        .chroma = LUMEQ_CHROMA_SCALE,
-        .bars = LUMEQ_BARS_AUTO,
-        .lift = 1,
-        .denoise = LUMEQ_DENOISE_AUTO,
-        .gamma = 1,
-    };
     if (params)
-        (void)lumeq_give_struct(params, &defaults, sizeof(defaults));
+        (void)lumeq_give_struct(params, &usual, sizeof(usual));
 }
 
-typedef struct Profile {
+static const struct {
     const char *name;
-    LumeqMode mode;
-    double strength, clip;
-    int tiles_x, tiles_y;
-    double smooth;
-    LumeqChroma chroma;
-    LumeqBars bars;
-    double brightness;
-    LumeqCodeRange code_range;
-} Profile;
-
-static const Profile profiles[] = {
-    {"fog", LUMEQ_MODE_HAZE, 1, 4, 16, 16, 0.5, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0, 0},
-    {"medical-gray", LUMEQ_MODE_CLAHE, 1, 2, 4, 4, 0.1, LUMEQ_CHROMA_KEEP, LUMEQ_BARS_IGNORE, 0, 0},
-    {"night", LUMEQ_MODE_GLOBAL, LUMEQ_STRENGTH_AUTO, LUMEQ_CLIP_AUTO, 8, 8, 0.5,
-     LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0.12, 0},
-    {"screen", LUMEQ_MODE_STRETCH, 0.8, LUMEQ_CLIP_AUTO, 8, 8, 0.5, LUMEQ_CHROMA_SCALE,
-     LUMEQ_BARS_AUTO, 0, 0},
-    {"surveillance", LUMEQ_MODE_CLAHE, 0.9, 2.8, 4, 3, 2, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0,
-     0},
-    {"thermal", LUMEQ_MODE_CLAHE, 0.8, 4, 4, 3, 2, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0,
-     LUMEQ_CODE_RANGE_USED},
-    {"water", LUMEQ_MODE_HAZE, 1, 4, 16, 16, 0.5, LUMEQ_CHROMA_SCALE, LUMEQ_BARS_AUTO, 0, 0},
+    LumeqParams params;
+} profiles[] = {
+    {"fog",
+     {SHARED, TILES(16, 16), .mode = LUMEQ_MODE_HAZE, .strength = 1, .clip = 4, .smooth = 0.5}},
+    {"medical-gray",
+     {SHARED, TILES(4, 4), .mode = LUMEQ_MODE_CLAHE, .strength = 1, .clip = 2, .smooth = 0.1,
+      .chroma = LUMEQ_CHROMA_KEEP, .bars = LUMEQ_BARS_IGNORE}},
+    {"night",
+     {SHARED, .strength = LUMEQ_STRENGTH_AUTO, .clip = LUMEQ_CLIP_AUTO, TILES(8, 8), .smooth = 0.5,
+      .brightness = 0.12}},
+    {"screen",
+     {SHARED, TILES(8, 8), .mode = LUMEQ_MODE_STRETCH, .strength = 0.8, .clip = LUMEQ_CLIP_AUTO,
+      .smooth = 0.5}},
+    {"surveillance",
+     {SHARED, TILES(4, 3), .mode = LUMEQ_MODE_CLAHE, .strength = 0.9, .clip = 2.8, .smooth = 2}},
+    {"thermal",
+     {SHARED, TILES(4, 3), .mode = LUMEQ_MODE_CLAHE, .strength = 0.8, .clip = 4, .smooth = 2,
+      .code_range = LUMEQ_CODE_RANGE_USED}},
+    {"water",
+     {SHARED, TILES(16, 16), .mode = LUMEQ_MODE_HAZE, .strength = 1, .clip = 4, .smooth = 0.5}},
 };
 
 #define PROFILES ((int)(sizeof(profiles) / sizeof(profiles[0])))
@@ -263,25 +254,13 @@ int lumeq_params_profile(LumeqParams *params, const char *name)
         return lumeq_refuse("`params` or `name` is NULL");
     if (LUMEQ_TAKE(LumeqParams, &made, params) < 0)
         return LUMEQ_ERR_ARGUMENT;
-    const int await_noise = made.await_noise;
-    const LumeqTransfer transfer = made.transfer;
     for (int i = 0; i < PROFILES; i++) {
-        const Profile *p = &profiles[i];
-        if (strcmp(name, p->name) != 0)
+        if (strcmp(name, profiles[i].name) != 0)
             continue;
-        lumeq_params_default(&made);
-        made.mode = p->mode;
-        made.strength = p->strength;
-        made.clip = p->clip;
-        made.tiles_x = p->tiles_x;
-        made.tiles_y = p->tiles_y;
-        made.smooth = p->smooth;
-        made.chroma = p->chroma;
-        made.bars = p->bars;
-        made.brightness = p->brightness;
-        made.code_range = p->code_range;
-        made.await_noise = await_noise;
-        made.transfer = transfer;
+        const LumeqParams before = made;
+        made = profiles[i].params;
+        made.await_noise = before.await_noise;
+        made.transfer = before.transfer;
         return lumeq_give_struct(params, &made, sizeof(made));
     }
     return lumeq_refuse(
