@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Union
 
@@ -171,30 +172,15 @@ def picture(frame: Any, samples: Samples, writable: bool = False) -> Picture:
 
 def _view(one: Plane) -> np.ndarray:
     """An array of NumPy with the same samples, which may be on a GPU: then only its bounds count."""
-    class View:
-        shape, strides, size, _ = one.form
-        __array_interface__ = {"data": (one.data, False), "shape": shape, "strides": strides, "typestr": "<u%d" % size,
-                               "version": 3}
-    return np.asarray(View())
-
-
-@functools.lru_cache(maxsize=256)
-def _ends(form: tuple[Any, ...]) -> tuple[int, int]:
-    """The first and last byte from the address on."""
-    last = [(side - 1) * stride for side, stride in zip(*form[:2])]
-    return sum(min(n, 0) for n in last), sum(max(n, 0) for n in last) + form[2] - 1
+    shape, strides, size, _ = one.form
+    return np.asarray(types.SimpleNamespace(__array_interface__={
+        "data": (one.data, False), "shape": shape, "strides": strides, "typestr": "<u%d" % size, "version": 3}))
 
 
 def overlap(a: Sequence[Plane], b: Sequence[Plane]) -> bool:
     """True if they have bytes in common. NumPy knows it exactly, as for the halves of a wide picture."""
-    for x in a:
-        x_low, x_high = _ends(x.form)
-        for y in b:
-            y_low, y_high = _ends(y.form)
-            if x.data + x_low <= y.data + y_high and y.data + y_low <= x.data + x_high:
-                if np.shares_memory(_view(x), _view(y)):
-                    return True
-    return False
+    views = list(map(_view, b))
+    return any(np.shares_memory(_view(x), y) for x in a for y in views)
 
 
 def check_depth(image: Any, planes: Sequence[Plane]) -> None:

@@ -168,15 +168,12 @@ def set_params(params: Any, settings: Mapping[str, Any]) -> Any:
     return made
 
 
-def config(backend: Any, device: Any, threads: Any, batch: Any = 0) -> Any:
-    return Config(backend=choice("backend", backend, ("auto", "cpu", "cuda")), device=integer("device", device),
-                  threads=integer("threads", threads), batch=integer("batch", batch), no_stage_times=1)
-
-
-def create(function: Any, destroy: Any, *arguments: Any) -> Handle:
+def create(function: Any, destroy: Any, backend: Any, device: Any, threads: Any, batch: Any = 0) -> Handle:
     """An object whose constructor says why it fails."""
-    made, why, about = Handle(destroy), ctypes.create_string_buffer(256), config(*arguments)
-    check(function(byref(made), byref(about), why, len(why)), why=why)
+    made, why = Handle(destroy), ctypes.create_string_buffer(256)
+    config = Config(backend=choice("backend", backend, ("auto", "cpu", "cuda")), device=integer("device", device),
+                    threads=integer("threads", threads), batch=integer("batch", batch), no_stage_times=1)
+    check(function(byref(made), byref(config), why, len(why)), why=why)
     return made
 
 
