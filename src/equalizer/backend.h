@@ -104,7 +104,7 @@ typedef struct MeasureShape {
 typedef struct LumeqCounts {
     uint32_t *hist;                  /* histogram of the frame or of the metered region: [bins] */
     uint64_t *cells;                 /* sums of codes, cells row by row: [MEASURE_CELLS] */
-    uint8_t *lit[BARS_DIRECTIONS];   /* as BarsProfile.lit: [width], [height] */
+    uint8_t *lit[BARS_DIRECTIONS];   /* lit samples of lines, see bars.h: [width], [height] */
     HazeCell *haze;                  /* [MEASURE_CELLS] */
     NoiseProfile *noise;             /* empty if the previous frame is not known */
     uint32_t (*tiles)[TILE_CELLS];   /* histogram of each tile; NULL: no tiles */

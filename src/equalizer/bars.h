@@ -30,11 +30,6 @@
 
 enum { BARS_COLUMNS, BARS_ROWS, BARS_DIRECTIONS };
 
-/* Lit samples by line; the arrays have as many entries as the frame has columns or rows. */
-typedef struct BarsProfile {
-    uint8_t lit[BARS_DIRECTIONS][LUMEQ_MAX_SIDE + 1];
-} BarsProfile;
-
 /* State of two opposite sides: left and right, or top and bottom. */
 typedef struct BarsPair {
     int32_t known;    /* the edges have been seen on both sides */
@@ -101,7 +96,9 @@ CURVE_INLINE int bars_first_row(int height)
     return bars_row_step(height) / 2;
 }
 
-/* The next state, from the history and the frame's profile (NULL if bars are ignored). */
-BarsState bars_update(const BarsParams *p, const BarsState *before, const BarsProfile *profile);
+/* The next state, from the history and the frame's profile: `lit` samples by column and by row
+ * (NULL if bars are ignored). */
+BarsState bars_update(const BarsParams *p, const BarsState *before,
+                      uint8_t *const lit[BARS_DIRECTIONS]);
 
 #endif

@@ -50,7 +50,7 @@ struct LumeqEqualizer {
     int begun, written; /* on a GPU: of those, the oldest ones that it measures, and writes */
     int flushing;
 
-    LumeqFollowWork work;
+    CurveWork work;
     int reset;        /* the next frame starts with an empty history */
     LumeqClock clock; /* after the last submitted frame */
 
@@ -623,7 +623,7 @@ static int make_reference_curve(LumeqEqualizer *eq, Flight *f)
     if (!made)
         return lumeq_no_memory();
     curve_compute(&job.curve, f->measure.counts.hist, history, made->result, &made->table,
-                  &eq->work.curve);
+                  &eq->work);
     memcpy(made->result, history, offsetof(CurveResult, bin));
     if (made->sums)
         *made->sums = f->sums;

@@ -111,8 +111,8 @@ static void change_params(CurveParams *curve, const LumeqParams *before, const L
         curve->alpha = CURVE_ONE;
 }
 
-int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now,
-                 LumeqFollowWork *work, LumeqCurve **curve)
+int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now, CurveWork *work,
+                 LumeqCurve **curve)
 {
     static const LumeqState none;
     const LumeqMeasure *m = frame->measure;
@@ -131,15 +131,13 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
     if (!made)
         return lumeq_no_memory();
 
-    if (!bars.ignore)
-        lumeq_profile_of(&work->profile, m);
-    state->curve.bars = bars_update(&bars, &old->curve.bars, &work->profile);
+    state->curve.bars = bars_update(&bars, &old->curve.bars, m->counts.lit);
     state->curve.noise = params.reference ? NOISE_UNKNOWN : noise_of(m->counts.noise);
     state->curve.haze = haze_of(m->counts.haze, image.width, image.height, &params.meter,
                                 params.black >> (params.depth - 8), &state->curve.bars.active);
     curve_haze(&params, m->counts.haze, image.width, image.height, state->curve.haze,
                &state->curve.bars.active, &state->curve.seen);
-    curve_compute(&params, m->counts.hist, &old->curve, &state->curve, &made->table, &work->curve);
+    curve_compute(&params, m->counts.hist, &old->curve, &state->curve, &made->table, work);
     state->tiles.tiles_x = state->tiles.tiles_y = state->tiles.depth = 0;
     if (tiles)
         lumeq_tile_curves(&grid, m->counts.tiles, m->counts.padding, &state->curve, &old->tiles,

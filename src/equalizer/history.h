@@ -19,12 +19,6 @@ typedef struct LumeqPast {
     LumeqParams params; /* of that frame */
 } LumeqPast;
 
-/* Scratch memory of lumeq_follow(). */
-typedef struct LumeqFollowWork {
-    BarsProfile profile;
-    CurveWork curve;
-} LumeqFollowWork;
-
 /* Copies the defined members. */
 void lumeq_copy_past(LumeqPast *to, const LumeqPast *from);
 
@@ -37,9 +31,10 @@ typedef struct LumeqFollow {
 } LumeqFollow;
 
 /* Makes the curve of a frame from the history before it, and the history after it, whose clock and
- * params the caller has set. MEMORY, with a sentence in lumeq_error_text(). */
-int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now,
-                 LumeqFollowWork *work, LumeqCurve **curve);
+ * params the caller has set. `work` is scratch memory. MEMORY, with a sentence in
+ * lumeq_error_text(). */
+int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now, CurveWork *work,
+                 LumeqCurve **curve);
 
 /* The history after a frame of the reference, whose curve is made elsewhere. */
 void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast *now);
@@ -51,7 +46,7 @@ struct LumeqHistory {
     int last; /* index of the previous frame's */
     int ended;
     LumeqCurve *ready; /* the curve to return next; NULL: none yet */
-    LumeqFollowWork work;
+    CurveWork work;
 };
 
 #endif

@@ -221,12 +221,6 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
                : 0;
 }
 
-void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *m)
-{
-    memcpy(profile->lit[BARS_COLUMNS], m->counts.lit[BARS_COLUMNS], (size_t)m->shape.width);
-    memcpy(profile->lit[BARS_ROWS], m->counts.lit[BARS_ROWS], (size_t)m->shape.height);
-}
-
 void lumeq_put_shape(ByteWriter *w, const MeasureShape *s)
 {
     const uint32_t fields[] = {(uint32_t)s->width,   (uint32_t)s->height,   (uint32_t)s->depth,

@@ -27,9 +27,6 @@ MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *im
 /* An image of that format, without planes. */
 LumeqImage lumeq_shape_image(const MeasureShape *shape);
 
-/* Copies the profile for bars_update(). */
-void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
-
 /* Write and read a shape without its meter; reading sets `bad` if it is invalid. */
 void lumeq_put_shape(ByteWriter *w, const MeasureShape *shape);
 MeasureShape lumeq_take_shape(ByteReader *r);

@@ -16,18 +16,17 @@
 /* Updates the state by a frame and returns its active picture. */
 static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
 {
-    static BarsProfile profile;
+    static uint8_t columns[LUMEQ_MAX_SIDE], rows[LUMEQ_MAX_SIDE];
+    uint8_t *const lit[BARS_DIRECTIONS] = {columns, rows};
     const BarsParams params = {.width = image->width,
                                .height = image->height,
                                .depth = image->depth,
                                .shift = image->shift,
                                .range = image->range,
                                .step = step};
-    lumeq_profile_rows(&params, profile.lit[BARS_ROWS], image->plane[0], image->stride[0], 0,
-                       image->height);
-    lumeq_profile_columns(&params, profile.lit[BARS_COLUMNS], image->plane[0], image->stride[0], 0,
-                          image->width);
-    *state = bars_update(&params, state, &profile);
+    lumeq_profile_rows(&params, rows, image->plane[0], image->stride[0], 0, image->height);
+    lumeq_profile_columns(&params, columns, image->plane[0], image->stride[0], 0, image->width);
+    *state = bars_update(&params, state, lit);
     return state->active;
 }
 

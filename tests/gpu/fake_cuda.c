@@ -626,7 +626,7 @@ static int make_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, Tile
                       CurveTable *table, TileTables *tables)
 {
     static _Thread_local uint32_t counts[2][TILES_MAX][TILE_CELLS];
-    static _Thread_local BarsProfile lines;
+    static _Thread_local uint8_t columns[LUMEQ_MAX_SIDE], rows[LUMEQ_MAX_SIDE];
     static _Thread_local NoiseProfile noise;
     static _Thread_local HazeCell haze[MEASURE_CELLS];
     static _Thread_local CurveWork work;
@@ -638,7 +638,7 @@ static int make_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, Tile
     job.counts = (LumeqCounts){.hist = hist,
                                .noise = &noise,
                                .haze = haze,
-                               .lit = {lines.lit[BARS_COLUMNS], lines.lit[BARS_ROWS]},
+                               .lit = {columns, rows},
                                .tiles = job.clahe ? counts[0] : NULL,
                                .padding = job.clahe ? counts[1] : NULL};
     const int ret = lumeq_backend_cpu.measure(cpu, &job, &pending);

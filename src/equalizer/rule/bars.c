@@ -81,12 +81,12 @@ static int samples_in(const BarsParams *p, int direction, int from, int to)
 }
 
 /* Describes the columns or rows; only the part between the bars `beside` counts. */
-static Lines lines_of(const BarsParams *p, const BarsProfile *profile, int direction,
+static Lines lines_of(const BarsParams *p, uint8_t *const lit[BARS_DIRECTIONS], int direction,
                       const int32_t beside[2])
 {
     const int rows = direction == BARS_ROWS;
     const int count = rows ? p->height : p->width, across = rows ? p->width : p->height;
-    Lines lines = {.lit = profile->lit[direction], .count = count};
+    Lines lines = {.lit = lit[direction], .count = count};
     lines.samples = samples_in(p, direction, beside[0], across - beside[1]);
     lines.stride = bars_one_in(count, LINES);
     lines.end = (int)((int64_t)count * LARGEST / 100);
@@ -295,21 +295,21 @@ static void outward(const int32_t bars[2], int size, int *start, int *length)
     *length = (end < size ? end : size) - *start;
 }
 
-static void find(const BarsParams *p, BarsState *state, const BarsProfile *profile)
+static void find(const BarsParams *p, BarsState *state, uint8_t *const lit[BARS_DIRECTIONS])
 {
     BarsPair *columns = &state->pair[BARS_COLUMNS], *rows = &state->pair[BARS_ROWS];
     Side sides[BARS_DIRECTIONS][2];
     int32_t beside[2], above[2];
-    Lines high = lines_of(p, profile, BARS_ROWS, columns->held);
+    Lines high = lines_of(p, lit, BARS_ROWS, columns->held);
     find_edges(&high, rows, sides[BARS_ROWS]);
     shown(rows, &high, sides[BARS_ROWS], above);
-    const Lines wide = lines_of(p, profile, BARS_COLUMNS, above);
+    const Lines wide = lines_of(p, lit, BARS_COLUMNS, above);
     find_edges(&wide, columns, sides[BARS_COLUMNS]);
     shown(columns, &wide, sides[BARS_COLUMNS], beside);
     /* With bars at the sides, the picture may light less than half of a whole row: check the rows
      * again. */
     if (beside[0] != columns->held[0] || beside[1] != columns->held[1]) {
-        high = lines_of(p, profile, BARS_ROWS, beside);
+        high = lines_of(p, lit, BARS_ROWS, beside);
         find_edges(&high, rows, sides[BARS_ROWS]);
     }
     follow(columns, &wide, sides[BARS_COLUMNS], p->step);
@@ -318,7 +318,8 @@ static void find(const BarsParams *p, BarsState *state, const BarsProfile *profi
     outward(rows->held, p->height, &state->active.y, &state->active.height);
 }
 
-BarsState bars_update(const BarsParams *p, const BarsState *before, const BarsProfile *profile)
+BarsState bars_update(const BarsParams *p, const BarsState *before,
+                      uint8_t *const lit[BARS_DIRECTIONS])
 {
     BarsState state = *before;
     const int same = state.width == p->width && state.height == p->height &&
@@ -328,7 +329,7 @@ BarsState bars_update(const BarsParams *p, const BarsState *before, const BarsPr
             .width = p->width, .height = p->height, .depth = p->depth, .range = p->range};
     state.active = (LumeqRect){0, 0, p->width, p->height};
     if (!p->ignore)
-        find(p, &state, profile);
+        find(p, &state, lit);
     state.area = (uint32_t)p->width * (uint32_t)p->height -
                  (uint32_t)state.active.width * (uint32_t)state.active.height;
     state.grew = (uint32_t)state.active.width * (uint32_t)state.active.height <

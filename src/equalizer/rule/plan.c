@@ -119,8 +119,7 @@ static void find_bars(LumeqPlan *plan, PlanFrame *f, const LumeqMeasure *m)
     const LumeqImage image = lumeq_shape_image(&f->shape);
     const BarsParams params = lumeq_bars_params(&plan->params, &image, plan->clock.step);
     const BarsState before = plan->bars;
-    lumeq_profile_of(&plan->profile, m);
-    plan->bars = bars_update(&params, &before, &plan->profile);
+    plan->bars = bars_update(&params, &before, m->counts.lit);
     f->active = plan->bars.active;
     f->area = plan->bars.area;
     for (int i = 0; i < BARS_DIRECTIONS; i++) {

@@ -144,7 +144,6 @@ struct LumeqPlan {
     PlanEpoch plateau;  /* of the current fade's plateau */
     int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
-    BarsProfile profile;
     CurveResult result;
     CurveWork work;
     TransferMap tile_map; /* of cells */
