@@ -50,9 +50,10 @@ static int check_params(const LumeqParams *p)
     const LumeqRect *m = &p->meter;
     const int named = m->width == m->height && (m->width == 0 || m->width == -1);
     if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))
-        return lumeq_refuse("the meter must not be empty or begin outside of the picture; it is "
-                            "%dx%d at %d,%d",
-                            m->width, m->height, m->x, m->y);
+        return lumeq_refuse(
+            "the metering area must not be empty or begin left of or above the picture; it is "
+            "%dx%d at %d,%d",
+            m->width, m->height, m->x, m->y);
     return 0;
 }
 
@@ -85,11 +86,11 @@ static int check_plane(const LumeqImage *image, int plane, const char *name)
     static const char *const planes[] = {"luma", "chroma", "the second chroma"};
     const ptrdiff_t stride = image->stride[plane], row = lumeq_row_size(image, plane);
     if (image->plane[plane] && (stride < -INT32_MAX || stride > INT32_MAX))
-        return lumeq_refuse("the stride %td of %s's %s must be within +-(2^31 - 1)", stride, name,
-                            planes[plane]);
+        return lumeq_refuse("the stride of %s's %s is %td, beyond 2^31 - 1 bytes", name,
+                            planes[plane], stride);
     if (image->plane[plane] && stride > -row && stride < row)
-        return lumeq_refuse("the stride %td of %s's %s is shorter than a row of %td bytes", stride,
-                            name, planes[plane], row);
+        return lumeq_refuse("the stride of %s's %s is %td, shorter than a row of %td bytes", name,
+                            planes[plane], stride, row);
     if (image->depth > 8 && ((uintptr_t)image->plane[plane] % 2 || stride % 2))
         return lumeq_refuse("%s has 16-bit samples at odd addresses", name);
     return 0;
@@ -102,7 +103,7 @@ static int check_samples(const LumeqImage *image, const char *name)
     const int most = image->depth == 8 ? 0 : 16 - image->depth;
     if (image->shift < 0 || image->shift > most)
         return lumeq_refuse(
-            "%s has %d unused low bits below codes of %d bits; 0 to %d are supported", name,
+            "%s has %d unused low bits; with codes of %d bits, 0 to %d are supported", name,
             image->shift, image->depth, most);
     if (image->chroma_x < 0 || image->chroma_x > 2 || image->chroma_y < 0 || image->chroma_y > 2)
         return lumeq_refuse(
@@ -130,7 +131,7 @@ static int check_memory(const LumeqImage *image, const char *name, const LumeqBa
     if (image->memory == LUMEQ_MEMORY_HOST)
         return 0;
     if (image->memory != LUMEQ_MEMORY_CUDA)
-        return lumeq_refuse("%s has memory of unknown kind %d", name, (int)image->memory);
+        return lumeq_refuse("%s has unknown memory %d", name, (int)image->memory);
     if (!backend->alloc_device)
         return lumeq_refuse("%s is in CUDA memory, which the %s backend cannot access", name,
                             backend->name);
@@ -221,8 +222,7 @@ static int check_output(const LumeqImage *in, const LumeqImage *out, const Lumeq
     for (int i = 0; i < lumeq_planes(out); i++)
         for (int k = 0; k < lumeq_planes(in); k++)
             if (overlap(rows_of(out, i), rows_of(in, k)))
-                return lumeq_refuse(
-                    "a plane of the output overlaps the input; it needs memory of its own");
+                return lumeq_refuse("the output overlaps the input; it needs memory of its own");
     return 0;
 }
 

@@ -109,11 +109,11 @@ int lumeq_memory_use(int device, LumeqMemoryUse *use)
 int lumeq_reserve_device(int device, uint64_t bytes)
 {
     if (device < 0 || bytes > INT64_MAX)
-        return lumeq_refuse("`device` is negative, or `bytes` too large");
+        return lumeq_refuse("`device` is negative, or `bytes` is too large");
     const int ret = lumeq_backend_cuda.reserve ? lumeq_backend_cuda.reserve(device, (int64_t)bytes)
                                                : LUMEQ_ERR_UNAVAILABLE;
     if (ret == LUMEQ_ERR_MEMORY)
-        return lumeq_refuse_with(ret, "the process has reached its limit of memory on GPU %d",
+        return lumeq_refuse_with(ret, "this process has reached its memory limit on GPU %d",
                                  device);
     return ret < 0
                ? lumeq_refuse_with(ret, "no equalizer or context has been opened on GPU %d", device)
@@ -255,7 +255,7 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *fr
     if (LUMEQ_TAKE(LumeqFrame, frame, from) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (frame->number < 0)
-        return lumeq_refuse("the frame's number %lld is negative", (long long)frame->number);
+        return lumeq_refuse("the frame number %lld is negative", (long long)frame->number);
     const int ret = lumeq_take_sync(sync, &frame->sync, eq->backend);
     return ret < 0 ? ret : lumeq_check_frame(frame, &eq->params, eq->backend);
 }

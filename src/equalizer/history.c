@@ -192,7 +192,7 @@ static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
         return lumeq_refuse("the measure has %dx%d tiles, but the parameters ask for %dx%d",
                             m->shape.tiles_x, m->shape.tiles_y, wanted.tiles_x, wanted.tiles_y);
     if (!same_meter(&m->shape.meter, &wanted.meter))
-        return lumeq_refuse("the measure was taken with another meter than the parameters'");
+        return lumeq_refuse("the measure's metering area is not that of the parameters");
     if (h->params.reference && h->params.mode != LUMEQ_MODE_OFF && m->shape.depth != 8)
         return lumeq_refuse("the reference is defined for 8 bits per sample, not for %d",
                             m->shape.depth);
@@ -203,7 +203,7 @@ int lumeq_history_put(LumeqHistory *h, const LumeqMeasure *measure, const LumeqM
 {
     LumeqMoment m;
     if (!h || !measure != !moment)
-        return lumeq_refuse("`history` is NULL, or exactly one of `measure` and `moment`");
+        return lumeq_refuse("`history` is NULL, or only one of `measure` and `moment` is");
     if (!measure) {
         h->ended = 1;
         if (h->plan)
@@ -213,7 +213,7 @@ int lumeq_history_put(LumeqHistory *h, const LumeqMeasure *measure, const LumeqM
     if (LUMEQ_TAKE(LumeqMoment, &m, moment) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (m.number < 0)
-        return lumeq_refuse("the frame's number %lld is negative", (long long)m.number);
+        return lumeq_refuse("the frame number %lld is negative", (long long)m.number);
     if (check_measure(h, measure) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (!h->plan && h->ready)

@@ -164,7 +164,7 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     if (finished < 0)
         return finished;
     if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
-        return lumeq_refuse("only measures of 8 bits, without the reference's tiles, can be "
+        return lumeq_refuse("only measures of 8 bits that are not of the reference can be "
                             "converted, to 9..16 bits");
     MeasureShape shape = measure->shape;
     shape.depth = depth;

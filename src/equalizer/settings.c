@@ -203,7 +203,7 @@ int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqIma
     return 1;
 }
 
-/* What the defaults and all profiles have in common. */
+/* Values that the defaults and all profiles share. */
 #define SHARED .scene_cut = 1, .lift = 1, .denoise = LUMEQ_DENOISE_AUTO, .gamma = 1
 #define TILES(x, y) .tiles_x = (x), .tiles_y = (y)
 

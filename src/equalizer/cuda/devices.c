@@ -15,7 +15,7 @@ static int old_driver(int version)
                                                    : "r525 or newer";
     return lumeq_refuse_with(
         LUMEQ_ERR_UNAVAILABLE,
-        "the NVIDIA driver is too old: it knows CUDA %d.%d, this build needs %d.%d (%s)",
+        "the NVIDIA driver is too old: it supports CUDA %d.%d, but this build needs %d.%d (%s)",
         version / 1000, version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
         needed);
 }
