@@ -367,11 +367,11 @@ typedef struct LumeqConfig {
 } LumeqConfig;
 
 /*
- * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, no
- * call waits for the GPU on the host if all images are in CUDA memory or pinned memory, but for
- * lumeq_submit(): the host makes the curve of a frame, so it waits for the frame's measure unless
- * the frame is of the reference. Copies from and to pageable memory may wait. The results are ready
- * when the work queued on the stream, or `finished`, has completed.
+ * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, calls
+ * do not wait for the GPU if all images are in CUDA memory or pinned memory; copies from and to
+ * pageable memory may wait. One call always waits: lumeq_submit() for the measure of the frame,
+ * since the host makes its curve, except with `reference`. The results are ready when the work
+ * queued on the stream, or `finished`, has completed.
  *
  * If the caller's own earlier work delays a wait by more than 10 seconds without completing, the
  * GPU is considered lost. Since it may recover later, memory passed to calls that did not wait must
@@ -674,9 +674,9 @@ LUMEQ_API int lumeq_history_get(LumeqHistory *history, LumeqCurve **curve);
  * history with lookahead, whose parameters are fixed). */
 LUMEQ_API int lumeq_history_set_params(LumeqHistory *history, const LumeqParams *params);
 
-/* Copies the state and the parameters of `from`, but not a curve that can be got from it; one that
- * could be got from `to` is dropped. To return to an earlier frame, keep a copy from before it.
- * Errors: ARGUMENT (also a history with lookahead). */
+/* Copies the state and the parameters of `from`, but not a curve that is ready in it; one that is
+ * ready in `to` is dropped. To return to an earlier frame, keep a copy from before it. Errors:
+ * ARGUMENT (also a history with lookahead). */
 LUMEQ_API int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from);
 
 /* Frees the curve and sets *curve to NULL. *curve may be NULL. */
@@ -724,8 +724,8 @@ typedef struct LumeqCodes {
  * explains these codes, as with a capped lens. Errors: ARGUMENT, MEMORY. Any thread. */
 LUMEQ_API int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise);
 
-/* 1: AUTO stretches these codes of `all`, black to white; `held`: it already stretches this
- * stream. */
+/* 1 if LUMEQ_CODE_RANGE_AUTO stretches pictures that use these codes. `all`: the codes of black and
+ * white; `held`: not 0 if the stream is already stretched. */
 LUMEQ_API int lumeq_is_sliver(const LumeqCodes *used, const LumeqCodes *all, int held);
 
 /* The state of one stream. One thread at a time. */
@@ -741,8 +741,8 @@ LUMEQ_API void lumeq_stretch_destroy(LumeqStretch **stretch);
 /* After a seek: the next picture sets the window at once. */
 LUMEQ_API void lumeq_stretch_reset(LumeqStretch *stretch);
 
-/* Takes the next picture of the stream into account; `time` in nanoseconds. Returns 1 with the
- * window to stretch it from, or 0: it stays as it is. Errors: ARGUMENT, MEMORY. */
+/* Takes the next picture of the stream into account; `time` in nanoseconds. Returns 1 and the
+ * window to stretch, or 0 if the picture should stay as it is. Errors: ARGUMENT, MEMORY. */
 LUMEQ_API int lumeq_stretch_window(LumeqStretch *stretch, LumeqCodeRange mode, const LumeqImage *in,
                                    int64_t time, LumeqCodes *window);
 

@@ -22,16 +22,16 @@
 /* A frame in flight. */
 typedef struct Flight {
     LumeqFrame frame;    /* sync is valid during submit, and only then */
-    LumeqImage previous; /* plane[0] is NULL: not known */
+    LumeqImage previous; /* plane[0] NULL: unknown */
     LumeqPast past;      /* the history after it; its params and clock are set from the start */
-    int afresh;          /* it begins a new history */
-    int reference;       /* the GPU does all of it at once */
+    int after_reset;     /* it begins a new history */
+    int reference;       /* the GPU measures and writes it without the host */
     int gpu_only;        /* the CPU cannot do it */
     LumeqMeasure measure;
     TileSums sums;     /* of the reference */
-    void *pending;     /* what the GPU keeps of it */
+    void *pending;     /* on a GPU: the backend's */
     LumeqCurve *curve; /* NULL: it is still being measured */
-    int finished;      /* or `error` tells why it is lost */
+    int finished;      /* or lost, with `error` */
     int error;
     double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES]; /* of the stages */
 } Flight;
@@ -42,22 +42,23 @@ struct LumeqEqualizer {
     void *priv;
     LumeqParams params;
 
-    int batch; /* frames to begin together */
-    /* A ring of `size`: `in_flight` of them, the oldest at `first`. The one before is that of the
-     * frame that was received last. */
+    int batch; /* frames that are launched together */
+    /* A ring of `size`: `in_flight` frames from `first`, the oldest, on. The one before `first` was
+     * received last. */
     Flight flights[SLOTS + 1];
     int size, first, in_flight;
-    int begun, written; /* on a GPU: of those, the oldest ones that it measures, and writes */
+    int begun, written; /* on a GPU: how many of those it measures, and writes, the oldest first */
     int flushing;
 
     CurveWork work;
     int reset;        /* the next frame starts with an empty history */
     LumeqClock clock; /* after the last submitted frame */
 
-    /* Planes of lumeq_process_pixels(): of the last two pictures, in turn, and of the output. */
+    /* For lumeq_process_pixels(): planes of the last two pictures, alternately, and of the output.
+     */
     LumeqImage planes[3];
-    int last_planes;     /* index of the last picture's */
-    int has_last_planes; /* it was the last frame */
+    int last_planes;     /* index of the last picture's planes */
+    int has_last_planes; /* that picture was the last frame */
 
     double opened_us;
     char error[LUMEQ_ERROR_SIZE];
@@ -188,7 +189,7 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     eq->opened_us = now_us();
     eq->backend = eq->context->first.backend;
     eq->priv = eq->context->first.priv;
-    /* Live sources do not wait for others. */
+    /* Frames of live sources do not wait for later ones. */
     eq->batch = 1;
     if (eq->context->config.batch > 1 && !eq->context->config.real_time)
         eq->batch = eq->context->config.batch;
@@ -264,7 +265,7 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *fr
 static const LumeqPast *past_before(const LumeqEqualizer *eq, const Flight *f)
 {
     static const LumeqPast none;
-    return f->afresh ? &none : &(f == eq->flights ? f + eq->size - 1 : f - 1)->past;
+    return f->after_reset ? &none : &(f == eq->flights ? f + eq->size - 1 : f - 1)->past;
 }
 
 /* The number of planes to write; 0: the frame is only measured. */
@@ -380,7 +381,7 @@ static int place(LumeqEqualizer *eq, Flight *f)
     return eq->backend->place(eq->priv, &job, &flight, &f->pending);
 }
 
-/* Begins all frames that have not. */
+/* Starts to measure all frames that are placed. */
 static int begin_frames(LumeqEqualizer *eq)
 {
     int ret = 0;
@@ -395,8 +396,7 @@ static int begin_frames(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Makes the curve of a frame, once the ones before have theirs. AGAIN: its measure is not
- * finished. */
+/* Makes the curve of a frame; those before it have theirs. AGAIN: its measure is not finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
     if (f->reference)
@@ -450,7 +450,7 @@ static int land(LumeqEqualizer *eq, Flight *f, int wait)
     return ret;
 }
 
-/* Frees what the GPU keeps of a frame. */
+/* Frees the GPU's memory of a frame. */
 static void leave(LumeqEqualizer *eq, Flight *f)
 {
     if (f->pending)
@@ -458,7 +458,7 @@ static void leave(LumeqEqualizer *eq, Flight *f)
     f->pending = NULL;
 }
 
-/* The GPU finishes the frames in flight, and frees what it keeps of them. */
+/* The GPU finishes the frames in flight, and frees their memory. */
 static int land_all(LumeqEqualizer *eq)
 {
     int ret = begin_frames(eq);
@@ -502,7 +502,7 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     return finish_here(eq);
 }
 
-/* After a failed call the CPU takes over if it may; otherwise returns the error. `may`: the CPU may
+/* After a failed call, lets the CPU take over if possible, or returns the error. `may`: the CPU may
  * do a frame for which the GPU has no memory. */
 static int not_done(LumeqEqualizer *eq, int ret, int may)
 {
@@ -540,7 +540,7 @@ static int finish_oldest(LumeqEqualizer *eq, Flight *f, int wait)
     if (ret == 0)
         ret = write_frames(eq, wait);
     if (ret == LUMEQ_ERR_AGAIN && eq->written)
-        ret = 0; /* another one has to wait */
+        ret = 0; /* the measure of a later frame is not finished */
     return ret < 0 || f->finished ? ret : land(eq, f, wait);
 }
 
@@ -556,7 +556,7 @@ static void fill_flight(LumeqEqualizer *eq, Flight *f, const LumeqFrame *frame)
     f->past.params = eq->params;
     f->past.clock = lumeq_clock_next(eq->reset ? &beginning : &eq->clock, frame->number,
                                      frame->time, frame->duration);
-    f->afresh = eq->reset;
+    f->after_reset = eq->reset;
     /* Only the reference needs no history. */
     f->reference = eq->backend->place && eq->params.reference && eq->params.mode != LUMEQ_MODE_OFF;
     f->gpu_only = frame->sync || frame->in.memory != LUMEQ_MEMORY_HOST ||
@@ -596,7 +596,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
         /* With sync, `finished` must be recorded before this returns. */
         ret = write_frames(eq, frame.sync ? eq->in_flight : 0);
         if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
-            (void)not_done(eq, ret, 1); /* if this fails, receive says so */
+            (void)not_done(eq, ret, 1); /* lumeq_receive() reports errors */
     } else {
         f->reference = 0;
         eq->in_flight++;
@@ -613,7 +613,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
     return 0;
 }
 
-/* For statistics: the GPU keeps only the histogram of a frame of the reference, and its sums over
+/* For statistics: of a frame of the reference, the GPU returns only the histogram and the sums over
  * tiles. */
 static int make_reference_curve(LumeqEqualizer *eq, Flight *f)
 {

@@ -116,13 +116,13 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
 {
     static const LumeqState none;
     const LumeqMeasure *m = frame->measure;
-    const LumeqState *old = frame->afresh ? &none : &before->state;
+    const LumeqState *old = frame->discontinuity ? &none : &before->state;
     LumeqState *state = &now->state;
     const LumeqImage image = lumeq_shape_image(&m->shape);
     CurveParams params = lumeq_curve_params(&now->params, &image, &now->clock);
     params.first = now->params.await_noise && !before->clock.started;
     params.past = frame->past;
-    if (before->clock.started && !frame->afresh)
+    if (before->clock.started && !frame->discontinuity)
         change_params(&params, &before->params, &now->params);
     const BarsParams bars = lumeq_bars_params(&now->params, &image, now->clock.step);
     TileGrid grid;

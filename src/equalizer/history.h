@@ -25,7 +25,7 @@ void lumeq_copy_past(LumeqPast *to, const LumeqPast *from);
 /* A frame whose curve is to be made. */
 typedef struct LumeqFollow {
     const LumeqMeasure *measure; /* finished, with what the parameters need */
-    int afresh; /* it begins a new history; only the clock of the one before counts */
+    int discontinuity;           /* of the frame before, only the clock counts */
     int interlaced;
     int past; /* previous frames that the filter may use */
 } LumeqFollow;
