@@ -24,26 +24,23 @@ static int old_driver(int version)
 static int count_devices(void)
 {
     int version = 0, count = 0;
-    if (cudaDriverGetVersion(&version) || version == 0) {
+    if (cudaDriverGetVersion(&version) || version == 0)
         return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
                                  "there is no NVIDIA driver on this machine");
-    }
     /* A driver runs code from any toolkit of the same major version. */
     if (version / 1000 < CUDART_VERSION / 1000)
         return old_driver(version);
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver)
         return old_driver(version);
-    if (error == cudaErrorNoDevice || (!error && count == 0)) {
+    if (error == cudaErrorNoDevice || (!error && count == 0))
         return lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE, "there is no NVIDIA GPU on this machine");
-    }
-    if (error) {
+    if (error)
         return lumeq_refuse_with(
             LUMEQ_ERR_UNAVAILABLE, "CUDA failed to start: %s%s", cudaGetErrorString(error),
             error == cudaErrorInitializationError
                 ? "; a process that was forked after CUDA started cannot use it"
                 : "");
-    }
     return count;
 }
 
@@ -65,10 +62,9 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count)
     for (int i = 0; i < there && i < count; i++) {
         struct cudaDeviceProp properties;
         const cudaError_t error = cudaGetDeviceProperties(&properties, i);
-        if (error) {
+        if (error)
             return lumeq_refuse_with(LUMEQ_ERR_GPU, "GPU %d does not respond: %s", i,
                                      cudaGetErrorString(error));
-        }
         gpus[i] = (LumeqGpu){
             .memory = properties.totalGlobalMem,
             .major = properties.major,

@@ -817,8 +817,8 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
                            cudaMemcpyHostToDevice, stream);
 }
 
-/* Writes frames of one shape, whose pictures are on the device, and so are the first job's previous
- * frames. */
+/* Writes frames of one shape, whose pictures are on the device. The first job's previous frames are
+ * there as well, or the step knows the one. */
 static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
                              const LumeqApplyJob *jobs, int count, cudaStream_t stream)
 {
@@ -834,6 +834,8 @@ static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     first.out = run[0]->pictures.written;
     first.write = run[0]->pictures.planes;
     first.previous_count = count_previous(jobs);
+    if (run[0]->in_flight)
+        first.previous[0] = run[0]->previous;
     if (!error)
         error = lumeq_cuda_apply_curve(&steps->device, &first, &batch, 0, stream);
     for (int i = 0; i < count && !error; i++) {
@@ -863,23 +865,19 @@ int lumeq_cuda_steps_write(LumeqCudaSteps *steps, const LumeqApplyJob *jobs, int
         do
             run[n] = jobs[first + n].flight;
         while (++n + first < count && writes_with(&jobs[first], &jobs[first + n]));
-        LumeqApplyJob job = jobs[first];
+        const LumeqSync *sync = jobs[first].sync;
         LumeqCudaStep *leader = run[0]->leader;
-        const cudaStream_t stream = stream_of(leader, job.sync);
+        const cudaStream_t stream = stream_of(leader, sync);
         cudaError_t error = cudaSuccess;
         for (int i = 0; i < n; i++)
             run[i]->asked = 0;
-        if (job.write && n == 1) {
-            job.previous[0] = run[0]->previous;
-            error = write_all(steps, run, &job, 1, stream);
-        } else if (job.write) {
+        if (jobs[first].write)
             error = write_all(steps, run, &jobs[first], n, stream);
-        }
         if (!error)
-            error = hand_out(steps, run, n, job.sync, stream);
+            error = hand_out(steps, run, n, sync, stream);
         if (!error)
-            error = end(leader, job.sync, stream);
-        if (!error && waits(job.sync))
+            error = end(leader, sync, stream);
+        if (!error && waits(sync))
             fetch_later(steps, run, n);
         if (error)
             return lose(steps, error, "equalizing");
