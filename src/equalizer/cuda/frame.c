@@ -110,21 +110,14 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
         .luma = lumeq_pictures_plane(&job->in, 0),
         .before = lumeq_pictures_plane(&job->previous, 0),
         .bars = job->bars,
+        .sub_x = job->in.chroma_x,
+        .sub_y = job->in.chroma_y,
         .params = p,
         .tally = tally,
         .host = host,
     };
-    if (job->chroma) {
-        count.step = lumeq_step(&job->in, 1);
-        count.sub_x = job->in.chroma_x;
-        count.sub_y = job->in.chroma_y;
-        for (int i = 0; i < 2; i++) {
-            const int interleaved = i && count.step == 2;
-            count.chroma[i] = lumeq_pictures_plane(&job->in, interleaved ? 1 : 1 + i);
-            if (interleaved)
-                count.chroma[i].data += p->depth > 8 ? 2 : 1;
-        }
-    }
+    for (int i = 0; job->chroma && i < 2; i++)
+        count.chroma[i] = lumeq_pictures_component(&job->in, 1 + i);
     cudaError_t error = lumeq_cuda_count(device, &count, batch, stream);
     for (int i = 0; i < batch->count && !error; i++) {
         const LumeqCudaInBatch *of = &batch->of[i];

@@ -43,6 +43,13 @@ typedef struct LumeqCudaPlane {
     int width, height;
 } LumeqCudaPlane;
 
+/* One component's samples in a plane. */
+typedef struct LumeqCudaSamples {
+    uint8_t *data;
+    ptrdiff_t stride; /* bytes */
+    int step;         /* samples from one to the next */
+} LumeqCudaSamples;
+
 /* A frame of a batch: distances from the first frame, in bytes. */
 typedef struct LumeqCudaInBatch {
     ptrdiff_t in[3], out[3], before; /* planes */
@@ -92,16 +99,16 @@ typedef struct LumeqCudaTally {
 
 /* A frame to count. */
 typedef struct LumeqCudaCount {
-    LumeqCudaPlane counted;    /* for histogram and haze: luma, or the metered part of it */
-    int left, top;             /* of that part */
-    LumeqCudaPlane luma;       /* for bars and noise; data NULL: neither, nor haze */
-    LumeqCudaPlane before;     /* luma of the previous frame, for noise; data NULL: unknown */
-    BarsParams bars;           /* `ignore`: rows and columns are not counted */
-    LumeqCudaPlane chroma[2];  /* for the haze: planes of Cb and Cr; data NULL: none */
-    int step, sub_x, sub_y;    /* as in LumeqCudaChroma */
-    const CurveParams *params; /* format and bins; samples past the last bin count there */
-    LumeqCudaTally *tally;     /* on the device */
-    LumeqCudaTally *host;      /* pinned: gets the counts */
+    LumeqCudaPlane counted;     /* for histogram and haze: luma, or the metered part of it */
+    int left, top;              /* of that part */
+    LumeqCudaPlane luma;        /* for bars and noise; data NULL: neither, nor haze */
+    LumeqCudaPlane before;      /* luma of the previous frame, for noise; data NULL: unknown */
+    BarsParams bars;            /* `ignore`: rows and columns are not counted */
+    LumeqCudaSamples chroma[2]; /* for the haze: Cb and Cr; data NULL: none */
+    int sub_x, sub_y;           /* as in LumeqCudaChroma */
+    const CurveParams *params;  /* format and bins; samples past the last bin count there */
+    LumeqCudaTally *tally;      /* on the device */
+    LumeqCudaTally *host;       /* pinned: gets the counts */
 } LumeqCudaCount;
 
 /* Counts a batch. */
@@ -173,13 +180,6 @@ cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurvePara
 cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active, int width,
                                    int height, const CurveParams *params, const HazeClear *clear,
                                    cudaStream_t stream);
-
-/* One component's samples in a plane. */
-typedef struct LumeqCudaSamples {
-    uint8_t *data;
-    ptrdiff_t stride; /* bytes */
-    int step;         /* samples from one to the next */
-} LumeqCudaSamples;
 
 /* Copies a component with `width` samples of 1 or 2 bytes per row: sample >> down << up. */
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,

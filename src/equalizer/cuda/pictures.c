@@ -71,8 +71,7 @@ LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, co
     return p;
 }
 
-/* Returns luma (0), Cb (1) or Cr (2). */
-static LumeqCudaSamples component(const LumeqImage *image, int i)
+LumeqCudaSamples lumeq_pictures_component(const LumeqImage *image, int i)
 {
     const int step = lumeq_step(image, i), plane = step == 2 ? 1 : i;
     const ptrdiff_t before = step == 2 ? (i - 1) * (image->depth > 8 ? 2 : 1) : 0;
@@ -87,7 +86,8 @@ cudaError_t lumeq_pictures_convert(const LumeqCudaPictures *p, cudaStream_t stre
     if (!p->converted)
         return error;
     for (int i = shifts ? 0 : 1; i < (p->planes_out > 1 ? 3 : 1) && !error; i++) {
-        const LumeqCudaSamples to = component(&p->out, i), from = component(&p->written, i);
+        const LumeqCudaSamples to = lumeq_pictures_component(&p->out, i);
+        const LumeqCudaSamples from = lumeq_pictures_component(&p->written, i);
         error = lumeq_cuda_convert(&to, &from, lumeq_width(&p->out, i), lumeq_height(&p->out, i),
                                    p->out.depth > 8 ? 2 : 1, down, up, stream);
     }

@@ -35,8 +35,9 @@ LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, co
 /* Converts `written` to `out`, if `converted` is set. */
 cudaError_t lumeq_pictures_convert(const LumeqCudaPictures *pictures, cudaStream_t stream);
 
-/* Returns a plane for kernels. */
+/* Return a plane for kernels; luma (0), Cb (1) or Cr (2). */
 LumeqCudaPlane lumeq_pictures_plane(const LumeqImage *image, int plane);
+LumeqCudaSamples lumeq_pictures_component(const LumeqImage *image, int i);
 
 /* Copies the first planes of a picture to another one of the same size. */
 cudaError_t lumeq_pictures_copy(const LumeqImage *to, const LumeqImage *from, int planes,

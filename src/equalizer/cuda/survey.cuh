@@ -261,9 +261,9 @@ measure_haze(const LumeqCudaCount &count, const NoiseCodes &format, int cell, Ha
         codes[i] = __ldg((const Sample *)(luma.data + y * luma.stride) + x);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            const LumeqCudaPlane &plane = count.chroma[k];
+            const LumeqCudaSamples &plane = count.chroma[k];
             const int row = (count.top + y) >> count.sub_y;
-            const int at = ((count.left + x) >> count.sub_x) * count.step;
+            const int at = ((count.left + x) >> count.sub_x) * plane.step;
             if (plane.data)
                 sums[k] +=
                     min((uint32_t)__ldg((const Sample *)(plane.data + row * plane.stride) + at) >>

@@ -122,8 +122,7 @@ static const Property properties[] = {
      PARAM(adaptive), FLAG, 0, 1, NULL, NULL},
     {"clip", "Clip limit",
      "Limit of a histogram bin, in multiples of the mean bin, 1 or more; 0: none, -1: automatic, "
-     "by "
-     "the noise",
+     "by the noise",
      PARAM(clip), NUMBER, LUMEQ_CLIP_AUTO, LUMEQ_MAX_CLIP, NULL, NULL},
     {"smooth", "Smoothing", "Time constant of the curve in seconds; 0: none", PARAM(smooth), NUMBER,
      0, LUMEQ_MAX_SMOOTH, NULL, NULL},
