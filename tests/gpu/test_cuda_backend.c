@@ -186,6 +186,8 @@ static int submit(const Side *side, const Film *film, int n)
         previous = image_of(film, side->in[before], side->where, before, before % 3 == 0);
         frame.previous = &previous;
     }
+    if (film->format.width && n / 16 % 2) /* chroma is neither measured nor written */
+        frame.out.plane[1] = frame.out.plane[2] = NULL;
     lumeq_params_default(&params);
     params.mode = late ? film->later : film->mode;
     params.reference = late ? film->reference_later : film->reference;
