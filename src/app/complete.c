@@ -9,7 +9,8 @@
 #include "app/options/option_table.h"
 #include "media/output/codec_list.h"
 
-void complete_print(const char *candidate, const char *help)
+/* Prints a candidate and, if `help` is not NULL, a tab and a description. */
+static void complete_print(const char *candidate, const char *help)
 {
     size_t n = help ? strcspn(help, ";[") : 0; /* omit details and default */
     while (n && help[n - 1] == ' ')
@@ -17,7 +18,8 @@ void complete_print(const char *candidate, const char *help)
     printf("%s%s%.*s\n", candidate, help ? "\t" : "", (int)n, help ? help : "");
 }
 
-void complete_value(const char *choices)
+/* `choices`: as in Option. */
+static void complete_value(const char *choices)
 {
     for (const char *word = choices; *word;) {
         /* Placeholders are in capitals. */

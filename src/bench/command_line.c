@@ -1,7 +1,6 @@
 #include "bench/command_line.h"
 
-#include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,48 +53,26 @@ static int read_number(const char *text, double least, double most, double *valu
     return 0;
 }
 
-static int read_integer(const char *text, int64_t least, int64_t most, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    const intmax_t number = strtoimax(text, &end, 10);
-    if (end == text || *end || errno || number < least || number > most)
-        return -1;
-    *value = number;
-    return 0;
-}
-
 static int store(const BenchOption *o, void *options, const char *value)
 {
     char *const member = (char *)options + o->offset;
-    int64_t integer = 1;
     double number;
     switch (o->kind) {
     case BENCH_OWN: return o->take(options, value);
     case BENCH_LIST: *(int *)(void *)member = 0; return bench_read_list(value, o->take, options);
-    case BENCH_TEXT:
-        if (o->most > o->least && read_number(value, o->least, o->most, &number) < 0)
-            return -1;
-        break;
     case BENCH_CHOICE:
         if (bench_read_choice(value, o->value) < 0)
-            return -1;
-        break;
+            return -1; /* fall through */
+    case BENCH_TEXT: *(const char **)(void *)member = value; return 0;
     case BENCH_DOUBLE: return read_number(value, o->least, o->most, (double *)(void *)member);
     case BENCH_FLAG: *(int *)(void *)member = 1; return 0;
     case BENCH_INT:
-    case BENCH_INT64:
-        if (read_integer(value, INT64_MIN, INT64_MAX, &integer) < 0 || (double)integer < o->least ||
-            (double)integer > o->most)
+        if (read_number(value, o->least, o->most, &number) < 0 || number != floor(number))
             return -1;
-        if (o->kind == BENCH_INT)
-            *(int *)(void *)member = (int)integer;
-        else
-            *(int64_t *)(void *)member = integer;
+        *(int *)(void *)member = (int)number;
         return 0;
     }
-    *(const char **)(void *)member = value;
-    return 0;
+    return -1;
 }
 
 static const char *allowed(const BenchOption *o, char *text, size_t size)

@@ -2,8 +2,8 @@
 #ifndef LUMEQ_BENCH_COMMAND_LINE_H
 #define LUMEQ_BENCH_COMMAND_LINE_H
 
+#include <limits.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "bench/content.h"
 #include "bench/report.h"
@@ -14,9 +14,8 @@ typedef enum BenchKind {
     BENCH_LIST,   /* int: the count, set to 0; then take() adds each part between commas */
     BENCH_FLAG,   /* int: set to 1; the option has no value */
     BENCH_INT,    /* int, from `least` to `most` */
-    BENCH_INT64,  /* int64_t */
     BENCH_DOUBLE, /* double */
-    BENCH_TEXT,   /* const char *: the argument itself; a number in the range if most > least */
+    BENCH_TEXT,   /* const char *: the argument itself */
     BENCH_CHOICE, /* const char *: the argument itself, one of the words of `value` */
 } BenchKind;
 
@@ -40,8 +39,7 @@ typedef struct BenchOption {
 
 /* Options that several commands share; the options of each command begin with it. */
 typedef struct BenchCommon {
-    int csv;
-    int64_t seed;
+    int csv, seed;
 } BenchCommon;
 
 /* The last rows of option tables. */
@@ -98,7 +96,7 @@ typedef struct BenchPictures {
          BENCH_RANGE(INT, BenchPictures, device, 0, 255)},                                         \
     {                                                                                              \
         "--seed", "N", "seed of the random numbers [1]",                                           \
-            BENCH_RANGE(INT64, BenchCommon, seed, 1, (double)INT64_MAX), .allowed = "1 or more"    \
+            BENCH_RANGE(INT, BenchCommon, seed, 1, INT_MAX), .allowed = "1 or more"                \
     }
 
 /* For .take: `options` is a BenchPictures. */

@@ -28,26 +28,10 @@ typedef struct EqualizeCase {
     BenchPicture picture;
 } EqualizeCase;
 
-/* Columns of the report. */
-enum {
-    EQ_SIZE,
-    EQ_CONTENT,
-    EQ_BACKEND,
-    EQ_MODE,
-    EQ_DEPTH,
-    EQ_THREADS,
-    EQ_DEVICE,
-    EQ_BATCH,
-    EQ_CPU_TOTAL_US,
-    EQ_CHROMA_US,
-    EQ_RESIDENT_US,
-    EQ_RESIDENT_CHROMA_US,
-    EQ_HOST_TOTAL_US,
-    EQ_FRAMES_PER_S,
-    EQ_DUPLEX_FRAMES_PER_S,
-    EQ_SHARE_OF_DUPLEX,
-    EQUALIZE_COLUMNS
-};
+/* Results, in microseconds per frame; NAN: not measured. See print_columns(). */
+typedef struct EqualizeTimes {
+    double cpu_total, chroma, resident, resident_chroma, host_total, frame, duplex;
+} EqualizeTimes;
 
 /* Pictures on the host for each direction, more than can be in flight: without batches, and with.
  */
@@ -440,53 +424,49 @@ static int time_resident(const Feed *feed, double seconds, double *us)
 
 /* ---- measurements ---- */
 
-static int measure_cpu(Feed *feed, BenchValue *row)
+static int measure_cpu(Feed *feed, EqualizeTimes *t)
 {
     const double seconds = feed->of->seconds;
-    double us = 0;
-    int ret = time_alone(feed, seconds, &row[EQ_CPU_TOTAL_US].number);
-    if (ret == 0)
-        ret = time_frames(feed, seconds, &us);
-    row[EQ_FRAMES_PER_S].number = 1e6 / us;
-    return ret;
+    const int ret = time_alone(feed, seconds, &t->cpu_total);
+    return ret < 0 ? ret : time_frames(feed, seconds, &t->frame);
 }
 
-static int measure_gpu(Feed *feed, BenchValue *row)
+static int measure_gpu(Feed *feed, EqualizeTimes *t)
 {
     const EqualizeCase *c = feed->of;
     const double seconds = c->seconds / ROUNDS;
     double frame[ROUNDS], duplex[ROUNDS];
-    int ret = time_resident(feed, seconds, &row[EQ_RESIDENT_US].number);
+    int ret = time_resident(feed, seconds, &t->resident);
     for (int i = 0; i < ROUNDS && ret == 0; i++) {
         ret = bench_copies(&duplex[i], c->device, image_size(&c->picture, 1), seconds);
         if (ret == 0)
             ret = time_frames(feed, seconds, &frame[i]);
     }
     if (ret == 0)
-        ret = time_alone(feed, seconds, &row[EQ_HOST_TOTAL_US].number);
+        ret = time_alone(feed, seconds, &t->host_total);
     if (ret < 0)
         return ret;
-    row[EQ_FRAMES_PER_S].number = 1e6 / bench_median(frame, ROUNDS);
-    row[EQ_DUPLEX_FRAMES_PER_S].number = 1e6 / bench_median(duplex, ROUNDS);
+    t->frame = bench_median(frame, ROUNDS);
+    t->duplex = bench_median(duplex, ROUNDS);
     return 0;
 }
 
-static int measure(const EqualizeCase *c, BenchValue *row)
+static int measure(const EqualizeCase *c, EqualizeTimes *t)
 {
     Feed feed = {0};
     int ret = feed_open(&feed, c, 1);
     if (ret == 0)
         ret = feed_check(&feed);
     if (ret == 0)
-        ret = (c->on_gpu ? measure_gpu : measure_cpu)(&feed, row);
+        ret = (c->on_gpu ? measure_gpu : measure_cpu)(&feed, t);
     feed_close(&feed);
     if (ret == 0)
         ret = feed_open(&feed, c, 3);
     if (ret == 0)
         ret = feed_check(&feed);
     if (ret == 0)
-        ret = c->on_gpu ? time_resident(&feed, c->seconds, &row[EQ_RESIDENT_CHROMA_US].number)
-                        : time_alone(&feed, c->seconds, &row[EQ_CHROMA_US].number);
+        ret = c->on_gpu ? time_resident(&feed, c->seconds, &t->resident_chroma)
+                        : time_alone(&feed, c->seconds, &t->chroma);
     feed_close(&feed);
     return ret;
 }
@@ -586,59 +566,44 @@ static int read_options(EqualizeOptions *o, int argc, char **argv)
 
 /* ---- rows ---- */
 
-static const BenchColumn columns[EQUALIZE_COLUMNS] = {
-    [EQ_SIZE] = {"size", "size", 9, -1},
-    [EQ_CONTENT] = {"content", "content", 9, -1},
-    [EQ_BACKEND] = {"backend", "backend", 7, -1},
-    [EQ_MODE] = {"mode", "mode", 8, -1},
-    [EQ_DEPTH] = {"depth", NULL, 0, 0},
-    [EQ_THREADS] = {"threads", "thr", 3, 0},
-    [EQ_DEVICE] = {"device", "GPU", 3, 0},
-    [EQ_BATCH] = {"batch", "batch", 5, 0},
-    [EQ_CPU_TOTAL_US] = {"cpu_total_us", "CPU us", 9, 2},
-    [EQ_CHROMA_US] = {"chroma_us", "+chroma", 8, 2},
-    [EQ_RESIDENT_US] = {"resident_us", "live us", 8, 2},
-    [EQ_RESIDENT_CHROMA_US] = {"resident_chroma_us", "+chroma", 8, 2},
-    [EQ_HOST_TOTAL_US] = {"host_total_us", "host us", 8, 1},
-    [EQ_FRAMES_PER_S] = {"frames_per_s", "frames/s", 9, 1},
-    [EQ_DUPLEX_FRAMES_PER_S] = {"duplex_frames_per_s", "duplex/s", 9, 1},
-    [EQ_SHARE_OF_DUPLEX] = {"share_of_duplex", "share", 5, 3},
-};
-
 /* Measures a case and prints its row. Returns 0, or -1 after a sentence on stderr. */
-static int run_case(const BenchReport *report, const EqualizeCase *c)
+static int run_case(const EqualizeCase *c)
 {
+    EqualizeTimes t = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     char size[32];
-    BenchValue v[EQUALIZE_COLUMNS];
-    bench_report_clear(v, EQUALIZE_COLUMNS);
-    if (measure(c, v) < 0)
+    if (measure(c, &t) < 0)
         return -1;
     snprintf(size, sizeof(size), "%dx%d", c->picture.width, c->picture.height);
-    v[EQ_SIZE].text = size;
-    v[EQ_CONTENT].text = c->content;
-    v[EQ_BACKEND].text = c->on_gpu ? "cuda" : "cpu";
-    v[EQ_MODE].text = c->mode->name;
-    v[EQ_DEPTH].number = c->picture.depth;
-    if (c->on_gpu) {
-        v[EQ_DEVICE].number = c->device;
-        v[EQ_BATCH].number = c->batch;
-    } else {
-        const double cores = (double)sysconf(_SC_NPROCESSORS_ONLN); /* the library's default */
-        v[EQ_THREADS].number = c->threads ? c->threads : fmin(fmax(cores, 1), 256);
-    }
-    v[EQ_SHARE_OF_DUPLEX].number = v[EQ_FRAMES_PER_S].number / v[EQ_DUPLEX_FRAMES_PER_S].number;
-    bench_report_row(report, v);
+    const double cores = fmin(fmax((double)sysconf(_SC_NPROCESSORS_ONLN), 1), 256);
+    const double threads = c->threads ? c->threads : cores; /* the library's default */
+    bench_text("size", "size", 9, size);
+    bench_text("content", "content", 9, c->content);
+    bench_text("backend", "backend", 7, c->on_gpu ? "cuda" : "cpu");
+    bench_text("mode", "mode", 8, c->mode->name);
+    bench_number("depth", NULL, 0, 0, c->picture.depth);
+    bench_number("threads", "thr", 3, 0, c->on_gpu ? NAN : threads);
+    bench_number("device", "GPU", 3, 0, c->on_gpu ? c->device : NAN);
+    bench_number("batch", "batch", 5, 0, c->on_gpu ? c->batch : NAN);
+    bench_number("cpu_total_us", "CPU us", 9, 2, t.cpu_total);
+    bench_number("chroma_us", "+chroma", 8, 2, t.chroma);
+    bench_number("resident_us", "live us", 8, 2, t.resident);
+    bench_number("resident_chroma_us", "+chroma", 8, 2, t.resident_chroma);
+    bench_number("host_total_us", "host us", 8, 1, t.host_total);
+    bench_number("frames_per_s", "frames/s", 9, 1, 1e6 / t.frame);
+    bench_number("duplex_frames_per_s", "duplex/s", 9, 1, 1e6 / t.duplex);
+    bench_number("share_of_duplex", "share", 5, 3, t.duplex / t.frame);
+    bench_end_row();
     return 0;
 }
 
 /* Measures a picture with all backends in all modes. Returns 0, or -1 if a result is wrong. */
-static int run_picture(const EqualizeOptions *o, const BenchReport *report, EqualizeCase *c)
+static int run_picture(const EqualizeOptions *o, EqualizeCase *c)
 {
     int ret = 0;
     for (c->on_gpu = 0; c->on_gpu < 2; c->on_gpu++)
         for (int i = 0; i < o->modes && o->backend[c->on_gpu]; i++) {
             c->mode = o->mode[i];
-            ret |= run_case(report, c);
+            ret |= run_case(c);
         }
     return ret;
 }
@@ -660,8 +625,7 @@ int bench_equalize(int argc, char **argv)
         return 1;
     o.backend[0] |= !o.backends;
     o.backend[1] = has_gpu;
-    const BenchReport report = {p->common.csv, columns, EQUALIZE_COLUMNS};
-    bench_report_begin(&report, bench_command_line(argc, argv), has_gpu ? gpu : NULL);
+    bench_report_begin(p->common.csv, bench_command_line(argc, argv), has_gpu ? gpu : NULL);
     for (int i = 0; i < p->sizes; i++)
         for (int k = 0; k < p->contents; k++) {
             EqualizeCase c = {.content = p->content[k],
@@ -671,7 +635,7 @@ int bench_equalize(int argc, char **argv)
                               .seconds = o.seconds};
             if (bench_make_picture(&c.picture, p, i, k) < 0)
                 return 1;
-            ret |= run_picture(&o, &report, &c);
+            ret |= run_picture(&o, &c);
             free(c.picture.luma);
         }
     return ret != 0;

@@ -27,7 +27,6 @@ typedef struct HistogramOptions {
 
 typedef struct Run {
     HistogramOptions options;
-    BenchReport report;
     const char *content;
     BenchPicture picture;
     int has_gpu;
@@ -81,41 +80,24 @@ static int read_options(HistogramOptions *o, int argc, char **argv)
 
 /* ---- rows ---- */
 
-enum { STRATEGY, DEVICE, SIZE, ELEMENTS, DEPTH, CONTENT, TIME, NOISE, BANDWIDTH, SPEEDUP, COLUMNS };
-
-static const BenchColumn columns[COLUMNS] = {
-    [STRATEGY] = {"strategy", "strategy", 17, -1},
-    [DEVICE] = {"device", "device", 6, -1},
-    [SIZE] = {"size", "size", 11, -1},
-    [ELEMENTS] = {"elements", NULL, 0, 0},
-    [DEPTH] = {"depth", "depth", 5, 0},
-    [CONTENT] = {"content", "content", 9, -1},
-    [TIME] = {"time_us", "time us", 11, 2},
-    [NOISE] = {"noise_percent", "noise %", 7, 1},
-    [BANDWIDTH] = {"gb_per_s", "GB/s", 8, 2},
-    [SPEEDUP] = {"speedup", "speedup", 8, 2},
-};
-
 static void print_row(const Run *run, HistogramKind kind, const char *strategy,
                       const HistogramResult *r)
 {
     const BenchPicture *const p = &run->picture;
-    BenchValue values[COLUMNS];
     char device[16], size[32];
-    bench_report_clear(values, COLUMNS);
     snprintf(device, sizeof(device), "%d", run->options.pictures.device);
     snprintf(size, sizeof(size), "%dx%d", p->width, p->height);
-    values[STRATEGY].text = strategy;
-    values[DEVICE].text = kind < HISTOGRAM_CUB ? "CPU" : device;
-    values[SIZE].text = size;
-    values[ELEMENTS].number = (double)p->width * p->height;
-    values[DEPTH].number = p->depth;
-    values[CONTENT].text = run->content;
-    values[TIME].number = r->us;
-    values[NOISE].number = 100 * r->spread_us / r->us;
-    values[BANDWIDTH].number = (double)bench_row_size(p) * p->height / r->us / 1e3;
-    values[SPEEDUP].number = run->reference.us / r->us;
-    bench_report_row(&run->report, values);
+    bench_text("strategy", "strategy", 17, strategy);
+    bench_text("device", "device", 6, kind < HISTOGRAM_CUB ? "CPU" : device);
+    bench_text("size", "size", 11, size);
+    bench_number("elements", NULL, 0, 0, (double)p->width * p->height);
+    bench_number("depth", "depth", 5, 0, p->depth);
+    bench_text("content", "content", 9, run->content);
+    bench_number("time_us", "time us", 11, 2, r->us);
+    bench_number("noise_percent", "noise %", 7, 1, 100 * r->spread_us / r->us);
+    bench_number("gb_per_s", "GB/s", 8, 2, (double)bench_row_size(p) * p->height / r->us / 1e3);
+    bench_number("speedup", "speedup", 8, 2, run->reference.us / r->us);
+    bench_end_row();
 }
 
 /* ---- on the CPU ---- */
@@ -238,8 +220,7 @@ int bench_histogram(int argc, char **argv)
                                      sizeof(gpu));
     if (run.has_gpu < 0)
         return 1;
-    run.report = (BenchReport){p->common.csv, columns, COLUMNS};
-    bench_report_begin(&run.report, bench_command_line(argc, argv), *gpu ? gpu : NULL);
+    bench_report_begin(p->common.csv, bench_command_line(argc, argv), *gpu ? gpu : NULL);
     for (int i = 0; i < p->sizes; i++)
         for (int k = 0; k < p->contents; k++)
             ret |= run_picture(&run, i, k);

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/complete.h"
 #include "bench/bench.h"
 
 static void print_usage(FILE *to)
@@ -11,36 +10,6 @@ static void print_usage(FILE *to)
     for (const BenchCommand *c = bench_commands; c->name; c++)
         fprintf(to, "  %-10s %s\n", c->name, c->help);
     fprintf(to, "\nlumeq-bench COMMAND --help shows the options.\n");
-}
-
-/* Prints the candidates for the last word, see complete(). */
-static void complete_bench(int count, char **words)
-{
-    const char *word = count ? words[count - 1] : "";
-    const BenchCommand *c = bench_commands;
-    if (count < 2) {
-        for (; c->name; c++)
-            complete_print(c->name, c->help);
-        complete_print("--help", "show the commands");
-        return;
-    }
-    while (c->name && strcmp(c->name, words[0]) != 0)
-        c++;
-    if (!c->name)
-        return;
-    for (const BenchOption *o = c->options; o->name; o++)
-        if (o->value && strcmp(o->name, words[count - 2]) == 0) {
-            complete_value(o->value);
-            return;
-        }
-    if (*word != '-') {
-        complete_print(":file", NULL);
-        return;
-    }
-    for (const BenchOption *o = c->options; o->name; o++)
-        if (o->name[0] == '-')
-            complete_print(o->name, o->help);
-    complete_print("--help", "show the options");
 }
 
 /* Returns the exit code: 1 if the rows could not be written. */
@@ -57,10 +26,6 @@ int main(int argc, char **argv)
     for (const BenchCommand *c = bench_commands; argc > 1 && c->name; c++)
         if (!strcmp(argv[1], c->name))
             return end(c->run(argc - 1, argv + 1));
-    if (argc > 1 && !strcmp(argv[1], "--complete")) {
-        complete_bench(argc - 2, argv + 2);
-        return end(0);
-    }
     const int help = argc == 1 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
     if (!help)
         fprintf(stderr, "lumeq-bench: unknown command %s\n", argv[1]);

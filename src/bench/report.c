@@ -1,17 +1,20 @@
 #include "bench/report.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* The end of every row. */
+/* The one report, and its current row. */
 static struct {
+    int csv, has_names;
     char machine[448], date[32];
     const char *command;
-} origin;
+    char names[1024], cells[8192];
+} report;
 
 /* The first processor's name from Linux. */
 static void cpu_name(char *name, size_t size)
@@ -30,75 +33,84 @@ static void cpu_name(char *name, size_t size)
         fclose(file);
 }
 
-void bench_report_begin(const BenchReport *report, const char *command, const char *gpu)
+void bench_report_begin(int csv, const char *command, const char *gpu)
 {
     char cpu[128];
     const time_t now = time(NULL);
     struct tm calendar;
+    report.csv = csv;
+    report.command = command;
     cpu_name(cpu, sizeof(cpu));
-    snprintf(origin.machine, sizeof(origin.machine), "%s, %ld cores%s%s", cpu,
+    snprintf(report.machine, sizeof(report.machine), "%s, %ld cores%s%s", cpu,
              sysconf(_SC_NPROCESSORS_ONLN), gpu ? "; " : "", gpu ? gpu : "");
     if (gmtime_r(&now, &calendar))
-        strftime(origin.date, sizeof(origin.date), "%Y-%m-%d", &calendar);
-    origin.command = command;
-    if (!report->csv)
-        printf("%s\n%s, %s\n\n", command, origin.machine, origin.date);
-    for (int i = 0; i < report->count; i++) {
-        const BenchColumn *c = &report->columns[i];
-        if (report->csv)
-            printf("%s,", c->key);
-        else if (c->title)
-            printf(c->digits < 0 ? "%-*s " : "%*s ", c->width, c->title);
+        strftime(report.date, sizeof(report.date), "%Y-%m-%d", &calendar);
+    if (!csv)
+        printf("%s\n%s, %s\n\n", command, report.machine, report.date);
+}
+
+static void append(char *line, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void append(char *line, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Appends a CSV field. Bytes that are not ASCII become "?", since they may not be UTF-8. */
+static void append_field(const char *text)
+{
+    const char *quote = strpbrk(text, ",\"\n") ? "\"" : "";
+    append(report.cells, sizeof(report.cells), "%s", quote);
+    for (; *text; text++)
+        append(report.cells, sizeof(report.cells), "%s%c", *text == '"' ? quote : "",
+               *text >= ' ' && *text <= '~' ? *text : '?');
+    append(report.cells, sizeof(report.cells), "%s,", quote);
+}
+
+/* `left`: the column is left-aligned. */
+static void add_cell(const char *key, const char *title, int width, int left, const char *text)
+{
+    if (report.csv) {
+        append(report.names, sizeof(report.names), "%s,", key);
+        append_field(text ? text : "");
+    } else if (title) {
+        append(report.names, sizeof(report.names), "%*s ", left ? -width : width, title);
+        append(report.cells, sizeof(report.cells), "%*s ", left ? -width : width,
+               text ? text : "-");
     }
-    puts(report->csv ? "machine,date,command" : "");
+}
+
+void bench_text(const char *key, const char *title, int width, const char *text)
+{
+    add_cell(key, title, width, 1, text);
+}
+
+void bench_number(const char *key, const char *title, int width, int digits, double number)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%.*f", digits, number);
+    add_cell(key, title, width, 0, isfinite(number) ? text : NULL);
+}
+
+void bench_end_row(void)
+{
+    if (report.csv) {
+        append_field(report.machine);
+        append_field(report.date);
+        append_field(report.command);
+        report.cells[strlen(report.cells) - 1] = '\0'; /* the last comma */
+    }
+    if (!report.has_names)
+        printf("%s%s\n", report.names, report.csv ? "machine,date,command" : "");
+    puts(report.cells);
     fflush(stdout);
-}
-
-/* Bytes that are not ASCII become "?", since they may not be UTF-8. */
-static void print_csv_text(const char *text)
-{
-    const int quotes = strpbrk(text, ",\"\n") != NULL;
-    printf("%s", quotes ? "\"" : "");
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text >= ' ' && *text <= '~' ? *text : '?');
-    }
-    printf("%s", quotes ? "\"" : "");
-}
-
-static void print_cell(const BenchReport *report, const BenchColumn *c, const BenchValue *value)
-{
-    const int is_text = c->digits < 0, width = report->csv ? 0 : c->width;
-    const int is_known = is_text ? value->text != NULL : isfinite(value->number);
-    if (!report->csv && !c->title)
-        return;
-    if (report->csv && is_text && is_known)
-        print_csv_text(value->text);
-    else if (is_known && !is_text)
-        printf("%*.*f", width, c->digits, value->number);
-    else
-        printf(is_text ? "%-*s" : "%*s", width, is_known ? value->text : report->csv ? "" : "-");
-    putchar(report->csv ? ',' : ' ');
-}
-
-void bench_report_row(const BenchReport *report, const BenchValue *values)
-{
-    for (int i = 0; i < report->count; i++)
-        print_cell(report, &report->columns[i], &values[i]);
-    if (report->csv) {
-        print_csv_text(origin.machine);
-        printf(",%s,", origin.date);
-        print_csv_text(origin.command);
-    }
-    putchar('\n');
-    fflush(stdout);
-}
-
-void bench_report_clear(BenchValue *values, int count)
-{
-    for (int i = 0; i < count; i++)
-        values[i] = (BenchValue){NULL, NAN};
+    report.has_names = 1;
+    report.names[0] = report.cells[0] = '\0';
 }
 
 double bench_now_us(void)

@@ -4,39 +4,22 @@
 
 #include <stdint.h>
 
-typedef struct BenchColumn {
-    const char *key;   /* in CSV, with its unit */
-    const char *title; /* in the table; NULL: the table omits the column */
-    int width;         /* in the table; numbers are right-aligned, text left-aligned */
-    int digits;        /* after the point; -1: text */
-} BenchColumn;
-
-/* A value without text, or with the number NAN, was not measured: "-" in the table, empty in CSV.
- */
-typedef struct BenchValue {
-    const char *text;
-    double number;
-} BenchValue;
-
-typedef struct BenchReport {
-    int csv; /* else a table */
-    const BenchColumn *columns;
-    int count;
-} BenchReport;
-
 /* Part of --help. */
 #define BENCH_ORIGIN_HELP                                                                          \
     "With --csv every row ends with machine (CPU, cores, GPU), date (UTC) and command.\n"
 
-/* Begins the one report of this process. Tables are headed by command, CPU, `gpu` (may be NULL) and
- * date; in CSV every row ends with them. `command` must outlive the report. */
-void bench_report_begin(const BenchReport *report, const char *command, const char *gpu);
+/* Begins the one report of this process, a table or CSV. Tables are headed by command, CPU, `gpu`
+ * (may be NULL) and date; in CSV every row ends with them. `command` must outlive the report. */
+void bench_report_begin(int csv, const char *command, const char *gpu);
 
-/* Prints and flushes a row with a value for each column. */
-void bench_report_row(const BenchReport *report, const BenchValue *values);
+/* Add a cell to the row; every row has the same columns. `key`: the column's name in CSV, with its
+ * unit; `title`: in the table, NULL if the table omits the column. Numbers have `digits` after the
+ * point. NULL and NAN were not measured: "-" in the table, empty in CSV. */
+void bench_text(const char *key, const char *title, int width, const char *text);
+void bench_number(const char *key, const char *title, int width, int digits, double number);
 
-/* Marks all values as not measured. */
-void bench_report_clear(BenchValue *values, int count);
+/* Prints and flushes the row; before the first one also the names of the columns. */
+void bench_end_row(void);
 
 double bench_now_us(void); /* monotonic clock, microseconds */
 void bench_sort(double *values, int64_t count);

@@ -106,8 +106,8 @@ const BenchOption bench_streams_options[] = {
     {"--backend", "auto|cpu|cuda", "as lumeq --backend [auto]",
      BENCH_STORE(CHOICE, StreamsOptions, backend)},
     {"--threads", "N", "CPU threads of each stream's decoder and equalizer; 0: all cores [1]",
-     BENCH_RANGE(TEXT, StreamsOptions, threads, 0, 256)},
-    {"--device", "N", "number of the GPU [0]", BENCH_RANGE(TEXT, StreamsOptions, device, 0, 255)},
+     BENCH_STORE(TEXT, StreamsOptions, threads)},
+    {"--device", "N", "number of the GPU [0]", BENCH_STORE(TEXT, StreamsOptions, device)},
     BENCH_FORMAT_OPTIONS,
 };
 
@@ -428,52 +428,51 @@ static int measure(Bench *b)
 
 /* ---- rows ---- */
 
-enum {
-    STREAM,
-    INPUT,
-    DECODED,
-    FRAMES,
-    RATE,
-    LATE,
-    DELAY_50,
-    DELAY_99,
-    DELAY_100,
-    COUNTED,
-    PINNED,
-    COLUMNS
-};
+typedef struct Row {
+    const char *stream, *input, *decoded;
+    double frames, rate, late, delays[3], counted, pinned; /* delays: 50 %, 99 %, all */
+} Row;
 
-static const BenchColumn columns[COLUMNS] = {
-    [STREAM] = {"stream", "stream", 6, -1},           [INPUT] = {"input", "input", 20, -1},
-    [DECODED] = {"decoded_on", "decoded on", 10, -1}, [FRAMES] = {"frames", "frames", 7, 0},
-    [RATE] = {"frames_per_s", "frames/s", 9, 1},      [LATE] = {"late", "late", 5, 0},
-    [DELAY_50] = {"delay_50_ms", "p50 ms", 8, 2},     [DELAY_99] = {"delay_99_ms", "p99 ms", 8, 2},
-    [DELAY_100] = {"delay_100_ms", "max ms", 8, 2},   [COUNTED] = {"counted_mib", "counted", 8, 1},
-    [PINNED] = {"pinned_mib", "pinned", 8, 1},
-};
+static void print_row(const Row *r)
+{
+    bench_text("stream", "stream", 6, r->stream);
+    bench_text("input", "input", 20, r->input);
+    bench_text("decoded_on", "decoded on", 10, r->decoded);
+    bench_number("frames", "frames", 7, 0, r->frames);
+    bench_number("frames_per_s", "frames/s", 9, 1, r->rate);
+    bench_number("late", "late", 5, 0, r->late);
+    bench_number("delay_50_ms", "p50 ms", 8, 2, r->delays[0]);
+    bench_number("delay_99_ms", "p99 ms", 8, 2, r->delays[1]);
+    bench_number("delay_100_ms", "max ms", 8, 2, r->delays[2]);
+    bench_number("counted_mib", "counted", 8, 1, r->counted);
+    bench_number("pinned_mib", "pinned", 8, 1, r->pinned);
+    bench_end_row();
+}
 
-static void print_stream(const BenchReport *report, const Bench *b, int number)
+static void print_stream(const Bench *b, int number)
 {
     const Stream *s = &b->streams[number];
     const char *path = b->options.files[number % b->options.file_count];
     const char *slash = strrchr(path, '/');
-    BenchValue values[COLUMNS];
     char text[16];
-    bench_report_clear(values, COLUMNS);
+    Row row = {text,
+               slash ? slash + 1 : path,
+               s->on_gpu ? "GPU" : "CPU",
+               (double)s->frames,
+               (double)s->frames * 1e6 / s->wall_us,
+               NAN,
+               {NAN, NAN, NAN},
+               NAN,
+               NAN};
     snprintf(text, sizeof(text), "%d", number + 1);
-    values[STREAM].text = text;
-    values[INPUT].text = slash ? slash + 1 : path;
-    values[DECODED].text = s->on_gpu ? "GPU" : "CPU";
-    values[FRAMES].number = (double)s->frames;
-    values[RATE].number = (double)s->frames * 1e6 / s->wall_us;
     if (s->delays && s->frames) {
         const double last = (double)(s->frames - 1);
-        values[LATE].number = (double)s->late;
-        values[DELAY_50].number = s->delays[(int64_t)(last * 0.5)];
-        values[DELAY_99].number = s->delays[(int64_t)(last * 0.99)];
-        values[DELAY_100].number = s->delays[s->frames - 1];
+        row.late = (double)s->late;
+        row.delays[0] = s->delays[(int64_t)(last * 0.5)];
+        row.delays[1] = s->delays[(int64_t)(last * 0.99)];
+        row.delays[2] = s->delays[s->frames - 1];
     }
-    bench_report_row(report, values);
+    print_row(&row);
 }
 
 static double mib(uint64_t bytes)
@@ -481,30 +480,24 @@ static double mib(uint64_t bytes)
     return (double)bytes / (1 << 20);
 }
 
-static void print_all(const BenchReport *report, const Bench *b)
+static void print_all(const Bench *b)
 {
     int64_t hosted = 0;
-    double frames = 0, late = 0, rate = 0;
-    BenchValue values[COLUMNS];
+    const int has_use = b->use.device_limit > 0;
+    Row row = {.stream = "all",
+               .late = b->options.unpaced ? NAN : 0,
+               .delays = {NAN, NAN, NAN},
+               .counted = has_use ? mib(b->use.device_most) : NAN,
+               .pinned = has_use ? mib(b->use.pinned_most) : NAN};
     for (int i = 0; i < b->count; i++) {
         const Stream *s = &b->streams[i];
-        frames += (double)s->frames;
-        late += (double)s->late;
-        rate += (double)s->frames * 1e6 / s->wall_us;
+        row.frames += (double)s->frames;
+        row.late += (double)s->late;
+        row.rate += (double)s->frames * 1e6 / s->wall_us;
         hosted += s->hosted;
     }
-    bench_report_clear(values, COLUMNS);
-    values[STREAM].text = "all";
-    values[FRAMES].number = frames;
-    values[RATE].number = rate;
-    if (!b->options.unpaced)
-        values[LATE].number = late;
-    if (b->use.device_limit) {
-        values[COUNTED].number = mib(b->use.device_most);
-        values[PINNED].number = mib(b->use.pinned_most);
-    }
-    bench_report_row(report, values);
-    if (!b->use.device_limit)
+    print_row(&row);
+    if (!has_use)
         return;
     fprintf(stderr,
             "lumeq-bench streams: limits: %.0f MiB of GPU %d (%.0f used), %.0f MiB pinned (%.0f "
@@ -530,11 +523,10 @@ int bench_streams(int argc, char **argv)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     const int failed = measure(&b) < 0;
     if (!failed) {
-        const BenchReport report = {b.options.common.csv, columns, COLUMNS};
-        bench_report_begin(&report, bench_command_line(argc, argv), NULL);
+        bench_report_begin(b.options.common.csv, bench_command_line(argc, argv), NULL);
         for (int i = 0; i < b.count; i++)
-            print_stream(&report, &b, i);
-        print_all(&report, &b);
+            print_stream(&b, i);
+        print_all(&b);
     }
     for (int i = 0; i < b.count; i++)
         free(b.streams[i].delays);

@@ -1,4 +1,4 @@
-# bash completion for lumeq and lumeq-bench. The programs know their options, see --complete.
+# bash completion for lumeq. The program knows its options, see --complete.
 # shellcheck shell=bash
 _lumeq()
 {
@@ -13,4 +13,4 @@ _lumeq()
         esac
     done < <("$1" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
-complete -o filenames -F _lumeq lumeq lumeq-bench
+complete -o filenames -F _lumeq lumeq

@@ -1,4 +1,4 @@
-# fish completion for lumeq and lumeq-bench. The programs know their options, see --complete.
+# fish completion for lumeq. The program knows its options, see --complete.
 function __lumeq_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
@@ -16,4 +16,3 @@ function __lumeq_complete
     end
 end
 complete -c lumeq -f -a '(__lumeq_complete)'
-complete -c lumeq-bench -f -a '(__lumeq_complete)'

@@ -71,8 +71,6 @@ for shell in bash zsh fish; do
     expect "lumeq --profile " fog screen help
     expect "lumeq pl" only plan
     expect "lumeq -o oth" only other.mkv
-    expect "lumeq-bench h" only histogram
-    expect "lumeq-bench equalize --dep" only --depth
     [ "$shell" = fish ] || expect "lumeq --mode=s" only stretch # fish gives it with what is before it
     [ "$shell" != bash ] || expect "lumeq --dither off a" only "a film.mkv"
     [ "$shell" != bash ] || expect "lumeq --help " "a film.mkv" folder
@@ -83,7 +81,6 @@ for shell in bash zsh fish; do
         expect "lumeq --screenshot-dir f" only folder
         expect "lumeq --config=oth" only other.mkv
     fi
-    expect "lumeq-bench --h" only --help
 done
 [ -n "$shells" ] || { echo "skipped: there is no shell to ask"; exit 77; }
 exit "$failed"
