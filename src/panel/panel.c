@@ -444,56 +444,13 @@ static void draw_histogram_header(const Panel *p, Rect plot, const char *name, C
                 (const char *const[]){full, brief, NULL});
 }
 
-#define MOST_WORDS 256
-
-/* Bytes up to the next possible line break: a number keeps its "%". */
-static size_t word_length(const char *text)
-{
-    size_t length = strcspn(text, " ");
-    while (text[length] && text[length + 1] == '%')
-        length += 1 + strcspn(text + length + 1, " ");
-    return length;
-}
-
-/* Bytes of text that fit on a line: whole words, at least one. */
-static size_t fitting(const Panel *p, const char *text)
-{
-    char line[MOST_WORDS];
-    size_t fits = 0;
-    for (size_t end = word_length(text);; end += 1 + word_length(text + end + 1)) {
-        snprintf(line, sizeof(line), "%.*s", (int)end, text);
-        if (fits && text_width(p->text, p->layout.text, line) > p->layout.words.width)
-            return fits;
-        fits = end;
-        if (!text[end])
-            return fits;
-    }
-}
-
-/* Draws the words on their lines; drops trailing comma-separated parts that do not fit. */
 static void draw_words(const Panel *p)
 {
-    const Rect words = p->layout.words;
-    const int lines = p->layout.word_lines;
-    char text[MOST_WORDS], *comma;
-    size_t begin[3] = {0};
-    if (!words.width || !p->data->words)
-        return;
-    snprintf(text, sizeof(text), "%s", p->data->words);
-    for (;;) {
-        for (int i = 0; i < lines; i++) {
-            begin[i + 1] = begin[i] + fitting(p, text + begin[i]);
-            begin[i + 1] += text[begin[i + 1]] == ' ';
-        }
-        comma = strrchr(text, ',');
-        if (!text[begin[lines]] || !comma)
-            break;
-        *comma = '\0';
-    }
-    for (int i = 0; i < lines; i++)
-        text_addf(p->text, words.x, words.y + (2 * i + 1) * word_line(&p->layout) / 2, TEXT_LEFT,
-                  p->layout.text, PANEL_BRIGHT, words.width, "%.*s", (int)(begin[i + 1] - begin[i]),
-                  text + begin[i]);
+    Rect words = p->layout.words;
+    words.y += (word_line(&p->layout) - p->layout.text) / 2;
+    words.height = p->layout.word_lines * p->layout.text;
+    if (words.width && p->data->words)
+        text_add_wrapped(p->text, words, p->layout.text, PANEL_BRIGHT, p->data->words);
 }
 
 static void draw_curve_ground(const Panel *p, Rect plot)
@@ -747,7 +704,7 @@ struct PanelCache {
     double kr, kb;   /* ... and of the scopes */
     int scopes_full_range, has_chroma;
     PanelMarks input, output; /* the numbers drawn */
-    char words[MOST_WORDS];   /* the words drawn */
+    char words[256];          /* the words drawn */
     int64_t interval;         /* panel_interval() of the drawn numbers */
     int late;                 /* newer numbers wait for the next interval */
 };

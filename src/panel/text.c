@@ -14,8 +14,9 @@
 #define FONT "DejaVu Sans"
 #define FAMILY "sans-serif" /* fallback */
 
-/* Maximum length of an escaped byte: an escape sequence or U+FFFD. */
-#define MAX_ESCAPED 7
+/* A backslash with a word joiner behind it starts no tag. */
+#define LITERAL_BACKSLASH "\\\xE2\x81\xA0"
+#define MAX_ESCAPED 4 /* its bytes */
 
 /* Resizing the frame empties libass's caches, so it grows in steps of this size. */
 #define FRAME_STEP 4096
@@ -101,82 +102,85 @@ int text_open(Text **text)
     return 0;
 }
 
-/* Length of the UTF-8 sequence at `s`, or 0 if invalid. */
-static int utf8_length(const unsigned char *s)
+/* Adds an event of the override tags `head` and a text. libass draws the text literally, unless it
+ * is `raw`: a drawing. Returns NULL if out of memory. */
+static ASS_Event *add_event(Text *text, const char *head, const char *line, int raw)
 {
-    const int length = 1 + (s[0] >= 0x80) + (s[0] >= 0xE0) + (s[0] >= 0xF0);
-    if (length > 1 && (s[0] < 0xC2 || s[0] > 0xF4))
-        return 0;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    const int overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    const int no_character = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return overlong || no_character ? 0 : length;
-}
-
-/* C1 controls and marks that change text direction. `s` must be valid UTF-8. */
-static bool is_control(const unsigned char *s)
-{
-    const int c = s[0] < 0xE0 ? (s[0] & 0x1F) << 6 | (s[1] & 0x3F)
-                              : (s[0] & 0x0F) << 12 | (s[1] & 0x3F) << 6 | (s[2] & 0x3F);
-    return (c >= 0x80 && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
-}
-
-/* Escapes one character so that libass draws it literally. Returns the bytes read; `out` has room
- * for MAX_ESCAPED bytes. */
-static int escape_one(const unsigned char *s, char *out)
-{
-    static const char backslash[] = "\\\xE2\x81\xA0"; /* with a word joiner */
-    const int length = utf8_length(s);
-    if (length == 0 || ((length == 2 || length == 3) && is_control(s)))
-        strcpy(out, "\xEF\xBF\xBD");
-    else if (s[0] == '\n')
-        sprintf(out, "%sn", backslash);
-    else if (s[0] < 0x20 || s[0] == 0x7F)
-        sprintf(out, "%sx%02x", backslash, s[0]);
-    else if (s[0] == '\\')
-        strcpy(out, backslash);
-    else if (s[0] == '{' || s[0] == '}')
-        sprintf(out, "\\%c", s[0]);
-    else
-        sprintf(out, "%.*s", length, (const char *)s);
-    return length ? length : 1;
-}
-
-/* `head`: the line's override tags. */
-static void add_event(ASS_Track *track, const char *head, const char *line)
-{
+    ASS_Track *track = text->track;
     const size_t start = strlen(head);
     char *full = malloc(start + strlen(line) * MAX_ESCAPED + 1); /* libass frees it */
     const int id = full ? ass_alloc_event(track) : -1;
     if (id < 0) {
         free(full);
-        return;
+        return NULL;
     }
-    memcpy(full, head, start + 1);
-    const unsigned char *next = (const unsigned char *)line;
-    for (char *end = full + start; *next; end += strlen(end))
-        next += escape_one(next, end);
+    char *end = stpcpy(full, head);
+    for (; *line; line++) {
+        if (*line == '\\' && !raw)
+            end = stpcpy(end, LITERAL_BACKSLASH);
+        else if ((*line == '{' || *line == '}') && !raw)
+            end += sprintf(end, "\\%c", *line);
+        else
+            *end++ = *line;
+    }
+    *end = '\0';
     ASS_Event *event = &track->events[id];
     event->Duration = 1;
     event->ReadOrder = id;
     event->Style = track->default_style;
     event->Text = full;
+    return event;
+}
+
+static bool has_track(Text *text)
+{
+    return text && (text->track || (text->track = new_track(text->library)));
+}
+
+/* Adds an event, clipped to a rectangle. `place`: tags for its place and size. */
+static ASS_Event *add(Text *text, const char *place, Colour colour, Rect clip, const char *line,
+                      int raw)
+{
+    char head[256];
+    snprintf(head, sizeof(head), "{%s\\1c&H%02X%02X%02X&\\clip(%d,%d,%d,%d)}", place,
+             (unsigned)(colour & 0xFF), (unsigned)(colour >> 8 & 0xFF),
+             (unsigned)(colour >> 16 & 0xFF), clip.x, clip.y, clip.x + clip.width,
+             clip.y + clip.height);
+    return add_event(text, head, line, raw);
 }
 
 void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
               const char *line)
 {
-    if (!text || (!text->track && !(text->track = new_track(text->library))))
+    char place[96];
+    const Rect clip = {x - room * (anchor - TEXT_LEFT) / 2, y - size, room, 2 * size};
+    if (!has_track(text))
         return;
-    const int left = x - room * (anchor - TEXT_LEFT) / 2;
-    char head[256];
-    snprintf(head, sizeof(head), "{\\an%d\\pos(%d,%d)\\fs%d\\1c&H%02X%02X%02X&\\clip(%d,%d,%d,%d)}",
-             anchor, x, y, size, (unsigned)(colour & 0xFF), (unsigned)(colour >> 8 & 0xFF),
-             (unsigned)(colour >> 16 & 0xFF), left, y - size, left + room, y + size);
-    add_event(text->track, head, line);
+    snprintf(place, sizeof(place), "\\an%d\\pos(%d,%d)\\fs%d", anchor, x, y, size);
+    (void)add(text, place, colour, clip, line, 0);
+}
+
+void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char *line)
+{
+    char place[96];
+    if (!has_track(text))
+        return;
+    snprintf(place, sizeof(place), "\\an7\\q1\\fs%d", size);
+    ASS_Event *event = add(text, place, colour, box, line, 0);
+    if (!event)
+        return;
+    event->MarginL = box.x;
+    event->MarginV = box.y;
+    event->MarginR = box.width; /* render() makes it a margin */
+}
+
+void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands)
+{
+    char place[96];
+    if (!has_track(text))
+        return;
+    snprintf(place, sizeof(place), "\\an7\\pos(%d,%d)\\fscx%d\\fscy%d\\p1", x, y, size, size);
+    (void)add(text, place, colour, (Rect){x, y, size, size}, commands, 1);
 }
 
 void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
@@ -190,28 +194,39 @@ void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour col
     text_add(text, x, y, anchor, size, colour, room, line);
 }
 
-/* Renders a track in a frame of at least `side` pixels each way. */
-static const ASS_Image *render(Text *text, ASS_Track *track, int side)
+/* Renders the queued events in a frame of at least `side` pixels each way. */
+static const ASS_Image *render(Text *text, int side)
 {
+    ASS_Track *track = text->track;
     if (side > text->frame) {
         text->frame = (side + FRAME_STEP - 1) / FRAME_STEP * FRAME_STEP;
         ass_set_frame_size(text->renderer, text->frame, text->frame);
         ass_set_storage_size(text->renderer, text->frame, text->frame);
     }
     track->PlayResX = track->PlayResY = text->frame;
+    for (int i = 0; i < track->n_events; i++) {
+        ASS_Event *event = &track->events[i];
+        if (event->MarginR)
+            event->MarginR = text->frame - event->MarginL - event->MarginR;
+    }
     return ass_render_frame(text->renderer, track, 0, NULL);
 }
 
 int text_width(Text *text, int size, const char *line)
 {
-    ASS_Track *track = text ? new_track(text->library) : NULL;
-    if (!track)
-        return 0;
     char head[64];
-    snprintf(head, sizeof(head), "{\\an%d\\pos(0,%d)\\fs%d}", TEXT_LEFT, size, size);
-    add_event(track, head, line);
-    const Rect ink = ass_images_ink(render(text, track, 1));
-    ass_free_track(track);
+    if (!text)
+        return 0;
+    ASS_Track *queued = text->track;
+    text->track = NULL;
+    Rect ink = {0};
+    if (has_track(text)) {
+        snprintf(head, sizeof(head), "{\\an%d\\pos(0,%d)\\fs%d}", TEXT_LEFT, size, size);
+        (void)add_event(text, head, line, 0);
+        ink = ass_images_ink(render(text, 1));
+        ass_free_track(text->track);
+    }
+    text->track = queued;
     return ink.x + ink.width;
 }
 
@@ -220,7 +235,7 @@ void text_draw(Text *text, const Canvas *canvas)
     if (!text || !text->track)
         return;
     const int side = canvas->width > canvas->height ? canvas->width : canvas->height;
-    ass_images_blend(canvas, 0, 0, render(text, text->track, side));
+    ass_images_blend(canvas, 0, 0, render(text, side));
     ass_free_track(text->track);
     text->track = NULL;
 }

@@ -19,14 +19,22 @@ typedef enum TextAnchor {
  * hand it over. */
 int text_open(Text **text);
 
-/* Queues a line of text: UTF-8, any bytes; control characters appear as \n, \x1b. `size` is the
- * line height (ascent plus descent) in pixels. Text beyond `room` pixels is clipped. */
+/* Queues a line of text without control characters, in UTF-8. `size` is the line height (ascent
+ * plus descent) in pixels. Text beyond `room` pixels is clipped. */
 void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
               const char *line);
 
 /* The same with a format, up to 511 bytes. */
 void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
                const char *format, ...) __attribute__((format(printf, 8, 9)));
+
+/* Queues a text that is wrapped into lines of the box's width, from its top; further lines are
+ * clipped. */
+void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char *line);
+
+/* Queues a filled shape of ASS drawing commands ("m 0 0 l 100 0 100 100"): its square of 100 units
+ * has `size` pixels, and its top left corner at (x, y). */
+void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands);
 
 /* The width of a line in pixels; 0 without a Text. */
 int text_width(Text *text, int size, const char *line);

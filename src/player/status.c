@@ -60,18 +60,6 @@ void status_bar(const Player *p, OsdBar *bar)
         bar->mark[bar->marks++] = source_chapter(b->source, i);
 }
 
-/* Makes the text one line of valid UTF-8, as window managers require. */
-static void clean(char *text)
-{
-    uint32_t c;
-    for (int n; *text; text += n) {
-        const int valid = n = utf8_read(text, &c);
-        n = valid ? valid : 1;
-        if (!valid || is_control_character(c))
-            memset(text, '?', (size_t)n);
-    }
-}
-
 /* Writes "2/5", or "" for a single file. */
 static void say_place(const FileList *files, int at, char *text, size_t size)
 {
@@ -85,20 +73,19 @@ void status_file(const FileList *files, int at, char *text, size_t size)
     char place[32];
     say_place(files, at, place, sizeof(place));
     snprintf(text, size, "%s: %s", place, file_name_base(files->entries[at].name));
-    clean(text);
 }
 
 void status_title(const Source *source, const char *path, const FileList *files, int64_t position,
                   int64_t duration, char *text, size_t size)
 {
     const char *tag = source->camera ? camera_setting(source->camera)->name : source_title(source);
-    char place[32], at[64] = "";
+    char place[32], at[64] = "", title[PATH_MAX];
     say_place(files, files->at, place, sizeof(place));
     if (duration > 0)
         status_position(position, duration, at, sizeof(at));
-    snprintf(text, size, "%s%s%s%s%s%s - lumeq", place, place[0] ? " " : "",
-             tag && tag[0] ? tag : file_name_base(path), at[0] ? " (" : "", at, at[0] ? ")" : "");
-    clean(text);
+    printable(title, sizeof(title), tag && tag[0] ? tag : file_name_base(path));
+    snprintf(text, size, "%s%s%s%s%s%s - lumeq", place, place[0] ? " " : "", title,
+             at[0] ? " (" : "", at, at[0] ? ")" : "");
 }
 
 static void add(StatusRows *r, const char *name, const char *format, ...)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "media/printable.h"
+
 /* Text height: a share of the window's shorter side, at least this many desktop units. */
 #define MESSAGE_SHARE (1 / 26.0)
 #define MESSAGE_UNITS 16
@@ -88,7 +90,7 @@ void osd_set_text(Osd *o, Text *text)
 
 void osd_message(Osd *o, int64_t now_us, const char *line)
 {
-    snprintf(o->message, sizeof(o->message), "%s", line);
+    printable(o->message, sizeof(o->message), line);
     o->has_message = true;
     o->parts[OSD_MESSAGE].end = now_us + OSD_MESSAGE_US;
     o->parts[OSD_MESSAGE].valid = false;
@@ -103,9 +105,10 @@ void osd_show(Osd *o, OsdPart part, int64_t until_us)
 /* Copies a line or, from NULL, "". Returns true if it has changed. */
 static bool replace(char to[OSD_MAX_LINE], const char *line)
 {
-    const char *text = line ? line : "";
+    char text[OSD_MAX_LINE];
+    printable(text, sizeof(text), line ? line : "");
     const bool changes = strcmp(text, to) != 0;
-    snprintf(to, OSD_MAX_LINE, "%s", text);
+    memcpy(to, text, sizeof(text));
     return changes;
 }
 

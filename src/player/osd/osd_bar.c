@@ -57,52 +57,20 @@ static Rect on(Rect all, int x, int y, int width, int height)
     return (Rect){x - all.x, y - all.y, width, height};
 }
 
-/* Draws pause bars or a play triangle. */
-static void draw_button(const Canvas *canvas, Rect place, int paused, int size)
-{
-    const double x = place.width / 2.0, y = place.height / 2.0, half = 0.38 * size;
-    const int wide = (int)fmax(2, 0.22 * size);
-    if (!paused) {
-        canvas_fill(canvas, (Rect){(int)(x - half), (int)(y - half), wide, (int)(2 * half)},
-                    OSD_BRIGHT, 255);
-        canvas_fill(canvas, (Rect){(int)(x + half) - wide, (int)(y - half), wide, (int)(2 * half)},
-                    OSD_BRIGHT, 255);
-        return;
-    }
-    for (int row = (int)(y - half); row < (int)(y + half); row++) {
-        const double share = 1 - fabs(row + 0.5 - y) / half;
-        canvas_fill(canvas, (Rect){(int)(x - 0.8 * half), row, (int)(share * 1.8 * half), 1},
-                    OSD_BRIGHT, 255);
-    }
-}
+/* ASS drawing commands: pause and play, two sliders, and the corners of a frame. */
+static const char *const pause_shape = "m 12 12 l 34 12 34 88 12 88 m 66 12 l 88 12 88 88 66 88";
+static const char *const play_shape = "m 20 12 l 88 50 20 88";
+static const char *const settings_shape = "m 10 21 l 90 21 90 31 10 31 m 10 69 l 90 69 90 79 10 79 "
+                                          "m 53 19 l 63 9 77 9 87 19 87 33 77 43 63 43 53 33 "
+                                          "m 13 67 l 23 57 37 57 47 67 47 81 37 91 23 91 13 81";
+static const char *const fullscreen_shape =
+    "m 12 12 l 37 12 37 24 24 24 24 37 12 37 m 63 12 l 88 12 88 37 76 37 76 24 63 24 "
+    "m 12 63 l 24 63 24 76 37 76 37 88 12 88 m 76 63 l 88 63 88 88 63 88 63 76 76 76";
 
-/* Two sliders, for the settings. */
-static void draw_settings(const Canvas *canvas, Rect all, Rect place, int size)
+static void draw_icon(Text *text, Rect all, Rect place, int size, const char *shape)
 {
-    const int wide = (int)(0.8 * size), thin = (int)fmax(1, 0.1 * size);
-    const int x = place.x - all.x + (place.width - wide) / 2;
-    for (int i = 0; i < 2; i++) {
-        const double y = place.height / 2.0 + (i ? 0.24 : -0.24) * size;
-        canvas_fill(canvas, (Rect){x, (int)(y - thin / 2.0), wide, thin}, OSD_BRIGHT, 255);
-        canvas_disc(canvas, x + (i ? 0.25 : 0.75) * wide, y, 0.17 * size, OSD_BRIGHT);
-    }
-}
-
-/* The four corners of a frame. */
-static void draw_fullscreen(const Canvas *canvas, Rect all, Rect place, int size)
-{
-    const int side = (int)(0.76 * size), thin = (int)fmax(1, 0.12 * size), arm = side / 3;
-    const int x = place.x - all.x + (place.width - (int)(PADDING * size / 2) - side) / 2;
-    const int y = (place.height - side) / 2;
-    for (int corner = 0; corner < 4; corner++) {
-        const int right = corner & 1, low = corner & 2;
-        canvas_fill(canvas,
-                    (Rect){x + (right ? side - arm : 0), y + (low ? side - thin : 0), arm, thin},
-                    OSD_BRIGHT, 255);
-        canvas_fill(canvas,
-                    (Rect){x + (right ? side - thin : 0), y + (low ? side - arm : 0), thin, arm},
-                    OSD_BRIGHT, 255);
-    }
+    text_add_shape(text, place.x - all.x + (place.width - size) / 2, (place.height - size) / 2,
+                   size, OSD_BRIGHT, shape);
 }
 
 /* A line filled up to `end` with a knob there. */
@@ -151,7 +119,7 @@ Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *p, int size, Text *t
     const Overlay overlay = osd_box(p->all, (int)(0.45 * size), ALPHA);
     if (!overlay.canvas.pixels)
         return overlay;
-    draw_button(&overlay.canvas, p->button, bar->paused, size);
+    draw_icon(text, p->all, p->button, size, bar->paused ? play_shape : pause_shape);
     if (p->track.width > 0) {
         draw_line(&overlay.canvas, p->all, p->track, at(bar, p->track, bar->position), size,
                   OSD_ACCENT);
@@ -162,8 +130,9 @@ Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *p, int size, Text *t
         draw_line(&overlay.canvas, p->all, p->volume, end, size, bar->muted ? OSD_DIM : OSD_BRIGHT);
     }
     if (p->settings.width > 0) {
-        draw_settings(&overlay.canvas, p->all, p->settings, size);
-        draw_fullscreen(&overlay.canvas, p->all, p->fullscreen, size);
+        const Rect fullscreen = {p->fullscreen.x, p->all.y, p->settings.width, p->all.height};
+        draw_icon(text, p->all, p->settings, size, settings_shape);
+        draw_icon(text, p->all, fullscreen, size, fullscreen_shape);
     }
     write_times(bar, p, size, text);
     text_draw(text, &overlay.canvas);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "media/printable.h"
+
 /* Text size for measuring widths. */
 #define MEASURE_SIZE 32
 
@@ -24,8 +26,8 @@ void osd_page_set(OsdPage *page, const OsdRow *rows, int count)
 {
     page->count = min_int(count, OSD_MAX_ROWS);
     for (int i = 0; i < page->count; i++) {
-        snprintf(page->cells[i][0], OSD_CELL, "%s", rows[i].name ? rows[i].name : "");
-        snprintf(page->cells[i][1], OSD_CELL, "%s", rows[i].value ? rows[i].value : "");
+        printable(page->cells[i][0], OSD_CELL, rows[i].name ? rows[i].name : "");
+        printable(page->cells[i][1], OSD_CELL, rows[i].value ? rows[i].value : "");
     }
 }
 
