@@ -14,7 +14,7 @@
 #define FONT "DejaVu Sans"
 #define FAMILY "sans-serif" /* fallback */
 
-/* A backslash with a word joiner behind it starts no tag. */
+/* A word joiner after a backslash keeps it from starting a tag. */
 #define LITERAL_BACKSLASH "\\\xE2\x81\xA0"
 #define MAX_ESCAPED 4 /* its bytes */
 

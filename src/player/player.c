@@ -7,7 +7,7 @@
 
 #include "player/actions.h"
 #include "player/controls.h"
-#include "player/library_log.h"
+#include "player/library.h"
 #include "player/playlist.h"
 #include "player/start_window.h"
 #include "player/status.h"

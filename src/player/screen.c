@@ -1,9 +1,7 @@
 #include "player/screen.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,14 +36,6 @@
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
 
-/* Loads fonts on a thread because searching for them is slow. */
-typedef struct TextLoader {
-    pthread_t thread;
-    bool running;
-    atomic_bool done;
-    Text *text; /* valid when done; NULL if no font was found */
-} TextLoader;
-
 struct Screen {
     ScreenOptions options;
     ScreenState state;
@@ -53,8 +43,7 @@ struct Screen {
     View *view;
     ViewCuda *cuda; /* NULL: frames go through host memory */
     Screenshot *screenshot;
-    TextLoader loader;
-    Text *text; /* NULL: not loaded yet, or no font */
+    Text *text; /* NULL: no font */
     Osd *osd;
     PanelCache *panel;
     Scopes *scopes;        /* NULL: no scope was shown yet */
@@ -283,7 +272,7 @@ void screen_own_size(const Screen *s, int *width, int *height)
 }
 
 /* Fits the picture, at most in its own size, with the panel onto the desktop, or into the
- * --geometry size, which may be larger than the picture. */
+ * remembered size, which may be larger than the picture. */
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;
@@ -365,35 +354,9 @@ void screen_set_title(Screen *s, const char *title)
     window_set_title(s->window, title);
 }
 
-static void *load_text(void *arg)
-{
-    Screen *s = arg;
-    if (text_open(&s->loader.text) < 0)
-        s->loader.text = NULL;
-    atomic_store(&s->loader.done, 1);
-    s->options.wake(s->options.opaque);
-    return NULL;
-}
-
-static void finish_text(Screen *s)
-{
-    if (!s->loader.running)
-        return;
-    pthread_join(s->loader.thread, NULL);
-    s->loader.running = 0;
-    s->text = s->loader.text;
-    osd_set_text(s->osd, s->text);
-    osd_show(s->osd, OSD_BEFORE, clock_now() + OSD_LABELS_US);
-    s->dirty = 1;
-    if (!s->text)
-        s->options.player->host.detail("no font found: the window shows no text");
-}
-
 void screen_follow(Screen *s)
 {
     char text[PATH_MAX + 64];
-    if (atomic_load(&s->loader.done))
-        finish_text(s);
     const int result = screenshot_result(s->screenshot, text, sizeof(text));
     if (result)
         screen_say(s, "%s", text);
@@ -413,33 +376,24 @@ static void wanted_size(const Source *source, int *width, int *height)
 
 static int open_window(Screen *s, const Source *source, MediaError *error)
 {
-    WindowOptions options = {
-        .title = "lumeq",
-        .fullscreen = s->options.player->fullscreen,
-        .lost = s->options.player->host.lost,
-        .opaque = s->options.player->host.opaque,
-    };
-    wanted_size(source, &options.width, &options.height);
-    const int width = options.width, height = options.height;
-    if (s->state.look.histogram == PANEL_BESIDE)
-        panel_add_room(&options.width, &options.height);
-    if (window_open(&s->window, &options, error) < 0 || view_open(&s->view, error) < 0) {
+    const PlayerOptions *o = s->options.player;
+    int width, height;
+    wanted_size(source, &width, &height);
+    if (window_open(&s->window, error) < 0 || view_open(&s->view, error) < 0) {
         media_add(error, "; %s or --null works without a window",
                   source && source->camera ? "-o with --frames" : "-o");
         return error->fault = MEDIA_USAGE;
     }
+    window_set_lost(s->window, o->host.lost, o->host.opaque);
     snprintf(s->state.renderer, sizeof(s->state.renderer), "%s", view_renderer(s->view));
     view_set_mirror(s->view, s->state.look.mirrored);
     fit_window(s, width, height);
-    s->hidden_until = clock_now() + HIDDEN_US;
+    if (o->fullscreen && window_set_fullscreen(s->window, true, error) < 0)
+        return error->fault = MEDIA_USAGE;
+    s->hidden_until = clock_now() + (source ? HIDDEN_US : 0);
     window_keep_awake(s->window, source != NULL);
+    s->dirty = true;
     return 0;
-}
-
-void screen_show(Screen *s)
-{
-    s->hidden_until = clock_now();
-    s->loader.running = pthread_create(&s->loader.thread, NULL, load_text, s) == 0;
 }
 
 static void open_cuda(Screen *s)
@@ -460,6 +414,10 @@ static int open_all(Screen *s, const Source *source, MediaError *error)
     s->screenshot = screenshot_create(s->options.wake, s->options.opaque);
     if (!s->screenshot || osd_open(&s->osd) < 0 || panel_cache_create(&s->panel) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
+    if (text_open(&s->text) < 0)
+        s->options.player->host.detail("no font found: the window shows no text");
+    osd_set_text(s->osd, s->text);
+    osd_show(s->osd, OSD_BEFORE, clock_now() + OSD_LABELS_US);
     const int ret = open_window(s, source, error);
     if (ret >= 0)
         open_cuda(s);
@@ -486,7 +444,6 @@ static void set_options(Screen *s, const ScreenOptions *options, int fullscreen)
 int screen_adopt(Screen *s, const ScreenOptions *options, const Source *source, MediaError *error)
 {
     int width, height;
-    finish_text(s); /* its thread wakes the old owner */
     screenshot_free(&s->screenshot);
     s->screenshot = screenshot_create(options->wake, options->opaque);
     if (!s->screenshot)
@@ -525,8 +482,6 @@ void screen_close(Screen **screen)
     Screen *s = *screen;
     if (!s)
         return;
-    if (s->loader.running)
-        finish_text(s);
     screenshot_free(&s->screenshot);
     osd_close(&s->osd);
     text_close(&s->text);
@@ -834,12 +789,8 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     }
     if (!s->dirty)
         return 0;
-    const int ret = draw(s, error);
-    if (ret >= 0 && content->fresh && !s->loader.running && !s->text &&
-        !atomic_load(&s->loader.done)) /* once the first frame is visible */
-        s->loader.running = pthread_create(&s->loader.thread, NULL, load_text, s) == 0;
     *wait = 0;
-    return ret;
+    return draw(s, error);
 }
 
 void screen_take_screenshot(Screen *s, const char *path, int64_t position)

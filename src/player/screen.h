@@ -44,8 +44,8 @@ typedef struct ScreenOptions {
     void *opaque;
 } ScreenOptions;
 
-/* Opens the window in the source's shape; NULL: in the usual one. Returns 0, MEDIA_USAGE (no
- * display) or MEDIA_INPUT; *screen is then NULL. */
+/* Opens the window in the source's shape; NULL: at once, in the usual one. Returns 0, MEDIA_USAGE
+ * (no display) or MEDIA_INPUT; *screen is then NULL. */
 int screen_open(Screen **screen, const ScreenOptions *options, const Source *source,
                 MediaError *error);
 
@@ -53,9 +53,6 @@ int screen_open(Screen **screen, const ScreenOptions *options, const Source *sou
  * 0 or MEDIA_INPUT; the window is open in either case. */
 int screen_adopt(Screen *screen, const ScreenOptions *options, const Source *source,
                  MediaError *error);
-
-/* Shows a new window before any picture, with text. */
-void screen_show(Screen *screen);
 
 /* Always current; valid until screen_close(). */
 const ScreenState *screen_state(const Screen *screen);

@@ -10,7 +10,7 @@
 #include "player/clock.h"
 #include "player/controls.h"
 #include "player/file_dialog.h"
-#include "player/library_log.h"
+#include "player/library.h"
 
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
@@ -54,7 +54,6 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     }
     w->wake_event = SDL_RegisterEvents(1);
     SDL_StartTextInput();
-    screen_show(w->screen);
     return 0;
 }
 

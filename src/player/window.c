@@ -7,9 +7,10 @@
 
 #include <SDL.h>
 
+#include "player/library.h"
 #include "player/view/gl.h"
 
-/* Default size. */
+/* Size until window_resize(). */
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
 
@@ -28,8 +29,7 @@ struct Window {
     SDL_GLContext context;
     int video_started;
     int awake;
-    SDL_Rect before; /* its place before fullscreen */
-    void *xlib;
+    SDL_Rect before;     /* its place before fullscreen */
     SDL_threadID thread; /* that opened the window */
     void (*lost)(void *opaque);
     void *opaque;
@@ -61,14 +61,11 @@ static bool has_driver(const char *name)
     return driver && strcmp(driver, name) == 0;
 }
 
-/* Returns nonzero on success. SDL loads the same library. */
-static int set_x11_handler(Window *w, XlibHandler handler)
+/* Returns nonzero on success. */
+static int set_x11_handler(XlibHandler handler)
 {
     XlibSetHandler set;
-    if (!w->xlib)
-        w->xlib = SDL_LoadObject("libX11.so.6");
-    void *function = w->xlib ? SDL_LoadFunction(w->xlib, "XSetIOErrorHandler") : NULL;
-    memcpy(&set, &function, sizeof(set));
+    library_find("libX11.so.6", "XSetIOErrorHandler", &set);
     if (set)
         (void)set(handler);
     return set != NULL;
@@ -95,67 +92,29 @@ static int pass_over_messages(void *display, XlibError *error)
     return error->request == X_SEND_EVENT ? 0 : usual_handler(display, error);
 }
 
-/* Call it before SDL starts, which keeps the handler that it finds. Xlib stays loaded. */
+/* Call it before SDL starts, which keeps the handler that it finds. */
 static void expect_late_messages(void)
 {
-    XlibSetErrorHandler set;
-    void *library = usual_handler ? NULL : SDL_LoadObject("libX11.so.6");
-    void *function = library ? SDL_LoadFunction(library, "XSetErrorHandler") : NULL;
-    memcpy(&set, &function, sizeof(set));
+    XlibSetErrorHandler set = NULL;
+    if (!usual_handler)
+        library_find("libX11.so.6", "XSetErrorHandler", &set);
     if (set)
         usual_handler = set(pass_over_messages);
 }
 
-/* If the Wayland compositor is gone, SDL sends a quit event that no user caused. */
 void window_set_lost(Window *w, void (*lost)(void *opaque), void *opaque)
 {
     w->lost = lost;
     w->opaque = opaque;
+    if (has_driver("x11") && set_x11_handler(lose_x11))
+        on_x11 = w;
 }
 
+/* If the Wayland compositor is gone, SDL sends a quit event that no user caused. */
 void window_quit(const Window *window, int by_itself)
 {
     if (by_itself && window->lost && has_driver("wayland"))
         window->lost(window->opaque);
-}
-
-/* The maximum size of a new window; unlimited if the display's usable area is unknown. */
-static void find_most(int display, int *width, int *height)
-{
-    SDL_Rect usable;
-    if (SDL_GetDisplayUsableBounds(display, &usable) < 0 || usable.w <= 0 || usable.h <= 0)
-        usable = (SDL_Rect){0, 0, SDL_MAX_SINT16, SDL_MAX_SINT16};
-    *width = (int)(usable.w * DESKTOP_SHARE);
-    *height = (int)(usable.h * DESKTOP_SHARE);
-}
-
-static void fit_desktop(int display, int *width, int *height)
-{
-    int most_width, most_height;
-    find_most(display, &most_width, &most_height);
-    const double share = SDL_min((double)most_width / *width, (double)most_height / *height);
-    if (share < 1) {
-        *width = (int)(*width * share);
-        *height = (int)(*height * share);
-    }
-    *width = SDL_max(*width, MIN_WIDTH);
-    *height = SDL_max(*height, MIN_HEIGHT);
-}
-
-static void set_attributes(int any_version)
-{
-    SDL_GL_ResetAttributes();
-    if (!any_version) {
-        SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3);
-        SDL_GL_SetAttribute(SDL_GL_CONTEXT_MINOR_VERSION, 3);
-        SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE);
-        SDL_GL_SetAttribute(SDL_GL_CONTEXT_FLAGS, SDL_GL_CONTEXT_FORWARD_COMPATIBLE_FLAG);
-    }
-    SDL_GL_SetAttribute(SDL_GL_RED_SIZE, 8);
-    SDL_GL_SetAttribute(SDL_GL_GREEN_SIZE, 8);
-    SDL_GL_SetAttribute(SDL_GL_BLUE_SIZE, 8);
-    SDL_GL_SetAttribute(SDL_GL_DEPTH_SIZE, 0);
-    SDL_GL_SetAttribute(SDL_GL_DOUBLEBUFFER, 1);
 }
 
 static int display_of(const Window *window)
@@ -163,49 +122,31 @@ static int display_of(const Window *window)
     return SDL_max(SDL_GetWindowDisplayIndex(window->window), 0);
 }
 
-static int create(Window *w, const WindowOptions *options, int width, int height)
+static int create(Window *w, MediaError *error)
 {
     const Uint32 flags =
         SDL_WINDOW_OPENGL | SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
-    w->window = SDL_CreateWindow(options->title ? options->title : "", SDL_WINDOWPOS_UNDEFINED,
-                                 SDL_WINDOWPOS_UNDEFINED, width, height, flags);
+    SDL_GL_ResetAttributes();
+    SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3);
+    SDL_GL_SetAttribute(SDL_GL_CONTEXT_MINOR_VERSION, 3);
+    SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE);
+    SDL_GL_SetAttribute(SDL_GL_CONTEXT_FLAGS, SDL_GL_CONTEXT_FORWARD_COMPATIBLE_FLAG);
+    SDL_GL_SetAttribute(SDL_GL_RED_SIZE, 8);
+    SDL_GL_SetAttribute(SDL_GL_GREEN_SIZE, 8);
+    SDL_GL_SetAttribute(SDL_GL_BLUE_SIZE, 8);
+    SDL_GL_SetAttribute(SDL_GL_DEPTH_SIZE, 0);
+    SDL_GL_SetAttribute(SDL_GL_DOUBLEBUFFER, 1);
+    w->window = SDL_CreateWindow("lumeq", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
+                                 USUAL_WIDTH, USUAL_HEIGHT, flags);
     if (w->window)
         w->context = SDL_GL_CreateContext(w->window);
-    return w->context ? 0 : -1;
+    return w->context ? 0
+                      : media_fail(error, MEDIA_INPUT,
+                                   "the window needs OpenGL 3.3, which this display lacks: %s",
+                                   SDL_GetError());
 }
 
-static void destroy(Window *w)
-{
-    if (w->context)
-        SDL_GL_DeleteContext(w->context);
-    if (w->window)
-        SDL_DestroyWindow(w->window);
-    w->context = NULL;
-    w->window = NULL;
-}
-
-/* Explains which OpenGL the driver offers if it is not 3.3. */
-static int fail_version(Window *w, const WindowOptions *options, MediaError *error)
-{
-    char said[256];
-    SDL_strlcpy(said, SDL_GetError(), sizeof(said));
-    destroy(w);
-    set_attributes(1);
-    if (create(w, options, MIN_WIDTH, MIN_HEIGHT) < 0)
-        return media_fail(error, MEDIA_INPUT,
-                          "the window needs OpenGL 3.3, and this display has no OpenGL (%s)", said);
-    const GLubyte *(APIENTRY * get_string)(GLenum);
-    void *function = SDL_GL_GetProcAddress("glGetString");
-    memcpy(&get_string, &function, sizeof(function));
-    const GLubyte *version = get_string ? get_string(GL_VERSION) : NULL;
-    const GLubyte *renderer = get_string ? get_string(GL_RENDERER) : NULL;
-    return media_fail(error, MEDIA_INPUT,
-                      "the window needs OpenGL 3.3, and this display has %s, by %s (%s)",
-                      version ? (const char *)version : "an unknown version",
-                      renderer ? (const char *)renderer : "an unknown driver", said);
-}
-
-static int open_all(Window *w, const WindowOptions *options, MediaError *error)
+static int open_all(Window *w, MediaError *error)
 {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
@@ -221,22 +162,9 @@ static int open_all(Window *w, const WindowOptions *options, MediaError *error)
     if (is_hidden && !SDL_getenv("SDL_VIDEODRIVER"))
         return media_fail(error, MEDIA_INPUT, "no display to open a window on");
 
-    int width = options->width > 0 ? options->width : USUAL_WIDTH;
-    int height = options->height > 0 ? options->height : USUAL_HEIGHT;
-    fit_desktop(0, &width, &height);
-    set_attributes(0);
-    if (create(w, options, width, height) < 0)
-        return fail_version(w, options, error);
-    w->lost = options->lost;
-    w->opaque = options->opaque;
-    w->thread = SDL_ThreadID();
-    if (options->fullscreen && window_set_fullscreen(w, true, error) < 0)
+    if (create(w, error) < 0)
         return -1;
-    if (w->lost && has_driver("x11")) {
-        on_x11 = w;
-        if (!set_x11_handler(w, lose_x11))
-            on_x11 = NULL;
-    }
+    w->thread = SDL_ThreadID();
     SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
     /* adaptive vsync: late frames tear instead of waiting for another refresh */
     if (SDL_GL_SetSwapInterval(-1) < 0)
@@ -244,13 +172,13 @@ static int open_all(Window *w, const WindowOptions *options, MediaError *error)
     return 0;
 }
 
-int window_open(Window **window, const WindowOptions *options, MediaError *error)
+int window_open(Window **window, MediaError *error)
 {
     *window = NULL;
     Window *w = calloc(1, sizeof(*w));
     if (!w)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    if (open_all(w, options, error) < 0) {
+    if (open_all(w, error) < 0) {
         window_close(&w);
         return -1;
     }
@@ -265,7 +193,12 @@ void window_show(Window *window)
 
 void window_most(const Window *window, int *width, int *height)
 {
-    find_most(display_of(window), width, height);
+    SDL_Rect usable;
+    if (SDL_GetDisplayUsableBounds(display_of(window), &usable) < 0 || usable.w <= 0 ||
+        usable.h <= 0)
+        usable = (SDL_Rect){0, 0, SDL_MAX_SINT16, SDL_MAX_SINT16};
+    *width = (int)(usable.w * DESKTOP_SHARE);
+    *height = (int)(usable.h * DESKTOP_SHARE);
 }
 
 void window_resize(Window *window, int width, int height)
@@ -273,7 +206,8 @@ void window_resize(Window *window, int width, int height)
     int before, before_height;
     if (window_is_fullscreen(window))
         return;
-    fit_desktop(display_of(window), &width, &height);
+    width = SDL_max(width, MIN_WIDTH);
+    height = SDL_max(height, MIN_HEIGHT);
     SDL_GetWindowSize(window->window, &before, &before_height);
     if (width == before && height == before_height)
         return;
@@ -372,12 +306,13 @@ void window_close(Window **window)
         window_keep_awake(w, 0);
         SDL_ShowCursor(SDL_ENABLE);
     }
-    destroy(w);
+    if (w->context)
+        SDL_GL_DeleteContext(w->context);
+    if (w->window)
+        SDL_DestroyWindow(w->window);
     if (on_x11 == w)
-        (void)set_x11_handler(w, NULL);
+        (void)set_x11_handler(NULL);
     on_x11 = NULL;
-    if (w->xlib)
-        SDL_UnloadObject(w->xlib);
     if (w->video_started)
         SDL_QuitSubSystem(SDL_INIT_VIDEO);
     free(w);
@@ -393,12 +328,11 @@ static void take(char *to, size_t size, const void *text)
 
 void desktop_check_display(DesktopDisplay *display)
 {
-    const WindowOptions options = {.title = "lumeq"};
     MediaError error = {0};
     Window *window;
     Gl gl;
     *display = (DesktopDisplay){.state = DESKTOP_FINE};
-    if (window_open(&window, &options, &error) < 0) {
+    if (window_open(&window, &error) < 0) {
         display->state = strstr(error.text, "OpenGL") ? DESKTOP_NO_OPENGL : DESKTOP_NO_DISPLAY;
     } else {
         take(display->driver, sizeof(display->driver), SDL_GetCurrentVideoDriver());

@@ -11,33 +11,22 @@
  * context is current there. */
 typedef struct Window Window;
 
-typedef struct WindowOptions {
-    const char *title;
-    int width, height; /* wanted content size; 0: default */
-    int fullscreen;    /* nonzero: starts fullscreen */
-
-    /* Called when the display is lost, from inside any function but window_open() or while events
-     * are read. Must end the program without calling SDL or OpenGL. */
-    void (*lost)(void *opaque);
-    void *opaque;
-} WindowOptions;
-
 /* Opens a hidden, resizable window and starts SDL's video subsystem without its signal handlers.
- * The size shrinks in proportion to at most 90 % of the usable desktop. Swaps wait for vsync if the
- * driver can. Returns a negative value with an error if there is no display, or OpenGL is older
- * than 3.3. */
-int window_open(Window **window, const WindowOptions *options, MediaError *error);
+ * Swaps wait for vsync if the driver can. Returns a negative value with an error if there is no
+ * display, or OpenGL is older than 3.3. */
+int window_open(Window **window, MediaError *error);
 
-/* Replaces WindowOptions.lost and its argument. */
+/* `lost` is called when the display is lost, from inside any function or while events are read. It
+ * must end the program without calling SDL or OpenGL. */
 void window_set_lost(Window *window, void (*lost)(void *opaque), void *opaque);
 
 void window_show(Window *window);
 
 /* Call it on SDL_QUIT. `by_itself`: no SDL_WINDOWEVENT_CLOSE came before. If the display is lost,
- * it calls options.lost. */
+ * it calls window_set_lost()'s function. */
 void window_quit(const Window *window, int by_itself);
 
-/* The maximum size of a new window. */
+/* The maximum size of a new window: 90 % of the usable desktop; unlimited if that is unknown. */
 void window_most(const Window *window, int *width, int *height);
 
 /* Resizes and centres a new window that the user has not touched yet. No effect in fullscreen. */

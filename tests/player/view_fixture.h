@@ -29,14 +29,14 @@ static inline MediaError *fresh_error(void)
 /* Opens a view for one test. Returns 0 and skips the test without OpenGL. */
 static inline int open_view(void)
 {
-    const WindowOptions options = {.title = "test", .width = 640, .height = 360};
     if (!fixture_window) {
         SDL_setenv("SDL_VIDEODRIVER", "offscreen", 0);
-        if (window_open(&fixture_window, &options, fresh_error()) < 0) {
+        if (window_open(&fixture_window, fresh_error()) < 0) {
             check_skip("%s", fixture_error.text);
             return 0;
         }
         keep_libraries();
+        window_resize(fixture_window, 640, 360);
     }
     if (view_open(&view, fresh_error()) < 0)
         return CHECK(0, "%s", fixture_error.text);

@@ -6,7 +6,7 @@
 #include <SDL.h>
 
 #include "player/clock.h"
-#include "player/library_log.h"
+#include "player/library.h"
 
 #define BLOCK_SAMPLES 1024 /* 21 ms */
 #define MAX_SILENCE_US 2000000

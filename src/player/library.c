@@ -1,6 +1,4 @@
-/* lumeq does not link to these libraries; SDL may load them later. So they are loaded here first,
- * if installed, and stay loaded, because unloading would drop the setting. */
-#include "player/library_log.h"
+#include "player/library.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -20,8 +18,7 @@ static void ignore_wayland(const char *format, va_list args)
     (void)format, (void)args;
 }
 
-/* Looks up a library function; sets the pointer to NULL if it is missing. */
-static void find(const char *library, const char *name, void *function)
+void library_find(const char *library, const char *name, void *function)
 {
     void *object = SDL_LoadObject(library);
     void *found = object ? SDL_LoadFunction(object, name) : NULL;
@@ -32,8 +29,8 @@ void library_log_silence(void)
 {
     int (*set_alsa)(void (*)(const char *, int, const char *, int, const char *, ...));
     void (*set_wayland)(void (*)(const char *, va_list));
-    find("libasound.so.2", "snd_lib_error_set_handler", &set_alsa);
-    find("libwayland-client.so.0", "wl_log_set_handler_client", &set_wayland);
+    library_find("libasound.so.2", "snd_lib_error_set_handler", &set_alsa);
+    library_find("libwayland-client.so.0", "wl_log_set_handler_client", &set_wayland);
     if (set_alsa)
         set_alsa(ignore_alsa);
     if (set_wayland)
