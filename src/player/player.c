@@ -11,6 +11,7 @@
 #include "player/playlist.h"
 #include "player/start_window.h"
 #include "player/status.h"
+#include "player/window.h"
 
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
@@ -32,27 +33,23 @@ static ControlsTarget target(const void *opaque, int x, int y)
 
 static int open_all(Player *p, Source *source, const char *path, MediaError *error)
 {
-    const ScreenOptions screen = {&p->options, controls_help, player_wake, p};
     EqualizeStageOptions stage = p->options.stage;
-    stage.wake = player_wake;
-    stage.wake_opaque = p;
+    stage.wake = window_wake;
     p->pointed = -1;
-    p->subtitles = subtitle_thread_create(player_wake, p);
+    p->subtitles = subtitle_thread_create(window_wake, NULL);
     if (!p->subtitles)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (p->options.start) {
         p->screen = *start_window_screen(p->options.start);
         *start_window_screen(p->options.start) = NULL;
     }
-    int ret = p->screen ? screen_adopt(p->screen, &screen, source, error)
-                        : screen_open(&p->screen, &screen, source, error);
-    if (ret < 0)
-        return ret;
-    p->wake_event = SDL_RegisterEvents(1);
-    SDL_StartTextInput();
+    if (p->screen)
+        screen_adopt(p->screen, &p->options, source);
+    else if (screen_open(&p->screen, &p->options, source, error) < 0)
+        return error->fault;
     p->seen = screen_state(p->screen);
     p->controls = (Controls){.target = target, .opaque = p};
-    ret = equalize_stage_open(&p->stage, &stage, error);
+    int ret = equalize_stage_open(&p->stage, &stage, error);
     if (ret < 0)
         return ret;
     equalize_stage_allow_device(p->stage, screen_takes_device(p->screen));

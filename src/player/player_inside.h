@@ -28,7 +28,6 @@ struct Player {
     PlayerOptions options;  /* as the user changes them */
     const PlayerHost *host; /* of the options */
     char path[PATH_MAX];
-    uint32_t wake_event;
 
     Screen *screen;
     EqualizeStage *stage;

@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <SDL.h>
-
 #include "player/status.h"
+#include "player/window.h"
 
 /* Decoded GPU frames held at once: waiting, being equalized, their predecessors, and the current
  * one. */
@@ -14,17 +13,11 @@
 /* How long to wait for the first frame of a dropped file before switching to it anyway. */
 #define FIRST_FRAME_US 3000000
 
-void player_wake(void *opaque)
-{
-    SDL_Event event = {.type = ((const Player *)opaque)->wake_event};
-    (void)SDL_PushEvent(&event);
-}
-
 /* Called by the decoding threads. */
 static void wake_for_decoded(void *opaque)
 {
     equalize_stage_wake(((const Player *)opaque)->stage);
-    player_wake(opaque);
+    window_wake(NULL);
 }
 
 /* Track numbers apply to the first file only, "none" to all files. */

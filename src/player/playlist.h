@@ -4,9 +4,6 @@
 
 #include "player/player_inside.h"
 
-/* Ends a turn's wait. Thread-safe. `player` is a Player. */
-void player_wake(void *player);
-
 /* Opens the source and waits until it can play. On failure the caller keeps the source. */
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error);
 

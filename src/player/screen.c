@@ -11,6 +11,7 @@
 #include "panel/panel.h"
 #include "panel/panel_place.h"
 #include "player/clock.h"
+#include "player/controls.h"
 #include "player/screenshot.h"
 #include "player/view/view_cuda.h"
 #include "player/window.h"
@@ -37,7 +38,7 @@
 #define USUAL_HEIGHT 720
 
 struct Screen {
-    ScreenOptions options;
+    const PlayerOptions *options;
     ScreenState state;
     Window *window;
     View *view;
@@ -103,7 +104,7 @@ static Rect pictures_in(const Screen *s, Rect area)
 
 static PanelText panel_text(const Screen *s)
 {
-    return (PanelText){.scale = s->options.player->osd_scale, .density = window_density(s->window)};
+    return (PanelText){.scale = s->options->osd_scale, .density = window_density(s->window)};
 }
 
 static PanelPlace place_panel(const Screen *s)
@@ -153,7 +154,7 @@ static OsdPlace osd_place(const Screen *s)
         .picture = panel.picture,
         .bar = panel.picture, /* at the bottom of the picture, also over a panel there */
         .density = window_density(s->window),
-        .scale = s->options.player->osd_scale,
+        .scale = s->options->osd_scale,
     };
     window_size(s->window, &place.width, &place.height);
     return place;
@@ -163,7 +164,7 @@ void screen_toggle_help(Screen *s)
 {
     OsdRow rows[OSD_MAX_ROWS];
     s->state.look.help = !s->state.look.help;
-    const int count = s->state.look.help ? s->options.help(rows, OSD_MAX_ROWS) : 0;
+    const int count = s->state.look.help ? controls_help(rows, OSD_MAX_ROWS) : 0;
     osd_set_rows(s->osd, OSD_HELP, rows, count);
 }
 
@@ -276,7 +277,7 @@ void screen_own_size(const Screen *s, int *width, int *height)
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;
-    const int asked = s->options.player->width, asked_height = s->options.player->height;
+    const int asked = s->options->width, asked_height = s->options->height;
     double share = 1;
     window_most(s->window, &most_width, &most_height);
     if (asked > 0 && asked_height > 0) {
@@ -376,7 +377,7 @@ static void wanted_size(const Source *source, int *width, int *height)
 
 static int open_window(Screen *s, const Source *source, MediaError *error)
 {
-    const PlayerOptions *o = s->options.player;
+    const PlayerOptions *o = s->options;
     int width, height;
     wanted_size(source, &width, &height);
     if (window_open(&s->window, error) < 0 || view_open(&s->view, error) < 0) {
@@ -400,22 +401,22 @@ static void open_cuda(Screen *s)
 {
     char line[320] = "equalized luma stays on the GPU";
     MediaError why = {0};
-    if (s->options.player->device < 0)
+    if (s->options->device < 0)
         return;
-    if (view_cuda_open(&s->cuda, s->options.player->device, &why) >= 0)
+    if (view_cuda_open(&s->cuda, s->options->device, &why) >= 0)
         view_set_uploader(s->view, view_cuda_uploader(s->cuda));
     else
         snprintf(line, sizeof(line), "frames are shown through host memory: %.256s", why.text);
-    s->options.player->host.detail(line);
+    s->options->host.detail(line);
 }
 
 static int open_all(Screen *s, const Source *source, MediaError *error)
 {
-    s->screenshot = screenshot_create(s->options.wake, s->options.opaque);
+    s->screenshot = screenshot_create();
     if (!s->screenshot || osd_open(&s->osd) < 0 || panel_cache_create(&s->panel) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (text_open(&s->text) < 0)
-        s->options.player->host.detail("no font found: the window shows no text");
+        s->options->host.detail("no font found: the window shows no text");
     osd_set_text(s->osd, s->text);
     osd_show(s->osd, OSD_BEFORE, clock_now() + OSD_LABELS_US);
     const int ret = open_window(s, source, error);
@@ -424,10 +425,10 @@ static int open_all(Screen *s, const Source *source, MediaError *error)
     return ret;
 }
 
-static void set_options(Screen *s, const ScreenOptions *options, int fullscreen)
+static void set_options(Screen *s, const PlayerOptions *options, int fullscreen)
 {
-    const PlayerOptions *o = options->player;
-    s->options = *options;
+    const PlayerOptions *o = options;
+    s->options = options;
     s->state.look = (Look){
         .compare = o->compare,
         .histogram = fullscreen ? o->fullscreen_histogram : o->histogram,
@@ -441,17 +442,13 @@ static void set_options(Screen *s, const ScreenOptions *options, int fullscreen)
     s->statistics_at = INT64_MAX;
 }
 
-int screen_adopt(Screen *s, const ScreenOptions *options, const Source *source, MediaError *error)
+void screen_adopt(Screen *s, const PlayerOptions *options, const Source *source)
 {
     int width, height;
-    screenshot_free(&s->screenshot);
-    s->screenshot = screenshot_create(options->wake, options->opaque);
-    if (!s->screenshot)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
     const int keeps_size = is_resized(s) || window_is_fullscreen(s->window);
     set_options(s, options, window_is_fullscreen(s->window));
     osd_set_rows(s->osd, OSD_HELP, NULL, 0);
-    window_set_lost(s->window, options->player->host.lost, options->player->host.opaque);
+    window_set_lost(s->window, options->host.lost, options->host.opaque);
     view_set_mirror(s->view, s->state.look.mirrored);
     wanted_size(source, &width, &height);
     if (!keeps_size)
@@ -459,17 +456,16 @@ int screen_adopt(Screen *s, const ScreenOptions *options, const Source *source, 
     window_keep_awake(s->window, 1);
     open_cuda(s);
     s->dirty = 1;
-    return 0;
 }
 
-int screen_open(Screen **screen, const ScreenOptions *options, const Source *source,
+int screen_open(Screen **screen, const PlayerOptions *options, const Source *source,
                 MediaError *error)
 {
     Screen *s = calloc(1, sizeof(*s));
     *screen = s;
     if (!s)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    set_options(s, options, options->player->fullscreen);
+    set_options(s, options, options->fullscreen);
     s->cursor_shown = 1; /* until the first turn */
     const int ret = open_all(s, source, error);
     if (ret < 0)
@@ -507,7 +503,7 @@ static int upload_input(Screen *s, const Frame *f, MediaError *error)
     AVFrame *host;
     if (!frame || !gpu_frame_is(frame))
         return view_set_frame(s->view, VIEW_INPUT, frame, error);
-    int ret = frame_memory_download(s->options.player->stage.memory, &host, frame);
+    int ret = frame_memory_download(s->options->stage.memory, &host, frame);
     if (ret == AVERROR(ENOMEM))
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret < 0) {
@@ -523,7 +519,7 @@ static int upload_input(Screen *s, const Frame *f, MediaError *error)
 static bool check_device(Screen *s)
 {
     if (s->cuda && view_cuda_failure(s->cuda)) {
-        s->options.player->host.detail(view_cuda_failure(s->cuda));
+        s->options->host.detail(view_cuda_failure(s->cuda));
         view_set_uploader(s->view, NULL);
         view_cuda_close(&s->cuda);
     }
@@ -636,7 +632,7 @@ static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double
     const int there = overlay->canvas.width > 0;
     if (view_set_layer(s->view, layer, there ? &overlay->canvas : NULL, overlay->x, overlay->y,
                        opacity, &error) < 0)
-        s->options.player->host.detail(error.text);
+        s->options->host.detail(error.text);
     s->dirty = 1;
 }
 
@@ -806,7 +802,7 @@ void screen_take_screenshot(Screen *s, const char *path, int64_t position)
     } else if (view_render_picture(s->view, VIEW_OUTPUT, &canvas, &error) < 0) {
         free(canvas.pixels);
         screen_say(s, "No screenshot: %s", error.text);
-    } else if (screenshot_start(s->screenshot, s->options.player->screenshot_dir, path, position,
+    } else if (screenshot_start(s->screenshot, s->options->screenshot_dir, path, position,
                                 canvas.pixels, width, height) < 0) {
         screen_say(s, "No screenshot: cannot start a thread");
     }

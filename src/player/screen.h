@@ -37,22 +37,13 @@ typedef struct ScreenState {
     double upload_us, layers_us, draw_us; /* of the last frame: upload, panel and text, drawing */
 } ScreenState;
 
-typedef struct ScreenOptions {
-    const PlayerOptions *player;         /* must outlive the screen */
-    int (*help)(OsdRow *rows, int room); /* controls_help() */
-    void (*wake)(void *opaque);          /* screen_follow() has work; called from any thread */
-    void *opaque;
-} ScreenOptions;
-
-/* Opens the window in the source's shape; NULL: at once, in the usual one. Returns 0, MEDIA_USAGE
- * (no display) or MEDIA_INPUT; *screen is then NULL. */
-int screen_open(Screen **screen, const ScreenOptions *options, const Source *source,
+/* Opens the window in the source's shape; NULL: at once, in the usual one. The options must outlive
+ * the screen. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT; *screen is then NULL. */
+int screen_open(Screen **screen, const PlayerOptions *options, const Source *source,
                 MediaError *error);
 
-/* Gives an open window to a new owner, with the source's shape unless the user resized it. Returns
- * 0 or MEDIA_INPUT; the window is open in either case. */
-int screen_adopt(Screen *screen, const ScreenOptions *options, const Source *source,
-                 MediaError *error);
+/* Gives an open window to a new owner, with the source's shape unless the user resized it. */
+void screen_adopt(Screen *screen, const PlayerOptions *options, const Source *source);
 
 /* Always current; valid until screen_close(). */
 const ScreenState *screen_state(const Screen *screen);

@@ -9,13 +9,12 @@
 
 #include "media/file_name.h"
 #include "media/output/picture_file.h"
+#include "player/window.h"
 
 /* leaves room for "-123.45.67.890-1234.png" */
 #define MAX_STEM (NAME_MAX - 32)
 
 struct Screenshot {
-    void (*wake)(void *opaque);
-    void *opaque;
     pthread_t thread;
     int running;     /* the thread must be joined */
     atomic_int done; /* joining will not block */
@@ -30,14 +29,9 @@ struct Screenshot {
     char text[PATH_MAX + 64];
 };
 
-Screenshot *screenshot_create(void (*wake)(void *opaque), void *opaque)
+Screenshot *screenshot_create(void)
 {
-    Screenshot *s = calloc(1, sizeof(*s));
-    if (s) {
-        s->wake = wake;
-        s->opaque = opaque;
-    }
-    return s;
+    return calloc(1, sizeof(Screenshot));
 }
 
 bool screenshot_is_busy(Screenshot *s)
@@ -89,7 +83,7 @@ static void *screenshot_main(void *arg)
     free(s->pixels);
     s->pixels = NULL;
     atomic_store(&s->done, 1);
-    s->wake(s->opaque);
+    window_wake(NULL);
     return NULL;
 }
 

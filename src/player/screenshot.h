@@ -9,8 +9,8 @@
 /* One screenshot at a time; for one thread. */
 typedef struct Screenshot Screenshot;
 
-/* `wake` is called from another thread when a screenshot is done. NULL if out of memory. */
-Screenshot *screenshot_create(void (*wake)(void *opaque), void *opaque);
+/* NULL if out of memory. */
+Screenshot *screenshot_create(void);
 
 /* True while one is being written. */
 bool screenshot_is_busy(Screenshot *screenshot);
@@ -21,7 +21,8 @@ bool screenshot_is_busy(Screenshot *screenshot);
 int screenshot_start(Screenshot *screenshot, const char *folder, const char *path, int64_t position,
                      uint8_t *pixels, int width, int height);
 
-/* Reports the last screenshot once: 1 (written) or -1 (failed), with a line in `text`; else 0. */
+/* Call it once a turn; the thread ends the wait of one. Reports the last screenshot once: 1
+ * (written) or -1 (failed), with a line in `text`; else 0. */
 int screenshot_result(Screenshot *screenshot, char *text, size_t size);
 
 /* Waits for the thread. */

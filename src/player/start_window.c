@@ -21,19 +21,11 @@ struct StartWindow {
     PlayerOptions options;
     Screen *screen;
     FileDialog dialog;
-    Uint32 wake_event;
     char line[512];
     FileList chosen;
     Controls controls;
     bool over;
 };
-
-/* Thread-safe. */
-static void wake(void *opaque)
-{
-    SDL_Event event = {.type = ((const StartWindow *)opaque)->wake_event};
-    (void)SDL_PushEvent(&event);
-}
 
 int start_window_open(StartWindow **window, const PlayerOptions *options, MediaError *error)
 {
@@ -47,13 +39,10 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     w->options.device = -1; /* it has no frames */
     w->chosen.at = -1;
     library_log_silence();
-    const ScreenOptions screen = {&w->options, controls_help, wake, w};
-    if (screen_open(&w->screen, &screen, NULL, error) < 0) {
+    if (screen_open(&w->screen, &w->options, NULL, error) < 0) {
         start_window_close(window);
         return error->fault;
     }
-    w->wake_event = SDL_RegisterEvents(1);
-    SDL_StartTextInput();
     return 0;
 }
 

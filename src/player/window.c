@@ -165,6 +165,7 @@ static int open_all(Window *w, MediaError *error)
     if (create(w, error) < 0)
         return -1;
     w->thread = SDL_ThreadID();
+    SDL_StartTextInput();
     SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
     /* adaptive vsync: late frames tear instead of waiting for another refresh */
     if (SDL_GL_SetSwapInterval(-1) < 0)
@@ -189,6 +190,12 @@ int window_open(Window **window, MediaError *error)
 void window_show(Window *window)
 {
     SDL_ShowWindow(window->window);
+}
+
+void window_wake(void *unused)
+{
+    (void)unused;
+    (void)SDL_PushEvent(&(SDL_Event){.type = SDL_USEREVENT});
 }
 
 void window_most(const Window *window, int *width, int *height)
