@@ -283,7 +283,7 @@ static int place_both(Comparison *c, const AVFrame *frame, AVFrame *both, MediaE
         return out_of_memory(error);
     canvas_fill(&c->line, (Rect){0, 0, width, height}, LINE_DARK, 255);
     canvas_fill(&c->line, (Rect){edge, 0, 2 * edge, height}, LINE_BRIGHT, 255);
-    c->layers[LINE] = (Overlay){c->line, column - width / 2, 0};
+    c->layers[LINE] = (Overlay){.canvas = c->line, .x = column - width / 2};
     return 0;
 }
 

@@ -16,10 +16,12 @@ typedef struct Canvas {
     int width, height;
 } Canvas;
 
-/* A canvas and its position; width 0: nothing to draw. */
+/* A canvas and where it is shown; canvas.width 0: nothing to draw. */
 typedef struct Overlay {
     Canvas canvas;
     int x, y;
+    int width,
+        height; /* the canvas, here with premultiplied alpha, is scaled to this; 0: it is not */
 } Overlay;
 
 /* 0xRRGGBB */
@@ -38,6 +40,13 @@ static inline int min_int(int a, int b)
 static inline int max_int(int a, int b)
 {
     return a > b ? a : b;
+}
+
+static inline Rect overlay_place(const Overlay *o)
+{
+    const int scaled = o->width > 0;
+    return (Rect){o->x, o->y, scaled ? o->width : o->canvas.width,
+                  scaled ? o->height : o->canvas.height};
 }
 
 static inline bool rect_contains(Rect r, int x, int y)

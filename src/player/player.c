@@ -45,7 +45,7 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     }
     if (p->screen)
         screen_adopt(p->screen, &p->options, source);
-    else if (screen_open(&p->screen, &p->options, source, error) < 0)
+    else if (screen_open(&p->screen, &p->options, controls_help, source, error) < 0)
         return error->fault;
     p->seen = screen_state(p->screen);
     p->controls = (Controls){.target = target, .opaque = p};

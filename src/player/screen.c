@@ -11,7 +11,6 @@
 #include "panel/panel.h"
 #include "panel/panel_place.h"
 #include "player/clock.h"
-#include "player/controls.h"
 #include "player/screenshot.h"
 #include "player/view/view_cuda.h"
 #include "player/window.h"
@@ -39,6 +38,7 @@
 
 struct Screen {
     const PlayerOptions *options;
+    ScreenHelp *help;
     ScreenState state;
     Window *window;
     View *view;
@@ -164,7 +164,7 @@ void screen_toggle_help(Screen *s)
 {
     OsdRow rows[OSD_MAX_ROWS];
     s->state.look.help = !s->state.look.help;
-    const int count = s->state.look.help ? controls_help(rows, OSD_MAX_ROWS) : 0;
+    const int count = s->state.look.help ? s->help(rows, OSD_MAX_ROWS) : 0;
     osd_set_rows(s->osd, OSD_HELP, rows, count);
 }
 
@@ -458,14 +458,15 @@ void screen_adopt(Screen *s, const PlayerOptions *options, const Source *source)
     s->dirty = 1;
 }
 
-int screen_open(Screen **screen, const PlayerOptions *options, const Source *source,
-                MediaError *error)
+int screen_open(Screen **screen, const PlayerOptions *options, ScreenHelp *help,
+                const Source *source, MediaError *error)
 {
     Screen *s = calloc(1, sizeof(*s));
     *screen = s;
     if (!s)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     set_options(s, options, options->fullscreen);
+    s->help = help;
     s->cursor_shown = 1; /* until the first turn */
     const int ret = open_all(s, source, error);
     if (ret < 0)
@@ -629,9 +630,7 @@ void screen_show_cursor(Screen *s, int64_t until, int64_t now)
 static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double opacity)
 {
     MediaError error = {0};
-    const int there = overlay->canvas.width > 0;
-    if (view_set_layer(s->view, layer, there ? &overlay->canvas : NULL, overlay->x, overlay->y,
-                       opacity, &error) < 0)
+    if (view_set_layer(s->view, layer, overlay, opacity, &error) < 0)
         s->options->host.detail(error.text);
     s->dirty = 1;
 }

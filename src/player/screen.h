@@ -37,10 +37,13 @@ typedef struct ScreenState {
     double upload_us, layers_us, draw_us; /* of the last frame: upload, panel and text, drawing */
 } ScreenState;
 
+/* Fills in the rows of the keys and returns their number. */
+typedef int ScreenHelp(OsdRow *rows, int room);
+
 /* Opens the window in the source's shape; NULL: at once, in the usual one. The options must outlive
  * the screen. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT; *screen is then NULL. */
-int screen_open(Screen **screen, const PlayerOptions *options, const Source *source,
-                MediaError *error);
+int screen_open(Screen **screen, const PlayerOptions *options, ScreenHelp *help,
+                const Source *source, MediaError *error);
 
 /* Gives an open window to a new owner, with the source's shape unless the user resized it. */
 void screen_adopt(Screen *screen, const PlayerOptions *options, const Source *source);

@@ -39,7 +39,7 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     w->options.device = -1; /* it has no frames */
     w->chosen.at = -1;
     library_log_silence();
-    if (screen_open(&w->screen, &w->options, NULL, error) < 0) {
+    if (screen_open(&w->screen, &w->options, controls_help, NULL, error) < 0) {
         start_window_close(window);
         return error->fault;
     }

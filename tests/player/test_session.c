@@ -84,17 +84,17 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
 
 static int shows_subtitles; /* their layer (--wrap) is not empty */
 
-int __real_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
-                          double opacity, MediaError *error);
-int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
-                          double opacity, MediaError *error);
+int __real_view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
+                          MediaError *error);
+int __wrap_view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
+                          MediaError *error);
 
-int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
-                          double opacity, MediaError *error)
+int __wrap_view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
+                          MediaError *error)
 {
     if (layer == VIEW_LAYER_SUBTITLES)
-        shows_subtitles = canvas != NULL;
-    return __real_view_set_layer(view, layer, canvas, x, y, opacity, error);
+        shows_subtitles = overlay->canvas.width > 0;
+    return __real_view_set_layer(view, layer, overlay, opacity, error);
 }
 
 /* ---- time ---- */

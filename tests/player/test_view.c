@@ -421,7 +421,8 @@ VIEW_TEST(shown_sides)
 
 static int set_layer(ViewLayer layer, const Canvas *canvas, int x, int y, double opacity)
 {
-    return CHECK(view_set_layer(view, layer, canvas, x, y, opacity, fresh_error()) == 0, "%s",
+    const Overlay overlay = {canvas ? *canvas : (Canvas){0}, x, y, 0, 0};
+    return CHECK(view_set_layer(view, layer, &overlay, opacity, fresh_error()) == 0, "%s",
                  fixture_error.text);
 }
 
@@ -494,6 +495,25 @@ VIEW_TEST(layer_content)
                 !is_gray(pixel_at(x, y), inside ? canvas_pixel(&canvas, x - 31, y - 17)[0] : 0, 0);
         }
     CHECK(!wrong, "%d pixels are wrong", wrong);
+}
+
+/* Premultiplied, and scaled to its place: half translucent white at any size. */
+VIEW_TEST(scaled_layer)
+{
+    static uint8_t pixels[40 * 20 * 4];
+    const ViewScene scene = whole_scene(400, 200);
+    const Canvas canvas = {pixels, 40 * 4, 40, 20};
+    fill_canvas(&canvas, 100, 100);
+    for (int size = 5; size <= 160; size *= 2) {
+        const Overlay overlay = {canvas, 31, 17, 2 * size, size};
+        CHECK(view_set_layer(view, VIEW_LAYER_SUBTITLES, &overlay, 1, fresh_error()) == 0, "%s",
+              fixture_error.text);
+        draw(&scene);
+        CHECK(is_all((Rect){31, 17, 2 * size, size}, 100, 1), "%d rows: not all of it", size);
+        CHECK(is_all((Rect){0, 0, 31, 200}, 0, 0) &&
+                  is_all((Rect){31 + 2 * size, 0, 400 - 31 - 2 * size, 200}, 0, 0),
+              "%d rows: beyond its place", size);
+    }
 }
 
 /* ---- scaling ---- */

@@ -392,18 +392,14 @@ static bool is_visible(const Osd *o, OsdPart part, int64_t now_us)
     }
 }
 
-static Rect rect_of(const Part *part)
-{
-    const Overlay *o = &part->overlay;
-    return (Rect){o->x, o->y, o->canvas.width, o->canvas.height};
-}
-
 /* Labels and the bar are hidden where an open page covers them. */
 static double opacity(const Osd *o, OsdPart part, int64_t now_us)
 {
     static const OsdPart pages[] = {OSD_STATISTICS, OSD_SETTINGS, OSD_HELP};
     for (int i = 0; part <= OSD_POINTED && i < 3; i++)
-        if (rect_intersect(rect_of(&o->parts[part]), rect_of(&o->parts[pages[i]])).width > 0)
+        if (rect_intersect(overlay_place(&o->parts[part].overlay),
+                           overlay_place(&o->parts[pages[i]].overlay))
+                .width > 0)
             return 0;
     if (end_of(o, part) == INT64_MAX || (part == OSD_MESSAGE && o->notice[0]))
         return 1;

@@ -40,7 +40,7 @@ Overlay osd_box(Rect rect, int radius, int alpha)
         return (Overlay){0};
     canvas_set(&canvas, (Rect){0, 0, rect.width, rect.height}, OSD_GROUND, alpha);
     canvas_round(&canvas, min_int(radius, min_int(rect.width, rect.height) / 2));
-    return (Overlay){canvas, rect.x, rect.y};
+    return (Overlay){.canvas = canvas, .x = rect.x, .y = rect.y};
 }
 
 /* The largest count of bytes up to `count` that ends at a character boundary. */

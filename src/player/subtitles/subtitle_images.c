@@ -62,30 +62,6 @@ static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
     return m;
 }
 
-/* Reach of half a filter (see Axis) beyond a pixel's edge in the picture. */
-static double reach_out(double scale)
-{
-    return fmax(scale, 1) - 0.5 * scale + 0.5;
-}
-
-/* Pixels that a bitmap affects. */
-static Rect find_target(const SubtitleBitmap *b, const Mapping *m)
-{
-    const double across = reach_out(m->across), down = reach_out(m->down);
-    const double left = m->left + b->x * m->across, top = m->top + b->y * m->down;
-    const int x = (int)floor(left - across) + 1, y = (int)floor(top - down) + 1;
-    return (Rect){x, y, (int)ceil(left + b->width * m->across + across - 1) - x,
-                  (int)ceil(top + b->height * m->down + down - 1) - y};
-}
-
-static Rect find_targets(const SubtitleEvent *event, const Mapping *m)
-{
-    Rect all = find_target(&event->bitmaps[0], m);
-    for (int i = 1; i < event->bitmap_count; i++)
-        all = rect_around(all, find_target(&event->bitmaps[i], m));
-    return all;
-}
-
 /* Offset that moves a span between two limits; the start has priority. */
 static int move_between(int begin, int size, int limit, int limit_size)
 {
@@ -93,77 +69,45 @@ static int move_between(int begin, int size, int limit, int limit_size)
     return to - begin;
 }
 
-/* One axis of a bitmap: target pixel i is centred over source pixel `at`. The weights of the source
- * pixels around it form a triangle as wide as two pixels of the larger grid. */
-typedef struct Axis {
-    double scale, offset, reach; /* source pixel 0 begins at `offset` in the target */
-    int size;                    /* source pixels */
-} Axis;
-
-static Axis axis_of(double scale, double offset, int size)
+/* Copies a bitmap with premultiplied alpha into a canvas that begins at box.x and box.y. */
+static void copy_bitmap(const Canvas *canvas, const SubtitleBitmap *b, Rect box)
 {
-    return (Axis){scale, offset, fmax(1, 1 / scale), size};
-}
-
-static double centre_of(const Axis *axis, int target)
-{
-    return (target + 0.5 - axis->offset) / axis->scale - 0.5;
-}
-
-/* Computes one target pixel. Outside the source is transparent. */
-static void scale_pixel(const SubtitleBitmap *b, const Axis *across, const Axis *down, int x, int y,
-                        const Overlay *overlay)
-{
-    const double at_x = centre_of(across, x), at_y = centre_of(down, y);
-    double sum[4] = {0}, all = 0;
-    for (int j = (int)ceil(at_y - down->reach); j <= at_y + down->reach; j++)
-        for (int i = (int)ceil(at_x - across->reach); i <= at_x + across->reach; i++) {
-            const double weight =
-                (1 - fabs(i - at_x) / across->reach) * (1 - fabs(j - at_y) / down->reach);
-            all += weight;
-            if (i < 0 || j < 0 || i >= across->size || j >= down->size)
-                continue;
-            const uint8_t *pixel = b->pixels + ((ptrdiff_t)j * b->width + i) * 4;
+    const Rect part = rect_intersect((Rect){b->x, b->y, b->width, b->height}, box);
+    for (int y = part.y; y < part.y + part.height; y++)
+        for (int x = part.x; x < part.x + part.width; x++) {
+            const uint8_t *from = b->pixels + ((ptrdiff_t)(y - b->y) * b->width + x - b->x) * 4;
+            uint8_t *to = canvas_pixel(canvas, x - box.x, y - box.y);
             for (int c = 0; c < 3; c++)
-                sum[c] += weight * pixel[3] * pixel[c];
-            sum[3] += weight * pixel[3];
+                to[c] = (uint8_t)((from[c] * from[3] + 127) / 255);
+            to[3] = from[3];
         }
-    const int cover = (int)lrint(sum[3] / all);
-    Colour colour = 0;
-    for (int c = 0; c < 3 && cover > 0; c++)
-        colour = colour << 8 | (Colour)lrint(sum[c] / sum[3]);
-    canvas_blend(&overlay->canvas, x - overlay->x, y - overlay->y, colour, cover);
 }
 
-static void draw_bitmap(const Overlay *overlay, const SubtitleBitmap *b, const Mapping *m)
-{
-    const Rect limit = {overlay->x, overlay->y, overlay->canvas.width, overlay->canvas.height};
-    const Rect target = rect_intersect(find_target(b, m), limit);
-    const Axis across = axis_of(m->across, m->left + b->x * m->across, b->width);
-    const Axis down = axis_of(m->down, m->top + b->y * m->down, b->height);
-    for (int y = target.y; y < target.y + target.height; y++)
-        for (int x = target.x; x < target.x + target.width; x++)
-            scale_pixel(b, &across, &down, x, y, overlay);
-}
-
+/* Copies an event's bitmaps into a canvas, which OpenGL scales. */
 static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect picture)
 {
     int cut;
-    Mapping m = map_canvas(event, picture, &cut);
-    Rect all = find_targets(event, &m);
-    if (cut) {
-        m.left += move_between(all.x, all.width, picture.x, picture.width);
-        m.top += move_between(all.y, all.height, picture.y, picture.height);
-        all = find_targets(event, &m);
+    Overlay *o = &s->overlay;
+    const Mapping m = map_canvas(event, picture, &cut);
+    Rect box = {0};
+    for (int i = 0; i < event->bitmap_count; i++) {
+        const SubtitleBitmap *b = &event->bitmaps[i];
+        const Rect rect = {b->x, b->y, b->width, b->height};
+        box = i ? rect_around(box, rect) : rect;
     }
-    all = rect_intersect(all, picture);
-    Canvas *canvas = &s->overlay.canvas;
-    free(canvas->pixels);
-    *canvas = canvas_alloc(all.width, all.height);
-    s->overlay.x = all.x;
-    s->overlay.y = all.y;
-    for (int i = 0; canvas->pixels && i < event->bitmap_count; i++)
-        draw_bitmap(&s->overlay, &event->bitmaps[i], &m);
+    box = rect_intersect(box, (Rect){0, 0, event->canvas_width, event->canvas_height});
+    o->x = (int)lrint(m.left + box.x * m.across);
+    o->y = (int)lrint(m.top + box.y * m.down);
+    o->width = max_int((int)lrint(m.left + (box.x + box.width) * m.across) - o->x, 1);
+    o->height = max_int((int)lrint(m.top + (box.y + box.height) * m.down) - o->y, 1);
+    if (cut) {
+        o->x += move_between(o->x, o->width, picture.x, picture.width);
+        o->y += move_between(o->y, o->height, picture.y, picture.height);
+    }
+    free(o->canvas.pixels);
+    o->canvas = canvas_alloc(box.width, box.height);
+    for (int i = 0; o->canvas.pixels && i < event->bitmap_count; i++)
+        copy_bitmap(&o->canvas, &event->bitmaps[i], box);
 }
 
 int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPlace *place,
@@ -186,7 +130,7 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
     s->place = *place;
     *overlay = s->overlay;
     /* above the covered rows if possible */
-    const int lowest = p.y + p.height - place->covered - overlay->canvas.height;
+    const int lowest = p.y + p.height - place->covered - overlay->height;
     overlay->y = min_int(overlay->y, max_int(lowest, p.y));
     return changed;
 }

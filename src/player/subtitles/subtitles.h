@@ -1,5 +1,5 @@
 /*
- * Draws subtitles into a canvas: text with libass, bitmaps scaled.
+ * Draws subtitles into a canvas: text with libass, bitmaps in their size, to be scaled.
  *
  * All functions are for one thread and may take long (see subtitle_thread.h). Positions are
  * microseconds from source_start().

@@ -16,12 +16,12 @@
     F(CompileShader) F(CreateProgram) F(CreateShader) F(DeleteFramebuffers) F(DeleteProgram)    \
     F(DeleteSamplers) F(DeleteShader) F(DeleteTextures) F(DeleteVertexArrays) F(Disable)        \
     F(DrawArrays) F(Enable) F(Flush) F(FramebufferTexture2D) F(GenFramebuffers) F(GenSamplers)  \
-    F(GenTextures) F(GenVertexArrays) F(GetError) F(GetIntegerv) F(GetProgramInfoLog)           \
-    F(GetProgramiv) F(GetShaderInfoLog) F(GetShaderiv) F(GetString) F(GetUniformLocation)       \
-    F(LinkProgram) F(PixelStorei) F(ReadPixels) F(SamplerParameteri) F(Scissor)                 \
-    F(ShaderSource) F(TexImage2D) F(TexParameteri) F(TexSubImage2D) F(Uniform1f) F(Uniform1i)   \
-    F(Uniform2f) F(Uniform3fv) F(Uniform4f) F(UniformMatrix2fv) F(UniformMatrix3fv)             \
-    F(UseProgram) F(Viewport)
+    F(GenTextures) F(GenVertexArrays) F(GenerateMipmap) F(GetError) F(GetIntegerv)              \
+    F(GetProgramInfoLog) F(GetProgramiv) F(GetShaderInfoLog) F(GetShaderiv) F(GetString)        \
+    F(GetUniformLocation) F(LinkProgram) F(PixelStorei) F(ReadPixels) F(SamplerParameteri)      \
+    F(Scissor) F(ShaderSource) F(TexImage2D) F(TexParameteri) F(TexSubImage2D) F(Uniform1f)     \
+    F(Uniform1i) F(Uniform2f) F(Uniform3fv) F(Uniform4f) F(UniformMatrix2fv)                    \
+    F(UniformMatrix3fv) F(UseProgram) F(Viewport)
 /* clang-format on */
 
 typedef struct Gl {

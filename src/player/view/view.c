@@ -101,8 +101,8 @@ struct View {
     char renderer[256];
     int software;
     int max_size;
-    GLuint vertices;        /* empty vertex array; core profiles require one */
-    GLuint nearest, linear; /* samplers */
+    GLuint vertices;                   /* empty vertex array; core profiles require one */
+    GLuint nearest, linear, mipmapped; /* samplers */
     Programs programs;
     Planes planes;
     ViewPicture picture[VIEW_SIDES];
@@ -484,22 +484,21 @@ static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect
     target_fill(gl, target, rect_intersect(dark, scene->area), LINE_DARK);
     target_fill(gl, target, rect_intersect(line, scene->area), LINE_BRIGHT);
     if (v->handle.width != side) {
-        const Canvas canvas = canvas_alloc(side, side);
-        draw_handle(&canvas);
+        const Overlay handle = {.canvas = canvas_alloc(side, side)};
+        draw_handle(&handle.canvas);
         v->handle.opacity = 1;
-        const int ret = layer_set(gl, &v->handle, canvas.pixels ? &canvas : NULL, error);
-        free(canvas.pixels);
+        const int ret = layer_set(gl, &v->handle, &handle, error);
+        free(handle.canvas.pixels);
         if (ret < 0)
             return ret;
     }
     const Program *program = programs_use_layer(&v->programs, error);
     if (!program)
         return -1;
-    v->handle.x = column - side / 2;
-    v->handle.y = place.y + place.height / 2 - side / 2;
+    v->handle.place.x = column - side / 2;
+    v->handle.place.y = place.y + place.height / 2 - side / 2;
     target_use(gl, target, scene->area);
-    gl->BindSampler(0, v->nearest);
-    layer_draw(gl, &v->handle, program, target);
+    layer_draw(gl, &v->handle, program, target, v->nearest);
     return 0;
 }
 
@@ -554,9 +553,9 @@ static int draw_scene(View *v, const ViewScene *scene, const Target *target, Med
     if (!program)
         return -1;
     target_use(&v->gl, target, all);
-    v->gl.BindSampler(0, v->nearest);
     for (int i = 0; i < VIEW_LAYERS; i++)
-        layer_draw(&v->gl, &v->layer[i], program, target);
+        layer_draw(&v->gl, &v->layer[i], program, target,
+                   v->layer[i].scaled ? v->mipmapped : v->nearest);
     return gl_check(&v->gl, "drawing", error);
 }
 
@@ -623,7 +622,8 @@ static GLuint make_sampler(const Gl *gl, GLint filter)
     GLuint sampler;
     gl->GenSamplers(1, &sampler);
     gl->SamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, filter);
-    gl->SamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, filter);
+    gl->SamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER,
+                          filter == GL_NEAREST ? GL_NEAREST : GL_LINEAR);
     gl->SamplerParameteri(sampler, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     gl->SamplerParameteri(sampler, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     return sampler;
@@ -635,11 +635,11 @@ static int prepare(View *v, MediaError *error)
     const Gl *gl = &v->gl;
     v->nearest = make_sampler(gl, GL_NEAREST);
     v->linear = make_sampler(gl, GL_LINEAR);
+    v->mipmapped = make_sampler(gl, GL_LINEAR_MIPMAP_LINEAR);
     gl->BindSampler(1, v->linear);
     gl->BindSampler(2, v->linear);
     gl->GenVertexArrays(1, &v->vertices);
     gl->BindVertexArray(v->vertices);
-    gl->BlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
     gl->Disable(GL_DITHER);
     return gl_check(gl, "preparing to draw", error);
 }
@@ -699,21 +699,22 @@ void view_set_mirror(View *view, int mirrored)
     view->mirrored = mirrored;
 }
 
-int view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y, double opacity,
+int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
                    MediaError *error)
 {
-    if (canvas && (canvas->width > view->max_size || canvas->height > view->max_size))
+    const Canvas *canvas = &overlay->canvas;
+    if (canvas->width > view->max_size || canvas->height > view->max_size)
         return media_fail(error, MEDIA_INPUT,
                           "a layer of %dx%d cannot be shown: OpenGL's limit here is %d",
                           canvas->width, canvas->height, view->max_size);
-    view_move_layer(view, layer, x, y, opacity);
-    return layer_set(&view->gl, &view->layer[layer], canvas, error);
+    view_move_layer(view, layer, overlay->x, overlay->y, opacity);
+    return layer_set(&view->gl, &view->layer[layer], overlay, error);
 }
 
 void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity)
 {
-    view->layer[layer].x = x;
-    view->layer[layer].y = y;
+    view->layer[layer].place.x = x;
+    view->layer[layer].place.y = y;
     view->layer[layer].opacity = fmin(fmax(opacity, 0), 1);
 }
 
@@ -733,6 +734,7 @@ void view_close(View **view)
     scratch_free(gl, &v->memory);
     gl->DeleteSamplers(1, &v->nearest);
     gl->DeleteSamplers(1, &v->linear);
+    gl->DeleteSamplers(1, &v->mipmapped);
     gl->DeleteVertexArrays(1, &v->vertices);
     free(v);
     *view = NULL;

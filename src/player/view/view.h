@@ -77,9 +77,9 @@ int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *
 /* Nonzero: mirrors the picture horizontally. */
 void view_set_mirror(View *view, int mirrored);
 
-/* Copies a canvas to a layer with its top left pixel at (x, y), possibly partly outside. `opacity`
- * (0..1) multiplies its alpha. NULL removes the layer. */
-int view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y, double opacity,
+/* Copies an overlay, possibly partly outside, to a layer. `opacity` (0..1; 1 if it is scaled)
+ * multiplies its alpha. An empty one removes the layer. */
+int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
                    MediaError *error);
 
 /* Moves or fades a layer without copying it again. */

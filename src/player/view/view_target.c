@@ -88,16 +88,21 @@ int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaE
     return gl_check(gl, "reading back a picture", error);
 }
 
-int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *error)
+/* Smallest mipmap of a scaled layer: an eighth of its size. */
+#define MAX_LEVEL 3
+
+int layer_set(const Gl *gl, Layer *layer, const Overlay *overlay, MediaError *error)
 {
-    layer->shown = canvas != NULL;
-    if (!canvas)
+    const Canvas *canvas = &overlay->canvas;
+    layer->shown = canvas->width > 0;
+    layer->scaled = overlay->width > 0;
+    layer->place = overlay_place(overlay);
+    if (!layer->shown)
         return 0;
     if (!layer->texture)
         gl->GenTextures(1, &layer->texture);
     gl->BindTexture(GL_TEXTURE_2D, layer->texture);
     if (layer->width != canvas->width || layer->height != canvas->height) {
-        gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
         gl->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, canvas->width, canvas->height, 0, GL_RGBA,
                        GL_UNSIGNED_BYTE, NULL);
         layer->width = canvas->width;
@@ -108,20 +113,27 @@ int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *erro
     gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, canvas->width, canvas->height, GL_RGBA,
                       GL_UNSIGNED_BYTE, canvas->pixels);
     gl->PixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, layer->scaled ? MAX_LEVEL : 0);
+    if (layer->scaled)
+        gl->GenerateMipmap(GL_TEXTURE_2D);
     const int ret = gl_check(gl, "the upload of a layer", error);
     if (ret < 0)
         layer_free(gl, layer);
     return ret;
 }
 
-void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target)
+void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target,
+                GLuint sampler)
 {
     static const float upright[4] = {1, 0, 0, 1};
     float place[4];
     if (!layer->shown || layer->opacity <= 0)
         return;
-    target_place(target, (Rect){layer->x, layer->y, layer->width, layer->height}, place);
+    target_place(target, layer->place, place);
     gl->BindTexture(GL_TEXTURE_2D, layer->texture);
+    gl->BindSampler(0, sampler);
+    gl->BlendFuncSeparate(layer->scaled ? GL_ONE : GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE,
+                          GL_ONE_MINUS_SRC_ALPHA);
     gl->Uniform4f(program->at.place, place[0], place[1], place[2], place[3]);
     gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, upright);
     gl->Uniform1f(program->at.opacity, (float)layer->opacity);

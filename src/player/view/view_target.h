@@ -43,18 +43,19 @@ int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaE
 
 /* {0} draws nothing. */
 typedef struct Layer {
-    bool shown;
+    bool shown, scaled;
     GLuint texture;    /* 0: not created yet */
     int width, height; /* of the texture */
-    int x, y;
+    Rect place;
     double opacity;
 } Layer;
 
-/* Copies a canvas; NULL: nothing. */
-int layer_set(const Gl *gl, Layer *layer, const Canvas *canvas, MediaError *error);
+/* Copies an overlay. */
+int layer_set(const Gl *gl, Layer *layer, const Overlay *overlay, MediaError *error);
 
 /* Draws with the current program into the current target. */
-void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target);
+void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target,
+                GLuint sampler);
 
 void layer_free(const Gl *gl, Layer *layer);
 
