@@ -8,7 +8,6 @@
 
 #include "lumeq/lumeq.h"
 
-#define MAX_PART 256 /* bytes of a part of a list */
 #define MAX_AREA (1 << 29)
 #define MAX_GPUS 64
 
@@ -53,15 +52,43 @@ static int read_number(const char *text, double least, double most, double *valu
     return 0;
 }
 
+/* Index of a word in "a|b|c", or -1. */
+static int find_word(const char *text, size_t length, const char *words)
+{
+    for (int i = 0;; i++) {
+        const size_t word = strcspn(words, "|");
+        if (word == length && !strncmp(words, text, length))
+            return i;
+        if (!words[word])
+            return -1;
+        words += word + 1;
+    }
+}
+
+static int read_list(BenchList *list, const char *text, const char *words)
+{
+    for (list->count = 0; list->count < BENCH_MAX_LIST;) {
+        const size_t length = strcspn(text, ",");
+        const int item = find_word(text, length, words);
+        if (item < 0)
+            return -1;
+        list->items[list->count++] = item;
+        if (!text[length])
+            return 0;
+        text += length + 1;
+    }
+    return -1;
+}
+
 static int store(const BenchOption *o, void *options, const char *value)
 {
     char *const member = (char *)options + o->offset;
     double number;
     switch (o->kind) {
     case BENCH_OWN: return o->take(options, value);
-    case BENCH_LIST: *(int *)(void *)member = 0; return bench_read_list(value, o->take, options);
+    case BENCH_LIST: return read_list((BenchList *)(void *)member, value, o->allowed);
     case BENCH_CHOICE:
-        if (bench_read_choice(value, o->value) < 0)
+        if (find_word(value, strlen(value), o->value) < 0)
             return -1; /* fall through */
     case BENCH_TEXT: *(const char **)(void *)member = value; return 0;
     case BENCH_DOUBLE: return read_number(value, o->least, o->most, (double *)(void *)member);
@@ -77,9 +104,11 @@ static int store(const BenchOption *o, void *options, const char *value)
 
 static const char *allowed(const BenchOption *o, char *text, size_t size)
 {
-    if (o->allowed)
+    if (o->kind == BENCH_LIST)
+        snprintf(text, size, "a list of up to %d of %s", BENCH_MAX_LIST, o->allowed);
+    else if (o->allowed)
         return o->allowed;
-    if (o->most > o->least)
+    else if (o->most > o->least)
         snprintf(text, size, o->kind == BENCH_DOUBLE ? "%g to %g" : "%.0f to %.0f", o->least,
                  o->most);
     else
@@ -114,58 +143,36 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
     return 0;
 }
 
-int bench_read_choice(const char *text, const char *choices)
+void bench_word(char word[32], const char *words, int index)
 {
-    const size_t length = strlen(text);
-    for (int i = 0;; i++) {
-        const size_t word = strcspn(choices, "|");
-        if (word == length && !strncmp(choices, text, length))
-            return i;
-        if (!choices[word])
-            return -1;
-        choices += word + 1;
-    }
+    while (index-- > 0)
+        words += strcspn(words, "|") + 1;
+    snprintf(word, 32, "%.*s", (int)strcspn(words, "|"), words);
 }
 
-int bench_read_list(const char *text, int (*take)(void *options, const char *part), void *options)
+int bench_has(const BenchList *list, int item)
 {
-    for (;;) {
-        char part[MAX_PART];
-        const size_t length = strcspn(text, ",");
-        if (length >= sizeof(part))
+    int i = 0;
+    while (i < list->count && list->items[i] != item)
+        i++;
+    return i < list->count;
+}
+
+int bench_take_sizes(void *options, const char *sizes)
+{
+    BenchPictures *const o = options;
+    int width, height, used = 0;
+    o->sizes = 0;
+    for (;; sizes += used + 1) {
+        if (o->sizes == BENCH_MAX_LIST || sscanf(sizes, "%5dx%5d%n", &width, &height, &used) != 2 ||
+            width < 1 || height < 1 || width > LUMEQ_MAX_SIDE || height > LUMEQ_MAX_SIDE ||
+            (int64_t)width * height > MAX_AREA || (sizes[used] && sizes[used] != ','))
             return -1;
-        memcpy(part, text, length);
-        part[length] = 0;
-        if (take(options, part) < 0)
-            return -1;
-        if (!text[length])
+        o->widths[o->sizes] = width;
+        o->heights[o->sizes++] = height;
+        if (!sizes[used])
             return 0;
-        text += length + 1;
     }
-}
-
-int bench_add_size(void *options, const char *part)
-{
-    BenchPictures *const o = options;
-    int width, height;
-    char more;
-    if (o->sizes == BENCH_MAX_LIST || sscanf(part, "%5dx%5d%c", &width, &height, &more) != 2 ||
-        width < 1 || height < 1 || width > LUMEQ_MAX_SIDE || height > LUMEQ_MAX_SIDE ||
-        (int64_t)width * height > MAX_AREA)
-        return -1;
-    o->widths[o->sizes] = width;
-    o->heights[o->sizes++] = height;
-    return 0;
-}
-
-int bench_add_content(void *options, const char *part)
-{
-    BenchPictures *const o = options;
-    const char *content = bench_content(part);
-    if (o->contents == BENCH_MAX_LIST || !content)
-        return -1;
-    o->content[o->contents++] = content;
-    return 0;
 }
 
 int bench_make_picture(BenchPicture *picture, const BenchPictures *o, int size, int content)
@@ -176,7 +183,7 @@ int bench_make_picture(BenchPicture *picture, const BenchPictures *o, int size, 
         fprintf(stderr, "lumeq-bench: out of memory\n");
         return -1;
     }
-    bench_fill(picture, o->content[content], (uint64_t)o->common.seed);
+    bench_fill(picture, (BenchContent)o->contents.items[content], (uint64_t)o->common.seed);
     return 0;
 }
 

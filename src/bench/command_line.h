@@ -11,7 +11,7 @@
 /* How an option's value is checked and stored. */
 typedef enum BenchKind {
     BENCH_OWN,    /* BenchOption.take() checks and stores the value */
-    BENCH_LIST,   /* int: the count, set to 0; then take() adds each part between commas */
+    BENCH_LIST,   /* BenchList: words of `allowed` between commas */
     BENCH_FLAG,   /* int: set to 1; the option has no value */
     BENCH_INT,    /* int, from `least` to `most` */
     BENCH_DOUBLE, /* double */
@@ -26,9 +26,8 @@ typedef struct BenchOption {
     BenchKind kind;
     size_t offset; /* of the member that stores the value */
     double least, most;
-    const char *allowed; /* describes the allowed values; NULL: derived from the fields above */
-    /* For BENCH_OWN and BENCH_LIST: returns 0, or -1 to refuse the value. The text outlives the
-     * options. */
+    const char *allowed; /* the allowed values; NULL: derived from the fields above */
+    /* For BENCH_OWN: returns 0, or -1 to refuse the value. The text outlives the options. */
     int (*take)(void *options, const char *value);
 } BenchOption;
 
@@ -36,6 +35,13 @@ typedef struct BenchOption {
 #define BENCH_STORE(KIND, TYPE, MEMBER) .kind = BENCH_##KIND, .offset = offsetof(TYPE, MEMBER)
 #define BENCH_RANGE(KIND, TYPE, MEMBER, LEAST, MOST)                                               \
     BENCH_STORE(KIND, TYPE, MEMBER), .least = (LEAST), .most = (MOST)
+
+#define BENCH_MAX_LIST 16
+
+/* Indices of the words that were given. */
+typedef struct BenchList {
+    int count, items[BENCH_MAX_LIST];
+} BenchList;
 
 /* Options that several commands share; the options of each command begin with it. */
 typedef struct BenchCommon {
@@ -58,39 +64,28 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
 int bench_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Index of the text in a list "a|b|c", or -1. */
-int bench_read_choice(const char *text, const char *choices);
+/* Copies a word of "a|b|c". */
+void bench_word(char word[32], const char *words, int index);
 
-/* Calls take() for each part between commas. Returns 0, or -1 after the first refused part. */
-int bench_read_list(const char *text, int (*take)(void *options, const char *part), void *options);
-
-#define BENCH_MAX_LIST 16 /* parts of an option's list */
+/* True if the list has this item. */
+int bench_has(const BenchList *list, int item);
 
 /* Options of the commands that work on pictures; they begin with it. */
 typedef struct BenchPictures {
     BenchCommon common;
     int widths[BENCH_MAX_LIST], heights[BENCH_MAX_LIST], sizes;
-    const char *content[BENCH_MAX_LIST];
-    int contents;
+    BenchList contents;
     const char *bits;
     int device;
 } BenchPictures;
 
 /* Rows of option tables. */
 #define BENCH_PICTURE_OPTIONS(SIZES, CONTENT, DEPTHS)                                              \
-    {"--size",                                                                                     \
-     "WxH,..",                                                                                     \
-     "picture sizes [" SIZES "]",                                                                  \
-     BENCH_STORE(LIST, BenchPictures, sizes),                                                      \
-     .take = bench_add_size,                                                                       \
+    {"--size", "WxH,..", "picture sizes [" SIZES "]", .take = bench_take_sizes,                    \
      .allowed = "a list of up to 16 sizes such as 1920x1080: sides from 1 to 65535, areas up to "  \
                 "536870912"},                                                                      \
-        {"--content",                                                                              \
-         "NAME,..",                                                                                \
-         "pictures: " BENCH_CONTENTS " [" CONTENT "]",                                             \
-         BENCH_STORE(LIST, BenchPictures, contents),                                               \
-         .take = bench_add_content,                                                                \
-         .allowed = "a list of up to 16 of " BENCH_CONTENTS},                                      \
+        {"--content", "NAME,..", "pictures: " BENCH_CONTENTS " [" CONTENT "]",                     \
+         BENCH_STORE(LIST, BenchPictures, contents), .allowed = BENCH_CONTENTS},                   \
         {"--depth", DEPTHS, "bits per sample [8]", BENCH_STORE(CHOICE, BenchPictures, bits)},      \
         {"--device", "N", "number of the GPU [0]",                                                 \
          BENCH_RANGE(INT, BenchPictures, device, 0, 255)},                                         \
@@ -100,8 +95,7 @@ typedef struct BenchPictures {
     }
 
 /* For .take: `options` is a BenchPictures. */
-int bench_add_size(void *options, const char *part);
-int bench_add_content(void *options, const char *part);
+int bench_take_sizes(void *options, const char *sizes);
 
 /* Allocates and makes a picture of these options. Free its luma. Returns 0, or -1 after one
  * sentence on stderr. */

@@ -1,12 +1,6 @@
 #include "bench/content.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE, DARK, EXPOSED };
-
-static const char *const contents[] = {"flat",  "two-level", "ramp",    "natural",
-                                       "noise", "dark",      "exposed", NULL};
 
 /* xorshift64, by George Marsaglia */
 static uint64_t next_random(uint64_t *state)
@@ -41,31 +35,18 @@ static uint32_t exposed(const BenchPicture *c, int x, int y, uint64_t random)
     return (uint32_t)(122 + (int)shapes + grain);
 }
 
-static uint32_t code_at(const BenchPicture *c, int kind, int x, int y, uint64_t random)
+static uint32_t code_at(const BenchPicture *c, BenchContent kind, int x, int y, uint64_t random)
 {
     const uint32_t below = (uint32_t)(random >> 24 & 255); /* the lower 8 bits */
     switch (kind) {
-    case FLAT: return 100 << 8;
-    case TWO_LEVEL: return (random & 1 ? 60u : 180u) << 8;
-    case RAMP: return (uint32_t)((uint64_t)x * 65536 / (uint64_t)c->width);
-    case NATURAL: return natural(x, y, c->height, random) << 8 | below;
-    case DARK: return dark(x, y, c->height, random) << 8 | below;
-    case EXPOSED: return exposed(c, x, y, random) << 8 | below;
+    case BENCH_FLAT: return 100 << 8;
+    case BENCH_TWO_LEVEL: return (random & 1 ? 60u : 180u) << 8;
+    case BENCH_RAMP: return (uint32_t)((uint64_t)x * 65536 / (uint64_t)c->width);
+    case BENCH_NATURAL: return natural(x, y, c->height, random) << 8 | below;
+    case BENCH_DARK: return dark(x, y, c->height, random) << 8 | below;
+    case BENCH_EXPOSED: return exposed(c, x, y, random) << 8 | below;
     default: return (uint32_t)(random & 255) << 8 | below;
     }
-}
-
-static int content_index(const char *name)
-{
-    int i = 0;
-    while (contents[i] && strcmp(contents[i], name) != 0)
-        i++;
-    return i;
-}
-
-const char *bench_content(const char *name)
-{
-    return contents[content_index(name)];
 }
 
 size_t bench_row_size(const BenchPicture *picture)
@@ -74,12 +55,11 @@ size_t bench_row_size(const BenchPicture *picture)
 }
 
 /* Smaller depths use the upper bits of 16-bit codes. */
-void bench_fill(const BenchPicture *p, const char *content, uint64_t seed)
+void bench_fill(const BenchPicture *p, BenchContent content, uint64_t seed)
 {
-    const int kind = content_index(content);
     for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++) {
-            const uint32_t full = code_at(p, kind, x, y, next_random(&seed) >> 16);
+            const uint32_t full = code_at(p, content, x, y, next_random(&seed) >> 16);
             const uint16_t code = (uint16_t)((uint16_t)full >> (16 - p->depth));
             const size_t at = (size_t)y * (size_t)p->width + (size_t)x;
             if (p->depth > 8)

@@ -5,7 +5,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BENCH_CONTENTS "flat, two-level, ramp, natural, noise, dark, exposed"
+#define BENCH_CONTENTS "flat|two-level|ramp|natural|noise|dark|exposed"
+
+typedef enum BenchContent {
+    BENCH_FLAT,
+    BENCH_TWO_LEVEL,
+    BENCH_RAMP,
+    BENCH_NATURAL,
+    BENCH_NOISE,
+    BENCH_DARK,
+    BENCH_EXPOSED,
+} BenchContent;
 
 /* A luma plane without gaps: bytes, or codes in 16 bits if depth > 8. */
 typedef struct BenchPicture {
@@ -15,10 +25,7 @@ typedef struct BenchPicture {
 
 size_t bench_row_size(const BenchPicture *picture);
 
-/* Returns the content of this name as a constant, or NULL. */
-const char *bench_content(const char *name);
-
 /* Fills the picture with a content. */
-void bench_fill(const BenchPicture *picture, const char *content, uint64_t seed);
+void bench_fill(const BenchPicture *picture, BenchContent content, uint64_t seed);
 
 #endif

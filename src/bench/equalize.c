@@ -17,14 +17,27 @@ typedef struct EqualizeMode {
     int reference;
 } EqualizeMode;
 
+#define MODES "global|clahe|stretch|off|reference|clahe-reference"
+
+static const EqualizeMode modes[] = {
+    {"global", LUMEQ_MODE_GLOBAL, 0},    {"clahe", LUMEQ_MODE_CLAHE, 0},
+    {"stretch", LUMEQ_MODE_STRETCH, 0},  {"off", LUMEQ_MODE_OFF, 0},
+    {"reference", LUMEQ_MODE_GLOBAL, 1}, {"clahe-reference", LUMEQ_MODE_CLAHE, 1},
+};
+
+typedef struct EqualizeOptions {
+    BenchPictures pictures;
+    BenchList backends, modes; /* backends: cpu, cuda; none: all available ones */
+    int threads, batch;
+    double seconds;
+} EqualizeOptions;
+
 /* A case is one row of the report. */
 typedef struct EqualizeCase {
-    const char *content;
+    const EqualizeOptions *options;
+    char content[32];
     const EqualizeMode *mode;
     int on_gpu;
-    int threads, device;
-    int batch; /* most frames in a launch */
-    double seconds;
     BenchPicture picture;
 } EqualizeCase;
 
@@ -222,13 +235,14 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int planes)
     const size_t size = image_size(picture, planes);
     const LumeqConfig config = {.size = sizeof(config),
                                 .backend = c->on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
-                                .device = c->device,
-                                .threads = c->threads,
+                                .device = c->options->pictures.device,
+                                .threads = c->options->threads,
                                 .cpu_without = engine_cpu_without(),
                                 .no_stage_times = 1,
-                                .batch = c->batch};
-    *feed =
-        (Feed){.of = c, .pictures = c->batch > 1 ? MOST_PICTURES : FEW_PICTURES, .planes = planes};
+                                .batch = c->options->batch};
+    *feed = (Feed){.of = c,
+                   .pictures = c->options->batch > 1 ? MOST_PICTURES : FEW_PICTURES,
+                   .planes = planes};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;
     for (int i = 0; i < feed->pictures; i++) {
@@ -396,8 +410,9 @@ static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copi
 /* Like time_frames(), with pictures that stay in GPU memory. Call it right after feed_check(). */
 static int time_resident(const Feed *feed, double seconds, double *us)
 {
-    const LumeqConfig config = {
-        .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = feed->of->device};
+    const LumeqConfig config = {.size = sizeof(config),
+                                .backend = LUMEQ_BACKEND_CUDA,
+                                .device = feed->of->options->pictures.device};
     LumeqParams params = {.size = sizeof(params)};
     LumeqEqualizer *copier = NULL;
     Feed resident = {.of = feed->of,
@@ -426,7 +441,7 @@ static int time_resident(const Feed *feed, double seconds, double *us)
 
 static int measure_cpu(Feed *feed, EqualizeTimes *t)
 {
-    const double seconds = feed->of->seconds;
+    const double seconds = feed->of->options->seconds;
     const int ret = time_alone(feed, seconds, &t->cpu_total);
     return ret < 0 ? ret : time_frames(feed, seconds, &t->frame);
 }
@@ -434,11 +449,12 @@ static int measure_cpu(Feed *feed, EqualizeTimes *t)
 static int measure_gpu(Feed *feed, EqualizeTimes *t)
 {
     const EqualizeCase *c = feed->of;
-    const double seconds = c->seconds / ROUNDS;
+    const double seconds = c->options->seconds / ROUNDS;
     double frame[ROUNDS], duplex[ROUNDS];
     int ret = time_resident(feed, seconds, &t->resident);
     for (int i = 0; i < ROUNDS && ret == 0; i++) {
-        ret = bench_copies(&duplex[i], c->device, image_size(&c->picture, 1), seconds);
+        ret = bench_copies(&duplex[i], c->options->pictures.device, image_size(&c->picture, 1),
+                           seconds);
         if (ret == 0)
             ret = time_frames(feed, seconds, &frame[i]);
     }
@@ -465,60 +481,20 @@ static int measure(const EqualizeCase *c, EqualizeTimes *t)
     if (ret == 0)
         ret = feed_check(&feed);
     if (ret == 0)
-        ret = c->on_gpu ? time_resident(&feed, c->seconds, &t->resident_chroma)
-                        : time_alone(&feed, c->seconds, &t->chroma);
+        ret = c->on_gpu ? time_resident(&feed, c->options->seconds, &t->resident_chroma)
+                        : time_alone(&feed, c->options->seconds, &t->chroma);
     feed_close(&feed);
     return ret;
 }
 
 /* ---- options ---- */
 
-#define MODES "global, clahe, stretch, off, reference, clahe-reference"
-
-static const EqualizeMode modes[] = {
-    {"global", LUMEQ_MODE_GLOBAL, 0},    {"clahe", LUMEQ_MODE_CLAHE, 0},
-    {"stretch", LUMEQ_MODE_STRETCH, 0},  {"off", LUMEQ_MODE_OFF, 0},
-    {"reference", LUMEQ_MODE_GLOBAL, 1}, {"clahe-reference", LUMEQ_MODE_CLAHE, 1},
-};
-
-typedef struct EqualizeOptions {
-    BenchPictures pictures;
-    int backend[2], backends; /* cpu, cuda; 0 backends: all available ones */
-    const EqualizeMode *mode[BENCH_MAX_LIST];
-    int modes;
-    int threads, batch;
-    double seconds;
-} EqualizeOptions;
-
-static int add_backend(void *options, const char *part)
-{
-    EqualizeOptions *o = options;
-    const int backend = bench_read_choice(part, "cpu|cuda");
-    if (backend < 0)
-        return -1;
-    o->backends++;
-    o->backend[backend] = 1;
-    return 0;
-}
-
-static int add_mode(void *options, const char *part)
-{
-    EqualizeOptions *o = options;
-    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes) && o->modes < BENCH_MAX_LIST; i++)
-        if (!strcmp(part, modes[i].name)) {
-            o->mode[o->modes++] = &modes[i];
-            return 0;
-        }
-    return -1;
-}
-
 const BenchOption bench_equalize_options[] = {
     BENCH_PICTURE_OPTIONS("1920x1080,3840x2160", "natural,noise,flat", "8|10|12|16"),
     {"--backend", "NAME,..", "cpu, cuda [all available]",
-     BENCH_STORE(LIST, EqualizeOptions, backends), .take = add_backend,
-     .allowed = "a list of cpu, cuda"},
+     BENCH_STORE(LIST, EqualizeOptions, backends), .allowed = "cpu|cuda"},
     {"--modes", "NAME,..", "modes: " MODES " [global]", BENCH_STORE(LIST, EqualizeOptions, modes),
-     .take = add_mode, .allowed = "a list of " MODES},
+     .allowed = MODES},
     {"--threads", "N", "threads of cpu; 0: one per core [0]",
      BENCH_RANGE(INT, EqualizeOptions, threads, 0, 256)},
     {"--batch", "N", "most frames that lumeq launches together on a GPU [1]",
@@ -550,17 +526,22 @@ static void print_columns(void)
 
 static int read_options(EqualizeOptions *o, int argc, char **argv)
 {
-    *o = (EqualizeOptions){.pictures = {.bits = "8", .common.seed = 1}, .batch = 1, .seconds = 1};
-    bench_read_list("1920x1080,3840x2160", bench_add_size, o);
-    bench_read_list("natural,noise,flat", bench_add_content, o);
-    o->mode[o->modes++] = &modes[0];
+    *o = (EqualizeOptions){.pictures = {.bits = "8",
+                                        .contents = {3, {BENCH_NATURAL, BENCH_NOISE, BENCH_FLAT}},
+                                        .common.seed = 1},
+                           .modes.count = 1,
+                           .batch = 1,
+                           .seconds = 1};
+    bench_take_sizes(o, "1920x1080,3840x2160");
     const int ret = bench_arguments("equalize", bench_equalize_options, o, argc, argv);
     if (ret > 0)
         print_columns();
-    for (int i = 0; i < o->modes && ret == 0; i++)
-        if (o->mode[i]->reference && strcmp(o->pictures.bits, "8") != 0)
-            return bench_refuse("equalize", "mode %s is for --depth 8, not %s", o->mode[i]->name,
+    for (int i = 0; i < o->modes.count && ret == 0; i++) {
+        const EqualizeMode *mode = &modes[o->modes.items[i]];
+        if (mode->reference && strcmp(o->pictures.bits, "8") != 0)
+            return bench_refuse("equalize", "mode %s is for --depth 8, not %s", mode->name,
                                 o->pictures.bits);
+    }
     return ret;
 }
 
@@ -575,15 +556,16 @@ static int run_case(const EqualizeCase *c)
         return -1;
     snprintf(size, sizeof(size), "%dx%d", c->picture.width, c->picture.height);
     const double cores = fmin(fmax((double)sysconf(_SC_NPROCESSORS_ONLN), 1), 256);
-    const double threads = c->threads ? c->threads : cores; /* the library's default */
+    const double threads =
+        c->options->threads ? c->options->threads : cores; /* the library's default */
     bench_text("size", "size", 9, size);
     bench_text("content", "content", 9, c->content);
     bench_text("backend", "backend", 7, c->on_gpu ? "cuda" : "cpu");
     bench_text("mode", "mode", 8, c->mode->name);
     bench_number("depth", NULL, 0, 0, c->picture.depth);
     bench_number("threads", "thr", 3, 0, c->on_gpu ? NAN : threads);
-    bench_number("device", "GPU", 3, 0, c->on_gpu ? c->device : NAN);
-    bench_number("batch", "batch", 5, 0, c->on_gpu ? c->batch : NAN);
+    bench_number("device", "GPU", 3, 0, c->on_gpu ? c->options->pictures.device : NAN);
+    bench_number("batch", "batch", 5, 0, c->on_gpu ? c->options->batch : NAN);
     bench_number("cpu_total_us", "CPU us", 9, 2, t.cpu_total);
     bench_number("chroma_us", "+chroma", 8, 2, t.chroma);
     bench_number("resident_us", "live us", 8, 2, t.resident);
@@ -596,18 +578,6 @@ static int run_case(const EqualizeCase *c)
     return 0;
 }
 
-/* Measures a picture with all backends in all modes. Returns 0, or -1 if a result is wrong. */
-static int run_picture(const EqualizeOptions *o, EqualizeCase *c)
-{
-    int ret = 0;
-    for (c->on_gpu = 0; c->on_gpu < 2; c->on_gpu++)
-        for (int i = 0; i < o->modes && o->backend[c->on_gpu]; i++) {
-            c->mode = o->mode[i];
-            ret |= run_case(c);
-        }
-    return ret;
-}
-
 int bench_equalize(int argc, char **argv)
 {
     static EqualizeOptions o;
@@ -616,26 +586,26 @@ int bench_equalize(int argc, char **argv)
     int ret = read_options(&o, argc, argv);
     if (ret)
         return ret < 0;
-    const int needs_gpu = o.backend[1];
+    const int all = !o.backends.count, needs_gpu = bench_has(&o.backends, 1);
     int has_gpu = 0;
-    if (needs_gpu || !o.backends)
+    if (needs_gpu || all)
         has_gpu =
             bench_find_gpu("equalize", "backend cuda", p->device, needs_gpu, gpu, sizeof(gpu));
     if (has_gpu < 0)
         return 1;
-    o.backend[0] |= !o.backends;
-    o.backend[1] = has_gpu;
     bench_report_begin(p->common.csv, bench_command_line(argc, argv), has_gpu ? gpu : NULL);
     for (int i = 0; i < p->sizes; i++)
-        for (int k = 0; k < p->contents; k++) {
-            EqualizeCase c = {.content = p->content[k],
-                              .threads = o.threads,
-                              .device = p->device,
-                              .batch = o.batch,
-                              .seconds = o.seconds};
+        for (int k = 0; k < p->contents.count; k++) {
+            EqualizeCase c = {.options = &o};
+            bench_word(c.content, BENCH_CONTENTS, p->contents.items[k]);
             if (bench_make_picture(&c.picture, p, i, k) < 0)
                 return 1;
-            ret |= run_picture(&o, &c);
+            for (c.on_gpu = 0; c.on_gpu < 2; c.on_gpu++)
+                for (int m = 0; m < o.modes.count; m++) {
+                    c.mode = &modes[o.modes.items[m]];
+                    if (c.on_gpu ? has_gpu : all || bench_has(&o.backends, 0))
+                        ret |= run_case(&c);
+                }
             free(c.picture.luma);
         }
     return ret != 0;

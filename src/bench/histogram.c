@@ -21,13 +21,13 @@
 
 typedef struct HistogramOptions {
     BenchPictures pictures;
-    int has[HISTOGRAM_KINDS], strategies;
+    BenchList strategies;
     int check_only;
 } HistogramOptions;
 
 typedef struct Run {
     HistogramOptions options;
-    const char *content;
+    char content[32];
     BenchPicture picture;
     int has_gpu;
     HistogramResult reference, result;
@@ -35,22 +35,10 @@ typedef struct Run {
 
 /* ---- options ---- */
 
-static int add_strategy(void *options, const char *part)
-{
-    HistogramOptions *const o = options;
-    const int kind = bench_read_choice(part, STRATEGIES);
-    if (kind < 0)
-        return -1;
-    o->has[kind] = 1;
-    o->strategies++;
-    return 0;
-}
-
 const BenchOption bench_histogram_options[] = {
     BENCH_PICTURE_OPTIONS("3840x2160", "natural", "8|10|12"),
     {"--strategy", "LIST", "strategies, separated by commas [all]",
-     BENCH_STORE(LIST, HistogramOptions, strategies), .take = add_strategy,
-     .allowed = "some of " STRATEGIES},
+     BENCH_STORE(LIST, HistogramOptions, strategies), .allowed = STRATEGIES},
     {"--check", NULL, "count and check, measure nothing",
      BENCH_STORE(FLAG, HistogramOptions, check_only)},
     BENCH_FORMAT_OPTIONS,
@@ -69,9 +57,9 @@ static void print_notes(void)
 
 static int read_options(HistogramOptions *o, int argc, char **argv)
 {
-    *o = (HistogramOptions){.pictures = {.bits = "8", .common.seed = 1}};
-    bench_add_size(o, "3840x2160");
-    bench_add_content(o, "natural");
+    *o = (HistogramOptions){
+        .pictures = {.bits = "8", .contents = {1, {BENCH_NATURAL}}, .common.seed = 1}};
+    bench_take_sizes(o, "3840x2160");
     const int ret = bench_arguments("histogram", bench_histogram_options, o, argc, argv);
     if (ret > 0)
         print_notes();
@@ -161,16 +149,15 @@ static int run_strategies(Run *run, HistogramGpu *gpu)
 {
     const HistogramOptions *const o = &run->options;
     const int measure = !o->check_only;
-    const char *name = STRATEGIES;
     int failed = 0;
     count_on_cpu(&run->reference, &run->picture, HISTOGRAM_CPU, measure);
-    for (int i = 0; i < HISTOGRAM_KINDS; i++, name += strcspn(name, "|") + 1) {
+    for (int i = 0; i < HISTOGRAM_KINDS; i++) {
         HistogramResult *const r = i == HISTOGRAM_CPU ? &run->reference : &run->result;
         char strategy[32];
         int ret = 0;
-        if ((o->strategies && !o->has[i]) || (i >= HISTOGRAM_CUB && !gpu))
+        if ((o->strategies.count && !bench_has(&o->strategies, i)) || (i >= HISTOGRAM_CUB && !gpu))
             continue;
-        snprintf(strategy, sizeof(strategy), "%.*s", (int)strcspn(name, "|"), name);
+        bench_word(strategy, STRATEGIES, i);
         if (i == HISTOGRAM_CPU_SIMD)
             count_on_cpu(r, &run->picture, HISTOGRAM_CPU_SIMD, measure);
         else if (i >= HISTOGRAM_CUB)
@@ -191,7 +178,7 @@ static int run_picture(Run *run, int size, int content)
     int ret = bench_make_picture(&run->picture, o, size, content);
     if (ret < 0)
         return ret;
-    run->content = o->content[content];
+    bench_word(run->content, BENCH_CONTENTS, o->contents.items[content]);
     if (run->has_gpu) {
         gpu = histogram_gpu_open(&run->picture, o->device);
         ret = gpu ? 0 : -1;
@@ -214,15 +201,15 @@ int bench_histogram(int argc, char **argv)
     if (ret)
         return ret < 0;
     for (int i = HISTOGRAM_CUB; i < HISTOGRAM_KINDS; i++)
-        needs_gpu |= o->has[i];
-    if (needs_gpu || !o->strategies)
+        needs_gpu |= bench_has(&o->strategies, i);
+    if (needs_gpu || !o->strategies.count)
         run.has_gpu = bench_find_gpu("histogram", "a strategy on a GPU", p->device, needs_gpu, gpu,
                                      sizeof(gpu));
     if (run.has_gpu < 0)
         return 1;
     bench_report_begin(p->common.csv, bench_command_line(argc, argv), *gpu ? gpu : NULL);
     for (int i = 0; i < p->sizes; i++)
-        for (int k = 0; k < p->contents; k++)
+        for (int k = 0; k < p->contents.count; k++)
             ret |= run_picture(&run, i, k);
     return ret != 0;
 }

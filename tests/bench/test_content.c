@@ -10,7 +10,7 @@
 #define FRAMES 4
 
 /* Equalizes frames with different grain. Returns the statistics of the last. */
-static LumeqFrameStats made_of(const char *content, int width, int height, int depth)
+static LumeqFrameStats made_of(BenchContent content, int width, int height, int depth)
 {
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
     const size_t row = (size_t)width * (depth > 8 ? 2 : 1), size = row * (size_t)height;
@@ -46,12 +46,12 @@ TEST(contents)
     static const int of[][3] = {{160, 90, 8}, {640, 360, 10}, {1280, 720, 8}, {1920, 1080, 8}};
     for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
         const int width = of[i][0], height = of[i][1];
-        const LumeqFrameStats exposed = made_of("exposed", width, height, of[i][2]);
+        const LumeqFrameStats exposed = made_of(BENCH_EXPOSED, width, height, of[i][2]);
         CHECK(!exposed.filtered && exposed.lift < 1.01 && exposed.strength < 0.15 &&
                   fabs(exposed.mean_out - exposed.mean_in) < 1.5 * (1 << (of[i][2] - 8)),
               "%dx%d: filtered %d, lifted by %g, equalized by %g, mean %g to %g", width, height,
               exposed.filtered, exposed.lift, exposed.strength, exposed.mean_in, exposed.mean_out);
-        const LumeqFrameStats dark = made_of("dark", width, height, of[i][2]);
+        const LumeqFrameStats dark = made_of(BENCH_DARK, width, height, of[i][2]);
         CHECK(dark.filtered && dark.lift > 1.1, "%dx%d: filtered %d, lifted by %g", width, height,
               dark.filtered, dark.lift);
     }
