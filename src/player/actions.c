@@ -610,13 +610,13 @@ void act_quit(Player *p)
         screen_warn(p->screen, "Still exporting; quit again to cancel");
         return;
     }
-    screen_quit(p->screen, by_itself);
+    window_quit(p->seen->window, by_itself);
     p->over = 1;
 }
 
 void act_escape(Player *p)
 {
-    if (screen_is_fullscreen(p->screen))
+    if (window_is_fullscreen(p->seen->window))
         screen_toggle_fullscreen(p->screen);
     else
         act_quit(p);

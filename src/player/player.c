@@ -11,7 +11,6 @@
 #include "player/playlist.h"
 #include "player/start_window.h"
 #include "player/status.h"
-#include "player/window.h"
 
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
@@ -409,7 +408,7 @@ PlayerState player_state(const Player *p)
         .on_gpu = p->shown->frame && gpu_frame_is(p->shown->frame->decoded.frame),
         .muted = p->options.mute,
         .volume = p->options.volume,
-        .fullscreen = screen_is_fullscreen(p->screen),
+        .fullscreen = window_is_fullscreen(p->seen->window),
         .width = width,
         .height = height,
         .loop = p->options.loop,

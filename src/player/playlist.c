@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "player/status.h"
-#include "player/window.h"
 
 /* Decoded GPU frames held at once: waiting, being equalized, their predecessors, and the current
  * one. */
@@ -85,7 +84,7 @@ void playlist_set_title(Player *p)
     char title[PATH_MAX + 96];
     status_title(played(p)->source, p->path, &p->files, p->titled * 1000000,
                  playback_duration(p->playback), title, sizeof(title));
-    screen_set_title(p->screen, title);
+    window_set_title(p->seen->window, title);
 }
 
 void player_show_subtitles(Player *p)

@@ -13,7 +13,6 @@
 #include "player/clock.h"
 #include "player/screenshot.h"
 #include "player/view/view_cuda.h"
-#include "player/window.h"
 #include "run/frame_scopes.h"
 
 /* Grab distance of the split line, in window units. */
@@ -40,7 +39,6 @@ struct Screen {
     const PlayerOptions *options;
     ScreenHelp *help;
     ScreenState state;
-    Window *window;
     View *view;
     ViewCuda *cuda; /* NULL: frames go through host memory */
     Screenshot *screenshot;
@@ -64,11 +62,6 @@ const ScreenState *screen_state(const Screen *s)
     return &s->state;
 }
 
-bool screen_is_fullscreen(const Screen *s)
-{
-    return window_is_fullscreen(s->window);
-}
-
 bool screen_takes_device(const Screen *s)
 {
     return s->cuda && !view_cuda_failure(s->cuda);
@@ -89,7 +82,7 @@ static ViewScene scene_in(const Screen *s, Rect area, ViewZoom zoom)
         .split = s->state.look.split,
         .zoom = zoom,
     };
-    window_size(s->window, &scene.width, &scene.height);
+    window_size(s->state.window, &scene.width, &scene.height);
     return scene;
 }
 
@@ -104,15 +97,15 @@ static Rect pictures_in(const Screen *s, Rect area)
 
 static PanelText panel_text(const Screen *s)
 {
-    return (PanelText){.scale = s->options->osd_scale, .density = window_density(s->window)};
+    return (PanelText){.scale = s->options->osd_scale, .density = window_density(s->state.window)};
 }
 
 static PanelPlace place_panel(const Screen *s)
 {
     int width, height;
-    window_size(s->window, &width, &height);
+    window_size(s->state.window, &width, &height);
     const Look *look = &s->state.look;
-    const double density = window_density(s->window);
+    const double density = window_density(s->state.window);
     if (look->histogram != PANEL_OVER)
         return panel_place(width, height, look->histogram, density);
     const Rect around = pictures_in(s, (Rect){0, 0, width, height});
@@ -127,14 +120,14 @@ bool screen_has_room_for_all(const Screen *s)
     const PanelMode mode =
         s->state.look.histogram == PANEL_OFF ? PANEL_BESIDE : s->state.look.histogram;
     int width, height;
-    window_size(s->window, &width, &height);
-    const Rect panel = panel_place(width, height, mode, window_density(s->window)).panel;
+    window_size(s->state.window, &width, &height);
+    const Rect panel = panel_place(width, height, mode, window_density(s->state.window)).panel;
     return panel_has_room_for_all(panel.width, panel.height, panel_text(s));
 }
 
 static Rect to_pixels(const Screen *s, Rect part)
 {
-    const double density = window_density(s->window);
+    const double density = window_density(s->state.window);
     return (Rect){(int)(part.x * density), (int)(part.y * density), (int)(part.width * density),
                   (int)(part.height * density)};
 }
@@ -153,10 +146,10 @@ static OsdPlace osd_place(const Screen *s)
         .area = panel.free,
         .picture = panel.picture,
         .bar = panel.picture, /* at the bottom of the picture, also over a panel there */
-        .density = window_density(s->window),
+        .density = window_density(s->state.window),
         .scale = s->options->osd_scale,
     };
-    window_size(s->window, &place.width, &place.height);
+    window_size(s->state.window, &place.width, &place.height);
     return place;
 }
 
@@ -194,7 +187,7 @@ ControlsTarget screen_target(const Screen *s, int x, int y)
     const ViewPlaces places = view_layout(s->view, &scene);
     const int column = view_split_column(&places, scene.split);
     const Rect picture = places.picture[VIEW_OUTPUT];
-    const int reach = (int)(SPLIT_UNITS * window_density(s->window));
+    const int reach = (int)(SPLIT_UNITS * window_density(s->state.window));
     const int is_near_split = scene.compare == VIEW_COMPARE_SPLIT && abs(at.x - column) <= reach &&
                               at.y >= picture.y && at.y < picture.y + picture.height;
     return is_near_split ? CONTROLS_SPLIT : CONTROLS_PICTURE;
@@ -239,7 +232,7 @@ ViewZoom screen_pan_by(const Screen *s, int x, int y)
 Rect screen_picture(const Screen *s)
 {
     const ViewScene scene = scene_of(s);
-    const double density = window_density(s->window);
+    const double density = window_density(s->state.window);
     const Rect r = view_layout(s->view, &scene).picture[scene.compare ? VIEW_OUTPUT : scene.shown];
     return (Rect){(int)(r.x / density), (int)(r.y / density), (int)(r.width / density),
                   (int)(r.height / density)};
@@ -260,7 +253,7 @@ Rect screen_to_samples(const Screen *s, Rect part)
 static bool is_resized(const Screen *s)
 {
     int width, height;
-    window_own_size(s->window, &width, &height);
+    window_own_size(s->state.window, &width, &height);
     return width > 0 &&
            (abs(width - s->given_width) > SAME_UNITS || abs(height - s->given_height) > SAME_UNITS);
 }
@@ -269,7 +262,7 @@ void screen_own_size(const Screen *s, int *width, int *height)
 {
     *width = *height = 0;
     if (is_resized(s))
-        window_own_size(s->window, width, height);
+        window_own_size(s->state.window, width, height);
 }
 
 /* Fits the picture, at most in its own size, with the panel onto the desktop, or into the
@@ -279,7 +272,7 @@ static void fit_window(Screen *s, int width, int height)
     int most_width, most_height, across = width, down = height;
     const int asked = s->options->width, asked_height = s->options->height;
     double share = 1;
-    window_most(s->window, &most_width, &most_height);
+    window_most(s->state.window, &most_width, &most_height);
     if (asked > 0 && asked_height > 0) {
         most_width = FFMIN(most_width, asked);
         most_height = FFMIN(most_height, asked_height);
@@ -294,8 +287,8 @@ static void fit_window(Screen *s, int width, int height)
             break;
         share *= FFMIN((double)most_width / across, (double)most_height / down);
     }
-    window_resize(s->window, across, down);
-    window_own_size(s->window, &across, &down);
+    window_resize(s->state.window, across, down);
+    window_own_size(s->state.window, &across, &down);
     if (across > 0) {
         s->given_width = across;
         s->given_height = down;
@@ -350,11 +343,6 @@ void screen_set_statistics(Screen *s, const OsdRow *rows, int count, int64_t now
     s->statistics_at = now + STATISTICS_US;
 }
 
-void screen_set_title(Screen *s, const char *title)
-{
-    window_set_title(s->window, title);
-}
-
 void screen_follow(Screen *s)
 {
     char text[PATH_MAX + 64];
@@ -380,19 +368,19 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     const PlayerOptions *o = s->options;
     int width, height;
     wanted_size(source, &width, &height);
-    if (window_open(&s->window, error) < 0 || view_open(&s->view, error) < 0) {
+    if (window_open(&s->state.window, error) < 0 || view_open(&s->view, error) < 0) {
         media_add(error, "; %s or --null works without a window",
                   source && source->camera ? "-o with --frames" : "-o");
         return error->fault = MEDIA_USAGE;
     }
-    window_set_lost(s->window, o->host.lost, o->host.opaque);
+    window_set_lost(s->state.window, o->host.lost, o->host.opaque);
     snprintf(s->state.renderer, sizeof(s->state.renderer), "%s", view_renderer(s->view));
     view_set_mirror(s->view, s->state.look.mirrored);
     fit_window(s, width, height);
-    if (o->fullscreen && window_set_fullscreen(s->window, true, error) < 0)
+    if (o->fullscreen && window_set_fullscreen(s->state.window, true, error) < 0)
         return error->fault = MEDIA_USAGE;
     s->hidden_until = clock_now() + (source ? HIDDEN_US : 0);
-    window_keep_awake(s->window, source != NULL);
+    window_keep_awake(s->state.window, source != NULL);
     s->dirty = true;
     return 0;
 }
@@ -445,15 +433,15 @@ static void set_options(Screen *s, const PlayerOptions *options, int fullscreen)
 void screen_adopt(Screen *s, const PlayerOptions *options, const Source *source)
 {
     int width, height;
-    const int keeps_size = is_resized(s) || window_is_fullscreen(s->window);
-    set_options(s, options, window_is_fullscreen(s->window));
+    const int keeps_size = is_resized(s) || window_is_fullscreen(s->state.window);
+    set_options(s, options, window_is_fullscreen(s->state.window));
     osd_set_rows(s->osd, OSD_HELP, NULL, 0);
-    window_set_lost(s->window, options->host.lost, options->host.opaque);
+    window_set_lost(s->state.window, options->host.lost, options->host.opaque);
     view_set_mirror(s->view, s->state.look.mirrored);
     wanted_size(source, &width, &height);
     if (!keeps_size)
         fit_window(s, width, height);
-    window_keep_awake(s->window, 1);
+    window_keep_awake(s->state.window, 1);
     open_cuda(s);
     s->dirty = 1;
 }
@@ -486,7 +474,7 @@ void screen_close(Screen **screen)
     free(s->scopes);
     view_close(&s->view);
     view_cuda_close(&s->cuda);
-    window_close(&s->window);
+    window_close(&s->state.window);
     free(s);
     *screen = NULL;
 }
@@ -599,7 +587,8 @@ int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError 
 void screen_toggle_fullscreen(Screen *s)
 {
     MediaError error = {0};
-    if (window_set_fullscreen(s->window, !window_is_fullscreen(s->window), &error) < 0) {
+    if (window_set_fullscreen(s->state.window, !window_is_fullscreen(s->state.window), &error) <
+        0) {
         screen_say(s, "%s", error.text);
         return;
     }
@@ -609,16 +598,11 @@ void screen_toggle_fullscreen(Screen *s)
     s->dirty = 1;
 }
 
-void screen_quit(const Screen *s, int by_itself)
-{
-    window_quit(s->window, by_itself);
-}
-
 void screen_show_cursor(Screen *s, int64_t until, int64_t now)
 {
     const bool shown = until && now <= until;
     if (shown != s->cursor_shown)
-        window_show_cursor(s->window, shown);
+        window_show_cursor(s->state.window, shown);
     if (shown) {
         osd_show(s->osd, OSD_BEFORE, until);
         osd_show(s->osd, OSD_BAR, until);
@@ -751,9 +735,9 @@ static int draw(Screen *s, MediaError *error)
     s->state.draw_us = (double)(clock_now() - begin);
     s->dirty = s->hidden_until != 0; /* showing it may have resized it */
     if (s->hidden_until)
-        window_show(s->window);
+        window_show(s->state.window);
     s->hidden_until = 0;
-    window_swap(s->window);
+    window_swap(s->state.window);
     return 1;
 }
 

@@ -11,6 +11,7 @@
 #include "player/player_options.h"
 #include "player/subtitles/subtitle_thread.h"
 #include "player/view/view.h"
+#include "player/window.h"
 
 typedef struct Screen Screen;
 
@@ -31,6 +32,7 @@ typedef struct Look {
 
 typedef struct ScreenState {
     Look look;
+    Window *window;
     char renderer[256];                   /* OpenGL driver and version */
     char message[512];                    /* the last message; "" at first */
     int64_t screenshots;                  /* number written */
@@ -50,7 +52,6 @@ void screen_adopt(Screen *screen, const PlayerOptions *options, const Source *so
 
 /* Always current; valid until screen_close(). */
 const ScreenState *screen_state(const Screen *screen);
-bool screen_is_fullscreen(const Screen *screen);
 
 void screen_toggle_help(Screen *screen);
 
@@ -115,17 +116,11 @@ void screen_set_pointed(Screen *screen, int x, const char *line);
 bool screen_wants_statistics(const Screen *screen, int64_t now);
 void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_t now);
 
-/* UTF-8. */
-void screen_set_title(Screen *screen, const char *title);
-
 /* Shows the cursor, comparison labels and bar until then. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
 /* Each of the two states has its own place of the panel. */
 void screen_toggle_fullscreen(Screen *screen);
-
-/* See window_quit(). */
-void screen_quit(const Screen *screen, int by_itself);
 
 /* ---- once a turn ---- */
 

@@ -62,10 +62,11 @@ static void choose(StartWindow *w, const char *path)
 static void follow(StartWindow *w, const Command *command)
 {
     Action *act = command->act;
-    const bool leaves_fullscreen = act == act_escape && screen_is_fullscreen(w->screen);
+    const bool leaves_fullscreen =
+        act == act_escape && window_is_fullscreen(screen_state(w->screen)->window);
     w->over |= act == act_quit || (act == act_escape && !leaves_fullscreen);
     if (act == act_quit)
-        screen_quit(w->screen, command->arg);
+        window_quit(screen_state(w->screen)->window, command->arg);
     else if (act == act_open)
         choose(w, command->path);
     else if (act == act_fullscreen || leaves_fullscreen)

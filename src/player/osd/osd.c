@@ -321,37 +321,25 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
     return draw_line(o, box, size, POINTED_ALPHA, padding, width, line);
 }
 
-static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
+/* Statistics at the top left, or the help, centred over the picture. */
+static Overlay draw_page(const Osd *o, OsdPart part, const OsdPlace *place)
 {
+    const bool is_help = part == OSD_HELP;
+    const OsdPlace message = place_of(o, OSD_MESSAGE, place);
     const Part *before = &o->parts[OSD_STATISTICS];
     const OsdPageStyle style = {
-        .limit = below_message(place, place->area),
-        .size = scaled(place, STATISTICS_SHARE, STATISTICS_UNITS),
+        .limit = below_message(&message, is_help ? place->picture : place->area),
+        .around = is_help ? place->picture : (Rect){0},
+        .size = is_help ? scaled(place, HELP_SHARE, HELP_UNITS)
+                        : scaled(place, STATISTICS_SHARE, STATISTICS_UNITS),
         .smallest = (int)(SMALLEST_UNITS * place->density),
-        .max_columns = 1,
-        .alpha = STATISTICS_ALPHA,
-        .name = OSD_DIM,
+        .max_columns = is_help ? HELP_COLUMNS : 1,
+        .alpha = is_help ? HELP_ALPHA : STATISTICS_ALPHA,
+        .name = is_help ? OSD_ACCENT : OSD_DIM,
         .value = OSD_BRIGHT,
-        .min_width = before->overlay.canvas.width, /* so the width does not flicker */
+        .min_width = is_help ? 0 : before->overlay.canvas.width, /* so it does not flicker */
     };
-    return osd_page_draw(&o->pages[OSD_STATISTICS], &style, o->text);
-}
-
-/* Centred over the picture. */
-static Overlay draw_help(const Osd *o, const OsdPlace *place)
-{
-    const OsdPlace message = place_of(o, OSD_MESSAGE, place);
-    const OsdPageStyle style = {
-        .limit = below_message(&message, place->picture),
-        .around = place->picture,
-        .size = scaled(place, HELP_SHARE, HELP_UNITS),
-        .smallest = (int)(SMALLEST_UNITS * place->density),
-        .max_columns = HELP_COLUMNS,
-        .alpha = HELP_ALPHA,
-        .name = OSD_ACCENT,
-        .value = OSD_BRIGHT,
-    };
-    return osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
+    return osd_page_draw(&o->pages[part], &style, o->text);
 }
 
 /* When the part begins to fade; INT64_MAX: never. */
@@ -423,14 +411,13 @@ static Overlay draw(const Osd *o, OsdPart part, const OsdPlace *place)
         return osd_bar_draw(&o->bar, &at, bar_size(place), o->text);
     }
     case OSD_POINTED: return draw_pointed(o, place);
-    case OSD_STATISTICS: return draw_statistics(o, place);
     case OSD_SETTINGS: {
         const OsdSettingsPlaces at = settings_places(o, place);
         return osd_settings_draw(&o->settings, &at, o->text);
     }
     case OSD_MESSAGE: return draw_message(o, place);
     case OSD_RECORDING: return draw_recording(o, place);
-    default: return draw_help(o, place);
+    default: return draw_page(o, part, place);
     }
 }
 

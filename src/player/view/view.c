@@ -82,7 +82,7 @@ static ViewColour view_colour(const PictureFormat *f)
 #define MAX_TAPS 8
 
 /* The split line is bright with dark edges so that it is visible on any picture. Edge width and
- * handle diameter are fractions of the picture's shorter side. */
+ * half the handle's height are fractions of the picture's shorter side. */
 #define EDGE_PART 1440
 #define HANDLE_PART 32
 #define MIN_HANDLE 16
@@ -107,7 +107,7 @@ struct View {
     Planes planes;
     ViewPicture picture[VIEW_SIDES];
     int mirrored;
-    Layer layer[VIEW_LAYERS], handle;
+    Layer layer[VIEW_LAYERS];
     Scratch upright, across; /* the picture as RGB, and after scaling in one direction */
     Scratch memory;          /* target for reading back */
 };
@@ -458,48 +458,23 @@ static int draw_picture(View *v, ViewSide side, const Target *target, Rect place
     return draw_scaled(v, &v->across, target, place, 1, error);
 }
 
-static void draw_handle(const Canvas *canvas)
+/* A line with a handle in its middle, both bright with dark edges. */
+static void draw_line(View *v, const Target *target, Rect place, Rect area, int column)
 {
-    const double radius = canvas->width / 2.0;
-    canvas_disc(canvas, radius, radius, radius - 0.5, LINE_DARK);
-    canvas_disc(canvas, radius, radius, radius * 0.88, LINE_BRIGHT);
-    for (int y = 0; y < canvas->height; y++)
-        for (int x = 0; x < canvas->width; x++) {
-            const double across = fabs(x + 0.5 - radius) / radius;
-            const double down = fabs(y + 0.5 - radius) / radius;
-            if (across >= 0.2 && across + down * 0.9 <= 0.68) /* two arrow heads */
-                canvas_blend(canvas, x, y, LINE_DARK, 255);
-        }
-}
-
-static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect place, int column,
-                     MediaError *error)
-{
-    const Gl *gl = &v->gl;
-    const int shorter = place.width < place.height ? place.width : place.height;
-    const int edge = shorter / EDGE_PART + 1, wanted = shorter / HANDLE_PART;
-    const int side = max_int(MIN_HANDLE, min_int(wanted, MAX_HANDLE));
+    const int shorter = min_int(place.width, place.height), edge = shorter / EDGE_PART + 1;
+    const int side = max_int(MIN_HANDLE, min_int(shorter / HANDLE_PART, MAX_HANDLE));
     const Rect line = {column - edge, place.y, edge * 2, place.height};
-    const Rect dark = {line.x - edge, place.y, line.width + edge * 2, place.height};
-    target_fill(gl, target, rect_intersect(dark, scene->area), LINE_DARK);
-    target_fill(gl, target, rect_intersect(line, scene->area), LINE_BRIGHT);
-    if (v->handle.width != side) {
-        const Overlay handle = {.canvas = canvas_alloc(side, side)};
-        draw_handle(&handle.canvas);
-        v->handle.opacity = 1;
-        const int ret = layer_set(gl, &v->handle, &handle, error);
-        free(handle.canvas.pixels);
-        if (ret < 0)
-            return ret;
+    const Rect handle = {column - side / 4, place.y + place.height / 2 - side, side / 4 * 2,
+                         side * 2};
+    for (int bright = 0; bright < 2; bright++) {
+        const int by = bright ? 0 : edge;
+        const Rect parts[] = {
+            {line.x - by, line.y, line.width + 2 * by, line.height},
+            {handle.x - by, handle.y - by, handle.width + 2 * by, handle.height + 2 * by}};
+        for (int i = 0; i < 2; i++)
+            target_fill(&v->gl, target, rect_intersect(parts[i], area),
+                        bright ? LINE_BRIGHT : LINE_DARK);
     }
-    const Program *program = programs_use_layer(&v->programs, error);
-    if (!program)
-        return -1;
-    v->handle.place.x = column - side / 2;
-    v->handle.place.y = place.y + place.height / 2 - side / 2;
-    target_use(gl, target, scene->area);
-    layer_draw(gl, &v->handle, program, target, v->nearest);
-    return 0;
 }
 
 /* Bright with dark edges, like the split line. */
@@ -537,7 +512,9 @@ static int draw_pictures(View *v, const ViewScene *scene, const Target *target, 
             draw_picture(v, side, target, places.whole[side], clip, !v->software, error) < 0)
             return -1;
     }
-    return split ? draw_line(v, scene, target, places.picture[VIEW_OUTPUT], column, error) : 0;
+    if (split)
+        draw_line(v, target, places.picture[VIEW_OUTPUT], scene->area, column);
+    return 0;
 }
 
 static int draw_scene(View *v, const ViewScene *scene, const Target *target, MediaError *error)
@@ -728,7 +705,6 @@ void view_close(View **view)
     programs_close(&v->programs);
     for (int i = 0; i < VIEW_LAYERS; i++)
         layer_free(gl, &v->layer[i]);
-    layer_free(gl, &v->handle);
     scratch_free(gl, &v->upright);
     scratch_free(gl, &v->across);
     scratch_free(gl, &v->memory);
