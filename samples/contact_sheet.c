@@ -5,6 +5,7 @@
  * after, its histograms and its curve. Prints a table with the same in numbers to stdout.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,20 @@ static int open_canvas(Sheet *s)
     }
     canvas_fill(&s->canvas, (Rect){0, 0, SHEET_WIDTH, s->canvas.height}, BACKGROUND, 255);
     return 0;
+}
+
+static void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour,
+                      int room, const char *format, ...) __attribute__((format(printf, 8, 9)));
+
+static void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour,
+                      int room, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    text_add(text, x, y, anchor, size, colour, room, line);
 }
 
 static void draw_head(Sheet *s)

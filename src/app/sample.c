@@ -58,10 +58,10 @@ static void draw_sheet(const Sheet *s, const Canvas *canvas, int columns, Rect c
     for (int i = 0; i < s->count; i++) {
         const int x = GAP + i % columns * cell.width;
         int y = GAP + i / columns * cell.height;
-        char time[32];
-        osd_time((int64_t)(s->pairs[i].position * 1e6), time, sizeof(time));
-        text_addf(text, x, y + LINE_HEIGHT / 2, TEXT_LEFT, LETTERS, PANEL_BRIGHT, cell.width,
-                  "%s, before and after", time);
+        char line[64];
+        osd_time((int64_t)(s->pairs[i].position * 1e6), line, sizeof(line));
+        strcat(line, ", before and after");
+        text_add(text, x, y + LINE_HEIGHT / 2, TEXT_LEFT, LETTERS, PANEL_BRIGHT, cell.width, line);
         y += LINE_HEIGHT;
         for (int k = 0; k < 2; k++, y += (cell.height - LINE_HEIGHT - GAP / 2) / 2) {
             const SmallPicture *picture = &s->pairs[i].pictures[k];

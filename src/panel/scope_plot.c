@@ -51,6 +51,7 @@ static Levels levels_at(int pixel, int length)
 
 void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
 {
+    static const char *const percent[] = {"0", "25", "50", "75", "100"};
     const PanelTheme *t = p->theme;
     const double black = s->full_range ? 0 : 16, white = s->full_range ? 255 : 235;
     const int top = (int)lrint(level_y(rect, white + 0.5));
@@ -70,8 +71,8 @@ void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
         canvas_fill(p->canvas, (Rect){rect.x, y, rect.width, p->line}, is_end ? t->axis : t->grid,
                     is_end ? t->axis_cover : t->grid_cover);
         if (p->size && i % step == 0)
-            text_addf(p->text, rect.x - p->size / 3, (int)level_y(rect, level), TEXT_RIGHT, p->size,
-                      t->dim, text_room(p->size, 4), "%d", 25 * i);
+            text_add(p->text, rect.x - p->size / 3, (int)level_y(rect, level), TEXT_RIGHT, p->size,
+                     t->dim, text_room(p->size, 4), percent[i]);
     }
 }
 

@@ -1,6 +1,5 @@
 #include "panel/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,17 +67,19 @@ static ASS_Track *new_track(ASS_Library *library)
     return NULL;
 }
 
-/* Checks that a digit produces ink: without fonts libass does not fail. */
-static bool can_draw(Text *t)
+bool ass_can_draw(ASS_Library *library, ASS_Renderer *renderer)
 {
-    uint8_t pixels[32 * 32 * 4] = {0};
-    const Canvas canvas = {pixels, 32 * 4, 32, 32};
-    text_add(t, 16, 16, TEXT_CENTRE, 24, 0xFFFFFF, 32, "0");
-    text_draw(t, &canvas);
-    for (size_t i = 3; i < sizeof(pixels); i += 4)
-        if (pixels[i])
-            return 1;
-    return 0;
+    static char nothing[] = "", event[] = "0,0,Default,,0,0,0,,A";
+    ASS_Track *track = ass_new_track(library);
+    if (!track)
+        return false;
+    ass_set_frame_size(renderer, 64, 64);
+    ass_set_storage_size(renderer, 64, 64);
+    ass_process_codec_private(track, nothing, 0); /* default event fields */
+    ass_process_chunk(track, event, (int)strlen(event), 0, 1);
+    const bool drawn = ass_render_frame(renderer, track, 0, NULL) != NULL;
+    ass_free_track(track);
+    return drawn;
 }
 
 int text_open(Text **text)
@@ -94,7 +95,7 @@ int text_open(Text **text)
         ass_set_cache_limits(t->renderer, CACHE_GLYPHS, CACHE_MB);
         ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
     }
-    if (!t->renderer || !can_draw(t)) {
+    if (!t->renderer || !ass_can_draw(t->library, t->renderer)) {
         text_close(&t);
         return -1;
     }
@@ -181,17 +182,6 @@ void text_add_shape(Text *text, int x, int y, int size, Colour colour, const cha
         return;
     snprintf(place, sizeof(place), "\\an7\\pos(%d,%d)\\fscx%d\\fscy%d\\p1", x, y, size, size);
     (void)add(text, place, colour, (Rect){x, y, size, size}, commands, 1);
-}
-
-void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
-               const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    text_add(text, x, y, anchor, size, colour, room, line);
 }
 
 /* Renders the queued events in a frame of at least `side` pixels each way. */

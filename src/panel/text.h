@@ -24,10 +24,6 @@ int text_open(Text **text);
 void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
               const char *line);
 
-/* The same with a format, up to 511 bytes. */
-void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
-               const char *format, ...) __attribute__((format(printf, 8, 9)));
-
 /* Queues a text that is wrapped into lines of the box's width, from its top; further lines are
  * clipped. */
 void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char *line);
@@ -51,10 +47,14 @@ static inline int text_room(int size, int count)
 void text_close(Text **text);
 
 typedef struct ass_library ASS_Library;
+typedef struct ass_renderer ASS_Renderer;
 typedef struct ass_image ASS_Image;
 
 /* Starts libass without its messages. NULL: out of memory. */
 ASS_Library *ass_library_open(void);
+
+/* True if a letter produces ink: without fonts libass does not fail. Sets the frame's size. */
+bool ass_can_draw(ASS_Library *library, ASS_Renderer *renderer);
 
 /* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none.
  * Images are larger than their visible part. */

@@ -18,10 +18,6 @@
 /* Frames that are later than this are not equalized. */
 #define LATE_US 5000
 
-/* After the last live picture, buffered sound plays for at most this long. A sender faster than
- * real time may have left much more. */
-#define PLAY_OUT_US 500000
-
 /* Number of fetched frames: if the next one is late, the one after it decides whether to drop it.
  */
 #define AHEAD 2
@@ -65,9 +61,8 @@ struct Playback {
     Playback *finished, *next_finished;
 
     Frame *ahead[AHEAD];
-    Frame *redone;    /* the shown frame, equalized again with other settings, or NULL */
-    int64_t ended_at; /* of a live source: when that was seen first, not paused; 0: not yet */
-    int64_t skipped;  /* frames that the decoder left out in a hurry */
+    Frame *redone;   /* the shown frame, equalized again with other settings, or NULL */
+    int64_t skipped; /* frames that the decoder left out in a hurry */
 
     Clock clock;
     Sync sync;
@@ -466,15 +461,9 @@ bool playback_is_silent(const Playback *p, int64_t now)
     return !p->audio || audio_queue_is_over(audio_queue(p->audio), now);
 }
 
-bool playback_update_end(Playback *p, int64_t now)
+bool playback_is_over(const Playback *p, int64_t now)
 {
-    if (p->state.paused || !p->state.ended) {
-        p->ended_at = 0; /* the sound waits, too */
-        return 0;
-    }
-    if (!p->ended_at)
-        p->ended_at = now;
-    return p->state.pending || playback_is_silent(p, now) || now - p->ended_at >= PLAY_OUT_US;
+    return !p->state.paused && p->state.ended && (p->state.pending || playback_is_silent(p, now));
 }
 
 static void run(Playback *p, int64_t now)

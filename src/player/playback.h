@@ -115,8 +115,8 @@ int64_t playback_heard(const Playback *p, int64_t now);
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* Call it once a turn. Returns true once a live source has ended and its last sound was played. */
-bool playback_update_end(Playback *p, int64_t now);
+/* True if a live source has ended and its last sound was played. */
+bool playback_is_over(const Playback *p, int64_t now);
 
 /* `shown`: the position of the frame on the screen, where sound goes on. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);

@@ -7,7 +7,6 @@
 
 #include "player/actions.h"
 #include "player/controls.h"
-#include "player/library.h"
 #include "player/playlist.h"
 #include "player/start_window.h"
 #include "player/status.h"
@@ -79,7 +78,7 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
     }
     p->dropped.round = p->files.round;
     p->options.files = NULL;
-    library_log_silence();
+    window_silence_libraries();
     const int ret = open_all(p, source, path, error);
     if (ret >= 0)
         return ret;

@@ -1,17 +1,22 @@
 #include "player/screen.h"
 
+#include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "media/file_name.h"
 #include "media/gpu_frame.h"
 #include "media/input/track_choice.h"
+#include "media/output/picture_file.h"
 #include "media/picture_format.h"
 #include "panel/panel.h"
 #include "panel/panel_place.h"
 #include "player/clock.h"
-#include "player/screenshot.h"
 #include "player/view/view_cuda.h"
 #include "run/frame_scopes.h"
 
@@ -32,8 +37,26 @@
 /* Update interval of the statistics. */
 #define STATISTICS_US 500000
 
+/* Longest name of the video in that of a screenshot: leaves room for "-123.45.67.890-1234.png". */
+#define MAX_STEM (NAME_MAX - 32)
+
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
+
+/* A screenshot, compressed and written on a thread. */
+typedef struct Screenshot {
+    pthread_t thread;
+    bool running;     /* the thread must be joined */
+    atomic_bool done; /* joining will not block */
+
+    /* Used by the thread while it runs. */
+    const char *folder; /* borrowed; NULL: the video's folder, or the current one */
+    char path[PATH_MAX];
+    int64_t position;
+    Canvas canvas;
+    bool written;
+    char text[PATH_MAX + 64];
+} Screenshot;
 
 struct Screen {
     const PlayerOptions *options;
@@ -41,7 +64,7 @@ struct Screen {
     ScreenState state;
     View *view;
     ViewCuda *cuda; /* NULL: frames go through host memory */
-    Screenshot *screenshot;
+    Screenshot screenshot;
     Text *text; /* NULL: no font */
     Osd *osd;
     PanelCache *panel;
@@ -345,11 +368,13 @@ void screen_set_statistics(Screen *s, const OsdRow *rows, int count, int64_t now
 
 void screen_follow(Screen *s)
 {
-    char text[PATH_MAX + 64];
-    const int result = screenshot_result(s->screenshot, text, sizeof(text));
-    if (result)
-        screen_say(s, "%s", text);
-    s->state.screenshots += result > 0;
+    Screenshot *shot = &s->screenshot;
+    if (!shot->running || !atomic_load(&shot->done))
+        return;
+    pthread_join(shot->thread, NULL);
+    shot->running = shot->done = false;
+    screen_say(s, "%s", shot->text);
+    s->state.screenshots += shot->written;
 }
 
 static void wanted_size(const Source *source, int *width, int *height)
@@ -400,8 +425,7 @@ static void open_cuda(Screen *s)
 
 static int open_all(Screen *s, const Source *source, MediaError *error)
 {
-    s->screenshot = screenshot_create();
-    if (!s->screenshot || osd_open(&s->osd) < 0 || panel_cache_create(&s->panel) < 0)
+    if (osd_open(&s->osd) < 0 || panel_cache_create(&s->panel) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (text_open(&s->text) < 0)
         s->options->host.detail("no font found: the window shows no text");
@@ -467,7 +491,8 @@ void screen_close(Screen **screen)
     Screen *s = *screen;
     if (!s)
         return;
-    screenshot_free(&s->screenshot);
+    if (s->screenshot.running)
+        pthread_join(s->screenshot.thread, NULL);
     osd_close(&s->osd);
     text_close(&s->text);
     panel_cache_free(&s->panel);
@@ -772,23 +797,78 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     return draw(s, error);
 }
 
+/* "FOLDER/NAME-0.01.23.456"; some systems forbid colons in names. */
+static void base_name(const Screenshot *s, int beside, char *base, size_t size)
+{
+    const char *slash = strrchr(s->path, '/');
+    const char *name = strcmp(s->path, "-") == 0 ? "lumeq" : file_name_base(s->path);
+    const char *folder = s->folder ? s->folder : "";
+    int length = (int)strlen(folder);
+    if (!s->folder && beside && slash) {
+        folder = s->path;
+        length = (int)(slash - s->path);
+    }
+    while (length > 0 && folder[length - 1] == '/') /* "DIR/" is DIR */
+        length--;
+    const char *dot = strrchr(name, '.');
+    const size_t whole = dot && dot != name ? (size_t)(dot - name) : strlen(name);
+    const int stem = (int)(whole > MAX_STEM ? file_name_cut(name, MAX_STEM) : whole);
+    const int64_t ms = s->position > 0 ? s->position / 1000 : 0;
+    snprintf(base, size, "%.*s%s%.*s-%d.%02d.%02d.%03d", length, folder, *folder ? "/" : "", stem,
+             name, (int)(ms / 3600000), (int)(ms / 60000 % 60), (int)(ms / 1000 % 60),
+             (int)(ms % 1000));
+}
+
+static int write_at(Screenshot *s, int beside, char *name, size_t size, MediaError *error)
+{
+    char base[PATH_MAX + NAME_MAX];
+    base_name(s, beside, base, sizeof(base));
+    return picture_file_write(base, s->canvas.pixels, s->canvas.stride, s->canvas.width,
+                              s->canvas.height, name, size, error);
+}
+
+static void *screenshot_main(void *arg)
+{
+    Screenshot *s = arg;
+    char name[PATH_MAX];
+    MediaError error = {0};
+    s->written = (!s->folder && write_at(s, 1, name, sizeof(name), &(MediaError){0}) >= 0) ||
+                 write_at(s, 0, name, sizeof(name), &error) >= 0;
+    if (s->written)
+        snprintf(s->text, sizeof(s->text), "Screenshot: %s", name);
+    else
+        snprintf(s->text, sizeof(s->text), "No screenshot: %s", error.text);
+    free(s->canvas.pixels);
+    atomic_store(&s->done, true);
+    window_wake(NULL);
+    return NULL;
+}
+
+/* The name contains the video's name and the position. */
 void screen_take_screenshot(Screen *s, const char *path, int64_t position)
 {
+    Screenshot *shot = &s->screenshot;
     MediaError error = {0};
     int width, height;
     view_picture_size(s->view, VIEW_OUTPUT, &width, &height);
-    if (width <= 0 || screenshot_is_busy(s->screenshot))
+    if (width <= 0 || shot->running)
         return;
-    const Canvas canvas = canvas_alloc(width, height);
-    if (!canvas.pixels) {
+    shot->folder = s->options->screenshot_dir;
+    snprintf(shot->path, sizeof(shot->path), "%s", path);
+    shot->position = position;
+    shot->canvas = canvas_alloc(width, height);
+    if (!shot->canvas.pixels) {
         screen_say(s, "No screenshot: out of memory");
-    } else if (view_render_picture(s->view, VIEW_OUTPUT, &canvas, &error) < 0) {
-        free(canvas.pixels);
-        screen_say(s, "No screenshot: %s", error.text);
-    } else if (screenshot_start(s->screenshot, s->options->screenshot_dir, path, position,
-                                canvas.pixels, width, height) < 0) {
-        screen_say(s, "No screenshot: cannot start a thread");
+        return;
     }
+    if (view_render_picture(s->view, VIEW_OUTPUT, &shot->canvas, &error) < 0)
+        screen_say(s, "No screenshot: %s", error.text);
+    else
+        shot->running = pthread_create(&shot->thread, NULL, screenshot_main, shot) == 0;
+    if (!shot->running)
+        free(shot->canvas.pixels);
+    if (!shot->running && !error.fault)
+        screen_say(s, "No screenshot: cannot start a thread");
 }
 
 uint8_t *screen_grab(Screen *s, int *width, int *height)

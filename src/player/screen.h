@@ -149,7 +149,8 @@ int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int
 
 /* ---- pictures of it ---- */
 
-/* The window reports the result. */
+/* Writes the picture as a PNG into the folder of the options, or beside the video `path`, or into
+ * the current folder. The window reports the result. Ignored while one is being written. */
 void screen_take_screenshot(Screen *screen, const char *path, int64_t position);
 
 /* See player_grab(). */

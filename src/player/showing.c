@@ -261,7 +261,7 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
         return ret;
     s->shown.came = is->ahead > 0;
     if (!is->ahead)
-        return playback_update_end(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
+        return playback_is_over(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
     if (is->pending)
         return show_first(s, b, now, error);
     if (!held) {

@@ -10,7 +10,7 @@
 #include "player/clock.h"
 #include "player/controls.h"
 #include "player/file_dialog.h"
-#include "player/library.h"
+#include "player/window.h"
 
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
@@ -38,7 +38,7 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     w->options.compare = VIEW_COMPARE_OFF;
     w->options.device = -1; /* it has no frames */
     w->chosen.at = -1;
-    library_log_silence();
+    window_silence_libraries();
     if (screen_open(&w->screen, &w->options, controls_help, NULL, error) < 0) {
         start_window_close(window);
         return error->fault;

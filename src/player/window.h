@@ -11,6 +11,10 @@
  * context is current there. */
 typedef struct Window Window;
 
+/* Silences what ALSA and Wayland print on their own, such as missing devices. Must be called before
+ * SDL starts. Errors still reach the user through SDL_GetError(). */
+void window_silence_libraries(void);
+
 /* Opens a hidden, resizable window and starts SDL's video subsystem without its signal handlers.
  * Swaps wait for vsync if the driver can. Returns a negative value with an error if there is no
  * display, or OpenGL is older than 3.3. */

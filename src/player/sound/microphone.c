@@ -6,7 +6,7 @@
 #include <SDL.h>
 
 #include "player/clock.h"
-#include "player/library.h"
+#include "player/window.h"
 
 #define BLOCK_SAMPLES 1024 /* 21 ms */
 #define MAX_SILENCE_US 2000000
@@ -20,7 +20,7 @@ struct Microphone {
 
 static int start_sdl(MediaError *error)
 {
-    library_log_silence();
+    window_silence_libraries();
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     return SDL_InitSubSystem(SDL_INIT_AUDIO) >= 0
                ? 0

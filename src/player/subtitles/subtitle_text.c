@@ -23,12 +23,18 @@
 /* Limit of the text of all events. */
 #define TEXT_BYTES (SUBTITLE_BUDGET / 2)
 
-/* Style of plain text, relative to the picture's height. */
-#define PLAIN_SIZE (1 / 18.0)
-#define PLAIN_OUTLINE (1 / 260.0)
-#define PLAIN_SHADOW (1 / 720.0)
-#define PLAIN_MARGIN (1 / 28.0)
-#define PLAIN_RESOLUTION 288 /* default resolution */
+/* Style of plain text, at libav's resolution of 288 lines. */
+static char *const plain_style[] = {"FontName=" FAMILY,
+                                    "FontSize=16",
+                                    "PrimaryColour=&H00FFFFFF",
+                                    "OutlineColour=&H00000000",
+                                    "BackColour=&H60000000",
+                                    "BorderStyle=1",
+                                    "Outline=1.1",
+                                    "Shadow=0.4",
+                                    "MarginV=10",
+                                    "ScaledBorderAndShadow=yes",
+                                    NULL};
 
 struct SubtitleText {
     ASS_Library *library;
@@ -45,22 +51,6 @@ struct SubtitleText {
     Overlay overlay; /* owned */
 };
 
-/* Checks that a glyph produces ink: without fonts libass does not fail. */
-static bool can_draw(ASS_Library *library, ASS_Renderer *renderer)
-{
-    static char nothing[] = "", event[] = "0,0,Default,,0,0,0,,A";
-    ASS_Track *track = ass_new_track(library);
-    if (!track)
-        return 0;
-    ass_set_frame_size(renderer, 64, 64);
-    ass_set_storage_size(renderer, 64, 64);
-    ass_process_codec_private(track, nothing, 0); /* default event fields */
-    ass_process_chunk(track, event, (int)strlen(event), 0, 1);
-    const int drawn = ass_render_frame(renderer, track, 0, NULL) != NULL;
-    ass_free_track(track);
-    return drawn;
-}
-
 /* Fonts attached to the source, then those of the system. */
 static int find_fonts(SubtitleText *t, const Source *source)
 {
@@ -73,33 +63,8 @@ static int find_fonts(SubtitleText *t, const Source *source)
         return -1;
     ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
     ass_set_cache_limits(t->renderer, 0, (int)(SUBTITLE_BUDGET >> 20));
-    t->lacks_font = !count && !can_draw(t->library, t->renderer);
+    t->lacks_font = !count && !ass_can_draw(t->library, t->renderer);
     return 0;
-}
-
-static void make_plain(ASS_Track *track)
-{
-    if (track->PlayResY <= 0)
-        track->PlayResY = PLAIN_RESOLUTION;
-    const double height = track->PlayResY;
-    for (int i = 0; i < track->n_styles; i++) {
-        ASS_Style *style = &track->styles[i];
-        char *family = strdup(FAMILY);
-        if (family) {
-            free(style->FontName);
-            style->FontName = family;
-        }
-        style->FontSize = PLAIN_SIZE * height;
-        style->PrimaryColour = 0xFFFFFF00;
-        style->OutlineColour = 0x00000000;
-        style->BackColour = 0x00000060;
-        style->BorderStyle = 1;
-        style->Outline = PLAIN_OUTLINE * height;
-        style->Shadow = PLAIN_SHADOW * height;
-        style->ScaleX = style->ScaleY = 1;
-        style->MarginV = (int)(PLAIN_MARGIN * height);
-    }
-    track->ScaledBorderAndShadow = 1;
 }
 
 static ASS_Track *make_track(SubtitleText *t, const char *header)
@@ -109,8 +74,6 @@ static ASS_Track *make_track(SubtitleText *t, const char *header)
     if (track && copy) {
         ass_process_codec_private(track, copy, (int)strlen(copy));
         ass_set_check_readorder(track, 0); /* the decoder removes repeats */
-        if (t->plain)
-            make_plain(track);
     } else if (track) {
         ass_free_track(track);
         track = NULL;
@@ -127,6 +90,8 @@ int subtitle_text_open(SubtitleText **text, const Source *source, const char *he
         return -1;
     t->plain = plain;
     t->library = ass_library_open();
+    if (t->library && plain)
+        ass_set_style_overrides(t->library, (char **)plain_style);
     if (t->library)
         t->track = make_track(t, header);
     if (t->track && find_fonts(t, source) == 0)

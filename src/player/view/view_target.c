@@ -1,8 +1,5 @@
 #include "player/view/view_target.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int scratch_make(const Gl *gl, Scratch *s, GLint format, int width, int height, MediaError *error)
 {
     if (s->texture && s->width == width && s->height == height)
@@ -75,16 +72,10 @@ void target_place(const Target *target, Rect rect, float place[4])
 
 int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaError *error)
 {
-    const size_t row = (size_t)target->width * 4;
-    uint8_t *pixels = malloc(row * (size_t)target->height);
-    if (!pixels)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
     gl->BindFramebuffer(GL_FRAMEBUFFER, target->framebuffer);
     gl->PixelStorei(GL_PACK_ALIGNMENT, 1);
-    gl->ReadPixels(0, 0, target->width, target->height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    for (int y = 0; y < target->height; y++)
-        memcpy(canvas->pixels + y * canvas->stride, pixels + (size_t)y * row, row);
-    free(pixels);
+    gl->PixelStorei(GL_PACK_ROW_LENGTH, (GLint)(canvas->stride / 4));
+    gl->ReadPixels(0, 0, target->width, target->height, GL_RGBA, GL_UNSIGNED_BYTE, canvas->pixels);
     return gl_check(gl, "reading back a picture", error);
 }
 
