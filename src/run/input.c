@@ -47,7 +47,6 @@ struct Input {
     unsigned track_count;
     bool is_alone; /* there are no other tracks */
     Queue *queue;  /* of Frame * */
-    int room;      /* number of frames that may wait in it */
     pthread_t thread;
     bool running;
     MediaError error; /* the thread's until the queue has ended */
@@ -101,12 +100,10 @@ static void drop_queued(const void *oldest, void *next)
 static int open_queue(Input *in)
 {
     const bool is_live = in->options.shown && in->source->live;
-    const int few = is_live || decoder_is_on_gpu(in->decoder);
-    in->room = few ? 1 : WINDOW_FRAMES;
-    if (!in->options.shown)
-        in->room = FILE_FRAMES;
+    const bool has_few = is_live || decoder_is_on_gpu(in->decoder);
+    const int count = has_few ? 1 : WINDOW_FRAMES;
     const QueueOptions queue = {.item = sizeof(Frame *),
-                                .count = in->room,
+                                .count = in->options.shown ? count : FILE_FRAMES,
                                 .bytes = in->options.shown ? WINDOW_BYTES : FILE_BYTES,
                                 .free = frame_free_queued,
                                 .drop = is_live ? drop_queued : NULL};
@@ -677,16 +674,6 @@ int input_take(Input *in, Frame **frame, QueueWait wait, MediaError *error)
 int input_look(Input *in, MediaError *error)
 {
     return answer(in, queue_look(in->queue), error);
-}
-
-int input_waiting(Input *in)
-{
-    return queue_count(in->queue);
-}
-
-int input_room(const Input *in)
-{
-    return in->room;
 }
 
 Demuxer *input_demuxer(const Input *in)

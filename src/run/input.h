@@ -76,10 +76,6 @@ int input_take(Input *input, Frame **frame, QueueWait wait, MediaError *error);
 /* Returns what input_take() with QUEUE_TRY would, without taking the frame. */
 int input_look(Input *input, MediaError *error);
 
-/* Number of waiting frames, and its limit. Any thread. */
-int input_waiting(Input *input);
-int input_room(const Input *input);
-
 /* Has the sound and subtitles of a window; the input starts and stops it. */
 Demuxer *input_demuxer(const Input *input);
 

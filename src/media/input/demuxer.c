@@ -341,14 +341,6 @@ int64_t demuxer_dropped(Demuxer *d)
     return dropped;
 }
 
-int demuxer_waiting(Demuxer *d, DemuxKind kind)
-{
-    pthread_mutex_lock(&d->lock);
-    const int count = (int)av_fifo_can_read(d->queues[kind].packets);
-    pthread_mutex_unlock(&d->lock);
-    return count;
-}
-
 void demuxer_stop(Demuxer *d)
 {
     pthread_mutex_lock(&d->lock);

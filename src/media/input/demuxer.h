@@ -74,9 +74,6 @@ int64_t demuxer_end(const Demuxer *demuxer);
  * thread. */
 int64_t demuxer_dropped(Demuxer *demuxer);
 
-/* Number of waiting packets. Any thread. */
-int demuxer_waiting(Demuxer *demuxer, DemuxKind kind);
-
 /* Ends the thread. demuxer_read() returns AVERROR_EXIT. */
 void demuxer_stop(Demuxer *demuxer);
 
