@@ -287,7 +287,8 @@ static int open_format(Source *s, const char *path, MediaError *error)
     }
     if (ret >= 0 && check_format(s, input, error) < 0)
         return error->fault;
-    if (ret >= 0 && strcmp(input->name, "avi") == 0) /* its first chunk, unless that is unfinished */
+    if (ret >= 0 &&
+        strcmp(input->name, "avi") == 0) /* its first chunk, unless that is unfinished */
         s->bytes.declared = AV_RL32(s->bytes.io->buf_ptr + 4);
     if (ret >= 0 && s->options.allow_playlists && is_file) {
         /* Lets the demuxer open local files, relative to the playlist. */
@@ -373,10 +374,8 @@ static int open_pictures(Source *s, MediaError *error)
 
 /* ---- the video track ---- */
 
-/* A track with fewer frames by this factor shows stills; one shorter than this fraction is an
- * extra. */
+/* A track with fewer frames by this factor shows stills. */
 #define STILLS_FACTOR 10
-#define SAME_LENGTH 0.9
 
 static bool is_video(const AVStream *stream)
 {
@@ -404,11 +403,6 @@ static double declared_frames(const Source *s, const AVStream *stream)
     return rate.num > 0 && rate.den > 0 ? track_length(s, stream) * av_q2d(rate) : 0;
 }
 
-typedef struct Rank {
-    int moves, lasts, is_default; /* conditions: the first one that differs decides */
-    int64_t area;
-} Rank;
-
 /* A second's frames if the container tells no number; libavformat knows no rate of one frame. */
 static double frames_of(const Source *s, const AVStream *stream)
 {
@@ -426,58 +420,32 @@ static int moves(const Source *s, const AVStream *stream, double most_frames)
            frames * STILLS_FACTOR >= most_frames && (frames >= 1.5 || most_frames < 1.5);
 }
 
-/* Returns > 0 if the first one is better. `why`: the deciding criterion. */
-static int compare(const Rank *a, const Rank *b, const char **why)
-{
-    *why = "it is the longest";
-    if (a->moves != b->moves)
-        return a->moves - b->moves;
-    if (a->lasts != b->lasts)
-        return a->lasts - b->lasts;
-    *why = "it is the default";
-    if (a->is_default != b->is_default)
-        return a->is_default - b->is_default;
-    *why = a->area == b->area ? "it is the first" : "it is the largest";
-    return (a->area > b->area) - (a->area < b->area);
-}
-
 typedef struct VideoChoice {
     AVStream *video; /* or NULL */
     int count;       /* number of video tracks */
     int pictures;    /* number of covers, which are not video tracks */
-    const char *why; /* "it is the longest" */
 } VideoChoice;
 
 /* Chooses the video track with this number, from 0; -1: the best one. A track that moves is better
- * than stills; then one that lasts as long as the longest is better, then the default track, then a
- * larger picture. */
+ * than stills, then the default track, then a larger picture. */
 static VideoChoice choose_video(const Source *s, int number)
 {
     AVStream *const *streams = s->format->streams;
     const unsigned count = s->format->nb_streams;
     VideoChoice choice = {0};
-    double most_frames = 0, longest = 0;
-    Rank best = {0};
+    double most_frames = 0, best = -1;
     for (unsigned i = 0; i < count; i++)
         if (is_video(streams[i]))
             most_frames = FFMAX(most_frames, frames_of(s, streams[i]));
-    for (unsigned i = 0; i < count; i++)
-        if (is_video(streams[i]) && moves(s, streams[i], most_frames))
-            longest = FFMAX(longest, track_length(s, streams[i]));
     for (unsigned i = 0; i < count; i++) {
         choice.pictures += source_is_picture(streams[i]);
         if (!is_video(streams[i]))
             continue;
-        const double length = track_length(s, streams[i]);
         const AVCodecParameters *par = streams[i]->codecpar;
-        const Rank rank = {
-            .moves = moves(s, streams[i], most_frames),
-            .lasts = length <= 0 || length >= SAME_LENGTH * longest,
-            .is_default = (streams[i]->disposition & AV_DISPOSITION_DEFAULT) != 0,
-            .area = (int64_t)par->width * par->height,
-        };
-        if (number < 0 ? !choice.video || compare(&rank, &best, &choice.why) > 0
-                       : choice.count == number) {
+        const bool is_default = streams[i]->disposition & AV_DISPOSITION_DEFAULT;
+        const double rank = (double)par->width * par->height + (is_default ? 1e12 : 0) +
+                            (moves(s, streams[i], most_frames) ? 1e13 : 0);
+        if (number < 0 ? rank > best : choice.count == number) {
             choice.video = streams[i];
             best = rank;
         }
@@ -565,9 +533,9 @@ static int pick_video(Source *s, MediaError *error)
         if (par->width > 0 && par->height > 0)
             snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         snprintf(line, sizeof(line),
-                 "the input has %d video tracks: equalizing number %d (%s%s), since %s; "
-                 "--video-track selects another",
-                 count, source_track_number(s, s->video), codec_name(par), size, choice.why);
+                 "the input has %d video tracks: equalizing number %d (%s%s); --video-track "
+                 "selects another",
+                 count, source_track_number(s, s->video), codec_name(par), size);
         s->options.note(line);
     }
     return 0;
