@@ -103,13 +103,14 @@ static AVBufferRef *alloc_fast(FrameMemory *m, size_t size)
 static AVBufferRef *alloc_plane(void *opaque, size_t size)
 {
     AVBufferRef *buffer = alloc_fast(opaque, size);
-    return buffer ? buffer : av_buffer_alloc(size);
+    return buffer ? buffer
+                  : av_buffer_allocz(size); /* decoders leave parts of damaged frames out */
 }
 
 static AVBufferRef *alloc_ordinary(void *opaque, size_t size)
 {
     (void)opaque;
-    return av_buffer_alloc(size);
+    return av_buffer_allocz(size);
 }
 
 static AVBufferRef *pool_get(FrameMemory *m, PlanePool *p, size_t size,

@@ -312,20 +312,6 @@ class Damaged(Case):
         for part, code in ((("--ss", 0.4), DONE), (("--to", 0.32), DONE), (("--ss", 0.36, "--to", 0.4), DAMAGED)):
             self.assertEqual(lumeq(path, "--null", "-q", *part).code, code, part)
 
-    def test_the_same_output_each_run(self):
-        """The missing parts of a damaged frame do not depend on which buffer was free."""
-        for name, encoder in (("holes.avi", ("-c:v", "mjpeg")), ("holes.mkv", ("-c:v", "ffv1", "-level", "3", "-g", "1"))):
-            source = clip(name, *encoder, size="96x64")
-            data = bytearray(read_bytes(source))
-            for packet in contents(source)["packets"][2::3]:
-                middle = int(packet["pos"]) + int(packet["size"]) // 4
-                data[middle:middle + 60] = bytes(range(60))
-            path, seen = self.write(name, bytes(data)), set()
-            for _ in range(5):
-                self.damaged(path, "errors in the picture")
-                seen.add(hashlib.md5(raw(self.path("out.mkv"))).hexdigest())
-            self.assertEqual(len(seen), 1, name)
-
     def test_missing_references(self):
         for name, dropped, encoder in (
                 ("refs.mkv", "eq(n\\,7)", ("-c:v", "libx264", "-bf", "2", "-refs", "4", "-g", "100")),
@@ -435,7 +421,7 @@ class CutOff(Case):
                 self.ok(path, "--null")
 
     def test_a_part_before_the_cut_is_whole(self):
-        for name, options in (("a.mkv", (*self.AVC, *self.SOUND)), ("a.ogv", ("-c:v", "libtheora", "-c:a", "libvorbis"))):
+        for name, options in (("a.mkv", (*self.AVC, *self.SOUND)), ("a.avi", ("-c:v", "mpeg4", "-c:a", "mp2"))):
             data = read_bytes(self.clip(name, options))
             path = self.write("cut" + name[1:], data[:len(data) * 9 // 10 - 7])
             for part, code in ((("--to", 0.4), DONE), (("--frames", 5), DONE), (("--ss", 0.1, "--to", 0.5), DONE),

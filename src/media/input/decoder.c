@@ -25,16 +25,13 @@
  * until the picture is refreshed. */
 #define MOST_LEADING 64
 
-/* First byte of a packet. */
-#define THEORA_COMMENT 0x81
-
 struct Decoder {
     const Source *source; /* its name and limits, which do not change */
     AVCodecContext *codec;
     CodecLog log;
     atomic_int no_memory; /* for a frame; decoders tell that as damage */
     AVStream *stream;
-    AVCodecParameters *parameters; /* that hold now: a demuxer may change its own */
+    AVCodecParameters *parameters; /* as at the start: a demuxer may change its own */
     int64_t usual_duration, start; /* of the track, in its time base */
     DecoderOptions options;
     AVFrame *raw;
@@ -105,17 +102,6 @@ static int64_t usual_duration(const Source *source)
     return ticks > 0 ? ticks : 1;
 }
 
-/* Decoders leave parts of damaged frames unwritten. Buffers are reused in an order that depends on
- * timing, so without this each run would show something else there. Decoders that conceal errors,
- * or give no frame then, do not need it. */
-static void clear(const AVCodecContext *codec, AVFrame *frame)
-{
-    if (av_match_name(avcodec_get_name(codec->codec_id), "h264,vp8,vp9,av1"))
-        return;
-    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++)
-        memset(frame->buf[i]->data, 0, frame->buf[i]->size);
-}
-
 static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
 {
     Decoder *d = codec->opaque;
@@ -124,8 +110,6 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
                            : avcodec_default_get_buffer2(codec, frame, flags);
     if (ret == AVERROR(ENOMEM))
         atomic_store(&d->no_memory, 1);
-    if (ret >= 0 && !d->on_gpu)
-        clear(codec, frame);
     return ret;
 }
 
@@ -158,9 +142,7 @@ static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
     }
     codec->pkt_timebase = d->stream->time_base;
     codec->framerate = d->stream->avg_frame_rate;
-    /* Several threads cannot decode Ogg files that were joined. */
-    const bool is_theora = d->stream->codecpar->codec_id == AV_CODEC_ID_THEORA;
-    codec->thread_count = is_theora ? 1 : d->options.threads;
+    codec->thread_count = d->options.threads;
     codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
     codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
     codec->max_pixels = d->source->options.max_pixels + MAX_ALIGNMENT_PIXELS;
@@ -434,9 +416,6 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     d->returned |= source_is_discontinuity(packet);
     if (source_is_discontinuity(packet) && !packet->size)
         return 0;
-    if (packet && packet->size && packet->data[0] == THEORA_COMMENT &&
-        d->parameters->codec_id == AV_CODEC_ID_THEORA)
-        return 0; /* between joined Ogg files */
     media_log_clear();
     errno = 0;
     if (packet) {
@@ -444,18 +423,6 @@ int decoder_send(Decoder *d, const AVPacket *packet)
         if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
-        /* Keep the headers of the stream for another decoder: they come only once. */
-        size_t size = 0;
-        AVCodecParameters *par = d->parameters;
-        const uint8_t *headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
-        if (headers) {
-            av_freep(&par->extradata);
-            par->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
-            par->extradata_size = par->extradata ? (int)size : 0;
-            if (!par->extradata)
-                return AVERROR(ENOMEM);
-            memcpy(par->extradata, headers, size);
-        }
     }
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
