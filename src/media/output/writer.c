@@ -767,40 +767,17 @@ static void set_trailer_options(const Writer *w, int partial)
         (void)av_opt_set(w->format->priv_data, "movflags", "-faststart", 0);
 }
 
-/* True if a complete video packet can be read from a file that broke off. */
-static bool is_playable(const char *path, const char *muxer)
-{
-    const AVInputFormat *reader = av_find_input_format(muxer);
-    AVFormatContext *format = NULL;
-    AVPacket *packet = av_packet_alloc();
-    char *url = av_asprintf("file:%s", path);
-    int found = 0;
-    if (reader && (reader->flags & AVFMT_NOFILE))
-        reader = NULL; /* probe by content instead */
-    if (packet && url && avformat_open_input(&format, url, reader, NULL) >= 0)
-        while (!found && av_read_frame(format, packet) >= 0) {
-            const AVStream *stream = format->streams[packet->stream_index];
-            found = stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
-                    !(packet->flags & AV_PKT_FLAG_CORRUPT);
-            av_packet_unref(packet);
-        }
-    avformat_close_input(&format);
-    av_packet_free(&packet);
-    av_free(url);
-    return found;
-}
-
 /* Decides whether a partial file is worth a name; if not, adds the reason to the error. */
 static bool check_partial(const Writer *w, MediaError *error)
 {
     struct stat file;
-    if (writer_is_direct(w) || is_playable(w->file.temp.name, w->muxer->name))
-        return true;
-    if (fstat(w->file.temp.fd, &file) == 0 && file.st_size == 0)
+    const bool is_empty =
+        !writer_is_direct(w) && fstat(w->file.temp.fd, &file) == 0 && !file.st_size;
+    if (is_empty)
         media_add(error, "; nothing of it could be written");
-    else
+    else if (container_is_mp4(w->muxer)) /* it lacks its index */
         media_add(error, "; the part written so far cannot be played and is deleted");
-    return false;
+    return !is_empty && !container_is_mp4(w->muxer);
 }
 
 int writer_finish(Writer *w, int partial, MediaError *error)
