@@ -259,25 +259,6 @@ static void sync_folder(const char *path)
 /* Longest chain of symbolic links, as in Linux. */
 #define MAX_LINKS 40
 
-/* The target of a symbolic link. NULL if the path is no link (errno is 0 then) or out of memory. */
-static char *follow(const char *path)
-{
-    char target[PATH_MAX];
-    const ssize_t n = readlink(path, target, sizeof(target) - 1);
-    if (n <= 0) {
-        errno = 0;
-        return NULL;
-    }
-    target[n] = '\0';
-    errno = ENOMEM;
-    if (target[0] == '/')
-        return av_strdup(target);
-    char *folder = file_name_folder(path);
-    char *joined = folder ? av_asprintf("%s/%s", folder, target) : NULL;
-    av_free(folder);
-    return joined;
-}
-
 /* True if the path must be written directly, such as a pipe that /dev/stdout links to. */
 static bool is_special(const char *path)
 {
@@ -288,19 +269,18 @@ static bool is_special(const char *path)
 /* Resolves symbolic links, even if the last one points to a missing file. NULL: see errno. */
 static char *resolve(const char *path)
 {
-    char *name = av_strdup(path);
-    if (name && is_special(name))
-        return name;
-    errno = ENOMEM;
+    char target[PATH_MAX], *name = av_strdup(path);
     for (int i = 0; name && i < MAX_LINKS; i++) {
-        char *next = follow(name);
-        if (!next && !errno)
+        const ssize_t n = is_special(name) ? 0 : readlink(name, target, sizeof(target) - 1);
+        if (n <= 0)
             return name;
+        target[n] = '\0';
+        const int before = target[0] == '/' ? 0 : (int)(file_name_base(name) - name);
+        char *next = av_asprintf("%.*s%s", before, name, target);
         av_free(name);
         name = next;
     }
-    if (name)
-        errno = ELOOP;
+    errno = name ? ELOOP : ENOMEM;
     av_free(name);
     return NULL;
 }
