@@ -257,7 +257,7 @@ static int open_input(Run *run)
     if (open_source(run) < 0)
         return run->error.fault;
     engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
-    if (run->ahead && run->writer) /* each thread of a decoder holds a frame */
+    if (run->ahead && run->writer) /* of two decoders; each of their threads holds a frame */
         run->video_options.decoder.threads =
             (int)((o->threads > 0 ? o->threads : process_cores()) + 1) / 2;
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
@@ -316,8 +316,6 @@ static int look_ahead(Run *run)
         .context = run->engine.context,
         .nanoseconds = run->ahead,
     };
-    if (run->writer) /* once it has all of its frames, it waits for the other decoder */
-        options.input.decoder.threads = (int)(o->threads > 0 ? o->threads : process_cores());
     run->planned = (PlannedCurves){
         .next = next_curve,
         .opaque = run,

@@ -10,10 +10,11 @@
 #include "media/packet_set.h"
 #include "media/side_data.h"
 
-/* Frames that wait: enough to ride out an uneven decoder, few enough to keep memory small (a 4K
- * frame has 12 MB, and copied packets may have any size). A GPU has few surfaces. */
+/* Frames that wait: enough to ride out an uneven decoder, few enough to keep memory small (copied
+ * packets may have any size). While a 4K frame waits, which has 12.4 MB, no other one is decoded. A
+ * GPU has few surfaces. */
 #define FILE_FRAMES 4
-#define FILE_BYTES (12 << 20)
+#define FILE_BYTES 12000000
 #define WINDOW_FRAMES 2
 #define WINDOW_BYTES (256 << 20)
 

@@ -12,7 +12,7 @@
 
 /* Frames that wait for the sinks; see input.c. */
 #define QUEUE_LENGTH 4
-#define QUEUE_BYTES (12 << 20)
+#define QUEUE_BYTES 12000000
 
 /* A GPU uploads one frame while it computes another and downloads a third: frames that have their
  * curves do not depend on each other. The CPU works on one, with all threads. */
@@ -272,8 +272,11 @@ static int run(Pipeline *p, MediaError *error)
 {
     int ret = 0;
     while (ret >= 0) {
-        ret = AVERROR(EAGAIN);
-        if (p->in_flight_count < p->in_flight_most)
+        /* Without room in the queue, the next frame would only wait in memory. */
+        ret = p->in_flight_count ? 0 : queue_wait_for_room(p->equalized);
+        if (ret >= 0 && p->in_flight_count == p->in_flight_most)
+            ret = AVERROR(EAGAIN);
+        else if (ret >= 0)
             ret = input_take(p->parts.input, &p->next, p->in_flight_count ? QUEUE_TRY : QUEUE_WAIT,
                              error);
         if (ret == AVERROR(EAGAIN) || (ret == AVERROR_EOF && p->in_flight_count))
