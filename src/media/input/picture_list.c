@@ -2,18 +2,17 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
 #include "media/picture_pattern.h"
+#include "media/regular_file.h"
 
 /* Takes ownership of the path. */
 static int add(PictureList *list, char *path)
@@ -112,35 +111,20 @@ int picture_list_make(PictureList *list, const char *path, MediaError *error)
 
 /* ---- reading ---- */
 
-static int read_all(int fd, uint8_t *to, size_t size)
-{
-    while (size) {
-        const ssize_t got = read(fd, to, size);
-        if (got == 0)
-            return AVERROR(EIO); /* it was truncated */
-        if (got < 0 && errno != EINTR)
-            return AVERROR(errno);
-        to += got > 0 ? got : 0;
-        size -= got > 0 ? (size_t)got : 0;
-    }
-    return 0;
-}
-
 int picture_list_read(const PictureList *list, int number, AVPacket *packet)
 {
-    const int fd = open(list->paths[number], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return AVERROR(errno);
     struct stat there;
-    int ret = fstat(fd, &there) < 0 ? AVERROR(errno) : 0;
-    if (ret >= 0 && (!S_ISREG(there.st_mode) || there.st_size == 0 ||
-                     there.st_size > INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE))
+    FILE *file = regular_file_stream(list->paths[number], 0);
+    int ret = file && fstat(fileno(file), &there) == 0 ? 0 : AVERROR(errno);
+    if (!file)
+        return ret ? ret : AVERROR_INVALIDDATA;
+    if (ret >= 0 && (there.st_size == 0 || there.st_size > INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE))
         ret = AVERROR_INVALIDDATA;
     if (ret >= 0)
         ret = av_new_packet(packet, (int)there.st_size);
-    if (ret >= 0)
-        ret = read_all(fd, packet->data, (size_t)there.st_size);
-    close(fd);
+    if (ret >= 0 && fread(packet->data, (size_t)there.st_size, 1, file) != 1)
+        ret = AVERROR(EIO); /* it can't be read, or was truncated */
+    (void)fclose(file);
     if (ret < 0)
         av_packet_unref(packet);
     return ret;

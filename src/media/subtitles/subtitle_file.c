@@ -2,14 +2,11 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <iconv.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
@@ -17,6 +14,7 @@
 
 #include "media/packet_set.h"
 #include "media/printable.h"
+#include "media/regular_file.h"
 #include "media/subtitles/subtitle_decoder.h"
 
 #define ENDINGS "srt,ass,ssa,vtt"
@@ -40,30 +38,19 @@ typedef struct FileText {
 
 static int read_file(FileText *text, const char *path, MediaError *error)
 {
-    struct stat there;
-    int reason = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &there) < 0)
-        reason = errno;
-    else if (!S_ISREG(there.st_mode) || there.st_size > SUBTITLE_FILE_BYTES)
-        reason = S_ISREG(there.st_mode) ? EFBIG : EINVAL;
-    else if (!(text->bytes = malloc((size_t)there.st_size + 1)))
-        reason = ENOMEM;
-    while (!reason && text->size < (size_t)there.st_size) {
-        const ssize_t got = read(fd, text->bytes + text->size, (size_t)there.st_size - text->size);
-        if (got <= 0) {
-            reason = got < 0 ? errno : 0;
-            break;
-        }
-        text->size += (size_t)got;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (!reason)
+    FILE *file = regular_file_stream(path, 0);
+    const char *why = file ? "it is too large, or a read failed" : regular_file_why();
+    text->bytes = file ? malloc(SUBTITLE_FILE_BYTES + 2) : NULL;
+    if (text->bytes)
+        text->size = fread(text->bytes, 1, SUBTITLE_FILE_BYTES + 1, file);
+    const bool is_read = text->bytes && !ferror(file) && text->size <= SUBTITLE_FILE_BYTES;
+    if (is_read)
         text->bytes[text->size] = '\0';
-    return reason ? media_fail(error, MEDIA_INPUT, "cannot read the subtitles %s: %s",
-                               media_quote(path), strerror(reason))
-                  : 0;
+    if (file)
+        (void)fclose(file);
+    return is_read ? 0
+                   : media_fail(error, MEDIA_INPUT, "cannot read the subtitles %s: %s",
+                                media_quote(path), why);
 }
 
 /* The charset of text that must be converted, or NULL. FFmpeg loses characters of UTF-16. */
