@@ -53,14 +53,6 @@ class ChangingSound(Case):
         self.exits(DAMAGED, source, "-o", self.path("piece-%Y%m%d-%H%M%S.mp4"), "--segment-time", 1, *QUICK)
         self.assertEqual(sum(f.startswith("piece") for f in self.files()), 6)
 
-    def test_another_codec(self):
-        aac, mp2 = self.part(2), self.part(2, 550, codec="mp2")
-        for name, parts, tone in ("a.mkv", (mp2, aac), 550), ("b.mp4", (aac, mp2), 880), ("c.ts", (aac, mp2), 880):
-            with self.subTest(name):
-                result = self.exits(DAMAGED, joined(self.path("source.ts"), parts), "-o", self.path(name), *QUICK, "-y")
-                self.assertRegex(result.lines[-1], r"^lumeq: the input is damaged: \d\d packets of other tracks could not be copied$")
-                self.near(self.tones(self.path(name), 200)[1], [tone], 15)
-
     def test_new_header(self):
         """FLV announces another configuration with a header; the second file's times continue the first's."""
         data = b""

@@ -33,8 +33,8 @@ typedef struct Track {
     AudioTranscoder *audio;
     TextTranscoder *text;
     char *sound_name;             /* track name of copied sound, or NULL */
-    uint32_t header, extradata;   /* of its first packet, and a checksum; 0: none */
-    int has_begun, is_other;      /* its first packet was seen; its extradata is another one now */
+    uint32_t header, extradata;   /* its first ADTS header; checksum; 0: none */
+    bool is_other;                /* its extradata is another one now */
     int64_t missing;              /* sound that differed from its beginning, in in_base */
     AVBSFContext *filter;         /* bitstream filter for copied packets, or NULL */
     AVPacket *picture;            /* cover picture, written first */
@@ -689,37 +689,21 @@ static int convert(Tracks *t, Track *track, const AVPacket *packet, MediaError *
     return ret > 0 && track->text ? write_packet(t, track, t->packet, track->own_base, error) : 0;
 }
 
-/* The codecs whose frames begin with such a header: 1: AAC (ADTS), 2: MPEG, 3: AC-3; 0: unknown. */
-static int header_kind(uint32_t header)
-{
-    if ((header & 0xfff60000) == 0xfff00000)
-        return 1;
-    return (header & 0xffe00000) == 0xffe00000 ? 2 : 3 * (header >> 16 == 0x0b77);
-}
-
-/* True if the packet has another kind of header than the track's first one. Demuxers do not notice
- * when a transport stream goes on with another codec. */
-static bool changes_header(Track *track, const AVPacket *packet)
+/* The ADTS header of an AAC packet; 0: it has none. */
+static uint32_t adts_header(const AVPacket *packet)
 {
     const uint32_t header = packet->size >= 4 ? AV_RB32(packet->data) : 0;
-    const int kind = header_kind(header);
-    if (!track->has_begun && kind &&
-        av_match_name(codec_name(track->out->codecpar), "aac,mp1,mp2,mp3,ac3,eac3"))
-        track->header = header;
-    track->has_begun = 1;
-    return track->header && kind != header_kind(track->header);
+    return (header & 0xfff60000) == 0xfff00000 ? header : 0;
 }
 
 /* Returns 1 if a packet of copied sound can be written, 0 if it is of another kind than the
  * beginning of its track, which most containers describe once. */
 static int check_sound(Tracks *t, Track *track, AVPacket *packet)
 {
-    if (changes_header(track, packet)) {
-        t->lost++;
-        return 0;
-    }
-    const bool is_adts = track->header && track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
-                         !av_match_name(t->to->oformat->name, "mpegts,nut,avi");
+    const bool is_aac = track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
+                        !av_match_name(t->to->oformat->name, "mpegts,nut,avi");
+    const uint32_t header = is_aac ? adts_header(packet) : 0;
+    track->header = track->header ? track->header : header;
     size_t size;
     const uint8_t *extra = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
     if (extra) {
@@ -728,7 +712,7 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
         track->is_other = sum != track->extradata;
         av_packet_free_side_data(packet); /* muxers would write it into the header again */
     }
-    if (!track->is_other && !(is_adts && ((AV_RB32(packet->data) ^ track->header) & ADTS_SHAPE)))
+    if (!track->is_other && !(header && ((header ^ track->header) & ADTS_SHAPE)))
         return 1;
     const AVCodec *encoder = avcodec_find_encoder(t->to->oformat->audio_codec);
     if (!track->missing)
