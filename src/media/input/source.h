@@ -76,7 +76,6 @@ typedef struct SourceBytes {
     int fd;
     AVIOContext *io;         /* NULL: a network session or a camera */
     int read_error;          /* errno of a failed read, or 0 */
-    bool no_memory;          /* an allocation failed, see media_lacks_memory() */
     size_t count;            /* bytes read since source_watch_memory() */
     atomic_bool may_be_slow; /* a pipe, whose writer may take its time */
     int64_t declared;        /* size of an AVI file by its header; 0: unknown */
@@ -263,9 +262,6 @@ void source_expect_key(Source *source);
  * packets they cannot allocate, or report the end. */
 void source_watch_memory(Source *source);
 bool source_lacks_memory(const Source *source);
-
-/* Saves errno, which allocators set, before a call that may change it. */
-void source_keep_errno(Source *source);
 
 /* Returns `time`, or AV_NOPTS_VALUE if it is more than a hundred years from 0. */
 int64_t source_sane_time(int64_t time, AVRational base);

@@ -63,7 +63,6 @@ static int read_file(Source *s, uint8_t *buffer, int size)
 static int read_bytes(void *opaque, uint8_t *buffer, int size)
 {
     Source *s = opaque;
-    source_keep_errno(s);
     const int got =
         s->network ? network_read(s->network, buffer, size) : read_file(s, buffer, size);
     if (got > 0)
@@ -74,7 +73,6 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
 static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
 {
     Source *s = opaque;
-    source_keep_errno(s);
     if (s->network)
         return network_seek(s->network, offset, whence);
     if (whence == AVSEEK_SIZE)

@@ -149,20 +149,12 @@ int source_stop_callback(void *source)
 
 void source_watch_memory(Source *s)
 {
-    s->bytes.no_memory = false;
     errno = 0;
     s->bytes.count = 0;
 }
 
-void source_keep_errno(Source *s)
-{
-    s->bytes.no_memory |= errno == ENOMEM;
-}
-
 bool source_lacks_memory(const Source *s)
 {
-    if (s->bytes.no_memory)
-        errno = ENOMEM;
     return media_lacks_memory(s->bytes.count);
 }
 
@@ -509,7 +501,7 @@ static int read_packet(Source *s, AVPacket *packet)
         media_log_clear();
         source_watch_memory(s);
         int ret = read_frame(s, packet);
-        const int had_no_memory = s->bytes.no_memory || errno == ENOMEM;
+        const bool had_no_memory = errno == ENOMEM;
         const bool is_read = ret == 0 || ret == AVERROR_EOF;
         const bool is_logged = media_log_note()->damage || media_log_note()->cut_off;
         if (is_read || media_log_note()->cut_off)
