@@ -209,21 +209,6 @@ static int open_temp(OutputFile *file, const char *path)
     return ret > 0 ? 0 : -1;
 }
 
-/* Its current name, even if its folder was renamed; free with av_free(). NULL: it was deleted, or
- * out of memory. */
-static char *find_temp(const TempFile *temp)
-{
-    struct stat file;
-    char link[32], name[PATH_MAX];
-    if (note_is_valid(temp->note))
-        return av_strdup(temp->name);
-    if (fstat(temp->fd, &file) < 0 || file.st_nlink == 0)
-        return NULL;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", temp->fd);
-    const ssize_t n = readlink(link, name, sizeof(name));
-    return n > 0 ? av_strndup(name, (size_t)n) : NULL;
-}
-
 static void close_temp(TempFile *temp, bool removes)
 {
     release_note(temp->note, removes);
@@ -598,8 +583,7 @@ static int take_name(OutputFile *file, OutputName kind, MediaError *error)
 {
     int named = -1;
     if (!note_is_valid(file->temp.note))
-        return media_fail(error, MEDIA_OUTPUT,
-                          "cannot rename the temporary file of %s, which was moved or deleted",
+        return media_fail(error, MEDIA_OUTPUT, "cannot rename the temporary file of %s",
                           media_quote(file->path));
     if (kind == OUTPUT_OWN_NAME) {
         named = file->overwrite ? rename(file->temp.name, file->path)
@@ -630,7 +614,7 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
     if (take_name(file, kind, error) >= 0) {
         sync_folder(file->path);
     } else {
-        file->name = find_temp(&file->temp);
+        file->name = note_is_valid(file->temp.note) ? av_strdup(file->temp.name) : NULL;
         if (fstat(file->temp.fd, &about) == 0)
             (void)fchmod(file->temp.fd, about.st_mode & 0555);
     }
@@ -640,7 +624,7 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
                   kind != OUTPUT_PARTIAL ? "the finished file is" : "the part written so far is in",
                   media_quote(file->name));
     else if (error->fault)
-        media_add(error, "; the file was deleted while it was written");
+        media_add(error, "; it was moved or deleted while it was written");
     return error->fault;
 }
 
