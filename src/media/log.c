@@ -28,16 +28,16 @@
 /*
  * Kinds of damage. The values that libav returns come first; its log tells the rest.
  *
- * | what                                                     | counted as | in             |
- * |----------------------------------------------------------|------------|----------------|
- * | av_read_frame() fails before the end                     | packets    | source_packets |
- * | AV_PKT_FLAG_CORRUPT                                      | packets    | source_packets |
- * | the file ends inside an element                          | cut_off    | cut_off, log   |
- * | avcodec_send_packet() or avcodec_receive_frame() fails   | packets    | decoder        |
- * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | frames     | decoder        |
- * | an end before the declared one                           |            | damage         |
- * | the demuxer or its I/O logs an error of the list below   | packets    | log            |
- * | the decoder logs an error of that list                   | frames     | log            |
+ * | what                                                     | counted as | in                  |
+ * |----------------------------------------------------------|------------|---------------------|
+ * | av_read_frame() fails before the end                     | packets    | source_packets      |
+ * | AV_PKT_FLAG_CORRUPT                                      | packets    | source_packets      |
+ * | the file is shorter than it declares                     | cut_off    | source_packets, log |
+ * | avcodec_send_packet() or avcodec_receive_frame() fails   | packets    | decoder             |
+ * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | frames     | decoder             |
+ * | an end before the declared one                           |            | damage              |
+ * | the demuxer or its I/O logs an error of the list below   | packets    | log                 |
+ * | the decoder logs an error of that list                   | frames     | log                 |
  *
  * All other messages are remarks, also about valid files.
  */
@@ -47,14 +47,10 @@ static const char *const means_damage[] = {
     "exceeds containing master element",
     "Invalid track number",
     "Error parsing frame sizes",
-    "Packet mismatch", /* FLV */
-    "max_distance",    /* NUT */
-    "must have been damaged",
-    "header_idx invalid",
-    "packet_obj_size",                               /* ASF */
-    "unable to compute the size of the last packet", /* MXF */
-    "CRC mismatch",                                  /* Ogg, FFV1 */
-    "error while decoding MB",                       /* H.264 and other codecs with macroblocks */
+    "Packet mismatch",         /* FLV */
+    "max_distance",            /* NUT */
+    "CRC mismatch",            /* Ogg, FFV1 */
+    "error while decoding MB", /* H.264 and other codecs with macroblocks */
     "reference picture missing during reorder",
     "Missing reference picture",
     "co located POCs unavailable", /* H.264 */
@@ -67,11 +63,7 @@ static const char *const means_damage[] = {
     "overflow at",    /* WMV and others */
     "index overflow", /* Theora */
     "illegal ac vlc",
-    "Coefficient damaged", /* Snow */
-    "out of bounds",       /* TIFF, MS Video 1 and others */
-    "decode failed",       /* GIF, Cinepak */
-    "resync occurred",     /* Flash Screen Video */
-    "became invalid",      /* JPEG 2000 */
+    "decode failed", /* GIF, Cinepak */
 };
 
 /* Matroska's demuxer reports a cut file only in its log. */
