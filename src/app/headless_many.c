@@ -1,49 +1,28 @@
 #include "app/headless_many.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/headless.h"
 #include "app/job_run.h"
 #include "app/sandbox.h"
 #include "app/setup.h"
+#include "app/task_pool.h"
 #include "app/terminal.h"
 #include "job/folder_walk.h"
 #include "media/error.h"
 #include "media/file_name.h"
 #include "media/output/container.h"
-#include "media/process.h"
 #include "media/text_list.h"
 
 #define LINE_BYTES 4096 /* buffer for a line of messages */
 #define SCREENFUL 20    /* of lines that a person reads */
-
-/* Answer of a file's process. */
-typedef struct Answer {
-    RunResult result;
-    char notes[1024]; /* lines */
-} Answer;
-
-_Static_assert(sizeof(Answer) <= PIPE_BUF, "an answer arrives whole");
-
-/* Limits of what a process reports, which hostile media may have taken over. */
-#define MOST_FRAMES (INT64_C(1) << 40)
-#define MOST_SECONDS 1e9
-
-/* A process and its file. */
-typedef struct Slot {
-    int file; /* -1: none */
-    Answer answer;
-} Slot;
 
 /* An input and its output. */
 typedef struct ListedFile {
@@ -68,15 +47,12 @@ typedef struct Many {
     TextList made;      /* folders, in order of creation */
     int unmarked;       /* not 0: --resume cannot recognize a finished file */
     TextList told;      /* notes about files */
-    int most;           /* files at a time */
     int next;           /* the next file to start */
-    Slot *slots;
-    int slot; /* of the process that is being started */
+    Workers workers;
     int64_t frames;
     double seconds; /* of video */
     Progress progress;
-    ProgressShare *shares; /* by slot, in memory shared with the processes */
-    double size, done;     /* bytes of all inputs, and of those that are done */
+    double size, done; /* bytes of all inputs, and of those that are done */
 } Many;
 
 /* True if the lines of all files would not be read. */
@@ -149,14 +125,13 @@ static void fail(Many *m, int file, int code, const char *why)
     say_failure(&m->files[file], why);
 }
 
-/* Runs in the child process. */
-static int run_file(void *many, int pipe)
+static int run_file(void *many, int number, int slot, ProgressShare *share, WorkerAnswer *answer)
 {
     const Many *m = many;
-    const ListedFile *file = &m->files[m->slots[m->slot].file];
+    const ListedFile *file = &m->files[number];
     Options one = *m->options;
-    Answer answer = {.result.share = &m->shares[m->slot]};
-    one.device = job_run_device(m->options, m->slot);
+    RunResult result = {.share = share};
+    one.device = job_run_device(m->options, slot);
     one.input = file->input;
     one.output = file->output;
     one.jobs = 0;
@@ -165,68 +140,52 @@ static int run_file(void *many, int pipe)
         say_over_bottom();
     (void)setvbuf(stderr, NULL, _IOLBF, LINE_BYTES); /* keeps lines whole */
     if (!one.verbose)
-        say_collect(answer.notes, sizeof(answer.notes));
+        say_collect(answer->notes, sizeof(answer->notes));
     MediaError error = {0};
     int code = -sandbox_enter(&one, SANDBOX_RUN, &error);
     if (code)
         say(SAY_ERRORS, "%s", error.text);
     else
-        code = headless_run(&one, m->stop, &answer.result);
-    (void)!write(pipe, &answer, sizeof(answer)); /* short enough to be atomic */
+        code = headless_run(&one, m->stop, &result);
+    answer->frames = result.frames;
+    answer->seconds = result.seconds;
+    memcpy(answer->why, result.why, sizeof(answer->why));
+    memcpy(answer->summary, result.summary, sizeof(answer->summary));
     return code;
 }
 
-/* Starts the process of a file. Returns 1, or 0 after reporting why not. */
-static int start(Many *m, int file, int slot, Process *process)
-{
-    char why[1024];
-    const ProcessOptions options = {.body = run_file, .opaque = m};
-    if (make_folders(m, m->files[file].output, why, sizeof(why)) < 0) {
-        fail(m, file, EXIT_OUTPUT, why);
-        return 0;
-    }
-    m->shares[slot] = (ProgressShare){0};
-    m->slots[slot].file = file;
-    m->slot = slot;
-    m->files[file].how = made_how(m->options, m->files[file].input);
-    const int reason = process_start(process, &options);
-    if (!reason)
-        return 1;
-    m->slots[slot].file = -1;
-    snprintf(why, sizeof(why), "cannot start a process for %s: %s",
-             media_quote(m->files[file].input), strerror(reason));
-    fail(m, file, EXIT_OUTPUT, why);
-    return 0;
-}
-
-static int start_next(void *many, int slot, Process *process)
+static int next_file(void *many)
 {
     Many *m = many;
-    int started = 0;
-    while (!started && m->next < m->count && atomic_load(m->stop) == RUN_ON) {
+    char why[1024];
+    while (m->next < m->count) {
         const int number = m->next++;
         ListedFile *file = &m->files[number];
-        if (file->why) {
+        if (file->why)
             fail(m, number, -file->fault, file->why);
-        } else if (file->done) {
+        else if (file->done)
             say(says_little(m) ? SAY_DETAILS : SAY_NORMAL,
                 "%s is done: an earlier run has made it with these settings",
                 media_quote(file->output));
-        } else {
-            started = start(m, number, slot, process);
+        else if (make_folders(m, file->output, why, sizeof(why)) < 0)
+            fail(m, number, EXIT_OUTPUT, why);
+        else {
+            file->how = made_how(m->options, file->input);
+            return number;
         }
     }
-    return started;
+    return -1;
 }
 
 /* Prints one line about a file that has ended: its summary, and notes that no other file had. Among
  * many, good files without such notes get none. */
-static void say_file(Many *m, const ListedFile *file, Answer *answer)
+static void say_file(Many *m, const ListedFile *file, const WorkerAnswer *answer)
 {
     const bool take_finished = file->code == EXIT_DONE;
     bool has_notes = false;
-    char text[LINE_BYTES] = "", *rest = answer->notes;
-    add_text(text, sizeof(text), answer->result.summary);
+    char text[LINE_BYTES] = "", notes[sizeof(answer->notes)], *rest = notes;
+    memcpy(notes, answer->notes, sizeof(notes));
+    add_text(text, sizeof(text), answer->summary);
     for (const char *line; (line = strsep(&rest, "\n"));) {
         bool is_told = false;
         for (int i = 0; i < m->told.count; i++)
@@ -242,38 +201,24 @@ static void say_file(Many *m, const ListedFile *file, Answer *answer)
     if (take_finished)
         say(SAY_NORMAL, "%s: %s", media_quote(file->output), text);
     else
-        say_failure(file, *text ? text : answer->result.why);
+        say_failure(file, *text ? text : answer->why);
 }
 
-static int end_file(void *many, int slot, int status)
+static bool end_file(void *many, int number, int code, const WorkerAnswer *answer)
 {
     Many *m = many;
-    const int file = m->slots[slot].file;
-    Answer answer = m->slots[slot].answer;
-    RunResult *result = &answer.result;
-    m->slots[slot] = (Slot){.file = -1};
-    m->frames += av_clip64(result->frames, 0, MOST_FRAMES);
-    m->seconds += result->seconds > 0 ? FFMIN(result->seconds, MOST_SECONDS) : 0; /* or no number */
-    if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_DAMAGED) {
-        const int code = WEXITSTATUS(status);
-        /* A process that hostile media has taken over may send anything. */
-        result->why[sizeof(result->why) - 1] = '\0';
-        result->summary[sizeof(result->summary) - 1] = '\0';
-        answer.notes[sizeof(answer.notes) - 1] = '\0';
-        note(m, file, code);
-        say_file(m, &m->files[file], &answer);
-        if (code == EXIT_DONE || code == EXIT_DAMAGED)
-            m->unmarked |= made_note(m->files[file].output, m->files[file].how, code);
-        return 0;
+    ListedFile *file = &m->files[number];
+    if (code < 0) {
+        fail(m, number, EXIT_INPUT, answer->why);
+        return true;
     }
-    char why[600];
-    snprintf(why, sizeof(why), "%s could not be processed: the process ended by signal %d (%s)",
-             media_quote(m->files[file].input), WTERMSIG(status), strsignal(WTERMSIG(status)));
-    if (WIFEXITED(status))
-        snprintf(why, sizeof(why), "%s could not be processed: the process ended with %d",
-                 media_quote(m->files[file].input), WEXITSTATUS(status));
-    fail(m, file, EXIT_INPUT, why);
-    return 0;
+    m->frames += answer->frames;
+    m->seconds += answer->seconds;
+    note(m, number, code);
+    say_file(m, file, answer);
+    if (code == EXIT_DONE || code == EXIT_DAMAGED)
+        m->unmarked |= made_note(file->output, file->how, code);
+    return true;
 }
 
 /* Counts bytes of input: durations are only known once files are opened. */
@@ -284,14 +229,10 @@ static void show_progress(void *many)
     double done = m->done;
     p->frame = m->frames;
     p->time = m->seconds;
-    for (int i = 0; i < m->most; i++) {
-        const ProgressShare *share = &m->shares[i];
-        if (m->slots[i].file < 0)
-            continue;
-        p->frame += av_clip64(atomic_load(&share->frames), 0, MOST_FRAMES);
-        p->time += (double)atomic_load(&share->time_us) / 1e6;
-        done += (double)m->files[m->slots[i].file].size *
-                av_clip(atomic_load(&share->done), 0, PROGRESS_WHOLE) / PROGRESS_WHOLE;
+    for (int i = 0; i < m->workers.jobs; i++) {
+        const double share = workers_progress(&m->workers, i, &p->frame, &p->time);
+        if (share >= 0)
+            done += (double)m->files[m->workers.slots[i].task].size * share;
     }
     p->files_share = m->size > 0 ? done / m->size : 0;
     progress_update(p);
@@ -362,22 +303,10 @@ static int finish(Many *m)
 static int run_files(Many *m)
 {
     char why[1024];
-    m->most = m->options->jobs ? job_run_at_a_time(m->options, 0) : 1;
-    m->most = FFMIN(m->most, m->count);
-    m->slots = calloc((size_t)m->most, sizeof(*m->slots));
-    m->shares = mmap(NULL, (size_t)m->most * sizeof(*m->shares), PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (m->shares == MAP_FAILED)
-        m->shares = NULL;
-    if (!m->slots || !m->shares) {
-        say(SAY_ERRORS, "out of memory");
-        return EXIT_INPUT;
-    }
+    const int jobs = m->options->jobs ? job_run_at_a_time(m->options, 0) : 1;
     for (int i = 0; i < m->count; i++)
         if (!m->files[i].done)
             m->files[i].code = -1;
-    for (int i = 0; i < m->most; i++)
-        m->slots[i].file = -1;
     if (make_folders(m, m->options->output, why, sizeof(why)) < 0) {
         say(SAY_ERRORS, "%s", why);
         return EXIT_OUTPUT;
@@ -392,18 +321,14 @@ static int run_files(Many *m)
         m->size += (double)file->size;
     }
     progress_start(&m->progress);
-    const ProcessPool pool = {
-        .jobs = m->most,
-        .start = start_next,
-        .answers = &m->slots[0].answer,
-        .size = sizeof(Answer),
-        .stride = sizeof(*m->slots),
-        .end = end_file,
-        .look = show_progress,
-        .opaque = m,
-        .stop = m->stop,
-    };
-    if (process_pool_run(&pool) < 0)
+    m->workers = (Workers){.jobs = FFMIN(jobs, m->count),
+                           .next = next_file,
+                           .run = run_file,
+                           .end = end_file,
+                           .look = show_progress,
+                           .opaque = m,
+                           .stop = m->stop};
+    if (workers_run(&m->workers) < 0)
         say(SAY_ERRORS, "out of memory");
     for (int i = m->made.count - 1; i >= 0; i--)
         (void)!rmdir(m->made.all[i]); /* fails if it is not empty */
@@ -621,9 +546,6 @@ int headless_many_run(const Options *options, atomic_int *stop)
     code = code >= 0 ? run_files(&m) : -code;
     text_list_free(&m.made);
     text_list_free(&m.told);
-    free(m.slots);
-    if (m.shares)
-        (void)munmap(m.shares, (size_t)m.most * sizeof(*m.shares));
     for (int i = 0; i < m.count; i++) {
         free(m.files[i].input);
         free(m.files[i].output);

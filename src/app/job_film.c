@@ -116,43 +116,27 @@ static int find_codes(JobFilm *f)
     return 0;
 }
 
-/* Parts need files that can be read in any order. */
-static int check_files(JobFilm *f)
-{
-    struct stat file;
-    const char *why = NULL;
-    if (options_is_url(&f->options))
-        why = "network streams are read once";
-    else if (stat(f->options.input, &file) == 0 && !S_ISREG(file.st_mode))
-        why = "the input is not a regular file";
-    else if (writer_is_direct(f->writer))
-        why = "the output is not a regular file";
-    else if (writer_is_picture(f->writer))
-        why = "the output is a single picture";
-    return why ? media_fail(&f->error, MEDIA_USAGE,
-                            "a film in parts needs regular files as input and output: %s", why)
-               : 0;
-}
-
-int job_film_open(JobFilm *f)
+int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaError *error),
+                  void *opaque)
 {
     const Options *o = &f->options;
     f->options.hwdec = OPTIONS_HWDEC_NO; /* damage decides where parts are cut */
-    const WriterOptions before = f->writer_options;
     f->writer_options = setup_writer(o, f->stop);
-    f->writer_options.take_encoded = before.take_encoded;
-    f->writer_options.take_opaque = before.take_opaque;
-    f->writer_options.whole = before.whole;
-    f->writer_options.whole_opaque = before.whole_opaque;
-    /* With take_encoded no file is written, so an existing output is an error only for a plan. */
-    f->writer_options.overwrite |= before.take_encoded && f->plan.part_count;
+    f->writer_options.take_encoded = take;
+    f->writer_options.take_opaque = opaque;
+    /* With `take` no file is written, so an existing output is an error only for a plan. */
+    f->writer_options.overwrite |= take && f->plan.part_count;
     f->writer_options.video.closed = 1;
     f->writer_options.video.hint = sandbox_hint(o);
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
-    if (setup_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0 ||
-        (o->lookahead_for && check_files(f) < 0) || /* the plan's */
-        engine_open(&f->engine, o, 0, &f->error) < 0)
+    if (setup_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0)
+        return f->error.fault;
+    if (writer_is_direct(f->writer) || writer_is_picture(f->writer))
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "parts need an output that is a video in a regular file: %s is not",
+                          media_quote(o->output));
+    if (engine_open(&f->engine, o, 0, &f->error) < 0)
         return f->error.fault;
     f->video = setup_video(o, f->writer);
     f->video.decoder.memory = f->engine.memory;
@@ -223,15 +207,6 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
     drawing_close(&drawing);
     av_frame_free(&frame);
     return ret;
-}
-
-int job_film_check_gpu(JobFilm *f, int part)
-{
-    if (f->options.backend != LUMEQ_BACKEND_CUDA || !engine_is_lost(&f->engine))
-        return 0;
-    return media_fail(
-        &f->error, MEDIA_USAGE,
-        ENGINE_NO_GPU "it was lost; run part %d on another machine, or with --backend auto", part);
 }
 
 void job_film_close(JobFilm *f)

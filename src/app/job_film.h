@@ -25,9 +25,8 @@ typedef struct JobFilm {
     LumeqParams params;
     Progress progress;
     MediaError error;
-    char damage[512]; /* of the input, in words, at the join */
-
     bool local; /* --jobs takes all steps */
+    bool made;  /* --resume, and an earlier run with these options has made the output */
 } JobFilm;
 
 /* The versions of the program and its libraries: all steps need the same. */
@@ -37,8 +36,10 @@ void job_program(char *text, size_t size);
  * zeroed except `stop`; close it in any case. */
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
-/* Opens the equalizer, the writer and the input. */
-int job_film_open(JobFilm *film);
+/* Opens the equalizer, the input and the writer. `take` gets the encoded packets, as in
+ * WriterOptions; NULL: they are written to the output. */
+int job_film_open(JobFilm *film, int (*take)(void *opaque, const AVPacket *, MediaError *error),
+                  void *opaque);
 
 /* Updates the parameters after the plan's depth was chosen. */
 void job_film_deepen(JobFilm *film);
@@ -52,9 +53,6 @@ int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 /* Opens the writer's encoder for frames like the first one. */
 int job_film_open_encoder(JobFilm *film, const AVFrame *first);
 
-/* MEDIA_USAGE: the options need a GPU and it is lost, so another machine should make this part. */
-int job_film_check_gpu(JobFilm *film, int part);
-
 void job_film_close(JobFilm *film);
 
 /* ---- steps ---- */
@@ -62,8 +60,8 @@ void job_film_close(JobFilm *film);
 /* Each reads the files of the steps before it, and writes a complete result or nothing. They return
  * 0 or a fault, which is in film->error. */
 
-/* Plans the film of film->options, or continues a plan that exists. With --no-measure or `local`,
- * which needs film->plan.jobs, it only lists the parts. */
+/* Plans the film of film->options, or continues a plan that exists. With --no-measure it only lists
+ * the parts. */
 int job_step_plan(JobFilm *film);
 
 /* Measures a listed part; finishes a plan whose parts are all measured. */
@@ -73,12 +71,8 @@ int job_step_finish(JobFilm *film);
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts and removes the folder, which `local` leaves to the caller. *code: EXIT_DONE,
- * EXIT_DAMAGED or EXIT_OUTPUT. */
+/* Joins the parts, and removes the folder unless `local`. *code: EXIT_DONE, EXIT_DAMAGED or
+ * EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
-
-/* True if a join wrote the output and the statistics, but was killed before it could remove the
- * folder. Then prints a message and removes it. *code: as above. */
-bool job_is_joined(const char *output, int *code);
 
 #endif

@@ -30,8 +30,6 @@
 #define USUAL_SECONDS 60.0 /* of a part */
 #define USUAL_RATE 25.0    /* frames per second, if the container has no rate */
 
-#define TRIED_PACKETS 64 /* video packets that are read to see if they have times */
-
 /* Seconds that the measuring of a part begins earlier if its first frames came out wrong; they
  * grow with each try. */
 #define FIRST_STEP_US INT64_C(4000000)
@@ -73,13 +71,13 @@ static int begin_plan(JobFilm *f)
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
     if (o->threads > 0)
         plan->encoder_threads = plan->decoder_threads = (int)o->threads;
-    if (plan->rows && !o->overwrite && access(plan->rows, F_OK) == 0)
+    if (plan->rows && !o->overwrite && !f->made && access(plan->rows, F_OK) == 0)
         return media_fail(&f->error, MEDIA_USAGE, "--stats %s exists; -y overwrites it",
                           media_quote(plan->rows));
     if (plan->rows && strcmp(plan->rows, plan->output) == 0)
         return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(plan->rows));
-    return job_input_look(&plan->identity, plan->input, &f->error);
+    return job_input_look(plan, &f->error);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -90,8 +88,8 @@ static bool same_text(const char *a, const char *b)
 /* How an existing plan differs from this one; NULL: not at all. */
 static const char *differs_in(const JobPlan *there, const JobPlan *plan)
 {
-    if (!same_text(there->input, plan->input) ||
-        !job_file_is_same(&there->identity, &plan->identity))
+    if (!same_text(there->input, plan->input) || there->input_size != plan->input_size ||
+        there->input_ns != plan->input_ns)
         return "another input";
     if (!same_text(there->rows, plan->rows))
         return "another --stats";
@@ -126,7 +124,7 @@ static int take_plan_there(JobFilm *f)
         ret = media_fail(
             error, MEDIA_USAGE,
             "%s has the files of an earlier run; --resume continues it, -y starts over", folder);
-    else if (resume && !f->options.overwrite && access(output, F_OK) == 0)
+    else if (resume && !f->options.overwrite && !f->made && access(output, F_OK) == 0)
         ret = media_fail(error, MEDIA_USAGE,
                          "the output %s exists; -y overwrites it when all parts are done",
                          media_quote(output));
@@ -147,8 +145,7 @@ static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error
 /* Opens the film to measure it, without an output. */
 static int open_film(JobFilm *f)
 {
-    f->writer_options.take_encoded = ignore_packet;
-    return job_film_open(f);
+    return job_film_open(f, ignore_packet, NULL);
 }
 
 /* Opens the encoder before the film is measured, to find out if it can encode it. The writer cannot
@@ -167,24 +164,6 @@ static int try_encoder(JobFilm *f)
 
 /* ---- the list of parts ---- */
 
-/* Reads the first video packets. Returns true if one of them has a time. */
-static bool find_times(Source *source)
-{
-    AVPacket *packet = av_packet_alloc();
-    bool found = false;
-    for (int tried = 0; packet && !found && tried < TRIED_PACKETS;) {
-        if (source_read(source, packet) < 0)
-            break;
-        if (packet->stream_index == source->video->index) {
-            found = packet->pts != AV_NOPTS_VALUE || packet->dts != AV_NOPTS_VALUE;
-            tried++;
-        }
-        av_packet_unref(packet);
-    }
-    av_packet_free(&packet);
-    return found;
-}
-
 /* An overlay shows the first numbers of each interval, so parts begin with one. */
 static int64_t next_interval(int64_t time_us)
 {
@@ -192,19 +171,16 @@ static int64_t next_interval(int64_t time_us)
 }
 
 /* Lists parts of the same length by time. The last one has no end, since lengths of films are often
- * estimates. Without times in the input, the film is one part. */
-static int list_parts(JobFilm *f, Source *source)
+ * estimates. A film of unknown length is one part. */
+static int list_parts(JobFilm *f)
 {
     const Options *o = &f->options;
+    const Source *source = f->source;
     JobPlan *plan = &f->plan;
     const AVRational average = source->video->avg_frame_rate;
     const double rate = average.num > 0 && average.den > 0 ? av_q2d(average) : USUAL_RATE;
     const int64_t from = FFMAX(o->from_us, 0), start = source_start(source) + from;
     int64_t end = FFMAX(source->format->duration, from);
-    const bool has_times = find_times(source);
-    if (o->no_measure && !has_times)
-        return media_fail(&f->error, MEDIA_INPUT, "the video packets of %s have no timestamps",
-                          source->name);
     if (o->to_us >= 0)
         end = FFMIN(end, o->to_us);
     if (o->frames >= 0 && (double)o->frames / rate < (double)(end - from) / AV_TIME_BASE)
@@ -217,7 +193,7 @@ static int list_parts(JobFilm *f, Source *source)
     if (!count)
         count = wanted > JOB_MOST_PARTS ? JOB_MOST_PARTS : FFMAX3((int64_t)wanted, plan->jobs, 1);
     plan->wanted_parts = count;
-    count = has_times ? FFMAX(FFMIN3(count, JOB_MOST_PARTS, plan->frames), 1) : 1;
+    count = FFMAX(FFMIN3(count, JOB_MOST_PARTS, plan->frames), 1);
     for (int64_t i = 0, last = INT64_MIN; i < count; i++) {
         int64_t begin = start + av_rescale(i, plan->length_us, count);
         if (o->overlay)
@@ -241,7 +217,6 @@ static int list_parts(JobFilm *f, Source *source)
 
 typedef struct Measuring {
     JobFilm *film;
-    int part;
     FrameWriter out;
 } Measuring;
 
@@ -251,14 +226,11 @@ static int add_measure(void *opaque, const AVFrame *frame, const MeasuredFrame *
 {
     Measuring *m = opaque;
     Progress *p = &m->film->progress;
-    int on = RUN_ON;
     if (frame_writer_add_measure(&m->out, which, *measure, error) < 0)
         return error->fault;
     p->frame++;
     p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     progress_update(p);
-    if (job_film_check_gpu(m->film, m->part) < 0)
-        atomic_compare_exchange_strong(m->film->stop, &on, RUN_OVER);
     return 0;
 }
 
@@ -267,7 +239,7 @@ static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames
 {
     const JobPart *part = &f->plan.parts[number];
     const InputSpan span = {seek_us, f->plan.zero, part->begin_pts, part->end_pts};
-    Measuring m = {.film = f, .part = number};
+    Measuring m = {.film = f};
     AVFrame *first = NULL;
     int64_t zero;
     int ret = f->video.decoder.shape.width ? 0 : job_film_first(f, &first, &zero);
@@ -542,21 +514,15 @@ static int finish_plan(JobFilm *f)
 /* Lists the parts, after checking that the film can be opened and encoded. */
 static int list_film(JobFilm *f)
 {
-    Source *source = NULL;
+    const char *folder = f->plan.folder;
     if (open_film(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
-    (void)unlink(job_path(f->plan.folder, "plan").text); /* before the files that it needs */
-    job_folder_clear(f->plan.folder);
-    int ret = job_folder_make(f->plan.folder, f->plan.output, &f->error);
-    if (ret >= 0)
-        ret = job_film_source(f, &source, &f->error);
-    if (ret >= 0)
-        ret = list_parts(f, source);
-    if (ret >= 0)
-        ret = job_plan_write(&f->plan, &f->error);
-    source_close(&source);
+    job_folder_clear(folder);
+    const int ret = job_folder_make(folder, &f->error) < 0 || list_parts(f) < 0
+                        ? f->error.fault
+                        : job_plan_write(&f->plan, &f->error);
     if (ret < 0)
-        (void)rmdir(f->plan.folder); /* if it is empty */
+        (void)rmdir(folder); /* if it is empty */
     return ret;
 }
 
@@ -591,7 +557,7 @@ int job_step_plan(JobFilm *f)
     progress_start(&f->progress);
     if (there == 0)
         ret = list_film(f);
-    if (ret >= 0 && !f->plan.ready && !f->local && !f->options.no_measure)
+    if (ret >= 0 && !f->plan.ready && !f->options.no_measure)
         ret = measure_and_finish(f);
     progress_end(&f->progress, ret < 0 ? "failed" : "done");
     if (ret >= 0 && f->plan.ready && !was_ready)

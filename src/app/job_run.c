@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 #include "app/sandbox.h"
 #include "app/setup.h"
 #include "app/signals.h"
+#include "app/task_pool.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
 #include "job/job_plan.h"
@@ -38,37 +37,20 @@
 
 enum { PLAN, MEASURE, SEGMENT, JOIN, COMMANDS, FINISH = COMMANDS };
 
-/* The answer of a process, which hostile media may have taken over. */
-typedef struct Answer {
-    MediaError error;
-    char notes[512]; /* lines about a part */
-} Answer;
-
-_Static_assert(sizeof(Answer) <= PIPE_BUF, "an answer arrives whole");
-
-/* A process that takes a step. */
-typedef struct Worker {
-    int part, device; /* part: 0 in steps of the whole film */
-    Answer answer;
-} Worker;
-
 typedef struct JobRun {
     const Options *options;
     atomic_int *stop;
     pid_t pid;
     JobFilm film;
     const char *path; /* of the plan */
-    int planned;      /* a process has written it */
+    bool is_planned;  /* a process has written it */
     int step;
-    int devices[MOST_DEVICES], device_count;
-    Worker *slots;
-    ProgressShare *shares; /* by slot, in memory shared with the processes */
-    int slot;              /* of the process that is being started */
-    bool *taken;           /* by part: a process makes it, or it is done */
-    int count;             /* of parts; 1 in steps of the whole film */
-    int64_t before;        /* frames of parts that are done */
-    int said;              /* a message of a part was shown */
-    int code;              /* exit code of the last step of the film */
+    int next, count; /* the next part, and their number; of steps of the whole film 1 */
+    int existing;    /* parts that were written before */
+    int64_t done;    /* frames of parts that are done */
+    bool has_said;   /* a note about a part was shown */
+    int code;        /* exit code of the join, or of the run that made the output */
+    Workers workers;
 } JobRun;
 
 /* Runs in a child process: CUDA does not work after fork() if this process has used it. */
@@ -150,7 +132,7 @@ static int take_step(JobFilm *f, int step, int part, int *code)
 }
 
 /* A step of this run has its options, with its share of the machine. */
-static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
+static int read_film(const JobRun *r, int slot, JobFilm *f)
 {
     const Options *o = r->options;
     char program[400];
@@ -158,19 +140,21 @@ static int read_film(const JobRun *r, const Worker *w, JobFilm *f)
     f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
     f->options.inputs = NULL;
     f->options.output_folder = NULL;
-    f->options.device = w->device;
+    f->options.device = job_run_device(o, slot);
     if (r->step == PLAN) {
         MediaError ignored = {0};
         Source *source = NULL;
         if (o->jobs <= 0) /* without a source it fails later */
             (void)setup_source_again(&source, o, NULL, NULL, f->stop, &ignored);
         f->plan.jobs = job_run_at_a_time(o, source ? source->video->codecpar->height : 0);
+        f->options.no_measure = 1;
+        f->made = r->film.made;
         source_close(&source);
         return 0;
     }
     if (o->threads <= 0)
         f->options.threads = FFMAX(process_cores() / at_a_time(r), 1);
-    if (!is_of_parts(r) || !r->device_count)
+    if (!is_of_parts(r))
         f->options.backend = LUMEQ_BACKEND_CPU;
     job_program(program, sizeof(program));
     const int ret = job_plan_read(&f->plan, r->path, program, &f->error);
@@ -185,16 +169,13 @@ static void end_at_once(int number)
 }
 
 /* Runs in a child process. */
-static int run_worker(void *run, int pipe)
+static int run_step_of(void *run, int part, int slot, ProgressShare *share, WorkerAnswer *answer)
 {
     const JobRun *r = run;
-    const Worker *w = &r->slots[r->slot];
-    JobFilm film = {.stop = r->stop,
-                    .local = true,
-                    .progress = {.style = PROGRESS_NONE,
-                                 .share = &r->shares[r->slot],
-                                 .started = r->film.progress.started}};
-    Answer answer = {0};
+    JobFilm film = {
+        .stop = r->stop,
+        .local = true,
+        .progress = {.style = PROGRESS_NONE, .share = share, .started = r->film.progress.started}};
     int code = EXIT_DONE;
     /* If the parent is killed, nothing may happen beside the next run. */
     (void)signal(SIGUSR1, end_at_once);
@@ -205,132 +186,90 @@ static int run_worker(void *run, int pipe)
         say_over_bottom();
     if (is_of_parts(r)) {
         say_set_verbosity(SAY_ERRORS);
-        say_collect(answer.notes, sizeof(answer.notes));
+        say_collect(answer->notes, sizeof(answer->notes));
     }
-    const int ret = sandbox_enter(r->options, SANDBOX_STEP, &film.error) < 0 ||
-                            read_film(r, w, &film) < 0 ||
-                            take_step(&film, r->step, w->part, &code) < 0
-                        ? film.error.fault
-                        : 0;
-    if (ret < 0)
-        answer.error = film.error;
+    if (sandbox_enter(r->options, SANDBOX_STEP, &film.error) < 0 || read_film(r, slot, &film) < 0 ||
+        take_step(&film, r->step, part, &code) < 0)
+        code = -film.error.fault;
+    answer->frames = film.progress.frame;
+    memcpy(answer->why, film.error.text, sizeof(answer->why));
     job_film_close(&film);
-    (void)!write(pipe, &answer, sizeof(answer)); /* short enough to be atomic */
-    return ret < 0 ? -ret : code;
+    return code;
 }
 
-static int start_next(void *run, int slot, Process *process)
+static int next_part(void *run)
 {
     JobRun *r = run;
-    const ProcessOptions options = {.body = run_worker, .opaque = r};
-    int next = 0;
-    while (next < r->count && r->taken[next])
-        next++;
-    if (next == r->count)
-        return 0;
-    r->slots[slot] =
-        (Worker){.part = next, .device = r->device_count ? r->devices[slot % r->device_count] : 0};
-    r->shares[slot] = (ProgressShare){0};
-    r->slot = slot;
-    r->taken[next] = true;
-    const int reason = process_start(process, &options);
-    return reason ? media_fail(&r->film.error, MEDIA_OUTPUT, "cannot start a process: %s",
-                               strerror(reason))
-                  : 1;
-}
-
-static int end_step_of(void *run, int slot, int status)
-{
-    JobRun *r = run;
-    MediaError *error = &r->film.error;
-    char name[MOST_TEXT] = "";
-    Worker w = r->slots[slot];
-    const int64_t frames = atomic_load(&r->shares[slot].frames);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    w.answer.error.text[sizeof(w.answer.error.text) - 1] = '\0';
-    w.answer.notes[sizeof(w.answer.notes) - 1] = '\0';
-    r->slots[slot].part = -1;
-    if (code == EXIT_DONE || (r->step == JOIN && !w.answer.error.text[0] &&
-                              (code == EXIT_DAMAGED || code == EXIT_OUTPUT))) {
-        r->code = code;
-        r->before += frames;
-        w.answer.notes[strcspn(w.answer.notes, "\n")] = '\0';
-        if (w.answer.notes[0] && !r->said++)
-            say_line(w.answer.notes);
-        return 0;
+    while (r->next < r->count) {
+        const int part = r->next++;
+        if (r->step != SEGMENT || !film_joiner_has(&r->film.plan, part))
+            return part;
+        r->existing++;
+        r->done += r->film.plan.parts[part].frames;
     }
-    if (atomic_load(r->stop) || error->fault)
-        return 0;
+    return -1;
+}
+
+static bool end_step_of(void *run, int part, int code, const WorkerAnswer *answer)
+{
+    JobRun *r = run;
+    char name[MOST_TEXT] = "";
+    if (code == EXIT_DONE ||
+        (r->step == JOIN && !answer->why[0] && (code == EXIT_DAMAGED || code == EXIT_OUTPUT))) {
+        r->code = r->step == JOIN ? code : r->code;
+        r->done += answer->frames;
+        if (answer->notes[0] && !r->has_said) {
+            char line[sizeof(answer->notes)];
+            snprintf(line, sizeof(line), "%.*s", (int)strcspn(answer->notes, "\n"), answer->notes);
+            say_line(line);
+            r->has_said = true;
+        }
+        return true;
+    }
     if (is_of_parts(r))
-        snprintf(name, sizeof(name), "part %d: ", w.part);
-    return code >= 0 && w.answer.error.text[0]
-               ? media_fail(error, av_clip(-code, MEDIA_OUTPUT, MEDIA_USAGE), "%s%s", name,
-                            w.answer.error.text)
-               : media_fail(error, MEDIA_OUTPUT, "%sits process failed: %s", name,
-                            WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it exited");
+        snprintf(name, sizeof(name), "part %d: ", part);
+    if (!atomic_load(r->stop))
+        (void)media_fail(&r->film.error, av_clip(-code, MEDIA_OUTPUT, MEDIA_USAGE), "%s%s", name,
+                         answer->why);
+    return false;
 }
 
 static void look_at_workers(void *run)
 {
     JobRun *r = run;
     Progress *p = &r->film.progress;
-    const JobPlan *plan = &r->film.plan;
     if (r->step == JOIN || r->step == FINISH)
         return;
-    p->frame = r->before;
-    for (int i = 0; i < at_a_time(r); i++)
-        if (r->slots[i].part >= 0) {
-            p->frame += atomic_load(&r->shares[i].frames);
-            p->time = (double)atomic_load(&r->shares[i].time_us) / AV_TIME_BASE;
-        }
-    if (plan->frames)
-        p->time = p->duration * (double)p->frame / (double)plan->frames;
+    p->frame = r->done;
+    p->time = 0;
+    for (int i = 0; i < r->workers.jobs; i++)
+        (void)workers_progress(&r->workers, i, &p->frame, &p->time);
+    if (p->frames)
+        p->time = p->duration * (double)p->frame / (double)p->frames;
     progress_update(p);
 }
 
-/* Takes a step in processes: of all parts that lack it, or of the film. */
+/* Takes a step in processes: of all parts that lack it, or of the film. Returns 1, 0 if the run was
+ * stopped, or a fault. */
 static int run_step(JobRun *r, int step)
 {
     JobFilm *f = &r->film;
     r->step = step;
-    r->before = r->said = 0;
+    r->done = 0;
+    r->has_said = false;
+    r->next = 0;
     r->count = is_of_parts(r) ? f->plan.part_count : 1;
-    const int jobs = at_a_time(r);
-    int done = 0;
-    r->taken = calloc((size_t)r->count, sizeof(*r->taken));
-    r->slots = calloc((size_t)jobs, sizeof(*r->slots));
-    r->shares = mmap(NULL, (size_t)jobs * sizeof(*r->shares), PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const int has_memory = r->taken && r->slots && r->shares != MAP_FAILED;
-    for (int i = 0; has_memory && step == SEGMENT && i < r->count; i++)
-        if (film_joiner_has(&f->plan, i)) {
-            r->taken[i] = true;
-            r->before += f->plan.parts[i].frames;
-            done++;
-        }
-    for (int i = 0; has_memory && i < jobs; i++)
-        r->slots[i].part = -1;
-    if (done)
-        say(SAY_NORMAL, "%d of %d parts already exist", done, r->count);
-    const ProcessPool pool = {
-        .jobs = jobs,
-        .start = start_next,
-        .answers = has_memory ? &r->slots[0].answer : NULL,
-        .size = sizeof(Answer),
-        .stride = sizeof(*r->slots),
-        .end = end_step_of,
-        .look = look_at_workers,
-        .opaque = r,
-        .stop = r->stop,
-    };
+    r->workers = (Workers){.jobs = at_a_time(r),
+                           .next = next_part,
+                           .run = run_step_of,
+                           .end = end_step_of,
+                           .look = look_at_workers,
+                           .opaque = r,
+                           .stop = r->stop};
     f->progress.frames = f->plan.frames;
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
-    if (!has_memory || process_pool_run(&pool) < 0)
-        (void)media_no_memory(&f->error, MEDIA_OUTPUT); /* keeps an earlier error */
-    free(r->taken);
-    free(r->slots);
-    if (r->shares != MAP_FAILED)
-        (void)munmap(r->shares, (size_t)jobs * sizeof(*r->shares));
+    if (workers_run(&r->workers) < 0)
+        (void)media_no_memory(&f->error, MEDIA_OUTPUT);
     return f->error.fault ? f->error.fault : atomic_load(r->stop) == RUN_ON;
 }
 
@@ -339,7 +278,7 @@ static int read_plan(JobRun *r)
 {
     JobFilm *f = &r->film;
     char program[400];
-    r->planned = 1;
+    r->is_planned = true;
     job_program(program, sizeof(program));
     job_plan_free(&f->plan);
     return job_plan_read(&f->plan, r->path, program, &f->error);
@@ -351,6 +290,10 @@ static int run_all(JobRun *r)
     int ret = run_step(r, PLAN);
     if (ret > 0 && read_plan(r) < 0)
         return r->film.error.fault;
+    if (ret > 0 && r->film.made) { /* a run was killed before it could remove the folder */
+        say(SAY_NORMAL, "%s is already complete", media_quote(r->options->output));
+        return 1;
+    }
     if (ret > 0 && !r->film.plan.ready) {
         ret = run_step(r, MEASURE); /* parts that are measured only say so */
         if (ret > 0)
@@ -361,9 +304,11 @@ static int run_all(JobRun *r)
     progress_second_pass(&r->film.progress);
     if (ret > 0)
         ret = run_step(r, SEGMENT);
+    if (r->existing)
+        say(SAY_NORMAL, "%d of %d parts already existed", r->existing, r->count);
     if (ret > 0)
         ret = run_step(r, JOIN);
-    return r->step == JOIN && r->before ? 1 : ret; /* joined, even if interrupted meanwhile */
+    return r->step == JOIN && r->done ? 1 : ret; /* joined, even if interrupted meanwhile */
 }
 
 int job_run(const Options *options, atomic_int *stop)
@@ -372,49 +317,43 @@ int job_run(const Options *options, atomic_int *stop)
     JobFilm *f = &r.film;
     const char *output = options->output;
     const uint32_t how = made_how(options, options->input);
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s.lumeq/plan", output);
-    r.path = path;
-    if (options->resume && job_is_joined(output, &r.code))
-        return r.code;
-    /* Made by an earlier run, and there is no unfinished job. */
-    r.code = options->resume && access(path, F_OK) < 0 ? made_code(output, how) : -1;
-    if (r.code >= 0 && (!options->stats || access(options->stats, F_OK) == 0)) {
+    const JobPath folder = job_folder(output), path = job_path(folder.text, "plan");
+    r.path = path.text;
+    r.code = options->resume ? made_code(output, how) : -1;
+    f->made = r.code >= 0;
+    if (f->made && access(r.path, F_OK) < 0 &&
+        (!options->stats || access(options->stats, F_OK) == 0)) {
         say(SAY_NORMAL,
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
             media_quote(output));
-        (void)rmdir(job_folder(output).text); /* if that run was killed just before it did */
+        job_folder_clear(folder.text); /* if that run was killed before it did */
         return r.code;
     }
     if (setup_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
         say(SAY_ERRORS, "%s", f->error.text);
         return -f->error.fault;
     }
-    r.device_count = list_devices(options, r.devices);
-    if (!r.device_count && !options->devices) {
-        r.devices[0] = (int)options->device;
-        r.device_count = 1;
-    }
     f->progress.style = headless_progress(options);
     f->progress.passes = 2;
     progress_start(&f->progress);
     const int ret = run_all(&r);
     const int failed = ret < 0 ? -ret : EXIT_INTERRUPTED, code = ret > 0 ? r.code : failed;
-    f->progress.bytes = ret > 0 ? job_file_look(output).size : -1;
-    if (r.planned || f->progress.frame)
+    struct stat whole;
+    f->progress.bytes = ret > 0 && stat(output, &whole) == 0 ? whole.st_size : -1;
+    if (r.is_planned || f->progress.frame)
         progress_end(&f->progress, run_end_state(code));
     if (code == EXIT_DONE || code == EXIT_DAMAGED)
         (void)made_note(output, how, code);
     else if (code == EXIT_INTERRUPTED)
         say(SAY_ERRORS, "interrupted%s",
-            access(path, F_OK) == 0 ? RESUME : "; nothing was written");
+            access(r.path, F_OK) == 0 ? RESUME : "; nothing was written");
     else if (ret < 0)
-        say(SAY_ERRORS, "%s%s", f->error.text, r.planned ? RESUME : "");
-    if (ret > 0) /* after the note: --resume has to know that nothing is left to do */
-        job_folder_clear(job_folder(output).text);
+        say(SAY_ERRORS, "%s%s", f->error.text, r.is_planned ? RESUME : "");
+    if (ret > 0)
+        job_folder_clear(folder.text);
     else
-        (void)rmdir(job_folder(output).text); /* if it is empty */
+        (void)rmdir(folder.text); /* if it is empty */
     job_film_close(f);
     return code;
 }

@@ -1,10 +1,8 @@
 #include "app/job_film.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/drawing.h"
@@ -17,7 +15,6 @@
 #include "job/part_files.h"
 #include "media/compat.h"
 #include "media/output/output_file.h"
-#include "media/regular_file.h"
 #include "run/curve_maker.h"
 #include "run/run.h"
 
@@ -146,7 +143,7 @@ static int end_frame(void *segment, Frame *frame)
     p->bytes = output_file_bytes(&s->writer.file);
     p->held = writer_held(s->film->writer);
     progress_update(p);
-    return job_film_check_gpu(s->film, s->number);
+    return 0;
 }
 
 static int write_frames(Segment *s)
@@ -218,9 +215,7 @@ int job_step_segment(JobFilm *f, int part)
         say(SAY_NORMAL, "part %d already exists", part);
         return 0;
     }
-    f->writer_options.take_encoded = take_encoded;
-    f->writer_options.take_opaque = &s;
-    int ret = job_film_open(f);
+    int ret = job_film_open(f, take_encoded, &s);
     if (ret >= 0)
         ret = write_segment(&s);
     progress_end(&f->progress, ret < 0 ? "failed" : "done");
@@ -317,63 +312,18 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-/* Before the film becomes the output, which is the last thing that happens: JOB_JOINING identifies
- * the film, so that a join that is repeated after a kill knows that it is done. Then comes the
- * sentence about damage. */
-static int complete_join(void *joining, const struct stat *whole, MediaError *error)
-{
-    Joining *j = joining;
-    JobFilm *f = j->film;
-    char text[sizeof(f->damage) + 128];
-    const JobFile id = job_file_of(whole);
-    j->incomplete = stats_commit(j->stats, 0) < 0;
-    if (j->incomplete)
-        return 0;
-    losses_add_tracks(f->damage, sizeof(f->damage), f->writer);
-    const int length = snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 " %" PRId64 "\n%s",
-                                id.inode, id.size, id.modified_ns, f->damage);
-    return output_file_save(job_path(f->plan.folder, JOB_JOINING).text, text, (size_t)length,
-                            error);
-}
-
-bool job_is_joined(const char *output, int *code)
-{
-    MediaError ignored = {0};
-    char line[128] = "", damage[sizeof(((JobFilm *)0)->damage)] = "";
-    const JobFile now = job_file_look(output);
-    const JobPath folder = job_folder(output), path = job_path(folder.text, JOB_JOINING);
-    FILE *file = job_folder_check(folder.text, &ignored) == 0
-                     ? regular_file_stream(path.text, O_NOFOLLOW)
-                     : NULL;
-    JobFile film = {0};
-    if (!file)
-        return false;
-    const bool is_joined = now.inode && fgets(line, sizeof(line), file) &&
-                           sscanf(line, "%" SCNd64 " %" SCNd64 " %" SCNd64, &film.inode, &film.size,
-                                  &film.modified_ns) == 3 &&
-                           job_file_is_same(&film, &now);
-    if (is_joined) {
-        (void)!fgets(damage, sizeof(damage), file); /* "" without damage */
-        job_folder_clear(folder.text);
-        say(SAY_NORMAL, "%s is already complete", media_quote(output));
-        *code = losses_say_damage(damage, NULL);
-    }
-    fclose(file);
-    return is_joined;
-}
-
+/* Appends the statistics of the parts. */
 static int finish_join(Joining *j)
 {
     JobFilm *f = j->film;
-    if (f->plan.damage)
-        snprintf(f->damage, sizeof(f->damage), "%s", f->plan.damage);
-    else
-        (void)input_damage(j->video, 0, f->damage, sizeof(f->damage));
     int ret = 0;
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++)
         ret = stats_append(j->stats, film_joiner_rows(&f->plan, i).text, &f->error);
     stats_flush(j->stats);
-    return ret < 0 ? ret : writer_finish(f->writer, 0, &f->error);
+    if (ret >= 0)
+        ret = writer_finish(f->writer, 0, &f->error);
+    j->incomplete = ret >= 0 && stats_commit(j->stats, 0) < 0;
+    return ret;
 }
 
 static void say_joined(const Joining *j)
@@ -382,10 +332,10 @@ static void say_joined(const Joining *j)
     const double seconds = progress_elapsed(&f->progress);
     if (f->plan.picture)
         say(SAY_NORMAL, "%s", f->plan.picture);
-    say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, %s in %.2f s (%.0f fps); %s",
+    say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, written in %.2f s (%.0f fps); %s",
         media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
-        f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->local ? "written" : "joined",
-        seconds, (double)f->plan.frames / seconds, writer_video(f->writer));
+        f->plan.part_count, f->plan.part_count == 1 ? "" : "s", seconds,
+        (double)f->plan.frames / seconds, writer_video(f->writer));
 }
 
 static int open_join(Joining *j)
@@ -402,9 +352,7 @@ static int open_join(Joining *j)
                           "--stats %s exists: -y of lumeq join only replaces the output; remove it "
                           "first",
                           media_quote(f->plan.rows));
-    f->writer_options.whole = complete_join;
-    f->writer_options.whole_opaque = j;
-    if (film_joiner_open(&j->joiner, &f->plan, &f->error) < 0 || job_film_open(f) < 0)
+    if (film_joiner_open(&j->joiner, &f->plan, &f->error) < 0 || job_film_open(f, NULL, NULL) < 0)
         return f->error.fault;
     f->video.packets_only = 1;
     f->video.film_end = f->plan.film_end;
@@ -420,9 +368,6 @@ static int open_join(Joining *j)
 int job_step_join(JobFilm *f, int *code)
 {
     Joining j = {.film = f};
-    *code = EXIT_DONE;
-    if (job_is_joined(f->plan.output, code))
-        return 0;
     f->progress.frames = f->plan.frames;
     int ret = open_join(&j);
     if (ret >= 0) {
@@ -433,12 +378,15 @@ int job_step_join(JobFilm *f, int *code)
         ret = finish_join(&j);
     progress_end(&f->progress, ret < 0 || j.incomplete ? "failed" : "done");
     if (ret >= 0) {
+        char damage[512] = "";
         f->progress.bytes = writer_bytes(f->writer);
         say_joined(&j);
-        *code = losses_say_damage(f->damage, j.incomplete ? f->writer : NULL);
+        if (!f->plan.damage)
+            (void)input_damage(j.video, 0, damage, sizeof(damage));
+        *code = losses_say_damage(f->plan.damage ? f->plan.damage : damage, f->writer);
         if (j.incomplete)
             *code = EXIT_OUTPUT;
-        if (!f->local)
+        if (!f->local) /* else after a note that --resume needs */
             job_folder_clear(f->plan.folder);
     }
     stats_close(&j.stats);

@@ -51,48 +51,45 @@ JobPath job_folder(const char *output)
     return path;
 }
 
-JobFile job_file_of(const struct stat *file)
+static int64_t modified_ns(const struct stat *file)
 {
-    return (JobFile){(int64_t)file->st_ino, file->st_size,
-                     (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec};
+    return (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec;
 }
 
-JobFile job_file_look(const char *path)
+/* MEDIA_INPUT. */
+static int stat_input(const char *path, struct stat *file, MediaError *error)
 {
-    struct stat about;
-    return stat(path, &about) == 0 ? job_file_of(&about) : (JobFile){0};
-}
-
-bool job_file_is_same(const JobFile *a, const JobFile *b)
-{
-    return a->inode == b->inode && a->size == b->size && a->modified_ns == b->modified_ns;
-}
-
-int job_input_look(JobFile *input, const char *path, MediaError *error)
-{
-    struct stat file;
-    if (stat(path, &file) < 0)
+    if (stat(path, file) < 0)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
                           strerror(errno));
-    if (!S_ISREG(file.st_mode) && !S_ISBLK(file.st_mode))
-        return media_fail(error, MEDIA_INPUT, "%s is not a regular file, which a job needs",
-                          media_quote(path));
-    *input = job_file_of(&file);
-    input->inode = 0;
+    return S_ISREG(file->st_mode) || S_ISBLK(file->st_mode)
+               ? 0
+               : media_fail(error, MEDIA_INPUT, "%s is not a regular file, which a job needs",
+                            media_quote(path));
+}
+
+int job_input_look(JobPlan *plan, MediaError *error)
+{
+    struct stat file;
+    if (stat_input(plan->input, &file, error) < 0)
+        return error->fault;
+    plan->input_size = file.st_size;
+    plan->input_ns = modified_ns(&file);
     return 0;
 }
 
 int job_input_check(const JobPlan *plan, MediaError *error)
 {
-    JobFile now;
-    if (job_input_look(&now, plan->input, error) < 0)
+    struct stat file;
+    if (stat_input(plan->input, &file, error) < 0)
         return error->fault;
-    if (job_file_is_same(&now, &plan->identity))
-        return 0;
-    return media_fail(
-        error, MEDIA_INPUT,
-        "%s is not the file that was planned: its %s differs; all parts must come from one file",
-        media_quote(plan->input), now.size != plan->identity.size ? "size" : "time");
+    const bool has_size = file.st_size == plan->input_size;
+    return has_size && modified_ns(&file) == plan->input_ns
+               ? 0
+               : media_fail(error, MEDIA_INPUT,
+                            "%s is not the file that was planned: its %s differs; all parts must "
+                            "come from one file",
+                            media_quote(plan->input), has_size ? "time" : "size");
 }
 
 /* ---- the text ---- */
@@ -125,7 +122,7 @@ static void list_fields(JobPlan *p, Field fields[FIELDS])
         NUMBERS("ready", p->ready, 1),
         TEXT("program", p->program),
         TEXT("input", p->input),
-        NUMBERS("identity", p->identity.inode, 3),
+        NUMBERS("identity", p->input_size, 2),
         TEXT("output", p->output),
         TEXT("stats", p->rows),
         TEXT("asked", p->asked),
@@ -362,7 +359,7 @@ void job_plan_free(JobPlan *plan)
 #define MARK HEX HEX HEX HEX HEX HEX HEX HEX
 
 /* Patterns of a job's files, and of their temporary names. */
-#define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
+#define NAMES "@(plan|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
 
 static int refuse_folder(const char *folder, const char *why, MediaError *error)
 {
@@ -395,22 +392,12 @@ int job_folder_check(const char *folder, MediaError *error)
     return error->fault;
 }
 
-int job_folder_make(const char *folder, const char *output, MediaError *error)
+int job_folder_make(const char *folder, MediaError *error)
 {
-    struct stat old, about;
-    mode_t mode = stat(output, &old) == 0 ? (old.st_mode & 0777) | S_IRWXU : 0777;
-    mode |= (mode & 0444) >> 2;
-    if (mkdir(folder, mode) < 0 && errno != EEXIST)
+    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
         return media_fail(error, MEDIA_OUTPUT, "cannot make the folder %s: %s", media_quote(folder),
                           strerror(errno));
-    const int fd = job_folder_open(folder, error);
-    if (fd >= 0 && fstat(fd, &about) == 0 && (about.st_mode & 0777 & ~mode))
-        (void)fchmod(fd, about.st_mode & mode); /* an earlier job made it */
-    if (fd >= 0)
-        close(fd);
-    return fd == -ENOENT
-               ? media_fail(error, MEDIA_OUTPUT, "the folder %s was removed", media_quote(folder))
-               : error->fault;
+    return job_folder_check(folder, error);
 }
 
 static void remove_one(int fd, const char *name)
@@ -431,13 +418,11 @@ void job_folder_clear(const char *folder)
             close(fd);
         return;
     }
-    while ((entry = readdir(entries)))
-        if ((fnmatch(NAMES, entry->d_name, FNM_EXTMATCH) == 0 ||
-             fnmatch("." NAMES ".lumeq-" MARK ".part", entry->d_name, FNM_EXTMATCH) == 0) &&
-            strcmp(entry->d_name, "plan") != 0 && strcmp(entry->d_name, JOB_JOINING) != 0)
-            remove_one(fd, entry->d_name);
     remove_one(fd, "plan");
-    remove_one(fd, JOB_JOINING);
+    while ((entry = readdir(entries)))
+        if (fnmatch(NAMES, entry->d_name, FNM_EXTMATCH) == 0 ||
+            fnmatch("." NAMES ".lumeq-" MARK ".part", entry->d_name, FNM_EXTMATCH) == 0)
+            remove_one(fd, entry->d_name);
     closedir(entries);
     (void)rmdir(folder);
 }

@@ -6,27 +6,19 @@
 #define LUMEQ_JOB_JOB_PLAN_H
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include "media/error.h"
 #include "media/text_list.h"
 #include "run/run_frame.h"
 
-#define JOB_PLAN_VERSION 12
+#define JOB_PLAN_VERSION 13
 
 /* Number of frames to decode before a part: the previous frames that filter its first frame, the
  * frames needed to deinterlace those, and one more. */
 #define JOB_LEAD 6
 
 #define JOB_MOST_PARTS 99999 /* file names of parts have five digits */
-
-/* Identifies a file; {0} if it does not exist. The device is not included: its number depends on
- * the machine. */
-typedef struct JobFile {
-    int64_t inode, size, modified_ns;
-} JobFile;
 
 typedef struct JobPart {
     int64_t first, frames; /* number of the first frame, and their count; 0 until measured */
@@ -45,9 +37,10 @@ typedef struct JobPlan {
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
     char *rows;           /* path of --stats, or NULL */
-    JobFile identity;     /* of the input, without the inode: machines may have copies */
-    TextList arguments;   /* options that are not at their defaults, as on a command line */
-    char *asked;          /* --parts or --part-seconds with its value, or NULL */
+    /* Size and modification time of the input; no inode, since machines may have copies. */
+    int64_t input_size, input_ns;
+    TextList arguments; /* options that are not at their defaults, as on a command line */
+    char *asked;        /* --parts or --part-seconds with its value, or NULL */
     int encoder_threads;
     int decoder_threads; /* how damage is concealed may depend on them */
     int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
@@ -79,12 +72,8 @@ JobPath job_part_path(const char *folder, const char *what, int part, const char
 /* The folder of a job: OUTPUT.lumeq. */
 JobPath job_folder(const char *output);
 
-JobFile job_file_of(const struct stat *file);
-JobFile job_file_look(const char *path);
-bool job_file_is_same(const JobFile *a, const JobFile *b);
-
-/* Identifies the input file, for JobPlan.identity. MEDIA_INPUT. */
-int job_input_look(JobFile *input, const char *path, MediaError *error);
+/* Sets the plan's size and time of the input. MEDIA_INPUT. */
+int job_input_look(JobPlan *plan, MediaError *error);
 
 /* MEDIA_INPUT: the input file is not the one that was planned. */
 int job_input_check(const JobPlan *plan, MediaError *error);
@@ -103,22 +92,17 @@ void job_plan_free(JobPlan *plan);
 
 /* ---- job folder ---- */
 
-/* The file that identifies the film that is about to become the output. */
-#define JOB_JOINING "joining"
-
 /* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it must not be used. */
 int job_folder_open(const char *folder, MediaError *error);
 
 /* Returns 0 if it may be used or does not exist; or MEDIA_OUTPUT. */
 int job_folder_check(const char *folder, MediaError *error);
 
-/* Makes it if it does not exist, with the permissions of the output that will be replaced.
- * MEDIA_OUTPUT. */
-int job_folder_make(const char *folder, const char *output, MediaError *error);
+/* Makes it if it does not exist. MEDIA_OUTPUT. */
+int job_folder_make(const char *folder, MediaError *error);
 
-/* Removes the files of a job, the plan and JOB_JOINING last, so that a join that is killed
- * meanwhile can be repeated: only regular files with exactly the names of a job's files. Then
- * removes the folder if it is empty. */
+/* Removes the files of a job, the plan first: only regular files with exactly the names of a job's
+ * files. Then removes the folder if it is empty. */
 void job_folder_clear(const char *folder);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <zlib.h>
 
@@ -92,18 +91,9 @@ int record_file_fail(const RecordFile *f, const char *why, MediaError *error)
 
 static int read_at(const RecordFile *f, void *to, size_t size, int64_t position, MediaError *error)
 {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t n =
-            pread(f->fd, (uint8_t *)to + done, size - done, (off_t)(position + (int64_t)done));
-        if (n == 0)
-            return record_file_fail(f, "it is too short", error);
-        if (n < 0 && errno != EINTR)
-            return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
-                              strerror(errno));
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    if (fseeko(f->file, (off_t)position, SEEK_SET) == 0 && fread(to, 1, size, f->file) == size)
+        return 0;
+    return record_file_fail(f, feof(f->file) ? "it is too short" : strerror(errno), error);
 }
 
 static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, uint32_t part,
@@ -129,9 +119,9 @@ static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, 
 static int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
 {
     const Record *r = &f->records[index];
-    if (f->fd < 0)
-        f->fd = regular_file_open(f->path, O_NOFOLLOW);
-    if (f->fd < 0)
+    if (!f->file)
+        f->file = regular_file_stream(f->path, O_NOFOLLOW);
+    if (!f->file)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
                           regular_file_why());
     if (read_at(f, bytes, r->size, r->position, error) < 0)
@@ -173,13 +163,13 @@ int record_file_open(RecordFile *f, const JobPlan *plan, RecordKind kind, int pa
 {
     struct stat about;
     const JobPath path = job_part_path(plan->folder, record_names[kind], part, "");
-    *f = (RecordFile){.fd = -1, .path = strdup(path.text)};
+    *f = (RecordFile){.path = strdup(path.text)};
     if (!f->path)
         return media_no_memory(error, MEDIA_OUTPUT);
-    f->fd = regular_file_open(f->path, O_NOFOLLOW);
-    if (f->fd < 0 && errno == ENOENT)
+    f->file = regular_file_stream(f->path, O_NOFOLLOW);
+    if (!f->file && errno == ENOENT)
         return -ENOENT;
-    if (f->fd < 0 || fstat(f->fd, &about) < 0)
+    if (!f->file || fstat(fileno(f->file), &about) < 0)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(f->path),
                           regular_file_why());
     const int64_t left = about.st_size - (int64_t)sizeof(f->end);
@@ -193,9 +183,9 @@ int record_file_open(RecordFile *f, const JobPlan *plan, RecordKind kind, int pa
 
 void record_file_release(RecordFile *f)
 {
-    if (f->path && f->fd >= 0)
-        (void)close(f->fd);
-    f->fd = -1;
+    if (f->file)
+        (void)fclose(f->file);
+    f->file = NULL;
 }
 
 void record_file_close(RecordFile *f)

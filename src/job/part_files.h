@@ -3,6 +3,8 @@
 #ifndef LUMEQ_JOB_PART_FILES_H
 #define LUMEQ_JOB_PART_FILES_H
 
+#include <stdio.h>
+
 #include "job/job_plan.h"
 #include "media/error.h"
 #include "media/input/damage.h"
@@ -69,7 +71,7 @@ void record_writer_close(RecordWriter *writer);
 
 /* {0} is closed. */
 typedef struct RecordFile {
-    int fd;
+    FILE *file;
     char *path;
     RecordEnd end;
     Record *records;
@@ -86,7 +88,7 @@ int record_file_open(RecordFile *file, const JobPlan *plan, RecordKind kind, int
 /* Reports that the file is not whole. MEDIA_INPUT. */
 int record_file_fail(const RecordFile *file, const char *why, MediaError *error);
 
-/* Closes the descriptor alone until the next read: of many files, not all can be open. */
+/* Closes only the stream until the next read: of many files, not all can be open. */
 void record_file_release(RecordFile *file);
 
 void record_file_close(RecordFile *file);

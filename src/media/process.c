@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,10 +15,7 @@
 #include <libavutil/cpu.h>
 #include <libavutil/time.h>
 
-#include "media/activity.h"
-
 #define MOST_CHILDREN 300
-#define LOOK_MS 100
 #define NAP_MS 2
 
 /* The children, for signals. */
@@ -188,63 +186,6 @@ int process_wait(Process *p, int ms)
     status = gone == p->pid ? status : -1;
     *p = (Process){0};
     return status;
-}
-
-/* ---- several at a time ---- */
-
-static int start_some(const ProcessPool *pool, Process *processes, int *running)
-{
-    int ret = 1;
-    for (int i = 0; i < pool->jobs && ret > 0 && !atomic_load(pool->stop); i++) {
-        if (processes[i].pid)
-            continue;
-        ret = pool->start(pool->opaque, i, &processes[i]);
-        *running += ret > 0;
-    }
-    return ret < 0 ? ret : 0;
-}
-
-static int listen(const ProcessPool *pool, Process *processes, struct pollfd *ends, int *running)
-{
-    int ret = 0;
-    for (int i = 0; i < pool->jobs; i++)
-        ends[i] =
-            (struct pollfd){.fd = processes[i].pid ? processes[i].output : -1, .events = POLLIN};
-    const int some = poll(ends, (nfds_t)pool->jobs, LOOK_MS);
-    activity_note(); /* each process has a watchdog of its own */
-    for (int i = 0; i < pool->jobs && some > 0; i++) {
-        void *answer = (char *)pool->answers + (size_t)i * pool->stride;
-        if (ends[i].fd < 0 || !ends[i].revents ||
-            process_read(&processes[i], answer, pool->size, 0) != 0)
-            continue;
-        --*running;
-        if (pool->end(pool->opaque, i, process_wait(&processes[i], -1)) < 0)
-            ret = -1;
-    }
-    pool->look(pool->opaque);
-    return ret;
-}
-
-int process_pool_run(const ProcessPool *pool)
-{
-    Process *processes = calloc((size_t)pool->jobs, sizeof(*processes));
-    struct pollfd *ends = calloc((size_t)pool->jobs, sizeof(*ends));
-    int running = 0, told = 0, ret = processes && ends ? 0 : -1;
-    if (ret >= 0)
-        ret = start_some(pool, processes, &running);
-    while (running) {
-        if (listen(pool, processes, ends, &running) < 0)
-            ret = -1;
-        if (ret >= 0 && start_some(pool, processes, &running) < 0)
-            ret = -1;
-        if ((ret < 0 || atomic_load(pool->stop)) && !told++)
-            for (int i = 0; i < pool->jobs; i++)
-                if (processes[i].pid)
-                    (void)kill(processes[i].pid, SIGTERM);
-    }
-    free(processes);
-    free(ends);
-    return ret;
 }
 
 int process_cores(void)

@@ -6,7 +6,6 @@
 #ifndef LUMEQ_MEDIA_PROCESS_H
 #define LUMEQ_MEDIA_PROCESS_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -55,28 +54,6 @@ const char *process_words(const char *line);
 /* Waits at most `ms`, -1: until the child ends. Returns the status as of waitpid(), or -1: it still
  * runs, or its status is unknown. Clears *process. */
 int process_wait(Process *process, int ms);
-
-/* ---- several at a time ---- */
-
-typedef struct ProcessPool {
-    int jobs; /* at a time */
-    /* Starts the next one in a free slot, 0..jobs - 1. Returns 1, 0 if nothing is left to start, or
-     * less than 0: nothing more is started, and the others get SIGTERM. */
-    int (*start)(void *opaque, int slot, Process *process);
-    /* The output of each process: up to `size` bytes, for slot 0 at `answers`, for the next ones
-     * `stride` bytes further each. */
-    void *answers;
-    size_t size, stride;
-    /* Less than 0: as of start(). */
-    int (*end)(void *opaque, int slot, int status);
-    /* Several times a second. */
-    void (*look)(void *opaque);
-    void *opaque;
-    const atomic_int *stop; /* not 0: they get SIGTERM */
-} ProcessPool;
-
-/* Until none is left. Returns 0, or less than 0: a callback did, or there is no memory. */
-int process_pool_run(const ProcessPool *pool);
 
 /* Cores that this process may use: at least 1. */
 int process_cores(void);

@@ -320,8 +320,6 @@ class Steps(JobCase):
         """The film is one part."""
         source = self.path("raw.h264")
         ffmpeg("-i", film(), "-c", "copy", "-an", "-f", "h264", source)
-        self.refused(lumeq("plan", source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--no-measure"), INPUT,
-                     "raw.h264", "no timestamps")
         plan = self.plan(source, parts=2)
         self.segments(plan)
         self.assertEqual(len(frames(self.joined(plan))), 101)
@@ -441,7 +439,7 @@ class BadInput(JobCase):
 
         for new, *words in some(((text.replace("frames 100", "frames 101"), "damaged"),
                                  (text[:-30], "damaged"), ("", "does not start with lumeq-plan"),
-                                 (text.replace("lumeq-plan 12", "lumeq-plan 9"), "has version 9"),
+                                 (text.replace("lumeq-plan 13", "lumeq-plan 9"), "has version 9"),
                                  (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                                  (rewritten("\nframes ", "\nframs "), "wrong or missing"))):
             with self.subTest(words[0]):
@@ -716,11 +714,6 @@ class Run(JobCase):
             self.assertTrue(wait_for(lambda: self.files() == ["out.mkv"]), self.files())
             os.unlink(self.path("out.mkv"))
 
-    def film_line(self):
-        """The line of "joining" that identifies the existing output as the job's film."""
-        about = os.stat(self.path("out.mkv"))
-        return b"%d %d %d\n" % (about.st_ino, about.st_size, about.st_mtime_ns)
-
     def length(self):
         """The duration of a whole job in seconds."""
         if not Run.a_job:
@@ -759,7 +752,7 @@ class Run(JobCase):
                 self.assertIn(path, synced)
                 names.append(re.sub(NOT_YET, "", os.path.basename(path)))
             synced.add(path)
-        for name in (".curves-00000", ".plan", ".part-00000", ".part-00002", ".joining", ".out.mkv", ".s.csv"):
+        for name in (".curves-00000", ".plan", ".part-00000", ".part-00002", ".out.mkv", ".s.csv"):
             self.assertIn(name, names)
         self.assertIn(self.path("out.mkv.lumeq"), synced)
 
@@ -824,24 +817,25 @@ class Run(JobCase):
         self.assertNotEqual(os.stat(self.path("out.mkv")).st_ino, state.st_ino)
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
-    def test_whole_but_not_said_to_be(self):
-        """The run was killed after renaming the output, before removing the folder."""
-        plan = self.plan(film())
+    def test_killed_after_the_join(self):
+        """The run was killed after it noted that the output is complete, before it removed the folder."""
+        job = self.job_of(damaged_film(), "--parts", 2)
+        plan = self.plan(damaged_film(), parts=2)
         self.segments(plan)
-        os.makedirs(self.path("kept"))
-        self.joined(plan)
-        os.makedirs(os.path.dirname(plan))
-        self.write("out.mkv.lumeq/joining", self.film_line() + b"the input is damaged")
-        result = self.exits(DAMAGED, film(), "-o", self.path("out.mkv"), "--resume")
-        self.assertIn("already complete", result.err)
-        self.assertIn("the input is damaged", result.err)
-        self.assertFalse(os.path.exists(os.path.dirname(plan)))
+        folder = os.path.dirname(plan)
+        shutil.copytree(folder, self.path("kept"))
+        self.exits(DAMAGED, *job, "--resume", "-q")
+        state = os.stat(self.path("out.mkv"))
+        for way in (("--resume",), ("--resume", "-y")):
+            shutil.copytree(self.path("kept"), folder)
+            self.assertIn("already complete", self.exits(DAMAGED, *job, *way).err)
+            self.assertFalse(os.path.exists(folder))
+            self.assertEqual(os.stat(self.path("out.mkv")), state)
 
     def test_another_film_in_its_place(self):
         """A join was killed before its rename, and somebody else's film took the output's name."""
         plan = self.plan(film())
         self.segments(plan)
-        self.write("out.mkv.lumeq/joining", b"1 2 3\n")
         shutil.copy(simple(), self.path("out.mkv"))
         before = self.read("out.mkv")
         for args in (("join", plan), self.job_of(film(), "--parts", 3, "--resume"),
@@ -883,28 +877,16 @@ class Devices(JobCase):
         self.job("--jobs", 2, "--devices", "2,1", only=2, when="FAKE_GPU_LOST_MEASURES")
 
     def test_a_part_by_itself(self):
-        plan = self.plan(film(), parts=1)
-        self.refused(self.run_with("segment", plan, 0, "-q", "--backend", "cuda"), USAGE, "it was lost", "--backend auto")
-        self.assertFalse(os.path.exists(plan[:-4] + "part-00000"))
-        self.assertEqual(self.run_with("segment", plan, 0, "-q").code, DONE)
-        self.assertEqual(frames(self.joined(plan)), self.film_frames())
-
-    def measure_on_gpu(self, plan, part, *options):
-        return self.run_with("measure", plan, part, *options, when="FAKE_GPU_LOST_MEASURES")
-
-    def test_a_part_measured_alone(self):
-        """Like a part that is written."""
+        """Measured or written, also with --backend cuda."""
         plan = self.plan(film(), "--no-measure", parts=2)
         for part in (0, 1):
-            self.refused(self.measure_on_gpu(plan, part, "--backend", "cuda", "-q"), USAGE, "it was lost",
-                         "run part %d on another machine" % part, "--backend auto")
-        self.assertEqual(os.listdir(os.path.dirname(plan)), ["plan"])
-        for part in (0, 1):
-            result = self.measure_on_gpu(plan, part)
+            result = self.run_with("measure", plan, part, "--backend", "cuda", when="FAKE_GPU_LOST_MEASURES")
             self.assertEqual(result.code, DONE, str(result))
             self.assertIn("the CPU goes on without the GPU", result.err)
         self.ok("plan", plan, "-q")
-        self.makes(plan, self.film_frames())
+        for part in (0, 1):
+            self.assertEqual(self.run_with("segment", plan, part, "-q", "--backend", "cuda").code, DONE)
+        self.assertEqual(frames(self.joined(plan)), self.film_frames())
 
 
 def read_or_nothing(name):

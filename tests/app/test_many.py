@@ -436,7 +436,7 @@ class Signals(ManyCase):
         process, child = self.started()
         os.kill(child, signal.SIGKILL)
         result = self.ends(process, INPUT)
-        self.assertIn("failed: 'b.mkv' could not be processed: the process ended by signal 9", result.err)
+        self.assertIn("failed: 'b.mkv': its process was killed by signal 9", result.err)
         self.assertIn("3 files: 2 done, 1 failed", result.err)
         self.assertEqual([f for f in self.hidden() if not f.endswith(".part")], ["a.mkv", "c.mkv"])
 

@@ -397,7 +397,7 @@ class Attack(SandboxCase):
         os.mkdir(self.path("films"))
         for name in ("one.mkv", "two.mkv"):
             shutil.copy(self.clip, self.path("films/" + name))
-        for code, said in ((OUTPUT, "2199023255552 frames, 2000000000.00 s of video"), (77, "the process ended with 77")):
+        for code, said in ((OUTPUT, "2199023255552 frames, 2000000000.00 s of video"), (77, "its process ended with 77")):
             self.attack(self.path("films"), "-o", self.path("inside/"), env={"ATTACK_MESSAGE": str(code)},
                         code=OUTPUT if code == OUTPUT else INPUT)
             self.assertIn(said, self.result.err)
