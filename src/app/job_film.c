@@ -1,5 +1,6 @@
 #include "app/job_film.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -207,6 +208,14 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
     drawing_close(&drawing);
     av_frame_free(&frame);
     return ret;
+}
+
+void job_film_say_part(const JobFilm *f, int part, int64_t frames, const char *what)
+{
+    const double seconds = progress_elapsed(&f->progress);
+    say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s %sin %.2f s (%.0f fps)", part,
+        f->plan.part_count, frames, frames == 1 ? "" : "s", what, seconds,
+        (double)frames / seconds);
 }
 
 void job_film_close(JobFilm *f)

@@ -53,6 +53,9 @@ int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 /* Opens the writer's encoder for frames like the first one. */
 int job_film_open_encoder(JobFilm *film, const AVFrame *first);
 
+/* Reports a finished part; `what`: "measured " or "". */
+void job_film_say_part(const JobFilm *film, int part, int64_t frames, const char *what);
+
 void job_film_close(JobFilm *film);
 
 /* ---- steps ---- */

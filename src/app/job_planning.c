@@ -463,14 +463,6 @@ static int plan_curves(JobFilm *f, FilmMeasures in)
     return ret >= 0 && *text && !plan->picture ? media_no_memory(&f->error, MEDIA_OUTPUT) : ret;
 }
 
-static void say_planned(const JobFilm *f)
-{
-    const JobPlan *plan = &f->plan;
-    say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, planned in %.2f s",
-        media_quote(plan->folder), plan->frames, plan->frames == 1 ? "" : "s", plan->part_count,
-        plan->part_count == 1 ? "" : "s", progress_elapsed(&f->progress));
-}
-
 /* Finishes the plan by the measures of its parts. */
 static int finish_plan(JobFilm *f)
 {
@@ -536,37 +528,42 @@ static bool is_measured(const JobPlan *plan, int part)
     return ret >= 0;
 }
 
-static int measure_and_finish(JobFilm *f)
+int job_step_finish(JobFilm *f)
 {
-    int ret = f->source ? 0 : open_film(f);
-    int64_t frames;
-    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++)
-        if (!is_measured(&f->plan, i))
-            ret = measure_part(f, i, f->plan.parts[i].seek_us, &frames);
-    return ret < 0 ? ret : finish_plan(f);
+    const JobPlan *plan = &f->plan;
+    if (plan->ready) {
+        say(SAY_NORMAL, "the plan is already finished");
+        return 0;
+    }
+    if ((!f->source && open_film(f) < 0) || finish_plan(f) < 0)
+        return f->error.fault;
+    say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, planned in %.2f s",
+        media_quote(plan->folder), plan->frames, plan->frames == 1 ? "" : "s", plan->part_count,
+        plan->part_count == 1 ? "" : "s", progress_elapsed(&f->progress));
+    return 0;
 }
 
 int job_step_plan(JobFilm *f)
 {
+    JobPlan *plan = &f->plan;
     f->options.lookahead_for = "a film in parts";
-    const int there = begin_plan(f) < 0 || job_folder_check(f->plan.folder, &f->error) < 0
-                          ? f->error.fault
-                          : take_plan_there(f);
-    int ret = there;
-    const bool was_ready = f->plan.ready;
-    progress_start(&f->progress);
-    if (there == 0)
-        ret = list_film(f);
-    if (ret >= 0 && !f->plan.ready && !f->options.no_measure)
-        ret = measure_and_finish(f);
-    progress_end(&f->progress, ret < 0 ? "failed" : "done");
-    if (ret >= 0 && f->plan.ready && !was_ready)
-        say_planned(f);
-    else if (ret >= 0)
-        say(f->local ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(f->plan.folder),
-            there ? " already has this plan" : "", f->plan.part_count,
-            f->plan.part_count == 1 ? "" : "s", there ? "" : ", to be measured");
-    return ret < 0 ? ret : 0;
+    if (begin_plan(f) < 0 || job_folder_check(plan->folder, &f->error) < 0)
+        return f->error.fault;
+    const int there = take_plan_there(f);
+    if (there < 0 || (there == 0 && list_film(f) < 0))
+        return f->error.fault;
+    if (plan->ready || f->options.no_measure) {
+        say(f->local ? SAY_DETAILS : SAY_NORMAL, "%s%s: %d part%s%s", media_quote(plan->folder),
+            there ? " already has this plan" : "", plan->part_count,
+            plan->part_count == 1 ? "" : "s", there ? "" : ", to be measured");
+        return 0;
+    }
+    int64_t frames;
+    int ret = f->source ? 0 : open_film(f);
+    for (int i = 0; ret >= 0 && i < plan->part_count; i++)
+        if (!is_measured(plan, i))
+            ret = measure_part(f, i, plan->parts[i].seek_us, &frames);
+    return ret < 0 ? ret : job_step_finish(f);
 }
 
 int job_step_measure(JobFilm *f, int part)
@@ -580,28 +577,8 @@ int job_step_measure(JobFilm *f, int part)
         say(SAY_NORMAL, "part %d is already measured", part);
         return 0;
     }
-    int ret = open_film(f);
-    progress_start(&f->progress);
-    if (ret >= 0)
-        ret = measure_part(f, part, f->plan.parts[part].seek_us, &frames);
-    progress_end(&f->progress, ret < 0 ? "failed" : "done");
-    if (ret >= 0)
-        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s measured in %.2f s (%.0f fps)", part,
-            f->plan.part_count, frames, frames == 1 ? "" : "s", progress_elapsed(&f->progress),
-            (double)frames / progress_elapsed(&f->progress));
-    return ret;
-}
-
-int job_step_finish(JobFilm *f)
-{
-    if (f->plan.ready) {
-        say(SAY_NORMAL, "the plan is already finished");
-        return 0;
-    }
-    progress_start(&f->progress);
-    const int ret = open_film(f) < 0 ? f->error.fault : finish_plan(f);
-    progress_end(&f->progress, ret < 0 ? "failed" : "done");
-    if (ret >= 0)
-        say_planned(f);
-    return ret;
+    if (open_film(f) < 0 || measure_part(f, part, f->plan.parts[part].seek_us, &frames) < 0)
+        return f->error.fault;
+    job_film_say_part(f, part, frames, "measured ");
+    return 0;
 }

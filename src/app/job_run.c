@@ -122,13 +122,17 @@ static int at_a_time(const JobRun *r)
 
 static int take_step(JobFilm *f, int step, int part, int *code)
 {
+    int ret;
+    progress_start(&f->progress);
     switch (step) {
-    case PLAN: return job_step_plan(f);
-    case MEASURE: return job_step_measure(f, part);
-    case SEGMENT: return job_step_segment(f, part);
-    case JOIN: return job_step_join(f, code);
-    default: return job_step_finish(f);
+    case PLAN: ret = job_step_plan(f); break;
+    case MEASURE: ret = job_step_measure(f, part); break;
+    case SEGMENT: ret = job_step_segment(f, part); break;
+    case JOIN: ret = job_step_join(f, code); break;
+    default: ret = job_step_finish(f);
     }
+    progress_end(&f->progress, run_end_state(ret < 0 ? -ret : *code));
+    return ret;
 }
 
 /* A step of this run has its options, with its share of the machine. */

@@ -190,7 +190,6 @@ static int write_segment(Segment *s)
         return f->error.fault;
     f->writer_options.tracks.note = say_error; /* of changes: --jobs shows only errors of parts */
     f->progress.frames = s->part->frames;
-    progress_start(&f->progress);
     if (write_frames(s) < 0 || writer_end_frames(f->writer, &f->error) < 0)
         return f->error.fault;
     stats_flush(s->stats);
@@ -218,11 +217,8 @@ int job_step_segment(JobFilm *f, int part)
     int ret = job_film_open(f, take_encoded, &s);
     if (ret >= 0)
         ret = write_segment(&s);
-    progress_end(&f->progress, ret < 0 ? "failed" : "done");
     if (ret >= 0)
-        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s in %.2f s (%.0f fps)", part,
-            f->plan.part_count, s.frames, s.frames == 1 ? "" : "s", progress_elapsed(&f->progress),
-            (double)s.frames / progress_elapsed(&f->progress));
+        job_film_say_part(f, part, s.frames, "");
     stats_close(&s.stats);
     drawing_close(&s.drawing);
     frame_reader_close(&s.curves);
@@ -369,14 +365,8 @@ int job_step_join(JobFilm *f, int *code)
 {
     Joining j = {.film = f};
     f->progress.frames = f->plan.frames;
-    int ret = open_join(&j);
-    if (ret >= 0) {
-        progress_start(&f->progress);
-        ret = join_all(&j);
-    }
-    if (ret >= 0)
-        ret = finish_join(&j);
-    progress_end(&f->progress, ret < 0 || j.incomplete ? "failed" : "done");
+    const int ret =
+        open_join(&j) < 0 || join_all(&j) < 0 || finish_join(&j) < 0 ? f->error.fault : 0;
     if (ret >= 0) {
         char damage[512] = "";
         f->progress.bytes = writer_bytes(f->writer);
