@@ -1,8 +1,6 @@
 #include "app/headless.h"
 
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,41 +97,16 @@ static int check_output(Run *run)
     return setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
-static bool same_place(const char *a, const char *b)
-{
-    struct stat there_a, there_b;
-    return stat(a, &there_a) == 0 && stat(b, &there_b) == 0 && there_a.st_dev == there_b.st_dev &&
-           there_a.st_ino == there_b.st_ino;
-}
-
-/* True if two paths name one file, which may not exist yet. */
-static bool same_file(const char *a, const char *b)
-{
-    char folder_a[PATH_MAX], folder_b[PATH_MAX], base_a[PATH_MAX], base_b[PATH_MAX];
-    if (same_place(a, b))
-        return 1;
-    snprintf(folder_a, sizeof(folder_a), "%s", a);
-    snprintf(folder_b, sizeof(folder_b), "%s", b);
-    snprintf(base_a, sizeof(base_a), "%s", a);
-    snprintf(base_b, sizeof(base_b), "%s", b);
-    return strcmp(basename(base_a), basename(base_b)) == 0 &&
-           same_place(dirname(folder_a), dirname(folder_b));
-}
-
-/* Opens the files of --stats and --report, which must not be the same as another one. */
+/* Opens the files of --stats and --report, whose endings differ. */
 static int open_reports(Run *run)
 {
     const Options *o = run->options;
     const struct stat *input = &run->source->file;
-    if (o->stats && o->output && same_file(o->stats, o->output))
-        return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the output",
-                          media_quote(o->stats));
-    if (o->report && o->output && same_file(o->report, o->output))
-        return media_fail(&run->error, MEDIA_USAGE, "--report %s is the output",
-                          media_quote(o->report));
-    if (o->report && o->stats && same_file(o->report, o->stats))
-        return media_fail(&run->error, MEDIA_USAGE, "--report %s is the output of --stats",
-                          media_quote(o->report));
+    const char *const paths[] = {o->stats, o->report};
+    for (int i = 0; i < 2; i++)
+        if (paths[i] && o->output && strcmp(paths[i], o->output) == 0)
+            return media_fail(&run->error, MEDIA_USAGE, "%s %s is the output",
+                              i ? "--report" : "--stats", media_quote(paths[i]));
     const int ret =
         o->stats ? stats_open(&run->stats, o->stats, o->overwrite, input, run->stop, &run->error)
                  : 0;

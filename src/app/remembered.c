@@ -32,7 +32,8 @@ typedef struct Place {
 
 /* Contents of the file. */
 typedef struct State {
-    char settings[PLAYER_SETTINGS][OSD_SETTING_TEXT]; /* values of options; "": not changed */
+    char settings[PLAYER_SETTINGS]
+                 [OSD_SETTING_TEXT]; /* values of options, which may be invalid; "": not changed */
     RememberedWindow window;
     Place *places; /* owned; the latest one is last */
     int count;
@@ -90,20 +91,11 @@ static void note(State *s, const Place *place)
 
 static int take_setting(State *s, const char *key, const char *value)
 {
-    Options trial = options_default();
-    char text[64];
-    const Refusal refusal = {text, sizeof(text), ""};
-    for (int i = 0; i < PLAYER_SETTINGS; i++) {
-        const char *name = window_settings_option((PlayerSetting)i);
-        const int none = i == PLAYER_PROFILE && strcmp(value, "none") == 0;
-        if (strcmp(key, name) != 0)
-            continue;
-        if (!none && (option_set(option_find(name, strlen(name)), &trial, value, &refusal) < 0 ||
-                      trial.profile == PROFILE_HELP))
-            return -1;
-        snprintf(s->settings[i], sizeof(s->settings[i]), "%s", value);
-        return 0;
-    }
+    for (int i = 0; i < PLAYER_SETTINGS; i++)
+        if (strcmp(key, window_settings_option((PlayerSetting)i)) == 0) {
+            snprintf(s->settings[i], sizeof(s->settings[i]), "%s", value);
+            return 0;
+        }
     return -1;
 }
 

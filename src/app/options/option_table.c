@@ -312,12 +312,16 @@ const Option *option_find_letter(char letter)
 
 const Option *option_nearest(const char *name, size_t n)
 {
-    Nearest nearest;
-    nearest_start(&nearest, name, n);
-    for (int i = 0; i < option_count; i++)
-        if (option_table[i].name)
-            nearest_try(&nearest, option_table[i].name, strlen(option_table[i].name), i);
-    return nearest.index < 0 ? NULL : &option_table[nearest.index];
+    const Option *nearest = NULL;
+    int best = NOT_SIMILAR;
+    for (const Option *o = option_table; o < option_table + option_count; o++) {
+        const int distance = o->name ? name_distance(name, n, o->name, strlen(o->name)) : best;
+        if (distance < best) {
+            best = distance;
+            nearest = o;
+        }
+    }
+    return nearest;
 }
 
 int option_may_stand_alone(const Option *option)
@@ -326,7 +330,7 @@ int option_may_stand_alone(const Option *option)
            option->type == OPTION_MAY_TEXT || option->type == OPTION_MAY_INTEGER;
 }
 
-/* ---- nearest ---- */
+/* ---- typos ---- */
 
 #define LONGEST 40   /* letters of a name; longer names are not compared */
 #define MIN_PREFIX 2 /* letters that may abbreviate a name */
@@ -362,25 +366,18 @@ static int edit_distance(const char *a, size_t na, const char *b, size_t nb)
     return last[nb];
 }
 
-void nearest_start(Nearest *nearest, const char *typed, size_t n)
+int name_distance(const char *typed, size_t n, const char *name, size_t length)
 {
     const int allowed = n < 2 * WRONG_PART ? 1 : (int)n / WRONG_PART;
-    *nearest = (Nearest){.typed = typed, .n = n, .distance = allowed + 1, .index = -1};
+    if (n == 0 || n > LONGEST || length > LONGEST)
+        return NOT_SIMILAR;
+    int distance = edit_distance(typed, n, name, length);
+    if (n >= MIN_PREFIX && n < length && strncasecmp(typed, name, n) == 0)
+        distance = min(distance, 1);
+    return distance > allowed ? NOT_SIMILAR : distance;
 }
 
-void nearest_try(Nearest *nearest, const char *name, size_t n, int index)
-{
-    if (nearest->n == 0 || nearest->n > LONGEST || n > LONGEST)
-        return;
-    int distance = edit_distance(nearest->typed, nearest->n, name, n);
-    if (nearest->n >= MIN_PREFIX && nearest->n < n &&
-        strncasecmp(nearest->typed, name, nearest->n) == 0)
-        distance = min(distance, 1);
-    if (distance >= nearest->distance)
-        return;
-    nearest->distance = distance;
-    nearest->index = index;
-}
+/* ---- profiles ---- */
 
 const Profile profiles[] = {
     {"fog",

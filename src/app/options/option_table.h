@@ -71,19 +71,11 @@ bool option_is_given(const unsigned char *given, const char *name);
 /* Finds the option with the most similar name; NULL if none is similar. */
 const Option *option_nearest(const char *name, size_t n);
 
-/* ---- nearest ---- */
+/* Returns the number of wrong letters in a name of `n` bytes if it is similar enough to this name
+ * of `length` bytes to be a typo or an abbreviation, else NOT_SIMILAR. */
+int name_distance(const char *typed, size_t n, const char *name, size_t length);
 
-typedef struct Nearest {
-    const char *typed;
-    size_t n;
-    int distance; /* of the best name so far; initially the first distance that is too large */
-    int index;    /* of the best name so far, or -1 */
-} Nearest;
-
-void nearest_start(Nearest *nearest, const char *typed, size_t n);
-
-/* Stores `index` if this name is similar enough, and more so than earlier ones. */
-void nearest_try(Nearest *nearest, const char *name, size_t n, int index);
+#define NOT_SIMILAR 1000
 
 /* ---- option profile ---- */
 

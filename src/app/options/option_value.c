@@ -111,14 +111,17 @@ static bool is_profile(const char *name)
 /* Returns the index of the value in the list, which is separated by |, or -1. */
 static int read_choice(const Setting *s, const char *choices)
 {
-    const char *choice = choices;
-    Nearest nearest;
-    nearest_start(&nearest, s->value, strlen(s->value));
+    const char *choice = choices, *meant = NULL;
+    int best = NOT_SIMILAR;
     for (int i = 0;; i++) {
         const size_t n = strcspn(choice, "|");
         if (strlen(s->value) == n && strncmp(choice, s->value, n) == 0)
             return i;
-        nearest_try(&nearest, choice, n, (int)(choice - choices));
+        const int distance = name_distance(s->value, strlen(s->value), choice, n);
+        if (distance < best) {
+            best = distance;
+            meant = choice;
+        }
         if (choice[n] == '\0')
             break;
         choice += n + 1;
@@ -126,9 +129,8 @@ static int read_choice(const Setting *s, const char *choices)
     if (strcmp(s->option->name, "mode") == 0 && is_profile(s->value))
         return refuse_value(s, "one of %s; did you mean %sprofile %s?", choices, s->refusal->dashes,
                             s->value);
-    if (nearest.index < 0)
+    if (!meant)
         return refuse_value(s, "one of %s", choices);
-    const char *meant = choices + nearest.index;
     return refuse_value(s, "one of %s; did you mean %.*s?", choices, (int)strcspn(meant, "|"),
                         meant);
 }
