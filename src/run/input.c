@@ -64,15 +64,17 @@ struct Input {
     bool returned; /* the source was reconnected just before the next frame */
     double busy_us;
 
-    bool input_ended;  /* no packet is left */
-    bool frames_ended; /* no frame is left */
-    bool tail_ended;   /* nothing that belongs before the part's end can follow */
-    bool is_part;      /* see input_is_part() */
-    int64_t zero;      /* what becomes 0; AV_NOPTS_VALUE: unknown yet */
-    int64_t end;       /* of the part, absolute, once known */
-    int64_t begin_pts; /* of the span, until that frame has come; else INT64_MAX */
-    int64_t frames;    /* in the part, including `ready`; not previews */
-    int64_t video_end; /* end of the last frame decoded, absolute */
+    bool input_ended;     /* no packet is left */
+    bool frames_ended;    /* no frame is left */
+    bool tail_ended;      /* nothing that belongs before the part's end can follow */
+    bool is_part;         /* see input_is_part() */
+    int64_t zero;         /* what becomes 0; AV_NOPTS_VALUE: unknown yet */
+    int64_t end;          /* of the part, absolute, once known */
+    int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
+    int64_t frames;       /* in the part, including `ready`; not previews */
+    int64_t shown_last;   /* pts of the video packet shown last, ... */
+    int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
+    int64_t video_end;    /* end of the last frame decoded, absolute */
 
     /* In a window. */
     InputStart start;
@@ -138,7 +140,7 @@ int input_open(Input **input, Source *source, const InputOptions *options, Media
     in->options = *options;
     in->options.decoder.hides_broken |= options->shown;
     in->origin = source_start(source);
-    in->from = in->video_end = AV_NOPTS_VALUE;
+    in->from = in->video_end = in->shown_last = in->decoded_last = AV_NOPTS_VALUE;
     in->to = in->end = options->to_us >= 0 ? in->origin + options->to_us : AV_NOPTS_VALUE;
     in->span = (InputSpan){.seek_us = -1, .begin_pts = INT64_MIN, .end_pts = INT64_MAX};
     in->begin_pts = INT64_MAX;
@@ -255,6 +257,10 @@ static int send(Input *in, const AVPacket *packet)
 /* Keeps the packet where the decoder is full. */
 static int send_packet(Input *in)
 {
+    in->shown_last = FFMAX(in->shown_last, in->packet->pts); /* AV_NOPTS_VALUE is the lowest */
+    const PacketNote *note = note_of(in->packet);
+    if (note && note->is_last)
+        in->decoded_last = in->packet->pts;
     const int ret = send(in, in->packet);
     if (ret == AVERROR(EAGAIN))
         return 0;
@@ -471,6 +477,12 @@ static int count_skipped(Input *in, const Decoded *d)
 static void take_frame(Input *in, Decoded *d)
 {
     AVFrame *frame = d->frame;
+    if (in->decoded_last != AV_NOPTS_VALUE && frame->pts >= in->shown_last) {
+        /* Decoders report too short a last frame if others are decoded after it. */
+        const int64_t end = source_video_end(in->source, in->shown_last - in->decoded_last);
+        if (end != AV_NOPTS_VALUE)
+            FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), end - frame->pts);
+    }
     const int64_t time = frame_time(in, frame, 0);
     const int range = atomic_load(&in->range);
     d->position = time - in->origin;

@@ -203,7 +203,8 @@ static int note_packet(Demuxer *d, AVPacket *packet)
     Source *s = d->source;
     const AVStream *stream = s->format->streams[packet->stream_index];
     char *began = &d->began[packet->stream_index];
-    if (*began && !damage_any(&s->damage))
+    const bool is_last = stream == s->video && source_is_last(s, packet);
+    if (*began && !is_last && !damage_any(&s->damage))
         return 0;
     PacketNote *note = av_mallocz(sizeof(*note));
     packet->opaque_ref =
@@ -214,6 +215,7 @@ static int note_packet(Demuxer *d, AVPacket *packet)
     }
     note->damage = s->damage;
     note->start = *began ? AV_NOPTS_VALUE : source_track_start(s, stream);
+    note->is_last = is_last;
     s->damage = (Damage){0};
     *began = 1;
     return 0;

@@ -26,6 +26,7 @@ typedef enum DemuxKind {
 typedef struct PacketNote {
     Damage damage; /* since the packet before; Source.damage keeps that after the last one */
     int64_t start; /* of a track's first packet: source_track_start() */
+    bool is_last;  /* see source_is_last() */
 } PacketNote;
 
 typedef struct Demuxer Demuxer;

@@ -236,6 +236,14 @@ bool source_has_fragments(const Source *source);
 /* The video track's declared number of frames, considering edit lists; 0: unknown. */
 int64_t source_frame_count(const Source *source);
 
+/* True if this is the last video packet according to the index; false if there is no index. */
+bool source_is_last(const Source *source, const AVPacket *packet);
+
+/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown. Durations
+ * are in decode order, and FFmpeg's muxer counts the last one from its own pts: the frame shown
+ * last, `reordered` later, may end that much later. */
+int64_t source_video_end(const Source *source, int64_t reordered);
+
 /* True if the declared video duration is reliable (mp4, mov, mkv, webm, flv). */
 bool source_declares_duration(const Source *source);
 

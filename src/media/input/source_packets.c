@@ -590,6 +590,28 @@ int64_t source_frame_count(const Source *s)
     return shown;
 }
 
+bool source_is_last(const Source *s, const AVPacket *packet)
+{
+    if (s->pictures.count || s->camera || !format_is(s, "mov") || source_has_fragments(s))
+        return 0;
+    const int count = avformat_index_get_entries_count(s->video);
+    const AVIndexEntry *last = count ? avformat_index_get_entry(s->video, count - 1) : NULL;
+    return last && packet->dts == last->timestamp;
+}
+
+int64_t source_video_end(const Source *s, int64_t reordered)
+{
+    const AVStream *video = s->video;
+    const AVRational rate = video->avg_frame_rate;
+    if (video->duration <= 0 || video->start_time == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    const int64_t end = video->start_time + video->duration;
+    if (rate.num <= 0 || rate.den <= 0 || source_frame_count(s) != video->nb_frames)
+        return end;
+    const int64_t length = av_rescale_q(video->nb_frames, av_inv_q(rate), video->time_base);
+    return FFMAX(end, FFMIN(end + reordered, video->start_time + length));
+}
+
 bool source_declares_duration(const Source *s)
 {
     return format_is(s, "mov") || format_is(s, "matroska") || format_is(s, "flv");
