@@ -193,12 +193,39 @@ static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqIma
 
 /* ---- feeding ---- */
 
+/* Allocates the pictures on the host or on the GPU. */
+static int alloc_pictures(Feed *feed, LumeqMemory memory)
+{
+    LumeqContext *context = lumeq_get_context(feed->eq);
+    const BenchPicture *picture = &feed->of->picture;
+    const size_t size = image_size(picture, feed->planes);
+    for (int i = 0; i < 2 * feed->pictures; i++) {
+        LumeqImage *image = i % 2 ? &feed->out[i / 2] : &feed->in[i / 2];
+        void *at = memory == LUMEQ_MEMORY_CUDA ? lumeq_alloc_device(context, size)
+                                               : lumeq_alloc_host(context, size);
+        if (!at)
+            return bench_refuse("equalize", "no memory for %d pictures of %zu bytes",
+                                2 * feed->pictures, size);
+        *image = image_at(picture, at, feed->planes);
+        image->memory = memory;
+    }
+    return 0;
+}
+
+static void free_pictures(const Feed *feed)
+{
+    LumeqContext *context = lumeq_get_context(feed->eq);
+    for (int i = 0; i < 2 * feed->pictures; i++) {
+        const LumeqImage *image = i % 2 ? &feed->out[i / 2] : &feed->in[i / 2];
+        (image->memory == LUMEQ_MEMORY_CUDA ? lumeq_free_device : lumeq_free_host)(context,
+                                                                                   image->plane[0]);
+    }
+}
+
 static void feed_close(Feed *feed)
 {
-    for (int i = 0; i < feed->pictures && feed->eq; i++) {
-        lumeq_free_host(lumeq_get_context(feed->eq), feed->in[i].plane[0]);
-        lumeq_free_host(lumeq_get_context(feed->eq), feed->out[i].plane[0]);
-    }
+    if (feed->eq)
+        free_pictures(feed);
     lumeq_destroy(&feed->eq);
 }
 
@@ -232,7 +259,6 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int planes)
 {
     const LumeqParams params = params_of(c->mode);
     const BenchPicture *picture = &c->picture;
-    const size_t size = image_size(picture, planes);
     const LumeqConfig config = {.size = sizeof(config),
                                 .backend = c->on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
                                 .device = c->options->pictures.device,
@@ -245,20 +271,15 @@ static int feed_open(Feed *feed, const EqualizeCase *c, int planes)
                    .planes = planes};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;
+    if (alloc_pictures(feed, LUMEQ_MEMORY_HOST) < 0) {
+        feed_close(feed);
+        return -1;
+    }
     for (int i = 0; i < feed->pictures; i++) {
-        feed->in[i] =
-            image_at(picture, lumeq_alloc_host(lumeq_get_context(feed->eq), size), planes);
-        feed->out[i] =
-            image_at(picture, lumeq_alloc_host(lumeq_get_context(feed->eq), size), planes);
-        if (!feed->in[i].plane[0] || !feed->out[i].plane[0]) {
-            feed_close(feed);
-            return bench_refuse("equalize", "no memory for %d pictures of %zu bytes",
-                                2 * feed->pictures, size);
-        }
         fill_luma(&feed->in[i], picture, i % 2);
         if (planes > 1)
             fill_chroma(&feed->in[i], picture);
-        memset(feed->out[i].plane[0], 0, size);
+        memset(feed->out[i].plane[0], 0, image_size(picture, planes));
     }
     return 0;
 }
@@ -368,26 +389,6 @@ static int feed_check(Feed *feed)
 
 /* ---- frames in GPU memory ---- */
 
-/* Copies the feed's pictures to GPU memory. `copier` is an equalizer in mode off. */
-static int make_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copier)
-{
-    const BenchPicture *picture = &feed->of->picture;
-    const size_t size = image_size(picture, feed->planes);
-    int ret = 0;
-    for (int i = 0; i < feed->pictures && ret == 0; i++) {
-        resident->in[i] =
-            image_at(picture, lumeq_alloc_device(lumeq_get_context(feed->eq), size), feed->planes);
-        resident->out[i] =
-            image_at(picture, lumeq_alloc_device(lumeq_get_context(feed->eq), size), feed->planes);
-        resident->in[i].memory = resident->out[i].memory = LUMEQ_MEMORY_CUDA;
-        if (!resident->in[i].plane[0] || !resident->out[i].plane[0])
-            return bench_refuse("equalize", "no GPU memory for %d pictures of %zu bytes",
-                                2 * feed->pictures, size);
-        ret = equalize_one(copier, &feed->in[i], NULL, &resident->in[i], i);
-    }
-    return ret;
-}
-
 /* Compares the first frames with those that feed_check() has checked. */
 static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copier)
 {
@@ -407,7 +408,8 @@ static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copi
     return ret;
 }
 
-/* Like time_frames(), with pictures that stay in GPU memory. Call it right after feed_check(). */
+/* Like time_frames(), with copies of the pictures that stay in GPU memory. Call it right after
+ * feed_check(). */
 static int time_resident(const Feed *feed, double seconds, double *us)
 {
     const LumeqConfig config = {.size = sizeof(config),
@@ -418,21 +420,21 @@ static int time_resident(const Feed *feed, double seconds, double *us)
     Feed resident = {.of = feed->of,
                      .eq = feed->eq,
                      .pictures = feed->pictures,
+                     .planes = feed->planes,
                      .submitted = feed->pictures,
                      .received = feed->pictures};
     lumeq_params_default(&params);
     params.mode = LUMEQ_MODE_OFF;
     int ret = open_equalizer(&copier, &config, &params);
     if (ret == 0)
-        ret = make_resident(&resident, feed, copier);
+        ret = alloc_pictures(&resident, LUMEQ_MEMORY_CUDA);
+    for (int i = 0; i < feed->pictures && ret == 0; i++)
+        ret = equalize_one(copier, &feed->in[i], NULL, &resident.in[i], i);
     if (ret == 0)
         ret = check_resident(&resident, feed, copier);
     if (ret == 0)
         ret = time_frames(&resident, seconds, us);
-    for (int i = 0; i < feed->pictures; i++) {
-        lumeq_free_device(lumeq_get_context(feed->eq), resident.in[i].plane[0]);
-        lumeq_free_device(lumeq_get_context(feed->eq), resident.out[i].plane[0]);
-    }
+    free_pictures(&resident);
     lumeq_destroy(&copier);
     return ret;
 }

@@ -134,17 +134,6 @@ static inline void canvas_fill(const Canvas *canvas, Rect rect, Colour colour, i
             canvas_blend(canvas, part.x + x, part.y + y, colour, cover);
 }
 
-/* Draws an antialiased disc. */
-static inline void canvas_disc(const Canvas *canvas, double x, double y, double radius,
-                               Colour colour)
-{
-    for (int row = (int)(y - radius) - 1; row <= (int)(y + radius) + 1; row++)
-        for (int column = (int)(x - radius) - 1; column <= (int)(x + radius) + 1; column++) {
-            const double share = radius + 0.5 - hypot(column + 0.5 - x, row + 0.5 - y);
-            canvas_blend(canvas, column, row, colour, (int)lrint(255 * fmin(fmax(share, 0), 1)));
-        }
-}
-
 /* Rounds the canvas's corners, antialiased. */
 static inline void canvas_round(const Canvas *canvas, int radius)
 {

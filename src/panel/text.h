@@ -32,6 +32,14 @@ void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char 
  * has `size` pixels, and its top left corner at (x, y). */
 void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands);
 
+/* Queues a disc with this centre. */
+static inline void text_add_disc(Text *text, int x, int y, int size, Colour colour)
+{
+    text_add_shape(
+        text, x - size / 2, y - size / 2, size, colour,
+        "m 0 50 b 0 22 22 0 50 0 78 0 100 22 100 50 100 78 78 100 50 100 22 100 0 78 0 50");
+}
+
 /* The width of a line in pixels; 0 without a Text. */
 int text_width(Text *text, int size, const char *line);
 

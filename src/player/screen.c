@@ -40,9 +40,6 @@
 /* Longest name of the video in that of a screenshot: leaves room for "-123.45.67.890-1234.png". */
 #define MAX_STEM (NAME_MAX - 32)
 
-#define USUAL_WIDTH 1280
-#define USUAL_HEIGHT 720
-
 /* A screenshot, compressed and written on a thread. */
 typedef struct Screenshot {
     pthread_t thread;
@@ -377,22 +374,20 @@ void screen_follow(Screen *s)
     s->state.screenshots += shot->written;
 }
 
-static void wanted_size(const Source *source, int *width, int *height)
+/* Without a known size, that of the new window. */
+static void wanted_size(const Screen *s, const Source *source, int *width, int *height)
 {
     *width = *height = 0;
     if (source)
         track_display_size(source, width, height);
-    if (*width <= 0 || *height <= 0) {
-        *width = USUAL_WIDTH;
-        *height = USUAL_HEIGHT;
-    }
+    if (*width <= 0 || *height <= 0)
+        window_own_size(s->state.window, width, height);
 }
 
 static int open_window(Screen *s, const Source *source, MediaError *error)
 {
     const PlayerOptions *o = s->options;
     int width, height;
-    wanted_size(source, &width, &height);
     if (window_open(&s->state.window, error) < 0 || view_open(&s->view, error) < 0) {
         media_add(error, "; %s or --null works without a window",
                   source && source->camera ? "-o with --frames" : "-o");
@@ -401,6 +396,7 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     window_set_lost(s->state.window, o->host.lost, o->host.opaque);
     snprintf(s->state.renderer, sizeof(s->state.renderer), "%s", view_renderer(s->view));
     view_set_mirror(s->view, s->state.look.mirrored);
+    wanted_size(s, source, &width, &height);
     fit_window(s, width, height);
     if (o->fullscreen && window_set_fullscreen(s->state.window, true, error) < 0)
         return error->fault = MEDIA_USAGE;
@@ -462,7 +458,7 @@ void screen_adopt(Screen *s, const PlayerOptions *options, const Source *source)
     osd_set_rows(s->osd, OSD_HELP, NULL, 0);
     window_set_lost(s->state.window, options->host.lost, options->host.opaque);
     view_set_mirror(s->view, s->state.look.mirrored);
-    wanted_size(source, &width, &height);
+    wanted_size(s, source, &width, &height);
     if (!keeps_size)
         fit_window(s, width, height);
     window_keep_awake(s->state.window, 1);

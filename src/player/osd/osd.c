@@ -275,8 +275,9 @@ static Overlay draw_recording(const Osd *o, const OsdPlace *place)
         return (Overlay){0};
     const Overlay overlay = draw_line(o, box, size, MESSAGE_ALPHA, (int)(left + LIGHT_ROOM * size),
                                       box.width, o->recording);
-    canvas_disc(&overlay.canvas, left + LIGHT * size, message_height(place, 0) / 2.0, LIGHT * size,
-                OSD_RED);
+    text_add_disc(o->text, (int)(left + LIGHT * size), message_height(place, 0) / 2,
+                  (int)(2 * LIGHT * size), OSD_RED);
+    text_draw(o->text, &overlay.canvas);
     if (o->level >= 0)
         fill_bar(&overlay, size, (double)o->level / LEVEL_STEPS);
     return overlay;

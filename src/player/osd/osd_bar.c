@@ -74,12 +74,14 @@ static void draw_icon(Text *text, Rect all, Rect place, int size, const char *sh
 }
 
 /* A line filled up to `end` with a knob there. */
-static void draw_line(const Canvas *canvas, Rect all, Rect track, int end, int size, Colour colour)
+static void draw_line(const Canvas *canvas, Rect all, Rect track, int end, int size, Colour colour,
+                      Text *text)
 {
     const int height = (int)fmax(2, LINE * size), y = track.y + (track.height - height) / 2;
     canvas_fill(canvas, on(all, track.x, y, track.width, height), OSD_BRIGHT, LINE_ALPHA);
     canvas_fill(canvas, on(all, track.x, y, end - track.x, height), colour, 255);
-    canvas_disc(canvas, end - all.x, track.y - all.y + track.height / 2.0, KNOB * size, colour);
+    text_add_disc(text, end - all.x, track.y - all.y + track.height / 2, (int)(2 * KNOB * size),
+                  colour);
 }
 
 static void draw_marks(const Canvas *canvas, const OsdBar *bar, const OsdBarPlaces *p, int size)
@@ -122,12 +124,13 @@ Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *p, int size, Text *t
     draw_icon(text, p->all, p->button, size, bar->paused ? play_shape : pause_shape);
     if (p->track.width > 0) {
         draw_line(&overlay.canvas, p->all, p->track, at(bar, p->track, bar->position), size,
-                  OSD_ACCENT);
+                  OSD_ACCENT, text);
         draw_marks(&overlay.canvas, bar, p, size);
     }
     if (p->volume.width > 0) {
         const int end = p->volume.x + p->volume.width * bar->volume / bar->most;
-        draw_line(&overlay.canvas, p->all, p->volume, end, size, bar->muted ? OSD_DIM : OSD_BRIGHT);
+        draw_line(&overlay.canvas, p->all, p->volume, end, size, bar->muted ? OSD_DIM : OSD_BRIGHT,
+                  text);
     }
     if (p->settings.width > 0) {
         const Rect fullscreen = {p->fullscreen.x, p->all.y, p->settings.width, p->all.height};

@@ -83,11 +83,6 @@ typedef struct Widths {
     double cells[OSD_MAX_ROWS][2];
 } Widths;
 
-double osd_width(Text *text, const char *line)
-{
-    return (double)text_width(text, MEASURE_SIZE, line) / MEASURE_SIZE;
-}
-
 /* A heading (no name) spans both cells. */
 static Column measure_column(const OsdPage *page, const Widths *widths, int first, int last)
 {
@@ -194,7 +189,8 @@ Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text
     Widths widths = {0};
     for (int row = 0; row < page->count; row++)
         for (int i = 0; i < 2; i++)
-            widths.cells[row][i] = osd_width(text, page->cells[row][i]);
+            widths.cells[row][i] =
+                (double)text_width(text, MEASURE_SIZE, page->cells[row][i]) / MEASURE_SIZE;
     const PageLayout layout = lay_out(page, &widths, style);
     const Rect limit = style->limit;
     const int wanted =

@@ -58,9 +58,6 @@ Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text
 /* A new canvas with only the rounded background. */
 Overlay osd_box(Rect rect, int radius, int alpha);
 
-/* The width of a line in multiples of the text height. */
-double osd_width(Text *text, const char *line);
-
 /* Shortens a line to `room` pixels, with "…" if it was cut. `fitted` has OSD_MAX_LINE bytes. */
 void osd_fit(Text *text, int size, const char *line, int room, char *fitted);
 

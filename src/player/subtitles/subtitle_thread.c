@@ -43,7 +43,7 @@ struct SubtitleThread {
     void (*wake)(void *opaque);
     void *opaque;
     pthread_t thread;
-    bool running, lacks_thread;
+    bool running;
 
     pthread_mutex_t lock; /* protects the next members */
     pthread_cond_t changed;
@@ -127,7 +127,9 @@ SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
     t->opaque = opaque;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (subtitles_open(&t->subtitles) < 0)
+    t->running =
+        subtitles_open(&t->subtitles) >= 0 && pthread_create(&t->thread, NULL, thread_main, t) == 0;
+    if (!t->running)
         subtitle_thread_free(&t);
     return t;
 }
@@ -141,16 +143,12 @@ static void put(SubtitleThread *t, Command command)
 
 void subtitle_thread_select(SubtitleThread *t, Source *source, const AVStream *stream)
 {
-    if (stream && !t->running)
-        t->running = pthread_create(&t->thread, NULL, thread_main, t) == 0;
-    t->lacks_thread = stream && !t->running;
-    t->selected = stream && t->running;
+    t->selected = stream != NULL;
     t->trouble[0] = '\0';
     clear(&t->waiting); /* of the old selection */
-    if (t->running)
-        put(t, (Command){.kind = COMMAND_SELECT,
-                         .source = stream ? source_share(source) : NULL,
-                         .stream = stream});
+    put(t, (Command){.kind = COMMAND_SELECT,
+                     .source = stream ? source_share(source) : NULL,
+                     .stream = stream});
     t->selected_at = t->commands;
 }
 
@@ -229,7 +227,7 @@ bool subtitle_thread_draw(SubtitleThread *t, int64_t position, int64_t next,
     *overlay = t->shown.exists ? t->shown.overlay : (Overlay){0};
     if (changed || was_there != t->shown.exists)
         return true; /* the thread goes on after the pixels were read */
-    if (!idle || !t->running)
+    if (!idle)
         return false;
     Picture work = now;
     if (is_for(t, &t->shown, &now))
@@ -241,8 +239,6 @@ bool subtitle_thread_draw(SubtitleThread *t, int64_t position, int64_t next,
 
 const char *subtitle_thread_trouble(SubtitleThread *t)
 {
-    if (t->lacks_thread)
-        return "subtitles cannot be shown: cannot start a thread";
     const bool is_selecting = t->waiting.count && t->waiting.all[0].kind == COMMAND_SELECT;
     pthread_mutex_lock(&t->lock);
     if (!t->busy && !is_selecting) {

@@ -13,8 +13,8 @@
 
 typedef struct SubtitleThread SubtitleThread;
 
-/* `wake` is called from the thread when a picture that subtitle_thread_draw() lacked is ready. The
- * thread starts with the first selection. NULL if out of memory. */
+/* `wake` is called from the thread when a picture that subtitle_thread_draw() lacked is ready. NULL
+ * if out of memory or threads. */
 SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque);
 
 /* See subtitles_select(). Removes the old picture at once. The source is shared until the next
