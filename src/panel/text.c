@@ -16,6 +16,7 @@
 /* A word joiner after a backslash keeps it from starting a tag. */
 #define LITERAL_BACKSLASH "\\\xE2\x81\xA0"
 #define MAX_ESCAPED 4 /* its bytes */
+#define MAX_TAGS 256
 
 /* Resizing the frame empties libass's caches, so it grows in steps of this size. */
 #define FRAME_STEP 4096
@@ -103,19 +104,23 @@ int text_open(Text **text)
     return 0;
 }
 
-/* Adds an event of the override tags `head` and a text. libass draws the text literally, unless it
- * is `raw`: a drawing. Returns NULL if out of memory. */
-static ASS_Event *add_event(Text *text, const char *head, const char *line, int raw)
+/* Adds an event, clipped to a rectangle. `place`: override tags for its place and size. libass
+ * draws the text literally, unless it is `raw`: a drawing. Returns NULL if out of memory. */
+static ASS_Event *add(Text *text, const char *place, Colour colour, Rect clip, const char *line,
+                      int raw)
 {
-    ASS_Track *track = text->track;
-    const size_t start = strlen(head);
-    char *full = malloc(start + strlen(line) * MAX_ESCAPED + 1); /* libass frees it */
-    const int id = full ? ass_alloc_event(track) : -1;
+    if (!text || (!text->track && !(text->track = new_track(text->library))))
+        return NULL;
+    char *full = malloc(MAX_TAGS + strlen(line) * MAX_ESCAPED + 1); /* libass frees it */
+    const int id = full ? ass_alloc_event(text->track) : -1;
     if (id < 0) {
         free(full);
         return NULL;
     }
-    char *end = stpcpy(full, head);
+    char *end = full + snprintf(full, MAX_TAGS, "{%s\\1c&H%02X%02X%02X&\\clip(%d,%d,%d,%d)}", place,
+                                (unsigned)(colour & 0xFF), (unsigned)(colour >> 8 & 0xFF),
+                                (unsigned)(colour >> 16 & 0xFF), clip.x, clip.y,
+                                clip.x + clip.width, clip.y + clip.height);
     for (; *line; line++) {
         if (*line == '\\' && !raw)
             end = stpcpy(end, LITERAL_BACKSLASH);
@@ -125,29 +130,12 @@ static ASS_Event *add_event(Text *text, const char *head, const char *line, int 
             *end++ = *line;
     }
     *end = '\0';
-    ASS_Event *event = &track->events[id];
+    ASS_Event *event = &text->track->events[id];
     event->Duration = 1;
     event->ReadOrder = id;
-    event->Style = track->default_style;
+    event->Style = text->track->default_style;
     event->Text = full;
     return event;
-}
-
-static bool has_track(Text *text)
-{
-    return text && (text->track || (text->track = new_track(text->library)));
-}
-
-/* Adds an event, clipped to a rectangle. `place`: tags for its place and size. */
-static ASS_Event *add(Text *text, const char *place, Colour colour, Rect clip, const char *line,
-                      int raw)
-{
-    char head[256];
-    snprintf(head, sizeof(head), "{%s\\1c&H%02X%02X%02X&\\clip(%d,%d,%d,%d)}", place,
-             (unsigned)(colour & 0xFF), (unsigned)(colour >> 8 & 0xFF),
-             (unsigned)(colour >> 16 & 0xFF), clip.x, clip.y, clip.x + clip.width,
-             clip.y + clip.height);
-    return add_event(text, head, line, raw);
 }
 
 void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
@@ -155,8 +143,6 @@ void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colo
 {
     char place[96];
     const Rect clip = {x - room * (anchor - TEXT_LEFT) / 2, y - size, room, 2 * size};
-    if (!has_track(text))
-        return;
     snprintf(place, sizeof(place), "\\an%d\\pos(%d,%d)\\fs%d", anchor, x, y, size);
     (void)add(text, place, colour, clip, line, 0);
 }
@@ -164,8 +150,6 @@ void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colo
 void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char *line)
 {
     char place[96];
-    if (!has_track(text))
-        return;
     snprintf(place, sizeof(place), "\\an7\\q1\\fs%d", size);
     ASS_Event *event = add(text, place, colour, box, line, 0);
     if (!event)
@@ -178,8 +162,6 @@ void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char 
 void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands)
 {
     char place[96];
-    if (!has_track(text))
-        return;
     snprintf(place, sizeof(place), "\\an7\\pos(%d,%d)\\fscx%d\\fscy%d\\p1", x, y, size, size);
     (void)add(text, place, colour, (Rect){x, y, size, size}, commands, 1);
 }
@@ -204,18 +186,14 @@ static const ASS_Image *render(Text *text, int side)
 
 int text_width(Text *text, int size, const char *line)
 {
-    char head[64];
     if (!text)
         return 0;
     ASS_Track *queued = text->track;
     text->track = NULL;
-    Rect ink = {0};
-    if (has_track(text)) {
-        snprintf(head, sizeof(head), "{\\an%d\\pos(0,%d)\\fs%d}", TEXT_LEFT, size, size);
-        (void)add_event(text, head, line, 0);
-        ink = ass_images_ink(render(text, 1));
+    text_add(text, 0, size, TEXT_LEFT, size, 0, FRAME_STEP, line);
+    const Rect ink = text->track ? ass_images_ink(render(text, 1)) : (Rect){0};
+    if (text->track)
         ass_free_track(text->track);
-    }
     text->track = queued;
     return ink.x + ink.width;
 }
