@@ -164,14 +164,6 @@ static int open_equalizer(LumeqEqualizer **eq, const LumeqConfig *config, const 
     return -1;
 }
 
-/* Opens plain C on one thread: all other results must equal it. */
-static int open_plain(LumeqEqualizer **eq, const LumeqParams *params)
-{
-    const LumeqConfig config = {
-        .size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1, .cpu_without = ~0u};
-    return open_equalizer(eq, &config, params);
-}
-
 /* `previous`: the frame before it, or NULL. */
 static int submit(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *previous,
                   const LumeqImage *out, int number)
@@ -363,6 +355,8 @@ static int time_alone(Feed *feed, double seconds, double *us)
  * it before anything else. */
 static int feed_check(Feed *feed)
 {
+    const LumeqConfig config = {
+        .size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1, .cpu_without = ~0u};
     const LumeqParams params = params_of(feed->of->mode);
     const BenchPicture *picture = &feed->of->picture;
     void *const memory = allocate(picture, feed->planes);
@@ -374,7 +368,7 @@ static int feed_check(Feed *feed)
     if (ret == 0)
         ret = check_backend(feed);
     if (ret == 0)
-        ret = open_plain(&plain, &params);
+        ret = open_equalizer(&plain, &config, &params);
     for (int i = 0; i < feed->pictures && ret == 0; i++) {
         char what[48];
         snprintf(what, sizeof(what), "frame %d of the library", i);

@@ -12,7 +12,7 @@
 
 /* ---- copies ---- */
 
-/* For each direction, so that no copy waits for the one before to release its memory. */
+/* For each direction, so that no copy waits for the memory of the previous one. */
 #define BUFFERS 4
 
 typedef struct Bus {
@@ -78,7 +78,7 @@ int bench_copies(double *us, int device, size_t size, double seconds)
 
 #define ALIGNMENT 256
 
-/* Copies of the picture, so that its data do not come from the cache. */
+/* Copies of the picture, so that its data are not read from the cache. */
 #define MAX_PIECES 1024
 #define TIMES_L2 5
 #define MIN_PIECES 4

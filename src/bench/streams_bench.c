@@ -35,7 +35,7 @@ typedef struct StreamsOptions {
     double rate, seconds;
 } StreamsOptions;
 
-/* A video's packets in memory, played in a loop, so that no disk takes part. */
+/* A video's packets in memory, played in a loop, so that disks do not matter. */
 typedef struct Film {
     Source *source;
     AVPacket **packets;

@@ -12,18 +12,22 @@
 #include "media/input/damage.h"
 #include "media/input/track_choice.h"
 
-/* The frame before another one is hardly further away. */
+/* When stepping back, sound is decoded from this long before the position: more than a frame. */
 #define BEFORE_US 500000
 
 /* Frames that are later than this are not equalized. */
 #define LATE_US 5000
 
+/* After the last live picture, buffered sound plays for at most this long. A sender faster than
+ * real time may have left much more. */
+#define PLAY_OUT_US 500000
+
 /* Number of fetched frames: if the next one is late, the one after it decides whether to drop it.
  */
 #define AHEAD 2
 
-/* Work for a thread beside the loop, since it waits: for threads to end, for the input, or for the
- * sound device. */
+/* Work of the worker thread. It blocks: on threads that end, on the input and on the sound device.
+ */
 typedef struct PlaybackWork {
     pthread_t thread;
     int running;
@@ -61,8 +65,9 @@ struct Playback {
     Playback *finished, *next_finished;
 
     Frame *ahead[AHEAD];
-    Frame *redone;   /* the shown frame, equalized again with other settings, or NULL */
-    int64_t skipped; /* frames that the decoder left out in a hurry */
+    Frame *redone;    /* the shown frame, equalized again with other settings, or NULL */
+    int64_t ended_at; /* when the end of a live source was seen, not paused; 0: not yet */
+    int64_t skipped;  /* frames that the decoder skipped to catch up */
 
     Clock clock;
     Sync sync;
@@ -76,9 +81,9 @@ const PlaybackState *playback_state(const Playback *p)
     return &p->state;
 }
 
-/* ---- the work beside the loop ---- */
+/* ---- the worker thread ---- */
 
-/* `number`: plus 1, 0 = the best, -1 = none. */
+/* `number`: the track's number plus 1; 0: the best track; -1: none. */
 static int choose(const Playback *p, enum AVMediaType type, int number, const AVStream **stream,
                   MediaError *error)
 {
@@ -162,11 +167,11 @@ static int open_and_start_sound(Playback *p, MediaError *error)
     PlaybackWork *w = &p->work;
     int64_t position = w->start.position;
     if (position != AV_NOPTS_VALUE && w->start.before)
-        position -= BEFORE_US; /* more exactly when the frame is there */
+        position -= BEFORE_US; /* exact once the frame arrives */
     if (!w->audio) {
         if (audio_open(&w->audio, w->sound, error) < 0)
             return -1;
-        /* until the first frame is there */
+        /* until the first frame arrives */
         audio_queue_pause(audio_queue(w->audio), 1, clock_now());
     }
     if (position != AV_NOPTS_VALUE)
@@ -175,8 +180,7 @@ static int open_and_start_sound(Playback *p, MediaError *error)
                        error);
 }
 
-/* A machine without a sound device, or a track that cannot be decoded: the pictures are shown all
- * the same. */
+/* Without a sound device, or if the track cannot be decoded, only the pictures are shown. */
 static void start_sound(Playback *p)
 {
     PlaybackWork *w = &p->work;
@@ -219,7 +223,7 @@ static void *work_main(void *arg)
     return NULL;
 }
 
-/* ---- in the player's loop ---- */
+/* ---- the loop ---- */
 
 static void begin_work(Playback *p)
 {
@@ -461,9 +465,15 @@ bool playback_is_silent(const Playback *p, int64_t now)
     return !p->audio || audio_queue_is_over(audio_queue(p->audio), now);
 }
 
-bool playback_is_over(const Playback *p, int64_t now)
+bool playback_update_end(Playback *p, int64_t now)
 {
-    return !p->state.paused && p->state.ended && (p->state.pending || playback_is_silent(p, now));
+    if (p->state.paused || !p->state.ended) {
+        p->ended_at = 0; /* the sound waits, too */
+        return false;
+    }
+    if (!p->ended_at)
+        p->ended_at = now;
+    return p->state.pending || playback_is_silent(p, now) || now - p->ended_at >= PLAY_OUT_US;
 }
 
 static void run(Playback *p, int64_t now)
@@ -504,7 +514,7 @@ bool playback_check_late(Playback *p, int64_t lead_us, int64_t now)
     return clock_until(&p->clock, now, p->ahead[0]->decoded.position) < lead_us;
 }
 
-/* A clock that follows no sound is put right where timestamps jump. */
+/* Without sound the clock follows jumps of the timestamps, so frames after one are not late. */
 void playback_update_late(Playback *p, int64_t now)
 {
     const int64_t time = playback_time(p, now);
@@ -537,7 +547,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
         return;
     p->state.paused = paused;
     if (p->state.pending)
-        return; /* it begins when the frame is there */
+        return; /* it begins when the frame arrives */
     if (paused) {
         p->stopped_at = shown;
     } else {

@@ -13,7 +13,7 @@ typedef struct PlaybackOptions {
     const char *path;     /* subtitle files beside it are opened; NULL: none; used on opening */
     const char *sub_file; /* the first subtitle file; NULL: none; used on opening */
     int no_audio;
-    int sound_later; /* not 0: the sound device is left alone until playback_equalize() */
+    int sound_later; /* not 0: the sound device is opened by playback_equalize() */
     double speed;
     void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerOptions */
     void *opaque;
@@ -42,16 +42,16 @@ typedef struct PlaybackState {
     double speed;
 } PlaybackState;
 
-/* Times are microseconds: positions from the start of the source, `now` of the system. */
+/* Times are microseconds: positions from the start of the source; `now` is clock_now(). */
 
-/* Starts to open everything, and to play from `start`. Takes over the source. NULL: out of memory.
- */
+/* Starts to open everything and to play from `start`. Takes ownership of the source. NULL: out of
+ * memory. */
 Playback *playback_open(Source *source, const PlaybackOptions *options, const InputStart *start);
 
 /* Stays current and valid until playback_close(). */
 const PlaybackState *playback_state(const Playback *p);
 
-/* Number of times the sound had nothing to play; -1: no track of sound is playing. */
+/* Number of sound underruns; -1: no sound is playing. */
 int64_t playback_underruns(const Playback *p);
 
 /* Call it once a turn: starts and finishes the work of its worker thread. 0: it is done;
@@ -61,12 +61,12 @@ int playback_follow(Playback *p, MediaError *error);
 /* Waits until the work is done. */
 int playback_wait(Playback *p, MediaError *error);
 
-/* After it was opened: the stage takes its frames from now on. Opens the sound device first if
+/* The stage takes the frames of an opened playback from now on. Opens the sound device first if
  * PlaybackOptions.sound_later is set. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Starts to close another playback. Its sound device is closed before this one's is opened, since
- * some devices can be opened only once. If its input hangs, the next start of this one waits. */
+/* Starts to close another playback. Its sound device is closed before this one's is opened, because
+ * some devices can be opened only once. If its input hangs, this one's next start waits. */
 void playback_finish(Playback *p, Playback **other);
 
 /* Seeks: drops the fetched frames at once, and restarts the threads at `start`. Further calls
@@ -82,12 +82,12 @@ int playback_fetch_newest(Playback *p, MediaError *error);
 /* The first fetched frame; there must be one. */
 const Frame *playback_next(const Playback *p);
 
-/* Takes it, or the shown frame, equalized again with other settings (NULL: it has not come). The
- * caller owns it. */
+/* Take the first fetched frame, or the shown frame equalized again with other settings (NULL: not
+ * ready). The caller owns it. */
 Frame *playback_take(Playback *p);
 Frame *playback_take_redone(Playback *p);
 
-/* After a change of the settings: drops the fetched frames, which come again. */
+/* Drops the fetched frames after a change of settings; they are equalized again. */
 void playback_drop_ahead(Playback *p);
 
 /* Call it once a turn while it plays: the stage then drops frames that are too late. */
@@ -115,8 +115,8 @@ int64_t playback_heard(const Playback *p, int64_t now);
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* True if a live source has ended and its last sound was played. */
-bool playback_is_over(const Playback *p, int64_t now);
+/* Call it once a turn. Returns true once a live source has ended and its last sound was played. */
+bool playback_update_end(Playback *p, int64_t now);
 
 /* `shown`: the position of the frame on the screen, where sound goes on. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
@@ -134,8 +134,8 @@ void playback_select_audio(Playback *p, const AVStream *stream, int64_t position
 void playback_select_subtitles(Playback *p, const AVStream *stream);
 void playback_select_file(Playback *p, const SubtitleFile *file);
 
-/* Starts to open a subtitle file, which is added to the files. Later, playback_take_file() returns
- * it once. */
+/* Starts to open a subtitle file and adds it to the files. playback_take_file() returns it once
+ * when it is open. */
 void playback_add_file(Playback *p, const char *path);
 const SubtitleFile *playback_take_file(Playback *p);
 
@@ -146,7 +146,7 @@ const PacketStore *playback_subtitles(const Playback *p);
  * packet is available now. */
 int playback_read_subtitle(Playback *p, AVPacket *packet);
 
-/* 1, once: why there is no sound, or no subtitles. */
+/* Returns 1 once, and why there is no sound or no subtitles. */
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
 /* Ends all threads for good and waits for them. Returns 1 if the input is damaged; `text` says how.
@@ -159,7 +159,7 @@ bool playback_can_seek(const Playback *p);
 /* The length of the input, or 0 if unknown. */
 int64_t playback_duration(const Playback *p);
 
-/* Stops it, and waits for all that it has to close; the second one returns the source to the
+/* Stop the playback and wait until everything is closed; the second one leaves the source to the
  * caller. *playback may be NULL. */
 void playback_close(Playback **playback);
 void playback_give_back(Playback **playback);

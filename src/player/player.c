@@ -36,7 +36,7 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     p->pointed = -1;
     p->subtitles = subtitle_thread_create(window_wake, NULL);
     if (!p->subtitles)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+        return media_fail(error, MEDIA_INPUT, "cannot start a thread to draw subtitles");
     if (p->options.start) {
         p->screen = *start_window_screen(p->options.start);
         *start_window_screen(p->options.start) = NULL;

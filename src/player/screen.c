@@ -315,7 +315,7 @@ static void fit_window(Screen *s, int width, int height)
     }
 }
 
-/* Only the first frame of a photo tells that it is rotated. */
+/* A photo's rotation is known only with its first frame. */
 void screen_fit(Screen *s, const Source *source)
 {
     int width, height, across, down;
@@ -853,18 +853,16 @@ void screen_take_screenshot(Screen *s, const char *path, int64_t position)
     snprintf(shot->path, sizeof(shot->path), "%s", path);
     shot->position = position;
     shot->canvas = canvas_alloc(width, height);
-    if (!shot->canvas.pixels) {
-        screen_say(s, "No screenshot: out of memory");
+    if (!shot->canvas.pixels)
+        (void)media_fail(&error, MEDIA_INPUT, "out of memory");
+    else if (view_render_picture(s->view, VIEW_OUTPUT, &shot->canvas, &error) >= 0 &&
+             pthread_create(&shot->thread, NULL, screenshot_main, shot) != 0)
+        (void)media_fail(&error, MEDIA_INPUT, "cannot start a thread");
+    shot->running = !error.fault;
+    if (shot->running)
         return;
-    }
-    if (view_render_picture(s->view, VIEW_OUTPUT, &shot->canvas, &error) < 0)
-        screen_say(s, "No screenshot: %s", error.text);
-    else
-        shot->running = pthread_create(&shot->thread, NULL, screenshot_main, shot) == 0;
-    if (!shot->running)
-        free(shot->canvas.pixels);
-    if (!shot->running && !error.fault)
-        screen_say(s, "No screenshot: cannot start a thread");
+    free(shot->canvas.pixels);
+    screen_say(s, "No screenshot: %s", error.text);
 }
 
 uint8_t *screen_grab(Screen *s, int *width, int *height)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Weight of the last time in a mean. */
+/* Weight of the newest time in a running mean. */
 #define TIMING_WEIGHT 0.1
 
 /* Margin added to the usual upload time. */
@@ -16,7 +16,7 @@
 #define HURRY_US 300000
 #define HURRY_ENOUGH_US 30000
 
-/* The frame rate is the one of the last second or so. */
+/* The frame rate is measured over about one second. */
 #define RATE_US 1000000
 
 struct Showing {
@@ -24,7 +24,7 @@ struct Showing {
     Screen *screen;
     Frame *frame; /* the one of `shown` */
     Shown shown;
-    bool missing; /* it could not be uploaded, and comes again */
+    bool missing; /* the upload failed; the frame is equalized again */
     int64_t due;  /* when it is to be drawn */
     int64_t rate_since, rate_count;
 };
@@ -115,7 +115,7 @@ void showing_drop(Showing *s)
     equalize_stage_shown(s->stage, NULL);
 }
 
-/* If the screen cannot take the frame from the GPU, it comes again through the host. */
+/* If the screen cannot take the frame from the GPU, it is equalized again into host memory. */
 static int upload(Showing *s, Playback *b, MediaError *error)
 {
     const int lost = equalize_stage_is_lost(s->stage);
@@ -163,7 +163,7 @@ static int show_redone(Showing *s, Playback *b, MediaError *error)
 
 /* ---- which frame, and when ---- */
 
-/* After a start, shows at once a preview, and then the requested frame. */
+/* After a start, shows the preview at once, then the requested frame. */
 static int show_first(Showing *s, Playback *b, int64_t now, MediaError *error)
 {
     const int preview = playback_next(b)->decoded.preview;
@@ -261,7 +261,7 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
         return ret;
     s->shown.came = is->ahead > 0;
     if (!is->ahead)
-        return playback_is_over(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
+        return playback_update_end(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
     if (is->pending)
         return show_first(s, b, now, error);
     if (!held) {

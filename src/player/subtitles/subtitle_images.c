@@ -29,10 +29,8 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
         bytes -= bytes_of(&s->events[0]); /* drop the oldest */
         subtitle_event_free(&s->events[0]);
         memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
-        s->is_gone |= s->drawn == 1;
-        if (s->drawn > 0)
-            s->drawn--;
     }
+    s->drawn = AV_NOPTS_VALUE; /* it may replace the drawn one */
     if (event->bitmap_count && bytes <= SUBTITLE_BUDGET)
         s->events[s->count++] = *event;
     else
@@ -118,15 +116,15 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
     while (shown > 0 &&
            !(s->events[shown - 1].start <= position && position < s->events[shown - 1].end))
         shown--;
-    const int moved =
-        shown && (!rect_same(s->place.picture, p) || s->place.covered != place->covered);
-    const int changed = shown != s->drawn || s->is_gone || moved;
+    const int64_t start = shown ? s->events[shown - 1].start : AV_NOPTS_VALUE;
+    const int was_drawn = s->overlay.canvas.width > 0,
+              moved = !rect_same(s->place.picture, p) || s->place.covered != place->covered;
+    const int changed = shown ? !was_drawn || start != s->drawn || moved : was_drawn;
     if (changed && shown)
         draw_event(s, &s->events[shown - 1], p);
     else if (changed)
         s->overlay.canvas.width = s->overlay.canvas.height = 0;
-    s->drawn = shown;
-    s->is_gone = 0;
+    s->drawn = start;
     s->place = *place;
     *overlay = s->overlay;
     /* above the covered rows if possible */

@@ -82,8 +82,7 @@ void subtitle_text_close(SubtitleText **text);
 typedef struct SubtitleImages {
     SubtitleEvent events[SUBTITLE_IMAGES_KEPT]; /* in order of arrival */
     int count;
-    int drawn;            /* 1-based index of the event in the overlay; 0: none */
-    int is_gone;          /* the drawn event was dropped */
+    int64_t drawn;        /* start of the event in the overlay */
     SubtitlesPlace place; /* drawn for this place */
     Overlay overlay;      /* owned */
 } SubtitleImages;

@@ -662,8 +662,7 @@ int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *
         return media_fail(error, MEDIA_INPUT, "%s", why);
     if (frame->width <= 0 || frame->height <= 0 || frame->width > view->max_size ||
         frame->height > view->max_size)
-        return media_fail(error, MEDIA_INPUT,
-                          "a frame of %dx%d cannot be shown: OpenGL's limit is %d here",
+        return media_fail(error, MEDIA_INPUT, "a frame of %dx%d exceeds OpenGL's limit of %d",
                           frame->width, frame->height, view->max_size);
     picture->colour = view_colour(&picture->format);
     const int ret = planes_set(&view->planes, side, &picture->format, frame, error);
@@ -681,8 +680,7 @@ int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double o
 {
     const Canvas *canvas = &overlay->canvas;
     if (canvas->width > view->max_size || canvas->height > view->max_size)
-        return media_fail(error, MEDIA_INPUT,
-                          "a layer of %dx%d cannot be shown: OpenGL's limit here is %d",
+        return media_fail(error, MEDIA_INPUT, "a layer of %dx%d exceeds OpenGL's limit of %d",
                           canvas->width, canvas->height, view->max_size);
     view_move_layer(view, layer, overlay->x, overlay->y, opacity);
     return layer_set(&view->gl, &view->layer[layer], overlay, error);
