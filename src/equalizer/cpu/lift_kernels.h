@@ -30,8 +30,9 @@ static inline int lift_mirrored(int i, int last)
 static inline void lift_mirror(int16_t *row, int width, int margin)
 {
     for (int i = 1; i <= margin; i++) {
-        row[-i] = row[lift_mirrored(-i, width - 1)];
-        row[width - 1 + i] = row[lift_mirrored(width - 1 + i, width - 1)];
+        row[-i] = row[margin < width ? i : lift_mirrored(-i, width - 1)];
+        row[width - 1 + i] =
+            row[margin < width ? width - 1 - i : lift_mirrored(width - 1 + i, width - 1)];
     }
 }
 

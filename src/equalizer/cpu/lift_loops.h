@@ -130,41 +130,52 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
             to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
-/* Adds the moves towards a previous frame to a row's moves, and narrows their bounds. Not inlined:
- * the compiler would lose the information that nothing overlaps. */
-static __attribute__((noinline)) void add_moves(int16_t *restrict moves, int16_t *restrict bound,
-                                                const int16_t *now, const int16_t *past,
-                                                const int16_t *sums, const LiftRow *row)
+/* Adds the moves towards a previous frame to a row's moves, and narrows their bounds; the last
+ * frame completes the mean. Not inlined: the compiler would lose the information that nothing
+ * overlaps. */
+#define DEFINE_ADD_MOVES(name, first, last)                                                        \
+    static __attribute__((noinline)) void name(                                                    \
+        int16_t *restrict to, int16_t *restrict bound, const int16_t *now, const int16_t *past,    \
+        const int16_t *sums, int16_t part, const LiftRow *row)                                     \
+    {                                                                                              \
+        const int16_t near = (int16_t)row->tables->near;                                           \
+        for (int x = 0; x < row->width; x += LIFT_BLOCK)                                           \
+            for (int i = x; i < x + LIFT_BLOCK; i++) {                                             \
+                const int16_t sum =                                                                \
+                    (int16_t)(sums[i - 2] + sums[i - 1] + sums[i] + sums[i + 1] + sums[i + 2]);    \
+                const int16_t off = most(sum, (int16_t)-sum);                                      \
+                const int16_t room = (int16_t)(most((int16_t)(near - off), 0) << 2);               \
+                const int16_t limit = least(bound[i], room);                                       \
+                const int16_t move = within((int16_t)(past[i] - now[i]), limit);                   \
+                const int16_t moves = first ? move : (int16_t)(to[i] + move);                      \
+                bound[i] = limit;                                                                  \
+                to[i] = last ? (int16_t)(now[i] + rounded_part(moves, part)) : moves;              \
+            }                                                                                      \
+    }
+
+/* value * part / 2^15, rounded. */
+static inline int16_t rounded_part(int16_t value, int16_t part)
 {
-    const int16_t near = (int16_t)row->tables->near;
-    for (int x = 0; x < row->width; x += LIFT_BLOCK)
-        for (int i = x; i < x + LIFT_BLOCK; i++) {
-            const int16_t sum =
-                (int16_t)(sums[i - 2] + sums[i - 1] + sums[i] + sums[i + 1] + sums[i + 2]);
-            const int16_t off = most(sum, (int16_t)-sum);
-            const int16_t room = (int16_t)(most((int16_t)(near - off), 0) << 2);
-            bound[i] = least(bound[i], room);
-            moves[i] = (int16_t)(moves[i] + within((int16_t)(past[i] - now[i]), bound[i]));
-        }
+    return (int16_t)((((int32_t)value * part >> 14) + 1) >> 1);
 }
+
+DEFINE_ADD_MOVES(only_moves, 1, 1)
+DEFINE_ADD_MOVES(first_moves, 1, 0)
+DEFINE_ADD_MOVES(more_moves, 0, 0)
+DEFINE_ADD_MOVES(last_moves, 0, 1)
 
 static void mean(int16_t *restrict to, const int16_t *now, int16_t *restrict still,
                  const LiftPastRow *past, int count, const LiftRow *row)
 {
-    const int16_t half = count == 1 ? 1 : 2;
-    const int shift = count == 1 ? 1 : 2;
-    memset(to, 0, (size_t)row->width * sizeof(*to));
+    const int16_t part = count == 1 ? 1 << 14 : 1 << 13;
     for (int p = 0; p < count; p++) {
         add_rows(row->scratch[0], past[p].apart, row->width);
         lift_mirror(row->scratch[0], row->width, 2);
-        add_moves(to, still, now, past[p].row, row->scratch[0], row);
+        const int last = p == count - 1;
+        (p      ? last ? last_moves : more_moves
+         : last ? only_moves
+                : first_moves)(to, still, now, past[p].row, row->scratch[0], part, row);
     }
-    for (int x = 0; x < row->width; x += LIFT_BLOCK)
-        for (int i = x; i < x + LIFT_BLOCK; i++) {
-            const int16_t rounded = (int16_t)(to[i] + half);
-            to[i] = (int16_t)(now[i] + (rounded >> shift));
-        }
-    lift_mirror(to, row->width, 1);
 }
 
 static void smooth(int16_t *restrict to, const int16_t *const from[3], const LiftRow *row)
@@ -220,18 +231,31 @@ static void tolerance(int16_t *restrict quarter, const int16_t *const from[5], c
     }
 }
 
+/* Minimum and maximum over three rows. */
+static inline void find_near_ends(int16_t *restrict high, int16_t *restrict low,
+                                  const int16_t *const from[3], int width)
+{
+    const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
+    for (int x = 0; x < width; x += LIFT_BLOCK)
+        for (int i = x; i < x + LIFT_BLOCK; i++) {
+            high[i] = most(most(a[i], b[i]), c[i]);
+            low[i] = least(least(a[i], b[i]), c[i]);
+        }
+    lift_mirror(high, width, 1);
+    lift_mirror(low, width, 1);
+}
+
 static void specks(int16_t *restrict to, const int16_t *const from[3], const int16_t *quarter,
                    int margin, const LiftRow *row)
 {
     const int16_t limit = (int16_t)row->tables->speck;
+    find_near_ends(row->scratch[0], row->scratch[1], from, row->width);
     for (int x = 0; x < row->width; x += LIFT_BLOCK) {
         const int16_t *const a = from[0] + x, *const b = from[1] + x, *const c = from[2] + x;
+        const int16_t *const h = row->scratch[0] + x, *const l = row->scratch[1] + x;
         for (int i = 0; i < LIFT_BLOCK; i++) {
-            int16_t low = least(b[i - 1], b[i + 1]), high = most(b[i - 1], b[i + 1]);
-            low = least_of_5(low, a[i - 1], a[i], a[i + 1], c[i]);
-            low = least(low, least(c[i - 1], c[i + 1]));
-            high = most_of_5(high, a[i - 1], a[i], a[i + 1], c[i]);
-            high = most(high, most(c[i - 1], c[i + 1]));
+            const int16_t high = most(most(a[i], c[i]), most(h[i - 1], h[i + 1]));
+            const int16_t low = least(least(a[i], c[i]), least(l[i - 1], l[i + 1]));
             const int16_t bound = least((int16_t)(8 * quarter[x + i]), limit);
             const int16_t nearest = most(least(b[i], high), low);
             to[x + i] = (int16_t)(b[i] + within((int16_t)(nearest - b[i]), bound));
@@ -293,8 +317,7 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
             }                                                                                      \
             for (int i = 0; i < LIFT_BLOCK; i++) {                                                 \
                 const int16_t part = (int16_t)((from[x + i] & 63) << 9);                           \
-                const int16_t more =                                                               \
-                    (int16_t)((((int32_t)(int16_t)rise[i] * part >> 14) + 1) >> 1);                \
+                const int16_t more = rounded_part((int16_t)rise[i], part);                         \
                 const uint16_t value = (uint16_t)(node[i] + (uint16_t)more + add[i]);              \
                 const uint16_t code = (uint16_t)(value >> (16 - depth));                           \
                 const uint16_t before = (uint16_t)(out[i] >> in_shift);                            \

@@ -224,8 +224,10 @@ static void whole_tolerance(int16_t *quarter, const uint8_t *const from[5], cons
 }
 
 /* Whole codes need no interpolation: their outputs are nodes. */
-static inline void find_values(__m256i value[VECTORS], const __m256i f[VECTORS],
-                               const ByteTable *nodes, Window window, const __m256i code[HALVES])
+static inline __attribute__((always_inline)) void find_values(__m256i value[VECTORS],
+                                                              const __m256i f[VECTORS],
+                                                              const ByteTable *nodes, Window window,
+                                                              const __m256i code[HALVES])
 {
     const __m256i part = _mm256_set1_epi16(63);
     __m256i found[4][HALVES], rise[VECTORS];
@@ -320,12 +322,13 @@ static inline void finish_block16(uint16_t *to, const int16_t *from, const uint1
             find_windows(windows, from + x, blocks);                                               \
             for (int i = 0; i < blocks; i++, x += LIFT_BLOCK) {                                    \
                 const int left = row->width - x;                                                   \
-                uint##bits##_t rest[LIFT_BLOCK] = {0}, *const to = (uint##bits##_t *)dst + x;      \
+                uint##bits##_t rest[LIFT_BLOCK], *const to = (uint##bits##_t *)dst + x;            \
                 const uint##bits##_t *const before = (const uint##bits##_t *)source + x;           \
                 fetch_block(to, sizeof(rest));                                                     \
                 if (left >= LIFT_BLOCK) {                                                          \
                     finish_block##bits(to, from + x, before, windows[i], &finish);                 \
                 } else {                                                                           \
+                    memset(rest, 0, sizeof(rest));                                                 \
                     memcpy(rest, before, (size_t)left * sizeof(*rest));                            \
                     finish_block##bits(rest, from + x, rest, windows[i], &finish);                 \
                     memcpy(to, rest, (size_t)left * sizeof(*rest));                                \
