@@ -264,7 +264,7 @@ static void specks(int16_t *restrict to, const int16_t *const from[3], const int
     lift_mirror(to, row->width, margin);
 }
 
-#if !defined(LIFT_VECTORS) || defined(__AVX512VBMI__)
+#ifndef LIFT_VECTORS
 static inline void pass_block(int16_t *restrict to, const int16_t *before, const int16_t *f,
                               const int16_t *after, const int16_t *q)
 {

@@ -74,37 +74,70 @@ static inline int is_zero(const __m256i vector[VECTORS], __m256i bits)
     return _mm256_testz_si256(any, bits);
 }
 
-#ifndef __AVX512VBMI__
+#ifdef __AVX512VBMI__
+
+typedef __m512i Wide;
+#define WIDE(operation) _mm512_##operation
+#define load_wide(from) _mm512_loadu_si512(from)
+#define store_wide(to, vector) _mm512_storeu_si512(to, vector)
+#define or_wide(a, b) _mm512_or_si512(a, b)
+
+static inline int is_wide_zero(Wide vector)
+{
+    return !_mm512_test_epi32_mask(vector, vector);
+}
+
+/* Negates numbers where others are negative. */
+static inline Wide sign_of(Wide numbers, Wide others)
+{
+    return _mm512_mask_sub_epi16(numbers, _mm512_movepi16_mask(others), _mm512_setzero_si512(),
+                                 numbers);
+}
+
+#else
+
+typedef __m256i Wide;
+#define WIDE(operation) _mm256_##operation
+#define load_wide(from) load_vector(from)
+#define store_wide(to, vector) store_vector(to, vector)
+#define or_wide(a, b) _mm256_or_si256(a, b)
+#define is_wide_zero(vector) _mm256_testz_si256(vector, vector)
+#define sign_of(numbers, others) _mm256_sign_epi16(numbers, others)
+
+#endif
+
+#define WIDE_LANES ((int)sizeof(Wide) / 2)
+#define WIDES (LIFT_BLOCK / WIDE_LANES) /* in a block */
 
 /* 4 clamp(apart, -q, q) - clamp(apart, -4q, 4q). */
-static inline __m256i pull(__m256i apart, __m256i q)
+static inline Wide pull(Wide apart, Wide q)
 {
-    const __m256i far = _mm256_abs_epi16(apart);
-    const __m256i near = _mm256_slli_epi16(_mm256_min_epu16(far, q), 2);
-    return _mm256_sign_epi16(_mm256_subs_epu16(near, far), apart);
+    const Wide far = WIDE(abs_epi16)(apart);
+    const Wide near = WIDE(slli_epi16)(WIDE(min_epu16)(far, q), 2);
+    return sign_of(WIDE(subs_epu16)(near, far), apart);
 }
 
 static inline void pass_block(int16_t *to, const int16_t *before, const int16_t *here,
                               const int16_t *after, const int16_t *quarter)
 {
-    const __m256i eighth = _mm256_set1_epi16(INT16_MAX / 8 + 1);
-    __m256i q[VECTORS];
-    for (int i = 0; i < VECTORS; i++)
-        q[i] = load_vector(quarter + 16 * i);
-    if (is_zero(q, _mm256_set1_epi8(-1))) {
+    const Wide eighth = WIDE(set1_epi16)(INT16_MAX / 8 + 1);
+    Wide q[WIDES], any = load_wide(quarter);
+    for (int i = 0; i < WIDES; i++) {
+        q[i] = load_wide(quarter + WIDE_LANES * i);
+        any = or_wide(any, q[i]);
+    }
+    if (is_wide_zero(any)) {
         memcpy(to, here, LIFT_BLOCK * sizeof(*to));
         return;
     }
-    for (int i = 0; i < VECTORS; i++) {
-        const __m256i f = load_vector(here + 16 * i);
-        const __m256i moves =
-            _mm256_add_epi16(pull(_mm256_sub_epi16(load_vector(before + 16 * i), f), q[i]),
-                             pull(_mm256_sub_epi16(load_vector(after + 16 * i), f), q[i]));
-        store_vector(to + 16 * i, _mm256_add_epi16(f, _mm256_mulhrs_epi16(moves, eighth)));
+    for (int i = 0; i < LIFT_BLOCK; i += WIDE_LANES) {
+        const Wide f = load_wide(here + i), at = q[i / WIDE_LANES];
+        const Wide moves =
+            WIDE(add_epi16)(pull(WIDE(sub_epi16)(load_wide(before + i), f), at),
+                            pull(WIDE(sub_epi16)(load_wide(after + i), f), at));
+        store_wide(to + i, WIDE(add_epi16)(f, WIDE(mulhrs_epi16)(moves, eighth)));
     }
 }
-
-#endif
 
 static LiftPrepare prepare;
 static LiftWholeTolerance whole_tolerance;
