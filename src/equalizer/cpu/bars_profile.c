@@ -25,12 +25,13 @@ static Blocks find_blocks(int width)
 #define DEFINE_ROW(bits)                                                                           \
     static uint8_t row##bits(const uint##bits##_t *src, const Blocks *blocks, uint##bits##_t lit)  \
     {                                                                                              \
-        uint##bits##_t lanes[BARS_BLOCK] = {0};                                                    \
+        typedef uint##bits##_t Lanes __attribute__((vector_size(BARS_BLOCK * sizeof(lit))));       \
+        Lanes lanes = {0};                                                                         \
         int count = 0;                                                                             \
         for (int i = 0; i < blocks->whole; i++) {                                                  \
-            const uint##bits##_t *block = src + blocks->first[i];                                  \
-            for (int k = 0; k < BARS_BLOCK; k++)                                                   \
-                lanes[k] = (uint##bits##_t)(lanes[k] + (block[k] >= lit));                         \
+            Lanes block;                                                                           \
+            memcpy(&block, src + blocks->first[i], sizeof(block));                                 \
+            lanes -= (Lanes)(block >= lit);                                                        \
         }                                                                                          \
         for (int k = 0; k < BARS_BLOCK; k++)                                                       \
             count += lanes[k];                                                                     \

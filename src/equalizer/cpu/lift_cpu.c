@@ -30,7 +30,7 @@
 typedef struct Ring {
     int16_t *first;
     ptrdiff_t stride;
-    int rows;
+    uint32_t rows, part; /* part: 2^32 / rows, rounded up */
 } Ring;
 
 /* A band of a plane, and the memory used so far (in samples). */
@@ -60,12 +60,14 @@ static int16_t *take_rows(Band *band, int rows)
 
 static Ring open_ring(Band *band, int rows)
 {
-    return (Ring){take_rows(band, rows), band->stride, rows};
+    return (Ring){take_rows(band, rows), band->stride, (uint32_t)rows,
+                  UINT32_MAX / (uint32_t)rows + 1};
 }
 
 static int16_t *ring_row(const Ring *ring, int y)
 {
-    return ring->first + y % ring->rows * ring->stride;
+    const uint32_t rounds = (uint32_t)((uint64_t)(uint32_t)y * ring->part >> 32);
+    return ring->first + (ptrdiff_t)((uint32_t)y - rounds * ring->rows) * ring->stride;
 }
 
 static Band open_band(const LiftedPicture *picture, int plane, void *memory, int y, int end)

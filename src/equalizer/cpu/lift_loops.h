@@ -209,8 +209,9 @@ static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
     const int16_t *const d = from[3], *const e = from[4];
     for (int x = 0; x < width; x += LIFT_BLOCK)
         for (int i = 0; i < LIFT_BLOCK; i++) {
-            high[x + i] = most_of_5(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+            const int16_t top = most_of_5(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
             low[x + i] = least_of_5(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+            high[x + i] = top;
         }
     lift_mirror(high, width, 2);
     lift_mirror(low, width, 2);
@@ -238,8 +239,9 @@ static inline void find_near_ends(int16_t *restrict high, int16_t *restrict low,
     const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
     for (int x = 0; x < width; x += LIFT_BLOCK)
         for (int i = x; i < x + LIFT_BLOCK; i++) {
-            high[i] = most(most(a[i], b[i]), c[i]);
+            const int16_t top = most(most(a[i], b[i]), c[i]);
             low[i] = least(least(a[i], b[i]), c[i]);
+            high[i] = top;
         }
     lift_mirror(high, width, 1);
     lift_mirror(low, width, 1);
