@@ -186,8 +186,7 @@ void VECTOR_NAME(lumeq_histogram16)(uint32_t *hist, const void *src, ptrdiff_t s
 {
     DeepPairs pairs;
     if (params->bins <= 256) {
-        if (!VECTOR_NAME(lumeq_count_few_cells)(hist, src, stride, width, height, params))
-            count_rows(hist, NULL, 8, 256, src, stride, width, height, params);
+        count_rows(hist, NULL, 8, 256, src, stride, width, height, params);
     } else if (params->bins <= PAIR_BINS) {
         start_pairs(&pairs, (int64_t)width * height);
         count_rows(hist, &pairs, 4, PAIR_BINS, src, stride, width, height, params);

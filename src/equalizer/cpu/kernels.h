@@ -128,14 +128,9 @@ void lumeq_kernels_neon(LumeqKernels *kernels);
 
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 
-/* Like histogram16 with at most 256 bins: 1, or 0 without counting anything if it would be slow. */
-typedef int LumeqFewCellsKernel(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
-                                int height, const CurveParams *params);
-
 /* Kernels of vector.h in files of their own, for each instruction set. */
 #define LUMEQ_VECTOR_KERNELS(set)                                                                  \
     LumeqHistogramKernel lumeq_histogram8_##set, lumeq_histogram16_##set;                          \
-    LumeqFewCellsKernel lumeq_count_few_cells_##set;                                               \
     LumeqChromaKernel lumeq_chroma8_##set, lumeq_chroma16_##set;                                   \
     LumeqTileRowKernel lumeq_tile_row8_##set;                                                      \
     LumeqToPlanesKernel lumeq_pixels_to_planes8_##set;                                             \
