@@ -132,9 +132,8 @@ static inline void pass_block(int16_t *to, const int16_t *before, const int16_t 
     }
     for (int i = 0; i < LIFT_BLOCK; i += WIDE_LANES) {
         const Wide f = load_wide(here + i), at = q[i / WIDE_LANES];
-        const Wide moves =
-            WIDE(add_epi16)(pull(WIDE(sub_epi16)(load_wide(before + i), f), at),
-                            pull(WIDE(sub_epi16)(load_wide(after + i), f), at));
+        const Wide moves = WIDE(add_epi16)(pull(WIDE(sub_epi16)(load_wide(before + i), f), at),
+                                           pull(WIDE(sub_epi16)(load_wide(after + i), f), at));
         store_wide(to + i, WIDE(add_epi16)(f, WIDE(mulhrs_epi16)(moves, eighth)));
     }
 }
