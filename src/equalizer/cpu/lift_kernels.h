@@ -62,8 +62,7 @@ typedef struct LiftPastRow {
     const int16_t *row, *apart[5];
 } LiftPastRow;
 
-/* The temporal mean with `count` previous frames, 1..LIFT_PAST; one sample is mirrored.
- * Overwrites `still`. */
+/* The temporal mean with `count` previous frames, 1..LIFT_PAST. Overwrites `still`. */
 typedef void LiftMean(int16_t *to, const int16_t *now, int16_t *still, const LiftPastRow *past,
                       int count, const LiftRow *row);
 
@@ -76,8 +75,8 @@ typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const
 /* Look-up and limit for samples of 8 bits without noise; rows have no margins. */
 typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row);
 
-/* Moves samples above or below all eight neighbours towards the nearest. One sample is mirrored in
- * the input, `margin` in the output. */
+/* Moves samples above or below all eight neighbours towards the nearest; `margin` samples of the
+ * output are mirrored. */
 typedef void LiftSpecks(int16_t *to, const int16_t *const from[3], const int16_t *quarter,
                         int margin, const LiftRow *row);
 

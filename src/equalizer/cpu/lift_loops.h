@@ -159,6 +159,9 @@ static inline int16_t rounded_part(int16_t value, int16_t part)
     return (int16_t)((((int32_t)value * part >> 14) + 1) >> 1);
 }
 
+typedef void AddMoves(int16_t *to, int16_t *bound, const int16_t *now, const int16_t *past,
+                      const int16_t *sums, int16_t part, const LiftRow *row);
+
 DEFINE_ADD_MOVES(only_moves, 1, 1)
 DEFINE_ADD_MOVES(first_moves, 1, 0)
 DEFINE_ADD_MOVES(more_moves, 0, 0)
@@ -167,14 +170,12 @@ DEFINE_ADD_MOVES(last_moves, 0, 1)
 static void mean(int16_t *restrict to, const int16_t *now, int16_t *restrict still,
                  const LiftPastRow *past, int count, const LiftRow *row)
 {
+    static AddMoves *const kinds[2][2] = {{more_moves, last_moves}, {first_moves, only_moves}};
     const int16_t part = count == 1 ? 1 << 14 : 1 << 13;
     for (int p = 0; p < count; p++) {
         add_rows(row->scratch[0], past[p].apart, row->width);
         lift_mirror(row->scratch[0], row->width, 2);
-        const int last = p == count - 1;
-        (p      ? last ? last_moves : more_moves
-         : last ? only_moves
-                : first_moves)(to, still, now, past[p].row, row->scratch[0], part, row);
+        kinds[p == 0][p == count - 1](to, still, now, past[p].row, row->scratch[0], part, row);
     }
 }
 
