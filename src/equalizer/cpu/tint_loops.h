@@ -101,7 +101,12 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
             tint_luma##bits(luma, row, x);                                                         \
             for (int k = 0; k < 2; k++) {                                                          \
                 uint##bits##_t *const out = (uint##bits##_t *)row->out[k] + x * step;              \
-                uint##bits##_t some[TINT_BLOCK] = {0};                                             \
+                uint##bits##_t some[TINT_BLOCK];                                                   \
+                if (step == 1 && count == TINT_BLOCK) {                                            \
+                    tint_block##bits(out, luma, row->tint, k, row);                                \
+                    continue;                                                                      \
+                }                                                                                  \
+                memset(some, 0, sizeof(some));                                                     \
                 for (int i = 0; i < count; i++)                                                    \
                     some[i] = out[i * step];                                                       \
                 tint_block##bits(some, luma, row->tint, k, row);                                   \
@@ -114,73 +119,79 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
 DEFINE_TINT(8, int16_t)
 DEFINE_TINT(16, int32_t)
 
-/* The place of a sample between the middles of two cells, in 256ths. */
-static inline int32_t clear_part(const LumeqClearRow *row, int at, int cell)
+#define CLEAR_SAMPLES 512 /* whose gains are found together */
+#define CLEAR_STEP 16     /* lanes of 16 bits */
+
+/* Finds the gains of some samples from `x` on, and of up to a block after them. */
+static inline void find_clear_gains(int16_t gain[CLEAR_SAMPLES + TINT_BLOCK],
+                                    const LumeqClearRow *row, int x, int count)
 {
     const uint32_t step = haze_step(row->width, MEASURE_COLUMNS), half = 1u << 23;
-    const int32_t place = (int32_t)((uint32_t)at * step + step / 2 - half - ((uint32_t)cell << 24));
-    const int32_t above = place > 0 ? place : 0;
-    return (above < 1 << 24 ? above : 1 << 24) >> 16;
+    for (int i = 0, end; i < count; i = end) {
+        const int at = row->at + x + i;
+        const int cell = haze_between(at, step, MEASURE_COLUMNS).cell;
+        const uint32_t next = ((uint32_t)(cell + 1) << 24) + half - step / 2;
+        const uint32_t start = (uint32_t)at * step + step / 2 - half - ((uint32_t)cell << 24);
+        const int16_t from = (int16_t)row->gain[cell];
+        const int16_t rise = (int16_t)((row->gain[cell + 1] - row->gain[cell]) * 16);
+        end = (int)((next + step - 1) / step) - row->at - x;
+        end = cell == MEASURE_COLUMNS - 2 || end > count ? count : end;
+        const int whole = i + (end - i + CLEAR_STEP - 1) / CLEAR_STEP * CLEAR_STEP;
+        for (int k = i; k < whole; k++) {
+            const int32_t place = (int32_t)(start + (uint32_t)(k - i) * step);
+            const int32_t above = place > 0 ? place : 0;
+            gain[k] = (int16_t)((above < 1 << 24 ? above : 1 << 24) >> 16 << 4);
+        }
+        for (int k = i; k < whole; k++)
+            gain[k] = (int16_t)(from + (int16_t)((int32_t)rise * gain[k] >> 16));
+    }
+    memset(gain + count, 0, TINT_BLOCK * sizeof(*gain));
 }
 
 /* haze_lined() for codes of 8 bits, in lanes of 16. */
-static inline void clear_block8(uint8_t *restrict out, const int16_t *restrict gain, int16_t black,
-                                int16_t light)
+static inline void clear_block8(uint8_t *restrict out, const int16_t *restrict gain,
+                                const LumeqClearRow *row)
 {
+    const int16_t black = (int16_t)row->black, light = (int16_t)row->light;
     for (int i = 0; i < TINT_BLOCK; i++) {
         const int16_t code = out[i];
         const int16_t far = (int16_t)(most16((int16_t)(light - code), 0) << 5);
         const int16_t less = (int16_t)((((int32_t)far * gain[i] >> 14) + 1) >> 1);
-        const int16_t above = (int16_t)(most16((int16_t)(code - black), 0) * HAZE_LEFT);
-        const int16_t least = (int16_t)(black + (above >> 8));
+        const int16_t above = most16((int16_t)(code - black), 0);
+        const int16_t least = (int16_t)(black + (int16_t)((int32_t)above * (HAZE_LEFT << 8) >> 16));
         const int16_t kept = most16((int16_t)(code - less), least);
         out[i] = (uint8_t)(code > black ? kept : code);
     }
 }
 
-/* Clears samples between the middles of two cells. */
-static inline void clear_between8(uint8_t *out, const LumeqClearRow *row, int at, int count,
-                                  int cell)
+static inline void clear_block16(uint16_t *restrict out, const int16_t *restrict gain,
+                                 const LumeqClearRow *row)
 {
-    const int32_t from = row->gain[cell], to = row->gain[cell + 1];
-    for (int x = 0; x < count; x += TINT_BLOCK) {
-        const int left = count - x < TINT_BLOCK ? count - x : TINT_BLOCK;
-        int16_t gain[TINT_BLOCK];
-        uint8_t rest[TINT_BLOCK] = {0}, *const block = left < TINT_BLOCK ? rest : out + x;
-        for (int i = 0; i < TINT_BLOCK; i++)
-            gain[i] = (int16_t)haze_gain(from, to, clear_part(row, at + x + i, cell));
-        if (left < TINT_BLOCK)
-            memcpy(rest, out + x, (size_t)left);
-        clear_block8(block, gain, (int16_t)row->black, (int16_t)row->light);
-        if (left < TINT_BLOCK)
-            memcpy(out + x, rest, (size_t)left);
-    }
-}
-
-static inline void clear_between16(uint16_t *restrict out, const LumeqClearRow *row, int at,
-                                   int count, int cell)
-{
-    const int depth = row->depth, shift = row->shift, black = row->black;
-    const int32_t light = row->light, last = (1 << depth) - 1;
-    const int32_t from = row->gain[cell], to = row->gain[cell + 1];
-    for (int i = 0; i < count; i++) {
+    const int32_t shift = row->shift, black = row->black, light = row->light;
+    const int32_t last = (1 << row->depth) - 1;
+    for (int i = 0; i < TINT_BLOCK; i++) {
         const int32_t code = out[i] >> shift, known = code < last ? code : last;
-        const int32_t gain = haze_gain(from, to, clear_part(row, at + i, cell));
-        out[i] = (uint16_t)(haze_lined(known, black, light, gain) << shift);
+        out[i] = (uint16_t)(haze_lined(known, black, light, gain[i]) << shift);
     }
 }
 
 #define DEFINE_CLEAR(bits)                                                                         \
     static void clear##bits(const LumeqClearRow *row, int width)                                   \
     {                                                                                              \
-        const uint32_t step = haze_step(row->width, MEASURE_COLUMNS);                              \
-        for (int x = 0, end; x < width; x = end) {                                                 \
-            const int at = row->at + x;                                                            \
-            const int cell = haze_between(at, step, MEASURE_COLUMNS).cell;                         \
-            const uint32_t next = ((uint32_t)(cell + 1) << 24) + (1u << 23) - step / 2;            \
-            end = (int)((next + step - 1) / step) - row->at;                                       \
-            end = cell == MEASURE_COLUMNS - 2 || end > width ? width : end;                        \
-            clear_between##bits((uint##bits##_t *)row->out + x, row, at, end - x, cell);           \
+        int16_t gain[CLEAR_SAMPLES + TINT_BLOCK];                                                  \
+        for (int x = 0; x < width; x += TINT_BLOCK) {                                              \
+            const int at = x % CLEAR_SAMPLES, left = width - x;                                    \
+            uint##bits##_t *const out = (uint##bits##_t *)row->out + x;                            \
+            if (at == 0)                                                                           \
+                find_clear_gains(gain, row, x, left < CLEAR_SAMPLES ? left : CLEAR_SAMPLES);       \
+            if (left >= TINT_BLOCK) {                                                              \
+                clear_block##bits(out, gain + at, row);                                            \
+            } else {                                                                               \
+                uint##bits##_t rest[TINT_BLOCK] = {0};                                             \
+                memcpy(rest, out, (size_t)left * sizeof(*rest));                                   \
+                clear_block##bits(rest, gain + at, row);                                           \
+                memcpy(out, rest, (size_t)left * sizeof(*rest));                                   \
+            }                                                                                      \
         }                                                                                          \
     }
 
