@@ -17,6 +17,17 @@ static inline void fetch_ahead(const void *samples)
 /* Deep samples that are converted to codes together. */
 #define DEEP_STEP 64
 
+/* In lanes of 16 bits. */
+static inline int16_t least(int16_t a, int16_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int16_t most(int16_t a, int16_t b)
+{
+    return a > b ? a : b;
+}
+
 /* A kernel for sums, to be vectorized by the compiler. A row has at most 65535 samples. */
 #define DEFINE_SUM(bits)                                                                           \
     static uint64_t sum##bits(const void *src, ptrdiff_t stride, int width, int height,            \

@@ -15,16 +15,6 @@
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/lift_kernels.h"
 
-static inline int16_t least(int16_t a, int16_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int16_t most(int16_t a, int16_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Clamps to -limit..limit; limit is not negative. */
 static inline int16_t within(int16_t value, int16_t limit)
 {

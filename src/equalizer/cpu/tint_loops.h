@@ -2,46 +2,39 @@
 #ifndef LUMEQ_TINT_LOOPS_H
 #define LUMEQ_TINT_LOOPS_H
 
-#include <string.h>
-
 #include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/kernels_common.h"
 
 #define TINT_BLOCK 64
 
-static inline int16_t most16(int16_t a, int16_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline int16_t least16(int16_t a, int16_t b)
-{
-    return a < b ? a : b;
-}
-
-/* value * part / 2^16, rounded, for values of 8 bits. */
-static inline int16_t tint_part(int16_t value, int16_t part)
-{
-    const int16_t upper = (int16_t)((int32_t)(int16_t)(value * 128) * part >> 16);
-    return (int16_t)((upper + 64) >> 7);
-}
-
-/* haze_cleared() for codes of 8 bits, in lanes of 16. A factor of a half or more is negative there:
- * `whole` adds 1. */
-static inline void tint_block8(uint8_t *restrict out, const int16_t *restrict luma, HazeTint haze,
-                               int k, const LumeqTintRow *row)
-{
-    const int16_t tint = (int16_t)haze.of[k], lost = (int16_t)(uint16_t)haze.lost;
-    const int16_t whole = haze.lost < 1 << 15 ? 0 : -1;
-    (void)row;
-    for (int i = 0; i < TINT_BLOCK; i++) {
-        const int16_t off = (int16_t)(out[i] - 128);
-        const int16_t more = least16(tint_part(luma[i], tint), most16(off, 0));
-        const int16_t left = (int16_t)(off - most16(more, least16(off, 0)));
-        const int16_t wide = (int16_t)(left + tint_part(left, lost) + (left & whole));
-        const int16_t bound = least16(wide, most16(off, HAZE_PALE));
-        out[i] = (uint8_t)(128 + most16(bound, least16(off, -HAZE_PALE)));
+/* haze_cleared() in lanes of 16; `room`: bits that codes leave of 15. A factor of a half or more is
+ * negative there: `whole` adds 1. */
+#define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
+    /* value * part / 2^16, rounded. */                                                            \
+    static inline int16_t tint_part##bits(int16_t value, int16_t part)                             \
+    {                                                                                              \
+        const int16_t upper = (int16_t)((int32_t)(int16_t)(value * (1 << room)) * part >> 16);     \
+        return (int16_t)((upper + (1 << room >> 1)) >> room);                                      \
+    }                                                                                              \
+    static inline void tint_block##bits(Sample *restrict out, const int16_t *restrict luma,        \
+                                        HazeTint haze, int k, const LumeqTintRow *row)             \
+    {                                                                                              \
+        const int16_t middle = 1 << (bits - 1), pale = HAZE_PALE << (bits - 8);                    \
+        const int16_t tint = (int16_t)haze.of[k], lost = (int16_t)(uint16_t)haze.lost;             \
+        const int16_t whole = haze.lost < 1 << 15 ? 0 : -1;                                        \
+        (void)row;                                                                                 \
+        for (int i = 0; i < TINT_BLOCK; i++) {                                                     \
+            const int16_t off = (int16_t)(out[i] - middle);                                        \
+            const int16_t more = least(tint_part##bits(luma[i], tint), most(off, 0));              \
+            const int16_t left = (int16_t)(off - most(more, least(off, 0)));                       \
+            const int16_t wide = (int16_t)(left + tint_part##bits(left, lost) + (left & whole));   \
+            const int16_t bound = least(wide, most(off, pale));                                    \
+            out[i] = (Sample)(middle + most(bound, least(off, (int16_t)-pale)));                   \
+        }                                                                                          \
     }
-}
+
+DEFINE_TINT_LANES(8, uint8_t, 7)
+DEFINE_TINT_LANES(10, uint16_t, 5)
 
 static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict luma, HazeTint haze,
                                 int k, const LumeqTintRow *row)
@@ -53,10 +46,10 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
     }
 }
 
-#define DEFINE_TINT(bits, Sum)                                                                     \
+#define DEFINE_TINT(bits, Sample, Sum)                                                             \
     /* Adds a row of luma over each pixel. */                                                      \
     static inline __attribute__((always_inline)) void tint_add##bits(                              \
-        Sum *restrict luma, const uint##bits##_t *restrict from, int sub, int shift, int last)     \
+        Sum *restrict luma, const Sample *restrict from, int sub, int shift, int last)             \
     {                                                                                              \
         for (int i = 0; i < TINT_BLOCK; i++)                                                       \
             for (int u = 0; u < 1 << sub; u++) {                                                   \
@@ -69,13 +62,13 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
     static inline void tint_luma##bits(Sum luma[TINT_BLOCK], const LumeqTintRow *row, int x)       \
     {                                                                                              \
         const int sub = row->sub_x, area = sub + row->sub_y, first = x << sub;                     \
-        const int shift = bits == 8 ? 0 : row->in_shift, columns = row->luma_width - first;        \
-        const int last = bits == 8 ? 255 : (1 << row->depth) - 1;                                  \
+        const int shift = bits < 16 ? 0 : row->in_shift, columns = row->luma_width - first;        \
+        const int last = (1 << (bits < 16 ? bits : row->depth)) - 1;                               \
         const Sum half = 1 << area >> 1;                                                           \
         memset(luma, 0, TINT_BLOCK * sizeof(*luma));                                               \
         for (int k = 0; k < 1 << row->sub_y; k++) {                                                \
-            const uint##bits##_t *from = (const uint##bits##_t *)row->luma[k] + first;             \
-            uint##bits##_t rest[TINT_BLOCK << 2];                                                  \
+            const Sample *from = (const Sample *)row->luma[k] + first;                             \
+            Sample rest[TINT_BLOCK << 2];                                                          \
             if (columns < TINT_BLOCK << sub) {                                                     \
                 for (int i = 0; i < TINT_BLOCK << sub; i++)                                        \
                     rest[i] = from[i < columns ? i : columns - 1];                                 \
@@ -94,14 +87,18 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
                                                                                                    \
     static void tint##bits(const LumeqTintRow *row, int width)                                     \
     {                                                                                              \
-        const int step = row->step;                                                                \
+        const int step = row->step, shifts = row->in_shift | row->out_shift;                       \
+        if (bits == 16 && row->depth == 10 && !shifts) {                                           \
+            tint10(row, width);                                                                    \
+            return;                                                                                \
+        }                                                                                          \
         for (int x = 0; x < width; x += TINT_BLOCK) {                                              \
             const int count = width - x < TINT_BLOCK ? width - x : TINT_BLOCK;                     \
             Sum luma[TINT_BLOCK];                                                                  \
             tint_luma##bits(luma, row, x);                                                         \
             for (int k = 0; k < 2; k++) {                                                          \
-                uint##bits##_t *const out = (uint##bits##_t *)row->out[k] + x * step;              \
-                uint##bits##_t some[TINT_BLOCK];                                                   \
+                Sample *const out = (Sample *)row->out[k] + x * step;                              \
+                Sample some[TINT_BLOCK];                                                           \
                 if (step == 1 && count == TINT_BLOCK) {                                            \
                     tint_block##bits(out, luma, row->tint, k, row);                                \
                     continue;                                                                      \
@@ -116,8 +113,11 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
         }                                                                                          \
     }
 
-DEFINE_TINT(8, int16_t)
-DEFINE_TINT(16, int32_t)
+static LumeqTintKernel tint10;
+
+DEFINE_TINT(8, uint8_t, int16_t)
+DEFINE_TINT(10, uint16_t, int16_t)
+DEFINE_TINT(16, uint16_t, int32_t)
 
 #define CLEAR_SAMPLES 512 /* whose gains are found together */
 #define CLEAR_STEP 16     /* lanes of 16 bits */
@@ -148,21 +148,26 @@ static inline void find_clear_gains(int16_t gain[CLEAR_SAMPLES + TINT_BLOCK],
     memset(gain + count, 0, TINT_BLOCK * sizeof(*gain));
 }
 
-/* haze_lined() for codes of 8 bits, in lanes of 16. */
-static inline void clear_block8(uint8_t *restrict out, const int16_t *restrict gain,
-                                const LumeqClearRow *row)
-{
-    const int16_t black = (int16_t)row->black, light = (int16_t)row->light;
-    for (int i = 0; i < TINT_BLOCK; i++) {
-        const int16_t code = out[i];
-        const int16_t far = (int16_t)(most16((int16_t)(light - code), 0) << 5);
-        const int16_t less = (int16_t)((((int32_t)far * gain[i] >> 14) + 1) >> 1);
-        const int16_t above = most16((int16_t)(code - black), 0);
-        const int16_t least = (int16_t)(black + (int16_t)((int32_t)above * (HAZE_LEFT << 8) >> 16));
-        const int16_t kept = most16((int16_t)(code - less), least);
-        out[i] = (uint8_t)(code > black ? kept : code);
+/* haze_lined() in lanes of 16. */
+#define DEFINE_CLEAR_LANES(bits, Sample)                                                           \
+    static inline void clear_block##bits(Sample *restrict out, const int16_t *restrict gain,       \
+                                         const LumeqClearRow *row)                                 \
+    {                                                                                              \
+        const int16_t black = (int16_t)row->black, light = (int16_t)row->light;                    \
+        const Sample last = (1 << bits) - 1;                                                       \
+        for (int i = 0; i < TINT_BLOCK; i++) {                                                     \
+            const int16_t code = (int16_t)(bits == 8 || out[i] < last ? out[i] : last);            \
+            const int16_t far = (int16_t)(most((int16_t)(light - code), 0) << 5);                  \
+            const int16_t less = (int16_t)((((int32_t)far * gain[i] >> 14) + 1) >> 1);             \
+            const int16_t above = most((int16_t)(code - black), 0);                                \
+            const int16_t kept = (int16_t)((int32_t)above * (HAZE_LEFT << 8) >> 16);               \
+            const int16_t cleared = most((int16_t)(code - less), (int16_t)(black + kept));         \
+            out[i] = (Sample)(code > black ? cleared : code);                                      \
+        }                                                                                          \
     }
-}
+
+DEFINE_CLEAR_LANES(8, uint8_t)
+DEFINE_CLEAR_LANES(10, uint16_t)
 
 static inline void clear_block16(uint16_t *restrict out, const int16_t *restrict gain,
                                  const LumeqClearRow *row)
@@ -175,19 +180,23 @@ static inline void clear_block16(uint16_t *restrict out, const int16_t *restrict
     }
 }
 
-#define DEFINE_CLEAR(bits)                                                                         \
+#define DEFINE_CLEAR(bits, Sample)                                                                 \
     static void clear##bits(const LumeqClearRow *row, int width)                                   \
     {                                                                                              \
+        if (bits == 16 && row->depth == 10 && !row->shift) {                                       \
+            clear10(row, width);                                                                   \
+            return;                                                                                \
+        }                                                                                          \
         int16_t gain[CLEAR_SAMPLES + TINT_BLOCK];                                                  \
         for (int x = 0; x < width; x += TINT_BLOCK) {                                              \
             const int at = x % CLEAR_SAMPLES, left = width - x;                                    \
-            uint##bits##_t *const out = (uint##bits##_t *)row->out + x;                            \
+            Sample *const out = (Sample *)row->out + x;                                            \
             if (at == 0)                                                                           \
                 find_clear_gains(gain, row, x, left < CLEAR_SAMPLES ? left : CLEAR_SAMPLES);       \
             if (left >= TINT_BLOCK) {                                                              \
                 clear_block##bits(out, gain + at, row);                                            \
             } else {                                                                               \
-                uint##bits##_t rest[TINT_BLOCK] = {0};                                             \
+                Sample rest[TINT_BLOCK] = {0};                                                     \
                 memcpy(rest, out, (size_t)left * sizeof(*rest));                                   \
                 clear_block##bits(rest, gain + at, row);                                           \
                 memcpy(out, rest, (size_t)left * sizeof(*rest));                                   \
@@ -195,7 +204,10 @@ static inline void clear_block16(uint16_t *restrict out, const int16_t *restrict
         }                                                                                          \
     }
 
-DEFINE_CLEAR(8)
-DEFINE_CLEAR(16)
+static LumeqClearKernel clear10;
+
+DEFINE_CLEAR(8, uint8_t)
+DEFINE_CLEAR(10, uint16_t)
+DEFINE_CLEAR(16, uint16_t)
 
 #endif
