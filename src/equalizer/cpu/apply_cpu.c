@@ -43,18 +43,6 @@ static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int
         }
 }
 
-/* Copies samples of one component, `from_step` and `to_step` apart. */
-#define DEFINE_TAKE(bits)                                                                          \
-    static void take##bits(uint##bits##_t *to, int to_step, const uint##bits##_t *from,            \
-                           int from_step, int count)                                               \
-    {                                                                                              \
-        for (int x = 0; x < count; x++)                                                            \
-            to[x * to_step] = from[x * from_step];                                                 \
-    }
-
-DEFINE_TAKE(8)
-DEFINE_TAKE(16)
-
 /* Copies rows of chroma between layouts; both images have as many columns. */
 static void copy_chroma(const LumeqImage *to, const LumeqImage *from, int rows)
 {

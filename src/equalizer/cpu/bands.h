@@ -72,4 +72,16 @@ void lumeq_cpu_convert(const CpuTeam *team, const LumeqPixelsJob *job);
 /* Writes the job's output. Returns 0 or, only if the picture is lifted, LUMEQ_ERR_MEMORY. */
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job);
 
+/* Copies samples of one component, `from_step` and `to_step` apart. */
+#define DEFINE_TAKE(bits)                                                                          \
+    static inline void take##bits(uint##bits##_t *to, int to_step, const uint##bits##_t *from,     \
+                                  int from_step, int count)                                        \
+    {                                                                                              \
+        for (int x = 0; x < count; x++)                                                            \
+            to[x * to_step] = from[x * from_step];                                                 \
+    }
+
+DEFINE_TAKE(8)
+DEFINE_TAKE(16)
+
 #endif

@@ -9,24 +9,36 @@ static inline __mmask64 samples_left(int left)
     return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
 }
 
-static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
-                   int width, int height, int first, const CurveTable *table,
-                   const CurveParams *params)
+/* `low`: the fractions of nodes, to which the row's dither or rounding is added; NULL: none. */
+static inline __attribute__((always_inline)) void
+look_up_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptrdiff_t from_stride,
+             int width, int height, int first, const ByteTable *high, const ByteTable *low,
+             const CurveParams *params)
 {
-    (void)first;
-    (void)params;
-    const ByteTable codes = byte_table(table->codes8);
-    for (int y = 0; y < height; y++) {
-        const uint8_t *from = (const uint8_t *)src + y * src_stride;
-        uint8_t *to = (uint8_t *)dst + y * dst_stride;
+    const __m512i one = _mm512_set1_epi8(1);
+    for (int y = first; y < first + height; y++, to += to_stride, from += from_stride) {
+        const __m512i add = _mm512_set1_epi64(low ? (int64_t)added_to_eight(params, y) : 0);
         for (int x = 0; x < width; x += 64) {
             const __mmask64 there = samples_left(width - x);
             fetch_ahead(from + x);
             fetch_ahead(to + x);
             const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
-            _mm512_mask_storeu_epi8(to + x, there, look_up_byte(&codes, index));
+            __m512i code = look_up_byte(high, index);
+            if (low) {
+                const __m512i sum = _mm512_add_epi8(look_up_byte(low, index), add);
+                code = _mm512_mask_adds_epu8(code, _mm512_cmplt_epu8_mask(sum, add), code, one);
+            }
+            _mm512_mask_storeu_epi8(to + x, there, code);
         }
     }
+}
+
+static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                   int width, int height, int first, const CurveTable *table,
+                   const CurveParams *params)
+{
+    const ByteTable codes = byte_table(table->codes8);
+    look_up_rows(dst, dst_stride, src, src_stride, width, height, first, &codes, NULL, params);
 }
 
 static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
@@ -36,21 +48,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
     uint8_t bytes[2][256];
     split_nodes(bytes[0], bytes[1], table);
     const ByteTable high = byte_table(bytes[0]), low = byte_table(bytes[1]);
-    const __m512i one = _mm512_set1_epi8(1);
-    for (int y = 0; y < height; y++) {
-        const uint8_t *from = (const uint8_t *)src + y * src_stride;
-        uint8_t *to = (uint8_t *)dst + y * dst_stride;
-        const __m512i add = _mm512_set1_epi64((int64_t)added_to_eight(params, first + y));
-        for (int x = 0; x < width; x += 64) {
-            const __mmask64 there = samples_left(width - x);
-            fetch_ahead(from + x);
-            fetch_ahead(to + x);
-            const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
-            const __m512i code = look_up_byte(&high, index), part = look_up_byte(&low, index);
-            const __mmask64 carry = _mm512_cmplt_epu8_mask(_mm512_add_epi8(part, add), add);
-            _mm512_mask_storeu_epi8(to + x, there, _mm512_mask_adds_epu8(code, carry, code, one));
-        }
-    }
+    look_up_rows(dst, dst_stride, src, src_stride, width, height, first, &high, &low, params);
 }
 
 void lumeq_kernels_avx512(LumeqKernels *kernels)

@@ -318,19 +318,6 @@ static void load_chroma(Chroma *c, int y)
                                                   c->passes[i].steps[0], &c->band.row);
 }
 
-#define DEFINE_TURNS(bits)                                                                         \
-    static void turns##bits(uint##bits##_t *to, const uint##bits##_t *first,                       \
-                            const uint##bits##_t *second, int width)                               \
-    {                                                                                              \
-        for (int x = 0; x < width; x++) {                                                          \
-            to[2 * x] = first[x];                                                                  \
-            to[2 * x + 1] = second[x];                                                             \
-        }                                                                                          \
-    }
-
-DEFINE_TURNS(8)
-DEFINE_TURNS(16)
-
 static void finish_chroma(const Chroma *c, const int16_t *const done[2], int y)
 {
     const LumeqImage *out = &c->picture->out;
@@ -346,10 +333,13 @@ static void finish_chroma(const Chroma *c, const int16_t *const done[2], int y)
         chroma.source[i] = ring_row(&c->source[i], y);
     }
     (deep ? kernels->scale16 : kernels->scale8)(&chroma, &c->band.row);
-    if (turns && deep)
-        turns16(lumeq_row(out, 1, y), chroma.dst[0], chroma.dst[1], c->band.row.width);
-    else if (turns)
-        turns8(lumeq_row(out, 1, y), chroma.dst[0], chroma.dst[1], c->band.row.width);
+    for (int i = 0; i < 2 && turns; i++) {
+        void *const to = lumeq_component(out, i, y);
+        if (deep)
+            take16(to, 2, chroma.dst[i], 1, c->band.row.width);
+        else
+            take8(to, 2, chroma.dst[i], 1, c->band.row.width);
+    }
 }
 
 void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int end)

@@ -66,14 +66,6 @@ static void look_up(int16_t *quarter, int16_t *still, const int16_t *now, const 
     }
 }
 
-static inline int is_zero(const __m256i vector[VECTORS], __m256i bits)
-{
-    __m256i any = vector[0];
-    for (int i = 1; i < VECTORS; i++)
-        any = _mm256_or_si256(any, vector[i]);
-    return _mm256_testz_si256(any, bits);
-}
-
 #ifdef __AVX512VBMI__
 
 typedef __m512i Wide;
@@ -263,7 +255,8 @@ static inline __attribute__((always_inline)) void find_values(__m256i value[VECT
 {
     const __m256i part = _mm256_set1_epi16(63);
     __m256i found[4][HALVES], rise[VECTORS];
-    if (is_zero(f, part)) {
+    const __m256i any = _mm256_or_si256(_mm256_or_si256(f[0], f[1]), _mm256_or_si256(f[2], f[3]));
+    if (_mm256_testz_si256(any, part)) {
         look_up_bytes(found, nodes, 2, window, code);
         join_bytes(value, found[0], found[1]);
         return;
