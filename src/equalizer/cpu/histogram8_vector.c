@@ -14,13 +14,7 @@
 #define CODES_AT_ONCE 6 /* limited by the number of registers */
 #define ONE_OF_BLOCKS 8 /* share of a strip's blocks to check first, */
 #define ONE_OF_ROWS 4   /* and of their rows */
-
-/* Up to this many codes, comparing is faster. */
-#ifdef __AVX2__
-#define MOST_CODES 56
-#else
-#define MOST_CODES 28
-#endif
+#define MOST_CODES 28   /* up to so many, comparing is faster */
 
 typedef struct Block {
     const uint8_t *samples;
