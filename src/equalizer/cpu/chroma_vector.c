@@ -149,9 +149,10 @@ static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const C
         chroma_tile_gains(&block, row->tiles, mean, x);
     else
         chroma_look_up(&block, row, mean);
-    gain_find_ends(&block, row->legal.range);
-    for (int i = 0; i < 2; i++)
-        chroma_end_gains(&block, row->legal.range, codes[i], row->legal.middle, row->unit, 0);
+    if (chroma_end_gains_any(&block, row->legal.range, codes[0], codes[1], row->legal.middle,
+                             row->unit, 0))
+        chroma_end_gains(&block, row->legal.range, codes[0], codes[1], row->legal.middle, row->unit,
+                         0);
     for (int i = 0; i < 2; i++)
         chroma_scale(codes[i], &block, row);
 }

@@ -393,8 +393,7 @@ static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restric
     }
 }
 
-static inline void find_gains(GainBlock *restrict block, const LiftChroma *chroma, int x,
-                              uint32_t range)
+static inline void find_gains(GainBlock *restrict block, const LiftChroma *chroma, int x)
 {
     uint32_t gain[LIFT_BLOCK], end[LIFT_BLOCK];
     lift_look_up_gains(gain, end, chroma->gain, chroma->cells + x);
@@ -403,7 +402,6 @@ static inline void find_gains(GainBlock *restrict block, const LiftChroma *chrom
         block->from[i] = gain[i] >> 16;
         block->to[i] = end[i] & 0xffff;
     }
-    gain_find_ends(block, range);
 }
 
 _Static_assert(LIFT_BLOCK == GAIN_BLOCK, "rows are filtered and scaled in the same blocks");
@@ -440,9 +438,10 @@ DEFINE_END_GAINS(end_gains, int16_t)
         for (int x = 0; x < row->width; x += LIFT_BLOCK) {                                         \
             const int left = row->width - x, count = left < LIFT_BLOCK ? left : LIFT_BLOCK;        \
             GainBlock block;                                                                       \
-            find_gains(&block, chroma, x, range);                                                  \
-            for (int i = 0; i < 2; i++)                                                            \
-                end_gains(&block, range, chroma->from[i] + x, 8192, 1, 2);                         \
+            find_gains(&block, chroma, x);                                                         \
+            const int16_t *const first = chroma->from[0] + x, *const second = chroma->from[1] + x; \
+            if (end_gains_any(&block, range, first, second, 8192, 1, 2))                           \
+                end_gains(&block, range, first, second, 8192, 1, 2);                               \
             for (int i = 0; i < 2; i++) {                                                          \
                 uint##bits##_t out[LIFT_BLOCK];                                                    \
                 scale_block##bits(out, chroma->from[i] + x, chroma->source[i] + x, &block, add,    \

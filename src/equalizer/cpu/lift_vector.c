@@ -437,9 +437,8 @@ static inline void find_block_gains(__m256i gain[VECTORS], const LiftChroma *chr
         }
     if (_mm256_testz_si256(beyond, beyond))
         return;
-    find_gains(&block, chroma, x, range);
-    for (int k = 0; k < 2; k++)
-        end_gains(&block, range, chroma->from[k] + x, 8192, 1, 2);
+    find_gains(&block, chroma, x);
+    end_gains(&block, range, chroma->from[0] + x, chroma->from[1] + x, 8192, 1, 2);
     for (int i = 0; i < VECTORS; i++)
         gain[i] = swap_middle(_mm256_packus_epi32(load_vector(block.gain + 16 * i),
                                                   load_vector(block.gain + 16 * i + 8)));
