@@ -381,26 +381,15 @@ DEFINE_UNDER(8)
 DEFINE_UNDER(16)
 #endif
 
-/* Looks up CurveGain: gain, with `from` in the upper half; `to`. */
-static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restrict to,
-                                      const CurveGain *table, const uint8_t *cells)
-{
-    for (int i = 0; i < LIFT_BLOCK; i++) {
-        uint32_t over[2];
-        memcpy(over, &table[cells[i]], sizeof(over));
-        gain[i] = over[0];
-        to[i] = over[1];
-    }
-}
-
 static inline void find_gains(GainBlock *restrict block, const LiftChroma *chroma, int x)
 {
-    uint32_t gain[LIFT_BLOCK], end[LIFT_BLOCK];
-    lift_look_up_gains(gain, end, chroma->gain, chroma->cells + x);
+    uint32_t over[LIFT_BLOCK][2]; /* CurveGain: gain, with `from` in the upper half; `to` */
+    for (int i = 0; i < LIFT_BLOCK; i++)
+        memcpy(over[i], &chroma->gain[chroma->cells[x + i]], sizeof(over[i]));
     for (int i = 0; i < LIFT_BLOCK; i++) {
-        block->gain[i] = gain[i] & 0xffff;
-        block->from[i] = gain[i] >> 16;
-        block->to[i] = end[i] & 0xffff;
+        block->gain[i] = over[i][0] & 0xffff;
+        block->from[i] = over[i][0] >> 16;
+        block->to[i] = over[i][1] & 0xffff;
     }
 }
 
