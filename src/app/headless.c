@@ -176,7 +176,8 @@ static int choose_lookahead(Run *run)
         return media_fail(&run->error, MEDIA_USAGE, "%s needs an input that can be read ahead: %s",
                           o->lookahead_for, why);
     if (why && impossible && o->deflicker > 0)
-        say(SAY_WARNINGS, "deflicker in the settings file needs a lookahead: %s", why);
+        say(SAY_WARNINGS, "ignoring deflicker of the settings file, which needs a lookahead: %s",
+            why);
     run->ahead = why ? 0 : options_lookahead(o);
     if (why)
         say(SAY_DETAILS, "no lookahead: %s", why);
@@ -420,7 +421,7 @@ static void say_details(const Run *run)
     const Decoder *decoder = input_decoder(run->video);
     const char *conversion = decoder_conversion(decoder);
     figures_say_details(&run->figures, run->lookahead != NULL);
-    const char *where = "in software: the GPU does not decode it";
+    const char *where = "in software: the GPU cannot decode it";
     if (decoder_is_on_gpu(decoder))
         where = "on the GPU";
     else if (!run->video_options.decoder.gpu)
@@ -504,7 +505,7 @@ static int check_lookahead(Run *run, const char *damage)
         (run->pipe && shared_pipe_was_cut(run->pipe)))
         return differs < 0 ? differs : 0;
     return media_fail(&run->error, MEDIA_INPUT,
-                      "%s changed while it was being read: the lookahead saw other frames",
+                      "%s changed while it was being read: the lookahead saw different frames",
                       run->source->name);
 }
 

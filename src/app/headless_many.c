@@ -294,7 +294,7 @@ static int finish(Many *m)
             left == 1 ? "it" : "them");
     if (m->unmarked && (left || m->options->resume))
         say(SAY_WARNINGS,
-            "--resume cannot recognize all finished files: %s takes no extended "
+            "--resume cannot recognize all finished files: the file system of %s has no extended "
             "attributes",
             media_quote(m->options->output));
     return exit_code(m);
@@ -528,7 +528,7 @@ static int list_files(Many *m)
     if (ret < 0)
         return ret;
     if (m->others)
-        say(SAY_NORMAL, "skipping %d file%s whose name is not that of a video", m->others,
+        say(SAY_NORMAL, "skipping %d file%s not named like a video", m->others,
             m->others == 1 ? "" : "s");
     if (m->left_aside)
         say(SAY_NORMAL, "skipping the output folder %s", media_quote(m->left_aside));

@@ -30,8 +30,8 @@ static int check_arguments(int argc, char **argv, MediaError *error)
             continue;
         if (name[0] != '-' || !name[1])
             return media_fail(error, MEDIA_USAGE,
-                              "unexpected argument %s: only a part's number, if the step takes "
-                              "one, and options may follow the plan",
+                              "unexpected argument %s: after the plan come only "
+                              "the part's number and options",
                               media_quote(name));
         name += strspn(name, "-");
         const size_t n = strcspn(name, "=");
@@ -134,9 +134,10 @@ int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaE
     if (setup_create_writer(&f->writer, &f->writer_options, o, &f->error) < 0)
         return f->error.fault;
     if (writer_is_direct(f->writer) || writer_is_picture(f->writer))
-        return media_fail(&f->error, MEDIA_USAGE,
-                          "parts need an output that is a video in a regular file: %s is not",
-                          media_quote(o->output));
+        return media_fail(
+            &f->error, MEDIA_USAGE,
+            "a film in parts needs a regular file with video as its output: %s is not one",
+            media_quote(o->output));
     if (engine_open(&f->engine, o, 0, &f->error) < 0)
         return f->error.fault;
     f->video = setup_video(o, f->writer);
@@ -146,7 +147,7 @@ int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaE
         return f->error.fault;
     if (source_is_one_picture(f->source))
         return media_fail(&f->error, MEDIA_USAGE,
-                          "%s is a picture, not a film that can be in parts",
+                          "%s is a picture and cannot be divided into parts",
                           media_quote(o->input));
     if (writer_map(f->writer, f->source, &f->error) < 0 || find_codes(f) < 0)
         return f->error.fault;

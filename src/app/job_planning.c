@@ -405,7 +405,7 @@ static int next_curve(Planning *p, MeasuredFrame *frame, LumeqCurve **curve)
         if (curve_maker_put(p->maker, p->ended ? NULL : frame, p->in.measure, &moment, error) < 0)
             return error->fault;
     }
-    return ret ? ret : media_fail(error, MEDIA_INPUT, "a frame has no curve");
+    return ret ? ret : media_fail(error, MEDIA_INPUT, "the lookahead gave a frame no curve");
 }
 
 /* Writes the curves of a part. */

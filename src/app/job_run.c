@@ -499,7 +499,7 @@ int job_command(int argc, char **argv, atomic_int *stop)
     if (ret < 0) {
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -film.error.fault;
         say(SAY_ERRORS, "%s",
-            code == EXIT_INTERRUPTED ? "interrupted; finished parts stay" : film.error.text);
+            code == EXIT_INTERRUPTED ? "interrupted; finished parts are kept" : film.error.text);
     }
     job_film_close(&film);
     return code;

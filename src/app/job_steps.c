@@ -116,8 +116,8 @@ static int open_segment(Segment *s)
         return atomic_load(f->stop) == RUN_INTERRUPTED
                    ? interrupted(f)
                    : media_fail(&f->error, MEDIA_INPUT,
-                                "%s has other frames than were measured: all steps need the same "
-                                "file",
+                                "%s has other frames than the file that was measured; all steps "
+                                "need the same file",
                                 media_quote(f->plan.input));
     s->planned = (PlannedCurves){
         .next = part_curves_next,
@@ -177,8 +177,8 @@ static int write_frames(Segment *s)
         return interrupted(f);
     if (!f->error.fault && s->frames != s->part->frames)
         return media_fail(&f->error, MEDIA_INPUT,
-                          "%s gave %" PRId64 " frames of the %" PRId64 " that part %d has",
-                          media_quote(f->plan.input), s->frames, s->part->frames, s->number);
+                          "decoded only %" PRId64 " of the %" PRId64 " frames of part %d of %s",
+                          s->frames, s->part->frames, s->number, media_quote(f->plan.input));
     return f->error.fault;
 }
 
@@ -206,7 +206,7 @@ int job_step_segment(JobFilm *f, int part)
     if (!is_ready(f))
         return f->error.fault;
     if (part >= f->plan.part_count) {
-        say(SAY_NORMAL, "part %d is empty: the film cannot be cut into that many parts", part);
+        say(SAY_NORMAL, "part %d is empty: the film has fewer parts than requested", part);
         return 0;
     }
     s.part = &f->plan.parts[part];

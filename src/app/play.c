@@ -37,7 +37,7 @@
 static void lose_start_window(void *opaque)
 {
     (void)opaque;
-    say(SAY_ERRORS, "the display is gone");
+    say(SAY_ERRORS, "the display was lost");
     _exit(EXIT_OUTPUT);
 }
 
@@ -346,7 +346,7 @@ static void lose_display(void *opaque)
     (void)window_recording_end(&p->recording, interrupted);
     window_writing_cancel(&p->writing);
     (void)end_rows(p, interrupted);
-    say(SAY_ERRORS, "the display is gone");
+    say(SAY_ERRORS, "the display was lost");
     output_file_remove_all(NULL);
     _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }

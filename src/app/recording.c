@@ -462,7 +462,7 @@ static void begin(WindowRecording *r, const Source *source, char *text, size_t s
         ret = start_recorder(writer, source, &error);
     if (ret < 0) {
         close_recorder(&writer, NULL, 0, &(MediaError){0});
-        snprintf(text, size, "No recording: %s", error.text);
+        snprintf(text, size, "Can't record: %s", error.text);
         return;
     }
     snprintf(text, size, "Recording %s", writer->path);
@@ -474,9 +474,9 @@ void window_recording_toggle(WindowRecording *r, const Source *source, char *tex
 {
     if (r->writer && !r->ending) {
         begin_end(r, 0);
-        snprintf(text, size, "Completing the recording");
+        snprintf(text, size, "Finishing the recording");
     } else if (r->ending) {
-        snprintf(text, size, "Still completing the last recording");
+        snprintf(text, size, "Still finishing the last recording");
     } else {
         begin(r, source, text, size);
     }

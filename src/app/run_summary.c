@@ -62,8 +62,7 @@ void figures_say_details(const RunFigures *r, int planned)
         say(SAY_DETAILS, "noise of %.2f 8-bit codes in still dark areas",
             r->noise / (double)r->noise_count);
     if (r->params->mode != LUMEQ_MODE_OFF)
-        say(SAY_DETAILS, "dark parts have at most %.1f times the contrast and grain of before",
-            r->noise_gain);
+        say(SAY_DETAILS, "contrast and grain of dark areas amplified at most %.1fx", r->noise_gain);
 }
 
 /* ---- frames of a camera ---- */

@@ -282,7 +282,7 @@ static int run_pieces(Sample *s)
     if (error->fault)
         return -error->fault;
     if (!s->sheet.count) {
-        say(SAY_NORMAL, "no sheet was written: no piece has a picture in its middle");
+        say(SAY_NORMAL, "no piece has a picture in its middle, so no sheet was written");
         return code;
     }
     if (write_sheet(&s->sheet, s->sheet_path, o->overwrite, error) < 0)

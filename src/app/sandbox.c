@@ -706,7 +706,7 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
         return media_fail(error, MEDIA_USAGE, "--sandbox on: the kernel refuses it: %s",
                           strerror(reason));
     if (reason)
-        say(SAY_NORMAL, "the sandbox is incomplete: the kernel refuses a part: %s",
+        say(SAY_NORMAL, "the sandbox is incomplete: the kernel refused a part of it: %s",
             strerror(reason));
     else if (is_limited)
         say(SAY_DETAILS, "sandbox: Landlock %d%s", version, filters ? " and seccomp" : "");

@@ -87,7 +87,7 @@ static bool can_write(const char *path, const Source *source, char *text, size_t
 {
     if (S_ISREG(source->file.st_mode) && !source->camera && strcmp(path, "-") != 0)
         return 1;
-    snprintf(text, size, "Only files can be written");
+    snprintf(text, size, "Only files can be written, not live video");
     return 0;
 }
 

@@ -86,7 +86,7 @@ void record_writer_close(RecordWriter *w)
 
 int record_file_fail(const RecordFile *f, const char *why, MediaError *error)
 {
-    return media_fail(error, MEDIA_INPUT, "%s is incomplete: %s", media_quote(f->path), why);
+    return media_fail(error, MEDIA_INPUT, "%s is damaged: %s", media_quote(f->path), why);
 }
 
 static int read_at(const RecordFile *f, void *to, size_t size, int64_t position, MediaError *error)
@@ -106,7 +106,7 @@ static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, 
     if (checksum(0, end, offsetof(RecordEnd, sum)) != end->sum)
         return record_file_fail(f, "its checksum is wrong", error);
     if (end->kind != kind || end->version != JOB_PLAN_VERSION)
-        return media_fail(error, MEDIA_INPUT, "%s is a different file of a job",
+        return media_fail(error, MEDIA_INPUT, "%s is another kind of job file",
                           media_quote(f->path));
     if (kind == RECORDS_CURVES ? end->index != plan->parts[part].curves : end->plan != plan->mark)
         return media_fail(error, MEDIA_INPUT, "%s belongs to another plan", media_quote(f->path));

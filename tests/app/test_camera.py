@@ -589,7 +589,7 @@ class Window(CameraCase, WindowCase):
                 time.sleep(FILM)
                 server.kill()
                 result = self.finished(process, OUTPUT)
-                self.assertEqual(result.lines[-1], "lumeq: the display is gone")
+                self.assertEqual(result.lines[-1], "lumeq: the display was lost")
                 count = int(re.search(r"recorded 'x.mkv': (\d+) frame", result.err).group(1))
                 self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
                 self.assertEqual([n for n in self.files() if n.endswith(".part")], [])

@@ -165,7 +165,7 @@ class Driver(DoctorCase):
         for nvdec, state, text in (
                 ("", "ok", "decodes h264, hevc, hevc 10 bits, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
                 ("only 8", "ok", "decodes hevc, hevc 10 bits; not h264, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
-                ("only 3", "none", "decodes no usual codec")):
+                ("only 3", "none", "decodes none of the usual codecs")):
             found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="", FAKE_NVDEC=nvdec,
                                  LD_LIBRARY_PATH=os.path.dirname(DRIVER))["nvdec"]
             self.assertEqual((found["state"], found["text"]), (state, text))
@@ -192,7 +192,7 @@ class Cameras(DoctorCase):
                 ("", {}, "virtual_camera", ("none", "none", ".", "v4l2loopback")),
                 ("denied", {}, "cameras", ("no-permission", "mend", "/dev/video0", "group")),
                 ("denied", {}, "virtual_camera", None if loaded else ("none", "none", "not loaded", "modprobe")),
-                ("gone", {}, "cameras", ("none", "none", "none connected", "plug one in")),
+                ("gone", {}, "cameras", ("none", "none", "none connected", "connect one")),
                 ("", {"FAKE_OUTPUT": "/dev/video9"}, "virtual_camera", ("ok", "ok", "^/dev/video9, ", None)),
                 ("out.taken", {"FAKE_OUTPUT": "/dev/video9"}, "virtual_camera", ("busy", "mend", ".", "."))):
             with self.subTest(state, section=section, **more):

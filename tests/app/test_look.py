@@ -422,4 +422,4 @@ class Look(Case):
 
     def test_noise_is_told(self):
         result = self.ok(simple(), "--null", "-v")
-        self.assertRegex(result.err, r"dark parts have at most \d\.\d times the contrast")
+        self.assertRegex(result.err, r"contrast and grain of dark areas amplified at most \d\.\dx")

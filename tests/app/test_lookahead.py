@@ -401,7 +401,7 @@ class Course(Lookahead):
         result = self.go_on(process)
         self.assertEqual(result.code, INPUT, str(result))
         self.assertIn(OTHER_FRAME, result.err)
-        self.assertIn("the lookahead saw other frames", result.lines[-1])
+        self.assertIn("the lookahead saw different frames", result.lines[-1])
         self.assertEqual(self.files(), ["in.ts"])
 
     def test_progress(self):

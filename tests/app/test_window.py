@@ -314,7 +314,7 @@ class Window(WindowCase):
                 self.key(*keys)
                 time.sleep(0.3)
                 server.kill()
-                self.assertEqual(self.ends(process, OUTPUT).err, "lumeq: the display is gone\n")
+                self.assertEqual(self.ends(process, OUTPUT).err, "lumeq: the display was lost\n")
 
     def test_nothing_is_played_unseen(self):
         env = self.environment()

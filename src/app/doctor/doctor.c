@@ -312,7 +312,7 @@ static void probe_nvdec(Section *s)
             is_in_container()
                 ? "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video"
                 : "sudo apt install libnvcuvid1 (Ubuntu: libnvidia-decode-NNN)",
-            "the driver's decoder, libnvcuvid.so.1, is not here");
+            "the driver's decoder, libnvcuvid.so.1, is missing");
         return;
     }
     const bool is_open = find(cuda, "cuDevicePrimaryCtxRetain", &retain) &&
@@ -340,7 +340,7 @@ static void probe_nvdec(Section *s)
     else if (*works)
         put(s, FINE, "ok", NULL, "decodes %s%s%s", works, *fails ? "; not " : "", fails);
     else
-        put(s, NONE, "none", NULL, "decodes no usual codec");
+        put(s, NONE, "none", NULL, "decodes none of the usual codecs");
 }
 
 /* ---- encoders ---- */
@@ -363,7 +363,7 @@ static void probe_encoders(Section *s)
         put(s, MEND, "no-h264", mend,
             "no libx264, the default for mp4 and mkv; there are %d others", others);
     else
-        put(s, MEND, "none", mend, "FFmpeg has no video encoder here");
+        put(s, MEND, "none", mend, "this FFmpeg has no video encoder");
 }
 
 /* `lumeq --vcodec help` says why the others do not work. */
@@ -382,7 +382,7 @@ static void probe_hardware_encoders(Section *s)
         put(s, FINE, "ok", NULL, "%s", works);
     else
         put(s, NONE, "none", "a GPU with NVENC, Quick Sync or the like, and its driver",
-            "no usable one among %d; the CPU encodes", all);
+            "none of %d is usable; the CPU encodes", all);
 }
 
 /* ---- cameras ---- */
@@ -398,7 +398,7 @@ static void probe_cameras(Section *s)
     if (count < 0)
         put(s, MEND, "fails", NULL, "%s", error.text);
     else if (count == 0)
-        put(s, NONE, "none", "plug one in; start a container with --device /dev/video0",
+        put(s, NONE, "none", "connect one; pass it to a container with --device /dev/video0",
             "none connected");
     else if (problem)
         put_sentence(s, MEND, strstr(problem, "permission") ? "no-permission" : "unusable",
@@ -471,9 +471,9 @@ static void probe_sound(Section *s)
     const int count = made_up ? 0 : named;
     if (!count)
         put(s, NONE, "none",
-            "start PipeWire or PulseAudio, or plug in a sound device; a container is given it "
-            "with --device /dev/snd",
-            "no sound device is here; the window plays without");
+            "start PipeWire or PulseAudio, or connect a sound device; pass it to a container with "
+            "--device /dev/snd",
+            "no sound device found; the window plays without sound");
     else
         put(s, FINE, "ok", NULL, "%s, by %s", sound.names[0], sound.driver);
     for (int i = 1; i < count; i++)
@@ -548,7 +548,7 @@ static void run_probes(Section sections[PROBES])
         size_t size = 0;
         *s = (Section){0};
         if (!processes[i].pid) {
-            put(s, MEND, "unknown", probe->mend, "cannot start a process to find out");
+            put(s, MEND, "unknown", probe->mend, "cannot start a process for this check");
             continue;
         }
         const int left = (int)((end_us - run_now_us()) * 1e-3);
