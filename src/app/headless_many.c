@@ -11,6 +11,7 @@
 
 #include "app/headless.h"
 #include "app/job_run.h"
+#include "app/made.h"
 #include "app/sandbox.h"
 #include "app/setup.h"
 #include "app/task_pool.h"
@@ -464,7 +465,7 @@ static int check_output(Many *m, ListedFile *file, const struct stat *there,
                               media_quote(file->output), media_quote(m->files[i].input));
     if (!S_ISREG(there->st_mode) || !own->st_ino)
         return 0; /* it will fail when it is processed */
-    file->code = o->resume ? made_code(file->output, made_how(o, file->input)) : -1;
+    file->code = o->resume ? made_code(file->output, made_how(o, file->input), NULL) : -1;
     file->done = file->code >= 0;
     if (file->done || o->overwrite)
         return 0;

@@ -122,7 +122,10 @@ int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaE
 {
     const Options *o = &f->options;
     f->options.hwdec = OPTIONS_HWDEC_NO; /* damage decides where parts are cut */
+    const WriterOptions before = f->writer_options;
     f->writer_options = setup_writer(o, f->stop);
+    f->writer_options.whole = before.whole;
+    f->writer_options.whole_opaque = before.whole_opaque;
     f->writer_options.take_encoded = take;
     f->writer_options.take_opaque = opaque;
     /* With `take` no file is written, so an existing output is an error only for a plan. */

@@ -36,8 +36,8 @@ void job_program(char *text, size_t size);
  * zeroed except `stop`; close it in any case. */
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
-/* Opens the equalizer, the input and the writer. `take` gets the encoded packets, as in
- * WriterOptions; NULL: they are written to the output. */
+/* Opens the equalizer, the input and the writer, whose options keep their `whole`. `take` gets the
+ * encoded packets, as in WriterOptions; NULL: they are written to the output. */
 int job_film_open(JobFilm *film, int (*take)(void *opaque, const AVPacket *, MediaError *error),
                   void *opaque);
 
@@ -74,8 +74,8 @@ int job_step_finish(JobFilm *film);
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts, and removes the folder unless `local`. *code: EXIT_DONE, EXIT_DAMAGED or
- * EXIT_OUTPUT. */
+/* Joins the parts, unless that is done, and removes the folder unless `local`. *code: EXIT_DONE,
+ * EXIT_DAMAGED or EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
 
 #endif

@@ -509,6 +509,7 @@ static int list_film(JobFilm *f)
     const char *folder = f->plan.folder;
     if (open_film(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
+    (void)unlink(job_path(folder, "plan").text); /* before the files that it needs */
     job_folder_clear(folder);
     const int ret = job_folder_make(folder, &f->error) < 0 || list_parts(f) < 0
                         ? f->error.fault

@@ -9,12 +9,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "app/headless.h"
 #include "app/job_film.h"
-#include "app/options/option_arguments.h"
+#include "app/made.h"
 #include "app/sandbox.h"
 #include "app/setup.h"
 #include "app/signals.h"
@@ -22,7 +21,6 @@
 #include "app/terminal.h"
 #include "job/film_joiner.h"
 #include "job/job_plan.h"
-#include "media/checksum.h"
 #include "media/log.h"
 #include "media/output/output_file.h"
 #include "media/process.h"
@@ -322,8 +320,9 @@ int job_run(const Options *options, atomic_int *stop)
     const char *output = options->output;
     const uint32_t how = made_how(options, options->input);
     const JobPath folder = job_folder(output), path = job_path(folder.text, "plan");
+    const JobPath joining = job_path(folder.text, JOB_JOINING);
     r.path = path.text;
-    r.code = options->resume ? made_code(output, how) : -1;
+    r.code = options->resume ? made_code(output, how, joining.text) : -1;
     f->made = r.code >= 0;
     if (f->made && access(r.path, F_OK) < 0 &&
         (!options->stats || access(options->stats, F_OK) == 0)) {
@@ -503,57 +502,4 @@ int job_command(int argc, char **argv, atomic_int *stop)
     }
     job_film_close(&film);
     return code;
-}
-
-/* ---- made ---- */
-
-#define ATTRIBUTE "user.lumeq.made"
-#define ROOM 128
-
-static int add(void *sum, const char *text)
-{
-    *(uint32_t *)sum = checksum(*(uint32_t *)sum, text, strlen(text) + 1);
-    return 0;
-}
-
-uint32_t made_how(const Options *o, const char *input)
-{
-    struct stat in = {0};
-    char path[PATH_MAX] = "";
-    if (stat(input, &in) < 0 || !realpath(input, path))
-        in = (struct stat){0};
-    const int64_t id[] = {in.st_size, in.st_mtim.tv_sec, in.st_mtim.tv_nsec};
-    uint32_t sum = checksum(0, id, sizeof(id));
-    (void)add(&sum, path);
-    (void)option_arguments(o, add, &sum);
-    return sum;
-}
-
-/* The note, without the exit code that ends it. Returns 0 or -1. */
-static int print(char text[ROOM], const char *output, uint32_t how)
-{
-    struct stat out;
-    if (lstat(output, &out) < 0)
-        return -1;
-    snprintf(text, ROOM, "%08x %lld bytes %lld.%09ld s, code ", how, (long long)out.st_size,
-             (long long)out.st_mtim.tv_sec, out.st_mtim.tv_nsec);
-    return 0;
-}
-
-int made_note(const char *output, uint32_t how, int code)
-{
-    char text[ROOM];
-    if (print(text, output, how) < 0)
-        return -1;
-    snprintf(text + strlen(text), ROOM - strlen(text), "%d", code);
-    return lsetxattr(output, ATTRIBUTE, text, strlen(text), 0);
-}
-
-int made_code(const char *output, uint32_t how)
-{
-    char text[ROOM], there[ROOM] = "";
-    if (print(text, output, how) < 0 || lgetxattr(output, ATTRIBUTE, there, ROOM - 1) < 0 ||
-        strncmp(there, text, strlen(text)) != 0)
-        return -1;
-    return atoi(there + strlen(text));
 }

@@ -5,7 +5,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "app/options/options.h"
 
@@ -27,19 +26,5 @@ bool job_is_command(int argc, char **argv);
 
 /* Runs the command. `stop`: see headless_run(). Returns the exit code. */
 int job_command(int argc, char **argv, atomic_int *stop);
-
-/* ---- made ---- */
-
-/* Identifies an input file as it is now, and everything in the options that decides what its output
- * is. */
-uint32_t made_how(const Options *options, const char *input);
-
-/* `code`: exit code of the run. Returns 0, or -1: the file system has no attributes, for example.
- */
-int made_note(const char *output, uint32_t how, int code);
-
-/* Returns the exit code of the run that made the output in this way; -1: another way, or it is not
- * known, or somebody changed the file since. */
-int made_code(const char *output, uint32_t how);
 
 #endif

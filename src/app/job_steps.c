@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/drawing.h"
+#include "app/made.h"
 #include "app/run_end.h"
 #include "app/run_summary.h"
 #include "app/stats.h"
@@ -240,6 +241,8 @@ typedef struct Joining {
     AVPacket *packet;
     bool began;
     bool incomplete; /* the statistics are missing */
+    uint32_t how;    /* see made_how() */
+    char damage[512];
 } Joining;
 
 /* Writes the encoded packets whose decoding time is not after `until` (AV_TIME_BASE units). */
@@ -308,18 +311,34 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-/* Appends the statistics of the parts. */
+/* Before the film becomes the output, which is the last thing that happens: a join that is repeated
+ * after a kill finds the note in JOB_JOINING. */
+static int complete_join(void *joining, const struct stat *whole, MediaError *error)
+{
+    Joining *j = joining;
+    const JobFilm *f = j->film;
+    char note[MADE_ROOM];
+    j->incomplete = stats_commit(j->stats, 0) < 0;
+    if (j->incomplete)
+        return 0;
+    losses_add_tracks(j->damage, sizeof(j->damage), f->writer);
+    const int length = made_print(note, whole, j->how, j->damage[0] ? EXIT_DAMAGED : EXIT_DONE);
+    return output_file_save(job_path(f->plan.folder, JOB_JOINING).text, note, (size_t)length,
+                            error);
+}
+
 static int finish_join(Joining *j)
 {
     JobFilm *f = j->film;
+    if (f->plan.damage)
+        snprintf(j->damage, sizeof(j->damage), "%s", f->plan.damage);
+    else
+        (void)input_damage(j->video, 0, j->damage, sizeof(j->damage));
     int ret = 0;
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++)
         ret = stats_append(j->stats, film_joiner_rows(&f->plan, i).text, &f->error);
     stats_flush(j->stats);
-    if (ret >= 0)
-        ret = writer_finish(f->writer, 0, &f->error);
-    j->incomplete = ret >= 0 && stats_commit(j->stats, 0) < 0;
-    return ret;
+    return ret < 0 ? ret : writer_finish(f->writer, 0, &f->error);
 }
 
 static void say_joined(const Joining *j)
@@ -348,6 +367,8 @@ static int open_join(Joining *j)
                           "--stats %s exists: -y of lumeq join only replaces the output; remove it "
                           "first",
                           media_quote(f->plan.rows));
+    f->writer_options.whole = complete_join;
+    f->writer_options.whole_opaque = j;
     if (film_joiner_open(&j->joiner, &f->plan, &f->error) < 0 || job_film_open(f, NULL, NULL) < 0)
         return f->error.fault;
     f->video.packets_only = 1;
@@ -363,17 +384,21 @@ static int open_join(Joining *j)
 
 int job_step_join(JobFilm *f, int *code)
 {
-    Joining j = {.film = f};
+    Joining j = {.film = f, .how = made_how(&f->options, f->plan.input)};
+    const JobPath joining = job_path(f->plan.folder, JOB_JOINING);
+    *code = f->local ? -1 : made_code(f->plan.output, j.how, joining.text);
+    if (*code >= 0) {
+        say(SAY_NORMAL, "%s is already complete", media_quote(f->plan.output));
+        job_folder_clear(f->plan.folder);
+        return 0;
+    }
     f->progress.frames = f->plan.frames;
     const int ret =
         open_join(&j) < 0 || join_all(&j) < 0 || finish_join(&j) < 0 ? f->error.fault : 0;
     if (ret >= 0) {
-        char damage[512] = "";
         f->progress.bytes = writer_bytes(f->writer);
         say_joined(&j);
-        if (!f->plan.damage)
-            (void)input_damage(j.video, 0, damage, sizeof(damage));
-        *code = losses_say_damage(f->plan.damage ? f->plan.damage : damage, f->writer);
+        *code = losses_say_damage(j.damage, j.incomplete ? f->writer : NULL);
         if (j.incomplete)
             *code = EXIT_OUTPUT;
         if (!f->local) /* else after a note that --resume needs */

@@ -359,7 +359,7 @@ void job_plan_free(JobPlan *plan)
 #define MARK HEX HEX HEX HEX HEX HEX HEX HEX
 
 /* Patterns of a job's files, and of their temporary names. */
-#define NAMES "@(plan|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
+#define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
 
 static int refuse_folder(const char *folder, const char *why, MediaError *error)
 {
@@ -418,11 +418,13 @@ void job_folder_clear(const char *folder)
             close(fd);
         return;
     }
-    remove_one(fd, "plan");
     while ((entry = readdir(entries)))
-        if (fnmatch(NAMES, entry->d_name, FNM_EXTMATCH) == 0 ||
-            fnmatch("." NAMES ".lumeq-" MARK ".part", entry->d_name, FNM_EXTMATCH) == 0)
+        if ((fnmatch(NAMES, entry->d_name, FNM_EXTMATCH) == 0 ||
+             fnmatch("." NAMES ".lumeq-" MARK ".part", entry->d_name, FNM_EXTMATCH) == 0) &&
+            strcmp(entry->d_name, "plan") != 0 && strcmp(entry->d_name, JOB_JOINING) != 0)
             remove_one(fd, entry->d_name);
+    remove_one(fd, "plan");
+    remove_one(fd, JOB_JOINING);
     closedir(entries);
     (void)rmdir(folder);
 }

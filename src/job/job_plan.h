@@ -92,6 +92,9 @@ void job_plan_free(JobPlan *plan);
 
 /* ---- job folder ---- */
 
+/* The file that identifies the film that is about to become the output; see made_print(). */
+#define JOB_JOINING "joining"
+
 /* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it must not be used. */
 int job_folder_open(const char *folder, MediaError *error);
 
@@ -101,8 +104,9 @@ int job_folder_check(const char *folder, MediaError *error);
 /* Makes it if it does not exist. MEDIA_OUTPUT. */
 int job_folder_make(const char *folder, MediaError *error);
 
-/* Removes the files of a job, the plan first: only regular files with exactly the names of a job's
- * files. Then removes the folder if it is empty. */
+/* Removes the files of a job, the plan and JOB_JOINING last, so that a join that is killed
+ * meanwhile can be repeated: only regular files with exactly the names of a job's files. Then
+ * removes the folder if it is empty. */
 void job_folder_clear(const char *folder);
 
 #endif

@@ -752,7 +752,7 @@ class Run(JobCase):
                 self.assertIn(path, synced)
                 names.append(re.sub(NOT_YET, "", os.path.basename(path)))
             synced.add(path)
-        for name in (".curves-00000", ".plan", ".part-00000", ".part-00002", ".out.mkv", ".s.csv"):
+        for name in (".curves-00000", ".plan", ".part-00000", ".part-00002", ".joining", ".out.mkv", ".s.csv"):
             self.assertIn(name, names)
         self.assertIn(self.path("out.mkv.lumeq"), synced)
 
@@ -818,7 +818,7 @@ class Run(JobCase):
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
     def test_killed_after_the_join(self):
-        """The run was killed after it noted that the output is complete, before it removed the folder."""
+        """The output was complete, but the folder was not removed, and the output maybe not marked."""
         job = self.job_of(damaged_film(), "--parts", 2)
         plan = self.plan(damaged_film(), parts=2)
         self.segments(plan)
@@ -826,16 +826,23 @@ class Run(JobCase):
         shutil.copytree(folder, self.path("kept"))
         self.exits(DAMAGED, *job, "--resume", "-q")
         state = os.stat(self.path("out.mkv"))
-        for way in (("--resume",), ("--resume", "-y")):
-            shutil.copytree(self.path("kept"), folder)
-            self.assertIn("already complete", self.exits(DAMAGED, *job, *way).err)
-            self.assertFalse(os.path.exists(folder))
-            self.assertEqual(os.stat(self.path("out.mkv")), state)
+        note = os.getxattr(self.path("out.mkv"), "user.lumeq.made")
+        for way in ((*job, "--resume"), (*job, "--resume", "-y"), ("join", plan)):
+            for marked in (True, False):
+                shutil.copytree(self.path("kept"), folder)
+                if not marked:
+                    os.removexattr(self.path("out.mkv"), "user.lumeq.made")
+                    self.write("out.mkv.lumeq/joining", note)
+                self.assertIn("already complete", self.exits(DAMAGED, *way).err)
+                self.assertFalse(os.path.exists(folder))
+                self.assertEqual(os.stat(self.path("out.mkv")).st_mtime_ns, state.st_mtime_ns)
+                os.setxattr(self.path("out.mkv"), "user.lumeq.made", note)
 
     def test_another_film_in_its_place(self):
         """A join was killed before its rename, and somebody else's film took the output's name."""
         plan = self.plan(film())
         self.segments(plan)
+        self.write("out.mkv.lumeq/joining", b"0123abcd 2 bytes 3.000000000 s, code 0")
         shutil.copy(simple(), self.path("out.mkv"))
         before = self.read("out.mkv")
         for args in (("join", plan), self.job_of(film(), "--parts", 3, "--resume"),

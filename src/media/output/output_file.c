@@ -670,6 +670,10 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
         (void)fail_write(file, synced, error);
         kind = OUTPUT_PARTIAL;
     }
+    struct stat about;
+    if (kind == OUTPUT_OWN_NAME && file->whole && fstat(file->temp.fd, &about) == 0 &&
+        file->whole(file->opaque, &about, error) < 0)
+        return error->fault;
     return give_name(file, kind, error);
 }
 

@@ -28,6 +28,10 @@ typedef struct OutputFile {
     char *path;             /* with symbolic links resolved */
     char *name;             /* after a commit, even a failed one: where the data is; else NULL */
     const char *temp_like;  /* path to derive the temporary name from; NULL: `path` */
+    /* Called when the file is complete and synced, before it is renamed; a fault prevents the
+     * rename. Or NULL. */
+    int (*whole)(void *opaque, const struct stat *file, MediaError *error);
+    void *opaque;
     TempFile temp;
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;

@@ -101,6 +101,8 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     w->options = options;
     w->encoding = options->video;
     w->file.stop = options->stop;
+    w->file.whole = options->whole;
+    w->file.opaque = options->whole_opaque;
     w->bytes = -1;
     const char *name = options->format;
     if (!name && strcmp(options->path, "-") == 0)

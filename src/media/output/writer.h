@@ -29,6 +29,8 @@ typedef struct WriterOptions {
     void *take_opaque;
     void (*encoded)(void *opaque); /* called after each encoded packet; or NULL */
     void *encoded_opaque;
+    int (*whole)(void *opaque, const struct stat *file, MediaError *error); /* as in OutputFile */
+    void *whole_opaque;
     EncoderOptions video;
     TrackOptions tracks; /* the other tracks, and the callback for notes */
 } WriterOptions;
