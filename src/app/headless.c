@@ -126,9 +126,8 @@ static bool is_pipe_input(const Options *o)
     struct stat file;
     if (!o->input || options_is_url(o))
         return false;
-    const int known =
-        strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(o->input, &file);
-    return known == 0 && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
+    return options_stat(o->input, STDIN_FILENO, &file) == 0 &&
+           (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
 }
 
 /* Returns the reason why there is no lookahead, or NULL. *impossible: an option cannot ask for it.
@@ -206,12 +205,6 @@ static int open_source(Run *run)
     return ret;
 }
 
-static bool is_pipe(const char *path)
-{
-    struct stat file;
-    return path && (strcmp(path, "-") == 0 || (stat(path, &file) == 0 && !S_ISREG(file.st_mode)));
-}
-
 /* True if nobody sees the output before the run is over, and the input can be read again. An
  * encoder on a lost GPU fails instead. */
 static bool can_begin_again(const Run *run)
@@ -219,7 +212,7 @@ static bool can_begin_again(const Run *run)
     const Options *o = run->options;
     const char *encoder = run->writer ? writer_encoder(run->writer) : NULL;
     return source_can_begin_again(run->source) && !run->trial && !o->virtual_camera &&
-           !is_pipe(o->output) && !is_pipe(o->stats) && o->segment_time <= 0 &&
+           !options_is_piped(o->output) && !options_is_piped(o->stats) && o->segment_time <= 0 &&
            !run->writer_options.sequence && !(encoder && strstr(encoder, "_nvenc"));
 }
 

@@ -68,27 +68,22 @@ static bool says_little(const Many *m)
 static int make_folders(Many *m, const char *output, char *why, size_t size)
 {
     char *path = strdup(output);
-    char *end = path ? path + strlen(m->options->output) - 1 : NULL;
     int ret = path ? 0 : -1;
-    errno = path ? 0 : ENOMEM;
-    while (end && ret >= 0) {
-        struct stat there;
+    char *end = path ? path + strlen(m->options->output) - 1 : NULL;
+    for (; end && ret >= 0; end = strchr(end + 1, '/')) {
         *end = '\0';
         const char *folder = *path ? path : "/";
-        if (mkdir(folder, 0777) == 0) {
+        if (mkdir(folder, 0777) == 0)
             ret = text_list_add(&m->made, folder);
-        } else if (errno != EEXIST || stat(folder, &there) < 0 || !S_ISDIR(there.st_mode)) {
-            errno = errno == EEXIST ? ENOTDIR : errno;
+        else if (errno != EEXIST) /* a file is in the way: reported when the output is opened */
             ret = -1;
-        }
         if (ret < 0)
-            break;
+            snprintf(why, size, "cannot make the folder %s: %s", media_quote(folder),
+                     strerror(errno));
         *end = '/';
-        end = strchr(end + strspn(end, "/"), '/');
     }
-    if (ret < 0)
-        snprintf(why, size, "cannot make the folder %s: %s", media_quote(path ? path : output),
-                 strerror(errno));
+    if (!path)
+        snprintf(why, size, "out of memory");
     free(path);
     return ret;
 }

@@ -5,6 +5,7 @@
 
 #include "app/options/option_arguments.h"
 #include "app/terminal.h"
+#include "media/file_name.h"
 #include "media/text_list.h"
 #include "report/report_file.h"
 
@@ -45,17 +46,11 @@ Sink run_report_sink(RunReport *r)
 
 /* ---- the end ---- */
 
-/* Returns the name without folders, which may be private. */
-static const char *name_of(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static int write_about(RunReport *r, const TextList *arguments, int partial, MediaError *why)
 {
     const Options *o = r->options;
-    const char *input = name_of(o->input);
+    const char *input = o->input ? file_name_base(o->input) : NULL; /* folders may be private */
+    const char *output = o->output ? file_name_base(o->output) : NULL;
     char program[64];
     if (o->camera)
         input = "a camera";
@@ -68,7 +63,7 @@ static int write_about(RunReport *r, const TextList *arguments, int partial, Med
     const ReportAbout about = {
         .program = program,
         .input = input,
-        .output = o->output && strcmp(o->output, "-") == 0 ? "standard output" : name_of(o->output),
+        .output = output && strcmp(output, "-") == 0 ? "standard output" : output,
         .options = (const char *const *)arguments->all,
         .option_count = arguments->count,
         .partial = partial,

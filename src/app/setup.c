@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/terminal.h"
@@ -111,27 +110,14 @@ int setup_survey_codes(CodeRange *codes, const Options *o, const Source *source,
 
 /* ---- the source and the encoder ---- */
 
-/* stat() of INPUT, which may be "-". */
-static int stat_input(const char *path, struct stat *file)
-{
-    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, file) : stat(path, file);
-}
-
 /* True for a camera, a URL, a pipe or a device. */
 static bool is_live(const char *path, int network)
 {
     struct stat file;
     if (!path || network)
         return 1;
-    return stat_input(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
-}
-
-/* True if the output is a pipe or a device. */
-static bool is_piped(const Options *o)
-{
-    struct stat file;
-    return o->output &&
-           (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)));
+    return options_stat(path, STDIN_FILENO, &file) == 0 && !S_ISREG(file.st_mode) &&
+           !S_ISDIR(file.st_mode);
 }
 
 /* The end of the film to write, as a position; 0: unknown, or no film. */
@@ -182,7 +168,8 @@ int setup_source(Source **source, const Options *o, const char *path, struct Sha
             .height = o->video_size.height,
             .rate = o->framerate > 0 ? av_d2q(o->framerate, MAX_RATE_TERM) : (AVRational){0, 0},
             .wait = !o->no_reconnect && o->reconnect,
-            .ends_changed = options_headless(o) && !o->virtual_camera && !is_piped(o),
+            .ends_changed =
+                options_headless(o) && !o->virtual_camera && !options_is_piped(o->output),
             .awaits = o->piece,
             .newest = o->virtual_camera && o->null_output,
             .note = say_line,
@@ -234,13 +221,13 @@ static bool is_watched_live(const Options *o)
     const int live = o->camera || is_live(o->input, options_is_url(o));
     if (!options_headless(o))
         return 0;
-    return is_piped(o) ? o->low_latency || o->camera : o->low_latency && live;
+    return options_is_piped(o->output) ? o->low_latency || o->camera : o->low_latency && live;
 }
 
 bool setup_is_paced(const Options *o, const Source *source)
 {
     const int has_pace = source->live && source_duration(source) <= 0;
-    return o->low_latency && options_headless(o) && is_piped(o) && !has_pace;
+    return o->low_latency && options_headless(o) && options_is_piped(o->output) && !has_pace;
 }
 
 EncoderOptions setup_encoder(const Options *options)
@@ -321,7 +308,7 @@ int setup_create_writer(Writer **writer, const WriterOptions *wanted, const Opti
                         MediaError *error)
 {
     struct stat input;
-    const bool is_known = o->input && stat_input(o->input, &input) == 0;
+    const bool is_known = o->input && options_stat(o->input, STDIN_FILENO, &input) == 0;
     return writer_create(writer, wanted, is_known ? &input : NULL, error);
 }
 

@@ -127,10 +127,10 @@ class Permissions(Case):
         self.assertEqual(self.modes()["one.png"], "0o640")
 
     def test_of_a_job(self):
-        """Parts of a film are as private as the film."""
+        """Only the owner may read the parts of a film."""
         self.old("out.mkv", 0o640)
         self.ok("plan", simple(), "-o", self.path("out.mkv"), "-y")
-        self.assertEqual(self.modes(), {"out.mkv": "0o640", "out.mkv.lumeq": "0o750"})
+        self.assertEqual(self.modes(), {"out.mkv": "0o640", "out.mkv.lumeq": "0o700"})
 
     def test_while_it_is_written(self):
         """The temporary file is as private from the start."""

@@ -226,16 +226,14 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
  */
 static int check_file(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
-    struct stat file, output;
-    const int known = strcmp(o->input, "-") == 0 ? fstat(0, &file) : stat(o->input, &file);
-    if (known < 0)
+    struct stat file;
+    if (options_stat(o->input, STDIN_FILENO, &file) < 0)
         return 0;
     if (S_ISCHR(file.st_mode) && major(file.st_rdev) == V4L2_MAJOR)
         return refuse(refusal, "%s is a camera, not a file: open it with --camera=%s",
                       media_quote_input(o->input), o->input);
-    const int watched = o->output && (strcmp(o->output, "-") == 0 ||
-                                      (stat(o->output, &output) == 0 && !S_ISREG(output.st_mode)));
-    if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode) && !watched)
+    if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode) &&
+        !options_is_piped(o->output))
         return refuse(refusal,
                       "--low-latency needs live input, a pipe or a camera, or output into a pipe: "
                       "%s is a file",
@@ -331,8 +329,7 @@ static int check_parts(const Options *o, int is_plan, const Refusal *refusal)
 
 static int check_sample(const Options *o, const Refusal *refusal)
 {
-    struct stat file;
-    if (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)))
+    if (options_is_piped(o->output))
         return refuse(refusal, "--sample needs a file to write, not %s",
                       strcmp(o->output, "-") == 0 ? "standard output" : media_quote(o->output));
     return check_film(o, "--sample", refusal);

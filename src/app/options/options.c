@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "app/terminal.h"
 #include "media/input/network.h"
@@ -105,6 +104,17 @@ bool options_opens_url(const Options *o, const char *path)
 bool options_is_url(const Options *o)
 {
     return options_opens_url(o, o->input);
+}
+
+int options_stat(const char *path, int standard, struct stat *file)
+{
+    return strcmp(path, "-") == 0 ? fstat(standard, file) : stat(path, file);
+}
+
+bool options_is_piped(const char *path)
+{
+    struct stat file;
+    return path && (strcmp(path, "-") == 0 || (stat(path, &file) == 0 && !S_ISREG(file.st_mode)));
 }
 
 bool options_is_pictures(const Options *o, const char *path)

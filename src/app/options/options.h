@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "lumeq/lumeq.h"
 
@@ -171,6 +172,12 @@ bool options_many(const Options *options);
 /* True if INPUT, or `path`, is opened as a URL: no file has that name. */
 bool options_is_url(const Options *options);
 bool options_opens_url(const Options *options, const char *path);
+
+/* stat() of an input or output; "-" is the standard stream `standard`. Returns 0 or -1. */
+int options_stat(const char *path, int standard, struct stat *file);
+
+/* True if an output is a pipe or a device, which somebody may watch. `path`: may be NULL. */
+bool options_is_piped(const char *path);
 
 /* True if `path` stands for pictures of one video: a folder, or with --sequence a numbered name. */
 bool options_is_pictures(const Options *options, const char *path);
