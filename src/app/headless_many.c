@@ -230,7 +230,7 @@ static void show_progress(void *many)
         if (share >= 0)
             done += (double)m->files[m->workers.slots[i].task].size * share;
     }
-    p->files_share = m->size > 0 ? done / m->size : 0;
+    p->finished = m->size > 0 ? done / m->size : 0;
     progress_update(p);
 }
 
@@ -533,7 +533,9 @@ static int list_files(Many *m)
 
 int headless_many_run(const Options *options, atomic_int *stop)
 {
-    Many m = {.options = options, .stop = stop, .progress.style = headless_progress(options)};
+    Many m = {.options = options,
+              .stop = stop,
+              .progress = {.style = headless_progress(options), .has_share = true}};
     int code = sandbox_say(options, &m.error);
     if (code >= 0)
         code = list_files(&m);

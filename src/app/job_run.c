@@ -242,12 +242,16 @@ static void look_at_workers(void *run)
     Progress *p = &r->film.progress;
     if (r->step == JOIN || r->step == FINISH)
         return;
-    p->frame = r->done;
-    p->time = 0;
+    int64_t frames = r->done;
+    double seconds = 0;
     for (int i = 0; i < r->workers.jobs; i++)
-        (void)workers_progress(&r->workers, i, &p->frame, &p->time);
-    if (p->frames)
-        p->time = p->duration * (double)p->frame / (double)p->frames;
+        (void)workers_progress(&r->workers, i, &frames, &seconds);
+    const double share = p->frames ? FFMIN((double)frames / (double)p->frames, 1) : 0;
+    p->finished = (share + (r->step == SEGMENT)) / 2; /* measuring is half of it */
+    if (r->step == SEGMENT) {
+        p->frame = frames;
+        p->time = p->duration * share;
+    }
     progress_update(p);
 }
 
@@ -303,7 +307,6 @@ static int run_all(JobRun *r)
         if (ret > 0 && read_plan(r) < 0)
             return r->film.error.fault;
     }
-    progress_second_pass(&r->film.progress);
     if (ret > 0)
         ret = run_step(r, SEGMENT);
     if (r->existing)
@@ -338,7 +341,7 @@ int job_run(const Options *options, atomic_int *stop)
         return -f->error.fault;
     }
     f->progress.style = headless_progress(options);
-    f->progress.passes = 2;
+    f->progress.has_share = true;
     progress_start(&f->progress);
     const int ret = run_all(&r);
     const int failed = ret < 0 ? -ret : EXIT_INTERRUPTED, code = ret > 0 ? r.code : failed;

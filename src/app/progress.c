@@ -30,17 +30,8 @@ void progress_start(Progress *p)
     if (p->style == PROGRESS_AUTO)
         p->style = say_on_terminal() ? PROGRESS_BAR : PROGRESS_NONE;
     p->bytes = -1;
-    p->measuring = p->passes > 1;
-    p->began = p->shown = now();
-    p->started = p->started > 0 ? p->started : p->began;
-}
-
-void progress_second_pass(Progress *p)
-{
-    p->measuring = 0;
-    p->frame = 0;
-    p->time = 0;
-    p->began = now();
+    p->shown = now();
+    p->started = p->started > 0 ? p->started : p->shown;
 }
 
 /* Frames that have left the encoder. */
@@ -54,12 +45,12 @@ static double time_done(const Progress *p)
     return p->frame > 0 ? p->time * (double)frames_done(p) / (double)p->frame : p->time;
 }
 
-/* Finished fraction of the pass, or NAN if the length is unknown. */
+/* Finished fraction, or NAN if the length is unknown. */
 static double fraction(const Progress *p)
 {
     double done = NAN;
-    if (p->files)
-        done = p->files_share;
+    if (p->has_share)
+        done = p->finished;
     else if (p->frames > 0)
         done = (double)frames_done(p) / (double)p->frames;
     else if (p->duration > 0)
@@ -67,32 +58,20 @@ static double fraction(const Progress *p)
     return done > 1 ? 1 : done;
 }
 
-/* Finished fraction of all passes. */
-static double overall(const Progress *p)
-{
-    return p->passes > 1 ? (fraction(p) + !p->measuring) / 2 : fraction(p);
-}
-
-/* Seconds since the pass began; passes differ in speed. */
-static double elapsed(const Progress *p)
-{
-    return now() - p->began;
-}
-
 static double fps(const Progress *p)
 {
-    return elapsed(p) > 0 ? (double)frames_done(p) / elapsed(p) : NAN;
+    return progress_elapsed(p) > 0 ? (double)frames_done(p) / progress_elapsed(p) : NAN;
 }
 
 static double speed(const Progress *p)
 {
-    return elapsed(p) > 0 ? time_done(p) / elapsed(p) : NAN;
+    return progress_elapsed(p) > 0 ? time_done(p) / progress_elapsed(p) : NAN;
 }
 
 static double eta(const Progress *p)
 {
     const double done = fraction(p);
-    return done > 0 ? elapsed(p) * (1 - done) / done : NAN;
+    return done > 0 ? progress_elapsed(p) * (1 - done) / done : NAN;
 }
 
 static void print_clock(char *text, size_t size, double seconds)
@@ -121,8 +100,6 @@ static void show_bar(const Progress *p)
 {
     char bar[BAR_WIDTH * 4 + PAINT_BYTES] = "", line[256], time[32], left[32] = "?";
     char what[64] = "";
-    if (p->passes > 1)
-        snprintf(what, sizeof(what), "pass %d of 2: ", p->measuring ? 1 : 2);
     if (p->files)
         snprintf(what, sizeof(what), "%d/%d files ", p->files_done, p->files);
     const double done = fraction(p);
@@ -152,20 +129,18 @@ static void print_number(const char *key, double value, int digits, const char *
         fprintf(stderr, "\"%s\":null%s", key, end);
 }
 
-/* Counts the second pass only, except for the percentage, which counts both. */
 static void show_json(const Progress *p, const char *state)
 {
-    const int first = p->measuring;
     flockfile(stderr);
     fputc('{', stderr);
-    print_number("frame", first ? 0 : (double)frames_done(p), 0, ",");
+    print_number("frame", (double)frames_done(p), 0, ",");
     print_number("frames", p->frames > 0 ? (double)p->frames : NAN, 0, ",");
-    print_number("time", first ? 0 : time_done(p), 3, ",");
+    print_number("time", time_done(p), 3, ",");
     print_number("duration", p->duration > 0 ? p->duration : NAN, 3, ",");
-    print_number("percent", overall(p) * 100, 2, ",");
-    print_number("fps", first ? NAN : fps(p), 2, ",");
-    print_number("speed", first ? NAN : speed(p), 3, ",");
-    print_number("eta", first ? NAN : eta(p), 1, ",");
+    print_number("percent", fraction(p) * 100, 2, ",");
+    print_number("fps", fps(p), 2, ",");
+    print_number("speed", speed(p), 3, ",");
+    print_number("eta", eta(p), 1, ",");
     print_number("dropped", 0, 0, ",");
     print_number("bytes", p->bytes >= 0 ? (double)p->bytes : NAN, 0, ",");
     if (p->files)
@@ -178,9 +153,9 @@ static void show_json(const Progress *p, const char *state)
 void progress_update(Progress *p)
 {
     if (p->share) {
-        const double done = overall(p);
-        atomic_store(&p->share->frames, p->measuring ? 0 : frames_done(p));
-        atomic_store(&p->share->time_us, p->measuring ? 0 : (long long)(time_done(p) * 1e6));
+        const double done = fraction(p);
+        atomic_store(&p->share->frames, frames_done(p));
+        atomic_store(&p->share->time_us, (long long)(time_done(p) * 1e6));
         atomic_store(&p->share->done, isnan(done) ? 0 : (int)(done * PROGRESS_WHOLE));
     }
     const double interval = p->style == PROGRESS_BAR ? BAR_INTERVAL : JSON_INTERVAL;
@@ -195,7 +170,7 @@ void progress_update(Progress *p)
 
 void progress_end(Progress *p, const char *state)
 {
-    if (p->style == PROGRESS_JSON && p->began > 0)
+    if (p->style == PROGRESS_JSON && p->started > 0)
         show_json(p, state);
     else if (p->style == PROGRESS_BAR)
         say_bottom("");

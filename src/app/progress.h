@@ -3,6 +3,7 @@
 #define LUMEQ_APP_PROGRESS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum ProgressStyle {
@@ -15,7 +16,7 @@ typedef enum ProgressStyle {
 /* Progress in memory shared with another process; {0} at first. */
 typedef struct ProgressShare {
     atomic_llong frames, time_us; /* finished video */
-    atomic_int done;              /* finished share of all passes, in 1/PROGRESS_WHOLE */
+    atomic_int done;              /* finished share, in 1/PROGRESS_WHOLE */
 } ProgressShare;
 
 #define PROGRESS_WHOLE 100000
@@ -24,7 +25,6 @@ typedef struct Progress {
     ProgressStyle style;
     int64_t frames;  /* total; 0: unknown */
     double duration; /* in seconds; 0: unknown */
-    int passes;      /* 1 or 2 */
 
     /* Updated by the run. */
     int64_t frame; /* frames sent to the encoder */
@@ -32,22 +32,18 @@ typedef struct Progress {
     double time;   /* seconds of video of `frame` frames */
     int64_t bytes; /* written; -1: unknown */
 
-    /* For several files at once, else 0. */
-    int files, files_done;
-    double files_share; /* finished share of all, 0..1 */
+    bool has_share;        /* the finished share is `finished`, not that of frames or time */
+    double finished;       /* 0..1 */
+    int files, files_done; /* for several files at once, else 0 */
 
     ProgressShare *share; /* also updated; or NULL */
 
-    int measuring; /* in the first of two passes, which writes nothing */
-    /* Start of the run, start of the pass, last update: monotonic, in seconds. A run that has begun
-     * earlier sets the first. */
-    double started, began, shown;
+    /* Start of the run, which a caller may set to an earlier time, and last update: monotonic, in
+     * seconds. */
+    double started, shown;
 } Progress;
 
 void progress_start(Progress *progress);
-
-/* Starts the second pass. */
-void progress_second_pass(Progress *progress);
 
 /* Shows the progress if the last update is long enough ago. */
 void progress_update(Progress *progress);

@@ -299,7 +299,7 @@ int sample_run(const Options *options, atomic_int *stop)
     s->options = options;
     s->stop = stop;
     s->pieces = options->sample > 0 ? (int)options->sample : DEFAULT_PIECES;
-    s->progress = (Progress){.style = headless_progress(options), .passes = 1, .bytes = -1};
+    s->progress = (Progress){.style = headless_progress(options), .bytes = -1};
     int code = run_pieces(s);
     if (atomic_load(stop) == RUN_INTERRUPTED)
         code = EXIT_INTERRUPTED;
