@@ -165,7 +165,7 @@ class Driver(DoctorCase):
         for nvdec, state, text in (
                 ("", "ok", "decodes h264, hevc, hevc 10 bits, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
                 ("only 8", "ok", "decodes hevc, hevc 10 bits; not h264, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
-                ("only 3", "none", "decodes none of the usual codecs")):
+                ("only 3", "none", "cannot decode common codecs")):
             found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="", FAKE_NVDEC=nvdec,
                                  LD_LIBRARY_PATH=os.path.dirname(DRIVER))["nvdec"]
             self.assertEqual((found["state"], found["text"]), (state, text))

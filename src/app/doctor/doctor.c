@@ -340,7 +340,7 @@ static void probe_nvdec(Section *s)
     else if (*works)
         put(s, FINE, "ok", NULL, "decodes %s%s%s", works, *fails ? "; not " : "", fails);
     else
-        put(s, NONE, "none", NULL, "decodes none of the usual codecs");
+        put(s, NONE, "none", NULL, "cannot decode common codecs");
 }
 
 /* ---- encoders ---- */
@@ -382,7 +382,7 @@ static void probe_hardware_encoders(Section *s)
         put(s, FINE, "ok", NULL, "%s", works);
     else
         put(s, NONE, "none", "a GPU with NVENC, Quick Sync or the like, and its driver",
-            "none of %d is usable; the CPU encodes", all);
+            "%d known, but unusable here; the CPU encodes", all);
 }
 
 /* ---- cameras ---- */
