@@ -98,7 +98,8 @@ int engine_open(Engine *engine, const Options *o, int all_planes, MediaError *er
         lumeq_context_create(&engine->context, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
         return media_fail(error, ret == LUMEQ_ERR_MEMORY ? MEDIA_INPUT : MEDIA_USAGE, "%s%s",
-                          config.backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", engine->where);
+                          config.backend == LUMEQ_BACKEND_CUDA ? "--backend cuda: " : "",
+                          engine->where);
     engine->backend = lumeq_context_backend_name(engine->context);
     engine->device = config.device;
     say(SAY_DETAILS, "equalizing on %s", engine->where);

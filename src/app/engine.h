@@ -12,9 +12,6 @@
 #include "media/input/decoder.h"
 #include "media/input/source.h"
 
-/* Start of the message that says why a required GPU is missing. */
-#define ENGINE_NO_GPU "--backend cuda: "
-
 /* {0} is closed. */
 typedef struct Engine {
     LumeqContext *context;

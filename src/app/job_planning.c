@@ -27,6 +27,10 @@
 
 #define MOST_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
 
+/* Number of frames to decode before a part: the previous frames that filter its first frame, the
+ * frames needed to deinterlace those, and one more. */
+#define LEAD 6
+
 #define USUAL_SECONDS 60.0 /* of a part */
 #define USUAL_RATE 25.0    /* frames per second, if the container has no rate */
 
@@ -208,7 +212,7 @@ static int list_parts(JobFilm *f)
         if (!i)
             continue;
         part[-1].end_pts = part->begin_pts = av_rescale_q(begin, AV_TIME_BASE_Q, plan->time_base);
-        part->seek_us = FFMAX(begin - start + from - (int64_t)(JOB_LEAD / rate * AV_TIME_BASE), -1);
+        part->seek_us = FFMAX(begin - start + from - (int64_t)(LEAD / rate * AV_TIME_BASE), -1);
     }
     return 0;
 }

@@ -72,29 +72,16 @@ static void value_text(const Options *o, PlayerSetting setting, char *text, size
     char plain[OSD_SETTING_TEXT];
     const char *value =
         option_value_text(option, (const char *)o + option->offset, plain, sizeof(plain));
-    if (setting == PLAYER_STRENGTH && o->strength >= 0)
-        snprintf(text, size, "%.2f", o->strength);
-    else if (setting == PLAYER_CLIP && o->clip > 0)
-        snprintf(text, size, "%.2f", o->clip);
-    else if (setting == PLAYER_CLIP && o->clip == 0)
-        snprintf(text, size, "none");
-    else if (setting == PLAYER_SMOOTH)
-        snprintf(text, size, "%.1f s", o->smooth);
-    else if (setting == PLAYER_DENOISE && o->denoise == 0)
-        snprintf(text, size, "off");
-    else if (setting == PLAYER_BRIGHTNESS)
-        snprintf(text, size, "%.2f", o->brightness);
-    else if (setting == PLAYER_GAMMA)
-        snprintf(text, size, "%.2f", o->gamma);
-    else if (setting == PLAYER_METER && o->meter.width == 0)
-        snprintf(text, size, "off");
-    else if (setting == PLAYER_METER && o->meter.width < 0)
-        snprintf(text, size, "centre");
-    else if (setting == PLAYER_METER)
+    if (setting == PLAYER_CLIP && o->clip == 0)
+        value = "none";
+    else if ((setting == PLAYER_DENOISE && o->denoise == 0) ||
+             (setting == PLAYER_METER && o->meter.width == 0))
+        value = "off";
+    if (setting == PLAYER_METER && o->meter.width > 0)
         snprintf(text, size, "%dx%d at %d,%d", o->meter.width, o->meter.height, o->meter.x,
                  o->meter.y);
     else
-        snprintf(text, size, "%s", value);
+        snprintf(text, size, "%s%s", value, setting == PLAYER_SMOOTH ? " s" : "");
 }
 
 /* True if --reference ignores or excludes the setting, which then does not change. */

@@ -291,12 +291,36 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     return 0;
 }
 
+static int refuse_folder(const char *folder, const char *why, MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "%s cannot be the folder of a job: %s",
+                      media_quote(folder), why);
+}
+
+/* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it must not be used. */
+static int open_folder(const char *folder, MediaError *error)
+{
+    struct stat about;
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int reason = errno;
+    if (fd < 0 && reason == ENOENT)
+        return -ENOENT;
+    if (fd < 0 && lstat(folder, &about) == 0 && S_ISLNK(about.st_mode))
+        return refuse_folder(folder, "it is a symbolic link", error);
+    if (fd < 0 || fstat(fd, &about) < 0)
+        return refuse_folder(folder, strerror(fd < 0 ? reason : errno), error);
+    if (about.st_uid == geteuid())
+        return fd;
+    close(fd);
+    return refuse_folder(folder, "it belongs to another user", error);
+}
+
 /* Checks that the plan is in the folder named after its output, so that it cannot make lumeq write
  * other files. Then uses that path for the folder, since a path like "." cannot be removed. */
 static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;
-    const int fd = job_folder_open(plan->folder, error);
+    const int fd = open_folder(plan->folder, error);
     const JobPath folder = job_folder(plan->output);
     const int is_here = fd >= 0 && fstat(fd, &here) == 0 && lstat(folder.text, &named) == 0 &&
                         here.st_dev == named.st_dev && here.st_ino == named.st_ino;
@@ -353,40 +377,9 @@ void job_plan_free(JobPlan *plan)
 
 /* ---- job folder ---- */
 
-#define DIGIT "[0-9]"
-#define PART DIGIT DIGIT DIGIT DIGIT DIGIT
-#define HEX "[0-9a-f]"
-#define MARK HEX HEX HEX HEX HEX HEX HEX HEX
-
-/* Patterns of a job's files, and of their temporary names. */
-#define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
-
-static int refuse_folder(const char *folder, const char *why, MediaError *error)
-{
-    return media_fail(error, MEDIA_OUTPUT, "%s cannot be the folder of a job: %s",
-                      media_quote(folder), why);
-}
-
-int job_folder_open(const char *folder, MediaError *error)
-{
-    struct stat about;
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const int reason = errno;
-    if (fd < 0 && reason == ENOENT)
-        return -ENOENT;
-    if (fd < 0 && lstat(folder, &about) == 0 && S_ISLNK(about.st_mode))
-        return refuse_folder(folder, "it is a symbolic link", error);
-    if (fd < 0 || fstat(fd, &about) < 0)
-        return refuse_folder(folder, strerror(fd < 0 ? reason : errno), error);
-    if (about.st_uid == geteuid())
-        return fd;
-    close(fd);
-    return refuse_folder(folder, "it belongs to another user", error);
-}
-
 int job_folder_check(const char *folder, MediaError *error)
 {
-    const int fd = job_folder_open(folder, error);
+    const int fd = open_folder(folder, error);
     if (fd >= 0)
         close(fd);
     return error->fault;
@@ -400,6 +393,14 @@ int job_folder_make(const char *folder, MediaError *error)
     return job_folder_check(folder, error);
 }
 
+#define DIGIT "[0-9]"
+#define PART DIGIT DIGIT DIGIT DIGIT DIGIT
+#define HEX "[0-9a-f]"
+#define MARK HEX HEX HEX HEX HEX HEX HEX HEX
+
+/* Patterns of a job's files, and of their temporary names. */
+#define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
+
 static void remove_one(int fd, const char *name)
 {
     struct stat about;
@@ -411,7 +412,7 @@ void job_folder_clear(const char *folder)
 {
     MediaError ignored = {0};
     const struct dirent *entry;
-    const int fd = job_folder_open(folder, &ignored);
+    const int fd = open_folder(folder, &ignored);
     DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
     if (!entries) {
         if (fd >= 0)

@@ -14,10 +14,6 @@
 
 #define JOB_PLAN_VERSION 13
 
-/* Number of frames to decode before a part: the previous frames that filter its first frame, the
- * frames needed to deinterlace those, and one more. */
-#define JOB_LEAD 6
-
 #define JOB_MOST_PARTS 99999 /* file names of parts have five digits */
 
 typedef struct JobPart {
@@ -25,7 +21,7 @@ typedef struct JobPart {
     /* Times of the first frame, and of the next part's first frame, in the track's time base;
      * INT64_MIN in the first part, INT64_MAX in the last one. */
     int64_t begin_pts, end_pts;
-    int64_t seek_us;    /* see InputSpan.seek_us: at least JOB_LEAD frames before the first one */
+    int64_t seek_us;    /* a few frames before the first one; see InputSpan.seek_us */
     int64_t before_pts; /* of the frame before the first one */
     int64_t curves;     /* checksum of the file of curves */
 } JobPart;              /* int64_t only: its line in the plan has these numbers in this order */
@@ -94,9 +90,6 @@ void job_plan_free(JobPlan *plan);
 
 /* The file that identifies the film that is about to become the output; see made_print(). */
 #define JOB_JOINING "joining"
-
-/* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it must not be used. */
-int job_folder_open(const char *folder, MediaError *error);
 
 /* Returns 0 if it may be used or does not exist; or MEDIA_OUTPUT. */
 int job_folder_check(const char *folder, MediaError *error);
