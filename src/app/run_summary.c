@@ -28,10 +28,6 @@ static int count_frame(void *self, Frame *f)
     }
     r->filtered += stats->filtered;
     r->noise_gain = FFMAX(r->noise_gain, stats->noise_gain);
-    if (stats->noise >= 0) {
-        r->noise += stats->noise;
-        r->noise_count++;
-    }
     Pumping *p = &r->pumping;
     const double code = ldexp(1, 8 - depth);
     const double in = stats->mean_in * code, out = stats->mean_out * code;
@@ -58,9 +54,6 @@ void figures_say_details(const RunFigures *r, int planned)
         say(r->params->deflicker > 0 ? SAY_NORMAL : SAY_DETAILS,
             "brightness changed by %.3f codes per frame before and %.3f after (MABD, of 256 codes)",
             p->sum_in / (double)p->count, p->sum_out / (double)p->count);
-    if (r->noise_count)
-        say(SAY_DETAILS, "noise of %.2f 8-bit codes in still dark areas",
-            r->noise / (double)r->noise_count);
     if (r->params->mode != LUMEQ_MODE_OFF)
         say(SAY_DETAILS, "contrast and grain of dark areas amplified at most %.1fx", r->noise_gain);
 }

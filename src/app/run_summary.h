@@ -26,10 +26,8 @@ typedef struct RunFigures {
     char words[256]; /* describe the current frame */
     Decisions decisions;
     Pumping pumping;
-    double noise_gain;   /* maximum */
-    double noise;        /* sum over frames with known noise */
-    int64_t noise_count; /* number of those frames */
-    int64_t filtered;    /* frames that the noise filter changed */
+    double noise_gain; /* maximum */
+    int64_t filtered;  /* frames that the noise filter changed */
 } RunFigures;
 
 /* Counts frames and describes those with histograms; add it before sinks that show the description.

@@ -69,8 +69,7 @@ static int take_value(const Lines *l, const char *key, char *value)
     const Option *option = option_find(key, strlen(key));
     if (!option) {
         const char *bare = key + strspn(key, "-");
-        const Option *near = option_find(bare, strlen(bare));
-        near = near ? near : option_nearest(bare, strlen(bare));
+        const Option *near = option_nearest(bare, strlen(bare));
         if (near && !(near->flags & OPTION_ONCE))
             return refuse_line(l, "unknown key %s; did you mean %s? lumeq --help=full lists them",
                                media_quote(key), near->name);

@@ -438,7 +438,7 @@ static int unknown_option(const Parser *p, const char *arg)
         if (strstr(habits[i][0], listed))
             return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habits[i][1]);
     if (n > 1) /* other programs write -crf */
-        near = option_find(name, n) ? option_find(name, n) : option_nearest(name, n);
+        near = option_nearest(name, n);
     if (near)
         return refuse(&p->refusal,
                       "unknown option %s; did you mean --%s? lumeq --help=full lists them",

@@ -68,7 +68,7 @@ const Option *option_find_letter(char letter);
 /* True if the option is on the command line: `given` is indexed like the table. */
 bool option_is_given(const unsigned char *given, const char *name);
 
-/* Finds the option with the most similar name; NULL if none is similar. */
+/* Finds the option with this name or the most similar one; NULL if none is similar. */
 const Option *option_nearest(const char *name, size_t n);
 
 /* Returns the number of wrong letters in a name of `n` bytes if it is similar enough to this name
