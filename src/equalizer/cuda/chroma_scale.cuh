@@ -1,5 +1,5 @@
 /*
- * Scales chroma by the gain of its luma, and copies bars; bounds luma over saturated colours.
+ * For kernels that scale chroma by the gain of its luma: gains; luma over saturated colours.
  *
  * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
@@ -10,19 +10,7 @@
 
 #include "equalizer/cuda/chroma_parts.cuh"
 
-/* Parameters of the frame, in a thread's registers. */
-typedef struct ChromaRule {
-    const CurveGain *gain;
-    CurveLegal legal;
-    uint32_t last;
-    const CurveParams *params;
-    const TileGrid *grid; /* mode CLAHE only */
-    const TileTables *tables;
-    Active active;  /* in chroma pixels */
-    uint32_t frame; /* number of the dither pattern */
-} ChromaRule;
-
-/* The same for a frame of a batch. */
+/* The planes of a frame of a batch. */
 static __device__ __forceinline__ LumeqCudaChroma chroma_in_batch(const LumeqCudaChroma &first,
                                                                   const LumeqCudaBatch &batch,
                                                                   int frame)
@@ -50,84 +38,6 @@ static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveG
         CurveGain gain = from[i];
         gain.free = curve_free(gain, depth, legal.range);
         gains[i] = gain;
-    }
-}
-
-/* Constants for 8 bits. */
-template <typename Sample>
-static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
-{
-    if (sizeof(Sample) == 1)
-        return {0, UINT8_MAX};
-    return {rule.params->shift, rule.last};
-}
-
-/* Scales both components of a pixel, if it is active, by the gain over the sum of its luma. */
-template <typename Sample, bool tiles>
-static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t sum, int sub_x,
-                                             int sub_y, int x, int y, Sample *first, Sample *second)
-{
-    if (!is_active(rule.active, x, y))
-        return;
-    const ChromaCodes codes = codes_of<Sample>(rule);
-    const int depth = rule.params->depth;
-    const uint32_t mean = mean_of(sum, sub_x + sub_y);
-    const CurveGain over = tiles ? tile_gain(rule.grid, rule.tables, x << sub_x, y << sub_y, mean)
-                                 : rule.gain[sizeof(Sample) == 1 ? mean : mean >> (depth - 8)];
-    const uint32_t add = rule.params->dither
-                             ? curve_dither((uint32_t)(x - rule.active.left),
-                                            (uint32_t)(y - rule.active.top), rule.frame)
-                             : CURVE_ROUND;
-    const int32_t a = (int32_t)code_of(codes, *first), b = (int32_t)code_of(codes, *second);
-    const uint32_t gain = curve_pixel_gain(over, a, b, depth, &rule.legal);
-    *first = (Sample)(curve_chroma(a, gain, add, &rule.legal) << codes.shift);
-    *second = (Sample)(curve_chroma(b, gain, add, &rule.legal) << codes.shift);
-}
-
-/* Scales pixels of any layout, sample by sample. */
-template <typename Sample, bool tiles>
-static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
-{
-    const uint32_t sum = sum_luma<Sample>(codes_of<Sample>(rule), c, x, y);
-    Sample first = *component<Sample>(c.in, c, 0, x, y);
-    Sample second = *component<Sample>(c.in, c, 1, x, y);
-    scale<Sample, tiles>(rule, sum, c.sub_x, c.sub_y, x, y, &first, &second);
-    *component<Sample>(c.out, c, 0, x, y) = first;
-    *component<Sample>(c.out, c, 1, x, y) = second;
-}
-
-/* Scales a thread's share of the plane, group by group; a row has `groups` of them. `aligned`:
- * groups are vectors in the layout of the template parameters. */
-template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
-static __device__ __forceinline__ void scale_plane(const ChromaRule &rule, const LumeqCudaChroma &c,
-                                                   int groups, bool aligned)
-{
-    const int first = (int)(blockIdx.x * THREADS + threadIdx.x), all = (int)gridDim.x * THREADS;
-    const int rows = all / groups, columns = all % groups;
-    int y = first / groups, column = first % groups;
-    while (y < c.height) {
-        const int x = column * GROUP;
-        const bool whole = x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width;
-        if (aligned && whole) {
-            ChromaGroup<Sample, step> group;
-            uint32_t sum[GROUP];
-            group.load(c.in, x, y);
-            sum_luma_group<Sample, sub_x, sub_y>(codes_of<Sample>(rule), c.luma, x, y, sum);
-#pragma unroll
-            for (int i = 0; i < GROUP; i++)
-                scale<Sample, tiles>(rule, sum[i], sub_x, sub_y, x + i, y, group.first(i),
-                                     group.second(i));
-            group.store(c.out, x, y);
-        } else {
-            for (int k = x; k < min(x + GROUP, c.width); k++)
-                scale_pixel<Sample, tiles>(rule, c, k, y);
-        }
-        y += rows;
-        column += columns;
-        if (column >= groups) {
-            column -= groups;
-            y++;
-        }
     }
 }
 
