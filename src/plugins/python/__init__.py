@@ -271,7 +271,7 @@ class _Stretch:
 
 def _rate(fps: Any) -> float:
     if not isinstance(fps, numbers.Real) or not float(fps) > 0:
-        raise ValueError("fps is no number greater than 0")
+        raise ValueError("fps is not a number greater than 0")
     return float(fps)
 
 

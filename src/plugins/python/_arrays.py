@@ -13,7 +13,6 @@ import numpy as np
 
 from ._library import Frame, Image, Pixels
 
-MAX_SIDE = 65535
 _new = tuple.__new__  # a named tuple's own takes three times as long
 _BYTES = {"|u1": 1, "<u2": 2}
 _ELSEWHERE = ("an array is neither in host memory nor on an NVIDIA GPU, or it speaks only DLPack there, and CuPy or PyTorch is "
@@ -94,8 +93,6 @@ def plane(array: Any, writable: bool) -> Plane:
                          kind_of(array))
     if writable and read_only:
         raise ValueError("an output array is read-only")
-    if not data:
-        raise ValueError("an array is empty")
     return _new(Plane, (data, (shape, strides, size, gpu), stream, array))
 
 
@@ -136,8 +133,6 @@ def _describe(forms: tuple[Any, ...], samples: Samples) -> tuple[Any, ...]:
         if (channels > 1 and strides[2] != size) or (shape[1] > 1 and strides[1] != size * channels):
             raise ValueError("the samples of a row are not contiguous: copy the array")
         if i == 0:
-            if max(shape[:2]) > MAX_SIDE:
-                raise ValueError("a frame has more than 65535 rows or columns")
             image.height, image.width, image.memory = shape[0], shape[1], gpu
         elif (size, gpu) != forms[0][2:]:
             raise ValueError("the planes differ in their type or memory")
@@ -200,8 +195,6 @@ def pixels(array: Any, writable: bool, order: int) -> tuple[Any, Plane]:
         raise ValueError("bgr() and rgb() need arrays in host memory")
     if len(shape) != 3 or strides[2] != size or strides[1] != shape[2] * size:
         raise ValueError("the output is not of (rows, columns, channels), or the channels of a row are not contiguous")
-    if max(shape[:2]) > MAX_SIDE:
-        raise ValueError("a picture has more than 65535 rows or columns")
     return Pixels(one.data, strides[0], shape[1], shape[0], shape[2], 8 * size, order), one
 
 

@@ -106,7 +106,7 @@ def choice(name: str, value: Any, words: Sequence[str]) -> int:
     return words.index(value)
 
 
-def number(name: str, value: Any, sentence: str = "is no number") -> float:
+def number(name: str, value: Any, sentence: str = "is not a number") -> float:
     try:
         return ctypes.c_double(value).value
     except (TypeError, OverflowError):
@@ -143,7 +143,7 @@ def set_params(params: Any, settings: Mapping[str, Any]) -> Any:
     profile = settings.get("profile")
     if profile is not None:
         if not isinstance(profile, str):
-            raise TypeError("profile is no string")
+            raise TypeError("profile is not a string")
         check(lib.lumeq_params_profile(byref(made), profile.encode(errors="replace")))
     for name, value in settings.items():
         if name in _WORDS:
