@@ -86,10 +86,10 @@ static int check_plane(const LumeqImage *image, int plane, const char *name)
     static const char *const planes[] = {"luma", "chroma", "the second chroma"};
     const ptrdiff_t stride = image->stride[plane], row = lumeq_row_size(image, plane);
     if (image->plane[plane] && (stride < -INT32_MAX || stride > INT32_MAX))
-        return lumeq_refuse("the stride of %s's %s is %td, beyond 2^31 - 1 bytes", name,
-                            planes[plane], stride);
+        return lumeq_refuse("%s's %s has stride %td, beyond 2^31 - 1 bytes", name, planes[plane],
+                            stride);
     if (image->plane[plane] && stride > -row && stride < row)
-        return lumeq_refuse("the stride of %s's %s is %td, shorter than a row of %td bytes", name,
+        return lumeq_refuse("%s's %s has stride %td, shorter than a row of %td bytes", name,
                             planes[plane], stride, row);
     if (image->depth > 8 && ((uintptr_t)image->plane[plane] % 2 || stride % 2))
         return lumeq_refuse("%s has 16-bit samples at odd addresses", name);

@@ -27,8 +27,8 @@ struct LumeqCudaStep {
     LumeqCudaStep *next;
     int busy;         /* belongs to a call, to a pending measure, or to a frame in flight */
     int used;         /* `done` has been recorded, and is not known to have passed */
-    int finished;     /* `done` has passed since it was recorded last; of a leader */
-    int zeroed;       /* the tally is */
+    int finished;     /* of a leader: `done` has passed since it was last recorded */
+    int zeroed;       /* the tally is zero */
     int tiles_zeroed; /* so are the TileCounters after it */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
@@ -40,14 +40,14 @@ struct LumeqCudaStep {
     LumeqMeasureJob job; /* its pointers are valid only until it has begun */
     LumeqFlight flight;
     int in_flight; /* a frame in flight; 0: a step of its own */
-    int unfetched; /* it is in that list */
+    int unfetched; /* it is in LumeqCudaSteps.unfetched */
     LumeqCudaStep *next_unfetched;
     LumeqCudaStep *leader;      /* the last one of those launched together: its stream and events
                                  * count */
     LumeqCudaPictures pictures; /* on the device */
     LumeqImage previous;
     int missed;                 /* the previous frame has to be uploaded */
-    int waited_for;             /* the input is there only after `uploaded` */
+    int waited_for;             /* the input is on the device only after `uploaded` */
     size_t counts, counts_size; /* in device and host memory; the tally comes before */
     size_t curve;               /* the curve's parts, after the counts */
     size_t past;                /* previous frames, after the pictures */
