@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "media/picture_pattern.h"
 #include "media/text_list.h"
 
 /* Folders of jobs end in this: they hold no films. */
@@ -14,7 +13,7 @@
 
 static int by_name(const FTSENT **a, const FTSENT **b)
 {
-    return natural_order((*a)->fts_name, (*b)->fts_name);
+    return strverscmp((*a)->fts_name, (*b)->fts_name);
 }
 
 /* True if a subfolder is not visited. */

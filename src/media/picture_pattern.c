@@ -6,7 +6,6 @@
 
 #include <libavformat/avformat.h>
 #include <libavutil/avstring.h>
-#include <libavutil/mem.h>
 
 #include "media/file_name.h"
 
@@ -76,31 +75,4 @@ int64_t picture_pattern_number(const char *pattern, const char *name)
         (number[0] == '0' && digits > least)) /* the pattern would write fewer digits */
         return -1;
     return strtoll(number, NULL, 10);
-}
-
-/* ---- natural order ---- */
-
-int natural_order(const char *a, const char *b)
-{
-    const char *x = a, *y = b;
-    while (*x && *y) {
-        if (av_isdigit(*x) && av_isdigit(*y)) {
-            /* Compare numbers of any length. */
-            x += strspn(x, "0");
-            y += strspn(y, "0");
-            const size_t n = strspn(x, "0123456789"), m = strspn(y, "0123456789");
-            const int order = strncmp(x, y, n);
-            if (n != m || order)
-                return n != m ? FFDIFFSIGN(n, m) : order;
-            x += n;
-            y += m;
-        } else if (*x != *y) {
-            break;
-        } else {
-            x++;
-            y++;
-        }
-    }
-    const int order = (int)(unsigned char)*x - (int)(unsigned char)*y;
-    return order ? order : strcmp(a, b); /* leading zeros may differ */
 }

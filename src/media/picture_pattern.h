@@ -22,9 +22,4 @@ char *picture_pattern_name(const char *pattern, int64_t number);
  * match. */
 int64_t picture_pattern_number(const char *pattern, const char *name);
 
-/* ---- natural order ---- */
-
-/* Like strcmp(), but "part 2" comes before "part 10". Different names are never equal. */
-int natural_order(const char *a, const char *b);
-
 #endif

@@ -1,38 +1,9 @@
-/* Names of numbered pictures, and the order of names. */
+/* Names of numbered pictures. */
 
 #include <libavutil/mem.h>
 
 #include "check.h"
 #include "media/picture_pattern.h"
-
-TEST(order_is_natural)
-{
-    static const char *const names[] = {"",
-                                        "0",
-                                        "00",
-                                        "1",
-                                        "2",
-                                        "010",
-                                        "10",
-                                        "a",
-                                        "a 2",
-                                        "a 09",
-                                        "a 9",
-                                        "a 9b",
-                                        "a 10",
-                                        "a 10.b",
-                                        "a10",
-                                        "a99999999999999999998",
-                                        "a99999999999999999999",
-                                        "b"};
-    const int count = (int)(sizeof(names) / sizeof(names[0]));
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j < count; j++) {
-            const int order = natural_order(names[i], names[j]);
-            CHECK((order > 0) - (order < 0) == (i > j) - (i < j), "'%s' and '%s': %d", names[i],
-                  names[j], order);
-        }
-}
 
 TEST(patterns_are_recognized)
 {

@@ -25,11 +25,6 @@ static int add(PictureList *list, char *path)
     return paths ? 0 : -1;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return natural_order((*a)->d_name, (*b)->d_name);
-}
-
 /* Adds a picture if it has the pattern's next number. */
 static int add_numbered(PictureList *list, const char *pattern, const char *name, int64_t *last,
                         MediaError *error)
@@ -76,7 +71,7 @@ static int add_folder(PictureList *list, const char *folder, const char *pattern
     struct dirent **names;
     int64_t last = 0;
     int ret = 0;
-    const int count = scandir(folder, &names, NULL, by_name);
+    const int count = scandir(folder, &names, NULL, versionsort);
     if (count < 0)
         return media_fail(error, MEDIA_INPUT, "cannot read the folder %s%s: %s",
                           pattern ? "of " : "", media_quote(pattern ? pattern : folder),
