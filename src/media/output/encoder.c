@@ -51,28 +51,11 @@ static bool keeps_user_data(const AVCodec *codec)
 }
 
 /* Encoders copy user data; the old encoder's signature must not be in it. */
-static int drop_signature(AVFrame *frame)
+static void drop_signature(AVFrame *frame)
 {
-    int found = 0;
     for (int i = 0; i < frame->nb_side_data; i++)
-        found |= is_signature(frame->side_data[i]);
-    AVFrame *old = found ? av_frame_clone(frame) : NULL;
-    if (!old)
-        return found ? AVERROR(ENOMEM) : 0;
-    av_frame_remove_side_data(frame, AV_FRAME_DATA_SEI_UNREGISTERED);
-    int ret = 0;
-    for (int i = 0; ret >= 0 && i < old->nb_side_data; i++) {
-        const AVFrameSideData *data = old->side_data[i];
-        if (data->type != AV_FRAME_DATA_SEI_UNREGISTERED || is_signature(data))
-            continue;
-        AVBufferRef *bytes = av_buffer_ref(data->buf);
-        if (!bytes || !av_frame_new_side_data_from_buf(frame, data->type, bytes)) {
-            av_buffer_unref(&bytes);
-            ret = AVERROR(ENOMEM);
-        }
-    }
-    av_frame_free(&old);
-    return ret;
+        if (is_signature(frame->side_data[i]))
+            frame->side_data[i]->type = AV_FRAME_DATA_REPLAYGAIN; /* ignored for video */
 }
 
 /* ---- adapt ---- */
@@ -637,7 +620,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
             SentFrame *sent = &e->sent[e->frames++ % SENT_FRAMES];
             sent->pts = e->adapted->pts;
             sent->duration = av_rescale_q(FRAME_DURATION(frame), from, e->codec->time_base);
-            ret = drop_signature(e->adapted);
+            drop_signature(e->adapted);
             e->notes.loses_user_data |=
                 !keeps_user_data(e->codec->codec) &&
                 av_frame_get_side_data(e->adapted, AV_FRAME_DATA_SEI_UNREGISTERED);
