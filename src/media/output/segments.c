@@ -250,7 +250,6 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
     Segments *s = *segments = av_mallocz(sizeof(*s));
     if (!s)
         return media_no_memory(error, MEDIA_OUTPUT);
-    const time_t now = time(NULL);
     s->options = options;
     int times = 0;
     for (const char *c = strchr(file_name_base(options->path), '%'); c; c = strchr(c + 2, '%')) {
@@ -267,18 +266,15 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
                           "--segment-time: %s has no time in its name, so all segments would have "
                           "the same name; use for example %%Y%%m%%d-%%H%%M%%S",
                           media_quote(options->path));
-    for (int i = 0; i < 3600; i++) {
-        char one[PATH_MAX], other[PATH_MAX];
-        const time_t next = now + i + (time_t)options->seconds;
-        /* In UTC, since local time repeats an hour each year, for which numbers in names suffice.
-         */
-        if (name_at(options->path, now + i, gmtime_r, one) < 0 ||
-            name_at(options->path, next, gmtime_r, other) < 0 || strcmp(one, other) == 0)
-            return media_fail(error, MEDIA_USAGE,
-                              "--segment-time %g: consecutive segments would have the same name "
-                              "with %s; %%H%%M%%S tells seconds apart",
-                              options->seconds, media_quote(options->path));
-    }
+    /* Time 0 begins a year, a day, an hour and a minute: names that differ here always do. */
+    char first[PATH_MAX], second[PATH_MAX];
+    const time_t next = (time_t)options->seconds;
+    if (name_at(options->path, 0, gmtime_r, first) < 0 ||
+        name_at(options->path, next, gmtime_r, second) < 0 || strcmp(first, second) == 0)
+        return media_fail(error, MEDIA_USAGE,
+                          "--segment-time %g: consecutive segments would have the same name with "
+                          "%s; %%H%%M%%S tells seconds apart",
+                          options->seconds, media_quote(options->path));
     return 0;
 }
 
