@@ -511,22 +511,6 @@ static const char *output_name(const Writer *w)
     return writer_is_picture(w) ? avcodec_get_name(w->codec->id) : w->muxer->name;
 }
 
-/* A quarter turn destroys fields; turned upside down, the field order is swapped. */
-static enum AVFieldOrder turned_order(enum AVFieldOrder order, PictureTurn turn, int height)
-{
-    static const enum AVFieldOrder swapped[] = {
-        [AV_FIELD_TT] = AV_FIELD_BB,
-        [AV_FIELD_BB] = AV_FIELD_TT,
-        [AV_FIELD_TB] = AV_FIELD_BT,
-        [AV_FIELD_BT] = AV_FIELD_TB,
-    };
-    if (order < AV_FIELD_TT || order > AV_FIELD_BT)
-        return order;
-    if (!turn.xx)
-        return AV_FIELD_PROGRESSIVE;
-    return turn.yy < 0 && height % 2 == 0 ? swapped[order] : order;
-}
-
 static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaError *error)
 {
     w->turned = av_frame_alloc();
@@ -534,7 +518,8 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
         w->turned ? turner_open(&w->turner, first, turn, w->encoding.threads) : AVERROR(ENOMEM);
     if (ret < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot rotate the frames: %s", media_av_text(ret));
-    w->track.field_order = turned_order(w->track.field_order, turn, first->height);
+    if (!turn.xx) /* a quarter turn destroys fields */
+        w->track.field_order = AV_FIELD_PROGRESSIVE;
     const enum AVPixelFormat from = first->format, to = turner_format(from, turn);
     if (to == from)
         tracks_note(&w->options->tracks, "frames are turned upright for %s", output_name(w));
