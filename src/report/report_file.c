@@ -22,6 +22,8 @@ typedef struct ReportMeasure {
 
 /* Statistics use bins and codes of the frame's depth; a report uses 8-bit codes. */
 #define CODES 256
+#define LIMITED_BLACK 16
+#define LIMITED_WHITE 235
 
 /* The first bin of an 8-bit code. */
 static int bin_of(int code, int bins)
@@ -33,8 +35,8 @@ static void measure_histogram(ReportFrame *frame, int side, const uint32_t *hist
                               int full_range)
 {
     const double codes = (double)CODES / bins;
-    const int black = full_range ? 0 : bin_of(16, bins);
-    const int white = full_range ? bins - 1 : bin_of(235, bins);
+    const int black = full_range ? 0 : bin_of(LIMITED_BLACK, bins);
+    const int white = full_range ? bins - 1 : bin_of(LIMITED_WHITE, bins);
     int64_t(*value)[REPORT_SIDES] = frame->value.of;
     value[REPORT_CONTRAST][side] = report_fixed(codes * histogram_deviation(hist, bins));
     value[REPORT_ENTROPY][side] = report_fixed(histogram_entropy(hist, bins));
@@ -47,9 +49,14 @@ static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *o
 {
     const ReportSamples *then = &m->samples[m->frames % 2];
     ReportSamples *now = &m->samples[++m->frames % 2];
-    report_samples_take(now, in, out, stats->active);
-    report_samples_noise(now, then, frame);
+    now->black = in->color_range == AVCOL_RANGE_JPEG ? 0 : LIMITED_BLACK;
+    block_samples_take(&now->of[REPORT_BEFORE], in, stats->active);
+    block_samples_take(&now->of[REPORT_AFTER], out, stats->active);
+    double noise[REPORT_SIDES];
+    const bool is_known = !frame->cut && block_samples_noise(now, then, noise) == 0;
     for (int side = 0; side < REPORT_SIDES; side++) {
+        if (is_known)
+            frame->value.of[REPORT_NOISE][side] = report_fixed(noise[side]);
         const double contrast = block_samples_contrast(&now->of[side]);
         if (isfinite(contrast))
             frame->value.of[REPORT_LOCAL][side] = report_fixed(contrast);

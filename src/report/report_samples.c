@@ -161,20 +161,3 @@ int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
     noise[REPORT_AFTER] = quantile(after, count, 1, 4);
     return 0;
 }
-
-#define LIMITED_BLACK 16
-
-void report_samples_take(ReportSamples *s, const AVFrame *in, const AVFrame *out, LumeqRect active)
-{
-    s->black = in->color_range == AVCOL_RANGE_JPEG ? 0 : LIMITED_BLACK;
-    block_samples_take(&s->of[REPORT_BEFORE], in, active);
-    block_samples_take(&s->of[REPORT_AFTER], out, active);
-}
-
-void report_samples_noise(const ReportSamples *now, const ReportSamples *then, ReportFrame *frame)
-{
-    double noise[REPORT_SIDES];
-    const int known = !frame->cut && block_samples_noise(now, then, noise) == 0;
-    for (int side = 0; side < REPORT_SIDES; side++)
-        frame->value.of[REPORT_NOISE][side] = known ? report_fixed(noise[side]) : REPORT_UNKNOWN;
-}

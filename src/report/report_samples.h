@@ -43,12 +43,4 @@ typedef struct ReportSamples {
 int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
                         double noise[REPORT_SIDES]);
 
-/* Takes blocks before and after; both frames in direct formats. */
-void report_samples_take(ReportSamples *samples, const AVFrame *in, const AVFrame *out,
-                         LumeqRect active);
-
-/* Sets the frame's noise from its samples and the previous frame's; REPORT_UNKNOWN if unknown, as
- * at a cut. */
-void report_samples_noise(const ReportSamples *now, const ReportSamples *then, ReportFrame *frame);
-
 #endif
