@@ -55,6 +55,17 @@ void media_add(MediaError *error, const char *format, ...)
     va_end(args);
 }
 
+void media_note(void (*note)(const char *line), const char *format, ...)
+{
+    char line[1100];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (note)
+        note(line);
+}
+
 const char *media_av_text(int averror)
 {
     static _Thread_local char text[AV_ERROR_MAX_STRING_SIZE];

@@ -40,6 +40,10 @@ int media_lacks_memory(size_t size);
 /* Appends to the sentence. */
 void media_add(MediaError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints a line about a choice or an event for `note`, which may be NULL. */
+void media_note(void (*note)(const char *line), const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* FFmpeg's text for an AVERROR, in thread-local memory that the next call overwrites. */
 const char *media_av_text(int averror);
 

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,14 +214,12 @@ static int find_curve(Pipeline *p, Frame *f, MediaError *error)
         if (ret < 0)
             return ret;
         if (ret == 0) { /* from this frame on, past frames make the curves */
-            char line[160];
             p->number = p->parts.planned->taken;
             p->parts.planned = NULL;
-            snprintf(line, sizeof(line),
-                     "the lookahead has no curve for frame %lld: from there on, curves use past "
-                     "frames only",
-                     (long long)p->number);
-            p->parts.note(line);
+            media_note(p->parts.note,
+                       "the lookahead has no curve for frame %lld: from there on, curves use past "
+                       "frames only",
+                       (long long)p->number);
         }
     }
     if (f->decoded.returned)

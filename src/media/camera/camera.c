@@ -2,7 +2,6 @@
 #include "media/camera/camera.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,18 +78,6 @@ static int open_device(Camera *c, const char *path)
 
 /* ---- losing and reopening the device ---- */
 
-static void note(const Camera *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note(const Camera *c, const char *format, ...)
-{
-    char line[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    if (c->note)
-        c->note(line);
-}
-
 static void set_gone(Camera *c, const char *why)
 {
     v4l2_device_close(&c->device);
@@ -98,7 +85,7 @@ static void set_gone(Camera *c, const char *why)
     c->tries = 0;
     c->gone_at = av_gettime_relative();
     c->retry = c->gone_at + c->retry_after;
-    note(c, "the camera is gone: %s%s", why, c->wait ? "; waiting for it" : "");
+    media_note(c->note, "the camera is gone: %s%s", why, c->wait ? "; waiting for it" : "");
     pthread_mutex_lock(&c->lock);
     c->status.state = CAMERA_GONE;
     c->status.unusable = 0;
@@ -122,7 +109,7 @@ static void set_there(Camera *c, int ret)
         if (reasons[i].ret == ret)
             why = reasons[i].why;
     if (ret != 0 && (!c->status.unusable || strcmp(why, c->status.why) != 0))
-        note(c, "camera: %s, waiting", why);
+        media_note(c->note, "camera: %s, waiting", why);
     pthread_mutex_lock(&c->lock);
     c->status.unusable = ret != 0;
     av_strlcpy(c->status.why, why, sizeof(c->status.why));
@@ -163,8 +150,8 @@ static void reopen(Camera *c)
             ret = 1;
         }
         if (c->ends_changed && (ret == 1 || ret == AVERROR(EINVAL))) {
-            note(c, "the camera is back after %.1f s with another size, format or rate",
-                 (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
+            media_note(c->note, "the camera is back after %.1f s with another size, format or rate",
+                       (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
             pthread_mutex_lock(&c->lock);
             c->status.state = CAMERA_CHANGED;
             pthread_mutex_unlock(&c->lock);
@@ -182,8 +169,8 @@ static void count(Camera *c, int is_damaged, uint32_t missed)
 {
     CameraStatus *s = &c->status;
     if (s->state == CAMERA_GONE && !is_damaged)
-        note(c, "the camera is back after %.1f s",
-             (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
+        media_note(c->note, "the camera is back after %.1f s",
+                   (double)(av_gettime_relative() - c->gone_at) / AV_TIME_BASE);
     pthread_mutex_lock(&c->lock);
     s->missed += missed;
     if (is_damaged) {

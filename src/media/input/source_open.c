@@ -525,16 +525,15 @@ static int pick_video(Source *s, MediaError *error)
         return media_fail(error, MEDIA_USAGE,
                           "--video-track %d: %s has %d video tracks, counted from 0",
                           s->options.video_track - 1, s->name, count);
-    if (count > 1 && !s->options.video_track && s->options.note) {
+    if (count > 1 && !s->options.video_track) {
         const AVCodecParameters *par = s->video->codecpar;
-        char line[200], size[32] = ""; /* may be unknown */
+        char size[32] = ""; /* may be unknown */
         if (par->width > 0 && par->height > 0)
             snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
-        snprintf(line, sizeof(line),
-                 "the input has %d video tracks: equalizing number %d (%s%s); --video-track "
-                 "selects another",
-                 count, source_track_number(s, s->video), codec_name(par), size);
-        s->options.note(line);
+        media_note(s->options.note,
+                   "the input has %d video tracks: equalizing number %d (%s%s); --video-track "
+                   "selects another",
+                   count, source_track_number(s, s->video), codec_name(par), size);
     }
     return 0;
 }
@@ -563,8 +562,8 @@ int source_note_streams(Source *s, MediaError *error)
     s->reading.clock = s->reading.latest = AV_NOPTS_VALUE;
     if (!s->camera && !s->reconnect)
         source_expect_key(s);
-    if (keep_program(s) && s->options.note)
-        s->options.note("tracks of other programs are left out");
+    if (keep_program(s))
+        media_note(s->options.note, "tracks of other programs are left out");
     return 0;
 }
 
@@ -586,8 +585,9 @@ int source_take_video(Source *s, MediaError *error)
                           "%s is Dolby Vision of profile 5: its first plane is not luma, and "
                           "equalizing it spoils the colours; --force-dolby-vision does it anyway",
                           s->name);
-    if (profile && s->options.note)
-        s->options.note("the Dolby Vision layer is left out: it describes the original picture");
+    if (profile)
+        media_note(s->options.note,
+                   "the Dolby Vision layer is left out: it describes the original picture");
     return source_note_streams(s, error);
 }
 

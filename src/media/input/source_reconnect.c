@@ -6,7 +6,6 @@
  */
 #include "media/input/source.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,18 +51,6 @@ typedef struct Reconnect {
     bool is_told;    /* there was a message about it */
     int64_t told_at; /* av_gettime_relative(); 0: never */
 } Reconnect;
-
-static void say(const Reconnect *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const Reconnect *r, const char *format, ...)
-{
-    char line[1100];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    if (r->outer->options.note)
-        r->outer->options.note(line);
-}
 
 void source_mark_discontinuity(AVPacket *packet)
 {
@@ -112,13 +99,13 @@ static int open_first(Reconnect *r, MediaError *error)
         bool answered = false;
         int ret = connect_once(r, r->outer->options.note, &answered, &why);
         if (ret >= 0 && said)
-            say(r, "%s is available", r->outer->name);
+            media_note(r->outer->options.note, "%s is available", r->outer->name);
         if (ret >= 0)
             return 0;
         if (ret != AVERROR_EXIT && (answered || why.is_final || why.fault == MEDIA_USAGE))
             return media_fail(error, why.fault, "%s", why.text);
         if (ret != AVERROR_EXIT && !said)
-            say(r, "%s; waiting for it", why.text);
+            media_note(r->outer->options.note, "%s; waiting for it", why.text);
         if (ret == AVERROR_EXIT || wait_before_retry(r) < 0)
             return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", r->outer->name);
     }
@@ -204,7 +191,7 @@ static void tell_loss(Reconnect *r)
     const double quiet_s = MESSAGE_PAUSES * r->outer->options.reconnect_s;
     if (r->is_told || (r->told_at && (double)(now - r->told_at) < quiet_s * AV_TIME_BASE))
         return;
-    say(r, "%s is gone: %s; waiting for it", r->outer->name, r->why);
+    media_note(r->outer->options.note, "%s is gone: %s; waiting for it", r->outer->name, r->why);
     r->is_told = true;
     r->told_at = now;
 }
@@ -261,7 +248,7 @@ static int connect_again(Reconnect *r)
         damage->packets++;
         if (!damage->first[0])
             av_strlcpy(damage->first, text, sizeof(damage->first));
-        say(r, "%s %s: the input ends here", r->outer->name, text);
+        media_note(r->outer->options.note, "%s %s: the input ends here", r->outer->name, text);
         r->ended = true;
         return AVERROR_EOF;
     }
@@ -269,8 +256,8 @@ static int connect_again(Reconnect *r)
         return ret;
     r->begun = r->has_video = false;
     if (r->is_told)
-        say(r, "%s is back after %.1f s", r->outer->name,
-            (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
+        media_note(r->outer->options.note, "%s is back after %.1f s", r->outer->name,
+                   (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
     atomic_store(&r->outer->away, false);
     return 0;
 }

@@ -125,11 +125,8 @@ static int kept_pieces_open(KeptPieces *k, const SegmentOptions *o, MediaError *
 /* Reports the first problem only. */
 static void complain(KeptPieces *k, const char *what, const char *path, int reason)
 {
-    char line[512];
-    snprintf(line, sizeof(line), "--keep cannot %s %s: %s", what, media_quote(path),
-             strerror(reason));
-    if (k->note && !k->has_complained)
-        k->note(line);
+    if (!k->has_complained)
+        media_note(k->note, "--keep cannot %s %s: %s", what, media_quote(path), strerror(reason));
     k->has_complained = true;
 }
 
@@ -161,7 +158,7 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
 {
     const char *name = file_name_base(path);
     const bool is_first = !k->deleted;
-    char names[1024] = "", line[1200];
+    char names[1024] = "";
     struct stat file;
     for (int i = k->count - 1; i >= 0; i--)
         if (strcmp(file_name_base(k->pieces[i].path), name) == 0)
@@ -178,10 +175,8 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
     if (ret)
         complain(k, "list", path, ret);
     delete_oldest(k, names, sizeof(names));
-    snprintf(line, sizeof(line), "--keep deletes the oldest pieces of this recording, first %s",
-             names);
-    if (is_first && *names && k->note)
-        k->note(line);
+    if (is_first && *names)
+        media_note(k->note, "--keep deletes the oldest pieces of this recording, first %s", names);
 }
 
 /* Allowed strftime() conversions; none can produce a slash. */

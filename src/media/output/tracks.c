@@ -1,6 +1,5 @@
 #include "media/output/tracks.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include <libavcodec/bsf.h>
@@ -62,17 +61,6 @@ struct Tracks {
     int64_t lost;              /* packets that a bitstream filter rejected */
 };
 
-void tracks_note(const TrackOptions *options, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    if (options->note)
-        options->note(line);
-}
-
 static bool acodec_is(const TrackOptions *o, const char *acodec)
 {
     return o->acodec && strcmp(o->acodec, acodec) == 0;
@@ -122,7 +110,7 @@ static void drop_track(const Tracks *t, const Source *source, AVStream *in, cons
     char track[256];
     in->discard = AVDISCARD_ALL;
     describe(source, in, track, sizeof(track));
-    tracks_note(t->options, "%s is left out: %s%s", track, reason, more);
+    media_note(t->options->note, "%s is left out: %s%s", track, reason, more);
 }
 
 /* True if the options want this stream. Unwanted streams are dropped without a note. */
@@ -387,14 +375,14 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
         char track_name[256];
         describe(source, in, track_name, sizeof(track_name));
         if (reason && encoder->id == in->codecpar->codec_id)
-            tracks_note(t->options, "%s is re-encoded: %s", track_name, reason);
+            media_note(t->options->note, "%s is re-encoded: %s", track_name, reason);
         else if (reason)
-            tracks_note(t->options, "%s is converted to %s: %s", track_name,
-                        avcodec_get_name(encoder->id), reason);
+            media_note(t->options->note, "%s is converted to %s: %s", track_name,
+                       avcodec_get_name(encoder->id), reason);
         if (out->codecpar->ch_layout.nb_channels < in->codecpar->ch_layout.nb_channels)
-            tracks_note(t->options, "%s is mixed from %d channels to %d for %s", track_name,
-                        in->codecpar->ch_layout.nb_channels, out->codecpar->ch_layout.nb_channels,
-                        encoder->name);
+            media_note(t->options->note, "%s is mixed from %d channels to %d for %s", track_name,
+                       in->codecpar->ch_layout.nb_channels, out->codecpar->ch_layout.nb_channels,
+                       encoder->name);
     }
     avformat_free_context(scratch);
     return ret;
@@ -501,8 +489,8 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
         return ret < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
     }
     if (muxer->audio_codec != AV_CODEC_ID_NONE)
-        tracks_note(t->options, "the chapters are left out: the container %s holds none",
-                    muxer->name);
+        media_note(t->options->note, "the chapters are left out: the container %s holds none",
+                   muxer->name);
     return 0;
 }
 
@@ -624,8 +612,8 @@ static bool find_first_key(const Tracks *t, Track *track, const AVPacket *packet
     if (track->key_pts == INT64_MAX && (packet->flags & AV_PKT_FLAG_KEY)) {
         track->key_pts = packet->pts;
         if (track->was_cut && packet->pts != AV_NOPTS_VALUE)
-            tracks_note(t->options, "%s begins with its first key frame, at %.2f s", track->name,
-                        (double)packet->pts * av_q2d(track->in_base));
+            media_note(t->options->note, "%s begins with its first key frame, at %.2f s",
+                       track->name, (double)packet->pts * av_q2d(track->in_base));
     }
     const bool is_before = track->key_pts == INT64_MAX ||
                            (packet->pts != AV_NOPTS_VALUE && packet->pts < track->key_pts);
@@ -716,10 +704,10 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
         return 1;
     const AVCodec *encoder = avcodec_find_encoder(t->to->oformat->audio_codec);
     if (!track->missing)
-        tracks_note(t->options,
-                    "%s changes at %.2f s: sound that differs from its beginning is left out%s%s",
-                    track->sound_name, (double)packet->pts * av_q2d(track->in_base),
-                    encoder ? "; try --acodec " : "", encoder ? encoder->name : "");
+        media_note(t->options->note,
+                   "%s changes at %.2f s: sound that differs from its beginning is left out%s%s",
+                   track->sound_name, (double)packet->pts * av_q2d(track->in_base),
+                   encoder ? "; try --acodec " : "", encoder ? encoder->name : "");
     track->missing += FFMAX(packet->duration, 1);
     return 0;
 }
@@ -769,13 +757,14 @@ int tracks_finish(Tracks *t, MediaError *error)
         if (t->tracks[i].audio)
             ret = convert(t, &t->tracks[i], NULL, error);
         if (t->tracks[i].was_cut && t->tracks[i].key_pts == INT64_MAX)
-            tracks_note(t->options, "%s is left out: it has no key frame in the part",
-                        t->tracks[i].name);
+            media_note(t->options->note, "%s is left out: it has no key frame in the part",
+                       t->tracks[i].name);
     }
     if (t->dropped_subtitles)
-        tracks_note(t->options, "%lld subtitle%s left out: %s before the first picture or sound",
-                    (long long)t->dropped_subtitles, t->dropped_subtitles == 1 ? " is" : "s are",
-                    t->dropped_subtitles == 1 ? "it ends" : "they end");
+        media_note(t->options->note,
+                   "%lld subtitle%s left out: %s before the first picture or sound",
+                   (long long)t->dropped_subtitles, t->dropped_subtitles == 1 ? " is" : "s are",
+                   t->dropped_subtitles == 1 ? "it ends" : "they end");
     return ret;
 }
 

@@ -23,10 +23,6 @@ typedef struct TrackOptions {
     void (*note)(const char *line);
 } TrackOptions;
 
-/* Prints a line for options->note. */
-void tracks_note(const TrackOptions *options, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 typedef struct Tracks Tracks;
 
 /* Writes a packet and leaves it blank. MEDIA_OUTPUT. */

@@ -458,7 +458,7 @@ static void note_adaptation(const Writer *w, const AVFrame *first)
     else if (encoder_choose_format(&nearest, w->codec, &kept, first->format, &none) >= 0 &&
              nearest != encoder_context(w->encoder)->pix_fmt)
         why = ", which more players show; --pix-fmt source keeps the format";
-    tracks_note(&w->options->tracks, "frames are %s for %s%s", adaptation, w->codec->name, why);
+    media_note(w->options->tracks.note, "frames are %s for %s%s", adaptation, w->codec->name, why);
 }
 
 static int start(Writer *w, const AVFrame *first, MediaError *error)
@@ -472,26 +472,25 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
         return ret;
     note_adaptation(w, first);
     if (encoder_notes(w->encoder)->loses_alpha)
-        tracks_note(&w->options->tracks,
-                    "transparency is left out: the encoder %s or its container does not store it; "
-                    "--vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng keeps it",
-                    w->codec->name);
+        media_note(w->options->tracks.note,
+                   "transparency is left out: the encoder %s or its container does not store it; "
+                   "--vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng keeps it",
+                   w->codec->name);
     if (w->encoding.too_large)
-        tracks_note(
-            &w->options->tracks,
+        media_note(
+            w->options->tracks.note,
             "most devices cannot decode H.264 of %dx%d, and this FFmpeg cannot write HEVC to %s",
             first->width, first->height, w->muxer->name);
     const AVCodecContext *c = encoder_context(w->encoder);
     if (c->codec_id == AV_CODEC_ID_HEVC && c->field_order > AV_FIELD_PROGRESSIVE)
-        tracks_note(
-            &w->options->tracks,
-            "%s does not mark fields, so players may show this interlaced video with combs; "
-            "--deinterlace on makes whole frames, and --vcodec libx264 keeps the fields",
-            w->codec->name);
+        media_note(w->options->tracks.note,
+                   "%s does not mark fields, so players may show this interlaced video with combs; "
+                   "--deinterlace on makes whole frames, and --vcodec libx264 keeps the fields",
+                   w->codec->name);
     if (codec_frame_rates(w->codec))
-        tracks_note(&w->options->tracks,
-                    "%s supports only fixed frame rates: frames are timed at %.3f per second",
-                    w->codec->name, av_q2d(encoder_context(w->encoder)->framerate));
+        media_note(w->options->tracks.note,
+                   "%s supports only fixed frame rates: frames are timed at %.3f per second",
+                   w->codec->name, av_q2d(encoder_context(w->encoder)->framerate));
     if (side_data_keep(w->video, c) < 0 || side_data_from_frame(w->video, first) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
     if (c->codec_id == AV_CODEC_ID_HEVC && container_is_mp4(w->muxer))
@@ -522,11 +521,11 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
         w->track.field_order = AV_FIELD_PROGRESSIVE;
     const enum AVPixelFormat from = first->format, to = turner_format(from, turn);
     if (to == from)
-        tracks_note(&w->options->tracks, "frames are turned upright for %s", output_name(w));
+        media_note(w->options->tracks.note, "frames are turned upright for %s", output_name(w));
     else
-        tracks_note(&w->options->tracks,
-                    "frames are turned upright and converted from %s to %s for %s",
-                    av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
+        media_note(w->options->tracks.note,
+                   "frames are turned upright and converted from %s to %s for %s",
+                   av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
     return 0;
 }
 
@@ -544,8 +543,9 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
         return 0;
     if (whole)
         return open_turner(w, first, w->turn, error);
-    tracks_note(&w->options->tracks, "%s cannot store a rotation by %.4g degrees: it is left out",
-                output_name(w), fabs(av_display_rotation_get(matrix)));
+    media_note(w->options->tracks.note,
+               "%s cannot store a rotation by %.4g degrees: it is left out", output_name(w),
+               fabs(av_display_rotation_get(matrix)));
     return 0;
 }
 
@@ -597,8 +597,8 @@ static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
     if (w->encoder && !w->turn_noted &&
         (a.xx != b.xx || a.xy != b.xy || a.yx != b.yx || a.yy != b.yy)) {
         w->turn_noted = 1;
-        tracks_note(
-            &w->options->tracks,
+        media_note(
+            w->options->tracks.note,
             "the video is rotated differently from %.3f s on: it is written like its first frame",
             (double)(*frame)->pts * av_q2d((*frame)->time_base));
     }
@@ -638,25 +638,26 @@ static int begin_segment(Writer *w, int64_t pts, AVRational base, MediaError *er
 static void note_losses(Writer *w, double time)
 {
     const EncoderNotes *notes = encoder_notes(w->encoder);
-    const TrackOptions *to = &w->options->tracks;
+    void (*const note)(const char *) = w->options->tracks.note;
     if (notes->fields && !w->fields_noted++)
-        tracks_note(to, "from %.3f s on, %s %s", time, w->codec->name, notes->fields);
+        media_note(note, "from %.3f s on, %s %s", time, w->codec->name, notes->fields);
     if (notes->dropped && !w->dynamic_noted++)
-        tracks_note(to, "%s is left out: it describes the brightness of the original picture",
-                    notes->dropped);
+        media_note(note, "%s is left out: it describes the brightness of the original picture",
+                   notes->dropped);
     if (notes->loses_user_data && !w->user_data_noted++)
-        tracks_note(to, "user data of the frames (SEI) is left out: %s does not hold it",
-                    w->codec->name);
+        media_note(note, "user data of the frames (SEI) is left out: %s does not hold it",
+                   w->codec->name);
     if (notes->loses_captions && !w->captions_noted++)
-        tracks_note(to, "closed captions are left out: %s does not hold them", w->codec->name);
+        media_note(note, "closed captions are left out: %s does not hold them", w->codec->name);
 }
 
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 {
     if (w->encoder && writer_is_picture(w)) {
-        tracks_note(
-            &w->options->tracks, "the output is a single picture: it holds only the first frame%s",
-            picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each" : "");
+        media_note(w->options->tracks.note,
+                   "the output is a single picture: it holds only the first frame%s",
+                   picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each"
+                                                        : "");
         return AVERROR_EOF;
     }
     int64_t pts = frame->pts;
@@ -796,14 +797,14 @@ int writer_finish(Writer *w, int partial, MediaError *error)
         return ret;
     if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME &&
         encoder_notes(w->encoder)->is_uneven)
-        tracks_note(&w->options->tracks,
-                    "%s has no timestamps: unevenly spaced frames become evenly spaced",
-                    w->muxer->name);
+        media_note(w->options->tracks.note,
+                   "%s has no timestamps: unevenly spaced frames become evenly spaced",
+                   w->muxer->name);
     if (w->dropped)
-        tracks_note(&w->options->tracks,
-                    "%s has a constant frame rate: at %.3f frames per second, %lld frames were "
-                    "dropped",
-                    w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->dropped);
+        media_note(w->options->tracks.note,
+                   "%s has a constant frame rate: at %.3f frames per second, %lld frames were "
+                   "dropped",
+                   w->muxer->name, av_q2d(w->track.frame_rate), (long long)w->dropped);
     w->bytes = output_file_bytes(&w->file);
     if (w->options->count_only)
         return 0;
