@@ -35,8 +35,8 @@ uint32_t measure_mark(const void *packed, size_t size);
 
 typedef struct CurveMaker CurveMaker;
 
-/* `lookahead`: in nanoseconds; 0: frames are only judged, as if there were none. `depth`: frames of
- * fewer bits will be equalized with this many; 0: with their own. MEDIA_INPUT. */
+/* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: frames of fewer bits will
+ * be equalized with this many; 0: with their own. MEDIA_INPUT. */
 int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t lookahead, int depth,
                      MediaError *error);
 

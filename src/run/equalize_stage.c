@@ -594,7 +594,7 @@ void equalize_stage_set_late(EqualizeStage *s, int64_t from, int64_t to)
     Orders *o = begin_orders(s);
     o->late_from = from;
     o->late_to = to;
-    pthread_mutex_unlock(&s->lock); /* no news for a thread that waits */
+    pthread_mutex_unlock(&s->lock); /* this need not wake the thread */
 }
 
 int equalize_stage_waiting(EqualizeStage *s)

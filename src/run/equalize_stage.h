@@ -70,7 +70,7 @@ void equalize_stage_redo(EqualizeStage *stage);
 /* True until the shown frame comes with the latest settings. */
 bool equalize_stage_is_behind(const EqualizeStage *stage);
 
-/* Whether outputs may be in the GPU's memory. At first they may not. */
+/* Allows outputs in the GPU's memory, or forbids them, as at first. */
 void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 
 /* True: drops live frames. */
@@ -85,7 +85,7 @@ int equalize_stage_waiting(EqualizeStage *stage);
 /* Number of frames that were lost with the GPU. Any thread. */
 int64_t equalize_stage_lost(const EqualizeStage *stage);
 
-/* Not 0: the GPU was lost. Any thread. */
+/* True if the GPU was lost. Any thread. */
 bool equalize_stage_is_lost(const EqualizeStage *stage);
 
 /* Ends the thread. */

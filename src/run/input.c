@@ -22,7 +22,7 @@
 #define MAX_PENDING_PACKETS 1024
 #define MAX_PENDING_BYTES (4 << 20)
 
-/* Samples before the first that is shown, for the decoder to start on. */
+/* Longest priming: sound that a decoder needs before the first sample to be heard. */
 #define MAX_PRIMING_US 10000
 
 /* Number of frames after a hurry that may still be missing because of it. */
@@ -609,7 +609,8 @@ static void *decode_main(void *arg)
     int ret;
     do {
         Frame *frame = NULL;
-        ret = queue_wait_for_room(in->queue); /* else it would only be older when it is seen */
+        ret =
+            queue_wait_for_room(in->queue); /* decoded earlier, it would only be older when shown */
         if (ret >= 0 && !(frame = frame_alloc()))
             ret = media_no_memory(&in->error, MEDIA_INPUT);
         if (ret >= 0)

@@ -42,7 +42,7 @@ typedef struct InputOptions {
      * at `film_end`, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: at its usual end. */
     int packets_only;
     int64_t film_end;
-    /* True: for a window. None of the five above but `decoder` is used. */
+    /* True: for a window, which ignores the four options before this one. */
     int shown;
     void (*wake)(void *opaque); /* a thread has put a frame, or has ended; or NULL */
     void *opaque;
@@ -113,7 +113,7 @@ int input_damage(const Input *input, int64_t lost, char *text, size_t size);
 /* The counts for that sentence. */
 DamageReport input_report(const Input *input);
 
-/* After the end of a source without a frame: MEDIA_INPUT if it could not be read, else 0. */
+/* Call at the end if no frame came: MEDIA_INPUT if the source could not be read, else 0. */
 int input_explain(const Input *input, MediaError *error);
 
 /* Stops it if necessary. *input may be NULL. */

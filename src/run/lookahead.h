@@ -43,7 +43,7 @@ int lookahead_next(Lookahead *lookahead, MeasuredFrame *frame, LumeqCurve **curv
 /* After lookahead_next() has returned 0: true if the input is known to be damaged. */
 bool lookahead_is_damaged(const Lookahead *lookahead);
 
-/* Ends its threads. NULL is allowed inside. */
+/* Ends its threads. *lookahead may be NULL. */
 void lookahead_close(Lookahead **lookahead);
 
 #endif

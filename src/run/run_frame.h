@@ -68,7 +68,7 @@ typedef struct Frame {
 /* An empty one. NULL: out of memory. */
 Frame *frame_alloc(void);
 
-/* NULL is allowed inside. */
+/* *frame may be NULL. */
 void frame_free(Frame **frame);
 
 /* The same for QueueOptions.free of a queue of Frame *. */

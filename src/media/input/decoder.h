@@ -36,8 +36,8 @@ typedef struct DecoderOptions {
      * size with another pixel aspect ratio. With marks_bars, crop_* has the sizes of the bars,
      * which then do not count as picture. */
     int bars, marks_bars;
-    /* That frames are converted to, for a decoder that starts in the middle; width 0: that of its
-     * first frame. */
+    /* Shape of the output, for a decoder that starts in the middle; width 0: that of its first
+     * frame. */
     VideoShape shape;
 } DecoderOptions;
 

@@ -15,8 +15,8 @@
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
 #define MAX_READ_FAILURES 64
 
-/* How far a seek is repeated ahead of where the one before it found no keyframe, doubled each time,
- * and how many packets are looked at for one. */
+/* A seek that finds no key frame within this many packets is repeated this much earlier, then twice
+ * as much, and so on. */
 #define SEEK_STEP_US 2000000
 #define MAX_PACKETS_TO_KEY 20000
 
@@ -36,7 +36,7 @@
 /* Marks a packet, by its address. */
 static char join_mark;
 
-/* A restart of a transport stream shows this many packets after one that is marked as corrupt. */
+/* A transport stream that restarts shows it within this many packets after a corrupt one. */
 #define PACKETS_TO_RESTART 2
 
 static void drop_held(Source *s)
@@ -206,8 +206,8 @@ static int seek_track_start(Source *s, const AVStream *stream)
     return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
 }
 
-/* By the track that comes first in the file, else in time: what it has before the others would be
- * passed over. */
+/* Seeks by the track that comes first in the file, else in time. By another track, the leading
+ * packets of this one would be skipped. */
 static void go_to_start(Source *s)
 {
     const AVStream *first = NULL;
@@ -453,7 +453,7 @@ static void hand_out(Source *s, AVPacket *packet)
     clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
 }
 
-/* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
+/* Demuxers report a lost connection as the end. Here, AVERROR_EOF is the real one. */
 static int read_frame(Source *s, AVPacket *packet)
 {
     /* A file without a key frame loses nothing. */

@@ -40,7 +40,7 @@
 /* Limit for them: over 40 minutes of uncompressed stereo sound. */
 #define HELD_BYTES (512 << 20)
 
-/* Two times that a source's clock has rounded are this many ticks off their distance, at most. */
+/* Largest rounding error of a duration, in ticks of the source's clock. */
 #define ROUNDING_TICKS 2
 
 /* Rates of a track, estimated in two ways, agree within this. */
@@ -286,8 +286,8 @@ static void choose_grid(Writer *w)
     w->video->time_base = (AVRational){1, (int)ticks};
 }
 
-/* Moves a time to the declared rate if it is there but for the rounding of the source's clock.
- * Converts it to the track's time base. */
+/* Converts a time to the track's time base. A time that differs from the declared rate only by the
+ * rounding of the source's clock becomes exact. */
 static int64_t snap(const Writer *w, int64_t time, AVRational from)
 {
     const AVRational to = w->video->time_base, step = av_inv_q(w->rate);
@@ -296,7 +296,7 @@ static int64_t snap(const Writer *w, int64_t time, AVRational from)
     return llabs(even - own) <= av_rescale_q(ROUNDING_TICKS, from, to) ? even : own;
 }
 
-/* Gives a packet even times. Times that only the source's rounding tells apart stay in order. */
+/* Gives a packet exact times. Times that become equal stay in order. */
 static void snap_packet(Writer *w, AVPacket *packet, AVRational from)
 {
     const bool is_first = w->last_dts == INT64_MIN;
@@ -783,7 +783,7 @@ int writer_finish(Writer *w, int partial, MediaError *error)
         set_trailer_options(w, partial);
         media_log_clear();
         while (output_file_refuses(av_interleaved_write_frame(w->format, NULL)))
-            w->lost_packets++; /* and the next ones that waited are written */
+            w->lost_packets++; /* the packets after it are still written */
         int wrote = av_write_trailer(w->format);
         if (wrote >= 0 && w->lost_packets && !w->video->nb_frames)
             wrote = AVERROR_INVALIDDATA; /* the video was refused, too */
