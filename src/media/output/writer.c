@@ -757,13 +757,15 @@ static void set_trailer_options(const Writer *w, int partial)
 static bool check_partial(const Writer *w, MediaError *error)
 {
     struct stat file;
-    const bool is_empty =
-        !writer_is_direct(w) && fstat(w->file.temp.fd, &file) == 0 && !file.st_size;
-    if (is_empty)
+    if (writer_is_direct(w))
+        return true;
+    if (fstat(w->file.temp.fd, &file) == 0 && file.st_size == 0)
         media_add(error, "; nothing of it could be written");
     else if (container_is_mp4(w->muxer)) /* it lacks its index */
         media_add(error, "; the part written so far cannot be played and is deleted");
-    return !is_empty && !container_is_mp4(w->muxer);
+    else
+        return true;
+    return false;
 }
 
 int writer_finish(Writer *w, int partial, MediaError *error)
