@@ -178,7 +178,7 @@ static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t st
                                   .params = &g->params,
                                   .tally = &g->results->tallies[piece],
                                   .host = (LumeqCudaTally *)(void *)g->results->counts[piece]};
-    const LumeqCudaBatch one = lumeq_cuda_batch_of_one(&g->params);
+    const LumeqCudaBatch one = {.count = 1};
     return lumeq_cuda_count(&g->device, &count, &one, stream);
 }
 

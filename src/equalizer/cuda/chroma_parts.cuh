@@ -21,22 +21,14 @@ template <typename Sample, int count> struct __align__(count * sizeof(Sample)) R
 template <typename Vector> static __device__ __forceinline__ Vector load_vector(const Vector *from)
 {
     static_assert(sizeof(Vector) == 4 || sizeof(Vector) == 8 || sizeof(Vector) == 16, "it is one");
-    union Loaded {
-        __device__ Loaded()
-        {
-        }
-        Vector vector;
-        uint32_t one;
-        uint2 two;
-        uint4 four;
-    } loaded;
+    Vector vector;
     if (sizeof(Vector) == 4)
-        loaded.one = __ldg((const uint32_t *)from);
+        *(uint32_t *)&vector = __ldg((const uint32_t *)from);
     else if (sizeof(Vector) == 8)
-        loaded.two = __ldg((const uint2 *)from);
+        *(uint2 *)&vector = __ldg((const uint2 *)from);
     else
-        loaded.four = __ldg((const uint4 *)from);
-    return loaded.vector;
+        *(uint4 *)&vector = __ldg((const uint4 *)from);
+    return vector;
 }
 
 /* Strides fit in 32 bits. */

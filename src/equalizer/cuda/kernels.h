@@ -13,7 +13,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cuda_runtime_api.h>
 
@@ -63,15 +62,6 @@ typedef struct LumeqCudaBatch {
     int count; /* 1..LUMEQ_MAX_BATCH */
     LumeqCudaInBatch of[LUMEQ_MAX_BATCH];
 } LumeqCudaBatch;
-
-static inline LumeqCudaBatch lumeq_cuda_batch_of_one(const CurveParams *params)
-{
-    LumeqCudaBatch batch;
-    batch.count = 1;
-    memset(&batch.of[0], 0, sizeof(batch.of[0]));
-    batch.of[0].frame = params->frame;
-    return batch;
-}
 
 /* Query a device and load all kernels into the current context, which belongs to it. */
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
