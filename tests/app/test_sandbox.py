@@ -287,7 +287,7 @@ class Attack(SandboxCase):
         env = {**environment(), **more, **dict(env), "ATTACK_LOG": self.write("inside/log", b"")}
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
         with server, datagrams:
-            result = finish(start(*args, "--threads", 2, "-y", env=env, **more_of_start))
+            result = finish(start(*args, "--threads", 4, "-y", env=env, **more_of_start))
         if code is not None:
             self.assertEqual(result.code, code, str(result))
         self.assertIsNone(victim.poll(), "another process was ended")
