@@ -162,10 +162,9 @@ typedef enum LumeqMode {
     LUMEQ_MODE_CLAHE = 2,
     /* One straight line: the 0.5 % and 99.5 % percentiles become black and white. */
     LUMEQ_MODE_STRETCH = 3,
-    /* Tiles as in mode CLAHE, but each tile's curve removes haze: it subtracts the light level of
-     * the tile's darkest 2 %. A tile that contains black stays as it is. Scaled chroma also loses
-     * the colour that nearly all of the picture has in common. `clip` limits the slope; `adaptive`
-     * is ignored. Best with 16x16 tiles. */
+    /* As mode GLOBAL with `lift`, but clears haze however hazy the picture is, and by `strength`
+     * instead of three quarters. Scaled chroma also loses the colour that nearly all of the picture
+     * has in common. In PQ and HLG no haze is cleared. */
     LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
 
@@ -226,7 +225,7 @@ typedef struct LumeqParams {
     double clip;
     double smooth;        /* time constant of the curve in seconds, 0 (none)..LUMEQ_MAX_SMOOTH */
     int scene_cut;        /* not 0: after a cut, use the new picture's curve at once */
-    int tiles_x, tiles_y; /* for modes CLAHE and HAZE: 1..LUMEQ_MAX_TILES each; 0 means 8 */
+    int tiles_x, tiles_y; /* for mode CLAHE: 1..LUMEQ_MAX_TILES each; 0 means 8 */
     LumeqChroma chroma;   /* for images with chroma planes */
     int dither; /* not 0: dither fractions of codes with a fine fixed pattern, different in each
                  * frame, instead of rounding; lifted and filtered pictures are always dithered */
@@ -240,8 +239,8 @@ typedef struct LumeqParams {
      * equalized with it. Width and height 0: the whole picture; both -1: the middle half of its
      * columns and rows. The region is clipped to the picture; if nothing remains, the whole picture
      * counts. That is no error, as frame sizes may change mid-stream. LumeqFrameStats' histograms
-     * and means describe the region without bars. Ignored with `reference` and for tiles' own
-     * curves. */
+     * and means describe the region without bars. Ignored with `reference`, in mode HAZE, and
+     * for tiles' own curves. */
     LumeqRect meter;
     /* With strength AUTO. Not 0, in mode GLOBAL without `reference`: the picture decides. Dark
      * pictures are lifted first, as far as their noise allows; then the picture is equalized as
@@ -442,10 +441,10 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  *
  * If a bin counts several codes, `curve` belongs to its first code; other codes are interpolated to
  * the next bin, or to 2^depth in the last bin. hist_out then assumes that the codes within a bin of
- * hist_in are equally frequent, and means use the middle of each bin. In modes CLAHE and HAZE,
+ * hist_in are equally frequent, and means use the middle of each bin. In mode CLAHE,
  * `curve` is the mean of the tiles' curves, and hist_out counts the output of each tile's own
  * curve. hist_out counts curve output only: dither may move a sample by one code, and a filter
- * (`filtered`), or haze that is cleared by cells, further.
+ * (`filtered`), or haze that is cleared (`cleared`), further.
  */
 typedef struct LumeqFrameStats {
     size_t size;
@@ -475,6 +474,7 @@ typedef struct LumeqFrameStats {
     double lift;
     double dark;  /* with LumeqParams.lift, darkness of the pictures, 0..1; else 0 */
     int filtered; /* 1: the curve is steep enough to expose noise or banding, so the filter runs */
+    double cleared; /* haze: by how much clearing raises contrast, as a mean over cells; 0: none */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */

@@ -13,6 +13,7 @@
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_CHANGE 1.0 /* in 8-bit codes */
+#define VISIBLE_CLEARED 0.1
 
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
@@ -24,21 +25,13 @@
 
 /* Tones of a picture, relative to the range from black to white. */
 typedef struct Light {
-    double mean, floor, spread; /* floor: percentile 0.5; spread: percentiles 10 to 90 */
-    double peak;                /* largest share in three neighbouring codes, except dark ones */
+    double mean;
+    double peak; /* largest share in three neighbouring codes, except dark ones */
 } Light;
 
 static double place(double code, int full_range)
 {
     return full_range ? code / 255 : (code - 16) / 219;
-}
-
-static double share_below(const uint64_t *sums, double share, int full_range)
-{
-    int code = 0;
-    while (code < CODES - 1 && (double)sums[code] < share * (double)sums[CODES - 1])
-        code++;
-    return place(code, full_range);
 }
 
 /* The code of SDR with the light of a place in HDR's range. */
@@ -66,8 +59,6 @@ static Light measure_light(const LumeqFrameStats *s, LumeqTransfer transfer, int
     if (!sums[CODES - 1])
         return light;
     light.mean /= (double)sums[CODES - 1];
-    light.floor = share_below(sums, 0.005, full_range);
-    light.spread = share_below(sums, 0.9, full_range) - share_below(sums, 0.1, full_range);
     for (int i = full_range ? 12 : 28; i + 2 < CODES; i++) {
         const double peak = (double)(sums[i + 2] - sums[i - 1]) / (double)sums[CODES - 1];
         light.peak = peak > light.peak ? peak : light.peak;
@@ -88,7 +79,7 @@ static DecisionKind find_kind(const LumeqFrameStats *s, const Light *light)
         return DECISION_LAMPS;
     if (s->dark >= 0.5)
         return DECISION_EMPTY;
-    if (light->mean > 0.62 && light->floor > 0.1 && light->spread > 0.34)
+    if (s->cleared >= VISIBLE_CLEARED)
         return DECISION_HAZY;
     return s->strength < VISIBLE_STRENGTH ? DECISION_FINE : DECISION_DULL;
 }
@@ -151,7 +142,7 @@ static const char *situation(const Decision *d)
     case DECISION_REFERENCE: return "equalized like OpenCV (--reference)";
     case DECISION_LIFTED: return d->dark >= 0.5 ? "dark" : "dim";
     case DECISION_LAMPS: return "dark with bright parts";
-    case DECISION_HAZY: return "hazy";
+    case DECISION_HAZY: return "haze";
     case DECISION_DULL: return "low contrast";
     case DECISION_FINE: return "well exposed";
     case DECISION_PAGE: return "page or screen recording";
@@ -161,7 +152,8 @@ static const char *situation(const Decision *d)
     }
 }
 
-/* True if the change is not visible. The mean curve tells nothing about tiles. */
+/* True if the change is not visible. The mean curve tells nothing about tiles and
+ * cleared haze. */
 static bool is_hardly_changed(const Decision *d)
 {
     const int tiles = d->mode == LUMEQ_MODE_CLAHE || d->mode == LUMEQ_MODE_HAZE;
@@ -174,6 +166,8 @@ static const char *raised(const Decision *d)
         return d->limit == LUMEQ_LIMIT_DARKEN ? "darkened" : "lightened";
     if (d->mode == LUMEQ_MODE_HAZE)
         return "haze removed";
+    if (d->kind == DECISION_HAZY)
+        return "cleared";
     return d->mode == LUMEQ_MODE_CLAHE ? "contrast raised in tiles" : "contrast raised";
 }
 
@@ -181,9 +175,9 @@ static const char *raised(const Decision *d)
 static bool is_equalized(const Decision *d)
 {
     switch (d->kind) {
+    case DECISION_HAZY: return 1;
     case DECISION_ORDERED:
     case DECISION_LAMPS:
-    case DECISION_HAZY:
     case DECISION_DULL: return !is_hardly_changed(d);
     case DECISION_PAGE:
     case DECISION_BLACK:

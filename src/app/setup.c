@@ -366,7 +366,8 @@ int choose_output_depth(const Options *options, const LumeqParams *params, const
     const char *why = NULL;
     if (!deep && writer_is_picture(writer))
         why = "a single picture keeps its depth";
-    else if (!deep && (params->mode != LUMEQ_MODE_GLOBAL || params->reference || !params->lift))
+    else if (!deep && params->mode != LUMEQ_MODE_HAZE &&
+             (params->mode != LUMEQ_MODE_GLOBAL || params->reference || !params->lift))
         why = "these options lift nothing";
     if (why) {
         say(SAY_DETAILS, AUTO10 "8 bits, since %s", why);

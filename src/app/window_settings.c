@@ -98,11 +98,6 @@ static bool is_excluded(const Options *o, PlayerSetting setting)
     }
 }
 
-static int in_tiles(const Options *o)
-{
-    return o->mode == LUMEQ_MODE_CLAHE || o->mode == LUMEQ_MODE_HAZE;
-}
-
 /* True if --reference excludes the mode. */
 static bool is_excluded_mode(LumeqMode mode)
 {
@@ -113,7 +108,8 @@ static bool is_excluded_mode(LumeqMode mode)
 static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
 {
     const Options *o = &s->now;
-    const int lifts = window_settings_all(s).params.lift && o->mode == LUMEQ_MODE_GLOBAL;
+    const int lifts = o->mode == LUMEQ_MODE_HAZE ||
+                      (window_settings_all(s).params.lift && o->mode == LUMEQ_MODE_GLOBAL);
     if (is_excluded(o, setting))
         return "with --reference";
     switch (setting) {
@@ -128,12 +124,15 @@ static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
     if (o->mode == LUMEQ_MODE_OFF)
         return "in mode off";
     switch (setting) {
-    case PLAYER_TILES: return in_tiles(o) ? NULL : "outside modes clahe and haze";
+    case PLAYER_TILES: return o->mode == LUMEQ_MODE_CLAHE ? NULL : "outside mode clahe";
     case PLAYER_CLIP:
         if (o->mode == LUMEQ_MODE_STRETCH)
             return "in mode stretch";
         return o->reference && o->mode != LUMEQ_MODE_CLAHE ? "with --reference" : NULL;
-    case PLAYER_METER: return in_tiles(o) ? "with tiles" : NULL;
+    case PLAYER_METER:
+        if (o->mode == LUMEQ_MODE_HAZE)
+            return "in mode haze";
+        return o->mode == LUMEQ_MODE_CLAHE ? "with tiles" : NULL;
     case PLAYER_DENOISE: return lifts ? NULL : "without a lift";
     default: return NULL;
     }

@@ -33,8 +33,8 @@ typedef struct CurveLight {
 
 #define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in its members */
 
-/* Take the colour as far as the picture is hazy; or wholly, as the caller says that it is. */
-enum { CURVE_UNTINT_HAZY = 1, CURVE_UNTINT_ALWAYS };
+/* Clear haze as far as the picture is hazy; or wholly, as the caller says that it is. */
+enum { CURVE_CLEAR_HAZY = 1, CURVE_CLEAR_ALWAYS };
 
 /* Everything the curve depends on besides the histogram and the history. */
 typedef struct CurveParams {
@@ -60,7 +60,7 @@ typedef struct CurveParams {
     int32_t reference; /* OpenCV's curve; 8 bits only */
     int32_t transfer;  /* a LumeqTransfer */
     int32_t chroma;    /* scale chroma; otherwise all gains are 1 */
-    int32_t untint;    /* take the haze's colour: 0, CURVE_UNTINT_HAZY or CURVE_UNTINT_ALWAYS */
+    int32_t clear;     /* of haze: 0, CURVE_CLEAR_HAZY or CURVE_CLEAR_ALWAYS */
     int32_t dither;
     uint32_t frame;  /* selects the dither pattern */
     LumeqRect meter; /* the counted region, within the picture; width 0: all of it */
@@ -93,7 +93,6 @@ typedef struct EpochState {
     uint32_t age;     /* microseconds, not counted further than necessary; 0: no epoch */
     uint32_t changed; /* microseconds for which the picture has differed */
     uint32_t black;   /* it began with a black picture: its target is the identity */
-    int32_t shift;    /* of this frame, from epoch_shift() */
     uint32_t need, dark, more, voids; /* targets of those of CurveResult and LiftState */
     HazeState haze;                   /* the same */
     uint32_t cdf[CURVE_CELLS];        /* mean, Q16, by codes of 8 bits */
@@ -115,7 +114,6 @@ typedef struct CurveResult {
     uint32_t strength; /* Q16: strength used */
     uint32_t fades;    /* the picture is black, fades in from black, or down */
     uint32_t noise;    /* noise of this frame, from noise_of() */
-    uint32_t haze;     /* the same from haze_of() */
     HazeState seen;    /* the same from curve_haze() */
     HazeState cleared; /* the haze to take, smoothed like the curve */
     HazeClear clear;   /* from it and the curve, by cells */

@@ -181,6 +181,9 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
     to->lift = lifted ? 1 + (double)result->lift.more / CURVE_ONE : 1;
     to->dark = lifted ? (double)result->lift.dark / CURVE_ONE : 0;
     to->filtered = lifted && is_filtered(curve);
+    to->cleared = 0;
+    for (int i = 0; curve->table.clear.light && i < MEASURE_CELLS; i++)
+        to->cleared += curve->table.clear.gain[i] / (1024.0 * MEASURE_CELLS);
     to->previous = lumeq_curve_previous(curve);
     to->noise = result->noise == NOISE_UNKNOWN ? -1 : result->noise / 256.0;
     (void)lumeq_give_struct(stats, to, sizeof(*to));

@@ -4,7 +4,7 @@
  * them. Its light also tints everything: what nearly all places have in common is its colour. One
  * definition for C and CUDA.
  *
- * The backends find two percentiles and the mean chroma of evenly spaced samples in each cell of a
+ * The backends find two percentiles and the means of evenly spaced samples in each cell of a
  * grid over the metered picture. haze_of() and haze_tint() turn them into a few numbers.
  */
 #ifndef LUMEQ_HAZE_H
@@ -28,13 +28,13 @@
 
 /* Codes of 8 bits. */
 typedef struct HazeCell {
-    uint8_t low, high;
+    uint8_t low, high, mean;
     uint8_t chroma[2]; /* means of Cb and Cr; HAZE_GRAY without chroma */
 } HazeCell;
 
 #define HAZE_GRAY 128
 
-/* The mean of a cell's chroma from the sum of its codes of `depth` bits. */
+/* The mean of a cell from the sum of its codes of `depth` bits. */
 CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
 {
     const uint32_t mean = ((sum >> (depth - 8)) + HAZE_SAMPLES / 2) / HAZE_SAMPLES;
@@ -51,7 +51,8 @@ typedef struct HazeTint {
 typedef struct HazeState {
     HazeTint tint;  /* to take */
     uint32_t local; /* how much to treat cells on their own, Q16 */
-    uint32_t low[MEASURE_CELLS], high[MEASURE_CELLS]; /* as in HazeCell, Q8 */
+    uint32_t low[MEASURE_CELLS], mean[MEASURE_CELLS]; /* as in HazeCell, Q8 */
+    uint32_t veil[MEASURE_CELLS];                     /* the same of haze_veil() */
 } HazeState;
 
 /* Removes haze cell by cell, after the curve: out = code - (light - code) * gain, where `gain`
@@ -62,7 +63,7 @@ typedef struct HazeClear {
     uint16_t gain[MEASURE_CELLS]; /* Q10, at most HAZE_GAIN_MOST */
 } HazeClear;
 
-#define HAZE_GAIN_MOST 1536
+#define HAZE_GAIN_MOST 3072
 #define HAZE_LIFT_MOST (30u << 16)
 
 /* Clearing keeps at least this share (in 256ths) of a code above black. */
@@ -144,10 +145,21 @@ uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active);
 
-/* How to clear a frame by cells. `nodes`: its curve for each code of 8 bits, Q8; black, white:
- * codes of 8 bits. */
-HazeClear haze_clear(const HazeState *haze, const uint32_t nodes[256], int black, int white,
-                     int depth);
+/* The darkest code that haze leaves in a cell, Q8: half way from `low` to that of the darkest
+ * component of R'G'B', since haze has little colour. */
+uint32_t haze_veil(const HazeCell *cell);
+
+/* A frame's own haze, and its curve, which may even out the frame's flicker. */
+typedef struct HazeNow {
+    const HazeState *seen;
+    uint32_t nodes[256];
+} HazeNow;
+
+/* How to clear a frame by cells. Its light follows the picture's, whose changes would grow
+ * otherwise. `share` of the gain, Q16; `nodes`: the curve for each code of 8 bits, Q8;
+ * black, white: codes of 8 bits. */
+HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
+                     const uint32_t nodes[256], int black, int white, int depth);
 
 /* Tones `above` black after a lift (Q16) that keeps black and white, `range` apart. */
 uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift);

@@ -133,10 +133,8 @@ int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *n
 
     state->curve.bars = bars_update(&bars, &old->curve.bars, m->counts.lit);
     state->curve.noise = params.reference ? NOISE_UNKNOWN : noise_of(m->counts.noise);
-    state->curve.haze = haze_of(m->counts.haze, image.width, image.height, &params.meter,
-                                params.black >> (params.depth - 8), &state->curve.bars.active);
-    curve_haze(&params, m->counts.haze, image.width, image.height, state->curve.haze,
-               &state->curve.bars.active, &state->curve.seen);
+    curve_haze(&params, m->counts.haze, image.width, image.height, &state->curve.bars.active,
+               &state->curve.seen);
     curve_compute(&params, m->counts.hist, &old->curve, &state->curve, &made->table, work);
     state->tiles.tiles_x = state->tiles.tiles_y = state->tiles.depth = 0;
     if (tiles)

@@ -100,7 +100,8 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
         m = (LumeqRect){image->width / 4, image->height / 4, (image->width + 1) / 2,
                         (image->height + 1) / 2};
     const int all = m.x == 0 && m.y == 0 && m.width >= image->width && m.height >= image->height;
-    if (all || params->reference || m.x >= image->width || m.y >= image->height)
+    const int ignored = params->reference || params->mode == LUMEQ_MODE_HAZE;
+    if (all || ignored || m.x >= image->width || m.y >= image->height)
         return (LumeqRect){0};
     if (m.width > image->width - m.x)
         m.width = image->width - m.x;
@@ -141,7 +142,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.alpha = lumeq_decay(clock->step, llrint(params->smooth * 1e9));
     curve.step = (uint32_t)(clock->step < MOST_STEP ? clock->step / 1000 : MOST_STEP / 1000);
     curve.strength = on ? to_q16(params->strength) : 0;
-    curve.adaptive = params->adaptive && params->mode != LUMEQ_MODE_HAZE;
+    curve.adaptive = params->adaptive;
     curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
     curve.scene_cut = params->scene_cut != 0;
     curve.limit = (int32_t)params->limit;
@@ -151,15 +152,16 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
      * colours of SDR. */
     const int scales = !lumeq_has_tiles(params) || curve.transfer != LUMEQ_TRANSFER_PQ;
     curve.chroma = curved && scales && params->chroma == LUMEQ_CHROMA_SCALE;
-    const int sdr = curve.transfer == LUMEQ_TRANSFER_SDR;
-    curve.untint = sdr && params->mode == LUMEQ_MODE_HAZE ? CURVE_UNTINT_ALWAYS : 0;
     curve.dither = curved && params->dither;
     curve.frame = (uint32_t)clock->number;
     curve.meter = meter_of(params, image);
-    if (params->lift && (!on || (params->mode == LUMEQ_MODE_GLOBAL && !reference))) {
+    const int hazy = params->mode == LUMEQ_MODE_HAZE;
+    if (hazy || (params->lift && (!on || (params->mode == LUMEQ_MODE_GLOBAL && !reference)))) {
         curve.lift = curve.adaptive = 1;
-        curve.untint = sdr ? CURVE_UNTINT_HAZY : 0;
-        curve.strength = on ? CURVE_ONE : 0;
+        if (curve.transfer == LUMEQ_TRANSFER_SDR)
+            curve.clear = hazy ? CURVE_CLEAR_ALWAYS : CURVE_CLEAR_HAZY;
+        if (on && !hazy)
+            curve.strength = CURVE_ONE;
         curve.denoise = params->denoise == LUMEQ_DENOISE_AUTO ? CURVE_ONE : to_q16(params->denoise);
         if (params->clip == LUMEQ_CLIP_AUTO)
             curve.clip = CURVE_CLIP_AUTO;
@@ -188,7 +190,7 @@ BarsParams lumeq_bars_params(const LumeqParams *params, const LumeqImage *image,
 
 int lumeq_has_tiles(const LumeqParams *params)
 {
-    return params->mode == LUMEQ_MODE_CLAHE || params->mode == LUMEQ_MODE_HAZE;
+    return params->mode == LUMEQ_MODE_CLAHE;
 }
 
 int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqImage *image,
@@ -199,7 +201,6 @@ int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqIma
         return 0;
     lumeq_tile_grid(grid, image->width, image->height, x ? x : USUAL_TILES, y ? y : USUAL_TILES,
                     curve, literal_clip(params));
-    grid->haze = params->mode == LUMEQ_MODE_HAZE;
     return 1;
 }
 
@@ -221,7 +222,8 @@ static const struct {
     LumeqParams params;
 } profiles[] = {
     {"fog",
-     {SHARED, TILES(16, 16), .mode = LUMEQ_MODE_HAZE, .strength = 1, .clip = 4, .smooth = 0.5}},
+     {SHARED, TILES(USUAL_TILES, USUAL_TILES), .mode = LUMEQ_MODE_HAZE, .strength = 1,
+      .clip = LUMEQ_CLIP_AUTO, .smooth = 0.5}},
     {"medical-gray",
      {SHARED, TILES(4, 4), .mode = LUMEQ_MODE_CLAHE, .strength = 1, .clip = 2, .smooth = 0.1,
       .chroma = LUMEQ_CHROMA_KEEP, .bars = LUMEQ_BARS_IGNORE}},
@@ -237,7 +239,8 @@ static const struct {
      {SHARED, TILES(4, 3), .mode = LUMEQ_MODE_CLAHE, .strength = 0.8, .clip = 4, .smooth = 2,
       .code_range = LUMEQ_CODE_RANGE_USED}},
     {"water",
-     {SHARED, TILES(16, 16), .mode = LUMEQ_MODE_HAZE, .strength = 1, .clip = 4, .smooth = 0.5}},
+     {SHARED, TILES(USUAL_TILES, USUAL_TILES), .mode = LUMEQ_MODE_HAZE, .strength = 1,
+      .clip = LUMEQ_CLIP_AUTO, .smooth = 0.5}},
 };
 
 #define PROFILES ((int)(sizeof(profiles) / sizeof(profiles[0])))

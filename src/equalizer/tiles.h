@@ -1,5 +1,5 @@
 /*
- * Modes CLAHE and HAZE: how a picture is divided into tiles, and the output of a code anywhere
+ * Mode CLAHE: how a picture is divided into tiles, and the output of a code anywhere
  * between tiles. The arithmetic of all backends, in the common subset of C and CUDA.
  *
  * A tile's curve comes from its histogram of 256 cells, each the equivalent of an 8-bit code
@@ -39,7 +39,6 @@ typedef struct TileAxis {
 typedef struct TileGrid {
     TileAxis x, y;
     CurveParams curve; /* the frame's, with 256 bins */
-    int32_t haze;      /* mode HAZE */
     uint32_t limit;    /* reference: clip limit of a cell */
 } TileGrid;
 
@@ -93,10 +92,6 @@ void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *r
                       TileTables *tables);
 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
                     TileResult *result, TileTables *tables);
-
-/* Mode HAZE: the line of a tile is steep, and would amplify changes of light. So it moves with most
- * of the picture's shift, from epoch_shift(), which may be 0. */
-void tile_shift(const TileGrid *grid, const uint32_t *curve, int32_t shift, uint32_t *shifted);
 
 /* The tiles that are used with these bars. */
 TileInside tile_inside(const TileGrid *grid, const BarsState *bars);

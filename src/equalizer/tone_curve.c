@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 8
+#define FORMAT 9
 
 static size_t tables_size(const TileGrid *grid)
 {

@@ -198,7 +198,7 @@ const char *status_setting(PlayerSetting setting)
         [PLAYER_PROFILE] = "Presets for a kind of video; changes the rows below.",
         [PLAYER_STRENGTH] = "How strongly to equalize: 0 changes nothing, 1 equalizes fully.",
         [PLAYER_CLIP] = "Limits the added contrast; lower is gentler and less noisy.",
-        [PLAYER_TILES] = "Columns and rows of tiles, for the modes clahe and haze.",
+        [PLAYER_TILES] = "Columns and rows of tiles, for mode clahe.",
         [PLAYER_CHROMA] = "Whether saturation follows the change in brightness.",
         [PLAYER_SMOOTH] = "Seconds that the curve takes to adapt; 0 is at once.",
         [PLAYER_BARS] = "Whether black bars are left out of the analysis.",

@@ -36,7 +36,7 @@ static const Case cases[] = {
     {120, 235, 0.8, 234, 0, 1, 0.6, 0, "page or screen recording: contrast raised"},
     {16, 235, 0, 0, 0, 1, 0.1, 0.5, "well exposed: hardly changed, 2 for more"},
     {16, 235, 0, 0, 0, 1, 0.2, 0.5, "low contrast: contrast raised"},
-    {100, 235, 0, 0, 0, 1, 0.35, 0.5, "hazy: contrast raised"},
+    {100, 235, 0, 0, 0, 1, 0.35, 0.5, "low contrast: contrast raised"},
     {60, 235, 0, 0, 0, 1, 0.1, 0.5, "well exposed: hardly changed, 2 for more"},
     {150, 220, 0, 0, 0, 1, 0.5, 0.5, "low contrast: contrast raised"},
 };
@@ -52,7 +52,8 @@ static const Options *options_of(const LumeqParams *params)
     return &o;
 }
 
-static Decision find(const Case *c, const LumeqParams *params, int depth, int full_range)
+static Decision find(const Case *c, double cleared, const LumeqParams *params, int depth,
+                     int full_range)
 {
     static uint32_t hist[4096];
     const int bins = depth > 12 ? 4096 : 1 << depth, width = bins / 256;
@@ -78,7 +79,8 @@ static Decision find(const Case *c, const LumeqParams *params, int depth, int fu
                                    .filtered = c->noise > 1,
                                    .previous = c->noise > 1,
                                    .strength = c->strength,
-                                   .noise = c->noise};
+                                   .noise = c->noise,
+                                   .cleared = cleared};
     return decision_find(&stats, params, options_of(params), depth, full_range);
 }
 
@@ -90,11 +92,33 @@ TEST(pictures)
         for (int k = 0; k < 4; k++)
             for (int full = 0; full < 2; full++) {
                 char text[128];
-                const Decision d = find(&cases[i], &params, depths[k], full);
+                const Decision d = find(&cases[i], 0, &params, depths[k], full);
                 decision_text(&d, "2", text, sizeof(text));
                 CHECK(strcmp(text, cases[i].text) == 0, "%d bits, %s: \"%s\" for \"%s\"", depths[k],
                       full ? "full" : "limited", text, cases[i].text);
             }
+}
+
+/* Only haze that is visibly cleared is named, and a lift is named first. */
+TEST(haze)
+{
+    static const struct {
+        double cleared;
+        Case picture;
+    } all[] = {
+        {0.3, {100, 235, 0, 0, 0, 1, 0.35, 0.5, "haze: cleared"}},
+        {0.3, {16, 235, 0, 0, 0, 1, 0.05, 0.5, "haze: cleared"}},
+        {0.03, {100, 235, 0, 0, 0, 1, 0.35, 0.5, "low contrast: contrast raised"}},
+        {0.3, {16, 52, 0, 0, 1, 2.5, 0, 0.2, "dark: lifted 2.5x"}},
+    };
+    const LumeqParams params = usual();
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char text[128];
+        const Decision d = find(&all[i].picture, all[i].cleared, &params, 8, 0);
+        decision_text(&d, "2", text, sizeof(text));
+        CHECK(strcmp(text, all[i].picture.text) == 0, "\"%s\" for \"%s\"", text,
+              all[i].picture.text);
+    }
 }
 
 TEST(orders)
@@ -134,7 +158,7 @@ TEST(orders)
         params.limit = all[i].limit;
         params.brightness = all[i].brightness;
         params.gamma = all[i].gamma;
-        const Decision d = find(&c, &params, 8, 0);
+        const Decision d = find(&c, 0, &params, 8, 0);
         decision_text(&d, "2", text, sizeof(text));
         CHECK(strcmp(text, all[i].text) == 0, "\"%s\" for \"%s\"", text, all[i].text);
     }
@@ -190,7 +214,7 @@ TEST(profile_names)
                              &refusal) == 0,
                   "%s", text);
         const LumeqParams params = options_params(&o, (OptionsInput){0});
-        Decision d = find(&all[i].picture, &params, 8, 0);
+        Decision d = find(&all[i].picture, 0, &params, 8, 0);
         d.options = &o;
         decision_text(&d, "2", text, sizeof(text));
         CHECK(strcmp(text, all[i].text) == 0, "\"%s\" for \"%s\"", text, all[i].text);

@@ -90,10 +90,11 @@ static int is_bounded(const Step *step)
 static void check_step(const Step *step, const Pictures *p, const FrameStats *stats)
 {
     const LumeqParams *params = &step->params;
-    const CheckRect *out = step->measure || is_bounded(step) ? NULL : &p->out[0];
+    const int differs = is_bounded(step) || params->mode == LUMEQ_MODE_HAZE;
+    const CheckRect *out = step->measure || differs ? NULL : &p->out[0];
     const int depth = step->depth, all = params->reference || step->range == LUMEQ_RANGE_FULL;
     const int used[2] = {all ? 0 : 16 << (depth - 8), all ? (1 << depth) - 1 : 235 << (depth - 8)};
-    if (params->mode == LUMEQ_MODE_CLAHE || params->mode == LUMEQ_MODE_HAZE)
+    if (params->mode == LUMEQ_MODE_CLAHE)
         check_clahe_stats(stats, &p->in[0], out, depth, step->shift, used);
     else
         check_stats_at(stats, &p->in[0], out, depth, step->shift,

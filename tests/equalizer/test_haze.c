@@ -88,20 +88,40 @@ TEST(cells_by_hand)
 TEST(clearing_by_hand)
 {
     uint32_t nodes[256];
-    HazeState haze = {.local = CURVE_ONE};
+    HazeState haze = {.tint = {{0, 0}, 0}};
     for (int i = 0; i < 256; i++)
         nodes[i] = (uint32_t)i << 8;
     for (int i = 0; i < CELLS; i++) {
-        haze.low[i] = i < 72 ? 156 << 8 : 36 << 8;
-        haze.high[i] = i < 16 ? 160 << 8 : 216 << 8;
+        haze.low[i] = haze.veil[i] = i < 72 ? 156 << 8 : 36 << 8;
+        haze.mean[i] = i < 16 ? 158 << 8 : i < 72 ? 186 << 8 : 66 << 8;
     }
-    const HazeClear clear = haze_clear(&haze, nodes, 16, 235, 10);
-    CHECK(clear.light == 814, "the light is %d", clear.light);
-    CHECK(clear.gain[0] < clear.gain[16] && clear.gain[48] > 1000 && clear.gain[130] < 80,
+    HazeNow now = {.seen = &haze};
+    memcpy(now.nodes, nodes, sizeof(nodes));
+    const HazeClear clear = haze_clear(&haze, &now, CURVE_ONE, nodes, 16, 235, 10);
+    CHECK(clear.light == 769, "the light is %d", clear.light);
+    CHECK(clear.gain[0] < clear.gain[16] && clear.gain[48] > 1000 && clear.gain[130] < 140,
           "gains %d, %d, %d, %d", clear.gain[0], clear.gain[16], clear.gain[48], clear.gain[130]);
     CHECK(clear.lift > 0, "the picture gets darker");
-    haze.local = 0;
-    CHECK(haze_clear(&haze, nodes, 16, 235, 10).light == 0, "no haze");
+    CHECK(haze_clear(&haze, &now, 0, nodes, 16, 235, 10).light == 0, "no haze");
+
+    /* The light follows the picture's. */
+    HazeState lighter = haze;
+    for (int i = 0; i < CELLS; i++)
+        lighter.mean[i] += 4 << 8;
+    now.seen = &lighter;
+    const int there = haze_clear(&haze, &now, CURVE_ONE, nodes, 16, 235, 10).light;
+    CHECK(there > clear.light + 10 && there < clear.light + 24, "from %d to %d", clear.light,
+          there);
+
+    /* Haze has little colour: half of what the darkest component has less. */
+    const HazeCell cells[] = {{.low = 100, .chroma = {128, 128}},
+                              {.low = 100, .chroma = {168, 128}},
+                              {.low = 100, .chroma = {128, 108}},
+                              {.low = 20, .chroma = {128, 48}}};
+    static const int veils[] = {100, 93, 85, 0};
+    for (int i = 0; i < 4; i++)
+        CHECK((int)haze_veil(&cells[i]) >> 8 == veils[i], "cell %d: %d / 256, not %d", i,
+              (int)haze_veil(&cells[i]), veils[i]);
 }
 
 /* The same for luma. */

@@ -29,14 +29,14 @@ static void add_part(uint32_t counts[CODES], const int part[4])
 
 /* `denoise`: the share of the noise that is filtered, Q16. */
 static LiftChoice decide_as(const uint32_t counts[CODES], int full, uint32_t noise,
-                            uint32_t denoise, uint32_t haze, int awaited, uint32_t clip,
-                            const CurveLight *light, uint32_t nodes[CODES])
+                            uint32_t denoise, int awaited, uint32_t clip, const CurveLight *light,
+                            uint32_t nodes[CODES])
 {
     uint32_t in_range[CODES];
     const int black = full ? 0 : 16, white = full ? 255 : 235;
     for (int i = 0; i < CODES; i++)
         in_range[i] = i <= white - black ? counts[i + black] : 0;
-    const LiftWanted wanted = {black, white, noise, denoise, clip, haze, awaited, 0};
+    const LiftWanted wanted = {black, white, noise, denoise, clip, awaited, 0};
     return lift_decide(in_range, wanted, light, nodes);
 }
 
@@ -61,9 +61,9 @@ TEST(model)
         for (int part = 0; part < 3; part++)
             if (v->parts[part][3])
                 add_part(counts, v->parts[part]);
-        const LiftChoice c = decide_as(
-            counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16, LIFT_PERCENT(v->haze),
-            v->awaited, v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, &none, nodes);
+        const LiftChoice c =
+            decide_as(counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16, v->awaited,
+                      v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, &none, nodes);
         CHECK(c.dark == v->dark && c.voids == v->voids && c.lift == v->lift && c.need == v->need,
               "%s: dark %u, void %u, lift %u, need %u; the model has %u, %u, %u, %u", v->name,
               c.dark, c.voids, c.lift, c.need, v->dark, v->voids, v->lift, v->need);
@@ -94,7 +94,6 @@ TEST(rises)
         draw(counts, &random);
         const int full = k & 1, black = full ? 0 : 16, white = full ? 255 : 235;
         const uint32_t noise = (uint32_t)check_below(&random, 1200);
-        const uint32_t haze = (uint32_t)check_below(&random, CURVE_ONE);
         const uint32_t clips[] = {CURVE_CLIP_AUTO, CURVE_CLIP_AUTO, 0, CURVE_ONE,
                                   (uint32_t)check_below(&random, 1000 * CURVE_ONE) + CURVE_ONE};
         const uint32_t clip = clips[check_below(&random, 5)];
@@ -105,8 +104,7 @@ TEST(rises)
             light.power = CURVE_LIGHT_ONE / 10 * (uint32_t)(check_below(&random, 100) + 1);
             light.lift = (int32_t)CURVE_LIGHT_ONE / 10 * (check_below(&random, 121) - 60);
         }
-        const LiftChoice c =
-            decide_as(counts, full, noise, CURVE_ONE, haze, 0, clip, &light, nodes);
+        const LiftChoice c = decide_as(counts, full, noise, CURVE_ONE, 0, clip, &light, nodes);
         int rises = 1;
         for (int i = 1; i < CODES; i++)
             rises &= nodes[i] >= nodes[i - 1];
@@ -116,7 +114,7 @@ TEST(rises)
               "picture %d: dark %u, lift %u, need %u", k, c.dark, c.lift, c.need);
         for (int i = 0; i < CODES; i++)
             counts[i] *= 16;
-        decide_as(counts, full, noise, CURVE_ONE, haze, 0, clip, &light, again);
+        decide_as(counts, full, noise, CURVE_ONE, 0, clip, &light, again);
         CHECK(memcmp(nodes, again, sizeof(nodes)) == 0, "picture %d: 16 times as large", k);
     }
 }

@@ -242,10 +242,10 @@ static int by_code(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The percentiles of a cell, by sorting. */
+/* The percentiles and the mean of a cell, by sorting. */
 static HazeCell sorted_cell(const LumeqImage *in, const LumeqRect *part, int cell)
 {
-    int codes[64];
+    int codes[64], sum = 0;
     for (int i = 0; i < 64; i++) {
         const int column = cell % 16, row = cell / 16, last = (1 << in->depth) - 1;
         const int left = part->width * column / 16, right = part->width * (column + 1) / 16;
@@ -256,12 +256,14 @@ static HazeCell sorted_cell(const LumeqImage *in, const LumeqRect *part, int cel
         const int code =
             in->depth > 8 ? ((const uint16_t *)(const void *)at)[x] >> in->shift : at[x];
         codes[i] = (code < last ? code : last) >> (in->depth - 8);
+        sum += codes[i];
     }
     qsort(codes, 64, sizeof(codes[0]), by_code);
-    return (HazeCell){.low = (uint8_t)codes[1], .high = (uint8_t)codes[48]};
+    return (HazeCell){
+        .low = (uint8_t)codes[1], .high = (uint8_t)codes[48], .mean = (uint8_t)((sum + 32) / 64)};
 }
 
-/* Cells have the percentiles of their samples, at all depths, of the metered part. */
+/* Cells have the percentiles and means of their samples, at all depths, of the metered part. */
 BACKEND_TEST(haze_of_cells)
 {
     const LumeqRect parts[] = {{0, 0, WIDTH, HEIGHT}, {33, 7, 100, 5}, {3, 20, 9, 40}};
@@ -281,9 +283,10 @@ BACKEND_TEST(haze_of_cells)
         for (int i = 0; i < MEASURE_CELLS; i++) {
             const HazeCell cell = measure->counts.haze[i];
             const HazeCell expected = sorted_cell(&in, &parts[k % 3], i);
-            CHECK(cell.low == expected.low && cell.high == expected.high,
-                  "depth %d, part %d, cell %d: %d, %d, not %d, %d", f.depth, k % 3, i, cell.low,
-                  cell.high, expected.low, expected.high);
+            CHECK(cell.low == expected.low && cell.high == expected.high &&
+                      cell.mean == expected.mean,
+                  "depth %d, part %d, cell %d: %d, %d, %d, not %d, %d, %d", f.depth, k % 3, i,
+                  cell.low, cell.high, cell.mean, expected.low, expected.high, expected.mean);
         }
     }
 }

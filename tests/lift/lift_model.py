@@ -48,11 +48,10 @@ def equalize(y, h, total, clip):
         below += s
     return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t] if t[-1] > t[0] else y
 
-def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False,
-           haze=0):
+def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False):
     """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
     limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is not
-    known yet, but about to be; haze: the share of light in shadows, Q16. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
+    known yet, but about to be. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
     rest = sum(h[1:])
@@ -96,7 +95,6 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     a = times(times(D, Q), min(free, kept + 2 * ONE) if kept < 12 * ONE else free)
     k = times(times(D, Q), min(free, kept))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
-    Hz = times(ramp(haze, share(50), share(60)), times(ONE - D, Q))
     y = x[:last] + [ONE]
     lifted = lambda v, a: (ONE + a) * v // (ONE + (a * v >> 16))
     y = [lifted(v, k) + max(lifted(v, a) - lifted(v, k), 0) * max(p99 - i, 0) // max(p99, 1)
@@ -106,16 +104,15 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
         clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
     wide = min(width(y), ramp(mean, share(12), share(25)))
     lamps = times(D, ramp(x[p99], share(60), share(80)))
-    need = max(times(times(ONE - wide, Q), ONE - lamps), times(share(5), ONE - page), times(share(54), Hz))
+    need = max(times(times(ONE - wide, Q), ONE - lamps), times(share(5), ONE - page))
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
     moved, back = abs(risen), 0
-    flat = max(ONE - wide, Hz)
-    rest = times(share(1) // 2, ONE - flat) + times(mean // 25, flat)
+    rest = times(share(1) // 2, wide) + times(mean // 25, ONE - wide)
     most = times(D, max(aim - mean, 0)) + times(ONE - D, rest)
     if times(need, moved) > most:
         dull = times(ONE - wide, ONE - D // 2)
-        back = times(max(dull, Hz), times(need, moved) - most)
+        back = times(dull, times(need, moved) - most)
         need = min(need, (most + back << 16) // moved)
     between = lambda v, b: times(v, ONE - need) + times(b, need)
     now = between(mean, mean + risen)
@@ -129,7 +126,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # not newly black
     nodes = np.append(np.arange(256), 255) * 256
     nodes[black:white + 1] = [black * 256 + times(c, last * 256) for c in curve]
-    q16 = dict(m=m, D=D, voids=voids, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low, Hz=Hz,
+    q16 = dict(m=m, D=D, voids=voids, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low, 
                page=page)
     return nodes, D, {k: v / ONE for k, v in q16.items()}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what lift_model.py decides on 56 histograms, for test_lift to compare the library with:
+"""Writes what lift_model.py decides on 53 histograms, for test_lift to compare the library with:
     make_vectors.py > ../equalizer/lift_vectors.h
 Histograms are a few humps and spikes each, described rather than listed: (what, place, width,
 weight). Their counts are in integers, so that C makes the same. Needs numpy.
@@ -27,12 +27,6 @@ CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that
     ('dull', 25, -1, 0, [(HUMP, 114, 36, 900)]),
     ('dull, noisy', 200, -1, 0, [(HUMP, 114, 36, 900)]),
     ('dull, full range', 25, -1, 1, [(HUMP, 114, 36, 900)]),
-    ('haze, bright sky', 10, -1, 0, [(HUMP, 160, 60, 400), (HUMP, 215, 24, 300)], 16, 0, 70),
-    ('haze, full range', 10, -1, 1, [(HUMP, 150, 60, 400), (HUMP, 225, 24, 300)], 16, 0, 70),
-    ('fog', 10, -1, 0, [(HUMP, 160, 100, 300)], 16, 0, 58),
-    ('fog, darker', 10, -1, 0, [(HUMP, 125, 70, 300), (HUMP, 170, 70, 100)], 16, 0, 55),
-    ('haze, dull', 10, -1, 0, [(HUMP, 170, 40, 300)], 16, 0, 80),
-    ('haze, not light', 10, -1, 0, [(HUMP, 85, 60, 900), (HUMP, 160, 60, 100)], 16, 0, 65),
     ('page', 0, -1, 0, [(SPIKE, 46, 0, 8000), (HUMP, 180, 80, 20), (FLAT, 46, 20, 30)]),
     ('page in part', 0, -1, 0, [(SPIKE, 46, 0, 400), (HUMP, 70, 60, 20), (FLAT, 46, 20, 3)]),
     ('dark and narrow', 6, -1, 0, [(HUMP, 38, 4, 900), (HUMP, 28, 12, 100)]),
@@ -91,19 +85,19 @@ def main():
     print('    int full;\n    int parts[3][4];   /* what, place, width, weight */')
     print('    uint32_t denoise;  /* 16ths of the noise that are filtered */')
     print('    int awaited;       /* another noise may be known soon */')
-    print('    uint32_t haze;     /* percent */\n    uint32_t dark, voids, lift, need;')
+    print('    uint32_t dark, voids, lift, need;')
     print('    uint32_t some[7];  /* nodes 16, 40, 64, .. */\n    uint32_t crc;      /* of all 256 nodes, 32 bits each, little-endian */\n} LiftVector;\n')
     print('/* clang-format off */\nstatic const LiftVector lift_vectors[] = {')
     for name, noise, clip, full, parts, *more in CASES:
-        counts, (denoise, awaited, haze) = counts_of(parts), more + [16, 0, 0][len(more):]
+        counts, (denoise, awaited) = counts_of(parts), more + [16, 0][len(more):]
         black, white = (0, 255) if full else (16, 235)
-        nodes, dark, v = decide(counts, noise, black, white, None if clip < 0 else clip, denoise * ONE // 16, bool(awaited), haze * ONE // 100)
+        nodes, dark, v = decide(counts, noise, black, white, None if clip < 0 else clip, denoise * ONE // 16, bool(awaited))
         crc = zlib.crc32(b''.join(int(n).to_bytes(4, 'little') for n in nodes[:256]))
         some = ', '.join(str(nodes[i]) for i in range(16, 184, 24))
         q16 = ', '.join(str(round(v.get(k, 0) * ONE)) for k in ('voids', 'a', 'need'))
         rows = ', '.join('{%d, %d, %d, %d}' % p for p in parts)
         print(f'    {{"{name}", {noise}, {clip}, {full}, {{{rows}}}, {denoise},')
-        print(f'     {awaited}, {haze}, {dark}, {q16}, {{{some}}},\n     0x{crc:08x}}},')
+        print(f'     {awaited}, {dark}, {q16}, {{{some}}},\n     0x{crc:08x}}},')
     print('};\n/* clang-format on */\n\n#endif')
 
 if __name__ == '__main__':

@@ -217,7 +217,7 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
         {"Profile: fog", "Profile: none", 1},
         {"Strength: ", CHECK_SLOWER > 1 ? "Strength: 0.80" : "Strength: auto", 1},
         {"Clip limit: 3.38", "Clip limit: auto", 0},
-        {"Tiles: 9x9; no effect outside modes clahe and haze", "Tiles: 8x8", 0},
+        {"Tiles: 9x9; no effect outside mode clahe", "Tiles: 8x8", 0},
         {"Chroma: keep", "Chroma: scale", 1},
         {"Smoothing: 0.6 s", "Smoothing: 0.5 s", 0},
         {"Black bars: ignore", "Black bars: auto", 0},

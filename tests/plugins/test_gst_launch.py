@@ -93,7 +93,7 @@ class GstLaunch(Case):
                   "--tiles 6x8"),
                  ("yuv420p", "i420", "brightness=0.3 gamma=1.4 limit=lighten chroma=keep smooth=2",
                   "--brightness 0.3 --gamma 1.4 --limit lighten --chroma keep --smooth 2"),
-                 ("yuv420p", "i420", "mode=haze tiles-x=16 tiles-y=16", "--mode haze --tiles 16x16"),
+                 ("yuv420p", "i420", "mode=haze", "--mode haze"),
                  ("yuv420p", "i420", "reference=true", "--reference"),
                  ("yuv420p", "i420", "mode=stretch meter-width=-1 meter-height=-1", "--mode stretch --meter centre")]
         for pix_fmt, name, properties, options in cases[:1] + some(cases[1:]):

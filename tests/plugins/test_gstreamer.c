@@ -302,8 +302,8 @@ static LumeqParams change(GstElement *e, int i)
     case 1: set(e, "mode=off"), p.mode = LUMEQ_MODE_OFF; break;
     case 2: set(e, "mode=stretch"), p.mode = LUMEQ_MODE_STRETCH; break;
     case 3:
-        set(e, "mode=haze tiles-x=16 tiles-y=5");
-        p.mode = LUMEQ_MODE_HAZE, p.tiles_x = 16, p.tiles_y = 5;
+        set(e, "mode=clahe tiles-x=16 tiles-y=5");
+        p.mode = LUMEQ_MODE_CLAHE, p.tiles_x = 16, p.tiles_y = 5;
         break;
     case 4: set(e, "reference=true"), p.reference = 1; break;
     case 5: set(e, "strength=0.6"), p.strength = 0.6; break;

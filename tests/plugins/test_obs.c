@@ -293,10 +293,7 @@ static obs_data_t *settings_of(int i, LumeqParams *p)
     case 0: json = "{\"automatic\": false, \"strength\": 60}", p->strength = 0.6; break;
     case 1: json = "{\"brightness\": -30}", p->brightness = -0.3; break;
     case 2: json = "{\"mode\": 2}", p->mode = LUMEQ_MODE_CLAHE; break;
-    case 3:
-        json = "{\"mode\": 4}", p->mode = LUMEQ_MODE_HAZE, p->strength = 1, p->clip = 4;
-        p->tiles_x = p->tiles_y = 16;
-        break;
+    case 3: json = "{\"mode\": 4}", p->mode = LUMEQ_MODE_HAZE, p->strength = 1; break;
     case 4: json = "{\"mode\": 3}", p->mode = LUMEQ_MODE_STRETCH; break;
     case 5: json = "{\"smooth\": 2.0}", p->smooth = 2; break;
     case 6: json = "{\"colour\": false}", p->chroma = LUMEQ_CHROMA_KEEP; break;

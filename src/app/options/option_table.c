@@ -55,7 +55,7 @@ const Option option_table[] = {
     HEADING("Picture"),
     {"mode", 0, OPTION_CHOICE, COMMON, FIELD(mode), 0, 0, "global|off|clahe|stretch|haze",
      "global: one curve; off: no equalization; clahe: a curve per tile; stretch: a linear curve; "
-     "haze: remove haze per tile [global]"},
+     "haze: global that always clears haze [global]"},
     {"profile", 0, OPTION_PROFILE, COMMON, FIELD(profile), 0, 0, "NAME|help",
      "settings for a kind of video [none]"},
     {"strength", 0, OPTION_AUTO_NUMBER, COMMON, FIELD(strength), 0, 1, "auto|X",
@@ -67,7 +67,7 @@ const Option option_table[] = {
      "filter noise where dark video is lifted, across a few frames; X: strength from 0 (off) to 1; "
      "auto: 1 [auto]"},
     {"tiles", 0, OPTION_TILES, 0, FIELD(tiles), 1, LUMEQ_MAX_TILES, "CxR",
-     "columns and rows of tiles, for --mode clahe and haze [8x8]"},
+     "columns and rows of tiles, for --mode clahe [8x8]"},
     {"brightness", 0, OPTION_NUMBER, 0, FIELD(brightness), -1, 1, "X",
      "-1 to 1: darken or lighten midtones before equalizing; black and white stay [0]"},
     {"gamma", 0, OPTION_NUMBER, 0, FIELD(gamma), LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA, "X",
@@ -382,7 +382,7 @@ int name_distance(const char *typed, size_t n, const char *name, size_t length)
 const Profile profiles[] = {
     {"fog",
      "fog, haze, smoke: removes the veil, near and far, and brings out some grain",
-     {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
+     {{"mode", "haze"}, {"strength", "1"}}},
     {"medical-gray",
      "X-ray, ultrasound and the like: mild local contrast, little smoothing over time",
      {{"mode", "clahe"},
@@ -411,7 +411,7 @@ const Profile profiles[] = {
       {"smooth", "2"}}},
     {"water",
      "under water: removes the veil of the water, like fog, and some of its colour",
-     {{"mode", "haze"}, {"strength", "1"}, {"clip", "4"}, {"tiles", "16x16"}}},
+     {{"mode", "haze"}, {"strength", "1"}}},
 };
 
 const int profile_count = sizeof(profiles) / sizeof(profiles[0]);

@@ -89,7 +89,7 @@ static uint8_t mean_chroma(const LumeqImage *in, const int *x, const int *y, int
     return haze_mean(sum, in->depth);
 }
 
-/* Sorts the samples of a cell of the metered part for its percentiles. */
+/* Sorts the samples of a cell of the metered part for its percentiles and mean. */
 static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
 {
     const LumeqImage *in = &job->in, metered = lumeq_metered(in, &job->curve);
@@ -98,6 +98,7 @@ static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
     const int deeper = in->depth - 8, last = (1 << in->depth) - 1;
     uint16_t counts[256] = {0};
     int x[HAZE_SIDE], y[HAZE_SIDE], low = 0, high, sum;
+    uint32_t light = 0;
     for (int i = 0; i < HAZE_SIDE; i++) {
         x[i] = meter->x + haze_place(metered.width, column, MEASURE_COLUMNS, i);
         y[i] = meter->y + haze_place(metered.height, line, MEASURE_ROWS, i);
@@ -115,7 +116,9 @@ static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
         low++;
     for (high = low; sum <= HAZE_HIGH; sum += counts[high])
         high++;
-    HazeCell found = {(uint8_t)low, (uint8_t)high, {HAZE_GRAY, HAZE_GRAY}};
+    for (uint32_t i = 0; i < 256; i++)
+        light += i * counts[i];
+    HazeCell found = {(uint8_t)low, (uint8_t)high, haze_mean(light, 8), {HAZE_GRAY, HAZE_GRAY}};
     for (int i = 0; i < 2 && job->chroma; i++)
         found.chroma[i] = mean_chroma(in, x, y, i);
     return found;

@@ -696,9 +696,9 @@ static int joins(const LumeqCudaStep *first, const LumeqCudaStep *other)
            lumeq_cuda_same_images(&first->pictures.in, &other->pictures.in) &&
            lumeq_cuda_same_images(&first->pictures.written, &other->pictures.written) &&
            lumeq_cuda_same_images(&first->previous, &other->previous) &&
-           (!a->clahe || (a->grid.haze == b->grid.haze && a->grid.limit == b->grid.limit &&
-                          !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
-                          !memcmp(&a->grid.y, &b->grid.y, sizeof(a->grid.y))));
+           (!a->clahe ||
+            (a->grid.limit == b->grid.limit && !memcmp(&a->grid.x, &b->grid.x, sizeof(a->grid.x)) &&
+             !memcmp(&a->grid.y, &b->grid.y, sizeof(a->grid.y))));
 }
 
 int lumeq_cuda_steps_place(LumeqCudaSteps *steps, const LumeqMeasureJob *job,

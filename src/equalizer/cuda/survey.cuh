@@ -244,7 +244,7 @@ static __device__ __forceinline__ uint32_t percentile(const uint32_t (&codes)[co
     return found;
 }
 
-/* Finds the percentiles and the mean chroma of a warp's cell. */
+/* Finds the percentiles and the means of a warp's cell. */
 template <typename Sample>
 static __device__ __forceinline__ void
 measure_haze(const LumeqCudaCount &count, const NoiseCodes &format, int cell, HazeCell *haze)
@@ -253,7 +253,7 @@ measure_haze(const LumeqCudaCount &count, const NoiseCodes &format, int cell, Ha
     const uint32_t last = (1u << format.depth) - 1;
     const int lane = (int)threadIdx.x % 32, column = cell % MEASURE_COLUMNS;
     const int x = haze_place(luma.width, column, MEASURE_COLUMNS, lane % HAZE_SIDE);
-    uint32_t codes[HAZE_SAMPLES / 32], sums[2] = {0, 0};
+    uint32_t codes[HAZE_SAMPLES / 32], sums[3] = {0, 0, 0};
 #pragma unroll
     for (int i = 0; i < HAZE_SAMPLES / 32; i++) {
         const int y = haze_place(luma.height, cell / MEASURE_COLUMNS, MEASURE_ROWS,
@@ -272,17 +272,20 @@ measure_haze(const LumeqCudaCount &count, const NoiseCodes &format, int cell, Ha
         }
     }
 #pragma unroll
-    for (int i = 0; i < HAZE_SAMPLES / 32; i++)
+    for (int i = 0; i < HAZE_SAMPLES / 32; i++) {
         if (sizeof(Sample) > 1)
             codes[i] = min(codes[i] >> format.shift, last) >> (format.depth - 8);
+        sums[2] += codes[i];
+    }
 #pragma unroll
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 3; k++)
         for (int lanes = 16; lanes; lanes /= 2)
             sums[k] += __shfl_xor_sync(~0u, sums[k], lanes);
     const uint32_t low = percentile(codes, HAZE_LOW), high = percentile(codes, HAZE_HIGH);
     if (lane == 0) {
         haze->low = (uint8_t)low;
         haze->high = (uint8_t)high;
+        haze->mean = haze_mean(sums[2], 8);
         for (int k = 0; k < 2; k++)
             haze->chroma[k] =
                 count.chroma[k].data ? haze_mean(sums[k], format.depth) : (uint8_t)HAZE_GRAY;

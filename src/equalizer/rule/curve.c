@@ -22,9 +22,17 @@
 #define CURVE_DARK_MEAN (CURVE_ONE * 12 / 100)
 #define CURVE_BRIGHT_MEAN (CURVE_ONE * 25 / 100)
 
+/* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
+ * HAZE_FROM. */
+#define CURVE_HAZE_FROM (CURVE_ONE * 50 / 100)
+#define CURVE_HAZE_TO (CURVE_ONE * 60 / 100)
+
 /* Share of the haze's colour to take. Other colours become 1 + LOST times as strong. */
 #define CURVE_UNTINT (CURVE_ONE * 7 / 10)
 #define CURVE_LOST (CURVE_ONE * 5 / 10)
+
+/* Share of the haze that is cleared by default. */
+#define CURVE_CLEARED (CURVE_ONE * 75 / 100)
 
 /* Mode STRETCH ignores 1/200 of the samples at each end. */
 #define CURVE_STRETCH_LEFT_OUT 200
@@ -153,6 +161,14 @@ uint32_t curve_need(const CurveView *view)
     return CURVE_ONE - least_of(rich, light);
 }
 
+uint32_t curve_strength(const CurveParams *p, uint32_t need)
+{
+    if (!p->adaptive || p->clear == CURVE_CLEAR_ALWAYS)
+        return p->strength;
+    const uint32_t used = p->lift ? need : curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need);
+    return curve_lerp(0, p->strength, used);
+}
+
 static int32_t part_of(int32_t whole, uint32_t part)
 {
     return (int32_t)((int64_t)whole * part / 65536);
@@ -164,8 +180,9 @@ static HazeTint weak_tint(HazeTint tint, uint32_t share)
                       part_of(tint.lost, share)};
 }
 
-void curve_weaken_haze(HazeState *haze, uint32_t share)
+void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark)
 {
+    const uint32_t share = p->clear == CURVE_CLEAR_ALWAYS ? CURVE_ONE : CURVE_ONE - dark;
     haze->tint = weak_tint(haze->tint, share);
     haze->local = (uint32_t)part_of((int32_t)haze->local, share);
 }
@@ -178,39 +195,50 @@ void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part)
     from->local = curve_lerp(from->local, to->local, part);
     for (int i = 0; i < MEASURE_CELLS; i++) {
         from->low[i] = curve_lerp(from->low[i], to->low[i], part);
-        from->high[i] = curve_lerp(from->high[i], to->high[i], part);
+        from->mean[i] = curve_lerp(from->mean[i], to->mean[i], part);
+        from->veil[i] = curve_lerp(from->veil[i], to->veil[i], part);
     }
 }
 
-void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height, uint32_t haze,
+void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height,
                 const LumeqRect *active, HazeState *state)
 {
-    const uint32_t hazy = rise(haze, LIFT_HAZE_FROM, LIFT_HAZE_TO);
-    const uint32_t share = p->untint == CURVE_UNTINT_ALWAYS ? CURVE_ONE : hazy;
+    const int black = p->black >> (p->depth - 8);
+    const uint32_t hazy = rise(haze_of(cells, width, height, &p->meter, black, active),
+                               CURVE_HAZE_FROM, CURVE_HAZE_TO);
+    const int always = p->clear == CURVE_CLEAR_ALWAYS;
+    const uint32_t share = always ? CURVE_ONE : hazy;
     int coloured = 0; /* gray pictures, such as thermal ones, are often no views */
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
         state->low[i] = (uint32_t)cells[i].low << 8;
-        state->high[i] = (uint32_t)cells[i].high << 8;
+        state->mean[i] = (uint32_t)cells[i].mean << 8;
+        state->veil[i] = haze_veil(&cells[i]);
         coloured |= cells[i].chroma[0] != HAZE_GRAY || cells[i].chroma[1] != HAZE_GRAY;
     }
-    if (!p->untint || !share)
+    if (!p->clear || !share)
         return;
-    const int black = p->black >> (p->depth - 8);
     const HazeTint all = haze_tint(cells, width, height, &p->meter, black, active);
     state->tint = weak_tint(all, curve_lerp(0, CURVE_UNTINT, share));
     state->tint.lost = (int32_t)curve_lerp(0, CURVE_LOST, hazy);
-    state->local = p->untint == CURVE_UNTINT_HAZY && !p->meter.width && coloured ? hazy : 0;
+    if (!p->meter.width && !p->limit && (coloured || always))
+        state->local = share;
 }
 
-void curve_clear_haze(const CurveParams *p, CurveResult *result)
+void curve_clear_haze(const CurveParams *p, const HazeState *now, const uint32_t *curve,
+                      CurveResult *result)
 {
+    HazeNow frame = {.seen = now};
     uint32_t nodes[CURVE_CELLS];
-    const int down = p->depth - 8;
-    for (int i = 0; i < CURVE_CELLS; i++)
-        nodes[i] = curve_code8(p, result->bin[i * curve_width(p)].curve);
-    result->clear =
-        haze_clear(&result->cleared, nodes, p->black >> down, p->white >> down, p->depth);
+    const int down = p->depth - 8, width = curve_width(p);
+    for (int i = 0; i < CURVE_CELLS; i++) {
+        nodes[i] = curve_code8(p, curve[i * width]);
+        frame.nodes[i] = curve_code8(p, result->bin[i * width].curve);
+    }
+    const uint32_t most = p->clear == CURVE_CLEAR_ALWAYS ? CURVE_ONE : CURVE_CLEARED;
+    const uint32_t share = curve_lerp(0, curve_lerp(0, most, p->strength), result->cleared.local);
+    result->clear = haze_clear(&result->cleared, &frame, share, nodes, p->black >> down,
+                               p->white >> down, p->depth);
 }
 
 /* True if the picture has changed within a frame or two, and is calm again. */
@@ -449,9 +477,9 @@ static LiftChoice own_target(const CurveParams *p, const CurveView *view, int fl
     } else {
         uint32_t shares[CURVE_CELLS], nodes[CURVE_CELLS];
         lift_shares(p, w->sums, view->counted, shares);
-        choice = lift_decide(
-            shares, lift_wanted(p, shares, result->lift.noise, result->haze, result->lift.awaited),
-            &p->light, nodes);
+        choice =
+            lift_decide(shares, lift_wanted(p, shares, result->lift.noise, result->lift.awaited),
+                        &p->light, nodes);
         lift_targets(p, nodes, w->smooth);
     }
     return choice;
@@ -473,7 +501,7 @@ static void follow_target(const CurveParams *p, const CurveView *view, const Cur
         now->more = curve_lerp(now->more, choice.lift, weight);
         now->voids = curve_lerp(now->voids, choice.voids, weight);
         HazeState seen = result->seen;
-        curve_weaken_haze(&seen, CURVE_ONE - choice.dark);
+        curve_weaken_haze(p, &seen, choice.dark);
         curve_move_haze(&now->haze, &seen, weight);
     }
     curve_smooth(p, w->light, weight ? w->smooth : w->was, w->was, weight, w->smooth);
@@ -548,7 +576,6 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     result->weight = epoch_follow(p, epoch, cells, begins, &result->epoch);
     if (result->weight == CURVE_ONE)
         result->epoch.black = (uint32_t)black;
-    result->epoch.shift = epoch_shift(result->epoch.cdf, cells);
     uint32_t alpha = !same || (sudden && begins) ? CURVE_ONE : p->alpha;
     if (same)
         alpha = fade_alpha(p, alpha, (int)result->epoch.black, fades, change);
@@ -578,9 +605,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     if (past)
         result->cleared = past->cleared;
     curve_move_haze(&result->cleared, &wanted->haze, alpha);
-    const uint32_t need =
-        p->lift ? result->need : curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, result->need);
-    result->strength = p->adaptive ? curve_lerp(0, p->strength, need) : p->strength;
+    result->strength = curve_strength(p, result->need);
 
     curve_smooth(p, w->light, w->smooth, w->was, alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
@@ -588,7 +613,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     for (int i = 0; i < p->bins; i++)
         result->bin[i] =
             (CurveBin){result->bin[i].target, w->smooth[i], w->cdf[i], left[i], curve[i]};
-    curve_clear_haze(p, result);
+    curve_clear_haze(p, &result->seen, curve, result);
 }
 
 void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result)
@@ -603,7 +628,7 @@ void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveRe
     result->lift = before ? before->lift : none;
     result->lift.ignored = 1;
     result->epoch = before ? before->epoch : (EpochState){0};
-    result->cleared = before ? before->cleared : (HazeState){{{0, 0}, 0}, 0, {0}, {0}};
+    result->cleared = before ? before->cleared : (HazeState){{{0, 0}, 0}, 0, {0}, {0}, {0}};
     result->clear.light = 0;
     result->bins = (uint32_t)p->bins;
     result->depth = before ? (uint32_t)p->depth : 0;
@@ -770,11 +795,8 @@ static void fill_gains(const CurveParams *p, const CurveBin *bin, CurveGainRule 
 void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table)
 {
     const int lifted = p->lift && p->strength;
-    const uint32_t part = p->lift ? CURVE_ONE : result->strength;
     table->clear = result->clear;
-    if (!lifted)
-        table->clear.light = 0;
-    table->tint = weak_tint(result->cleared.tint, p->chroma ? part : 0);
+    table->tint = weak_tint(result->cleared.tint, p->chroma ? p->strength : 0);
     fill_codes(p, result->bin, table);
     fill_gains(p, result->bin,
                lifted ? lift_gain_rule(filter_noise(result), result->lift.voids, p->transfer)

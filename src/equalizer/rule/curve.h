@@ -115,21 +115,26 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *his
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);
 
-/* The haze to take from a frame: in proportion to `haze`, from haze_of(), or its whole colour. */
-void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height, uint32_t haze,
+/* The haze to take from a frame: in a hazy picture, or always. */
+void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height,
                 const LumeqRect *active, HazeState *state);
 
 /* Moves a haze towards another by `part`, Q16. */
 void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part);
 
-/* Leaves `share` of a haze's colour and depth, Q16. */
-void curve_weaken_haze(HazeState *haze, uint32_t share);
+/* Takes less haze from a dark picture, whose darkness is `dark`, Q16. */
+void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark);
 
-/* Sets `clear` from the result's curve. */
-void curve_clear_haze(const CurveParams *p, CurveResult *result);
+/* Sets `clear` of the result; `now`: the frame's own haze; `curve`: its curve before flicker is
+ * evened out. */
+void curve_clear_haze(const CurveParams *p, const HazeState *now, const uint32_t *curve,
+                      CurveResult *result);
 
 /* Share of the strength that a picture needs. */
 uint32_t curve_need(const CurveView *view);
+
+/* The strength to use, from the need. */
+uint32_t curve_strength(const CurveParams *p, uint32_t need);
 
 /* Computes the target of equalization or stretching from the counts, which it clips. `flat`: it is
  * the identity, `light`. `sums`: memory for p->bins of them. */

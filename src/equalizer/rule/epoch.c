@@ -66,18 +66,6 @@ static int32_t level_of(const uint32_t *cdf, uint32_t share)
     return 256 * i + (int32_t)(share > below && all ? ((share - below) << 8) / all : 0);
 }
 
-int32_t epoch_shift(const uint32_t was[CURVE_CELLS], const uint32_t now[CURVE_CELLS])
-{
-    static const uint32_t shares[] = {CURVE_ONE / 50, CURVE_ONE / 2, CURVE_ONE - CURVE_ONE / 50};
-    int32_t smallest = INT32_MAX, largest = INT32_MIN;
-    for (int i = 0; i < 3; i++) {
-        const int32_t shift = level_of(now, shares[i]) - level_of(was, shares[i]);
-        smallest = shift < smallest ? shift : smallest;
-        largest = shift > largest ? shift : largest;
-    }
-    return smallest > 0 ? smallest : largest < 0 ? largest : 0;
-}
-
 /* True if the median and the brightest part get lighter, and nothing gets darker. */
 static int rises(const CurveParams *p, const uint32_t *was, const uint32_t *now)
 {

@@ -26,10 +26,6 @@ int epoch_differs(const CurveParams *p, const uint32_t was[CURVE_CELLS],
  * histogram as it was. */
 int epoch_is_cut(const uint32_t was[CURVE_CELLS], const uint32_t now[CURVE_CELLS]);
 
-/* How much lighter all of the picture has become between these CDFs, at least; codes of 8 bits with
- * 8 fraction bits. 0 if parts became lighter and others darker. */
-int32_t epoch_shift(const uint32_t was[CURVE_CELLS], const uint32_t now[CURVE_CELLS]);
-
 /* Adds a frame to the epoch `before`, or begins one, which `begins` demands. Returns the frame's
  * weight in the means over the epoch's frames, Q16: 1 if it begins one, 0 if they are final. */
 uint32_t epoch_follow(const CurveParams *p, const EpochState *before,

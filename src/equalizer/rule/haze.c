@@ -51,6 +51,15 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
+/* The smallest of four fifths of the values, or the largest if they are negative; 0 if they differ
+ * in sign. Sorts them. */
+static int32_t common_of(int32_t *values, size_t count)
+{
+    qsort(values, count, sizeof(values[0]), compare);
+    const int32_t low = values[count / 5], high = values[count - 1 - count / 5];
+    return low > 0 ? low : high < 0 ? high : 0;
+}
+
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active)
 {
@@ -66,9 +75,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
         }
         if (count < HAZE_LEAST)
             return tint;
-        qsort(tints, count, sizeof(tints[0]), compare);
-        const int32_t low = tints[count / 5], high = tints[count - 1 - count / 5];
-        const int32_t common = low > 0 ? low : high < 0 ? high : 0;
+        const int32_t common = common_of(tints, count);
         tint.of[k] = common > HAZE_TINT_MOST    ? HAZE_TINT_MOST
                      : common < -HAZE_TINT_MOST ? -HAZE_TINT_MOST
                                                 : common;
@@ -78,14 +85,12 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 
 /* ---- clearing by cells ---- */
 
-#define CLEAR_TAKEN 95 /* percent of the veil, which is the light of a cell's darkest samples */
-#define CLEAR_STEEPEST 3072    /* limit of the gain before its share is taken, Q10 */
-#define CLEAR_SHARE 2          /* 1 / share of the gain that is used */
-#define CLEAR_PLAIN (12 << 8)  /* cells whose percentiles are no further apart stay as they are, */
-#define CLEAR_DETAIL (36 << 8) /* and these are cleared wholly; Q8 */
-#define CLEAR_LIGHTER 7        /* so many cells have at least the haze's light; */
+#define CLEAR_TAKEN 98         /* percent of the veil */
+#define CLEAR_PLAIN (6 << 8)   /* cells whose tones span no more stay as they are, */
+#define CLEAR_DETAIL (20 << 8) /* and these are cleared wholly; Q8 */
+#define CLEAR_LIGHTER 9        /* so many cells have at least the haze's light; */
 #define CLEAR_LIGHT 15         /* 16ths of it count: lighter tones stay as they are */
-#define CLEAR_MEAN 65          /* 64ths of the middle tones of cells before, which are estimates */
+#define CLEAR_MEAN 124         /* 128ths of the light before, as the cells tell it */
 #define CLEAR_STEPS 16         /* bisections of the lift */
 
 uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift)
@@ -94,6 +99,23 @@ uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift)
         return above;
     const uint64_t divisor = 65536 + (uint64_t)lift * above / range;
     return (uint32_t)((uint64_t)above * (65536 + (uint64_t)lift) / divisor);
+}
+
+/* Tones of a cell above black, after the curve, Q8. */
+typedef struct Tones {
+    uint32_t low, high; /* three quarters of the cell are below `high` */
+    uint32_t veil;
+    uint32_t dark, bright; /* half of the cell each, for its light */
+} Tones;
+
+uint32_t haze_veil(const HazeCell *cell)
+{
+    const int b = cell->chroma[0] - HAZE_GRAY, r = cell->chroma[1] - HAZE_GRAY;
+    const int red = -359 * r, green = 88 * b + 183 * r, blue = -454 * b; /* below luma, Q8 */
+    int below = red > green ? red : green;
+    below = (below > blue ? below : blue) / 2;
+    const int low = cell->low << 8;
+    return (uint32_t)(below < 0 ? low : below < low ? low - below : 0);
 }
 
 /* The output of a code of 8 bits, Q8. */
@@ -110,15 +132,16 @@ static uint32_t above(uint32_t code, int black)
     return code > least ? code - least : 0;
 }
 
-/* A cell's own gain, from its percentiles above black, Q8. */
-static uint32_t own_gain(uint32_t low, uint32_t high, uint32_t light, uint32_t local)
+/* A cell's own gain. */
+static uint32_t own_gain(const Tones *t, uint32_t light, uint32_t share)
 {
-    const uint32_t veil = (low < light ? low : light) * CLEAR_TAKEN / 100, span = high - low;
-    uint32_t gain = light > veil ? (veil << 10) / (light - veil) : CLEAR_STEEPEST;
-    gain = gain < CLEAR_STEEPEST ? gain : CLEAR_STEEPEST;
+    const uint32_t veil = (t->veil < light ? t->veil : light) * CLEAR_TAKEN / 100;
+    const uint32_t span = t->high - t->low;
+    uint32_t gain = light > veil ? (veil << 10) / (light - veil) : HAZE_GAIN_MOST;
+    gain = gain < HAZE_GAIN_MOST ? gain : HAZE_GAIN_MOST;
     if (span < CLEAR_DETAIL)
         gain = span <= CLEAR_PLAIN ? 0 : gain * (span - CLEAR_PLAIN) / (CLEAR_DETAIL - CLEAR_PLAIN);
-    return (uint32_t)((uint64_t)gain * local >> 16) / CLEAR_SHARE;
+    return (uint32_t)((uint64_t)gain * share >> 16);
 }
 
 /* Means of a cell and its neighbours, by 1, 2, 1 in both directions. */
@@ -137,45 +160,69 @@ static void smooth_gains(const uint32_t *gain, uint16_t *smooth)
     }
 }
 
-/* The sum of the cells' middle tones after a lift and clearing. */
-static uint64_t cleared_light(const uint32_t *middle, const HazeClear *clear, uint32_t lift,
+/* The cells' light after a lift and clearing. */
+static uint64_t cleared_light(const Tones *tones, const HazeClear *clear, uint32_t lift,
                               uint32_t light, uint32_t range)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < MEASURE_CELLS; i++)
-        sum += (uint64_t)haze_lined((int32_t)haze_lifted(middle[i], range, lift), 0, (int32_t)light,
-                                    clear->gain[i]);
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int32_t dark = (int32_t)haze_lifted(tones[i].dark, range, lift);
+        const int32_t bright = (int32_t)haze_lifted(tones[i].bright, range, lift);
+        sum += (uint64_t)haze_lined(dark, 0, (int32_t)light, clear->gain[i]);
+        sum += (uint64_t)haze_lined(bright, 0, (int32_t)light, clear->gain[i]);
+    }
     return sum;
 }
 
-HazeClear haze_clear(const HazeState *haze, const uint32_t nodes[256], int black, int white,
-                     int depth)
+/* The change of light that most cells have in common, after the curve, which was `then`, and the
+ * lift; Q8. */
+static int32_t light_shift(const HazeState *haze, const HazeNow *now, const uint32_t then[256],
+                           int black, uint32_t range, uint32_t lift)
+{
+    int32_t shifts[MEASURE_CELLS];
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const uint32_t from = above(output(then, haze->mean[i]), black);
+        const uint32_t to = above(output(now->nodes, now->seen->mean[i]), black);
+        shifts[i] = (int32_t)haze_lifted(to, range, lift) - (int32_t)haze_lifted(from, range, lift);
+    }
+    return common_of(shifts, MEASURE_CELLS);
+}
+
+HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
+                     const uint32_t nodes[256], int black, int white, int depth)
 {
     static const HazeClear none;
     HazeClear clear = none;
-    uint32_t low[MEASURE_CELLS], middle[MEASURE_CELLS], gain[MEASURE_CELLS];
-    int32_t high[MEASURE_CELLS];
+    Tones tones[MEASURE_CELLS];
+    uint32_t gain[MEASURE_CELLS];
+    int32_t sorted[MEASURE_CELLS];
     const uint32_t range = (uint32_t)(white - black) << 8;
     uint64_t before = 0;
-    if (!haze->local)
+    if (!share)
         return none;
     for (int i = 0; i < MEASURE_CELLS; i++) {
-        low[i] = above(output(nodes, haze->low[i]), black);
-        high[i] = (int32_t)above(output(nodes, haze->high[i]), black);
-        middle[i] = (low[i] + (uint32_t)high[i]) / 2;
-        before += middle[i];
+        const uint32_t low = above(output(nodes, haze->low[i]), black);
+        const uint32_t mean = above(output(nodes, haze->mean[i]), black);
+        const uint32_t more = mean > low ? mean - low : 0;
+        tones[i] = (Tones){.low = low,
+                           .high = low + more * 8 / 5,
+                           .veil = above(output(nodes, haze->veil[i]), black),
+                           .dark = mean - more,
+                           .bright = mean + more};
+        sorted[i] = (int32_t)tones[i].high;
+        before += 2 * mean;
     }
-    int32_t sorted[MEASURE_CELLS];
-    memcpy(sorted, high, sizeof(sorted));
     qsort(sorted, MEASURE_CELLS, sizeof(sorted[0]), compare);
     const uint32_t light = (uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER] * CLEAR_LIGHT / 16;
     for (int i = 0; i < MEASURE_CELLS; i++)
-        gain[i] = own_gain(low[i], (uint32_t)high[i], light, haze->local);
+        gain[i] = own_gain(&tones[i], light, share);
     smooth_gains(gain, clear.gain);
     for (uint32_t step = HAZE_LIFT_MOST / 2, i = 0; i < CLEAR_STEPS; i++, step /= 2)
-        if (cleared_light(middle, &clear, clear.lift + step, light, range) <
-            before * CLEAR_MEAN / 64)
+        if (cleared_light(tones, &clear, clear.lift + step, light, range) <
+            before * CLEAR_MEAN / 128)
             clear.lift += step;
-    clear.light = (int32_t)((light + ((uint32_t)black << 8)) << (depth - 8) >> 8);
+    const int32_t moved = (int32_t)light + light_shift(haze, now, nodes, black, range, clear.lift);
+    const uint32_t there = moved < 256 ? 256 : (uint32_t)moved < range ? (uint32_t)moved : range;
+    clear.light = (int32_t)((there + ((uint32_t)black << 8)) << (depth - 8) >> 8);
     return clear;
 }

@@ -61,9 +61,7 @@
 #define LIFT_BLACK_FROM LIFT_PERCENT(14)
 #define LIFT_BLACK_TO LIFT_PERCENT(20)
 
-/* A hazy picture gets contrast like a dull one. The mean of both moves by at most one part in
- * MEAN_MOVES. */
-#define LIFT_HAZE_NEED LIFT_PERCENT(54) /* minimum share of the equalization */
+/* The mean of a dull picture moves by at most one part in MEAN_MOVES. */
 #define LIFT_MEAN_MOVES 25
 
 /* Arrays have a member for each code from black to white. */
@@ -88,7 +86,6 @@ typedef struct Picture {
     uint32_t quality;      /* the picture is neither a page nor noise alone */
     uint32_t aim;          /* target mean of a dark picture */
     uint32_t kept;         /* lift of light tones; dark tones are lifted at least as far */
-    uint32_t haze;
 } Picture;
 
 static uint32_t ramp(int32_t x, int32_t from, int32_t to)
@@ -223,7 +220,7 @@ static uint32_t voids_of(const Picture *v, uint32_t noise, uint32_t hidden)
     return (uint32_t)(((uint64_t)(hidden + share) << 16) / (CURVE_ONE + hidden));
 }
 
-static LiftChoice choose(Picture *v, uint32_t haze, int hdr)
+static LiftChoice choose(Picture *v, int hdr)
 {
     const uint32_t light = ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO);
     const uint32_t bright = most_of(ramp((int32_t)v->at[v->p90], LIFT_DIM_FROM, LIFT_DIM_TO),
@@ -241,10 +238,6 @@ static LiftChoice choose(Picture *v, uint32_t haze, int hdr)
     const uint32_t kept = hdr ? LIFT_MOST : lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT);
     v->kept = times(share, least_of(most, kept));
     c.lift = times(share, kept < LIFT_MOST ? least_of(most, kept + LIFT_DARK_MORE) : most);
-
-    v->haze = hdr ? 0
-                  : times(ramp((int32_t)haze, LIFT_HAZE_FROM, LIFT_HAZE_TO),
-                          times(CURVE_ONE - c.dark, v->quality));
     return c;
 }
 
@@ -363,11 +356,9 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
     const int32_t light = (int32_t)v->at[v->p99];
     need = times(need, CURVE_ONE - times(c->dark, ramp(light, LIFT_PERCENT(60), LIFT_PERCENT(80))));
     need = most_of(need, times(LIFT_PERCENT(5), CURVE_ONE - v->page));
-    need = most_of(need, times(LIFT_HAZE_NEED, v->haze));
     const int lighter = equalized > mean;
     const uint32_t moved = lighter ? equalized - mean : mean - equalized;
-    const uint32_t rest =
-        between(LIFT_PERCENT(1) / 2, mean / LIFT_MEAN_MOVES, most_of(CURVE_ONE - wide, v->haze));
+    const uint32_t rest = between(LIFT_PERCENT(1) / 2, mean / LIFT_MEAN_MOVES, CURVE_ONE - wide);
     const uint32_t missing = mean < v->aim ? v->aim - mean : 0;
     const uint32_t most = times(c->dark, missing) + times(CURVE_ONE - c->dark, rest);
     const uint32_t moves = times(need, moved);
@@ -375,7 +366,7 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
     c->need = need;
     if (moves > most) {
         const uint32_t dull = times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
-        back = times(most_of(dull, v->haze), moves - most);
+        back = times(dull, moves - most);
         c->need = least_of(need, ((most + back) << 16) / moved);
     }
     const uint32_t now = between(mean, equalized, c->need);
@@ -428,7 +419,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
         v.at[i] = (uint32_t)((uint64_t)(i << 16) * inverse >> 32);
     find_statistics(&v, wanted.hdr);
     v.voids = voids_of(&v, wanted.noise, hidden);
-    c = choose(&v, wanted.haze, wanted.hdr);
+    c = choose(&v, wanted.hdr);
     raise_places(&v, c.lift, light);
     const uint32_t mean = weighted(&v, v.place);
     const uint32_t apart = v.place[v.p90] - v.place[v.p10];
@@ -458,17 +449,12 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
 }
 
 LiftWanted lift_wanted(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise,
-                       uint32_t haze, uint32_t awaited)
+                       uint32_t awaited)
 {
     const int down = p->depth - 8;
-    return (LiftWanted){p->black >> down,
-                        p->white >> down,
-                        transfer_noise(p, counts, noise) >> 10,
-                        p->denoise,
-                        p->clip,
-                        haze,
-                        awaited != 0,
-                        p->transfer != LUMEQ_TRANSFER_SDR};
+    return (LiftWanted){
+        p->black >> down, p->white >> down, transfer_noise(p, counts, noise) >> 10, p->denoise,
+        p->clip,          awaited != 0,     p->transfer != LUMEQ_TRANSFER_SDR};
 }
 
 void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint32_t *targets)

@@ -13,11 +13,6 @@
 
 #define LIFT_MOST (12 * CURVE_ONE) /* LiftChoice.lift */
 
-/* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
- * HAZE_FROM. */
-#define LIFT_HAZE_FROM LIFT_PERCENT(50)
-#define LIFT_HAZE_TO LIFT_PERCENT(60)
-
 #define LIFT_SHARE_BITS 30 /* fraction bits of shares of the counts */
 
 #define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)
@@ -37,14 +32,13 @@ typedef struct LiftWanted {
     uint32_t noise;   /* 64ths of a code */
     uint32_t denoise; /* share of the noise that is filtered, Q16 */
     uint32_t clip;    /* CurveParams.clip */
-    uint32_t haze;    /* from haze_of() */
     int awaited;      /* the noise is assumed, and a measurement is about to come */
-    int hdr;          /* highlights stay as they are, whatever the lift; there is no haze */
+    int hdr;          /* highlights stay as they are, whatever the lift */
 } LiftWanted;
 
 /* `noise`: Q16 codes; `counts` as for lift_decide(). */
 LiftWanted lift_wanted(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise,
-                       uint32_t haze, uint32_t awaited);
+                       uint32_t awaited);
 
 /* Decides the curve of a picture. `counts` of the codes in range have a sum below 2^31, the others
  * are 0. Stores the output codes of all codes, Q8, in `nodes`. */

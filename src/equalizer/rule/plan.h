@@ -80,7 +80,6 @@ typedef struct PlanFrame {
     uint32_t level[MEASURE_CELLS];
 
     HazeCell cells[MEASURE_CELLS];
-    uint32_t haze;  /* from haze_of() */
     HazeState seen; /* from curve_haze() */
     uint32_t noise; /* from noise_of() */
     uint32_t need;  /* Q16 */

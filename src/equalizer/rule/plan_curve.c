@@ -312,19 +312,16 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
 {
     uint32_t shares[CURVE_CELLS] = {0}, nodes[CURVE_CELLS], used = 0;
     LiftChoice choice = {0};
-    uint32_t haze = 0;
     for (int k = 0; k < count; k++)
         used += samples[k]->counted && !samples[k]->blank;
-    for (int k = 0; k < count; k++)
-        haze += samples[k]->counted && !samples[k]->blank ? samples[k]->haze / used : 0;
     for (int k = 0; k < count; k++)
         for (int i = 0; i < CURVE_CELLS && samples[k]->counted && !samples[k]->blank; i++)
             shares[i] += samples[k]->share[i] / used;
     mean_noise(plan, samples, count);
     light_bins(p, curve->bin);
     if (used) {
-        choice = lift_decide(shares, lift_wanted(p, shares, noise_of_plan(plan), haze, 0),
-                             &p->light, nodes);
+        choice =
+            lift_decide(shares, lift_wanted(p, shares, noise_of_plan(plan), 0), &p->light, nodes);
         lift_targets(p, nodes, plan->work.smooth);
         for (int bin = curve_black(p); bin <= curve_white(p); bin++)
             curve->bin[bin] = plan->work.smooth[bin];
@@ -333,7 +330,7 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
     curve->dark = choice.dark;
     curve->more = choice.lift;
     curve->voids = choice.voids;
-    curve_weaken_haze(&curve->cleared, CURVE_ONE - choice.dark);
+    curve_weaken_haze(p, &curve->cleared, choice.dark);
 }
 
 /* Makes the epoch that frame i begins; without a lift, the targets exist. */
@@ -410,13 +407,6 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
     move_curve(plan, i, p, grid);
 }
 
-static uint32_t strength_of(const CurveParams *p, uint32_t need)
-{
-    if (!p->adaptive || p->lift)
-        return p->strength;
-    return curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
-}
-
 /* The curve of a smoothed one with the strength, after evening out flicker. `light`: codes before
  * equalization. */
 static void finish_curve(const CurveParams *p, const uint32_t *light, const uint32_t *smoothed,
@@ -435,15 +425,13 @@ static void finish_curve(const CurveParams *p, const uint32_t *light, const uint
 static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even,
                          TileTables *tables)
 {
-    uint32_t light[TILE_CELLS], shifted[TILE_CELLS], without[TILE_CELLS], curve[TILE_CELLS];
-    uint32_t codes[TILE_CELLS];
-    const int32_t shift = f->fade ? 0 : epoch_shift(plan->epoch.cdf, f->cdf);
+    uint32_t light[TILE_CELLS], without[TILE_CELLS], curve[TILE_CELLS], codes[TILE_CELLS];
     light_bins(&grid->curve, light);
     transfer_map(&grid->curve, &plan->tile_map);
     lumeq_tile_begin(grid, &plan->result.bars, &plan->tiles, tables);
     for (int tile = 0; tile < tile_count(grid); tile++) {
-        tile_shift(grid, plan->last.tile[tile], shift, shifted);
-        finish_curve(&grid->curve, light, shifted, plan->result.strength, even, curve);
+        finish_curve(&grid->curve, light, plan->last.tile[tile], plan->result.strength, even,
+                     curve);
         lumeq_tile_add(grid, tile,
                        curve_exclude(&grid->curve, f->tiles[tile],
                                      tile_bars(grid, &plan->result.bars, tile), without),
@@ -468,7 +456,7 @@ static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFr
     result->scene_cut = (uint32_t)f->cut;
     result->need = need;
     result->alpha = CURVE_ONE;
-    result->strength = p->lift ? curve_lerp(0, p->strength, need) : strength_of(p, need);
+    result->strength = curve_strength(p, need);
     result->lift.on = (uint32_t)p->lift;
     result->lift.dark = plan->last.dark;
     result->lift.more = plan->last.more;
@@ -493,12 +481,15 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     const uint32_t *left = curve_exclude(p, f->hist, curve_bars(p, &f->active, f->area), w->left);
     light_bins(p, w->light);
     transfer_map(p, &w->map);
-    finish_curve(p, w->light, plan->last.bin, strength_of(p, plan->last.need), even, w->curve);
+    finish_curve(p, w->light, plan->last.bin, p->lift ? p->strength : plan->result.strength, even,
+                 w->curve);
     const uint32_t *codes = transfer_curve(p, &w->map, w->curve, w->moved);
     for (int bin = 0; bin < p->bins; bin++)
         plan->result.bin[bin] =
             (CurveBin){.smooth = plan->last.bin[bin], .hist = left[bin], .curve = codes[bin]};
-    curve_clear_haze(p, &plan->result);
+    if (even != CURVE_ONE)
+        finish_curve(p, w->light, plan->last.bin, p->strength, CURVE_ONE, w->curve);
+    curve_clear_haze(p, f->fade ? &plan->result.cleared : &f->seen, w->curve, &plan->result);
     curve_fill_table(p, &plan->result, &curve->table);
     if (grid)
         finish_tiles(plan, f, grid, even, curve->tables);

@@ -98,9 +98,7 @@ static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
     f->need = curve_need(&view);
     epoch_cells(p, w->cdf, f->cdf);
     f->counted = p->lift && view.counted;
-    f->haze = haze_of(f->cells, f->shape.width, f->shape.height, &p->meter,
-                      p->black >> (p->depth - 8), &f->active);
-    curve_haze(p, f->cells, f->shape.width, f->shape.height, f->haze, &f->active, &f->seen);
+    curve_haze(p, f->cells, f->shape.width, f->shape.height, &f->active, &f->seen);
     if (f->counted)
         lift_shares(p, w->sums, view.counted, f->share);
     return view;

@@ -124,241 +124,6 @@ uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
            (uint32_t)width * (uint32_t)height;
 }
 
-/* ---- mode HAZE ---- */
-
-/*
- * Mode HAZE. Haze adds the same light to all of a tile, the veil, which is about the level of the
- * tile's darkest samples, and leaves a share t of the contrast. The curve is a line that subtracts
- * the veil and keeps the bright end of the whole picture, the light of the haze itself, in its
- * place. The line darkens the tile, so a lift returns half of the lost mean; then one curve for all
- * tiles returns the rest, which keeps the light of the picture. A tile that contains black has no
- * veil.
- */
-#define HAZE_DARKEST 50                      /* one sample in 50 is darker than the veil */
-#define HAZE_BRIGHT (CURVE_ONE * 995 / 1000) /* share of the picture below the haze's own light */
-#define HAZE_TAKEN LIFT_PERCENT(80)          /* share of the veil to subtract; 1 looks harsh */
-#define HAZE_STEEPEST (16 * CURVE_ONE)       /* maximum slope if there is no clip limit */
-#define HAZE_KEPT (CURVE_ONE / 2)            /* share of the lost mean that a tile's lift returns */
-#define HAZE_MOST_LIFT (6 * CURVE_ONE)
-#define HAZE_SHIFTED 70 /* percent of a change of light to even out */
-
-/* Tiles whose tones span less than PLAIN, such as a clear sky, show noise and blocks of the codec
- * instead of detail: from DETAIL on their contrast rises fully. In 256ths of cells. */
-#define HAZE_PLAIN (6 << 8)
-#define HAZE_DETAIL (16 << 8)
-
-/* The picture's mean afterwards, as a share of its mean before. Its light grows by at most MOST,
- * in proportion up to SHOULDER, and from there on towards white. */
-#define HAZE_MEAN LIFT_PERCENT(97)
-#define HAZE_MOST (8 * CURVE_ONE)
-#define HAZE_SHOULDER LIFT_PERCENT(75)
-#define HAZE_STEPS 14 /* bisections of the growth */
-
-typedef struct Haze {
-    uint32_t range, light; /* in 256ths of cells above black; the light is the whole picture's */
-    uint32_t left;         /* t, Q16 */
-    uint32_t veil, span;   /* of a tile: the places of its veil, and from there to its lightest */
-    uint32_t mean;         /* of a tile, Q16 */
-    uint32_t lift;         /* a of (1 + a) x / (1 + a x), Q16 */
-} Haze;
-
-/* Light before and after the veils are removed, of all tiles. */
-typedef struct HazeLight {
-    uint64_t before;                                       /* sum of cells above black */
-    uint32_t count[TILE_CELLS + 1], after[TILE_CELLS + 1]; /* by place: samples; their place */
-} HazeLight;
-
-/* The place, in 256ths of cells above black, of a value in a cell that spans `from` to `to`. */
-static uint32_t place_of(const CurveParams *p, int cell, uint32_t value, uint32_t from, uint32_t to)
-{
-    const uint32_t part = to > from ? (uint32_t)(((uint64_t)(value - from) << 8) / (to - from)) : 0;
-    const uint32_t place = ((uint32_t)cell << 8) + part, black = (uint32_t)curve_black(p) << 8;
-    return place > black ? place - black : 0;
-}
-
-/* The share of the frame at or below a cell, Q16. */
-static uint32_t frame_cdf(const CurveResult *frame, int cell)
-{
-    const int width = (int)frame->bins / TILE_CELLS;
-    return cell < 0 ? 0 : frame->bin[(cell + 1) * width - 1].cdf;
-}
-
-/* The light of the haze itself. */
-static Haze find_light(const CurveParams *p, const CurveResult *frame)
-{
-    Haze h = {.range = (uint32_t)(p->white - p->black) << 8 >> p->fraction};
-    int bright = 0;
-    while (bright < TILE_CELLS - 1 && frame_cdf(frame, bright) < HAZE_BRIGHT)
-        bright++;
-    h.light = least_of(h.range, place_of(p, bright, HAZE_BRIGHT, frame_cdf(frame, bright - 1),
-                                         frame_cdf(frame, bright)));
-    return h;
-}
-
-/* The place below which this many of a tile's samples lie; `sums`: their prefix sums. */
-static uint32_t quantile(const CurveParams *p, const uint32_t *sums, uint32_t samples)
-{
-    int cell = 0; /* the first with more sums, by bisection */
-    for (int step = TILE_CELLS / 2; step; step /= 2)
-        cell += sums[cell + step - 1] <= samples ? step : 0;
-    return place_of(p, cell, samples, cell ? sums[cell - 1] : 0, sums[cell]);
-}
-
-/* Finds the veil of a tile, and the share of contrast that it left. */
-static void find_veil(const CurveParams *p, Haze *h, uint32_t counted, const uint32_t *sums)
-{
-    const uint32_t veiled = counted / HAZE_DARKEST;
-    const uint32_t clip = p->clip && p->clip < HAZE_STEEPEST ? p->clip : HAZE_STEEPEST;
-    const uint32_t dark = quantile(p, sums, veiled);
-    h->veil = least_of(h->light, dark);
-    h->span = quantile(p, sums, counted - veiled - 1) - dark;
-    h->left = CURVE_ONE;
-    if (h->light)
-        h->left -= (uint32_t)((uint64_t)h->veil * HAZE_TAKEN / h->light);
-    h->left = most_of(h->left, (uint32_t)(((uint64_t)CURVE_ONE << 16) / clip));
-}
-
-/* The places of all cells in range without the veil. Tones below the veil stay above black. */
-static ALSO_AVX2 void remove_veil(const Haze *h, int cells, uint32_t *places)
-{
-    const double inverse = 1.0 / h->left;
-    const int32_t light = (int32_t)h->light, range = (int32_t)h->range;
-    const int below = (light + 255) / 256 < cells ? (light + 255) / 256 : cells;
-    const int32_t kept = light - (int32_t)curve_part(h->light - h->veil, inverse);
-    const uint32_t toe = kept > 0 ? (uint32_t)((uint64_t)kept << 16) / most_of(h->veil, 1) : 0;
-    for (int32_t i = 0; i < below; i++) {
-        const int32_t place = light - (int32_t)curve_part((uint32_t)(light - 256 * i), inverse);
-        const int32_t least = (int32_t)((uint32_t)i * toe >> 8);
-        places[i] = (uint32_t)(place > least ? place : least);
-    }
-    for (int32_t i = below; i < cells; i++) {
-        const int32_t place = light + (int32_t)curve_part((uint32_t)(256 * i - light), inverse);
-        places[i] = (uint32_t)(place < range ? place : range);
-    }
-}
-
-/* Finds the lift that returns some of the tile's mean; `places`: without the veil. */
-static ALSO_AVX2 void find_lift(Haze *h, uint32_t counted, const uint32_t *counts, int cells,
-                                const uint32_t *places)
-{
-    const double inverse = 1.0 / counted;
-    uint32_t with = 0, without = 0; /* sums of shares times places */
-    for (uint32_t i = 0; i < (uint32_t)cells; i++) {
-        const uint32_t share = curve_part(counts[i], inverse);
-        with += share * i;
-        without += share * places[i] >> 8;
-    }
-    const uint32_t after = (uint32_t)(((uint64_t)without << 8) / h->range);
-    h->mean = (uint32_t)(((uint64_t)with << 8) / h->range);
-    const uint32_t wanted = h->mean > after ? curve_lerp(after, h->mean, HAZE_KEPT) : after;
-    /* At least 1/256 of the range, so that the quotient fits 32 bits. */
-    h->lift = least_of(lift_reach(most_of(after, CURVE_ONE / 256), wanted), HAZE_MOST_LIFT);
-}
-
-static ALSO_AVX2 void lift_places(const Haze *h, int cells, uint32_t *places)
-{
-    const double inverse = 1.0 / h->range, lift = h->lift * 0x1p-16;
-    const double steepest = CURVE_ONE + h->lift;
-    const int32_t range = (int32_t)h->range;
-    for (int i = 0; i < cells; i++) {
-        const int32_t share = (int32_t)curve_part(places[i], inverse);
-        const int32_t divisor = (int32_t)CURVE_ONE + (int32_t)(share * lift);
-        const int32_t lifted = (int32_t)curve_quotient((int32_t)places[i] * steepest, divisor);
-        places[i] = (uint32_t)(lifted < range ? lifted : range);
-    }
-}
-
-/* Around its mean, gives a tile without detail its old contrast. The difference fades out towards
- * black and white. */
-static void calm_places(const Haze *h, int cells, uint32_t *places)
-{
-    if (h->span >= HAZE_DETAIL)
-        return;
-    const uint32_t plain = HAZE_DETAIL - most_of(h->span, HAZE_PLAIN);
-    const uint32_t part = (plain << 16) / (HAZE_DETAIL - HAZE_PLAIN);
-    const int reach = (int)(most_of(h->span, HAZE_PLAIN) >> 8);
-    const int mean = (int)((uint64_t)h->mean * h->range >> 24);
-    for (int way = -1; way <= 1; way += 2) {
-        const int from = mean + way * reach, end = way < 0 ? -1 : cells;
-        const uint32_t rest = (uint32_t)(way < 0 ? from : cells - 1 - from);
-        uint32_t off = 0, old = places[mean];
-        for (int i = mean + way; i != end; i += way) {
-            const uint32_t step = places[i] > old ? places[i] - old : old - places[i];
-            const int inside = way * (from - i) >= 0;
-            if (inside && step > 256)
-                off += (step - 256) * part >> 16;
-            const uint32_t left = (uint32_t)(way < 0 ? i : cells - 1 - i);
-            const uint32_t here = inside ? off : off * left / most_of(rest, 1);
-            old = places[i];
-            places[i] = way < 0 ? old + here : old - here;
-        }
-    }
-}
-
-/* Finds the places of a tile in mode HAZE, before the picture gets its light back. */
-static ALSO_AVX2 void haze_places(const CurveParams *p, Haze h, uint32_t counted,
-                                  const uint32_t *hist, const uint32_t *sums, HazeLight *light,
-                                  uint32_t *places)
-{
-    const int black = curve_black(p), cells = curve_white(p) - black + 1;
-    find_veil(p, &h, counted, sums);
-    remove_veil(&h, cells, places);
-    find_lift(&h, counted, hist + black, cells, places);
-    if (h.lift)
-        lift_places(&h, cells, places);
-    calm_places(&h, cells, places);
-    for (int i = 0; i < cells; i++) {
-        light->before += (uint64_t)hist[black + i] * (uint32_t)i;
-        light->count[(places[i] + 128) >> 8] += hist[black + i];
-    }
-}
-
-/* Light that grows by `growth` (Q16), by place in cells, in 256ths of cells. */
-static ALSO_AVX2 void grow(uint32_t range, uint32_t growth, uint32_t *tone)
-{
-    const double inverse = 1.0 / range;
-    const int32_t knee = (int32_t)(((uint64_t)HAZE_SHOULDER << 16) / growth);
-    const int32_t room = CURVE_ONE - HAZE_SHOULDER, most = (int32_t)(growth - HAZE_SHOULDER);
-    const double above = (double)(CURVE_ONE - knee) * room, more = growth - CURVE_ONE;
-    for (uint32_t i = 0; i <= TILE_CELLS; i++) {
-        const int32_t x = (int32_t)least_of(curve_part(i << 8, inverse), CURVE_ONE);
-        const int32_t past = x > knee ? x - knee : 0;
-        const uint32_t straight = (uint32_t)((uint64_t)x * growth >> 16);
-        const uint32_t bent = (uint32_t)HAZE_SHOULDER +
-                              curve_quotient((double)past * most * room, above + more * past);
-        tone[i] = (uint32_t)((uint64_t)(past ? bent : straight) * range >> 16);
-    }
-}
-
-/* Finds the curve of all tiles that returns the light of the picture. */
-static void return_light(uint32_t range, HazeLight *light)
-{
-    uint32_t growth = CURVE_ONE;
-    for (uint32_t step = (HAZE_MOST - CURVE_ONE) / 2, i = 0; i < HAZE_STEPS; i++, step /= 2) {
-        uint64_t sum = 0;
-        grow(range, growth + step, light->after);
-        for (int k = 0; k <= TILE_CELLS; k++)
-            sum += (uint64_t)light->count[k] * light->after[k];
-        growth += sum < (light->before * HAZE_MEAN >> 8) ? step : 0;
-    }
-    grow(range, growth, light->after);
-}
-
-/* The target of a tile in mode HAZE, from its places. */
-static ALSO_AVX2 void haze_target(const CurveParams *p, uint32_t range, const HazeLight *light,
-                                  const uint32_t *places, uint32_t *target)
-{
-    const int black = curve_black(p), cells = curve_white(p) - black + 1;
-    const uint32_t first = (uint32_t)p->black << 16, *after = light->after;
-    const int shift = 8 + p->fraction;
-    for (int i = 0; i < cells; i++) {
-        const uint32_t from = after[places[i] >> 8], to = after[(places[i] >> 8) + 1];
-        const uint32_t place = least_of(from + ((to - from) * (places[i] & 255) >> 8), range);
-        target[black + i] =
-            light_is_on(&p->light) ? light_code(p, place, range) : first + (place << shift);
-    }
-}
-
 /* ---- curves ---- */
 
 /* Shared by the curves of a frame's tiles. */
@@ -367,53 +132,15 @@ typedef struct TileFrame {
     const CurveResult *frame;
     uint32_t light[TILE_CELLS]; /* codes before equalization */
     uint32_t weight, alpha;     /* of the frame, or 1 without a history */
-    Haze haze;
-    HazeLight haze_light;
 } TileFrame;
 
-/* True if a tile has nothing to equalize. */
-static int has_nothing(const TileFrame *f, const CurveView *view)
-{
-    return (view->flat && !(f->grid->haze && view->counted)) || f->frame->epoch.black;
-}
-
-/* Mode HAZE: finds the places of a tile from its counts without bars. */
-static void tile_haze(TileFrame *f, const uint32_t *left, uint32_t *places)
-{
-    uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
-    const CurveView view = curve_count(&f->grid->curve, left, hist);
-    curve_scan(hist, TILE_CELLS, sums);
-    if (!has_nothing(f, &view))
-        haze_places(&f->grid->curve, f->haze, view.counted, hist, sums, &f->haze_light, places);
-}
-
-/* Computes the target of a tile from its counts without bars; mode HAZE: and from its places. */
-static ALSO_AVX2 void tile_target(const TileFrame *f, const uint32_t *left, const uint32_t *places,
-                                  uint32_t *target)
+/* Computes the target of a tile from its counts without bars. */
+static void tile_target(const TileFrame *f, const uint32_t *left, uint32_t *target)
 {
     const CurveParams *p = &f->grid->curve;
     uint32_t hist[TILE_CELLS], sums[TILE_CELLS];
     const CurveView view = curve_count(p, left, hist);
-    const int nothing = has_nothing(f, &view);
-    if (f->grid->haze && !nothing)
-        haze_target(p, f->haze.range, &f->haze_light, places, target);
-    else
-        curve_target(p, view.counted, nothing, f->light, hist, sums, target);
-}
-
-void tile_shift(const TileGrid *grid, const uint32_t *curve, int32_t shift, uint32_t *shifted)
-{
-    const int black = curve_black(&grid->curve), white = curve_white(&grid->curve);
-    const int32_t by = shift * HAZE_SHIFTED / 100;
-    memcpy(shifted, curve, TILE_CELLS * sizeof(curve[0]));
-    for (int i = black + 1; i < white && grid->haze && by; i++) {
-        const int32_t from = 256 * i - by;
-        const int32_t at = from < 256 * black   ? 256 * black
-                           : from > 256 * white ? 256 * white
-                                                : from;
-        const uint32_t next = curve[at < 256 * white ? at / 256 + 1 : white];
-        shifted[i] = curve_lerp(curve[at / 256], next, (uint32_t)(at % 256) << 8);
-    }
+    curve_target(p, view.counted, view.flat || f->frame->epoch.black, f->light, hist, sums, target);
 }
 
 /* OpenCV's curve of a tile. */
@@ -482,19 +209,8 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
     transfer_map(p, &map);
     light_bins(p, f.light);
     lumeq_tile_begin(grid, &frame->bars, result, tables);
-    if (grid->haze && f.weight) {
-        f.haze = find_light(p, frame);
-        for (int tile = 0; tile < tile_count(grid); tile++) {
-            uint32_t without[TILE_CELLS], light[TILE_CELLS];
-            const uint32_t *left =
-                curve_exclude(p, hist[tile], tile_bars(grid, &frame->bars, tile), without);
-            tile_haze(&f, transfer_counts(p, &map, left, light), result->tile[tile].smooth);
-        }
-        return_light(f.haze.range, &f.haze_light);
-    }
     for (int tile = 0; tile < tile_count(grid); tile++) {
         uint32_t without[TILE_CELLS], light[TILE_CELLS], curve[TILE_CELLS], codes[TILE_CELLS];
-        uint32_t shifted[TILE_CELLS];
         const uint32_t *left = hist[tile];
         if (p->reference) {
             tile_reference(grid, left, padding ? padding[tile] : NULL, curve);
@@ -502,11 +218,10 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
             left = curve_exclude(p, left, tile_bars(grid, &frame->bars, tile), without);
             uint32_t *target = result->tile[tile].target, *smooth = result->tile[tile].smooth;
             if (f.weight)
-                tile_target(&f, transfer_counts(p, &map, left, light), smooth, target);
+                tile_target(&f, transfer_counts(p, &map, left, light), target);
             curve_smooth(p, f.light, target, before->tile[tile].target, f.weight, target);
             curve_smooth(p, f.light, target, before->tile[tile].smooth, f.alpha, smooth);
-            tile_shift(grid, smooth, frame->epoch.shift, shifted);
-            curve_weaken(p, f.light, shifted, frame->strength, curve);
+            curve_weaken(p, f.light, smooth, frame->strength, curve);
         }
         lumeq_tile_add(grid, tile, left, transfer_curve(p, &map, curve, codes), result, tables);
     }

@@ -23,7 +23,7 @@ Settings are keyword arguments, the same everywhere:
     strength    'auto' (default: as much as the picture needs), or 0 to 1
     brightness  -1 to 1; gamma: 0.1 to 10; limit: 'none', 'darken' or 'lighten'
     clip        limit of contrast: 'auto', 0 (none), or 1 to 1000
-    tiles       (columns, rows) for 'clahe' and 'haze', 1 to 16 each, (8, 8) by default
+    tiles       (columns, rows) for 'clahe', 1 to 16 each, (8, 8) by default
     smooth      time constant in seconds, 0.5 by default; scene_cut: False smooths cuts as well
     denoise     'auto', or 0 to 1: noise filter in lifted video
     deflicker   0 to 1, for film() and History with lookahead

@@ -49,7 +49,7 @@ Frame = _struct("Frame", "size:z source:Image out:Image time:q duration:q opaque
 Moment = _struct("Moment", "size:z number:q time:q duration:q discontinuity interlaced")
 FrameStats = _struct("FrameStats", "size:z hist_in:p hist_out:p curve:p active:Rect bins scene_cut mean_in:d mean_out:d "
                      "strength:d noise_gain:d curve_speed:d upload_us:d equalize_us:d download_us:d stage_begin_us:3d "
-                     "stage_end_us:3d previous noise:d lift:d dark:d filtered")
+                     "stage_end_us:3d previous noise:d lift:d dark:d filtered cleared:d")
 
 # Kinds of the arguments, each one letter; i: int.
 for _name, _kinds in {
