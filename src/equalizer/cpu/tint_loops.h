@@ -133,14 +133,14 @@ static inline void find_clear_gains(int16_t gain[CLEAR_SAMPLES + TINT_BLOCK],
         const uint32_t next = ((uint32_t)(cell + 1) << 24) + half - step / 2;
         const uint32_t start = (uint32_t)at * step + step / 2 - half - ((uint32_t)cell << 24);
         const int16_t from = (int16_t)row->gain[cell];
-        const int16_t rise = (int16_t)((row->gain[cell + 1] - row->gain[cell]) * 16);
+        const int16_t rise = (int16_t)((row->gain[cell + 1] - row->gain[cell]) * 8);
         end = (int)((next + step - 1) / step) - row->at - x;
         end = cell == MEASURE_COLUMNS - 2 || end > count ? count : end;
         const int whole = i + (end - i + CLEAR_STEP - 1) / CLEAR_STEP * CLEAR_STEP;
         for (int k = i; k < whole; k++) {
             const int32_t place = (int32_t)(start + (uint32_t)(k - i) * step);
             const int32_t above = place > 0 ? place : 0;
-            gain[k] = (int16_t)((above < 1 << 24 ? above : 1 << 24) >> 16 << 4);
+            gain[k] = (int16_t)((above < 1 << 24 ? above : 1 << 24) >> 16 << 5);
         }
         for (int k = i; k < whole; k++)
             gain[k] = (int16_t)(from + (int16_t)((int32_t)rise * gain[k] >> 16));
