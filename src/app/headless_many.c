@@ -49,7 +49,7 @@ typedef struct Many {
     int unmarked;       /* not 0: --resume cannot recognize a finished file */
     TextList told;      /* notes about files */
     int next;           /* the next file to start */
-    Workers workers;
+    TaskPool pool;
     int64_t frames;
     double seconds; /* of video */
     Progress progress;
@@ -121,7 +121,7 @@ static void fail(Many *m, int file, int code, const char *why)
     say_failure(&m->files[file], why);
 }
 
-static int run_file(void *many, int number, int slot, ProgressShare *share, WorkerAnswer *answer)
+static int run_file(void *many, int number, int slot, ProgressShare *share, TaskAnswer *answer)
 {
     const Many *m = many;
     const ListedFile *file = &m->files[number];
@@ -175,7 +175,7 @@ static int next_file(void *many)
 
 /* Prints one line about a file that has ended: its summary, and notes that no other file had. Among
  * many, good files without such notes get none. */
-static void say_file(Many *m, const ListedFile *file, const WorkerAnswer *answer)
+static void say_file(Many *m, const ListedFile *file, const TaskAnswer *answer)
 {
     const bool take_finished = file->code == EXIT_DONE;
     bool has_notes = false;
@@ -200,7 +200,7 @@ static void say_file(Many *m, const ListedFile *file, const WorkerAnswer *answer
         say_failure(file, *text ? text : answer->why);
 }
 
-static bool end_file(void *many, int number, int code, const WorkerAnswer *answer)
+static bool end_file(void *many, int number, int code, const TaskAnswer *answer)
 {
     Many *m = many;
     ListedFile *file = &m->files[number];
@@ -225,10 +225,10 @@ static void show_progress(void *many)
     double done = m->done;
     p->frame = m->frames;
     p->time = m->seconds;
-    for (int i = 0; i < m->workers.jobs; i++) {
-        const double share = workers_progress(&m->workers, i, &p->frame, &p->time);
+    for (int i = 0; i < m->pool.jobs; i++) {
+        const double share = task_pool_progress(&m->pool, i, &p->frame, &p->time);
         if (share >= 0)
-            done += (double)m->files[m->workers.slots[i].task].size * share;
+            done += (double)m->files[m->pool.slots[i].task].size * share;
     }
     p->finished = m->size > 0 ? done / m->size : 0;
     progress_update(p);
@@ -317,14 +317,14 @@ static int run_files(Many *m)
         m->size += (double)file->size;
     }
     progress_start(&m->progress);
-    m->workers = (Workers){.jobs = FFMIN(jobs, m->count),
-                           .next = next_file,
-                           .run = run_file,
-                           .end = end_file,
-                           .look = show_progress,
-                           .opaque = m,
-                           .stop = m->stop};
-    if (workers_run(&m->workers) < 0)
+    m->pool = (TaskPool){.jobs = FFMIN(jobs, m->count),
+                         .next = next_file,
+                         .run = run_file,
+                         .end = end_file,
+                         .look = show_progress,
+                         .opaque = m,
+                         .stop = m->stop};
+    if (task_pool_run(&m->pool) < 0)
         say(SAY_ERRORS, "out of memory");
     for (int i = m->made.count - 1; i >= 0; i--)
         (void)!rmdir(m->made.all[i]); /* fails if it is not empty */

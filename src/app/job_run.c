@@ -48,7 +48,7 @@ typedef struct JobRun {
     int64_t done;    /* frames of parts that are done */
     bool has_said;   /* a note about a part was shown */
     int code;        /* exit code of the join, or of the run that made the output */
-    Workers workers;
+    TaskPool pool;
 } JobRun;
 
 /* Runs in a child process: CUDA does not work after fork() if this process has used it. */
@@ -171,7 +171,7 @@ static void end_at_once(int number)
 }
 
 /* Runs in a child process. */
-static int run_step_of(void *run, int part, int slot, ProgressShare *share, WorkerAnswer *answer)
+static int run_step_of(void *run, int part, int slot, ProgressShare *share, TaskAnswer *answer)
 {
     const JobRun *r = run;
     JobFilm film = {
@@ -212,7 +212,7 @@ static int next_part(void *run)
     return -1;
 }
 
-static bool end_step_of(void *run, int part, int code, const WorkerAnswer *answer)
+static bool end_step_of(void *run, int part, int code, const TaskAnswer *answer)
 {
     JobRun *r = run;
     char name[MOST_TEXT] = "";
@@ -230,13 +230,13 @@ static bool end_step_of(void *run, int part, int code, const WorkerAnswer *answe
     }
     if (is_of_parts(r))
         snprintf(name, sizeof(name), "part %d: ", part);
+    const int fault = code < 0 ? MEDIA_OUTPUT : av_clip(-code, MEDIA_OUTPUT, MEDIA_USAGE);
     if (!atomic_load(r->stop))
-        (void)media_fail(&r->film.error, av_clip(-code, MEDIA_OUTPUT, MEDIA_USAGE), "%s%s", name,
-                         answer->why);
+        (void)media_fail(&r->film.error, fault, "%s%s", name, answer->why);
     return false;
 }
 
-static void look_at_workers(void *run)
+static void look_at_tasks(void *run)
 {
     JobRun *r = run;
     Progress *p = &r->film.progress;
@@ -244,8 +244,8 @@ static void look_at_workers(void *run)
         return;
     int64_t frames = r->done;
     double seconds = 0;
-    for (int i = 0; i < r->workers.jobs; i++)
-        (void)workers_progress(&r->workers, i, &frames, &seconds);
+    for (int i = 0; i < r->pool.jobs; i++)
+        (void)task_pool_progress(&r->pool, i, &frames, &seconds);
     const double share = p->frames ? FFMIN((double)frames / (double)p->frames, 1) : 0;
     p->finished = (share + (r->step == SEGMENT)) / 2; /* measuring is half of it */
     if (r->step == SEGMENT) {
@@ -265,16 +265,16 @@ static int run_step(JobRun *r, int step)
     r->has_said = false;
     r->next = 0;
     r->count = is_of_parts(r) ? f->plan.part_count : 1;
-    r->workers = (Workers){.jobs = at_a_time(r),
-                           .next = next_part,
-                           .run = run_step_of,
-                           .end = end_step_of,
-                           .look = look_at_workers,
-                           .opaque = r,
-                           .stop = r->stop};
+    r->pool = (TaskPool){.jobs = at_a_time(r),
+                         .next = next_part,
+                         .run = run_step_of,
+                         .end = end_step_of,
+                         .look = look_at_tasks,
+                         .opaque = r,
+                         .stop = r->stop};
     f->progress.frames = f->plan.frames;
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
-    if (workers_run(&r->workers) < 0)
+    if (task_pool_run(&r->pool) < 0)
         (void)media_no_memory(&f->error, MEDIA_OUTPUT);
     return f->error.fault ? f->error.fault : atomic_load(r->stop) == RUN_ON;
 }

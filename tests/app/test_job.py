@@ -784,6 +784,15 @@ class Run(JobCase):
         self.assertIn("275 frames in 3 parts", result.err)
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(source)))
 
+    def test_a_process_is_killed(self):
+        """It ends the run, which can be continued."""
+        process = self.job("-q", source=long_clip())
+        self.addCleanup(process.kill)
+        folder = self.path("out.mkv.lumeq")
+        self.assertTrue(wait_for(lambda: os.path.isdir(folder) and any("measured" in f for f in os.listdir(folder))))
+        os.kill(self.children(process)[0], signal.SIGKILL)
+        self.refused(finish(process), OUTPUT, "killed by signal 9", "--resume")
+
     def test_existing_output_is_replaced(self):
         """It is left alone until the end, finished parts are kept, and a job that cannot end is not begun."""
         self.write("out.mkv", b"precious")
