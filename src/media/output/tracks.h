@@ -39,7 +39,7 @@ int tracks_check(const TrackOptions *options, const AVOutputFormat *muxer, Media
 int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to,
                const Source *source, AVStream **video, MediaError *error);
 
-/* The stream_index of live sound; -1: the output has none. */
+/* The stream_index of live sound, or -1. */
 int tracks_live(const Tracks *tracks);
 
 /* Call after the header is written: sets the packet callback and writes the cover pictures. */
