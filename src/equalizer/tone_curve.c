@@ -149,9 +149,9 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     lumeq_put32(&w, (uint32_t)curve->table.tint.lost);
     const HazeClear *clear = &curve->table.clear;
     lumeq_put32(&w, (uint32_t)clear->light);
-    lumeq_put32(&w, clear->light ? clear->lift : 0);
+    lumeq_put32(&w, clear->lift);
     for (int i = 0; i < MEASURE_CELLS; i++)
-        lumeq_put32(&w, clear->light ? clear->gain[i] : 0);
+        lumeq_put32(&w, clear->gain[i]);
     lumeq_put32(&w, (uint32_t)curve->fields);
     lumeq_put32(&w, (uint32_t)lumeq_curve_previous(curve));
     for (int i = 0; i < p->bins; i++) {

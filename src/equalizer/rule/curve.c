@@ -629,7 +629,7 @@ void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveRe
     result->lift.ignored = 1;
     result->epoch = before ? before->epoch : (EpochState){0};
     result->cleared = before ? before->cleared : (HazeState){{{0, 0}, 0}, 0, {0}, {0}, {0}};
-    result->clear.light = 0;
+    memset(&result->clear, 0, sizeof(result->clear));
     result->bins = (uint32_t)p->bins;
     result->depth = before ? (uint32_t)p->depth : 0;
     result->white = (uint32_t)p->white;
