@@ -31,7 +31,7 @@ struct Decoder {
     CodecLog log;
     atomic_int no_memory; /* for a frame; decoders tell that as damage */
     AVStream *stream;
-    AVCodecParameters *parameters; /* as at the start: a demuxer may change its own */
+    AVCodecParameters *parameters; /* that hold now: a demuxer may change its own */
     int64_t usual_duration, start; /* of the track, in its time base */
     DecoderOptions options;
     AVFrame *raw;
@@ -423,6 +423,18 @@ int decoder_send(Decoder *d, const AVPacket *packet)
         if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
+        /* Keep the headers of the stream for another decoder: they come only once. */
+        size_t size = 0;
+        AVCodecParameters *par = d->parameters;
+        const uint8_t *headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
+        if (headers) {
+            av_freep(&par->extradata);
+            par->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+            par->extradata_size = par->extradata ? (int)size : 0;
+            if (!par->extradata)
+                return AVERROR(ENOMEM);
+            memcpy(par->extradata, headers, size);
+        }
     }
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
