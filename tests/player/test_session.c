@@ -356,9 +356,9 @@ SESSION_TEST(more_of_a_good_picture,
              session_open(s, ARGUMENTS(write_good_clip(), "--no-config", "--strength", "auto")))
 {
     TYPE_UNTIL(s, "p", state.paused && state.shown > 0);
-    static const char *const says[][2] = {{"2", "Strength: 0.25"},   {"2", "Strength: 0.30"},
+    static const char *const says[][2] = {{"2", "Strength: 0.25"},   {"2", "Strength: 0.3"},
                                           {"1", "Strength: 0.25"},   {"4", "Clip limit: 3.38"},
-                                          {"3", "Clip limit: 3.00"}, {"6", "Smoothing: 0.6 s"},
+                                          {"3", "Clip limit: 3"},    {"6", "Smoothing: 0.6 s"},
                                           {"5", "Smoothing: 0.5 s"}, {"5", "Smoothing: 0.4 s"}};
     for (int i = 0; i < 8; i++) {
         TYPE_UNTIL(s, says[i][0], strcmp(state.message, says[i][1]) == 0 && !state.changing);
