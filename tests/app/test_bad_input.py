@@ -371,47 +371,57 @@ class Damaged(Case):
 
 
 class CutOff(Case):
-    """A file that ends inside a packet, or before its declared end, is damaged."""
+    """A file that ends inside an element whose size it declares is damaged."""
 
     AVC, SOUND = (*X264, "-g", "10", "-bf", "2"), ("-c:a", "aac")
-    FORMATS = (
-        ("a.mkv", (*AVC, *SOUND)),
-        ("a.webm", ("-c:v", "libvpx", "-cpu-used", "8")),
-        ("live.mkv", (*AVC, *SOUND, "-live", "1")),
-        ("a.y4m", ("-r", "8")),
-        ("a.avi", ("-c:v", "mpeg4", "-c:a", "mp2")),
-        ("front.mp4", (*AVC, *SOUND, "-movflags", "faststart")),
-        ("fragments.mp4", (*AVC, *SOUND, "-movflags", "frag_keyframe+empty_moov")),
-        ("a.flv", (*AVC, *SOUND)),
-        ("a.dv", ("-target", "pal-dv")))
+    FORMATS = (  # name, ffmpeg's options, what a cut goes through, the bytes that a cut must not be a multiple of
+        ("a.mkv", (*AVC, *SOUND), "an element", 1),
+        ("a.webm", ("-c:v", "libvpx", "-cpu-used", "8"), "an element", 1),
+        ("live.mkv", (*AVC, *SOUND, "-live", "1"), "an element", 1),
+        ("a.ogv", ("-c:v", "libtheora", "-c:a", "libvorbis"), "a page", 1),
+        ("a.gif", ("-c:v", "gif"), "a block", 1),
+        ("a.y4m", ("-r", "8"), "a frame", 1),
+        ("a.avi", ("-c:v", "mpeg4", "-c:a", "mp2"), "a chunk", 1),
+        ("front.mp4", (*AVC, *SOUND, "-movflags", "faststart"), "a box", 1),
+        ("fragments.mp4", (*AVC, *SOUND, "-movflags", "frag_keyframe+empty_moov"), "a box", 1),
+        ("a.flv", (*AVC, *SOUND), "a tag", 1),
+        ("a.ts", (*AVC, *SOUND), "a packet", 188),
+        ("a.m2ts", (*AVC, "-c:a", "ac3"), "a packet", 192),
+        ("a.wmv", ("-c:v", "wmv2", "-c:a", "wmav2"), "an object", 1),
+        ("a.mxf", ("-c:v", "mpeg2video", "-r", "25", "-c:a", "pcm_s16le", "-ar", "48000"), "an element", 1),
+        ("a.dv", ("-target", "pal-dv"), "a frame", 1))
 
     def clip(self, name, options):
         return clip("cut-" + name, *options, **({"sound": 1} if "-c:a" in options or "-target" in options else {}))
 
     def test_every_container(self):
-        for name, options in share(self.FORMATS, 4):
+        for name, options, element, unit in share(self.FORMATS, 4):
             source = self.clip(name, options)
             data = read_bytes(source)
             with self.subTest(name):
                 self.ok(source, "--null")
                 if name != "front.mp4":  # FFmpeg refuses a piped index at the end
                     self.assertEqual(lumeq("-", "--null", stdin=data).code, DONE)
-            for at in (len(data) * 3 // 5 - 7, len(data) * 3 // 4 - 7):
+            for at in (len(data) // 2, len(data) * 9 // 10, len(data) - 20):
+                at += 3 if at % unit == 0 else 0
                 with self.subTest(name, at=at):
                     for args, more in (((self.write("cut" + os.path.splitext(name)[1], data[:at]),), {}),
                                        (("-",), {"stdin": data[:at]})):
-                        self.exits(DAMAGED, *args, "--null", "-q", **more)
+                        result = self.exits(DAMAGED, *args, "--null", "-q", **more)
+                        self.assertIn("it ends inside " + element, result.err)
 
     def test_a_cut_index_loses_no_packet(self):
         source = self.clip("a.avi", ("-c:v", "mpeg4", "-c:a", "mp2"))
         path = self.write("cut.avi", read_bytes(source)[:-10])
         result = self.exits(DAMAGED, path, "--null", "-q")
-        self.assertEqual(result.lines, ["lumeq: the input is damaged: the file is cut off"])
+        self.assertEqual(result.lines, ["lumeq: the input is damaged: it ends inside a chunk"])
 
     def test_a_missing_trailer_is_no_damage(self):
         for name, options, keeps in (
+                ("a.gif", ("-c:v", "gif"), lambda data: data[:-1]),
                 ("a.flv", (*self.AVC, *self.SOUND), lambda data: data[:-4]),
                 ("a.ts", (*self.AVC, *self.SOUND), lambda data: data + b"\xff" * 188),
+                ("a.avi", ("-c:v", "mpeg4", "-c:a", "mp2"), lambda data: data[:data.rindex(b"idx1")]),
                 ("fragments.mp4", (*self.AVC, *self.SOUND, "-movflags", "frag_keyframe+empty_moov"),
                  lambda data: data[:data.rindex(b"mfra") - 4]),
                 ("live.mkv", (*self.AVC, *self.SOUND, "-live", "1"),
@@ -433,7 +443,7 @@ class CutOff(Case):
     def test_a_job_reports_the_cut_once(self):
         data = read_bytes(self.clip("a.mkv", (*self.AVC, *self.SOUND)))
         result = self.exits(DAMAGED, self.write("cut.mkv", data[:-700]), "-o", self.path("out.mkv"), "--jobs", 2, "-q")
-        self.assertEqual(result.err.count("the file is cut off"), 1, str(result))
+        self.assertEqual(result.err.count("it ends inside an element"), 1, str(result))
 
 
 def unknown_lengths(data, boxes, wide):

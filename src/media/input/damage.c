@@ -87,7 +87,8 @@ static void describe_input(const Source *source, const DamageReport *report, cha
     else if (missing > CUT_OFF_SECONDS)
         av_strlcatf(text, size, ": its video ends %.1f s early", missing);
     if (damage->cut_off)
-        av_strlcatf(text, size, "%s the file is cut off", strchr(text, ':') ? ";" : ":");
+        av_strlcatf(text, size, "%s it ends inside %s", strchr(text, ':') ? ";" : ":",
+                    elements_name(source->format->iformat->name));
     if (damage->packets)
         av_strlcatf(text, size, "; %" PRId64 " packet%s unreadable or corrupt", damage->packets,
                     damage->packets == 1 ? "" : "s");

@@ -11,6 +11,7 @@
 
 #include "media/camera/camera.h"
 #include "media/error.h"
+#include "media/input/cut_off.h"
 #include "media/input/network.h"
 #include "media/input/picture_list.h"
 #include "media/log.h"
@@ -45,7 +46,7 @@ typedef struct SourceOptions {
 
 /* Known damage of an input's packets, and of the frames decoded from them. */
 typedef struct Damage {
-    bool cut_off;        /* the file is shorter than it declares */
+    bool cut_off;        /* the file ends inside an element, see cut_off.h */
     int64_t packets;     /* that could not be read or decoded, or are flagged as corrupt */
     int64_t frames;      /* with errors in the picture */
     int64_t lost_frames; /* lost with a GPU, up to the next key frame */
@@ -78,7 +79,7 @@ typedef struct SourceBytes {
     int read_error;          /* errno of a failed read, or 0 */
     size_t count;            /* bytes read since source_watch_memory() */
     atomic_bool may_be_slow; /* a pipe, whose writer may take its time */
-    int64_t declared;        /* size of an AVI file by its header; 0: unknown */
+    Elements elements;       /* of a pipe */
     /* FFmpeg's function that opens other files */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options);
@@ -86,7 +87,7 @@ typedef struct SourceBytes {
 
 /* Where reading is. Times are AV_TIME_BASE units. */
 typedef struct SourceReading {
-    int64_t last_packet_end; /* the highest position of packets read; -1: none */
+    int64_t last_packet, last_packet_end; /* the highest positions of packets read; -1: none */
     int next_picture;
     int failures;      /* consecutive read errors ... */
     int64_t failed_at; /* ... and the position after the last one */

@@ -67,6 +67,7 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
         s->network ? network_read(s->network, buffer, size) : read_file(s, buffer, size);
     if (got > 0)
         s->bytes.count += (size_t)got;
+    elements_take(&s->bytes.elements, buffer, got);
     return got;
 }
 
@@ -285,9 +286,11 @@ static int open_format(Source *s, const char *path, MediaError *error)
     }
     if (ret >= 0 && check_format(s, input, error) < 0)
         return error->fault;
-    if (ret >= 0 &&
-        strcmp(input->name, "avi") == 0) /* its first chunk, unless that is unfinished */
-        s->bytes.declared = AV_RL32(s->bytes.io->buf_ptr + 4);
+    if (ret >= 0 && !s->network && !S_ISREG(s->file.st_mode)) { /* the first bytes are read */
+        elements_start(&s->bytes.elements, input->name);
+        elements_take(&s->bytes.elements, s->bytes.io->buf_ptr,
+                      s->bytes.io->buf_end - s->bytes.io->buf_ptr);
+    }
     if (ret >= 0 && s->options.allow_playlists && is_file) {
         /* Lets the demuxer open local files, relative to the playlist. */
         s->format->io_open = s->bytes.open_other;
@@ -666,7 +669,7 @@ Source *source_create(const SourceOptions *options)
     s->options = *options;
     s->live = options->camera || options->low_latency;
     s->bytes.fd = -1;
-    s->reading.last_packet_end = -1;
+    s->reading.last_packet = s->reading.last_packet_end = -1;
     s->options.path = options->camera ? NULL : av_strdup(options->path);
     if (!options->camera && (!s->options.path || source_set_name(s, options->path) < 0))
         source_free(&s);

@@ -10,6 +10,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/parseutils.h>
 
+#include "media/input/cut_off.h"
 #include "media/packet_set.h"
 
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
@@ -290,15 +291,20 @@ void source_note_logged(Source *s)
         note_damaged_packet(s, AVERROR_INVALIDDATA);
 }
 
-/* After the end, for formats whose demuxers report no cut. Networks lose the end otherwise. */
-static bool find_cut_off(const Source *s)
+/* After the end. Playlists have ends of their own, and networks lose the end otherwise. */
+static bool find_cut_off(Source *s)
 {
-    const int64_t end = S_ISREG(s->file.st_mode) ? s->file.st_size : avio_tell(s->bytes.io);
+    const char *name = s->format->iformat->name;
     if (s->network)
-        return false;
-    if (s->reading.last_packet_end > 0 && av_match_name(s->format->iformat->name, WHOLE_PACKETS))
-        return s->reading.last_packet_end != end;
-    return s->bytes.declared < UINT32_MAX && s->bytes.declared > end;
+        return 0;
+    if (s->reading.last_packet_end > 0 && av_match_name(name, WHOLE_PACKETS))
+        return s->reading.last_packet_end != avio_tell(s->bytes.io);
+    if (S_ISREG(s->file.st_mode)) {
+        elements_start(&s->bytes.elements, name);
+        elements_take_file(&s->bytes.elements, s->bytes.fd, s->file.st_size,
+                           s->reading.last_packet);
+    }
+    return elements_are_cut(&s->bytes.elements);
 }
 
 static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
@@ -437,6 +443,7 @@ static void hand_out(Source *s, AVPacket *packet)
     packet->pts = source_sane_time(packet->pts, stream->time_base);
     packet->dts = source_sane_time(packet->dts, stream->time_base);
     packet->duration = FFMAX(source_sane_time(packet->duration, stream->time_base), 0);
+    s->reading.last_packet = FFMAX(s->reading.last_packet, packet->pos);
     s->reading.last_packet_end = FFMAX(s->reading.last_packet_end, packet->pos + packet->size);
     packet->dts = unwrap(s, packet->dts, stream);
     packet->pts = unwrap(s, packet->pts, stream);

@@ -1,0 +1,36 @@
+/* Finds out if a file ends inside an element whose size it declares. */
+#ifndef LUMEQ_MEDIA_CUT_OFF_H
+#define LUMEQ_MEDIA_CUT_OFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest header of an element: an Ogg page. */
+#define ELEMENT_HEADER_BYTES (27 + 255)
+
+/* The elements of a file, in order. {0}: those of the format are unknown. */
+typedef struct Elements {
+    const struct ElementRule *rule; /* NULL: unknown */
+    int64_t at, left;               /* position of the element, and its bytes still to come */
+    size_t have;                    /* bytes of `header` */
+    uint8_t header[ELEMENT_HEADER_BYTES];
+    bool in_blocks; /* inside a chain of GIF blocks */
+} Elements;
+
+/* Starts with the first element. The demuxer's name selects the rule. */
+void elements_start(Elements *elements, const char *demuxer);
+
+/* Takes the next bytes of the file. */
+void elements_take(Elements *elements, const uint8_t *data, int64_t size);
+
+/* Takes a regular file of `end` bytes; `packet`: the position of its last packet, or -1. */
+void elements_take_file(Elements *elements, int fd, int64_t end, int64_t packet);
+
+/* True if the last element is incomplete. */
+bool elements_are_cut(const Elements *elements);
+
+/* The kind of element in words ("a page"). */
+const char *elements_name(const char *demuxer);
+
+#endif
