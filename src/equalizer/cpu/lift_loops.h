@@ -265,7 +265,7 @@ static inline void pass_block(int16_t *restrict to, const int16_t *before, const
         const int16_t one = (int16_t)(before[i] - f[i]);
         const int16_t two = (int16_t)(after[i] - f[i]);
         const int16_t near = (int16_t)(within(one, q[i]) + within(two, q[i]));
-        const int16_t far = (int16_t)(q[i] << 2);
+        const int16_t far = (int16_t)(4 * q[i]);
         const int16_t all = (int16_t)(within(one, far) + within(two, far));
         const int16_t eighths = (int16_t)(4 * near - all + 4);
         to[i] = (int16_t)(f[i] + (eighths >> 3));
