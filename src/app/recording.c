@@ -639,7 +639,8 @@ static int run_raw(const Options *options, atomic_int *stop, RunResult *result)
 
 /* ---- a camera without a window ---- */
 
-/* Prints a free name beside `first` with a number from `piece` on: "talk-2.mkv". */
+/* Sets `name` to an unused name in the folder of `first`, numbered from `piece` on: "talk-2.mkv".
+ */
 static const char *name_piece(const char *first, int piece, char name[PATH_MAX])
 {
     struct stat there;

@@ -334,7 +334,7 @@ InputOptions setup_video(const Options *o, const Writer *writer)
 #define AUTO10 "--pix-fmt auto10: "
 #define BITS 10
 
-/* Percentage of lifted frames that is worth 10 bits: most films go dark for a moment. */
+/* At least this percentage of lifted frames is worth 10 bits: most films go dark for a moment. */
 #define LIFTED_PERCENT 1
 
 bool is_auto10(const Options *options)

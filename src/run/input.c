@@ -25,7 +25,7 @@
 /* Longest priming: sound that a decoder needs before the first sample to be heard. */
 #define MAX_PRIMING_US 10000
 
-/* Number of frames after a hurry that may still be missing because of it. */
+/* For so many frames after a hurry, missing ones still count as skipped. */
 #define AFTER_HURRY 64
 
 /* By stream. Times are absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
@@ -72,8 +72,8 @@ struct Input {
     int64_t end;          /* of the part, absolute, once known */
     int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
     int64_t frames;       /* in the part, including `ready`; not previews */
-    int64_t shown_last;   /* pts of the video packet shown last, ... */
-    int64_t decoded_last; /* ... and of the one decoded last, once it is known to be the last */
+    int64_t shown_last;   /* highest pts of the video packets sent so far */
+    int64_t decoded_last; /* pts of the last video packet in decode order, once it is read */
     int64_t video_end;    /* end of the last frame decoded, absolute */
 
     /* In a window. */
@@ -254,7 +254,7 @@ static int send(Input *in, const AVPacket *packet)
     return ret;
 }
 
-/* Keeps the packet where the decoder is full. */
+/* If the decoder is full, the packet stays in `in->packet` and is sent again later. */
 static int send_packet(Input *in)
 {
     in->shown_last = FFMAX(in->shown_last, in->packet->pts); /* AV_NOPTS_VALUE is the lowest */
@@ -597,7 +597,7 @@ static int next(Input *in, Decoded *d)
     if (!in->options.shown)
         return give_part(in, d);
     if (!in->ready.frame && !in->frames && in->held.frame)
-        give(in, &in->held); /* of a position after the last frame, that one is shown */
+        give(in, &in->held); /* if the position is after the last frame, the last frame is shown */
     *d = in->ready;
     in->ready.frame = NULL;
     return d->frame ? 0 : AVERROR_EOF;

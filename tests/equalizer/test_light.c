@@ -223,7 +223,7 @@ static LumeqParams run_literal(LumeqMode mode, int light, int planned, FrameStat
     return params;
 }
 
-/* The strength blends the light with the equalization without it. */
+/* Strength blends two curves: brightness and gamma alone, and the equalization without them. */
 TEST(literal)
 {
     static FrameStats got, full;

@@ -99,7 +99,8 @@ static void probe_versions(Section *s)
         own / 1000 % 1000, own % 1000, lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
 }
 
-/* Reads the first line of a file that begins with the key, without key and colon, or "". */
+/* Finds the first line that begins with `key`; `value` gets what follows the colon, or "" if there
+ * is no such line. */
 static void read_value(const char *path, const char *key, char *value, size_t size)
 {
     char line[8192];
@@ -482,7 +483,7 @@ static void probe_sound(Section *s)
 
 /* ---- processes: drivers may hang or crash, so each probe has one ---- */
 
-/* A working driver answers within this time, even if the machine sleeps. */
+/* A working driver answers within this time, even if it has to wake its device. */
 #define SECONDS 20
 
 /* How long to wait for a killed probe, which may hang in the kernel forever. */
