@@ -311,8 +311,8 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-/* Before the film becomes the output, which is the last thing that happens: a join that is repeated
- * after a kill finds the note in JOB_JOINING. */
+/* Called just before the film gets the output's name. The note in JOB_JOINING tells a join that is
+ * repeated after a kill that the output is complete. */
 static int complete_join(void *joining, const struct stat *whole, MediaError *error)
 {
     Joining *j = joining;
@@ -401,7 +401,7 @@ int job_step_join(JobFilm *f, int *code)
         *code = losses_say_damage(j.damage, j.incomplete ? f->writer : NULL);
         if (j.incomplete)
             *code = EXIT_OUTPUT;
-        if (!f->local) /* else after a note that --resume needs */
+        if (!f->local) /* a local job clears its folder after writing the note for --resume */
             job_folder_clear(f->plan.folder);
     }
     stats_close(&j.stats);

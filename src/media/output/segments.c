@@ -186,8 +186,8 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
  * expected. The sound of a microphone comes up to 2.5 s late. */
 #define GRACE_US 3000000
 
-/* Limit for packets that wait for the picture that begins a segment. Encoder delay needs little; a
- * camera that is unplugged while its microphone goes on would need it all. */
+/* Most bytes of packets that wait for the first picture of the next segment. Encoder delay needs
+ * few; if a camera is unplugged while its microphone goes on, they would grow without a limit. */
 #define MOST_HELD_BYTES (32 << 20)
 
 typedef struct Piece {
@@ -261,7 +261,7 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
                           "--segment-time: %s has no time in its name, so all segments would have "
                           "the same name; use for example %%Y%%m%%d-%%H%%M%%S",
                           media_quote(options->path));
-    /* Time 0 begins a year, a day, an hour and a minute: names that differ here always do. */
+    /* Time 0 begins a year, a day, an hour and a minute: if these two differ, all do. */
     char first[PATH_MAX], second[PATH_MAX];
     const time_t next = (time_t)options->seconds;
     if (name_at(options->path, 0, gmtime_r, first) < 0 ||
