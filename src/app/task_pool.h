@@ -9,7 +9,7 @@
 #include "app/progress.h"
 #include "media/process.h"
 
-/* What a task's process reports at its end. Hostile media may have taken over the process: texts
+/* A task's process sends this when it ends. Hostile media may have taken over the process: texts
  * end and numbers are within limits, but nothing else is certain. */
 typedef struct TaskAnswer {
     int64_t frames;

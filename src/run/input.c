@@ -25,7 +25,7 @@
 /* Longest priming: sound that a decoder needs before the first sample to be heard. */
 #define MAX_PRIMING_US 10000
 
-/* For so many frames after a hurry, missing ones still count as skipped. */
+/* Frames that are missing within this many frames after a hurry still count as skipped. */
 #define AFTER_HURRY 64
 
 /* By stream. Times are absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */

@@ -51,8 +51,8 @@ static inline uint32_t gain_may_end(uint32_t gain, uint32_t from, uint32_t range
     return -(uint32_t)((gain > CURVE_GAIN_ONE) & (from <= range));
 }
 
-/* Limits the gains for the samples of both components; `middle` is gray. NAME_any() tells faster
- * whether any gain is to be limited. */
+/* Limits the gains for the samples of both components; `middle` is gray. NAME_any() is faster
+ * and returns true if any gain must be limited. */
 #define DEFINE_END_GAINS(name, type)                                                               \
     static inline int name##_any(const GainBlock *restrict block, uint32_t range,                  \
                                  const type *first, const type *second, int32_t middle,            \

@@ -677,7 +677,7 @@ static int convert(Tracks *t, Track *track, const AVPacket *packet, MediaError *
     return ret > 0 && track->text ? write_packet(t, track, t->packet, track->own_base, error) : 0;
 }
 
-/* The ADTS header of an AAC packet; 0: it has none. */
+/* Returns the ADTS header of an AAC packet, or 0 for a packet without one. */
 static uint32_t adts_header(const AVPacket *packet)
 {
     const uint32_t header = packet->size >= 4 ? AV_RB32(packet->data) : 0;
