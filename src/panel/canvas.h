@@ -16,12 +16,11 @@ typedef struct Canvas {
     int width, height;
 } Canvas;
 
-/* A canvas and where it is shown; canvas.width 0: nothing to draw. */
+/* A canvas and its place in a picture or window. canvas.width is 0 if there is nothing to draw. */
 typedef struct Overlay {
     Canvas canvas;
     int x, y;
-    int width,
-        height; /* the canvas, here with premultiplied alpha, is scaled to this; 0: it is not */
+    int width, height; /* size on screen if scaled; alpha is then premultiplied; 0: not scaled */
 } Overlay;
 
 /* 0xRRGGBB */
@@ -99,7 +98,7 @@ static inline void canvas_blend(const Canvas *canvas, int x, int y, Colour colou
     if (x < 0 || y < 0 || x >= canvas->width || y >= canvas->height || cover == 0)
         return;
     uint8_t *pixel = canvas_pixel(canvas, x, y);
-    /* weights of both, out of 255 * 255 */
+    /* the weights of the colours below and above, out of 255 * 255 */
     const int below = pixel[3] * (255 - cover), above = cover * 255, both = below + above;
     for (int i = 0; i < 3; i++) {
         const int part = (int)(colour >> (16 - 8 * i) & 0xFF);

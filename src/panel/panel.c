@@ -47,7 +47,7 @@ static const PanelTheme translucent = {
     .dim = 0xD2D7DE,
 };
 
-/* Panels with a shorter side have no text. */
+/* Panels with a shorter side, in pixels, have no text. */
 #define MIN_TEXT_WIDTH 160
 #define MIN_TEXT_HEIGHT 110
 #define MIN_TEXT_SIZE 11
@@ -56,7 +56,7 @@ static const PanelTheme translucent = {
 /* Usual maximum length of the words, in characters. */
 #define LONG_WORDS 76
 
-/* Smaller plots are left out. */
+/* Plots with a shorter side, in pixels, are left out. */
 #define MIN_PLOT 4
 
 static int room_above(const PanelLayout *layout)
@@ -74,13 +74,13 @@ static int word_line(const PanelLayout *layout)
     return layout->text * 6 / 5;
 }
 
-/* Width of the numbers beside a plot. */
+/* Width of the numbers at the left of a plot. */
 static int room_left(const PanelLayout *layout)
 {
     return layout->text ? text_room(layout->text, layout->digits) + layout->text / 3 : 0;
 }
 
-/* Histograms above each other, the curve to their right. */
+/* Lays out one histogram above the other and the curve to their right. */
 static void lay_wide(PanelLayout *layout, Rect inner)
 {
     const int gap = max_int(2, layout->text * 4 / 5);
@@ -97,7 +97,7 @@ static void lay_wide(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){inner.x + inner.width - side, top, side, bottom - top};
 }
 
-/* All three above each other, with one code axis. */
+/* Lays out both histograms and the curve above each other. */
 static void lay_tall(PanelLayout *layout, Rect inner)
 {
     const int left = inner.x + room_left(layout);
@@ -114,7 +114,7 @@ static void lay_tall(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){left, y, width, curve};
 }
 
-/* The user's text size, but plots keep most of the room. */
+/* The user's text size, limited so that plots keep most of the room. */
 static int text_size(int width, int height, PanelText text)
 {
     const double scale = text.scale, density = text.density > 0 ? text.density : 1;
@@ -124,7 +124,7 @@ static int text_size(int width, int height, PanelText text)
     return scale > 0 ? max_int(least, min_int((int)(usual * scale), most)) : usual;
 }
 
-/* Maximum height of a waveform relative to its width; over a picture, which it covers, 1. */
+/* Maximum height of a waveform relative to its width; over a picture or in PANEL_ALL, it is 1. */
 #define HIGHEST_WAVEFORM 3
 
 static Rect waveform_in(const PanelLayout *layout, Rect r, int is_over)
@@ -148,7 +148,7 @@ static bool has_room_side_by_side(Rect scopes)
     return scopes.width * 6 >= scopes.height * 7;
 }
 
-/* Waveform and vectorscope, side by side if the area is wide. */
+/* Lays out waveform and vectorscope, side by side if the area is wide. */
 static void lay_scopes(PanelLayout *layout, Rect inner)
 {
     const int gap = max_int(2, layout->text * 2 / 3);
@@ -166,7 +166,7 @@ static void lay_scopes(PanelLayout *layout, Rect inner)
     layout->vectors = vectors_in(layout, vectors);
 }
 
-/* All plots: the histograms in the left or upper half. */
+/* Lays out all plots, with the histograms and the curve in the left or upper half. */
 static void lay_all(PanelLayout *layout, Rect inner, int wide)
 {
     const int gap = max_int(2, layout->text);
@@ -215,7 +215,7 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     PanelLayout layout = {.digits = digits, .text = text};
     layout.marks = max_int(3, min_int(width, height) / 36);
     const int margin = max_int(min_int(width, height) / 40, text * 3 / 4);
-    /* the last number of an axis is centred on its end */
+    /* half of the last number of an axis reaches beyond the axis */
     const int end = text ? max_int(0, text_room(text, digits) / 2 + text / 3 - margin) : 0;
     Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
     if (data->words && text) { /* at the bottom: two lines in narrow panels */
@@ -300,13 +300,13 @@ static double code_y(const Panel *p, Rect plot, double code)
     return plot.y + plot.height - (code + 0.5) * plot.height / code_count(p->data);
 }
 
-/* Axis ticks: at each quarter of the codes, the last at the last code; or light in nits. */
+/* A code axis has ticks at each quarter and at the last code, an HDR axis at these nits. */
 #define QUARTERS 4
 #define NITS 6
 
 static const char *const nits[NITS] = {"0.1", "1", "10", "100", "203", "1000"};
 
-/* Their places between black and white. */
+/* Places of these nits between black (0) and white (1). */
 static const double nits_place[][NITS] = {
     [PANEL_PQ] = {0.062, 0.150, 0.302, 0.508, 0.581, 0.752},
     [PANEL_HLG] = {0.037, 0.097, 0.254, 0.629, 0.749, 1},
@@ -317,7 +317,7 @@ static int last_tick(const Panel *p)
     return p->data->light ? NITS - 1 : QUARTERS;
 }
 
-/* Codes have no lines at the sides of the plot. */
+/* A code axis has no grid lines at the sides of the plot. */
 static int first_line(const Panel *p)
 {
     return p->data->light ? 0 : 1;
@@ -331,7 +331,7 @@ static int tick_code(const Panel *p, int tick)
     return black + (int)lrint(nits_place[p->data->light][tick] * (white_code(p->data) - black));
 }
 
-/* The next tick with a number, in a plot with room for this many numbers. */
+/* The next tick that has a number, if the plot has room for `numbers` of them. */
 static int next_number(const Panel *p, int tick, int numbers)
 {
     const int first = tick_code(p, tick), room = code_count(p->data) / max_int(numbers, 1);
@@ -382,7 +382,7 @@ static void draw_plot(const Panel *p, Rect plot)
                       t->grid_cover);
 }
 
-/* The base line, and lines at black and white. */
+/* Draws the base line, and lines at black and white. */
 static void draw_axis(const Panel *p, Rect plot)
 {
     const int codes[] = {black_code(p->data), white_code(p->data)};
@@ -490,7 +490,7 @@ static ScopePlot scope_plot(const Panel *p)
     return (ScopePlot){p->canvas, p->text, p->theme, p->layout.text, line_width(p)};
 }
 
-/* Graticules are drawn after the first count. */
+/* Draws nothing before the first count. */
 static void draw_scopes_ground(const Panel *p)
 {
     const ScopePlot plot = scope_plot(p);
@@ -509,7 +509,7 @@ static void draw_scopes_ground(const Panel *p)
     }
 }
 
-/* The plots without counts and curve, and the texts. */
+/* Draws everything except counts and the curve. */
 static void draw_ground(const Panel *p)
 {
     const Rect all = {0, 0, p->canvas->width, p->canvas->height};
@@ -532,10 +532,10 @@ static void draw_ground(const Panel *p)
     draw_words(p);
 }
 
-/* Up to this many outliers (black bars, a caption) may be cut off so that they do not flatten the
- * rest. */
+/* On the linear scale, up to this many outlying bars (from black borders or a caption) are cut off
+ * at SPIKE_RATIO times the next lower bar, so that they do not flatten the rest. */
 #define SPIKES 4
-#define SPIKE_RATIO 1.25 /* how far outliers must exceed the next bin */
+#define SPIKE_RATIO 1.25
 
 PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist)
 {
@@ -606,7 +606,7 @@ static void draw_bars(const Panel *p, Rect plot, const uint32_t *hist, Colour co
     }
 }
 
-/* A line from the 1st to the 99th percentile, and the mean. */
+/* Draws a line from the 1st to the 99th percentile, and the mean. */
 static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colour colour)
 {
     const int line = line_width(p), height = p->layout.marks - line;
@@ -699,9 +699,9 @@ void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)
 struct PanelCache {
     Canvas ground;   /* with the text */
     Canvas canvas;   /* complete */
-    PanelData drawn; /* what the background was drawn for; its pointers may be outdated */
-    Text *text;      /* ... also */
-    double kr, kb;   /* ... and of the scopes */
+    PanelData drawn; /* data of the background; its pointers may dangle */
+    Text *text;      /* that drew the background */
+    double kr, kb;   /* of the background's scopes, as are the next two */
     int scopes_full_range, has_chroma;
     PanelMarks input, output; /* the numbers drawn */
     char words[256];          /* the words drawn */
@@ -732,14 +732,14 @@ static int resize(PanelCache *c, int width, int height)
     return -1;
 }
 
-/* True if they print the same numbers. */
+/* True if both print the same numbers. */
 static bool same_marks(const PanelMarks *a, const PanelMarks *b)
 {
     return a->known == b->known && (int)(a->mean + 0.5) == (int)(b->mean + 0.5) &&
            a->low == b->low && a->high == b->high;
 }
 
-/* True if the background was drawn for the same, except numbers and words. */
+/* True if the cached background is valid for this data, apart from numbers and words. */
 static bool same_ground(const PanelCache *c, const PanelData *d, const Text *text)
 {
     const PanelData *b = &c->drawn;

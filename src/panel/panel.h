@@ -1,7 +1,7 @@
 /*
- * The histogram panel: luma before and after, the curve between them, and scopes.
+ * Draws the histogram panel: luma of input and output, the tone curve, and scopes.
  *
- * Drawn on the CPU from plain numbers; independent of video frames and of the display.
+ * It draws on the CPU from plain numbers and depends on neither video frames nor the display.
  */
 #ifndef LUMEQ_PANEL_PANEL_H
 #define LUMEQ_PANEL_PANEL_H
@@ -15,7 +15,7 @@ typedef enum PanelScale {
     PANEL_LOG = 1, /* makes rare codes visible */
 } PanelScale;
 
-/* The axis: codes, or HDR's light in nits. */
+/* Units of the axes: codes or, for HDR, nits. */
 typedef enum PanelLight {
     PANEL_CODES = 0,
     PANEL_PQ,
@@ -23,19 +23,19 @@ typedef enum PanelLight {
 } PanelLight;
 
 typedef enum PanelScope {
-    PANEL_HISTOGRAM = 0, /* before and after, and the curve */
-    PANEL_WAVEFORM,      /* of the output, like the next */
-    PANEL_VECTORSCOPE,
-    PANEL_ALL, /* if there is room; else PANEL_HISTOGRAM */
+    PANEL_HISTOGRAM = 0, /* of input and output, and the curve */
+    PANEL_WAVEFORM,      /* of the output */
+    PANEL_VECTORSCOPE,   /* of the output */
+    PANEL_ALL,           /* if there is room; else PANEL_HISTOGRAM */
 } PanelScope;
 
-/* Text size relative to what suits the panel; 0 is 1. */
+/* Text size relative to the panel's default. */
 typedef struct PanelText {
-    double scale;   /* the user's factor */
-    double density; /* pixels per ordinary desktop pixel */
+    double scale;   /* the user's factor; 0 means 1 */
+    double density; /* pixels per ordinary desktop pixel; 0 means 1 */
 } PanelText;
 
-/* The data to draw; borrowed. NULL arrays leave their plots empty. */
+/* The data to draw; borrowed. A plot whose array is NULL stays empty. */
 typedef struct PanelData {
     int bins;  /* at most PANEL_MAX_BINS */
     int depth; /* bits per code: the bins divide 2^depth codes evenly; 0: one bin per code */
@@ -45,7 +45,7 @@ typedef struct PanelData {
     PanelLight light;
     PanelScale scale;
     int translucent;   /* nonzero: drawn over a picture, with a translucent background */
-    const char *words; /* the decision in words, below the plots; NULL: no room for it */
+    const char *words; /* text below the plots; NULL: no room is reserved */
     PanelScope scope;
     const Scopes *scopes; /* NULL: empty plots */
     PanelText text;
@@ -59,12 +59,13 @@ typedef struct PanelLayout {
     Rect input, output, curve, waveform, vectors; /* plots without their labels */
     int text;                                     /* text height in pixels; 0: too small for text */
     int digits;                                   /* digits of the longest number */
-    int marks;  /* height of the strip for mean and percentiles above each histogram */
-    Rect words; /* place of the words, and number of their lines */
-    int word_lines;
+    int marks;      /* height of the strip for mean and percentiles above each histogram */
+    Rect words;     /* text below the plots */
+    int word_lines; /* its number of lines */
 } PanelLayout;
 
-/* `digits`: of the last code; 0: no text. Uses only the words, text size and scope of the data. */
+/* `digits`: of the last code; 0: no text. Only `words`, `text`, `scope` and `translucent` of the
+ * data are used. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data);
 
 /* True if PANEL_ALL fits a panel of this size. */
@@ -74,8 +75,7 @@ bool panel_has_room_for_all(int width, int height, PanelText text);
 int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
 
 /*
- * Draws the whole canvas (opaque unless translucent) and the pending lines of `text`, which may be
- * NULL: no labels.
+ * Draws the whole canvas and the lines queued in `text`. If `text` is NULL, there are no labels.
  *
  * A bar's height is its count (or the mean of the bins under a pixel column) relative to the
  * highest bar. On the linear scale, up to four outliers are cut off at 1.25 times the fifth
@@ -93,14 +93,14 @@ typedef struct PanelMarks {
 /* Returns {0} for an array that is NULL or all zero. */
 PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist);
 
-/* Draws a panel for every frame, reusing what did not change. For one thread at a time. */
+/* Draws a panel for every frame and reuses unchanged parts. For one thread at a time. */
 typedef struct PanelCache PanelCache;
 
-/* Numbers of a cached panel stay for this long so that they can be read. They are those of the
- * first frame in each such interval of the clock. */
+/* A cached panel changes its numbers at most once per interval of this length, at the first frame
+ * in it, so that they can be read. */
 #define PANEL_NUMBERS_US 250000
 
-/* The interval that a time lies in. */
+/* The number of the interval that contains this time. */
 int64_t panel_interval(int64_t now_us);
 
 /* Returns 0, or -1 if out of memory; *cache is then NULL. */
@@ -112,8 +112,7 @@ int panel_cache_create(PanelCache **cache);
 const Canvas *panel_cache_draw(PanelCache *cache, const PanelData *data, int width, int height,
                                Text *text, int64_t now_us);
 
-/* True if outdated numbers were drawn; drawing again after PANEL_NUMBERS_US updates
- * them. */
+/* True if outdated numbers were drawn; drawing again after PANEL_NUMBERS_US updates them. */
 bool panel_cache_is_late(const PanelCache *cache);
 
 /* *cache may be NULL. */

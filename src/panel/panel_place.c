@@ -1,9 +1,9 @@
 #include "panel/panel_place.h"
 
-/* Smaller panels are unreadable. */
+/* Smaller panels are unreadable; in desktop pixels. */
 #define MIN_WIDTH 216
 #define MIN_HEIGHT 150
-/* Wider panels take a smaller share of the window. */
+/* A panel takes a quarter of the window's width; beyond this width, at most a fifth. */
 #define USUAL_WIDTH 480
 
 /* A panel over the picture leaves the last 1/SUBTITLES of the height to subtitles. */

@@ -21,11 +21,11 @@ typedef struct PanelPlace {
  * screens. */
 PanelPlace panel_place(int width, int height, PanelMode mode, double density);
 
-/* Places the panel over pictures that cover `around`, inside that rectangle: at the right or, so
- * that a comparison's panel covers the source, at the left. */
+/* Places the panel over the right or left part of the picture, which covers `around`. In a
+ * comparison the source is at the left, and the panel covers it. */
 PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density);
 
-/* The largest part of a rectangle on one side of the panel; all of it if they do not overlap. */
+/* The largest part of `whole` on one side of the panel; all of it if they do not overlap. */
 Rect panel_free(Rect whole, Rect panel);
 
 /* Enlarges a picture's size to that of a window with the panel beside it. Unchanged if no panel

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Share of a column's samples drawn at full brightness, and the gamma below that, so that gradients
- * stay visible. */
+/* A level with this share of its column's samples has full brightness. The gamma applies to smaller
+ * shares, so that gradients stay visible. */
 #define FULL_SHARE 0.08
 #define WAVEFORM_GAMMA 0.55
 
@@ -34,7 +34,7 @@ static double level_y(Rect rect, double level)
     return rect.y + rect.height - (level + 0.5) * rect.height / SCOPES_LEVELS;
 }
 
-/* Levels of a pixel, `first` up to `end`, at least one. */
+/* The levels that a pixel shows: from `first` to before `end`, at least one. */
 typedef struct Levels {
     int first, end;
 } Levels;
@@ -56,7 +56,7 @@ void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
     const double black = s->full_range ? 0 : 16, white = s->full_range ? 255 : 235;
     const int top = (int)lrint(level_y(rect, white + 0.5));
     const int bottom = (int)lrint(level_y(rect, black - 0.5));
-    int step = rect.height >= 4 * p->size ? 2 : 4; /* lines between two numbers */
+    int step = rect.height >= 4 * p->size ? 2 : 4; /* each step-th line has a number */
     if (rect.height >= 7 * p->size)
         step = 1;
     canvas_set(p->canvas, rect, t->plot, t->plot_alpha);
@@ -111,7 +111,7 @@ static const Hue hues[] = {
     {"Cy", 0, 1, 1}, {"B", 0, 0, 1},  {"Mg", 1, 0, 1},
 };
 
-/* An antialiased circle through the maximum of each axis. */
+/* Draws an antialiased circle through the maximum of each axis. */
 static void draw_circle(const ScopePlot *p, Rect rect, double radius)
 {
     const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
@@ -125,7 +125,7 @@ static void draw_circle(const ScopePlot *p, Rect rect, double radius)
         }
 }
 
-/* From the centre to the circle. */
+/* Draws the skin tone line from the centre to the circle. */
 static void draw_skin(const ScopePlot *p, Rect rect, double radius)
 {
     const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
@@ -157,7 +157,8 @@ static Colour colour_of(double r, double g, double b)
            (Colour)lrint(255 * fmin(fmax(g, 0), 1)) << 8 | (Colour)lrint(255 * fmin(fmax(b, 0), 1));
 }
 
-/* A box at 75 % of the colour, labelled outside or, if the circle is in the way, inside. */
+/* Draws a box at 75 % of the colour. Its label is beyond the box or, if it would meet the circle,
+ * on the centre's side. */
 static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue *hue)
 {
     const double unit = (double)rect.width / SCOPES_LEVELS;

@@ -1,4 +1,4 @@
-/* Draws scopes: graticules and counts. */
+/* Draws waveform and vectorscope. */
 #ifndef LUMEQ_PANEL_SCOPE_PLOT_H
 #define LUMEQ_PANEL_SCOPE_PLOT_H
 
@@ -14,9 +14,9 @@ enum {
     PANEL_OUTPUT = 0xF2B45C,
 };
 
-/* Differences between an opaque panel and a translucent one. */
+/* The colours that differ between an opaque and a translucent panel. Alpha and cover: 0 to 255. */
 typedef struct PanelTheme {
-    int ground, bars; /* alpha */
+    int ground, bars; /* alpha of the background and the bars */
     Colour plot;
     int plot_alpha;
     Colour outside; /* codes below black and above white */
@@ -33,7 +33,7 @@ typedef struct ScopePlot {
     int line; /* line width */
 } ScopePlot;
 
-/* Static parts; uses only the range and matrix of `scopes`. */
+/* The graticules, which depend only on the range and matrix of `scopes`. */
 void scope_plot_waveform_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 

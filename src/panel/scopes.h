@@ -1,7 +1,5 @@
 /*
- * Counts for scopes: luma by column, and chroma.
- *
- * Plain numbers; independent of the samples' source and of the display.
+ * Counts samples for the waveform (luma by column) and the vectorscope (chroma).
  */
 #ifndef LUMEQ_PANEL_SCOPES_H
 #define LUMEQ_PANEL_SCOPES_H
@@ -39,12 +37,12 @@ typedef struct Scopes {
     uint32_t most_vectors;                            /* maximum of `vectors` */
 } Scopes;
 
-/* Larger pictures are subsampled in even steps to at most this size. */
+/* Larger pictures are subsampled in equal steps to at most this size. */
 #define SCOPES_MOST_COLUMNS 960
 #define SCOPES_MOST_ROWS 270
 
-/* The step that takes at most `most` samples. A picture reduced to these samples is counted
- * completely. */
+/* The smallest step that takes at most `most` of `length` samples. In a picture that already has
+ * only these samples, each one is counted. */
 int scopes_step(int length, int most);
 
 /* Replaces the counts by those of a picture. */

@@ -6,14 +6,14 @@
 
 #include <ass/ass.h>
 
-/* libass keeps what it has drawn; texts with the time in them are drawn once. */
+/* Keep libass's caches small: a text with the time in it is drawn only once. */
 #define CACHE_GLYPHS 1000
 #define CACHE_MB 2
 
 #define FONT "DejaVu Sans"
 #define FAMILY "sans-serif" /* fallback */
 
-/* A word joiner after a backslash keeps it from starting a tag. */
+/* The word joiner keeps the backslash from starting a tag. */
 #define LITERAL_BACKSLASH "\\\xE2\x81\xA0"
 #define MAX_ESCAPED 4 /* its bytes */
 #define MAX_TAGS 256
@@ -104,8 +104,9 @@ int text_open(Text **text)
     return 0;
 }
 
-/* Adds an event, clipped to a rectangle. `place`: override tags for its place and size. libass
- * draws the text literally, unless it is `raw`: a drawing. Returns NULL if out of memory. */
+/* Adds an event, clipped to a rectangle. `place`: override tags for its place and size. `raw`: the
+ * line is a drawing; otherwise it is escaped, so that libass draws it literally. Returns NULL if
+ * out of memory. */
 static ASS_Event *add(Text *text, const char *place, Colour colour, Rect clip, const char *line,
                       int raw)
 {
@@ -225,7 +226,7 @@ void text_close(Text **text)
 
 void text_library_version(char version[32])
 {
-    const int v = ass_library_version(); /* in hexadecimal digits */
+    const int v = ass_library_version(); /* 0x01701000: 0.17.1 */
     snprintf(version, 32, "%x.%x.%x", v >> 28 & 0xf, v >> 20 & 0xff, v >> 12 & 0xff);
 }
 

@@ -7,7 +7,7 @@
 /* For one thread at a time. */
 typedef struct Text Text;
 
-/* The point of the text at the given position. */
+/* The point of the text that is placed at (x, y). */
 typedef enum TextAnchor {
     TEXT_LEFT = 4, /* middle of the left side; the numbers are those of ASS's \an */
     TEXT_CENTRE = 5,
@@ -15,21 +15,20 @@ typedef enum TextAnchor {
 } TextAnchor;
 
 /* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL, which all functions
- * accept (they draw nothing). Searching for fonts can take seconds, so any thread may open it and
- * hand it over. */
+ * accept (they draw nothing). Searching for fonts can take seconds, so a thread may open a Text for
+ * another one. */
 int text_open(Text **text);
 
-/* Queues a line of text without control characters, in UTF-8. `size` is the line height (ascent
- * plus descent) in pixels. Text beyond `room` pixels is clipped. */
+/* Queues a line of UTF-8 text without control characters. `size` is the line height (ascent plus
+ * descent) in pixels. Text beyond `room` pixels is clipped. */
 void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
               const char *line);
 
-/* Queues a text that is wrapped into lines of the box's width, from its top; further lines are
- * clipped. */
+/* Queues text that is wrapped at the box's width. Lines below the box are clipped. */
 void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char *line);
 
-/* Queues a filled shape of ASS drawing commands ("m 0 0 l 100 0 100 100"): its square of 100 units
- * has `size` pixels, and its top left corner at (x, y). */
+/* Queues a filled shape of ASS drawing commands such as "m 0 0 l 100 0 100 100". Its square of 100
+ * by 100 units is scaled to `size` by `size` pixels at (x, y), the top left corner. */
 void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands);
 
 /* Queues a disc with this centre. */
@@ -43,10 +42,10 @@ static inline void text_add_disc(Text *text, int x, int y, int size, Colour colo
 /* The width of a line in pixels; 0 without a Text. */
 int text_width(Text *text, int size, const char *line);
 
-/* Draws the queued lines and removes them. */
+/* Draws the queued lines and shapes and empties the queue. */
 void text_draw(Text *text, const Canvas *canvas);
 
-/* Upper estimate of the width of `count` ordinary characters. */
+/* Upper estimate of the width of `count` ordinary characters, in pixels. */
 static inline int text_room(int size, int count)
 {
     return (size * count * 11 + 19) / 20;
@@ -61,11 +60,12 @@ typedef struct ass_image ASS_Image;
 /* Starts libass without its messages. NULL: out of memory. */
 ASS_Library *ass_library_open(void);
 
-/* True if a letter produces ink: without fonts libass does not fail. Sets the frame's size. */
+/* True if a letter produces ink; without fonts, libass draws nothing but reports no error. Changes
+ * the renderer's frame size. */
 bool ass_can_draw(ASS_Library *library, ASS_Renderer *renderer);
 
-/* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none.
- * Images are larger than their visible part. */
+/* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none. The
+ * images themselves have transparent margins. */
 Rect ass_images_ink(const ASS_Image *images);
 
 /* Blends images into a canvas whose top left pixel is at (x, y) of libass's frame. */
