@@ -34,7 +34,7 @@ int bench_refuse(const char *command, const char *format, ...)
     return -1;
 }
 
-/* Finds the option of that name; a word without a dash is the operand of the table, if any. */
+/* Finds an option by its name. A word without a dash is the table's operand, if it has one. */
 static const BenchOption *find(const BenchOption *table, const char *word)
 {
     while (table->name && (word[0] == '-' ? strcmp(table->name, word) != 0 : table->name[0] == '-'))

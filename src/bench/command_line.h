@@ -27,11 +27,11 @@ typedef struct BenchOption {
     size_t offset; /* of the member that stores the value */
     double least, most;
     const char *allowed; /* the allowed values; NULL: derived from the fields above */
-    /* For BENCH_OWN: returns 0, or -1 to refuse the value. The text outlives the options. */
+    /* For BENCH_OWN: returns 0, or -1 to refuse the value. `value` outlives the options. */
     int (*take)(void *options, const char *value);
 } BenchOption;
 
-/* Initializers that store an option's value in a member of a struct; the second checks a range. */
+/* Initializers of options that store their value in a member; the second checks a range. */
 #define BENCH_STORE(KIND, TYPE, MEMBER) .kind = BENCH_##KIND, .offset = offsetof(TYPE, MEMBER)
 #define BENCH_RANGE(KIND, TYPE, MEMBER, LEAST, MOST)                                               \
     BENCH_STORE(KIND, TYPE, MEMBER), .least = (LEAST), .most = (MOST)
@@ -43,12 +43,12 @@ typedef struct BenchList {
     int count, items[BENCH_MAX_LIST];
 } BenchList;
 
-/* Options that several commands share; the options of each command begin with it. */
+/* Options of all commands; the options struct of each command begins with it. */
 typedef struct BenchCommon {
     int csv, seed;
 } BenchCommon;
 
-/* The last rows of option tables. */
+/* The last rows of each option table. */
 #define BENCH_FORMAT_OPTIONS                                                                       \
     {"--csv", NULL, "print comma-separated values", BENCH_STORE(FLAG, BenchCommon, csv)},          \
     {                                                                                              \
@@ -64,13 +64,13 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
 int bench_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Copies a word of "a|b|c". */
+/* Copies the word with this index from "a|b|c". */
 void bench_word(char word[32], const char *words, int index);
 
 /* True if the list has this item. */
 int bench_has(const BenchList *list, int item);
 
-/* Options of the commands that work on pictures; they begin with it. */
+/* Options of the commands that work on pictures; their options structs begin with it. */
 typedef struct BenchPictures {
     BenchCommon common;
     int widths[BENCH_MAX_LIST], heights[BENCH_MAX_LIST], sizes;
@@ -79,7 +79,7 @@ typedef struct BenchPictures {
     int device;
 } BenchPictures;
 
-/* Rows of option tables. */
+/* Rows of these commands' option tables. */
 #define BENCH_PICTURE_OPTIONS(SIZES, CONTENT, DEPTHS)                                              \
     {"--size", "WxH,..", "picture sizes [" SIZES "]", .take = bench_take_sizes,                    \
      .allowed = "a list of up to 16 sizes such as 1920x1080: sides from 1 to 65535, areas up to "  \
@@ -97,12 +97,12 @@ typedef struct BenchPictures {
 /* For .take: `options` is a BenchPictures. */
 int bench_take_sizes(void *options, const char *sizes);
 
-/* Allocates and makes a picture of these options. Free its luma. Returns 0, or -1 after one
- * sentence on stderr. */
+/* Generates the picture with these indices of size and content. The caller frees its luma. Returns
+ * 0, or -1 after one sentence on stderr. */
 int bench_make_picture(BenchPicture *picture, const BenchPictures *options, int size, int content);
 
-/* Finds the GPU of that number and stores its name. Returns 1; 0 after a sentence that says that
- * `what` is left out; or -1 after a sentence if a GPU is needed. */
+/* Finds GPU number `device` and stores its name. Returns 1; 0 if there is no GPU and `what`, which
+ * is not needed, is left out; or -1. Prints a sentence unless it returns 1. */
 int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,
                    size_t size);
 

@@ -19,7 +19,7 @@ static uint32_t natural(int x, int y, int height, uint64_t random)
     return (uint32_t)((y < height / 3 ? 140 : 95) + (int)shapes + grain);
 }
 
-/* A sixth of its light, with noise of 1.2 codes. */
+/* The natural picture with a sixth of its light, and noise of 1.2 codes. */
 static uint32_t dark(int x, int y, int height, uint64_t random)
 {
     return 15 + natural(x, y, height, random) / 6 + (uint32_t)(random >> 32 & 3);
@@ -54,7 +54,7 @@ size_t bench_row_size(const BenchPicture *picture)
     return (size_t)picture->width * (picture->depth > 8 ? 2 : 1);
 }
 
-/* Smaller depths use the upper bits of 16-bit codes. */
+/* Takes the upper bits of 16-bit codes for smaller depths. */
 void bench_fill(const BenchPicture *p, BenchContent content, uint64_t seed)
 {
     for (int y = 0; y < p->height; y++)

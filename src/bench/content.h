@@ -1,4 +1,4 @@
-/* Generated pictures. */
+/* Generates pictures. */
 #ifndef LUMEQ_BENCH_CONTENT_H
 #define LUMEQ_BENCH_CONTENT_H
 
@@ -17,7 +17,7 @@ typedef enum BenchContent {
     BENCH_EXPOSED,
 } BenchContent;
 
-/* A luma plane without gaps: bytes, or codes in 16 bits if depth > 8. */
+/* A luma plane without padding: bytes, or 16-bit words if depth > 8. */
 typedef struct BenchPicture {
     void *luma;
     int width, height, depth;
@@ -25,7 +25,7 @@ typedef struct BenchPicture {
 
 size_t bench_row_size(const BenchPicture *picture);
 
-/* Fills the picture with a content. */
+/* Fills the picture; the same seed gives the same samples. */
 void bench_fill(const BenchPicture *picture, BenchContent content, uint64_t seed);
 
 #endif

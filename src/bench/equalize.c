@@ -46,20 +46,19 @@ typedef struct EqualizeTimes {
     double cpu_total, chroma, resident, resident_chroma, host_total, frame, duplex;
 } EqualizeTimes;
 
-/* Pictures on the host for each direction, more than can be in flight: without batches, and with.
- */
+/* Pictures for each direction, without and with batches; more than can be in flight. */
 #define FEW_PICTURES 8
 #define MOST_PICTURES 72
 
-/* Single frames that are timed. */
+/* Number of frames that are timed alone. */
 #define MAX_FRAMES 4096
 #define MIN_FRAMES 3
 
-/* Frames and copies alternate this many times; medians count. */
+/* Frames and copies are timed alternately this many times; the report has the medians. */
 #define ROUNDS 5
 
-#define CHROMA 100          /* byte of uniform chroma, */
-#define CHROMA_CODES 56     /* or the first of this many codes */
+#define CHROMA 100          /* smallest 8-bit chroma code */
+#define CHROMA_CODES 56     /* number of chroma codes */
 #define FRAME_TIME 16666667 /* nanoseconds: 60 frames per second */
 
 /* An equalizer and the pictures that it works on, in a ring. */
@@ -67,7 +66,7 @@ typedef struct Feed {
     const EqualizeCase *of;
     LumeqEqualizer *eq;
     LumeqImage in[MOST_PICTURES], out[MOST_PICTURES];
-    int pictures; /* used in turn, more than there are frames in flight */
+    int pictures; /* number of pictures in the ring, more than can be in flight */
     int planes;   /* 1: luma alone; 3: with 4:2:0 chroma */
     int submitted, received;
 } Feed;
@@ -221,7 +220,7 @@ static void feed_close(Feed *feed)
     lumeq_destroy(&feed->eq);
 }
 
-/* The picture, moved by some samples: its noise differs then from that of the frame before. */
+/* Fills luma with the picture, moved by some samples, so that the noise of frames differs. */
 static void fill_luma(const LumeqImage *image, const BenchPicture *picture, int samples)
 {
     const size_t size = image_size(picture, 1),
@@ -231,7 +230,7 @@ static void fill_luma(const LumeqImage *image, const BenchPicture *picture, int 
     memcpy(to + moved, picture->luma, size - moved);
 }
 
-/* Colours on both sides of gray. */
+/* Fills chroma with colours on both sides of gray. */
 static void fill_chroma(const LumeqImage *image, const BenchPicture *picture)
 {
     for (int i = 1; i < 3; i++)
@@ -299,7 +298,7 @@ static int feed_step(Feed *feed, int end)
     return ret < 0 ? bench_refuse("equalize", "%s", lumeq_last_error(feed->eq)) : 0;
 }
 
-/* After a GPU is lost the library continues on the CPU: the measurement fails then. */
+/* Fails if the GPU was lost, because the library then continues on the CPU. */
 static int check_backend(const Feed *feed)
 {
     return strcmp(lumeq_backend_name(feed->eq), feed->of->on_gpu ? "cuda" : "cpu")
@@ -493,7 +492,7 @@ const BenchOption bench_equalize_options[] = {
      .allowed = MODES},
     {"--threads", "N", "threads of cpu; 0: one per core [0]",
      BENCH_RANGE(INT, EqualizeOptions, threads, 0, 256)},
-    {"--batch", "N", "most frames that lumeq launches together on a GPU [1]",
+    {"--batch", "N", "launch up to N frames at once on a GPU [1]",
      BENCH_RANGE(INT, EqualizeOptions, batch, 1, LUMEQ_MAX_BATCH)},
     {"--seconds", "S", "duration of each rate measurement [1]",
      BENCH_RANGE(DOUBLE, EqualizeOptions, seconds, 0.01, 3600)},
@@ -516,8 +515,9 @@ static void print_columns(void)
            "and the exit code is 1.\n\n"
            "For comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0\n"
            "for Histogram: 1080p, one channel, H100 PCIe at 1,095 MHz, batches of 16, 64 and\n"
-           "128 independent pictures. lumeq's frames depend on each other, and include bars,\n"
-           "noise and the lift rule, except with --modes reference.\n" BENCH_ORIGIN_HELP);
+           "128 independent pictures. lumeq's frames depend on each other. lumeq also finds\n"
+           "bars, measures noise and limits how much it brightens, except with --modes\n"
+           "reference.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(EqualizeOptions *o, int argc, char **argv)

@@ -12,7 +12,7 @@
 
 /* ---- copies ---- */
 
-/* For each direction, so that no copy waits for the memory of the previous one. */
+/* Buffers for each direction, so that no copy waits for the memory of the previous one. */
 #define BUFFERS 4
 
 typedef struct Bus {
@@ -78,7 +78,7 @@ int bench_copies(double *us, int device, size_t size, double seconds)
 
 #define ALIGNMENT 256
 
-/* Copies of the picture, so that its data are not read from the cache. */
+/* There are enough copies of the picture that its data are not read from the L2 cache. */
 #define MAX_PIECES 1024
 #define TIMES_L2 5
 #define MIN_PIECES 4
@@ -87,10 +87,10 @@ int bench_copies(double *us, int device, size_t size, double seconds)
 #define REPLAYS 31
 #define LAUNCHES 4 /* of the graph in a replay */
 
-/* Results in device memory, for each piece. */
+/* Results in device memory for each piece, which is a copy of the picture. */
 typedef struct Results {
     uint32_t counts[MAX_PIECES][HISTOGRAM_MAX_BINS];
-    LumeqCudaTally tallies[MAX_PIECES]; /* lumeq's, zero between its runs */
+    LumeqCudaTally tallies[MAX_PIECES]; /* used by lumeq's kernels, zero between runs */
 } Results;
 
 struct HistogramGpu {
@@ -104,7 +104,7 @@ struct HistogramGpu {
     Results *results;
     void *temporary; /* for CUB */
     size_t temporary_size;
-    HistogramKind kind; /* that runs */
+    HistogramKind kind; /* the current strategy */
 };
 
 static int check_cuda(cudaError_t error)
@@ -112,7 +112,7 @@ static int check_cuda(cudaError_t error)
     return error ? bench_refuse("histogram", "CUDA: %s", cudaGetErrorString(error)) : 0;
 }
 
-/* Finds how many pieces of `size` bytes are several times as large as the device's L2 cache. */
+/* Finds how many pieces of `size` bytes are together TIMES_L2 times as large as the L2 cache. */
 static cudaError_t count_pieces(int *pieces, int device, size_t size)
 {
     int l2 = 0;
@@ -263,8 +263,8 @@ static cudaError_t time_once(const Timer *timer, double *us)
     return error;
 }
 
-/* Times the strategy: the median of the replays, and the distance of their quartiles. Every piece
- * must have the same counts as the first run afterwards. */
+/* Times the strategy: the median of the replays, and the distance of their quartiles. Afterwards,
+ * every piece must have the counts of the first run. */
 static int time_strategy(HistogramGpu *g, HistogramResult *r)
 {
     Timer timer = {0};

@@ -20,8 +20,8 @@ int bench_copies(double *us, int device, size_t size, double seconds);
 typedef enum HistogramKind {
     HISTOGRAM_CPU,
     HISTOGRAM_CPU_SIMD,
-    HISTOGRAM_CUB, /* this and the next need a GPU */
-    HISTOGRAM_LUMEQ,
+    HISTOGRAM_CUB,   /* needs a GPU */
+    HISTOGRAM_LUMEQ, /* needs a GPU */
     HISTOGRAM_KINDS
 } HistogramKind;
 
@@ -36,7 +36,7 @@ typedef struct HistogramGpu HistogramGpu;
 /* Copies the picture to a GPU. Returns NULL after a sentence on stderr. */
 HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device);
 
-/* Counts with a strategy, and times it if `measure`. Returns 0, or -1 after a sentence. */
+/* Counts with a strategy; `measure`: times it, too. Returns 0, or -1 after a sentence on stderr. */
 int histogram_gpu_run(HistogramGpu *gpu, HistogramKind kind, int measure, HistogramResult *result);
 
 void histogram_gpu_close(HistogramGpu *gpu);

@@ -39,7 +39,7 @@ const BenchOption bench_histogram_options[] = {
     BENCH_PICTURE_OPTIONS("3840x2160", "natural", "8|10|12"),
     {"--strategy", "LIST", "strategies, separated by commas [all]",
      BENCH_STORE(LIST, HistogramOptions, strategies), .allowed = STRATEGIES},
-    {"--check", NULL, "count and check, measure nothing",
+    {"--check", NULL, "check the results without measuring",
      BENCH_STORE(FLAG, HistogramOptions, check_only)},
     BENCH_FORMAT_OPTIONS,
 };
@@ -47,12 +47,12 @@ const BenchOption bench_histogram_options[] = {
 static void print_notes(void)
 {
     printf("\nStrategies: cpu, a plain loop on one core; cpu-simd, lumeq's kernels on one core;\n"
-           "cub, CUB's HistogramEven on the GPU; lumeq, lumeq's kernels there.\n\n"
-           "GPU times are medians over replays of a graph. The graph works on copies of the\n"
-           "picture that together are several times the L2 cache (at most 1024 copies: below\n"
-           "some hundred KB they stay in the cache). Clearing the counters is included. On the\n"
-           "CPU the picture stays in place. noise is the distance of the quartiles relative to\n"
-           "the median.\n" BENCH_ORIGIN_HELP);
+           "cub, CUB's HistogramEven on the GPU; lumeq, lumeq's kernels on the GPU.\n\n"
+           "GPU times are medians over replays of a graph and include clearing the counters.\n"
+           "The graph counts up to 1024 copies of the picture, together several times as large\n"
+           "as the L2 cache. Pictures below some hundred KB are too small for that and stay in\n"
+           "the cache. On the CPU, each run counts the same picture. noise is the distance of\n"
+           "the quartiles relative to the median.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(HistogramOptions *o, int argc, char **argv)
@@ -144,7 +144,7 @@ static int compare(const char *strategy, const uint32_t *expected, const uint32_
     return 0;
 }
 
-/* Counts the picture in all ways. Returns 0, or -1 if a result is wrong or missing. */
+/* Counts the picture with all strategies. Returns 0, or -1 if a result is wrong or missing. */
 static int run_strategies(Run *run, HistogramGpu *gpu)
 {
     const HistogramOptions *const o = &run->options;

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The one report, and its current row. */
+/* The process's only report, and its current row. */
 static struct {
     int csv, has_names;
     char machine[448], date[32];
@@ -16,7 +16,7 @@ static struct {
     char names[1024], cells[8192];
 } report;
 
-/* The first processor's name from Linux. */
+/* The name of the first processor, as Linux reports it. */
 static void cpu_name(char *name, size_t size)
 {
     char line[256];

@@ -1,24 +1,24 @@
-/* Prints results as a table or as CSV. Clock and median. */
+/* Prints results as a table or as CSV; reads the clock and finds medians. */
 #ifndef LUMEQ_BENCH_REPORT_H
 #define LUMEQ_BENCH_REPORT_H
 
 #include <stdint.h>
 
-/* Part of --help. */
+/* The end of each command's help. */
 #define BENCH_ORIGIN_HELP                                                                          \
     "With --csv every row ends with machine (CPU, cores, GPU), date (UTC) and command.\n"
 
-/* Begins the one report of this process, a table or CSV. Tables are headed by command, CPU, `gpu`
- * (may be NULL) and date; in CSV every row ends with them. `command` must outlive the report. */
+/* Begins the process's only report, a table or CSV. Tables are headed by command, CPU, `gpu` (may
+ * be NULL) and date; in CSV every row ends with them. `command` must outlive the report. */
 void bench_report_begin(int csv, const char *command, const char *gpu);
 
 /* Add a cell to the row; every row has the same columns. `key`: the column's name in CSV, with its
- * unit; `title`: in the table, NULL if the table omits the column. Numbers have `digits` after the
- * point. NULL and NAN were not measured: "-" in the table, empty in CSV. */
+ * unit; `title`: its name in the table, NULL if the table omits it. Numbers have `digits` after the
+ * point. NULL and NAN mean not measured: "-" in the table, empty in CSV. */
 void bench_text(const char *key, const char *title, int width, const char *text);
 void bench_number(const char *key, const char *title, int width, int digits, double number);
 
-/* Prints and flushes the row; before the first one also the names of the columns. */
+/* Prints and flushes the row; before the first row, also the names of the columns. */
 void bench_end_row(void);
 
 double bench_now_us(void); /* monotonic clock, microseconds */

@@ -58,7 +58,7 @@ typedef struct Stream {
     AVPacket *packet;
     int has_packet; /* the decoder has not accepted `packet` yet */
     AVFrame *frame, *before;
-    int64_t sent, sent_before; /* packets; before the clock started */
+    int64_t sent, sent_before; /* packets so far, and before the clock started */
     double begin;              /* bench_now_us() at the start; 0: not started */
 
     /* Results. */
@@ -92,13 +92,13 @@ static int take_input(void *options, const char *value)
 }
 
 const BenchOption bench_streams_options[] = {
-    {"INPUT", NULL, "videos, played in a loop; streams take them alternately", .take = take_input,
+    {"INPUT", NULL, "videos, played in a loop; streams take them in turn", .take = take_input,
      .allowed = "an existing video file, up to 64"},
     {"--live", "N", "streams at once [one for each INPUT]",
      BENCH_RANGE(INT, StreamsOptions, live, 1, MAX_STREAMS)},
     {"--rate", "X", "frames per second of each stream [as INPUT]",
      BENCH_RANGE(DOUBLE, StreamsOptions, rate, 1, 1000)},
-    {"--unpaced", NULL, "run as fast as possible; no frame is late",
+    {"--unpaced", NULL, "run as fast as possible; no frame counts as late",
      BENCH_STORE(FLAG, StreamsOptions, unpaced)},
     {"--seconds", "S", "duration [10]", BENCH_RANGE(DOUBLE, StreamsOptions, seconds, 0.1, 86400)},
     {"--hwdec", "auto|nvdec|no", "as lumeq --hwdec [auto]",
@@ -118,8 +118,8 @@ static void print_notes(void)
            "the time of its packet until it is equalized; p50, p99 and max are the delays that\n"
            "50, 99 and 100 percent of the frames do not exceed. A frame is late if its delay\n"
            "exceeds two periods. B-frames delay videos. Ten frames of each stream come before\n"
-           "the clock starts. counted, pinned: the most GPU memory, including decoder surfaces,\n"
-           "and pinned host memory that lumeq counted; their limits are printed below. A frame\n"
+           "the clock starts. counted, pinned: lumeq's peak GPU memory, including decoder\n"
+           "surfaces, and peak pinned host memory; their limits are printed below. A frame\n"
            "without room on the GPU goes to host memory. The exit code is 0 even if frames were\n"
            "late, and 1 if an option, a video or the GPU cannot be used, or if the rows cannot\n"
            "be written.\n" BENCH_ORIGIN_HELP);
@@ -246,7 +246,7 @@ static int decode(Stream *s)
                                       : ret;
 }
 
-/* Returns an output frame in GPU memory, or NULL if the GPU has no room. */
+/* Returns an output frame in GPU memory; NULL if the GPU has no room. */
 static AVFrame *make_on_device(Stream *s)
 {
     AVFrame *out = frame_memory_output(s->device, s->frame, 1);
@@ -519,7 +519,7 @@ int bench_streams(int argc, char **argv)
         return 1;
     media_log_install(0, NULL, NULL);
     /* Use all hardware queues of the GPU, so that decoders' CUDA streams do not wait for each
-     * other. CUDA reads it when it starts. */
+     * other. CUDA reads the variable when it starts. */
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     const int failed = measure(&b) < 0;
     if (!failed) {
