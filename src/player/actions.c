@@ -15,7 +15,7 @@
 #define SPEED_RATIO 1.1
 #define VOLUME_STEP 5
 
-/* Steps of delays, and the maximum number of steps. */
+/* Steps of delays, and the maximum number of steps in each direction. */
 #define SUBTITLE_STEP_US INT64_C(100000)
 #define SUBTITLE_STEPS 600
 #define SOUND_STEP_US INT64_C(20000)
@@ -30,7 +30,7 @@
 /* How long the position key shows the bar. */
 #define POSITION_US 1000000
 
-/* Pending backward steps; each may take a while. */
+/* Maximum pending backward steps, because each may take a while. */
 #define MAX_STEPS_BACK 10
 
 void player_go(Player *p, InputStart start)
@@ -46,7 +46,7 @@ static void say_no_seek(Player *p)
                played(p)->source->live ? "Can't seek in live video" : "Can't seek in this input");
 }
 
-/* Returns 0 with a message if the input is not seekable. */
+/* Returns 0 after a message if the input is not seekable. */
 static int go_to(Player *p, InputStart start)
 {
     if (!playback_can_seek(p->playback)) {
@@ -73,7 +73,7 @@ void act_pause(Player *p)
     screen_say(p->screen, pauses ? "Paused" : "Playing");
 }
 
-/* Clamps the position to the played part. Returns it, or -1 if the input is not seekable. */
+/* Seeks within the played part. Returns the new position, or -1 if the input is not seekable. */
 static int64_t seek_to(Player *p, int64_t to)
 {
     const int64_t duration = playback_duration(p->playback), end = p->options.to_us;
@@ -114,8 +114,8 @@ void act_edge(Player *p)
         screen_say(p->screen, end ? "End" : "Beginning");
 }
 
-/* Going back first returns to the start of this chapter, unless that was less than a second ago. A
- * chapter may begin within the current frame. */
+/* Going back returns to the start of this chapter or, within its first second, to the previous
+ * chapter. A chapter that begins within the current frame counts as begun. */
 void act_chapter(Player *p)
 {
     const int step = p->command.arg;
@@ -123,7 +123,7 @@ void act_chapter(Player *p)
     const int64_t at =
         player_position(p) + SDL_max(p->shown->duration - 1, 0) - (step < 0 ? SECOND : 0);
     const int count = source_chapters(source);
-    int n = 0; /* number of chapters that begin by then */
+    int n = 0; /* number of chapters that have begun at `at` */
     while (n < count && source_chapter(source, n) <= at)
         n++;
     const int to = step < 0 ? n - 1 : n;
@@ -158,7 +158,7 @@ void act_step(Player *p)
         return;
     if (!p->command.arg)
         p->steps++;
-    else if (b->pending && b->start.before) /* after the pending frame */
+    else if (b->pending && b->start.before) /* steps back after the pending frame */
         p->steps_back = p->command.repeated ? 1 : SDL_min(p->steps_back + 1, MAX_STEPS_BACK);
     else
         player_step_back(p);
@@ -297,7 +297,7 @@ void act_next_subtitles(Player *p)
 {
     const PlaybackState *b = played(p);
     const AVStream *track = b->file ? NULL : next_track(p, AVMEDIA_TYPE_SUBTITLE, b->subtitle);
-    int at = 0; /* of the next file */
+    int at = 0; /* index of the next file */
     while (b->file && b->files[at++] != b->file)
         ;
     if (!track && at < b->file_count)
@@ -350,17 +350,17 @@ static void set_decoding(Player *p, const PlayerSettings *settings)
     PlayerOptions *o = &p->options;
     const int is_deep_gray =
         code_range_suits(convert_nearest_direct(played(p)->source->video->codecpar->format));
-    const int decodes_anew = settings->deinterlace != o->deinterlace ||
-                             settings->range != o->range ||
-                             (settings->codes != o->codes && is_deep_gray);
+    const int must_decode = settings->deinterlace != o->deinterlace ||
+                            settings->range != o->range ||
+                            (settings->codes != o->codes && is_deep_gray);
     o->range = settings->range;
     o->deinterlace = settings->deinterlace;
     o->codes = settings->codes;
     decoder_deinterlace(input_decoder(played(p)->input), o->deinterlace);
     input_set_range(played(p)->input, o->range);
     decoder_set_codes(input_decoder(played(p)->input), o->codes);
-    if (decodes_anew && playback_can_seek(p->playback))
-        player_go(p, (InputStart){.position = player_position(p)}); /* or its end */
+    if (must_decode && playback_can_seek(p->playback))
+        player_go(p, (InputStart){.position = player_position(p)});
 }
 
 static void change_setting(Player *p, PlayerSetting setting, int step)
@@ -383,7 +383,7 @@ void act_setting_chosen(Player *p)
     change_setting(p, (PlayerSetting)p->seen->look.chosen, p->command.arg);
 }
 
-/* Selects the panel row at x, y. Returns 0 outside the rows. */
+/* Selects the settings row at the command's x, y. Returns 0 outside; see osd_settings_at(). */
 static int choose_row(Player *p, int *acts, int *step)
 {
     Look look = p->seen->look;
@@ -519,7 +519,7 @@ void act_pan_by(Player *p)
     act_pan(p);
 }
 
-/* Shows the time and chapter above the seek bar. */
+/* Shows the time and chapter under the mouse above the seek bar. */
 void act_point(Player *p)
 {
     char line[256] = "";
@@ -600,8 +600,8 @@ void act_dialog(Player *p)
         screen_say(p->screen, "Install zenity or kdialog to browse, or drop a file here");
 }
 
-/* During an export the first press only warns; another one while the warning is visible quits and
- * cancels it. */
+/* During an export the first request only warns; a second one while the warning is visible cancels
+ * the export and quits. */
 void act_quit(Player *p)
 {
     const int by_itself = p->command.arg;

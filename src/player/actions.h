@@ -1,5 +1,4 @@
-/* The functions behind keys and mouse. `which`, `arg`, x and y are members of the player's command.
- * */
+/* The actions of keys and mouse. `which`, `arg`, x and y are members of Player.command. */
 #ifndef LUMEQ_PLAYER_ACTIONS_H
 #define LUMEQ_PLAYER_ACTIONS_H
 
@@ -16,7 +15,7 @@ Action act_chapter; /* by `arg` chapters */
 Action act_step;    /* one frame forward; `arg` 1: back */
 Action act_speed;   /* by `arg` steps; 0: normal speed */
 Action act_loop;
-Action act_repeat; /* marks the start, then the end, then turns off */
+Action act_repeat; /* marks the start of a section, then its end; then stops repeating it */
 Action act_position;
 
 /* Sound and tracks. */
@@ -26,31 +25,31 @@ Action act_mute;
 Action act_next_sound;
 Action act_next_subtitles;
 Action act_last_subtitles; /* the file that was added last */
-Action act_subtitle_delay; /* by `arg` steps, as the next one */
-Action act_sound_delay;
+Action act_subtitle_delay; /* by `arg` steps */
+Action act_sound_delay;    /* by `arg` steps */
 
 /* Settings. A step of 0 restores the default. */
-Action act_setting;        /* `which`, a PlayerSetting, by `arg` steps */
+Action act_setting;        /* changes `which`, a PlayerSetting, by `arg` steps */
 Action act_setting_chosen; /* changes the selected setting by `arg` steps */
 Action act_setting_at;     /* handles a click on the panel at x, y */
 Action act_setting_turn;   /* changes the setting at x, y by `arg` steps */
-Action act_meter; /* meter the rectangle drawn to x, y; `arg` 1: start drawing; 2: the whole
-                     picture; 3: the visible part */
+Action act_meter; /* meters the rectangle drawn to x, y; `arg` 1: asks for it; 2: the whole picture;
+                     3: the visible part */
 
 /* The look. */
 typedef enum LookChange {
-    LOOK_SUBTITLES, /* on or off, like the next ones */
+    LOOK_SUBTITLES, /* this and the next five: on or off */
     LOOK_SETTINGS,
     LOOK_MIRROR,
     LOOK_LOG_SCALE,
     LOOK_STATISTICS,
     LOOK_HELP,
-    LOOK_COMPARE,
-    LOOK_PANEL, /* next panel or scope */
-    LOOK_PANEL_PLACE,
+    LOOK_COMPARE,     /* split, side by side, off */
+    LOOK_PANEL,       /* next panel or scope */
+    LOOK_PANEL_PLACE, /* over or beside the picture */
     LOOK_SOURCE,      /* shows the unprocessed picture while `arg` is 1 */
     LOOK_SPLIT,       /* moves the split line to x */
-    LOOK_SPLIT_BY,    /* by `arg` steps */
+    LOOK_SPLIT_BY,    /* moves the split line by `arg` steps */
     LOOK_MARK,        /* outlines the rectangle being drawn */
     LOOK_SETTING_ROW, /* moves the settings panel's selection by `arg` rows */
 } LookChange;

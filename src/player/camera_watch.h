@@ -12,11 +12,11 @@ typedef struct CameraWatch {
     char notice[256]; /* notice that stays in the window; "": none */
 
     int64_t since;   /* time of the last picture, or of the first call */
-    int64_t packets; /* camera packets up to then */
+    int64_t packets; /* number of camera packets at that time */
 } CameraWatch;
 
-/* Call once a turn. `camera` may be NULL. `came`: a new picture arrived. `note` takes a line that
- * every user should see. */
+/* Call once a turn. `camera` may be NULL. `came`: a new picture arrived. `note` prints a line for
+ * the user. */
 void camera_watch(CameraWatch *watch, Camera *camera, int came, int64_t now,
                   void (*note)(const char *line));
 

@@ -6,9 +6,9 @@
 
 /* Time constant for removing the clock's offset from the sound. */
 #define CATCH_UP_US 500000.0
-/* Maximum change of the clock's speed for that. */
+/* Maximum change of the clock's speed while it removes the offset, as a fraction. */
 #define MAX_CATCH_UP 0.05
-/* After a longer time without sound, only this much time counts for the correction. */
+/* Longer gaps between two corrections count as this long. */
 #define MAX_STEP_US 100000
 
 int64_t clock_now(void)
@@ -80,7 +80,7 @@ int64_t clock_until(const Clock *c, int64_t now, int64_t position)
     return llrint((double)(position - clock_position(c, now)) / c->speed);
 }
 
-/* A frame is dropped only if the next one is overdue by this fraction of their distance, at most
+/* A frame is dropped only if the next one is overdue by 1/OVERDUE_PART of their distance or by
  * MAX_OVERDUE_US. Otherwise, at frame rates close to the refresh rate, jitter would alternately
  * drop and repeat frames. */
 #define OVERDUE_PART 8

@@ -9,8 +9,7 @@
 
 #include <stdint.h>
 
-/* A larger offset from the sound is corrected at once, so pictures stay within 40 ms of it. Smaller
- * offsets are removed gradually. */
+/* A larger offset from the sound is corrected at once, a smaller one gradually. */
 #define CLOCK_JUMP_US 25000
 
 /* Maximum wait for the sound to begin. */
@@ -18,7 +17,7 @@
 
 /* {.speed = 1} is a paused clock at 0. */
 typedef struct Clock {
-    int64_t time, position; /* reference point; in the future: waits for sound */
+    int64_t time, position; /* reference point; the clock stands still until `time` */
     double speed;           /* 1 = real time */
     int running;
 } Clock;
@@ -52,7 +51,7 @@ int64_t clock_until(const Clock *clock, int64_t now_us, int64_t position_us);
 typedef enum SyncAction {
     SYNC_WAIT, /* not due yet */
     SYNC_SHOW,
-    SYNC_DROP, /* the next one is already due: drop this one and ask about that one */
+    SYNC_DROP, /* the next frame is already due: drop this one and ask about the next */
     SYNC_JUMP, /* call clock_set() with its position, then show it */
 } SyncAction;
 
@@ -69,9 +68,9 @@ typedef struct SyncFrame {
 } SyncFrame;
 
 /* Decides what to do with the first queued frame and counts the decision. The only frame in the
- * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US, else
- * 0) or when a frame, the clock or the sound has changed. `by_sound`: the clock follows the sound,
- * which is more reliable than jumping frame timestamps. */
+ * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US) or
+ * when a frame, the clock or the sound has changed; otherwise *wait_us is 0. `by_sound`: the clock
+ * follows the sound, which is more reliable than timestamps that jump. */
 SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_sound,
                        const SyncFrame *frame, int64_t *wait_us);
 
@@ -86,7 +85,7 @@ typedef struct Delay {
 
 void delay_note(Delay *delay, int64_t us);
 
-/* Mean in milliseconds; 0 if there were none. */
+/* Mean in milliseconds; 0 if no delay was noted. */
 double delay_mean(const Delay *delay);
 
 /* The quantile in milliseconds: `share` of the delays were no longer. */

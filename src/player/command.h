@@ -11,7 +11,7 @@ typedef struct Player Player;
 typedef struct Command {
     void (*act)(Player *player); /* NULL: only redraw the window */
     int which, arg;              /* see actions.h */
-    int repeated;                /* not 0: from a key that is held down */
+    int repeated;                /* nonzero: from a key that is held down */
     int x, y;                    /* in window units */
     int from_x, from_y;          /* where the drag to x, y began */
     char path[PATH_MAX];         /* a dropped file */

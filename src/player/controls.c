@@ -109,7 +109,7 @@ static const Row rows[] = {
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
-/* Keys of the open settings panel; they take precedence. */
+/* Keys of the settings panel; while it is open they take precedence. */
 static const Row panel_rows[] = {
     {NULL, NULL, act_look, LOOK_SETTING_ROW, 1, {KEY(UP, -1), KEY(DOWN, 1)}},
     {NULL, NULL, act_setting_chosen, 0, 1, {KEY(LEFT, -1), KEY(RIGHT, 1)}},
@@ -284,7 +284,7 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
         return 1;
     case SDL_DROPBEGIN: c->dropping = 1; return 0;
     case SDL_DROPCOMPLETE: c->dropping = 0; return 0;
-    case SDL_DROPTEXT: /* of a link */
+    case SDL_DROPTEXT: /* a link */
     case SDL_DROPFILE:
         command->act = act_open;
         command->arg = c->dropping == 2;

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Both print the chosen name. Which one is installed depends on the desktop. */
+/* Both print the chosen path. Which one is installed depends on the desktop. */
 static const char *const zenity[] = {"zenity", "--file-selection", "--title=lumeq", NULL};
 static const char *const kdialog[] = {"kdialog",           "--title", "lumeq",
                                       "--getopenfilename", ".",       NULL};
@@ -21,7 +21,7 @@ int file_dialog_show(FileDialog *d)
     return d->process.pid ? 0 : -1;
 }
 
-/* A file name may contain any bytes; the program adds only the final line break. */
+/* Removes only the final line break, which the program adds; a file name may contain others. */
 const char *file_dialog_take(FileDialog *d)
 {
     if (!d->process.pid)

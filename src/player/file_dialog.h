@@ -13,12 +13,11 @@ typedef struct FileDialog {
     size_t length; /* of what the program has printed so far */
 } FileDialog;
 
-/* Shows the dialog unless it is already open. Returns 0, or -1 if no dialog program can be started.
- */
+/* Shows the dialog unless it is open. Returns 0, or -1 if no dialog program can be started. */
 int file_dialog_show(FileDialog *dialog);
 
-/* Call once a turn. Returns the chosen file's path, valid until the next file_dialog_show(), once
- * per dialog; else NULL. */
+/* Call once a turn. Returns the chosen file's path once per dialog, else NULL. The path is valid
+ * until the next file_dialog_show(). */
 const char *file_dialog_take(FileDialog *dialog);
 
 /* Closes an open dialog. */

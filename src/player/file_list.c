@@ -47,7 +47,7 @@ int file_list_add(FileList *list, const char *path, int shuffled)
     list->entries[list->count++] = (FileListEntry){copy, name, 0};
     const int first = list->at + 1, last = list->count - 1;
     if (shuffled) {
-        unsigned number = (unsigned)(last - first); /* if there are no random numbers */
+        unsigned number = (unsigned)(last - first); /* kept if getrandom() fails */
         (void)!getrandom(&number, sizeof(number), GRND_NONBLOCK);
         const int place = first + (int)(number % (unsigned)(list->count - first));
         const FileListEntry other = list->entries[place];

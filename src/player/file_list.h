@@ -1,10 +1,10 @@
-/* The playlist's data. */
+/* A list of files to play. */
 #ifndef LUMEQ_PLAYER_FILE_LIST_H
 #define LUMEQ_PLAYER_FILE_LIST_H
 
 typedef struct FileListEntry {
     char *path;
-    char *name; /* to show, without the secrets of a URL */
+    char *name; /* to show: the path or, since a URL may hold secrets, a name derived from it */
     int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 
@@ -23,7 +23,7 @@ void file_list_clear(FileList *list);
  * Returns 0, or -1 if out of memory. */
 int file_list_add(FileList *list, const char *path, int shuffled);
 
-/* Returns the nearest playable file from `at` in direction `step` (1 or -1), or -1. */
+/* Returns the next playable file after `at` in direction `step` (1 or -1), or -1. */
 int file_list_find(const FileList *list, int at, int step);
 
 #endif

@@ -12,7 +12,8 @@
 #include "media/input/damage.h"
 #include "media/input/track_choice.h"
 
-/* When stepping back, sound is decoded from this long before the position: more than a frame. */
+/* When stepping back, sound is decoded from this long before the position, which is more than the
+ * duration of a frame. */
 #define BEFORE_US 500000
 
 /* Frames that are later than this are not equalized. */
@@ -22,12 +23,10 @@
  * real time may have left much more. */
 #define PLAY_OUT_US 500000
 
-/* Number of fetched frames: if the next one is late, the one after it decides whether to drop it.
- */
+/* Maximum number of fetched frames: the second one decides whether to drop a late first one. */
 #define AHEAD 2
 
-/* Work of the worker thread. It blocks: on threads that end, on the input and on the sound device.
- */
+/* Work for the worker thread: all that can block on threads, the input or the sound device. */
 typedef struct PlaybackWork {
     pthread_t thread;
     int running;
@@ -39,7 +38,7 @@ typedef struct PlaybackWork {
     const AVStream *asked, *sound; /* the requested track, and the playing one; or NULL */
     double speed;
     int64_t sound_delay; /* as in Playback */
-    Audio *audio;        /* the playback's; opened if it is NULL */
+    Audio *audio;        /* the playback's; NULL: open it first */
     char trouble[320];   /* see Playback */
     char add[PATH_MAX];  /* the subtitle file to open, or "" */
     SubtitleFile *added; /* the result, or NULL */
@@ -47,7 +46,7 @@ typedef struct PlaybackWork {
     MediaError error;
 } PlaybackWork;
 
-/* Only the work starts and stops the source, the demuxer and the input. */
+/* Only the worker starts and stops the source, the demuxer and the input. */
 struct Playback {
     PlaybackOptions options;
     PlaybackState state;  /* owns its source */
@@ -66,14 +65,14 @@ struct Playback {
 
     Frame *ahead[AHEAD];
     Frame *redone;    /* the shown frame, equalized again with other settings, or NULL */
-    int64_t ended_at; /* when the end of a live source was seen, not paused; 0: not yet */
+    int64_t ended_at; /* when the end of a live source was noticed while playing; 0: not yet */
     int64_t skipped;  /* frames that the decoder skipped to catch up */
 
     Clock clock;
     Sync sync;
-    int64_t stopped_at;  /* the position of the frame that it was paused on */
+    int64_t stopped_at;  /* position of the paused sound */
     int volume, muted;   /* as in audio.h */
-    int64_t sound_delay; /* between a picture and its sound */
+    int64_t sound_delay; /* see playback_set_sound_delay() */
 };
 
 const PlaybackState *playback_state(const Playback *p)
@@ -107,7 +106,7 @@ static bool has_file(const Playback *p, const char *path)
     return 0;
 }
 
-/* The file of the command line must open; trouble with others is only shown. */
+/* Fails only if the file of the command line cannot be opened; errors of others are only shown. */
 static int open_files(Playback *p)
 {
     const PlaybackOptions *o = &p->options;
@@ -167,11 +166,11 @@ static int open_and_start_sound(Playback *p, MediaError *error)
     PlaybackWork *w = &p->work;
     int64_t position = w->start.position;
     if (position != AV_NOPTS_VALUE && w->start.before)
-        position -= BEFORE_US; /* exact once the frame arrives */
+        position -= BEFORE_US; /* playback_arrived() skips to the exact position */
     if (!w->audio) {
         if (audio_open(&w->audio, w->sound, error) < 0)
             return -1;
-        /* until the first frame arrives */
+        /* until playback_arrived() */
         audio_queue_pause(audio_queue(w->audio), 1, clock_now());
     }
     if (position != AV_NOPTS_VALUE)
@@ -180,7 +179,7 @@ static int open_and_start_sound(Playback *p, MediaError *error)
                        error);
 }
 
-/* Without a sound device, or if the track cannot be decoded, only the pictures are shown. */
+/* Without a sound device, or if the track cannot be decoded, only pictures are played. */
 static void start_sound(Playback *p)
 {
     PlaybackWork *w = &p->work;
@@ -250,7 +249,7 @@ static void begin_work(Playback *p)
     p->add[0] = '\0';
 }
 
-/* Takes over the results. The loop may have changed its own members meanwhile. */
+/* Takes over the results. The loop may have changed the playback's members meanwhile. */
 static void end_work(Playback *p)
 {
     PlaybackWork *w = &p->work;
@@ -341,7 +340,7 @@ static void detach(Playback *p)
 
 void playback_start(Playback *p, const InputStart *start)
 {
-    const InputStart wanted = *start; /* it may be the playback's own */
+    const InputStart wanted = *start; /* `start` may point to state.start */
     detach(p);
     p->state.start = wanted;
     p->state.pending = p->wants_start = 1;
@@ -468,7 +467,7 @@ bool playback_is_silent(const Playback *p, int64_t now)
 bool playback_update_end(Playback *p, int64_t now)
 {
     if (p->state.paused || !p->state.ended) {
-        p->ended_at = 0; /* the sound waits, too */
+        p->ended_at = 0; /* a pause does not count, because the sound is paused, too */
         return false;
     }
     if (!p->ended_at)
@@ -488,7 +487,7 @@ void playback_arrived(Playback *p, int64_t now)
     const Decoded *first = &p->ahead[0]->decoded;
     const int64_t frame = first->position;
     const int64_t asked = p->state.start.position;
-    /* The requested position, if it is inside this frame. */
+    /* true if the requested position is inside this frame */
     const int inside = asked != AV_NOPTS_VALUE && !p->state.start.before && asked >= frame &&
                        asked < frame + first->duration;
     const int64_t position = inside ? asked : frame;
@@ -514,7 +513,7 @@ bool playback_check_late(Playback *p, int64_t lead_us, int64_t now)
     return clock_until(&p->clock, now, p->ahead[0]->decoded.position) < lead_us;
 }
 
-/* Without sound the clock follows jumps of the timestamps, so frames after one are not late. */
+/* Without sound, the clock follows timestamps that jump, so frames after a jump are not late. */
 void playback_update_late(Playback *p, int64_t now)
 {
     const int64_t time = playback_time(p, now);
@@ -547,7 +546,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
         return;
     p->state.paused = paused;
     if (p->state.pending)
-        return; /* it begins when the frame arrives */
+        return; /* playback_arrived() applies it */
     if (paused) {
         p->stopped_at = shown;
     } else {

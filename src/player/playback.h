@@ -24,13 +24,13 @@ typedef struct Playback Playback;
 /* Maximum number of subtitle files of one video. */
 #define PLAYBACK_FILES 32
 
-/* The state that the loop reads. It changes only during calls of the loop. */
+/* The state that the loop reads. It changes only during the loop's calls. */
 typedef struct PlaybackState {
     Source *source;
-    Input *input;             /* after it was opened; the playback starts and stops it */
+    Input *input;             /* NULL until it is open; the playback starts and stops it */
     const AVStream *sound;    /* the audio track, or NULL */
     const AVStream *subtitle; /* the subtitle track, or NULL */
-    const SubtitleFile *file; /* its file; NULL: it is a track of the source */
+    const SubtitleFile *file; /* the file of `subtitle`; NULL: it is a track of the source */
     const SubtitleFile *files[PLAYBACK_FILES];
     int file_count;
     InputStart start; /* the last request */
@@ -44,8 +44,8 @@ typedef struct PlaybackState {
 
 /* Times are microseconds: positions from the start of the source; `now` is clock_now(). */
 
-/* Starts to open everything and to play from `start`. Takes ownership of the source. NULL: out of
- * memory. */
+/* Starts to open everything and to play from `start`. Takes ownership of the source. Returns NULL
+ * if out of memory. */
 Playback *playback_open(Source *source, const PlaybackOptions *options, const InputStart *start);
 
 /* Stays current and valid until playback_close(). */
@@ -54,23 +54,23 @@ const PlaybackState *playback_state(const Playback *p);
 /* Number of sound underruns; -1: no sound is playing. */
 int64_t playback_underruns(const Playback *p);
 
-/* Call it once a turn: starts and finishes the work of its worker thread. 0: it is done;
- * AVERROR(EAGAIN): it is in progress; MEDIA_USAGE (no such track) or MEDIA_INPUT: it failed. */
+/* Call once a turn: starts and completes work on the worker thread. Returns 0 if all work is done,
+ * AVERROR(EAGAIN) while it is in progress, or MEDIA_USAGE (no such track) or MEDIA_INPUT. */
 int playback_follow(Playback *p, MediaError *error);
 
 /* Waits until the work is done. */
 int playback_wait(Playback *p, MediaError *error);
 
-/* The stage takes the frames of an opened playback from now on. Opens the sound device first if
+/* Gives the frames of an opened playback to the stage from now on. Opens the sound device first if
  * PlaybackOptions.sound_later is set. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
 /* Starts to close another playback. Its sound device is closed before this one's is opened, because
- * some devices can be opened only once. If its input hangs, this one's next start waits. */
+ * some devices can be opened only once. If the other's input hangs, this one's next start waits. */
 void playback_finish(Playback *p, Playback **other);
 
-/* Seeks: drops the fetched frames at once, and restarts the threads at `start`. Further calls
- * before that replace each other. It stays paused if it was. */
+/* Seeks: drops the fetched frames at once and restarts the threads at `start`. A further call
+ * replaces a restart that has not begun. A paused playback stays paused. */
 void playback_start(Playback *p, const InputStart *start);
 
 /* Fetches up to `count` frames, at most two, without waiting. 0 or MEDIA_INPUT. */
@@ -90,7 +90,7 @@ Frame *playback_take_redone(Playback *p);
 /* Drops the fetched frames after a change of settings; they are equalized again. */
 void playback_drop_ahead(Playback *p);
 
-/* Call it once a turn while it plays: the stage then drops frames that are too late. */
+/* Call once a turn while it plays, so that the stage drops frames that are too late. */
 void playback_update_late(Playback *p, int64_t now);
 
 /* Number of frames dropped because they were too late, and shown late. */
@@ -108,26 +108,29 @@ bool playback_check_late(Playback *p, int64_t lead_us, int64_t now);
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
                            int64_t *due);
 
-/* The position that should be seen now, and that of the audible sound, or AV_NOPTS_VALUE. */
+/* Updates the clock and returns the position that should be seen now. */
 int64_t playback_time(Playback *p, int64_t now);
+
+/* The position of the picture that belongs to the audible sound; AV_NOPTS_VALUE without sound. */
 int64_t playback_heard(const Playback *p, int64_t now);
 
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* Call it once a turn. Returns true once a live source has ended and its last sound was played. */
+/* Call once a turn. Returns true once a live source has ended and its last sound was played. */
 bool playback_update_end(Playback *p, int64_t now);
 
-/* `shown`: the position of the frame on the screen, where sound goes on. */
+/* `shown`: the position of the frame on the screen, where playback resumes. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
 
 void playback_set_speed(Playback *p, double speed, int64_t now);
 void playback_set_volume(Playback *p, int volume, int muted);
 
-/* Plays sound this much after its picture; negative: before it. The pictures follow at once. */
+/* Plays sound this much after its picture; negative: before it. Takes effect at once, because the
+ * pictures follow the sound. */
 void playback_set_sound_delay(Playback *p, int64_t delay);
 
-/* Chooses an audio track, NULL: none, and restarts at `position`. */
+/* Chooses an audio track (NULL: none) and restarts at `position`. */
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position);
 
 /* Chooses a track of the source (NULL: none), or a file of PlaybackState. */
@@ -139,14 +142,15 @@ void playback_select_file(Playback *p, const SubtitleFile *file);
 void playback_add_file(Playback *p, const char *path);
 const SubtitleFile *playback_take_file(Playback *p);
 
-/* The stored packets: all of the chosen file, or those of all tracks of the source so far. */
+/* The stored subtitle packets: all of the chosen file, or those read from all tracks of the source
+ * so far. */
 const PacketStore *playback_subtitles(const Playback *p);
 
-/* Reads the next of these packets, which is also stored there. It must be attached. Negative: no
- * packet is available now. */
+/* Reads and stores the next subtitle packet of the source. The playback must be attached. Returns a
+ * negative value if no packet is available now. */
 int playback_read_subtitle(Playback *p, AVPacket *packet);
 
-/* Returns 1 once, and why there is no sound or no subtitles. */
+/* Returns 1 if sound or subtitles have failed since the last call; `text` says why. */
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
 /* Ends all threads for good and waits for them. Returns 1 if the input is damaged; `text` says how.
@@ -159,8 +163,8 @@ bool playback_can_seek(const Playback *p);
 /* The length of the input, or 0 if unknown. */
 int64_t playback_duration(const Playback *p);
 
-/* Stop the playback and wait until everything is closed; the second one leaves the source to the
- * caller. *playback may be NULL. */
+/* Stop the playback and wait until everything is closed; playback_give_back() leaves the source to
+ * the caller. *playback may be NULL. */
 void playback_close(Playback **playback);
 void playback_give_back(Playback **playback);
 

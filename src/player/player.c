@@ -17,8 +17,8 @@
 /* Maximum subtitle packets per turn: a file may have 100,000 in one place. */
 #define SUBTITLES_A_TURN 256
 
-/* Subtitles match the current frame. If the next frame is late, they continue without it, this far
- * behind the clock. */
+/* Subtitles match the current frame. If the next frame is late, they continue without it and stay
+ * this far behind the clock. */
 #define SUBTITLES_BEHIND_US 50000
 
 /* Open the next file this long before the current one ends. */
@@ -133,8 +133,8 @@ static void begin_again(Player *p)
               (InputStart){.position = repeats(p) ? p->wanted.from : FFMAX(p->options.from_us, 0)});
 }
 
-/* True if playback will repeat from the beginning of the file or section. */
-static bool comes_again(const Player *p)
+/* True if the file or section will be repeated at its end. */
+static bool will_repeat(const Player *p)
 {
     return (p->options.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
 }
@@ -148,7 +148,7 @@ static void end_or_go_on(Player *p)
         return;
     if (is_picture && p->shown->frame) /* a still image stays visible */
         player_pause(p, 1);
-    else if (comes_again(p))
+    else if (will_repeat(p))
         begin_again(p);
     else if (p->next.path[0])
         p->next.waits = 0;
@@ -167,7 +167,7 @@ static void look_ahead(Player *p)
     const int64_t duration = playback_duration(p->playback), to = p->options.to_us;
     const int64_t end = to >= 0 && (!duration || to < duration) ? to : duration;
     const int is_near = end > 0 && p->shown->position > end - AHEAD_US;
-    if (p->next.path[0] || b->source->live || b->pending || !p->shown->frame || comes_again(p) ||
+    if (p->next.path[0] || b->source->live || b->pending || !p->shown->frame || will_repeat(p) ||
         source_is_still(b->source) || !(is_near || b->ended))
         return;
     const int at = playlist_following(p);
@@ -192,7 +192,7 @@ static void repeat(Player *p)
     }
 }
 
-/* Seeks to where it is, for the pictures that were lost with the GPU. */
+/* Seeks to the current position to decode the pictures again that were lost with the GPU. */
 static void go_on_in_software(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -201,7 +201,7 @@ static void go_on_in_software(Player *p)
         start = (InputStart){.position = p->shown->position};
     if (!b->pending && !b->paused && p->shown->drawn)
         start.position += p->shown->duration;
-    start.position = FFMAX(start.position, 0); /* AV_NOPTS_VALUE is where the source is */
+    start.position = FFMAX(start.position, 0); /* AV_NOPTS_VALUE would not seek */
     p->host->note("frames were lost with the GPU: decoding continues in software");
     player_go(p, start);
 }

@@ -17,7 +17,7 @@ typedef struct Player Player;
 int player_open(Player **player, const PlayerOptions *options, Source *source, const char *path,
                 MediaError *error);
 
-/* Tells the window about recording and exporting. Call it before each turn. */
+/* Sets the state of recording and exporting that the window shows. Call it before each turn. */
 void player_set_status(Player *player, const PlayerRecording *recording,
                        const PlayerWriting *writing);
 
@@ -61,8 +61,7 @@ PlayerState player_state(const Player *player);
  * free(). */
 uint8_t *player_grab(Player *player, int *width, int *height);
 
-/* Describes known damage of the input in one sentence. Returns 0 if it is intact. Stops playback.
- * */
+/* Stops playback. Returns 1 with one sentence about known damage of the input, or 0. */
 int player_damage(Player *player, char *text, size_t size);
 
 void player_close(Player **player);

@@ -1,5 +1,4 @@
-/* The player's private state, shared by its loop, actions.c, playlist.c and status.c (read only).
- * */
+/* The player's private state, shared by player.c, actions.c and playlist.c; status.c reads it. */
 #ifndef LUMEQ_PLAYER_PLAYER_INSIDE_H
 #define LUMEQ_PLAYER_PLAYER_INSIDE_H
 
@@ -38,7 +37,7 @@ struct Player {
     Next next;
     MediaError broken; /* why the current file stopped; cleared when the next one starts */
     SubtitleThread *subtitles;
-    int kept, kept_end; /* stored packets, from and up to, that still go to the subtitle thread */
+    int kept, kept_end; /* stored packets kept..kept_end - 1 still go to the subtitle thread */
     int trouble_said;   /* the current subtitle error was shown */
 
     /* Read only; owned by the screen and by showing.c. */

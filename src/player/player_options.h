@@ -32,13 +32,13 @@ typedef enum PlayerSetting {
     PLAYER_DEINTERLACE,
     PLAYER_SETTINGS,                 /* number of rows */
     PLAYER_ON_OFF = PLAYER_SETTINGS, /* keys only; `step` is ignored */
-    PLAYER_RESET,                    /* all of them */
+    PLAYER_RESET,                    /* keys only; restores all defaults */
 } PlayerSetting;
 
 /* The step that restores a default. */
 #define PLAYER_STEP_BACK 0
 
-/* The result of all settings. */
+/* The values of all settings. */
 typedef struct PlayerSettings {
     LumeqParams params;
     int range; /* this and the next two: as in PlayerOptions */
@@ -84,8 +84,8 @@ typedef struct PlayerHost {
      * or AVERROR(EAGAIN) if the current one is still needed; the player then asks again next turn.
      * */
     int (*replace)(void *opaque, LumeqParams *params);
-    /* The position at which the file was left, or -1. note_left() stores it; `ended`: at the end.
-     * */
+    /* The position at which the file was left, or -1. note_left() stores it; `ended`: the file was
+     * played to its end. */
     int64_t (*where_left)(void *opaque, const char *path, const Source *source);
     void (*note_left)(void *opaque, const char *path, const Source *source, int64_t position,
                       int ended);
@@ -111,15 +111,14 @@ typedef struct PlayerHost {
     void (*packet)(void *opaque, const AVPacket *packet);
     /* Starts exporting the file with the current settings. `text`: why not, or "". */
     void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
-    /* Prints the equivalent command and returns it; free it with free(). NULL: `text` says why not.
-     * */
+    /* Prints the equivalent command and returns it, to be freed; or NULL and why not in `text`. */
     char *(*print_command)(void *opaque, const char *path, const Source *source, char *text,
                            size_t size);
-    /* The display is lost, inside any player function. Must end the program without calling
-     * another. */
+    /* Called inside any player function if the display is lost. Must end the program without
+     * calling the player. */
     void (*lost)(void *opaque);
 
-    /* Thread-safe. A line for every user; a line for -v. */
+    /* Thread-safe. Print a line: always, and only with -v. */
     void (*note)(const char *line);
     void (*detail)(const char *line);
 } PlayerHost;
@@ -148,11 +147,11 @@ typedef struct PlayerOptions {
     FileList *files; /* playlist, `at` the source's entry; moved out of here unless opening fails;
                         NULL: none */
     const char *greeting;      /* first message, or NULL */
-    struct StartWindow *start; /* borrowed: the player takes its window over; or NULL */
+    struct StartWindow *start; /* borrowed; the player takes over its window; or NULL */
 
     EqualizeStageOptions stage; /* the player sets its `wake` */
-    AVBufferRef *gpu;           /* that decodes, or NULL */
-    GpuBudget gpu_budget;       /* its memory budget */
+    AVBufferRef *gpu;           /* the GPU that decodes, or NULL */
+    GpuBudget gpu_budget;       /* memory that decoding may use there */
     int device;                 /* equalizing CUDA device; -1: none */
 
     PlayerHost host;

@@ -5,8 +5,8 @@
 
 #include "player/status.h"
 
-/* Decoded GPU frames held at once: waiting, being equalized, their predecessors, and the current
- * one. */
+/* Decoded frames held in GPU memory at once: waiting, being equalized, their predecessors, and the
+ * current one. */
 #define GPU_FRAMES 16
 
 /* How long to wait for the first frame of a dropped file before switching to it anyway. */
@@ -160,7 +160,7 @@ static int replace_playback(Player *p)
     }
     p->files.at = p->next.at;
     p->wanted.from = p->wanted.to = -1;
-    p->wanted.subtitle_delay = 0; /* it belongs to the file; that of the sound to the device */
+    p->wanted.subtitle_delay = 0; /* belongs to the file; sound_delay belongs to the device */
     p->ended = 0;
     p->broken = (MediaError){0};
     show_playback(p, p->next.path);
@@ -260,7 +260,7 @@ void playlist_change(Player *p, int at, int step)
 void playlist_drop(Player *p, const char *path, int adds)
 {
     if (subtitle_file_is_name(path)) {
-        if (!adds) /* one beside a dropped video is found with it */
+        if (!adds) /* subtitles dropped with their video are found beside it */
             playback_add_file(p->playback, path);
         return;
     }

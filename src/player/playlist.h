@@ -10,7 +10,7 @@ int playlist_open(Player *p, Source *source, const char *path, MediaError *error
 /* Updates the window's title, which shows the position in seconds. */
 void playlist_set_title(Player *p);
 
-/* Reports the position at which the file is left to the host. */
+/* Reports to the host the position at which the file is left. */
 void playlist_note_position(const Player *p);
 
 /* Returns the index of the file after the current one, or -1. */
@@ -21,7 +21,7 @@ int playlist_following(const Player *p);
  * end. */
 void playlist_start(Player *p, int at, int step, int waits);
 
-/* The user's choice of a file. If it is already open, it starts at once. */
+/* Changes to file `at`, which the user chose. If it is already open, it starts at once. */
 void playlist_change(Player *p, int at, int step);
 
 /* Starts to show the playback's selected subtitles. */

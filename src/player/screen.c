@@ -29,15 +29,16 @@
  * can be closed during a long wait. */
 #define HIDDEN_US 1000000
 
-/* Minimum time between panel updates: at 60 fps every other frame. The last frame's panel follows
- * after the second time. */
+/* Minimum time between panel updates, so at 60 fps every other frame, and the delay after which the
+ * panel follows if no further frame comes. */
 #define PANEL_US 25000
 #define PANEL_LAST_US 60000
 
 /* Update interval of the statistics. */
 #define STATISTICS_US 500000
 
-/* Longest name of the video in that of a screenshot: leaves room for "-123.45.67.890-1234.png". */
+/* Maximum bytes of the video's name in a screenshot's, which leave room for
+ * "-123.45.67.890-1234.png". */
 #define MAX_STEM (NAME_MAX - 32)
 
 /* A screenshot, compressed and written on a thread. */
@@ -70,7 +71,7 @@ struct Screen {
     int64_t panel_at;      /* time of the next update without a new frame; 0: none */
     int64_t statistics_at; /* time of the next statistics update */
     double opacity[OSD_PARTS];
-    PanelMode other_histogram; /* in fullscreen, or in the window: not the current state */
+    PanelMode other_histogram; /* panel mode after toggling fullscreen */
     bool cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
     bool dirty;                    /* redraw needed */
@@ -92,7 +93,7 @@ void screen_touch(Screen *s)
     s->dirty = 1;
 }
 
-/* The scene with pictures fitted into `area`, or zoomed there. */
+/* The scene with pictures fitted into `area` or zoomed inside it. */
 static ViewScene scene_in(const Screen *s, Rect area, ViewZoom zoom)
 {
     ViewScene scene = {
@@ -285,8 +286,8 @@ void screen_own_size(const Screen *s, int *width, int *height)
         window_own_size(s->state.window, width, height);
 }
 
-/* Fits the picture, at most in its own size, with the panel onto the desktop, or into the
- * remembered size, which may be larger than the picture. */
+/* Resizes the window for a picture and the panel: for the picture's own size or, if the options
+ * give a size, the largest size inside that, but at most the desktop. */
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;
@@ -315,7 +316,7 @@ static void fit_window(Screen *s, int width, int height)
     }
 }
 
-/* A photo's rotation is known only with its first frame. */
+/* A photo's rotation becomes known only with its first frame. */
 void screen_fit(Screen *s, const Source *source)
 {
     int width, height, across, down;
@@ -374,7 +375,7 @@ void screen_follow(Screen *s)
     s->state.screenshots += shot->written;
 }
 
-/* Without a known size, that of the new window. */
+/* The source's display size or, if that is unknown, the size of the new window. */
 static void wanted_size(const Screen *s, const Source *source, int *width, int *height)
 {
     *width = *height = 0;
@@ -754,7 +755,7 @@ static int draw(Screen *s, MediaError *error)
     if (view_draw(s->view, &scene, error) < 0)
         return error->fault = MEDIA_USAGE;
     s->state.draw_us = (double)(clock_now() - begin);
-    s->dirty = s->hidden_until != 0; /* showing it may have resized it */
+    s->dirty = s->hidden_until != 0; /* showing the window may resize it */
     if (s->hidden_until)
         window_show(s->state.window);
     s->hidden_until = 0;
@@ -840,7 +841,6 @@ static void *screenshot_main(void *arg)
     return NULL;
 }
 
-/* The name contains the video's name and the position. */
 void screen_take_screenshot(Screen *s, const char *path, int64_t position)
 {
     Screenshot *shot = &s->screenshot;

@@ -1,5 +1,5 @@
 /*
- * The window's content: pictures and the layers above them.
+ * Draws the window's content: pictures and the layers above them.
  *
  * All functions must be called on the window's thread. Times are microseconds of clock_now().
  */
@@ -42,12 +42,13 @@ typedef struct ScreenState {
 /* Fills in the rows of the keys and returns their number. */
 typedef int ScreenHelp(OsdRow *rows, int room);
 
-/* Opens the window in the source's shape; NULL: at once, in the usual one. The options must outlive
- * the screen. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT; *screen is then NULL. */
+/* Opens the window in the source's shape. Without a source (NULL) it has the default size and is
+ * shown at once. The options must outlive the screen. Returns 0, MEDIA_USAGE (no display) or
+ * MEDIA_INPUT; on error *screen is NULL. */
 int screen_open(Screen **screen, const PlayerOptions *options, ScreenHelp *help,
                 const Source *source, MediaError *error);
 
-/* Gives an open window to a new owner, with the source's shape unless the user resized it. */
+/* Gives an open window to a new owner. It takes the source's shape unless the user resized it. */
 void screen_adopt(Screen *screen, const PlayerOptions *options, const Source *source);
 
 /* Always current; valid until screen_close(). */
@@ -92,22 +93,21 @@ Rect screen_to_samples(const Screen *screen, Rect part);
 
 /* ---- content ---- */
 
-/* `frame` is the current one, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT.
- * */
+/* `frame`: the current one, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT. */
 int screen_set_look(Screen *screen, const Look *look, const Frame *frame, MediaError *error);
 
 /* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must come through host memory
  * (the old picture stays until then), 0 or MEDIA_INPUT. */
 int screen_upload(Screen *screen, const Frame *frame, int lost, MediaError *error);
 
-/* Fits a new window to its first picture. */
+/* Fits a new window again if its first picture is rotated. */
 void screen_fit(Screen *screen, const Source *source);
 
 void screen_say(Screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, but it stays longer. */
 void screen_warn(Screen *screen, const char *line);
 
-/* Keeps the bar visible at least until then. */
+/* Keeps the bar visible at least until this time. */
 void screen_show_bar(Screen *screen, int64_t until);
 /* See osd_set_pointed(); x is in window units. */
 void screen_set_pointed(Screen *screen, int x, const char *line);
@@ -116,15 +116,15 @@ void screen_set_pointed(Screen *screen, int x, const char *line);
 bool screen_wants_statistics(const Screen *screen, int64_t now);
 void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_t now);
 
-/* Shows the cursor, comparison labels and bar until then. */
+/* Shows the cursor, comparison labels and bar until this time. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
-/* Each of the two states has its own place of the panel. */
+/* Also exchanges the panel's mode, which is separate for window and fullscreen. */
 void screen_toggle_fullscreen(Screen *screen);
 
 /* ---- once a turn ---- */
 
-/* Collects the results of its threads. */
+/* Shows the result of a screenshot once it is written. */
 void screen_follow(Screen *screen);
 
 /* Forces a redraw in this turn. */
@@ -138,8 +138,8 @@ typedef struct ScreenContent {
     int64_t position, next_position; /* for subtitles */
     const char *notice, *recording;  /* see osd.h */
     double recording_level;
-    const OsdBar *bar;           /* NULL: none, like the next */
-    const OsdSettings *settings; /* no rows: closed */
+    const OsdBar *bar;           /* NULL: unchanged */
+    const OsdSettings *settings; /* NULL: unchanged; no rows: closed */
 } ScreenContent;
 
 /* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the next
@@ -147,16 +147,17 @@ typedef struct ScreenContent {
 int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int64_t *wait,
                   MediaError *error);
 
-/* ---- pictures of it ---- */
+/* ---- screenshots ---- */
 
-/* Writes the picture as a PNG into the folder of the options, or beside the video `path`, or into
- * the current folder. The window reports the result. Ignored while one is being written. */
+/* Writes the picture as a PNG into the folder of the options; without one, beside the video `path`
+ * or, if that fails, into the current folder. The window reports the result. Ignored while another
+ * is being written. */
 void screen_take_screenshot(Screen *screen, const char *path, int64_t position);
 
 /* See player_grab(). */
 uint8_t *screen_grab(Screen *screen, int *width, int *height);
 
-/* NULL is allowed inside. */
+/* *screen may be NULL. */
 void screen_close(Screen **screen);
 
 #endif

@@ -8,11 +8,11 @@
 /* Margin added to the usual upload time. */
 #define LEAD_US 2000
 
-/* Frames are drawn this long before they are due: the swap waits for the screen's refresh. */
+/* Frames are drawn this long before they are due, because the swap waits for vsync. */
 #define DRAW_LEAD_US 1000
 
-/* Frames this late make the decoder skip those that no other frame refers to, until they are less
- * late than the second time. */
+/* If frames are later than HURRY_US, the decoder skips non-reference frames until frames are less
+ * late than HURRY_ENOUGH_US. */
 #define HURRY_US 300000
 #define HURRY_ENOUGH_US 30000
 
@@ -22,10 +22,10 @@
 struct Showing {
     EqualizeStage *stage;
     Screen *screen;
-    Frame *frame; /* the one of `shown` */
+    Frame *frame; /* shown.frame, owned */
     Shown shown;
     bool missing; /* the upload failed; the frame is equalized again */
-    int64_t due;  /* when it is to be drawn */
+    int64_t due;  /* when to draw the frame */
     int64_t rate_since, rate_count;
 };
 
@@ -268,7 +268,7 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
         ret = show_next(s, b, now, error);
         return ret < 0 || !step ? ret : SHOWING_STEPPED;
     }
-    while (is->ahead) /* they would be old after the pause */
+    while (is->ahead) /* these frames would be old after the pause */
         drop_first(b);
     return SHOWING_NOTHING;
 }

@@ -1,7 +1,6 @@
 /*
  * Decides which frame to show when, and measures times. Frames come from a playback and go to the
- * screen. All functions are for the thread of the loop; times are microseconds of
- * clock_now().
+ * screen. All functions are for the thread of the loop; times are microseconds of clock_now().
  */
 #ifndef LUMEQ_PLAYER_SHOWING_H
 #define LUMEQ_PLAYER_SHOWING_H
@@ -30,7 +29,7 @@ typedef struct Measured {
 
 typedef struct Shown {
     const Frame *frame;         /* in the window's textures; NULL: none */
-    int64_t position, duration; /* of the frame; stay valid after it */
+    int64_t position, duration; /* of the frame; kept after it was dropped */
     int64_t count;              /* number of frames shown */
     int drawn;                  /* the frame has been on the screen */
     int came;                   /* live input: a frame came in the last turn */
@@ -42,7 +41,7 @@ typedef enum ShowingEvent {
     SHOWING_NOTHING = 0,
     SHOWING_ARRIVED, /* the requested frame is shown */
     SHOWING_STEPPED,
-    SHOWING_ENDED, /* the last frame was shown for its duration; until another start */
+    SHOWING_ENDED, /* the last frame was shown for its duration; repeated until the next start */
 } ShowingEvent;
 
 /* The stage and the screen must outlive it. NULL: out of memory. */
@@ -59,13 +58,13 @@ int showing_run(Showing *showing, Playback *playback, int step, int64_t now, int
 /* True if the shown frame is to be drawn now, for the first time. */
 bool showing_is_due(const Showing *showing, int64_t now);
 
-/* Records that this frame is on the screen since `now`. */
+/* Records that the shown frame has been on the screen since `now`. */
 void showing_note(Showing *showing, const Playback *playback, int64_t now);
 
 /* Frees the frame before another input starts. The picture stays on the screen. */
 void showing_drop(Showing *showing);
 
-/* NULL is allowed inside. */
+/* *showing may be NULL. */
 void showing_free(Showing **showing);
 
 #endif

@@ -36,7 +36,7 @@ int start_window_open(StartWindow **window, const PlayerOptions *options, MediaE
     w->options = *options;
     w->options.histogram = w->options.fullscreen_histogram = PANEL_OFF;
     w->options.compare = VIEW_COMPARE_OFF;
-    w->options.device = -1; /* it has no frames */
+    w->options.device = -1; /* there are no frames to show */
     w->chosen.at = -1;
     window_silence_libraries();
     if (screen_open(&w->screen, &w->options, controls_help, NULL, error) < 0) {
@@ -58,7 +58,7 @@ static void choose(StartWindow *w, const char *path)
         start_window_say(w, "out of memory");
 }
 
-/* Most commands of a player mean nothing here. */
+/* Executes the commands that need no video; ignores the others. */
 static void follow(StartWindow *w, const Command *command)
 {
     Action *act = command->act;

@@ -1,4 +1,4 @@
-/* The window before a video is chosen: it waits for a dropped file or one of the file dialog.
+/* The window before a video is chosen. It waits for a dropped file or one from the file dialog.
  *
  * All functions must be called on the thread that SDL allows windows on. */
 #ifndef LUMEQ_PLAYER_START_WINDOW_H
@@ -9,21 +9,22 @@
 
 typedef struct StartWindow StartWindow;
 
-/* Opens the window. Uses the look, size and host's note, detail and lost of the options, which are
- * copied. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT; *window is then NULL. */
+/* Opens the window. Copies the options and uses their look, their size and the host's note, detail
+ * and lost. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT; on error *window is NULL. */
 int start_window_open(StartWindow **window, const PlayerOptions *options, MediaError *error);
 
 /* Shows this line until the next one; "": no line. */
 void start_window_say(StartWindow *window, const char *line);
 
-/* Runs one turn of its loop; waits for at most 0.1 s. Returns 0, 1 when the user closed it, or
- * MEDIA_USAGE. */
+/* Runs one turn of the window's loop; waits for at most 0.1 s. Returns 0, 1 when the user closed
+ * the window, or MEDIA_USAGE. */
 int start_window_turn(StartWindow *window, MediaError *error);
 
-/* Moves the files chosen since the last call to the list. Returns their number. */
+/* Replaces the list with the files chosen since the last call and returns their number; 0 without
+ * such files or while a drop is incomplete. */
 int start_window_take(StartWindow *window, FileList *files);
 
-/* Its window. A player takes it and leaves NULL; then only closing the StartWindow is allowed. */
+/* The screen. A player takes it and leaves NULL; after that the StartWindow may only be closed. */
 Screen **start_window_screen(StartWindow *window);
 
 /* *window may be NULL. */

@@ -205,7 +205,7 @@ const char *status_setting(PlayerSetting setting)
         [PLAYER_RANGE] = "The video's luma range, if its label is wrong.",
         [PLAYER_DENOISE] = "Reduces noise in dark areas that are brightened.",
         [PLAYER_BRIGHTNESS] = "Darkens or lightens the tones before equalizing.",
-        [PLAYER_GAMMA] = "The same with a gamma curve; above 1 is lighter.",
+        [PLAYER_GAMMA] = "Lightens the tones with a gamma curve; below 1 darkens.",
         [PLAYER_METER] = "The part of the picture that determines the curve.",
         [PLAYER_DEINTERLACE] = "Makes whole frames of interlaced video.",
     };

@@ -1,4 +1,4 @@
-/* Texts of the window: titles, times, statistics. Changes no state. */
+/* Writes the window's texts: titles, times, statistics. Changes no state. */
 #ifndef LUMEQ_PLAYER_STATUS_H
 #define LUMEQ_PLAYER_STATUS_H
 
@@ -20,7 +20,7 @@ void status_position(int64_t position, int64_t duration, char *text, size_t size
 /* "1:02.345" */
 void status_frame(int64_t position, char *text, size_t size);
 
-/* The time and chapter title at the mouse. */
+/* The time and chapter title at a position of the seek bar. */
 void status_pointed(const Source *source, int64_t position, char *text, size_t size);
 
 /* Fills in the bar. During playback the position is rounded to 0.25 s so that the bar is not

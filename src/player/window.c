@@ -10,7 +10,7 @@
 
 #include "player/view/gl.h"
 
-/* Size until window_resize(). */
+/* Size before window_resize(). */
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
 
@@ -21,7 +21,8 @@
 /* Maximum share of the desktop for a new window; the rest is for its frame and other windows. */
 #define DESKTOP_SHARE 0.9
 
-/* Much longer than a turn of the loop (0.1 s). */
+/* How long another thread waits for the window's thread to notice that the display is lost. Much
+ * longer than a turn of the loop (0.1 s). */
 #define STUCK_MS 2000
 
 /* See snd_lib_error_handler_t of alsa/error.h. */
@@ -37,8 +38,8 @@ static void ignore_wayland(const char *format, va_list args)
     (void)format, (void)args;
 }
 
-/* Looks up a function of a library, which stays loaded because unloading would drop settings. Sets
- * the pointer to NULL if it is missing. */
+/* Stores a library's function in the function pointer at `function`, or NULL if it is missing. The
+ * library stays loaded because unloading would drop settings. */
 static void library_find(const char *library, const char *name, void *function)
 {
     void *object = SDL_LoadObject(library);
@@ -64,20 +65,20 @@ struct Window {
     SDL_GLContext context;
     int video_started;
     int awake;
-    SDL_Rect before;     /* its place before fullscreen */
-    SDL_threadID thread; /* that opened the window */
+    SDL_Rect before;     /* the window's place before fullscreen */
+    SDL_threadID thread; /* the thread that opened the window */
     void (*lost)(void *opaque);
     void *opaque;
 };
 
-/* Xlib's own handler exits with code 1. A handler must not return, and Xlib does not tell it which
- * window is concerned, so only one window is supported. */
+/* Replaces Xlib's handler for a lost display, which exits with code 1. A handler must not return.
+ * Xlib does not say which window is concerned, so only one window is supported. */
 typedef int (*XlibHandler)(void *display);
 typedef XlibHandler (*XlibSetHandler)(XlibHandler handler);
 static const Window *on_x11;
 
-/* Other threads may notice the loss first. They wait until the window's thread does, unless it is
- * waiting for them. */
+/* Another thread that notices the loss first leaves it to the window's thread for STUCK_MS, but no
+ * longer, because the window's thread may be waiting for that thread. */
 static int lose_x11(void *display)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -106,7 +107,7 @@ static int set_x11_handler(XlibHandler handler)
     return set != NULL;
 }
 
-/* XErrorEvent; only X11 has its header. */
+/* Xlib's XErrorEvent, declared here so that the build needs no X11 headers. */
 typedef struct XlibError {
     int type;
     void *display;
@@ -120,21 +121,21 @@ typedef XlibErrorHandler (*XlibSetErrorHandler)(XlibErrorHandler handler);
 
 static XlibErrorHandler usual_handler;
 
-/* SDL wakes the thread that waits for events with a message to the window, on another connection.
- * It may arrive after the window is gone, which is no error. */
-static int pass_over_messages(void *display, XlibError *error)
+/* To wake the thread that waits for events, SDL sends the window a message on another connection.
+ * It may arrive after the window is closed; that error is ignored. */
+static int ignore_late_messages(void *display, XlibError *error)
 {
     return error->request == X_SEND_EVENT ? 0 : usual_handler(display, error);
 }
 
-/* Call it before SDL starts, which keeps the handler that it finds. */
+/* Call it before SDL starts, because SDL then keeps this handler. */
 static void expect_late_messages(void)
 {
     XlibSetErrorHandler set = NULL;
     if (!usual_handler)
         library_find("libX11.so.6", "XSetErrorHandler", &set);
     if (set)
-        usual_handler = set(pass_over_messages);
+        usual_handler = set(ignore_late_messages);
 }
 
 void window_set_lost(Window *w, void (*lost)(void *opaque), void *opaque)
@@ -186,13 +187,13 @@ static int open_all(Window *w, MediaError *error)
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     SDL_SetHint(SDL_HINT_APP_NAME, "lumeq");
-    /* otherwise the desktop turns off its compositor for an ordinary window */
+    /* otherwise the desktop turns off its compositor even for an ordinary window */
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     expect_late_messages();
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
         return media_fail(error, MEDIA_INPUT, "no display to open a window on: %s", SDL_GetError());
     w->video_started = 1;
-    /* drivers without a visible window are used only on request */
+    /* use drivers without a visible window only on request */
     const int is_hidden = has_driver("offscreen") || has_driver("dummy") || has_driver("evdev");
     if (is_hidden && !SDL_getenv("SDL_VIDEODRIVER"))
         return media_fail(error, MEDIA_INPUT, "no display to open a window on");
@@ -297,7 +298,7 @@ static void place(Window *window, const SDL_Rect *to)
 
 int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error)
 {
-    /* without a window manager (X11) the window has to take its place by itself */
+    /* without a window manager (X11), place the window explicitly */
     SDL_Rect *before = &window->before, to = *before;
     if (fullscreen) {
         int top = 0, left = 0; /* of the frame, which SDL does not know while fullscreen */

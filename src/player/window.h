@@ -1,4 +1,4 @@
-/* A window of SDL with an OpenGL 3.3 core context. */
+/* An SDL window with an OpenGL 3.3 core context. */
 #ifndef LUMEQ_PLAYER_WINDOW_H
 #define LUMEQ_PLAYER_WINDOW_H
 
@@ -39,7 +39,7 @@ void window_most(const Window *window, int *width, int *height);
 /* Resizes and centres a new window that the user has not touched yet. No effect in fullscreen. */
 void window_resize(Window *window, int width, int height);
 
-/* Its size in desktop units; 0 x 0 if fullscreen or maximized. */
+/* The window's size in desktop units; 0 x 0 if fullscreen or maximized. */
 void window_own_size(const Window *window, int *width, int *height);
 
 /* The drawable size in pixels; all drawing uses these. */
@@ -58,7 +58,7 @@ int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error);
 bool window_is_fullscreen(const Window *window);
 void window_show_cursor(Window *window, bool shown);
 
-/* Nonzero: blocks screensaver and standby while the window is open. */
+/* `awake` nonzero: blocks screensaver and standby while the window is open. */
 void window_keep_awake(Window *window, int awake);
 
 void window_close(Window **window);

@@ -7,7 +7,7 @@
 
 #include "media/printable.h"
 
-/* Text height: a share of the window's shorter side, at least this many desktop units. */
+/* Text height: a share of the window's shorter side, but at least this many desktop units. */
 #define MESSAGE_SHARE (1 / 26.0)
 #define MESSAGE_UNITS 16
 #define STATISTICS_SHARE (1 / 48.0)
@@ -22,7 +22,7 @@
 /* Maximum text height as a share of the window. */
 #define LARGEST_SHARE (1 / 10.0)
 
-/* Background opacity: pages must stay readable over anything. */
+/* Background opacity, 0 to 255: pages must stay readable over anything. */
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
 #define HELP_ALPHA 250
@@ -39,10 +39,10 @@
 #define BAR_ROOM 0.5
 #define CORNER 0.45
 
-/* Resolution of the level: a finer one would draw it more often. */
+/* Steps of the sound level; more steps would redraw it more often. */
 #define LEVEL_STEPS 30
 
-/* Radius and width of the recording light. */
+/* Radius of the recording light, and the width that it takes, in multiples of the text height. */
 #define LIGHT 0.32
 #define LIGHT_ROOM 1.0
 
@@ -54,9 +54,9 @@
 
 typedef struct Part {
     Overlay overlay; /* owned */
-    OsdPlace place;  /* it was drawn for this place */
-    bool valid;      /* the canvas is up to date */
-    int64_t end;     /* when it begins to fade, of the parts of osd_show() */
+    OsdPlace place;  /* place that the overlay was drawn for */
+    bool valid;      /* the overlay is up to date */
+    int64_t end;     /* when the part begins to fade; see osd_show() */
 } Part;
 
 struct Osd {
@@ -102,7 +102,7 @@ void osd_show(Osd *o, OsdPart part, int64_t until_us)
         o->parts[part].end = until_us;
 }
 
-/* Copies a line or, from NULL, "". Returns true if it has changed. */
+/* Copies a line; NULL becomes "". Returns true if it differs from the old one. */
 static bool replace(char to[OSD_MAX_LINE], const char *line)
 {
     char text[OSD_MAX_LINE];
@@ -195,7 +195,7 @@ static int message_height(const OsdPlace *place, int with_bar)
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
 }
 
-/* While the help or settings are open, messages are not enlarged, to leave room. */
+/* While the help or settings are open, messages are not enlarged, which leaves room for these. */
 static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
 {
     OsdPlace place = *window;
@@ -204,7 +204,7 @@ static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
     return place;
 }
 
-/* The area below the message line, which is always reserved. */
+/* The part of `rect` below the message line, which is always kept free. */
 static Rect below_message(const OsdPlace *place, Rect rect)
 {
     const int m = margin(place);
@@ -212,7 +212,7 @@ static Rect below_message(const OsdPlace *place, Rect rect)
     return (Rect){rect.x + m, top, rect.width - 2 * m, rect.y + rect.height - m - top};
 }
 
-/* Measured with zeros so that the light does not move when digits change. */
+/* The text is measured with zeros, so that the light does not move when digits change. */
 static int recording_width(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place);
@@ -224,7 +224,7 @@ static int recording_width(const Osd *o, const OsdPlace *place)
     return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
 }
 
-/* A bar below a line of text. */
+/* Draws a bar below a line of text. */
 static void fill_bar(const Overlay *overlay, int size, double share)
 {
     const int padding = (int)(PADDING_ACROSS * size), height = (int)fmax(2, BAR * size);
@@ -235,7 +235,7 @@ static void fill_bar(const Overlay *overlay, int size, double share)
     canvas_fill(&overlay->canvas, (Rect){padding, y, filled, height}, OSD_ACCENT, 255);
 }
 
-/* A box with a line of text that begins at column `left` and ends before `right`. */
+/* Draws a box with a line of text from column `left` to before `right`. */
 static Overlay draw_line(const Osd *o, Rect box, int size, int alpha, int left, int right,
                          const char *line)
 {
@@ -306,7 +306,7 @@ OsdBarPlaces osd_bar_at(const Osd *o, const OsdPlace *place)
     return osd_bar_places(&o->bar, place->bar, margin(place), bar_size(place));
 }
 
-/* The line stays within the bar's width. */
+/* Draws the line above the bar, within the bar's width. */
 static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
 {
     char line[OSD_MAX_LINE];
@@ -322,7 +322,7 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
     return draw_line(o, box, size, POINTED_ALPHA, padding, width, line);
 }
 
-/* Statistics at the top left, or the help, centred over the picture. */
+/* Draws the statistics at the top left, or the help centred over the picture. */
 static Overlay draw_page(const Osd *o, OsdPart part, const OsdPlace *place)
 {
     const bool is_help = part == OSD_HELP;
@@ -356,7 +356,7 @@ static int64_t end_of(const Osd *o, OsdPart part)
     }
 }
 
-/* Next to a permanent notice the message does not fade. */
+/* Beside a permanent notice, the message disappears without fading. */
 static bool has_message(const Osd *o, int64_t now_us)
 {
     return o->has_message && now_us < end_of(o, OSD_MESSAGE) + (o->notice[0] ? 0 : OSD_FADE_US);
@@ -381,7 +381,7 @@ static bool is_visible(const Osd *o, OsdPart part, int64_t now_us)
     }
 }
 
-/* Labels and the bar are hidden where an open page covers them. */
+/* Labels and the bar are hidden if an open page would overlap them. */
 static double opacity(const Osd *o, OsdPart part, int64_t now_us)
 {
     static const OsdPart pages[] = {OSD_STATISTICS, OSD_SETTINGS, OSD_HELP};
@@ -448,7 +448,7 @@ bool osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdL
         changed = p->overlay.canvas.width > 0;
         clear(p);
     } else if (!p->valid || !same_place(&p->place, &place)) {
-        if (!same_place(&p->place, &place)) /* the statistics keep their width in the same place */
+        if (!same_place(&p->place, &place)) /* draw_page() keeps a page's width in the same place */
             clear(p);
         const Overlay drawn = draw(o, part, &place);
         clear(p);

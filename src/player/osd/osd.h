@@ -1,6 +1,6 @@
 /*
- * The on-screen display: messages, recording light, statistics, help, settings, comparison labels
- * and the bar. Each is a separate canvas, and none overlaps another.
+ * Draws the on-screen display: messages, recording light, statistics, help, settings, comparison
+ * labels and the bar. Each part is a separate canvas, and no visible parts overlap.
  *
  * All functions are for one thread. Times are microseconds of a monotonic clock; sizes and
  * positions are window pixels.
@@ -29,8 +29,8 @@ typedef enum OsdPart {
 typedef struct OsdPlace {
     int width, height; /* of the window */
     Rect area;         /* for messages and statistics, for example beside the panel */
-    Rect picture;      /* the help is centred in it */
-    Rect bar;          /* the bar is at its bottom */
+    Rect picture;      /* the help is centred here */
+    Rect bar;          /* the bar is at the bottom of this */
     double density;    /* pixels per desktop unit, at least 1 */
     double scale;      /* user's factor for text and the bar */
 } OsdPlace;
@@ -45,7 +45,7 @@ typedef struct OsdLayer {
 #define OSD_WARNING_US 3000000
 #define OSD_FADE_US 250000
 
-/* How long comparison labels stay at first. */
+/* How long comparison labels stay when a comparison begins. */
 #define OSD_LABELS_US 3000000
 
 /* Returns 0, or -1 if out of memory; *osd is then NULL. */
@@ -57,41 +57,41 @@ void osd_set_text(Osd *osd, Text *text);
 /* Shows a message, replacing the last one. */
 void osd_message(Osd *osd, int64_t now_us, const char *line);
 
-/* Shows OSD_MESSAGE, OSD_BEFORE (both labels) or OSD_BAR at least until then; after that it fades.
- */
+/* Shows OSD_MESSAGE, OSD_BEFORE (both labels) or OSD_BAR at least until then; then it fades. */
 void osd_show(Osd *osd, OsdPart part, int64_t until_us);
 
-/* A permanent notice, shown before any message; copied. NULL: none. */
+/* Sets a permanent notice, shown to the left of messages; copied. NULL: none. */
 void osd_notice(Osd *osd, const char *line);
 
-/* A red light with this line, copied, and the level of the sound as a bar below it, 0..1; negative:
- * no bar. NULL: none. */
+/* Sets the line beside the red light; copied; NULL: no recording. `level`: the sound's level below
+ * it, 0..1; negative: none. */
 void osd_recording(Osd *osd, const char *line, double level);
 
 /* Places the label OSD_BEFORE or OSD_AFTER at the top centre of a rectangle, below messages. No
  * label if it does not fit. */
 void osd_label(Osd *osd, OsdPart part, Rect within);
 
-/* The bar's content; copied. */
+/* Sets the bar's content; copied. */
 void osd_set_bar(Osd *osd, const OsdBar *bar);
 
-/* The places of its parts, even while it is hidden. */
+/* The places of the bar's parts, even while it is hidden. */
 OsdBarPlaces osd_bar_at(const Osd *osd, const OsdPlace *place);
 
-/* A line above the bar, centred at a window column; copied. "": nothing. */
+/* Sets a line above the bar, centred at a window column; copied. "": none. */
 void osd_set_pointed(Osd *osd, int column, const char *line);
 
 /* Sets the rows of OSD_STATISTICS or OSD_HELP; copied. Count 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
 
-/* The settings panel; copied. No rows: hidden. */
+/* Sets the settings panel; copied. No rows: hidden. */
 void osd_set_settings(Osd *osd, const OsdSettings *settings);
 
-/* Its place; {0}: hidden. */
+/* The places of the settings panel; {0}: hidden. */
 OsdSettingsPlaces osd_settings_place(const Osd *osd, const OsdPlace *place);
 
-/* Lays out and draws one part. *layer is what to show; width 0: nothing. Returns true if the canvas
- * or its place changed since the last call for this part. The opacity may change either way. */
+/* Lays out and draws one part. *layer is what to show; its canvas has width 0 if the part is
+ * hidden. Returns true if the canvas changed since the last call for this part. The opacity may
+ * change in any case. */
 bool osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
 
 /* Time until something changes by itself: 0 while fading, INT64_MAX if never. */

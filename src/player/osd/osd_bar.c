@@ -51,7 +51,7 @@ static int at(const OsdBar *bar, Rect track, int64_t position)
     return track.x + (int)(fmin(fmax(share, 0), 1) * track.width);
 }
 
-/* Converts window coordinates to a canvas that begins at `all`. */
+/* Converts window coordinates to those of a canvas that begins at `all`. */
 static Rect on(Rect all, int x, int y, int width, int height)
 {
     return (Rect){x - all.x, y - all.y, width, height};
@@ -73,7 +73,7 @@ static void draw_icon(Text *text, Rect all, Rect place, int size, const char *sh
                    size, OSD_BRIGHT, shape);
 }
 
-/* A line filled up to `end` with a knob there. */
+/* Draws a line that is filled up to `end`, with a knob there. */
 static void draw_line(const Canvas *canvas, Rect all, Rect track, int end, int size, Colour colour,
                       Text *text)
 {

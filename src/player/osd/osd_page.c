@@ -43,7 +43,7 @@ Overlay osd_box(Rect rect, int radius, int alpha)
     return (Overlay){.canvas = canvas, .x = rect.x, .y = rect.y};
 }
 
-/* The largest count of bytes up to `count` that ends at a character boundary. */
+/* Reduces a number of bytes so that it ends at a character boundary. */
 static size_t whole_characters(const char *line, size_t count)
 {
     while (count > 0 && ((unsigned char)line[count] & 0xC0) == 0x80)
@@ -71,8 +71,8 @@ typedef struct Column {
 } Column;
 
 typedef struct PageLayout {
-    int columns, rows;           /* number of columns, rows of the longest one */
-    int start[OSD_MAX_ROWS + 1]; /* first row of each column, and the end */
+    int columns, rows;           /* number of columns, and of rows in the longest one */
+    int start[OSD_MAX_ROWS + 1]; /* first row of each column; after the last, number of rows */
     Column column[OSD_MAX_ROWS];
     double width, height; /* of the page */
     double size;          /* text height at which the page fits */
@@ -83,7 +83,7 @@ typedef struct Widths {
     double cells[OSD_MAX_ROWS][2];
 } Widths;
 
-/* A heading (no name) spans both cells. */
+/* Measures rows `first` to `last` - 1. A heading (no name) spans both cells. */
 static Column measure_column(const OsdPage *page, const Widths *widths, int first, int last)
 {
     Column column = {0};
@@ -100,7 +100,7 @@ static Column measure_column(const OsdPage *page, const Widths *widths, int firs
     return column;
 }
 
-/* The first row of a column: an even share of the rows, or a heading near there. */
+/* The first row of a column: a heading near an even split or, without one, the even split. */
 static int column_start(const OsdPage *page, int column, int columns)
 {
     const int even = (int)((int64_t)page->count * column / columns);
@@ -126,13 +126,13 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
         layout.rows = max_int(layout.rows, layout.start[i + 1] - layout.start[i]);
     }
     layout.height = layout.rows * LINE + 2 * PADDING;
-    /* cut lines rather than use tiny text */
+    /* rather cut lines than use tiny text */
     const double across = (style->limit.width - SPARE * columns) / layout.width;
     layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
     return layout;
 }
 
-/* Chooses the number of columns with the largest text. */
+/* Chooses the number of columns that allows the largest text. */
 static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPageStyle *style)
 {
     PageLayout best = lay_columns(page, widths, style, 1);
@@ -178,7 +178,7 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
     text_draw(text, canvas);
 }
 
-/* Start of a box centred in a span but kept within another. */
+/* Start of a box centred in the span from `from`, but kept within the one from `least`. */
 static int middle(int from, int span, int length, int least, int room)
 {
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);

@@ -1,5 +1,6 @@
-/* The parts of the on-screen display: pages of rows, the bar and the settings panel. Each draws
- * into a new canvas that the caller frees; no pixels without memory or room. */
+/* Draws parts of the on-screen display: pages of rows, the bar and the settings panel. Each
+ * function draws into a new canvas that the caller frees; it has no pixels if memory or room is
+ * missing. */
 #ifndef LUMEQ_PLAYER_OSD_PARTS_H
 #define LUMEQ_PLAYER_OSD_PARTS_H
 
@@ -23,7 +24,7 @@ enum {
 
 /* ---- pages: two columns of rows on a translucent background ---- */
 
-/* A two-column line; UTF-8, any bytes. Without a name (NULL) the value is a heading. */
+/* A line of two columns. If the name is NULL, the value is a heading. Bytes need not be UTF-8. */
 typedef struct OsdRow {
     const char *name, *value;
 } OsdRow;
@@ -41,13 +42,13 @@ typedef struct OsdPage {
 /* Layout of a page. */
 typedef struct OsdPageStyle {
     Rect limit;      /* the page stays inside */
-    Rect around;     /* centre on this if possible; {0}: top left */
+    Rect around;     /* centre on this if possible; {0}: top left of `limit` */
     int size;        /* preferred text height */
-    int smallest;    /* readable text height */
+    int smallest;    /* smallest readable text height; longer lines are cut */
     int max_columns; /* maximum columns of rows */
     int alpha;       /* of the background */
     Colour name, value;
-    int min_width; /* minimum width of the page if it fits */
+    int min_width; /* of the page, if it fits */
 } OsdPageStyle;
 
 /* Copies up to OSD_MAX_ROWS rows, and OSD_CELL - 1 bytes of each cell. */
@@ -63,7 +64,7 @@ void osd_fit(Text *text, int size, const char *line, int room, char *fitted);
 
 /* ---- the bar: position, duration, chapters, volume and buttons ---- */
 
-/* Formats microseconds as "1:02:03" or "2:03". */
+/* Formats microseconds as "1:02:03" or "2:03"; negative ones as "0:00". */
 static inline void osd_time(int64_t us, char *text, size_t size)
 {
     const int64_t s = us > 0 ? us / 1000000 : 0;
@@ -73,7 +74,7 @@ static inline void osd_time(int64_t us, char *text, size_t size)
         snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-/* Later chapters are not marked. */
+/* Maximum number of marked chapters; later ones are not marked. */
 #define OSD_BAR_MARKS 64
 
 /* The bar's content. Times are microseconds. */
@@ -115,21 +116,20 @@ typedef struct OsdSettings {
     OsdSetting rows[OSD_SETTING_ROWS];
 } OsdSettings;
 
-/* Places of its parts; {0}: no room. */
+/* Places of the settings panel's parts; {0}: no room. */
 typedef struct OsdSettingsPlaces {
     Rect all;
     int size, rows; /* text height, number of rows */
     int top, row;   /* top of the first row, height of each row */
-    int value, end; /* window columns: values lie between these, */
-    int usual;      /* defaults start here */
+    int value, end; /* values lie between these window columns */
+    int usual;      /* window column at which defaults start */
 } OsdSettingsPlaces;
 
-/* Lays out the panel at the left of `limit`, with this many rows and text of at most `size` pixels.
- */
+/* Lays out the panel at the top left of `limit`; its text has at most `size` pixels. */
 OsdSettingsPlaces osd_settings_places(int count, Rect limit, int size);
 
-/* Returns the row at x, y, or -1. *acts: a click there changes the setting by *step (0: restores
- * the default), else it only selects the row. */
+/* Returns the row at x, y, or -1. If *acts is set, a click there changes the setting by *step (0:
+ * restores the default); otherwise it only selects the row. */
 int osd_settings_at(const OsdSettingsPlaces *places, int x, int y, int *acts, int *step);
 
 Overlay osd_settings_draw(const OsdSettings *settings, const OsdSettingsPlaces *places, Text *text);

@@ -5,18 +5,18 @@
 /* In multiples of the text height. */
 #define LINE 1.42
 #define PADDING 0.8
-#define INSET 0.45 /* of the selected row's background */
+#define INSET 0.45 /* how far the selected row's background exceeds its text */
 #define NAME 6.5
 #define VALUE 8.0 /* with the arrows on both sides */
 #define DEFAULT 6.0
 #define BETWEEN 1.0
 #define CORNER 0.5
-#define FOOT 0.78 /* size of the key hints */
+#define FOOT 0.78 /* text height of the lines below the rows */
 
 #define ALPHA 225
 #define CHOSEN_ALPHA 34
 
-/* A title above the rows, a sentence about the selected one and key hints below. */
+/* The title above the rows; a sentence about the selected row and the key hints below them. */
 #define MORE_LINES 3
 
 #define TITLE "Settings"

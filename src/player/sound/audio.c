@@ -35,8 +35,9 @@ static void SDLCALL fill(void *opaque, Uint8 *bytes, int size)
     audio_queue_take(a->queue, (float *)(void *)bytes, count, clock_now());
 }
 
-/* Asks for no more channels than the device has: sound.h mixes down better than devices do. The
- * device stays paused until audio_open() has created the queue, which needs the device's format. */
+/* Asks for no more channels than the device has, because sound.h mixes down better than devices do.
+ * The device stays paused until audio_open() has created the queue, which needs the device's
+ * format. */
 static int open_device(Audio *a, const AVStream *stream)
 {
     const int rate = stream->codecpar->sample_rate;
@@ -140,7 +141,7 @@ int audio_start(Audio *a, Demuxer *demuxer, int64_t origin, int64_t position, do
     if (pthread_create(&a->thread, NULL, decode_main, a) != 0) {
         audio_queue_stop(a->queue);
         sound_close(&a->sound);
-        return media_fail(error, MEDIA_INPUT, "cannot start a thread to decode it");
+        return media_fail(error, MEDIA_INPUT, "cannot start a thread to decode sound");
     }
     return 0;
 }

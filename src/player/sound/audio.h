@@ -10,13 +10,13 @@
 
 #define AUDIO_MAX_VOLUME 100
 
-/* One thread opens, starts, stops and closes; the other functions may be called from another one,
- * also during start and stop. Times are microseconds of clock_now(); positions are microseconds
- * from the start of the input. */
+/* One thread opens, starts, stops and closes. Another one may call the other functions, even during
+ * start and stop. Times are microseconds of clock_now(); positions are microseconds from the start
+ * of the input. */
 typedef struct Audio Audio;
 
 /* Opens the default device at full volume, with the rate and channels of `stream` if it supports
- * them; any track can be played. Starts SDL's audio subsystem. Returns a negative value with an
+ * them; it then plays any track. Starts SDL's audio subsystem. Returns a negative value with an
  * error on failure; *audio is then NULL. */
 int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 
@@ -27,23 +27,23 @@ int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t position_us,
                 double speed, MediaError *error);
 
-/* Stops playback; nothing of it is heard after the next audio_start(). Stop the demuxer first,
- * because the thread may be waiting for it. No effect when stopped. */
+/* Stops playback and drops the sound that was not heard. Stop the demuxer first, because the
+ * decoding thread may be waiting for it. No effect when stopped. */
 void audio_stop(Audio *audio);
 
-/* The queue that the device plays. Its thread-safe functions pause, skip, and tell the position and
- * the number of underruns. Pause and volume persist across audio_stop() and audio_start(). */
+/* The queue that the device plays. Use its thread-safe functions to pause and skip, and for the
+ * position and the underruns. Pause and volume persist across audio_stop() and audio_start(). */
 AudioQueue *audio_queue(const Audio *audio);
 
 /* 0 to AUDIO_MAX_VOLUME, effective at once. Perceived loudness: samples are multiplied by (volume /
  * AUDIO_MAX_VOLUME)^3, so 50 is -18 dB and 10 is -60 dB. */
 void audio_set_volume(Audio *audio, int volume, int muted);
 
-/* SOUND_MIN_SPEED to SOUND_MAX_SPEED at unchanged pitch; audible after the already decoded 200 ms.
- * */
+/* SOUND_MIN_SPEED to SOUND_MAX_SPEED, at unchanged pitch. Audible about 200 ms later, because sound
+ * is decoded ahead. */
 void audio_set_speed(Audio *audio, double speed);
 
-/* The amount of damage in the tracks. */
+/* Number of damaged packets and frames in all tracks so far. */
 int64_t audio_damage(const Audio *audio);
 
 void audio_close(Audio **audio);

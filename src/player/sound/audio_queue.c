@@ -8,11 +8,11 @@
 /* Blocks needed to start, also after an underrun: the device may request several at once. */
 #define FIRST_BLOCKS 3
 
-/* Weight for smoothing request jitter; larger deviations are not jitter. */
-#define EVENING 16
+/* Jitter of requests is smoothed over this many of them; larger deviations are not jitter. */
+#define SMOOTHED_CALLS 16
 #define MAX_JITTER_US 100000
 
-/* Larger jumps between two blocks are unknown positions until they are heard. */
+/* After a larger jump between two blocks, the position is unknown until the jump is heard. */
 #define GAP_US 40000
 
 struct AudioQueue {
@@ -27,12 +27,12 @@ struct AudioQueue {
     int64_t underruns;
 
     int64_t given;     /* samples delivered since the device's start */
-    int64_t run;       /* of these, the last ones that followed each other without silence */
-    double end, worth; /* position after these, and duration of each */
+    int64_t run;       /* the latest of these, delivered without silence or a jump between them */
+    double end, worth; /* position after the run, and duration of each sample, in microseconds */
     int64_t sound_end; /* end of the last audible sample */
     double heard;      /* sample heard at anchor_time, smoothed */
-    int64_t anchor_time, calls;
-    int64_t missed, counted_from; /* unpaused time since the last request */
+    int64_t anchor_time, calls;   /* time of the last request, number of requests */
+    int64_t missed, counted_from; /* unpaused time since then up to counted_from */
     double resume_at;             /* skip everything before this position; -INFINITY: nothing */
 };
 
@@ -155,8 +155,9 @@ static int64_t heard_now(const AudioQueue *q, int64_t now)
     return heard < (double)q->given ? (int64_t)floor(heard) : q->given;
 }
 
-/* The device came back: resume at the position of the clock, which ran on its own meanwhile.
- * Samples are heard two buffers later, because the device's first request finds the queue empty. */
+/* Resumes, after the device came back, at the position of the clock, which ran on its own
+ * meanwhile. Samples are heard two buffers later, because the device's first request finds the
+ * queue empty. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
     if (!q->calls || !q->flowing || !q->run)
@@ -171,7 +172,7 @@ static void note_call(AudioQueue *q, int64_t now)
 {
     const double heard = (double)(q->given - q->buffer);
     const double expected = q->heard + to_samples(q, now - q->anchor_time);
-    const int64_t weight = q->calls < EVENING ? q->calls + 1 : EVENING;
+    const int64_t weight = q->calls < SMOOTHED_CALLS ? q->calls + 1 : SMOOTHED_CALLS;
     if (is_gone(q, now)) {
         catch_up(q, now);
         q->calls = 0;
@@ -241,7 +242,7 @@ static void skip(AudioQueue *q)
         q->used = (int)before;
 }
 
-/* Skips, begins to play or stops. Returns true if there is something to play. */
+/* Skips to resume_at, then starts or stops the flow. Returns true if there is something to play. */
 static bool update_flow(AudioQueue *q)
 {
     skip(q);

@@ -1,9 +1,9 @@
 /*
- * Sound blocks between the decoding thread and the device, with a record of the audible position.
+ * Queues sound blocks from the decoding thread to the device and computes the audible position.
  * Does not use SDL; times are microseconds of clock_now(), passed in.
  *
- * A device is assumed to have two buffers: while one is heard it asks for the other. So new samples
- * are heard one buffer later, as in ffplay; jitter of the requests is smoothed.
+ * A device is assumed to have two buffers: while one is heard, it requests the other. So new
+ * samples are heard one buffer later, as in ffplay; jitter of the requests is smoothed.
  */
 #ifndef LUMEQ_PLAYER_AUDIO_QUEUE_H
 #define LUMEQ_PLAYER_AUDIO_QUEUE_H
@@ -12,7 +12,7 @@
 
 #include "media/sound/sound.h"
 
-/* Blocks decoded ahead, about 20 ms each. More would delay changes. */
+/* Blocks decoded ahead, about 20 ms each. With more, changes of speed would be heard later. */
 #define AUDIO_QUEUE_BLOCKS 10
 
 /* A device without requests for this long is considered gone; it may return. */
@@ -39,7 +39,7 @@ void audio_queue_end(AudioQueue *queue);
 /* Silences the queue and ends the wait in audio_queue_room(). Thread-safe. */
 void audio_queue_stop(AudioQueue *queue);
 
-/* While paused it delivers silence and keeps its blocks. Thread-safe. */
+/* A paused queue delivers silence and keeps its blocks. Thread-safe. */
 void audio_queue_pause(AudioQueue *queue, int paused, int64_t now_us);
 
 /* Skips everything before this position. Thread-safe. */
@@ -52,9 +52,9 @@ void audio_queue_gain(AudioQueue *queue, double gain);
  * while one block is copied. */
 void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_us);
 
-/* Returns nonzero with the audible position; 0 if unknown, so that the clock must run on its own:
- * nothing is audible, underrun, paused, the speed has just changed, or the device is gone. If that
- * returns, sound resumes where it would be by then. Thread-safe. */
+/* Returns nonzero with the audible position. Returns 0 if it is unknown, so that the clock must run
+ * on its own: during silence, an underrun or a pause, just after a change of speed, or while the
+ * device is gone. If the device returns, sound resumes at the clock's position. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
 /* True if the last block was heard or nothing was started. Thread-safe. */

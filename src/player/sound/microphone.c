@@ -27,7 +27,7 @@ static int start_sdl(MediaError *error)
                : media_fail(error, MEDIA_INPUT, "no sound system is available: %s", SDL_GetError());
 }
 
-/* SDL omits the monitors of PulseAudio, which record what other programs play. */
+/* SDL omits PulseAudio's monitors, which record what other programs play. */
 static int list_names(TextList *names, MediaError *error)
 {
     const int count = SDL_GetNumAudioDevices(1);
@@ -84,7 +84,7 @@ static void SDLCALL take(void *opaque, Uint8 *bytes, int size)
 {
     Microphone *m = opaque;
     const int count = size / (int)sizeof(float) / live_sound_channels(m->sound);
-    /* SDL goes on with silence when the device is gone. */
+    /* SDL continues with silence when the device is gone */
     if (SDL_GetAudioDeviceStatus(m->device) == SDL_AUDIO_PLAYING)
         live_sound_add(m->sound, (const float *)(const void *)bytes, count, clock_now());
 }

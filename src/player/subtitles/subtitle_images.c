@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 16:9 canvases of at least this height belong to the uncropped picture with its black bars. */
+/* A 16:9 canvas of at least this height was made for the uncropped picture with its black bars. */
 #define HD_HEIGHT 720
 #define SHAPE_TOLERANCE 0.02
 
@@ -30,7 +30,7 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
         subtitle_event_free(&s->events[0]);
         memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
     }
-    s->drawn = AV_NOPTS_VALUE; /* it may replace the drawn one */
+    s->drawn = AV_NOPTS_VALUE; /* the event may replace the drawn one */
     if (event->bitmap_count && bytes <= SUBTITLE_BUDGET)
         s->events[s->count++] = *event;
     else
@@ -43,8 +43,8 @@ typedef struct Mapping {
     double left, top, across, down;
 } Mapping;
 
-/* The canvas covers the picture. If it was made for an uncropped 16:9 picture, it keeps its shape
- * over a cropped one. */
+/* Maps the event's canvas to the picture. If it was made for an uncropped 16:9 picture and this one
+ * is cropped, the canvas keeps its shape and *cut is set. */
 static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
 {
     const double width = event->canvas_width, height = event->canvas_height;
@@ -60,7 +60,7 @@ static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
     return m;
 }
 
-/* Offset that moves a span between two limits; the start has priority. */
+/* The offset that moves a span inside limits; if the span is too long, its start is kept inside. */
 static int move_between(int begin, int size, int limit, int limit_size)
 {
     const int to = max_int(limit, min_int(begin, limit + limit_size - size));
@@ -112,7 +112,7 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
                          Overlay *overlay)
 {
     const Rect p = place->picture;
-    int shown = s->count; /* 1-based; 0: none */
+    int shown = s->count; /* 1-based index of the event; 0: none */
     while (shown > 0 &&
            !(s->events[shown - 1].start <= position && position < s->events[shown - 1].end))
         shown--;

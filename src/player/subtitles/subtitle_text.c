@@ -13,14 +13,14 @@
 /* Duration of text without a known end. */
 #define UNKNOWN_MS 5000
 
-/* Some lines cost libass seconds of CPU time, or gigabytes, which ass_set_cache_limits() does not
- * limit; ordinary ones cost milliseconds. A picture that takes more ends the subtitles. So lines
- * are added to a picture a few at a time. */
+/* Some lines take libass seconds of CPU time, or gigabytes, which ass_set_cache_limits() does not
+ * limit; ordinary ones take milliseconds. A picture that exceeds these limits ends the subtitles.
+ * To notice that in time, lines are added to a picture in steps. */
 #define MAX_RENDER_MS 2000
 #define MAX_PICTURE_BYTES (2 * SUBTITLE_BUDGET)
 #define STEP 16
 
-/* Limit of the text of all events. */
+/* Limit of the text of all events, in bytes. */
 #define TEXT_BYTES (SUBTITLE_BUDGET / 2)
 
 /* Style of plain text, at libav's resolution of 288 lines. */
@@ -51,7 +51,7 @@ struct SubtitleText {
     Overlay overlay; /* owned */
 };
 
-/* Fonts attached to the source, then those of the system. */
+/* Adds the fonts that are attached to the source, and searches for those of the system. */
 static int find_fonts(SubtitleText *t, const Source *source)
 {
     SubtitleFont font;
@@ -129,7 +129,7 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* Sets the number of events so that at most `most` of them are shown. Returns how many are. */
+/* Limits the number of events so that at most `most` are visible, and returns how many are. */
 static int limit_events(ASS_Track *track, int all, long long now, int most)
 {
     int visible = 0, i = 0;
@@ -144,7 +144,7 @@ static int limit_events(ASS_Track *track, int all, long long now, int most)
     return visible;
 }
 
-/* Begins with as many lines as the last picture had, and adds the others in steps. */
+/* Begins with as many lines as the last picture had plus STEP, and adds further ones in steps. */
 static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int *changed)
 {
     const long long begun = processor_ms();
@@ -181,16 +181,16 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
     if (laid_out) {
         ass_set_frame_size(t->renderer, picture.width, picture.height);
         ass_set_storage_size(t->renderer, place->video_width, place->video_height);
-        /* ASS is stretched with its picture, plain text is not. */
+        /* ASS is stretched with its picture, plain text is not */
         ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
-        /* Lines with explicit positions keep them: they belong to something in the picture. */
+        /* lines with explicit positions stay, because they belong to something in the picture */
         ass_set_line_position(t->renderer, 100.0 * place->covered / picture.height);
     }
     t->place = *place;
     int changed = 0;
     const long long now = milliseconds(position);
     const ASS_Image *images = render(t, now, laid_out, &changed);
-    /* libass does not notice that a track was empty. */
+    /* libass does not report a change after an empty picture */
     const int was_empty = t->overlay.canvas.width <= 0;
     changed = changed || ((laid_out || moved || was_empty) && images);
     if (changed) {

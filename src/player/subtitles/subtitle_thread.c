@@ -7,12 +7,12 @@
 
 #include "media/packet_set.h"
 
-/* Maximum packets that wait; at most one reset follows each. */
+/* Maximum waiting packets. At most one reset follows each, which limits the commands. */
 #define PACKETS 512
 #define PACKET_BYTES (4 << 20)
 #define COMMANDS (2 * PACKETS + 2)
 
-/* How long a late picture may be replaced by the previous one. */
+/* How long the previous picture may be shown instead of a late one. */
 #define KEEP_US 500000
 
 typedef enum CommandKind { COMMAND_PACKET, COMMAND_RESET, COMMAND_SELECT } CommandKind;
@@ -30,12 +30,12 @@ typedef struct Commands {
     size_t packet_bytes;
 } Commands;
 
-/* A picture that is drawn, and what it was drawn for. */
+/* A picture and what it was, or will be, drawn for. */
 typedef struct Picture {
     bool exists;
     int64_t position; /* AV_NOPTS_VALUE: nothing is drawn */
     SubtitlesPlace place;
-    int64_t commands; /* number of commands until then */
+    int64_t commands; /* number of commands executed before */
     Overlay overlay;  /* its pixels belong to the Subtitles */
 } Picture;
 
@@ -50,14 +50,14 @@ struct SubtitleThread {
     bool busy, ends;
     bool awaited; /* the loop lacks the picture */
 
-    /* The thread's while it is busy, else the loop's. */
+    /* The thread uses the next members while it is busy, the loop otherwise. */
     Subtitles *subtitles;
     Source *source; /* shared; of the selection */
     Commands work;
-    Picture made;       /* nothing is drawn before the loop has taken or dropped it */
-    bool pixels_differ; /* from those that the loop took last */
+    Picture made;
+    bool pixels_differ; /* they changed since the loop last took a picture */
 
-    /* The loop's. */
+    /* Only the loop uses the next members. */
     Commands waiting;
     int64_t commands, selected_at; /* number of commands so far, and at the selection */
     bool selected;
@@ -145,7 +145,7 @@ void subtitle_thread_select(SubtitleThread *t, Source *source, const AVStream *s
 {
     t->selected = stream != NULL;
     t->trouble[0] = '\0';
-    clear(&t->waiting); /* of the old selection */
+    clear(&t->waiting); /* commands of the old selection */
     put(t, (Command){.kind = COMMAND_SELECT,
                      .source = stream ? source_share(source) : NULL,
                      .stream = stream});
@@ -175,7 +175,7 @@ void subtitle_thread_reset(SubtitleThread *t)
         put(t, (Command){.kind = COMMAND_RESET});
 }
 
-/* True if the picture was drawn from all commands, for this request. */
+/* True if the picture was drawn after all commands for this request. */
 static bool is_for(const SubtitleThread *t, const Picture *picture, const Picture *request)
 {
     return picture->exists && picture->commands == t->commands &&
@@ -183,7 +183,7 @@ static bool is_for(const SubtitleThread *t, const Picture *picture, const Pictur
            memcmp(&picture->place, &request->place, sizeof(picture->place)) == 0;
 }
 
-/* True if the picture may be shown for a moment instead of the requested one, which is later. */
+/* True if the picture may be shown for a moment in place of the requested one. */
 static bool can_stay(const SubtitleThread *t, const Picture *picture, const Picture *request)
 {
     const Rect *of = &picture->place.picture, *now = &request->place.picture;
@@ -226,7 +226,7 @@ bool subtitle_thread_draw(SubtitleThread *t, int64_t position, int64_t next,
     t->shown.exists = visible && can_stay(t, &t->shown, &now);
     *overlay = t->shown.exists ? t->shown.overlay : (Overlay){0};
     if (changed || was_there != t->shown.exists)
-        return true; /* the thread goes on after the pixels were read */
+        return true; /* no new work until the caller has read the pixels */
     if (!idle)
         return false;
     Picture work = now;

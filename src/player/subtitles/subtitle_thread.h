@@ -1,8 +1,8 @@
 /*
- * A thread that decodes and draws subtitles, one picture ahead of its frame.
+ * Decodes and draws subtitles on a thread, one picture ahead of its frame.
  *
- * All functions are for one other thread, the loop, which never waits for a picture but uses the
- * latest one.
+ * All functions are for the loop's thread. The loop never waits for a picture but uses the latest
+ * one.
  */
 #ifndef LUMEQ_PLAYER_SUBTITLE_THREAD_H
 #define LUMEQ_PLAYER_SUBTITLE_THREAD_H
@@ -32,8 +32,8 @@ void subtitle_thread_packet(SubtitleThread *thread, const AVPacket *packet);
 void subtitle_thread_reset(SubtitleThread *thread);
 
 /* See subtitles_draw(); the canvas is valid until the next call. If the picture is late, the last
- * one stays for a moment, but not for an earlier position or in another size. `next`: the position
- * that will be drawn after this one, prepared ahead; AV_NOPTS_VALUE: unknown. */
+ * one stays for a moment, unless the position is earlier or the size has changed. `next`: the
+ * position to draw after this one, prepared ahead; AV_NOPTS_VALUE: unknown. */
 bool subtitle_thread_draw(SubtitleThread *thread, int64_t position, int64_t next,
                           const SubtitlesPlace *place, Overlay *overlay);
 

@@ -7,7 +7,7 @@ struct Subtitles {
     SubtitleText *text;       /* NULL: bitmaps */
     SubtitleImages images;
     int drawn;        /* the last overlay was not empty */
-    MediaError error; /* of the selection */
+    MediaError error; /* why the selected track cannot be shown */
 };
 
 int subtitles_open(Subtitles **subtitles)

@@ -1,5 +1,5 @@
 /*
- * Draws subtitles into a canvas: text with libass, bitmaps in their size, to be scaled.
+ * Draws subtitles into a canvas: text with libass, bitmaps in their own size, to be scaled.
  *
  * All functions are for one thread and may take long (see subtitle_thread.h). Positions are
  * microseconds from source_start().
@@ -30,7 +30,7 @@ int subtitles_open(Subtitles **subtitles);
  * subtitles_trouble() says why. The source must outlive the selection. */
 void subtitles_select(Subtitles *subtitles, const Source *source, const AVStream *stream);
 
-/* Decodes a packet of the selected track, which stays unchanged. Repeated text is ignored. */
+/* Decodes a packet of the selected track; the packet stays unchanged. Repeated text is ignored. */
 void subtitles_packet(Subtitles *subtitles, AVPacket *packet);
 
 /* Call after a seek. Bitmaps are dropped, text is kept. */
@@ -49,7 +49,8 @@ void subtitles_close(Subtitles **subtitles);
 
 /* ---- the two kinds ---- */
 
-/* Memory limit of the selected track's pending subtitles in bytes: eight full HD bitmaps. */
+/* Memory limit of the selected track's pending subtitles in bytes, enough for eight full HD
+ * bitmaps. */
 #define SUBTITLE_BUDGET ((int64_t)64 << 20)
 
 /* ---- text ---- */
@@ -58,8 +59,8 @@ void subtitles_close(Subtitles **subtitles);
 typedef struct SubtitleText SubtitleText;
 
 /* Searches for fonts, which may take seconds. `header`: see subtitle_decoder_header(). `plain`: the
- * text has no styles of its own and gets a readable one. Returns 0, or -1 if out of memory; *text
- * is then NULL. */
+ * text has no styles, so a readable one is used. Returns 0, or -1 if out of memory; *text is then
+ * NULL. */
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain);
 
 /* Adds an event's lines. */
@@ -82,20 +83,20 @@ void subtitle_text_close(SubtitleText **text);
 typedef struct SubtitleImages {
     SubtitleEvent events[SUBTITLE_IMAGES_KEPT]; /* in order of arrival */
     int count;
-    int64_t drawn;        /* start of the event in the overlay */
-    SubtitlesPlace place; /* drawn for this place */
+    int64_t drawn;        /* start of the event in the overlay; AV_NOPTS_VALUE: draw again */
+    SubtitlesPlace place; /* place that the overlay was drawn for */
     Overlay overlay;      /* owned */
 } SubtitleImages;
 
-/* Takes ownership of the event; it ends earlier ones when it begins. The oldest events are dropped
- * when there are too many or they exceed SUBTITLE_BUDGET bytes. */
+/* Takes ownership of the event. Earlier events end when it begins. The oldest events are dropped if
+ * there are too many or they exceed SUBTITLE_BUDGET bytes. */
 void subtitle_images_add(SubtitleImages *images, SubtitleEvent *event);
 
 /* See subtitles_draw(). */
 int subtitle_images_draw(SubtitleImages *images, int64_t position, const SubtitlesPlace *place,
                          Overlay *overlay);
 
-/* Frees everything; leaves it empty. */
+/* Frees everything and leaves `images` empty. */
 void subtitle_images_free(SubtitleImages *images);
 
 #endif

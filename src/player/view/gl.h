@@ -30,12 +30,12 @@ typedef struct Gl {
 #undef GL_MEMBER
 } Gl;
 
-/* Loads the functions. A context must be current on this thread now and whenever the table is used.
- * Returns 0, or -1 and names the missing function in the error. */
+/* Loads the functions. An OpenGL context must be current now and for all calls through the table.
+ * Returns 0, or -1 with an error that names the missing function. */
 int gl_load(Gl *gl, MediaError *error);
 
-/* Clears all OpenGL errors since the last call. Returns 0 if there were none, or -1 with a
- * sentence. `doing`: the last operation, as in "the upload of a frame". */
+/* Clears OpenGL's errors. Returns 0 if there were none, or -1 with a sentence about the first.
+ * `doing`: the last operation, such as "the upload of a frame". */
 int gl_check(const Gl *gl, const char *doing, MediaError *error);
 
 /* True if this renderer runs on the CPU. */

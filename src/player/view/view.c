@@ -13,14 +13,14 @@
 typedef struct ViewColour {
     /* R'G'B' = matrix * texture values (Y, then chroma in frame order) + offset. Column-major. */
     float matrix[9], offset[3];
-    /* Linear light of the stream to that of the screen. Column-major. */
+    /* Converts linear light of the stream to that of the screen. Column-major. */
     float gamut[9];
-    /* Tone mapping in PQ codes: the stream's peak; then, relative to it, the screen's peak and the
-     * knee. */
+    /* Tone mapping: the stream's peak as a PQ code; the screen's peak and the knee, relative to the
+     * stream's peak. */
     float tone[3];
 } ViewColour;
 
-/* Screen white in nits for HDR video: BT.2408's level for paper white and captions, so that they
+/* Screen white in nits for HDR video. It is BT.2408's level of paper white and captions, so these
  * are about as bright as in SDR video. */
 #define SCREEN_NITS 203.0
 
@@ -57,8 +57,7 @@ static ViewColour view_colour(const PictureFormat *f)
     }
     for (int i = 0; i < 9; i++)
         colour.gamut[i] = f->wide_gamut ? from_2020[i] : (float)(i % 4 == 0);
-    /* BT.2390, 5.4.1: the knee of its EETF. Streams no brighter than the screen are not compressed.
-     */
+    /* knee of BT.2390's EETF, 5.4.1; streams no brighter than the screen are not compressed */
     const double source = pq_code(f->peak), screen = fmin(pq_code(SCREEN_NITS) / source, 1);
     colour.tone[0] = (float)source;
     colour.tone[1] = (float)screen;
@@ -72,10 +71,10 @@ static ViewColour view_colour(const PictureFormat *f)
 #define GAP_PART 320
 #define MIN_GAP 4
 
-/* Intermediate RGB format: more precise than the screen, same memory as RGBA8. */
+/* Intermediate RGB format: more precise than the screen, in as much memory as RGBA8. */
 #define SCRATCH_FORMAT GL_RGB10_A2
 
-/* From this zoom on samples are shown as squares. */
+/* From this zoom on, samples are shown as squares. */
 #define BLOCK_ZOOM 3
 
 /* Maximum samples averaged per direction; more would compile slowly. */
@@ -112,7 +111,7 @@ struct View {
     Scratch memory;          /* target for reading back */
 };
 
-/* The picture's orientation on the screen, mirror included. */
+/* The picture's orientation on the screen, including the mirror. */
 static PictureTurn turn_of(const View *view, ViewSide side)
 {
     const PictureFormat *format = &view->picture[side].format;
@@ -317,13 +316,13 @@ static void set_chroma(const Gl *gl, const Program *program, const PictureFormat
     gl->Uniform2f(program->at.chroma_shift, shift[0], shift[1]);
 }
 
-/* Samples to average so that they cover one screen pixel. */
+/* Number of samples to average, so that they cover one screen pixel. */
 static int taps(int from, int to)
 {
     return (int)fmin(fmax(floor((double)from / to + 0.5), 1), MAX_TAPS);
 }
 
-/* The program variant for a picture; `across`: rotated by 90 degrees. */
+/* The program variant for a picture. `across`: the picture is rotated by 90 degrees. */
 static PictureKind kind_of(const PictureFormat *f, Rect place, int across)
 {
     const PicturePlane *luma = &f->plane[0], *chroma = &f->plane[f->planes > 1];
@@ -343,8 +342,8 @@ static PictureKind kind_of(const PictureFormat *f, Rect place, int across)
     return kind;
 }
 
-/* Sets the place in the target, and the rotation from the screen back to the stored picture: the
- * inverse of a rotation is its transpose. Column-major. */
+/* Sets the place in the target, and the rotation from the screen back to the stored picture, which
+ * is the transpose of `turn`. Column-major. */
 static void set_place(const Gl *gl, const Program *program, const Target *target, Rect place,
                       PictureTurn turn)
 {
@@ -365,8 +364,8 @@ static void set_step(const Gl *gl, GLint uniform, PictureTurn turn, Rect place, 
     gl->UniformMatrix2fv(uniform, 1, GL_FALSE, step);
 }
 
-/* Converts planes to R'G'B' in their orientation, scaled linearly to `place`. Samples stay
- * unfiltered at the picture's own size, and at a high zoom. */
+/* Converts planes to R'G'B', turned and scaled linearly to `place`. Samples stay unfiltered at the
+ * picture's own size and from BLOCK_ZOOM on. */
 static int draw_planes(View *v, ViewSide side, const Target *target, Rect place, MediaError *error)
 {
     const Gl *gl = &v->gl;
@@ -418,8 +417,8 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     return 0;
 }
 
-/* Returns the length after averaging whole pixels during conversion, which leaves it about as long
- * as the place or longer. Much cheaper than a very wide cubic filter, and hardly worse. */
+/* The length after averaging whole pixels during conversion, at least about `to`. Averaging first
+ * is much cheaper than a very wide cubic filter and hardly worse. */
 static int reduced(int length, int to)
 {
     const int whole = length / to < MAX_TAPS ? length / to : MAX_TAPS;
@@ -427,9 +426,9 @@ static int reduced(int length, int to)
 }
 
 /* Draws one side's picture into `place`, clipped to `clip`. `best`: bicubic (Catmull-Rom, widened
- * for downscaling) in three passes: to R'G'B', then horizontal scaling, then vertical scaling into
- * place; if there is memory: 16384 x 16384 pixels take 1 GiB. Else one pass with linear filtering
- * or averaging; so are zoomed pictures, because the passes would also process invisible parts. */
+ * for downscaling) in three passes: conversion to R'G'B', horizontal scaling, vertical scaling. One
+ * pass with linear filtering or averaging is used instead if memory is short (16384 x 16384 pixels
+ * take 1 GiB), and for zoomed pictures, because three passes would also process invisible parts. */
 static int draw_picture(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
                         int best, MediaError *error)
 {
@@ -458,7 +457,7 @@ static int draw_picture(View *v, ViewSide side, const Target *target, Rect place
     return draw_scaled(v, &v->across, target, place, 1, error);
 }
 
-/* A line with a handle in its middle, both bright with dark edges. */
+/* Draws the split line with a handle in its middle, both bright with dark edges. */
 static void draw_line(View *v, const Target *target, Rect place, Rect area, int column)
 {
     const int shorter = min_int(place.width, place.height), edge = shorter / EDGE_PART + 1;
@@ -477,7 +476,7 @@ static void draw_line(View *v, const Target *target, Rect place, Rect area, int 
     }
 }
 
-/* Bright with dark edges, like the split line. */
+/* Outlines a rectangle, bright with dark edges like the split line. */
 static void draw_mark(View *v, const Target *target, Rect mark, int side)
 {
     const Rect sides[] = {{mark.x - side, mark.y - side, mark.width + 2 * side, side},
@@ -542,7 +541,7 @@ int view_draw(View *v, const ViewScene *scene, MediaError *error)
     if (window.width <= 0 || window.height <= 0)
         return 0; /* minimized */
     const int ret = draw_scene(v, scene, &window, error);
-    v->gl.Flush(); /* not every swap flushes; without it drawing starts only with the next upload */
+    v->gl.Flush(); /* not every swap flushes; drawing would then start only with the next upload */
     return ret;
 }
 
@@ -606,7 +605,7 @@ static GLuint make_sampler(const Gl *gl, GLint filter)
     return sampler;
 }
 
-/* Sets OpenGL state that never changes: nothing else draws in this context. */
+/* Sets OpenGL state that never changes, because nothing else draws in this context. */
 static int prepare(View *v, MediaError *error)
 {
     const Gl *gl = &v->gl;

@@ -1,7 +1,6 @@
 /*
- * Draws the picture before and after equalizing, alone, side by side or split, and RGBA layers
- * above. OpenGL 3.3 core must be current on the thread that calls these functions, from view_open()
- * to view_close().
+ * Draws the picture before or after equalizing, both side by side or split, and RGBA layers above.
+ * An OpenGL 3.3 core context must be current on the thread that calls these functions.
  *
  * Positions and sizes are pixels of the render target, y down. Functions that can fail return 0, or
  * a negative value with an error.
@@ -28,7 +27,7 @@ typedef enum ViewCompare {
 typedef enum ViewLayer {
     VIEW_LAYER_SUBTITLES = 0,
     VIEW_LAYER_PANEL,
-    VIEW_LAYER_OSD, /* and as many further ones as the on-screen display has parts */
+    VIEW_LAYER_OSD, /* the first of OSD_PARTS layers */
     VIEW_LAYERS = 16,
 } ViewLayer;
 
@@ -39,7 +38,7 @@ typedef struct ViewPlaces {
     Rect area[VIEW_SIDES];    /* area available to each side */
 } ViewPlaces;
 
-/* Zoom; all zero: fitted. */
+/* Zoom; {0}: the whole picture fits into its area. */
 typedef struct ViewZoom {
     double by;   /* factor relative to the fitted size, 1 (also below) to VIEW_MAX_ZOOM */
     double x, y; /* point of the picture at the centre of its area, -0.5..0.5 */
@@ -63,22 +62,22 @@ typedef struct ViewScene {
 
 int view_open(View **view, MediaError *error);
 
-/* Such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
+/* The driver, such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
 const char *view_renderer(const View *view);
 
 /* Sets the uploader for further frames; copied. NULL: none. It must stay valid until it is replaced
  * or the view is closed. */
 void view_set_uploader(View *view, const ViewUploader *uploader);
 
-/* Copies a frame into the textures of one side.  Fails for formats that picture_format() rejects
+/* Copies a frame into the textures of one side. Fails for formats that picture_format() rejects
  * and for sizes above OpenGL's limit; the side then has no picture. NULL removes the picture. */
 int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *error);
 
 /* Nonzero: mirrors the picture horizontally. */
 void view_set_mirror(View *view, int mirrored);
 
-/* Copies an overlay, possibly partly outside, to a layer. `opacity` (0..1; 1 if it is scaled)
- * multiplies its alpha. An empty one removes the layer. */
+/* Copies an overlay to a layer; it may lie partly outside the window. `opacity` (0..1; must be 1 if
+ * it is scaled) multiplies its alpha. An empty overlay removes the layer. */
 int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
                    MediaError *error);
 
@@ -95,7 +94,7 @@ void view_picture_size(const View *view, ViewSide side, int *width, int *height)
 ViewPlaces view_layout(const View *view, const ViewScene *scene);
 
 /* Zooms by a factor (0: the whole picture) and keeps the point (x, y) in place. Stops at the
- * picture's own size on the way. *pixels: window pixels per picture pixel. */
+ * picture's own size if it would pass it. *pixels: window pixels per picture pixel. */
 ViewZoom view_zoom(const View *view, const ViewScene *scene, double times, int x, int y,
                    double *pixels);
 
@@ -115,7 +114,7 @@ int view_draw(View *view, const ViewScene *scene, MediaError *error);
 /* Draws into a canvas of the scene's size. */
 int view_read(View *view, const ViewScene *scene, const Canvas *canvas, MediaError *error);
 
-/* Renders one picture alone in the canvas's size and the best quality. */
+/* Renders one picture alone in the canvas's size, in the best quality. */
 int view_render_picture(View *view, ViewSide side, const Canvas *canvas, MediaError *error);
 
 /* Call while the context is still current. */

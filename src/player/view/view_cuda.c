@@ -17,7 +17,7 @@
 /* A GPU that makes no progress for this long is considered lost. */
 #define PATIENCE_US 10000000
 
-/* Polling interval; spinning would cost the window's thread a tenth of a core at 60 fps. */
+/* Polling interval; spinning would take the window's thread a tenth of a core at 60 fps. */
 #define NAP_NS 100000
 
 /* Maximum number of linked GPUs that OpenGL runs on. */
@@ -40,9 +40,9 @@ struct ViewCuda {
     char failure[256];
 };
 
-/* How many planes of a frame are in each kind of memory. */
+/* Number of a frame's planes in each kind of memory. */
 typedef struct Places {
-    int device, pageable; /* counts */
+    int device, pageable;
 } Places;
 
 void view_cuda_give_up(ViewCuda *cuda, const char *why)
@@ -55,7 +55,7 @@ static void give_up(ViewCuda *cuda, cudaError_t error)
 {
     const int hangs = error == cudaErrorNotReady;
     if (!hangs)
-        (void)cudaGetLastError(); /* reported here; later calls must not see it */
+        (void)cudaGetLastError(); /* clear the error, so that later calls do not report it */
     view_cuda_give_up(cuda, hangs ? "it has made no progress for 10 s" : cudaGetErrorString(error));
 }
 
@@ -130,9 +130,9 @@ static cudaError_t copy(ViewCuda *cuda, cudaGraphicsResource_t resource, const V
     return error;
 }
 
-/* Waits for the copies because the caller may free the frame at once. Waiting before unmapping is
- * 0.2 ms faster on an H200 than after. CUDA blocks without limit in copies from pageable memory, so
- * make sure first that the GPU responds. */
+/* Waits for the copies, because the caller may free the frame at once. On an H200, waiting before
+ * unmapping is 0.2 ms faster than after. If the GPU hangs, copies from pageable memory block
+ * without limit, so this waits first until it responds. */
 static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const ViewPlane *planes,
                         int count, int pageable)
 {
@@ -172,7 +172,7 @@ static int upload(void *opaque, const ViewPlane *planes, int count, MediaError *
     if (cuda->failure[0] || count > TEXTURES)
         return 1;
     cudaError_t status = cudaSetDevice(cuda->device);
-    if (status) /* the device no longer answers */
+    if (status) /* lost device: assume that all planes are there */
         places.device = count;
     else
         status = find_places(planes, count, &places);
@@ -300,7 +300,7 @@ void view_cuda_close(ViewCuda **cuda)
             unregister(&c->textures[i]);
         cudaFreeHost(c->fetched);
         cudaStreamDestroy(c->stream);
-    } /* else the device may still write there */
+    } /* else the device may still use them */
     free(c);
     *cuda = NULL;
 }

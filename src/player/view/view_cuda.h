@@ -1,6 +1,6 @@
 /*
- * Uploads planes to OpenGL textures with CUDA: from the drawing GPU's memory without leaving it,
- * from pinned memory without a CPU copy, and from other memory.
+ * Uploads planes to OpenGL textures with CUDA: from memory of the GPU that draws, without leaving
+ * it; from pinned memory, without a copy by the CPU; and from other memory.
  *
  * All functions are for the thread of the view's OpenGL context. Without CUDA support
  * view_cuda_open() fails.
@@ -22,14 +22,14 @@ int view_cuda_open(ViewCuda **cuda, int device, MediaError *error);
 /* For view_set_uploader(); valid as long as `cuda`. */
 const ViewUploader *view_cuda_uploader(const ViewCuda *cuda);
 
-/* Copies rows of up to FRAME_ROWS_PLANES planes from the device to host memory that stays valid
- * until the next call, and updates `data` and `stride`. Rows already on the host stay. Returns 0,
- * or -1 if CUDA failed. */
+/* Copies rows of up to FRAME_ROWS_PLANES planes from the device to host memory, valid until the
+ * next call, and updates `data` and `stride`. Rows on the host are not copied. Returns 0, or -1 if
+ * CUDA failed. */
 int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count);
 
-/* Returns NULL while CUDA works, else one sentence: CUDA failed, or did nothing for 10 seconds.
- * From then on planes take the ordinary path and must be in host memory. view_set_frame() fails for
- * the frame concerned if a plane of it is, or may be, on the device. */
+/* Returns NULL while CUDA works, or one sentence after it failed or made no progress for 10
+ * seconds. After that, planes take the ordinary path and must be in host memory; view_set_frame()
+ * fails if a plane is, or may be, on the device. */
 const char *view_cuda_failure(const ViewCuda *cuda);
 
 /* Stops using CUDA because the device is lost or may hang. `why` ends the sentence that

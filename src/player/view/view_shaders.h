@@ -39,7 +39,7 @@ typedef enum ProgramLight {
 
 #define PROGRAM_PLANES 3
 
-/* Variant of the program that draws planes. */
+/* A variant of the program that draws planes. */
 typedef struct PictureKind {
     int planes; /* 1 to PROGRAM_PLANES */
     ProgramLight light;
@@ -54,7 +54,7 @@ typedef struct Programs {
     Program scale, layer;
 } Programs;
 
-/* Each makes a program current and returns it, or NULL with an error. */
+/* Make a program current and return it, or NULL with an error. */
 const Program *programs_use_picture(Programs *programs, const PictureKind *kind, MediaError *error);
 const Program *programs_use_scale(Programs *programs, MediaError *error);
 const Program *programs_use_layer(Programs *programs, MediaError *error);

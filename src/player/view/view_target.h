@@ -1,4 +1,4 @@
-/* Render targets (the window or a texture) and RGBA layers. */
+/* Render targets (the window or a texture), RGBA layers, and textures for planes. */
 #ifndef LUMEQ_PLAYER_VIEW_TARGET_H
 #define LUMEQ_PLAYER_VIEW_TARGET_H
 
@@ -23,7 +23,7 @@ typedef struct Scratch {
     int width, height;
 } Scratch;
 
-/* Creates or resizes it; its content is undefined. `format` must not change between calls. */
+/* Creates or resizes the texture; its content is undefined. Use the same `format` in all calls. */
 int scratch_make(const Gl *gl, Scratch *scratch, GLint format, int width, int height,
                  MediaError *error);
 Target scratch_target(const Scratch *scratch);
@@ -35,7 +35,7 @@ void target_use(const Gl *gl, const Target *target, Rect clip);
 /* Fills a part of the current target. */
 void target_fill(const Gl *gl, const Target *target, Rect rect, Colour colour);
 
-/* A rectangle (left, top, width, height) in clip space, for quad.vert. */
+/* Converts a rectangle to clip space for quad.vert: left, top, width, height. */
 void target_place(const Target *target, Rect rect, float place[4]);
 
 /* Copies a top_down target into a canvas of its size. */
@@ -65,7 +65,7 @@ void layer_free(const Gl *gl, Layer *layer);
 
 typedef struct PlaneTexture {
     GLuint texture;    /* 0: not created yet */
-    PicturePlane size; /* that it was created for */
+    PicturePlane size; /* plane that it was created for */
     int bytes;
 } PlaneTexture;
 

@@ -1,4 +1,4 @@
-/* Interface for uploading planes without a copy through ordinary memory. */
+/* Interface for uploading planes without OpenGL, for example from GPU memory. */
 #ifndef LUMEQ_PLAYER_VIEW_UPLOADER_H
 #define LUMEQ_PLAYER_VIEW_UPLOADER_H
 
@@ -22,12 +22,13 @@ typedef struct ViewPlane {
     ptrdiff_t stride;  /* bytes between rows; may be negative */
 } ViewPlane;
 
-/* An alternative upload path. A texture keeps its name until the frames' format or size changes. */
+/* A replacement for OpenGL's uploads. A texture keeps its name until the frames' format or size
+ * changes. */
 typedef struct ViewUploader {
-    /* Uploads `count` planes of one frame at once (each call is as expensive as a plane). The
-     * textures are ready for the next OpenGL call and the planes are no longer read when it
-     * returns. Returns 0; 1: use the ordinary path for all of them; or a negative value with an
-     * error: some are only reachable this way. */
+    /* Uploads `count` planes of one frame in one call, since a call takes as long as a plane's
+     * copy. When it returns, the textures are ready for the next OpenGL call and the planes are no
+     * longer read. Returns 0; 1 if the caller must upload all planes with OpenGL; or a negative
+     * value with an error if OpenGL cannot read some of them. */
     int (*upload)(void *opaque, const ViewPlane *planes, int count, MediaError *error);
     /* Called before a texture is deleted or filled another way. */
     void (*forget)(void *opaque, unsigned texture);
