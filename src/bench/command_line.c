@@ -23,7 +23,7 @@ static void print_help(const char *command, const BenchOption *table)
     }
 }
 
-int bench_refuse(const char *command, const char *format, ...)
+int bench_fail(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -128,17 +128,17 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
         }
         const BenchOption *option = find(table, word);
         if (!option)
-            return bench_refuse(command, "unknown option %s; see lumeq-bench %s --help", word,
-                                command);
+            return bench_fail(command, "unknown option %s; see lumeq-bench %s --help", word,
+                              command);
         if (option->value && i + 1 == argc)
-            return bench_refuse(command, "%s needs a value: %s", word,
-                                allowed(option, text, sizeof(text)));
+            return bench_fail(command, "%s needs a value: %s", word,
+                              allowed(option, text, sizeof(text)));
         const char *value = word[0] != '-' ? word : NULL;
         if (word[0] == '-' && option->value)
             value = argv[++i];
         if (store(option, options, value) < 0)
-            return bench_refuse(command, "%s %s is not allowed; it must be %s", option->name, value,
-                                allowed(option, text, sizeof(text)));
+            return bench_fail(command, "%s %s is not allowed; it must be %s", option->name, value,
+                              allowed(option, text, sizeof(text)));
     }
     return 0;
 }
@@ -150,7 +150,7 @@ void bench_word(char word[32], const char *words, int index)
     snprintf(word, 32, "%.*s", (int)strcspn(words, "|"), words);
 }
 
-int bench_has(const BenchList *list, int item)
+int bench_list_has(const BenchList *list, int item)
 {
     int i = 0;
     while (i < list->count && list->items[i] != item)
@@ -195,13 +195,13 @@ int bench_find_gpu(const char *command, const char *what, int device, int is_nee
     int count = lumeq_list_gpus(gpus, MAX_GPUS, why, sizeof(why));
     count = count > MAX_GPUS ? MAX_GPUS : count;
     if (count < 1) {
-        bench_refuse(command, is_needed ? "%s needs a GPU: %s" : "%s is left out: %s", what,
-                     *why ? why : "there is no GPU");
+        bench_fail(command, is_needed ? "%s needs a GPU: %s" : "%s is left out: %s", what,
+                   *why ? why : "there is no GPU");
         return is_needed ? -1 : 0;
     }
     if (device >= count)
-        return bench_refuse(command, "there is no GPU %d; this machine has %d, numbered from 0",
-                            device, count);
+        return bench_fail(command, "there is no GPU %d; this machine has %d, numbered from 0",
+                          device, count);
     snprintf(name, size, "%s", gpus[device].name);
     return 1;
 }

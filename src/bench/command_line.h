@@ -61,14 +61,13 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
                     char **argv);
 
 /* Prints "lumeq-bench COMMAND: sentence" to stderr. Returns -1. */
-int bench_refuse(const char *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int bench_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Copies the word with this index from "a|b|c". */
 void bench_word(char word[32], const char *words, int index);
 
 /* True if the list has this item. */
-int bench_has(const BenchList *list, int item);
+int bench_list_has(const BenchList *list, int item);
 
 /* Options of the commands that work on pictures; their options structs begin with it. */
 typedef struct BenchPictures {

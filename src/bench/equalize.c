@@ -116,7 +116,7 @@ static void *allocate(const BenchPicture *p, int planes)
     const size_t size = image_size(p, planes);
     void *memory = size ? malloc(size) : NULL;
     if (!memory)
-        bench_refuse("equalize", "out of memory");
+        bench_fail("equalize", "out of memory");
     return memory;
 }
 
@@ -139,12 +139,12 @@ static int compare(const EqualizeCase *c, const char *what, const LumeqImage *go
         while (a[at] == b[at])
             at++;
         at -= at % sample;
-        return bench_refuse("equalize",
-                            "%s, %dx%d %s: %s: sample %zu of row %zu of plane %d is %d; expected "
-                            "%d",
-                            c->on_gpu ? "cuda" : "cpu", got->width, got->height, c->content, what,
-                            at % stride / sample, at / stride, i, sample_at(got, i, at),
-                            sample_at(expected, i, at));
+        return bench_fail("equalize",
+                          "%s, %dx%d %s: %s: sample %zu of row %zu of plane %d is %d; expected "
+                          "%d",
+                          c->on_gpu ? "cuda" : "cpu", got->width, got->height, c->content, what,
+                          at % stride / sample, at / stride, i, sample_at(got, i, at),
+                          sample_at(expected, i, at));
     }
     return 0;
 }
@@ -155,10 +155,10 @@ static int open_equalizer(LumeqEqualizer **eq, const LumeqConfig *config, const 
 {
     char why[256] = "";
     if (lumeq_create(eq, config, why, sizeof(why)) < 0)
-        return bench_refuse("equalize", "%s", why);
+        return bench_fail("equalize", "%s", why);
     if (lumeq_set_params(*eq, params) == 0)
         return 0;
-    bench_refuse("equalize", "%s", lumeq_last_error(*eq));
+    bench_fail("equalize", "%s", lumeq_last_error(*eq));
     lumeq_destroy(eq);
     return -1;
 }
@@ -179,7 +179,7 @@ static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqIma
     lumeq_flush(eq);
     if (ret == 0)
         ret = lumeq_receive(eq, NULL, NULL);
-    return ret < 0 ? bench_refuse("equalize", "%s", lumeq_last_error(eq)) : 0;
+    return ret < 0 ? bench_fail("equalize", "%s", lumeq_last_error(eq)) : 0;
 }
 
 /* ---- feeding ---- */
@@ -195,8 +195,8 @@ static int alloc_pictures(Feed *feed, LumeqMemory memory)
         void *at = memory == LUMEQ_MEMORY_CUDA ? lumeq_alloc_device(context, size)
                                                : lumeq_alloc_host(context, size);
         if (!at)
-            return bench_refuse("equalize", "no memory for %d pictures of %zu bytes",
-                                2 * feed->pictures, size);
+            return bench_fail("equalize", "no memory for %d pictures of %zu bytes",
+                              2 * feed->pictures, size);
         *image = image_at(picture, at, feed->planes);
         image->memory = memory;
     }
@@ -295,14 +295,14 @@ static int feed_step(Feed *feed, int end)
     if (ret == 0 || ret == LUMEQ_ERR_AGAIN)
         ret = lumeq_receive(feed->eq, NULL, NULL);
     feed->received += ret == 0;
-    return ret < 0 ? bench_refuse("equalize", "%s", lumeq_last_error(feed->eq)) : 0;
+    return ret < 0 ? bench_fail("equalize", "%s", lumeq_last_error(feed->eq)) : 0;
 }
 
 /* Fails if the GPU was lost, because the library then continues on the CPU. */
 static int check_backend(const Feed *feed)
 {
     return strcmp(lumeq_backend_name(feed->eq), feed->of->on_gpu ? "cuda" : "cpu")
-               ? bench_refuse("equalize", "%s", lumeq_last_error(feed->eq))
+               ? bench_fail("equalize", "%s", lumeq_last_error(feed->eq))
                : 0;
 }
 
@@ -535,8 +535,8 @@ static int read_options(EqualizeOptions *o, int argc, char **argv)
     for (int i = 0; i < o->modes.count && ret == 0; i++) {
         const EqualizeMode *mode = &modes[o->modes.items[i]];
         if (mode->reference && strcmp(o->pictures.bits, "8") != 0)
-            return bench_refuse("equalize", "mode %s is for --depth 8, not %s", mode->name,
-                                o->pictures.bits);
+            return bench_fail("equalize", "mode %s is for --depth 8, not %s", mode->name,
+                              o->pictures.bits);
     }
     return ret;
 }
@@ -582,7 +582,7 @@ int bench_equalize(int argc, char **argv)
     int ret = read_options(&o, argc, argv);
     if (ret)
         return ret < 0;
-    const int all = !o.backends.count, needs_gpu = bench_has(&o.backends, 1);
+    const int all = !o.backends.count, needs_gpu = bench_list_has(&o.backends, 1);
     int has_gpu = 0;
     if (needs_gpu || all)
         has_gpu =
@@ -599,7 +599,7 @@ int bench_equalize(int argc, char **argv)
             for (c.on_gpu = 0; c.on_gpu < 2; c.on_gpu++)
                 for (int m = 0; m < o.modes.count; m++) {
                     c.mode = &modes[o.modes.items[m]];
-                    if (c.on_gpu ? has_gpu : all || bench_has(&o.backends, 0))
+                    if (c.on_gpu ? has_gpu : all || bench_list_has(&o.backends, 0))
                         ret |= run_case(&c);
                 }
             free(c.picture.luma);

@@ -71,7 +71,7 @@ int bench_copies(double *us, int device, size_t size, double seconds)
     if (!error)
         error = time_copies(&bus, 1 + (long)(seconds * 1e6 / (*us > 0 ? *us : 1)), us);
     bus_close(&bus);
-    return error ? bench_refuse("equalize", "CUDA: %s", cudaGetErrorString(error)) : 0;
+    return error ? bench_fail("equalize", "CUDA: %s", cudaGetErrorString(error)) : 0;
 }
 
 /* ---- histograms ---- */
@@ -109,7 +109,7 @@ struct HistogramGpu {
 
 static int check_cuda(cudaError_t error)
 {
-    return error ? bench_refuse("histogram", "CUDA: %s", cudaGetErrorString(error)) : 0;
+    return error ? bench_fail("histogram", "CUDA: %s", cudaGetErrorString(error)) : 0;
 }
 
 /* Finds how many pieces of `size` bytes are together TIMES_L2 times as large as the L2 cache. */
@@ -182,7 +182,6 @@ static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t st
     return lumeq_cuda_count(&g->device, &count, &one, stream);
 }
 
-/* Counts a piece. */
 static cudaError_t count(const HistogramGpu *g, int piece, cudaStream_t stream)
 {
     size_t size = g->temporary_size;
@@ -281,7 +280,7 @@ static int time_strategy(HistogramGpu *g, HistogramResult *r)
         uint32_t counts[HISTOGRAM_MAX_BINS] = {0};
         error = fetch(g, counts, i);
         if (!error && memcmp(counts, r->counts, sizeof(counts)) != 0)
-            return bench_refuse("histogram", "two runs gave different counts");
+            return bench_fail("histogram", "two runs gave different counts");
     }
     return check_cuda(error);
 }

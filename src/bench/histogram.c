@@ -139,8 +139,8 @@ static int compare(const char *strategy, const uint32_t *expected, const uint32_
 {
     for (int i = 0; i < HISTOGRAM_MAX_BINS; i++)
         if (expected[i] != got[i])
-            return bench_refuse("histogram", "%s: bin %d: expected %u, got %u", strategy, i,
-                                expected[i], got[i]);
+            return bench_fail("histogram", "%s: bin %d: expected %u, got %u", strategy, i,
+                              expected[i], got[i]);
     return 0;
 }
 
@@ -155,7 +155,8 @@ static int run_strategies(Run *run, HistogramGpu *gpu)
         HistogramResult *const r = i == HISTOGRAM_CPU ? &run->reference : &run->result;
         char strategy[32];
         int ret = 0;
-        if ((o->strategies.count && !bench_has(&o->strategies, i)) || (i >= HISTOGRAM_CUB && !gpu))
+        if ((o->strategies.count && !bench_list_has(&o->strategies, i)) ||
+            (i >= HISTOGRAM_CUB && !gpu))
             continue;
         bench_word(strategy, STRATEGIES, i);
         if (i == HISTOGRAM_CPU_SIMD)
@@ -201,7 +202,7 @@ int bench_histogram(int argc, char **argv)
     if (ret)
         return ret < 0;
     for (int i = HISTOGRAM_CUB; i < HISTOGRAM_KINDS; i++)
-        needs_gpu |= bench_has(&o->strategies, i);
+        needs_gpu |= bench_list_has(&o->strategies, i);
     if (needs_gpu || !o->strategies.count)
         run.has_gpu = bench_find_gpu("histogram", "a strategy on a GPU", p->device, needs_gpu, gpu,
                                      sizeof(gpu));

@@ -133,9 +133,9 @@ static int read_options(StreamsOptions *o, int argc, char **argv)
     if (ret > 0)
         print_notes();
     if (ret == 0 && !o->file_count)
-        return bench_refuse("streams", "INPUT is missing; see lumeq-bench streams --help");
+        return bench_fail("streams", "INPUT is missing; see lumeq-bench streams --help");
     if (ret == 0 && o->unpaced && o->rate > 0)
-        return bench_refuse("streams", "--unpaced and --rate contradict each other");
+        return bench_fail("streams", "--unpaced and --rate contradict each other");
     return ret;
 }
 
@@ -149,7 +149,7 @@ static int program_options(Options *program, const StreamsOptions *o)
     return options_parse(program, sizeof(argv) / sizeof(argv[0]), (char **)argv, text,
                          sizeof(text)) == 0
                ? 0
-               : bench_refuse("streams", "%s", text);
+               : bench_fail("streams", "%s", text);
 }
 
 /* ---- films ---- */
@@ -402,7 +402,7 @@ static int measure(Bench *b)
     int ret = 0;
     for (int i = 0; i < o->file_count; i++)
         if (film_open(&b->films[i], o, &b->program, o->files[i], &error) < 0)
-            return bench_refuse("streams", "%s", error.text);
+            return bench_fail("streams", "%s", error.text);
     b->count = o->live ? o->live : o->file_count;
     for (int i = 0; i < b->count; i++) {
         b->streams[i].options = o;
@@ -420,7 +420,7 @@ static int measure(Bench *b)
         if (s->delays)
             bench_sort(s->delays, s->frames);
         if (s->error.fault)
-            ret = bench_refuse("streams", "stream %d: %s", i + 1, s->error.text);
+            ret = bench_fail("streams", "stream %d: %s", i + 1, s->error.text);
     }
     (void)lumeq_memory_use((int)b->program.device, &b->use);
     return ret;
@@ -505,8 +505,8 @@ static void print_all(const Bench *b)
             mib(b->use.device_limit), (int)b->program.device, mib(b->use.device_most),
             mib(b->use.pinned_limit), mib(b->use.pinned_most));
     if (hosted)
-        bench_refuse("streams", "%lld frames went to host memory, because the GPU had no room",
-                     (long long)hosted);
+        bench_fail("streams", "%lld frames went to host memory, because the GPU had no room",
+                   (long long)hosted);
 }
 
 int bench_streams(int argc, char **argv)
