@@ -67,7 +67,7 @@ static inline Rect rect_intersect(Rect a, Rect b)
 }
 
 /* The bounding box of two rectangles. */
-static inline Rect rect_around(Rect a, Rect b)
+static inline Rect rect_union(Rect a, Rect b)
 {
     const int left = min_int(a.x, b.x), right = max_int(a.x + a.width, b.x + b.width);
     const int top = min_int(a.y, b.y), bottom = max_int(a.y + a.height, b.y + b.height);

@@ -1,6 +1,4 @@
-/*
- * Counts samples for the waveform (luma by column) and the vectorscope (chroma).
- */
+/* Counts samples for the waveform (luma by column) and the vectorscope (chroma). */
 #ifndef LUMEQ_PANEL_SCOPES_H
 #define LUMEQ_PANEL_SCOPES_H
 

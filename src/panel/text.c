@@ -261,7 +261,7 @@ Rect ass_images_ink(const ASS_Image *image)
     for (; image; image = image->next) {
         const Rect ink = ink_of(image);
         if (ink.width)
-            all = all.width ? rect_around(all, ink) : ink;
+            all = all.width ? rect_union(all, ink) : ink;
     }
     return all;
 }

@@ -33,7 +33,7 @@
 /* Maximum pending backward steps, because each may take a while. */
 #define MAX_STEPS_BACK 10
 
-void player_go(Player *p, InputStart start)
+void player_seek(Player *p, InputStart start)
 {
     p->steps = 0;
     subtitle_thread_reset(p->subtitles);
@@ -47,14 +47,14 @@ static void say_no_seek(Player *p)
 }
 
 /* Returns 0 after a message if the input is not seekable. */
-static int go_to(Player *p, InputStart start)
+static int try_seek(Player *p, InputStart start)
 {
     if (!playback_can_seek(p->playback)) {
         say_no_seek(p);
         return 0;
     }
     p->ended = 0;
-    player_go(p, start);
+    player_seek(p, start);
     return 1;
 }
 
@@ -66,7 +66,7 @@ void player_pause(Player *p, int paused)
 void act_pause(Player *p)
 {
     const int pauses = !p->ended && !played(p)->paused;
-    if (p->ended && !go_to(p, (InputStart){.position = SDL_max(p->options.from_us, 0)}))
+    if (p->ended && !try_seek(p, (InputStart){.position = SDL_max(p->options.from_us, 0)}))
         return;
     p->steps = p->steps_back = 0;
     player_pause(p, pauses);
@@ -82,7 +82,7 @@ static int64_t seek_to(Player *p, int64_t to)
     if (end >= 0 && to >= end)
         to = end - 1;
     to = SDL_max(to, 0);
-    return go_to(p, (InputStart){.position = to, .preview = 1}) ? to : -1;
+    return try_seek(p, (InputStart){.position = to, .preview = 1}) ? to : -1;
 }
 
 void act_seek(Player *p)
@@ -146,7 +146,7 @@ void player_say_frame(Player *p)
 
 void player_step_back(Player *p)
 {
-    (void)go_to(p, (InputStart){.position = player_position(p), .before = 1});
+    (void)try_seek(p, (InputStart){.position = player_position(p), .before = 1});
 }
 
 void act_step(Player *p)
@@ -205,7 +205,7 @@ void act_repeat(Player *p)
         screen_say(p->screen, "Repeat from %s; press L at the end", at);
     } else if (w->to < 0 && position > w->from) {
         w->to = position;
-        (void)go_to(p, (InputStart){.position = w->from});
+        (void)try_seek(p, (InputStart){.position = w->from});
         screen_say(p->screen, "Repeat to %s", at);
     } else {
         w->from = w->to = -1;
@@ -360,7 +360,7 @@ static void set_decoding(Player *p, const PlayerSettings *settings)
     input_set_range(played(p)->input, o->range);
     decoder_set_codes(input_decoder(played(p)->input), o->codes);
     if (must_decode && playback_can_seek(p->playback))
-        player_go(p, (InputStart){.position = player_position(p)});
+        player_seek(p, (InputStart){.position = player_position(p)});
 }
 
 static void change_setting(Player *p, PlayerSetting setting, int step)
@@ -402,7 +402,7 @@ void act_setting_at(Player *p)
         change_setting(p, (PlayerSetting)p->seen->look.chosen, step);
 }
 
-void act_setting_turn(Player *p)
+void act_setting_scroll(Player *p)
 {
     int acts, step;
     if (choose_row(p, &acts, &step))

@@ -32,7 +32,7 @@ Action act_sound_delay;    /* by `arg` steps */
 Action act_setting;        /* changes `which`, a PlayerSetting, by `arg` steps */
 Action act_setting_chosen; /* changes the selected setting by `arg` steps */
 Action act_setting_at;     /* handles a click on the panel at x, y */
-Action act_setting_turn;   /* changes the setting at x, y by `arg` steps */
+Action act_setting_scroll; /* changes the setting at x, y by `arg` steps */
 Action act_meter; /* meters the rectangle drawn to x, y; `arg` 1: asks for it; 2: the whole picture;
                      3: the visible part */
 
@@ -73,7 +73,7 @@ Action act_escape;
 Action act_quit; /* `arg` 1: the window closes without the user's request */
 
 /* Shared with player.c. */
-void player_go(Player *p, InputStart start);
+void player_seek(Player *p, InputStart start);
 void player_pause(Player *p, int paused);
 void player_step_back(Player *p);
 void player_say_frame(Player *p);

@@ -170,7 +170,7 @@ static ControlsTarget target_at(const Controls *c, int x, int y)
     return c->target ? c->target(c->opaque, x, y) : CONTROLS_PICTURE;
 }
 
-static int give(Command *command, Action *act, int which, int arg, int x, int y)
+static int set_command(Command *command, Action *act, int which, int arg, int x, int y)
 {
     command->act = act;
     command->which = which;
@@ -184,14 +184,14 @@ static int give(Command *command, Action *act, int which, int arg, int x, int y)
 static int drag_to(const Controls *c, int x, int y, Command *command)
 {
     switch (c->held) {
-    case CONTROLS_SPLIT: return give(command, act_look, LOOK_SPLIT, 0, x, y);
-    case CONTROLS_TRACK: return give(command, act_seek_to, 0, c->dragging, x, y);
-    case CONTROLS_VOLUME: return give(command, act_volume_to, 0, 0, x, y);
+    case CONTROLS_SPLIT: return set_command(command, act_look, LOOK_SPLIT, 0, x, y);
+    case CONTROLS_TRACK: return set_command(command, act_seek_to, 0, c->dragging, x, y);
+    case CONTROLS_VOLUME: return set_command(command, act_volume_to, 0, 0, x, y);
     case CONTROLS_PART:
         command->from_x = c->from_x;
         command->from_y = c->from_y;
-        return c->dragging ? give(command, act_look, LOOK_MARK, 0, x, y)
-                           : give(command, act_meter, 0, 0, x, y);
+        return c->dragging ? set_command(command, act_look, LOOK_MARK, 0, x, y)
+                           : set_command(command, act_meter, 0, 0, x, y);
     default: return 0;
     }
 }
@@ -212,13 +212,13 @@ static int take_left(Controls *c, const SDL_MouseButtonEvent *button, Command *c
         return 0;
     }
     if (c->held == CONTROLS_SETTINGS)
-        return give(command, act_setting_at, 0, 0, button->x, button->y);
+        return set_command(command, act_setting_at, 0, 0, button->x, button->y);
     if (c->held == CONTROLS_BUTTON)
-        return give(command, act_pause, 0, 0, button->x, button->y);
+        return set_command(command, act_pause, 0, 0, button->x, button->y);
     if (c->held == CONTROLS_SETTINGS_BUTTON)
-        return give(command, act_look, LOOK_SETTINGS, 0, button->x, button->y);
+        return set_command(command, act_look, LOOK_SETTINGS, 0, button->x, button->y);
     if (c->held == CONTROLS_FULLSCREEN_BUTTON)
-        return give(command, act_fullscreen, 0, 0, button->x, button->y);
+        return set_command(command, act_fullscreen, 0, 0, button->x, button->y);
     c->twice = button->clicks == 2 && (c->held == CONTROLS_PICTURE || c->held == CONTROLS_SPLIT);
     return drag_to(c, button->x, button->y, command);
 }
@@ -230,9 +230,9 @@ static int take_button(Controls *c, const SDL_MouseButtonEvent *button, Command 
     if (button->state != SDL_PRESSED)
         return 0;
     if (button->button == SDL_BUTTON_RIGHT)
-        return give(command, act_pause, 0, 0, button->x, button->y);
+        return set_command(command, act_pause, 0, 0, button->x, button->y);
     if (button->button == SDL_BUTTON_MIDDLE)
-        return give(command, act_zoom, 0, 0, button->x, button->y);
+        return set_command(command, act_zoom, 0, 0, button->x, button->y);
     return 0;
 }
 
@@ -244,9 +244,9 @@ static int take_motion(Controls *c, const SDL_MouseMotionEvent *motion, int64_t 
     c->y = motion->y;
     c->at = target_at(c, motion->x, motion->y);
     if (!c->dragging)
-        return give(command, act_point, 0, 0, motion->x, motion->y);
+        return set_command(command, act_point, 0, 0, motion->x, motion->y);
     if (c->held == CONTROLS_PICTURE)
-        return give(command, act_pan, 0, 0, motion->xrel, motion->yrel);
+        return set_command(command, act_pan, 0, 0, motion->xrel, motion->yrel);
     return drag_to(c, motion->x, motion->y, command);
 }
 
@@ -302,17 +302,18 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
         }
         return 1;
     case SDL_KEYUP:
-        return event->key.keysym.sym == SDLK_x && give(command, act_look, LOOK_SOURCE, 0, 0, 0);
+        return event->key.keysym.sym == SDLK_x &&
+               set_command(command, act_look, LOOK_SOURCE, 0, 0, 0);
     case SDL_MOUSEMOTION: return take_motion(c, &event->motion, now, command);
     case SDL_MOUSEWHEEL: {
         const SDL_MouseWheelEvent *wheel = &event->wheel;
         const int steps = wheel->direction == SDL_MOUSEWHEEL_FLIPPED ? -wheel->y : wheel->y;
         int x, y;
         if (steps && c->settings && c->at == CONTROLS_SETTINGS)
-            return give(command, act_setting_turn, 0, steps, c->x, c->y);
+            return set_command(command, act_setting_scroll, 0, steps, c->x, c->y);
         (void)SDL_GetMouseState(&x, &y);
-        return steps &&
-               give(command, SDL_GetModState() & KMOD_CTRL ? act_zoom : act_volume, 0, steps, x, y);
+        return steps && set_command(command, SDL_GetModState() & KMOD_CTRL ? act_zoom : act_volume,
+                                    0, steps, x, y);
     }
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP: return take_button(c, &event->button, command);

@@ -42,7 +42,7 @@ typedef struct PlaybackWork {
     char trouble[320];   /* see Playback */
     char add[PATH_MAX];  /* the subtitle file to open, or "" */
     SubtitleFile *added; /* the result, or NULL */
-    Playback *finished;  /* others to close first: only one may have the sound device */
+    Playback *to_close;  /* others to close first: only one may have the sound device */
     MediaError error;
 } PlaybackWork;
 
@@ -61,7 +61,7 @@ struct Playback {
 
     PlaybackWork work;
     int wants_start, wants_sound; /* work to start after the current work */
-    Playback *finished, *next_finished;
+    Playback *to_close, *next_to_close;
 
     Frame *ahead[AHEAD];
     Frame *redone;    /* the shown frame, equalized again with other settings, or NULL */
@@ -191,10 +191,10 @@ static void start_sound(Playback *p)
     snprintf(w->trouble, sizeof(w->trouble), "No sound: %.256s", why.text);
 }
 
-static void close_finished(Playback *first)
+static void close_others(Playback *first)
 {
     while (first) {
-        Playback *next = first->next_finished;
+        Playback *next = first->next_to_close;
         playback_close(&first);
         first = next;
     }
@@ -204,7 +204,7 @@ static void *work_main(void *arg)
 {
     Playback *p = arg;
     PlaybackWork *w = &p->work;
-    close_finished(w->finished);
+    close_others(w->to_close);
     int ret = p->state.input ? 0 : open_all(p);
     if (ret >= 0 && w->starts) {
         stop_threads(p, w->audio);
@@ -236,7 +236,7 @@ static void begin_work(Playback *p)
         .speed = p->state.speed,
         .sound_delay = p->sound_delay,
         .audio = p->audio,
-        .finished = p->finished,
+        .to_close = p->to_close,
     };
     memcpy(w->add, p->add, sizeof(w->add));
     w->running = pthread_create(&w->thread, NULL, work_main, p) == 0;
@@ -245,7 +245,7 @@ static void begin_work(Playback *p)
         return;
     }
     p->wants_start = p->wants_sound = 0;
-    p->finished = NULL;
+    p->to_close = NULL;
     p->add[0] = '\0';
 }
 
@@ -272,13 +272,13 @@ static void end_work(Playback *p)
         audio_set_speed(p->audio, p->state.speed);
 }
 
-int playback_follow(Playback *p, MediaError *error)
+int playback_poll(Playback *p, MediaError *error)
 {
     PlaybackWork *w = &p->work;
     if (w->running && !atomic_load(&w->done))
         return AVERROR(EAGAIN);
     end_work(p);
-    if (!w->error.fault && (p->wants_start || p->wants_sound || p->finished || p->add[0]))
+    if (!w->error.fault && (p->wants_start || p->wants_sound || p->to_close || p->add[0]))
         begin_work(p);
     if (w->running)
         return AVERROR(EAGAIN);
@@ -293,7 +293,7 @@ int playback_follow(Playback *p, MediaError *error)
 int playback_wait(Playback *p, MediaError *error)
 {
     int ret;
-    while ((ret = playback_follow(p, error)) == AVERROR(EAGAIN))
+    while ((ret = playback_poll(p, error)) == AVERROR(EAGAIN))
         end_work(p);
     return ret;
 }
@@ -354,7 +354,7 @@ void playback_equalize(Playback *p, EqualizeStage *stage)
     p->options.sound_later = 0;
 }
 
-void playback_finish(Playback *p, Playback **other)
+void playback_close_later(Playback *p, Playback **other)
 {
     Playback *o = *other;
     *other = NULL;
@@ -362,8 +362,8 @@ void playback_finish(Playback *p, Playback **other)
         return;
     detach(o);
     o->stage = NULL;
-    o->next_finished = p->finished;
-    p->finished = o;
+    o->next_to_close = p->to_close;
+    p->to_close = o;
 }
 
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position)
@@ -663,7 +663,7 @@ void playback_close(Playback **playback)
     if (!p)
         return;
     stop(p);
-    close_finished(p->finished);
+    close_others(p->to_close);
     audio_close(&p->audio);
     input_close(&p->state.input);
     packet_store_clear(&p->subtitles);

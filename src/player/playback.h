@@ -56,7 +56,7 @@ int64_t playback_underruns(const Playback *p);
 
 /* Call once a turn: starts and completes work on the worker thread. Returns 0 if all work is done,
  * AVERROR(EAGAIN) while it is in progress, or MEDIA_USAGE (no such track) or MEDIA_INPUT. */
-int playback_follow(Playback *p, MediaError *error);
+int playback_poll(Playback *p, MediaError *error);
 
 /* Waits until the work is done. */
 int playback_wait(Playback *p, MediaError *error);
@@ -67,7 +67,7 @@ void playback_equalize(Playback *p, EqualizeStage *stage);
 
 /* Starts to close another playback. Its sound device is closed before this one's is opened, because
  * some devices can be opened only once. If the other's input hangs, this one's next start waits. */
-void playback_finish(Playback *p, Playback **other);
+void playback_close_later(Playback *p, Playback **other);
 
 /* Seeks: drops the fetched frames at once and restarts the threads at `start`. A further call
  * replaces a restart that has not begun. A paused playback stays paused. */

@@ -90,7 +90,7 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
     return ret;
 }
 
-static int follow_user(Player *p, int64_t now, MediaError *error)
+static int handle_user(Player *p, int64_t now, MediaError *error)
 {
     while (!p->failed.fault && !p->over && controls_next(&p->controls, now, &p->command)) {
         if (p->command.act)
@@ -102,7 +102,7 @@ static int follow_user(Player *p, int64_t now, MediaError *error)
     if (chosen)
         playlist_drop(p, chosen, 0);
     if (p->next.path[0])
-        playlist_follow(p);
+        playlist_poll(p);
     screen_show_cursor(p->screen, p->controls.cursor_until, now);
     if (p->failed.fault)
         *error = p->failed;
@@ -126,11 +126,11 @@ static bool repeats(const Player *p)
     return p->wanted.from >= 0 && p->wanted.to >= 0;
 }
 
-static void begin_again(Player *p)
+static void restart(Player *p)
 {
     p->steps_back = 0;
-    player_go(p,
-              (InputStart){.position = repeats(p) ? p->wanted.from : FFMAX(p->options.from_us, 0)});
+    player_seek(
+        p, (InputStart){.position = repeats(p) ? p->wanted.from : FFMAX(p->options.from_us, 0)});
 }
 
 /* True if the file or section will be repeated at its end. */
@@ -139,7 +139,7 @@ static bool will_repeat(const Player *p)
     return (p->options.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
 }
 
-static void end_or_go_on(Player *p)
+static void handle_end(Player *p)
 {
     const PlaybackState *b = played(p);
     const int is_picture = source_is_still(b->source) && !b->source->live;
@@ -149,19 +149,19 @@ static void end_or_go_on(Player *p)
     if (is_picture && p->shown->frame) /* a still image stays visible */
         player_pause(p, 1);
     else if (will_repeat(p))
-        begin_again(p);
+        restart(p);
     else if (p->next.path[0])
         p->next.waits = 0;
     else if (at >= 0)
         playlist_start(p, at, 1, 0);
     else if (p->files.round && playback_can_seek(p->playback) && !b->pending) /* the only file */
-        begin_again(p);
+        restart(p);
     else
         end(p);
 }
 
 /* Opens the next file early so that it follows without a gap. */
-static void look_ahead(Player *p)
+static void open_next_early(Player *p)
 {
     const PlaybackState *b = played(p);
     const int64_t duration = playback_duration(p->playback), to = p->options.to_us;
@@ -185,7 +185,7 @@ static void repeat(Player *p)
         return;
     }
     if (end >= p->wanted.to && (is_inside || p->inside)) {
-        begin_again(p);
+        restart(p);
         p->inside = 0;
     } else {
         p->inside = is_inside;
@@ -193,7 +193,7 @@ static void repeat(Player *p)
 }
 
 /* Seeks to the current position to decode the pictures again that were lost with the GPU. */
-static void go_on_in_software(Player *p)
+static void continue_in_software(Player *p)
 {
     const PlaybackState *b = played(p);
     InputStart start = b->start;
@@ -203,7 +203,7 @@ static void go_on_in_software(Player *p)
         start.position += p->shown->duration;
     start.position = FFMAX(start.position, 0); /* AV_NOPTS_VALUE would not seek */
     p->host->note("frames were lost with the GPU: decoding continues in software");
-    player_go(p, start);
+    player_seek(p, start);
 }
 
 static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
@@ -211,7 +211,7 @@ static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
     const int event = showing_run(p->showing, p->playback, p->steps > 0, now, wait, error);
     const PlaybackState *b = played(p);
     if (event == MEDIA_LOST) {
-        go_on_in_software(p);
+        continue_in_software(p);
         *error = (MediaError){0};
         return 0;
     }
@@ -231,10 +231,10 @@ static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
         p->steps--;
         player_say_frame(p);
     } else if (event == SHOWING_ENDED) {
-        end_or_go_on(p);
+        handle_end(p);
     }
     repeat(p);
-    look_ahead(p);
+    open_next_early(p);
     if (!p->shown->count && p->shown->frame)
         screen_fit(p->screen, played(p)->source);
     return FFMIN(event, 0);
@@ -289,7 +289,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     if (ret <= 0)
         return ret;
     if (content.fresh) {
-        showing_note(p->showing, p->playback, clock_now());
+        showing_mark_drawn(p->showing, p->playback, clock_now());
         p->host->shown(p->host->opaque, p->shown->frame, p->seen->upload_us + p->seen->draw_us);
     }
     return 0;
@@ -343,7 +343,7 @@ static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
     char text[320];
     if (p->broken.fault)
         return p->next.path[0] ? 0 : media_fail(error, p->broken.fault, "%s", p->broken.text);
-    int ret = playback_follow(p->playback, error);
+    int ret = playback_poll(p->playback, error);
     if (playback_take_trouble(p->playback, text, sizeof(text))) {
         p->host->detail(text);
         screen_say(p->screen, "%s", text);
@@ -373,8 +373,8 @@ int player_turn(Player *p, MediaError *error)
 {
     int64_t wait = TURN_US;
     const int64_t now = clock_now();
-    int ret = follow_user(p, now, error);
-    screen_follow(p->screen);
+    int ret = handle_user(p, now, error);
+    screen_poll_screenshot(p->screen);
     if (ret >= 0)
         ret = play(p, now, &wait, error);
     if (ret >= 0)

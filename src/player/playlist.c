@@ -132,7 +132,7 @@ static FileList *next_list(Player *p)
 
 static void drop_next(Player *p)
 {
-    playback_finish(p->playback, &p->next.playback);
+    playback_close_later(p->playback, &p->next.playback);
     p->next.path[0] = '\0';
 }
 
@@ -146,7 +146,7 @@ static int replace_playback(Player *p)
     showing_drop(p->showing);
     equalize_stage_set(p->stage, &params);
     playback_set_speed(p->next.playback, played(p)->speed, clock_now());
-    playback_finish(p->next.playback, &p->playback);
+    playback_close_later(p->next.playback, &p->playback);
     p->playback = p->next.playback;
     p->next.playback = NULL;
     p->steps = p->steps_back = 0;
@@ -169,7 +169,7 @@ static int replace_playback(Player *p)
 
 static int take_next(Player *p, MediaError *error)
 {
-    int ret = playback_follow(p->next.playback, error);
+    int ret = playback_poll(p->next.playback, error);
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (ret >= 0)
@@ -185,7 +185,7 @@ static int take_next(Player *p, MediaError *error)
 
 /* Follows the opening of the next file. Returns AVERROR(EAGAIN) while it is in progress. If it
  * fails, the current file goes on. */
-static int follow_file(Player *p, MediaError *error)
+static int poll_file(Player *p, MediaError *error)
 {
     MediaError why = {0};
     Source *source = NULL;
@@ -232,12 +232,12 @@ void playlist_start(Player *p, int at, int step, int waits)
     file_list_clear(&p->dropped);
 }
 
-void playlist_follow(Player *p)
+void playlist_poll(Player *p)
 {
     MediaError error = {0};
     FileList *list = next_list(p);
     const Next tried = p->next;
-    const int ret = follow_file(p, &error);
+    const int ret = poll_file(p, &error);
     if (ret == AVERROR(EAGAIN))
         return;
     drop_next(p);

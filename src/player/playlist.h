@@ -32,7 +32,7 @@ void player_show_subtitles(Player *p);
 void playlist_drop(Player *p, const char *path, int adds);
 
 /* Call once a turn while a file is next: starts it once its first frame is ready. */
-void playlist_follow(Player *p);
+void playlist_poll(Player *p);
 
 /* True if --ss, --to or --frames selects a part of the input. */
 bool playlist_is_part(const Player *p);

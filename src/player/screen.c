@@ -113,7 +113,7 @@ static Rect pictures_in(const Screen *s, Rect area)
     const ViewScene scene = scene_in(s, area, (ViewZoom){0});
     const ViewPlaces places = view_layout(s->view, &scene);
     const Rect in = places.picture[VIEW_INPUT], out = places.picture[VIEW_OUTPUT];
-    return in.width > 0 && out.width > 0 ? rect_around(in, out) : out;
+    return in.width > 0 && out.width > 0 ? rect_union(in, out) : out;
 }
 
 static PanelText panel_text(const Screen *s)
@@ -293,7 +293,7 @@ static void fit_window(Screen *s, int width, int height)
     int most_width, most_height, across = width, down = height;
     const int asked = s->options->width, asked_height = s->options->height;
     double share = 1;
-    window_most(s->state.window, &most_width, &most_height);
+    window_max_size(s->state.window, &most_width, &most_height);
     if (asked > 0 && asked_height > 0) {
         most_width = FFMIN(most_width, asked);
         most_height = FFMIN(most_height, asked_height);
@@ -364,7 +364,7 @@ void screen_set_statistics(Screen *s, const OsdRow *rows, int count, int64_t now
     s->statistics_at = now + STATISTICS_US;
 }
 
-void screen_follow(Screen *s)
+void screen_poll_screenshot(Screen *s)
 {
     Screenshot *shot = &s->screenshot;
     if (!shot->running || !atomic_load(&shot->done))
@@ -570,10 +570,10 @@ static void show_panel(Screen *s, const Look *look)
     s->state.look.scope = look->scope;
     s->state.look.histogram = look->histogram;
     const int has_room = look->histogram == PANEL_OFF || place_panel(s).panel.width > 0;
-    if (moves || !has_room)
-        screen_say(s, "Panel: %s%s", has_room ? "" : "no room ", names[look->histogram]);
+    if (!has_room)
+        screen_say(s, "Panel: no room %s", names[look->histogram]);
     else
-        screen_say(s, "Panel: %s", scopes[look->scope]);
+        screen_say(s, "Panel: %s", moves ? names[look->histogram] : scopes[look->scope]);
 }
 
 int screen_set_look(Screen *s, const Look *look, const Frame *frame, MediaError *error)

@@ -125,7 +125,7 @@ void screen_toggle_fullscreen(Screen *screen);
 /* ---- once a turn ---- */
 
 /* Shows the result of a screenshot once it is written. */
-void screen_follow(Screen *screen);
+void screen_poll_screenshot(Screen *screen);
 
 /* Forces a redraw in this turn. */
 void screen_touch(Screen *screen);

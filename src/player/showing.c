@@ -24,8 +24,8 @@ struct Showing {
     Screen *screen;
     Frame *frame; /* shown.frame, owned */
     Shown shown;
-    bool missing; /* the upload failed; the frame is equalized again */
-    int64_t due;  /* when to draw the frame */
+    bool upload_failed; /* the frame will be equalized again */
+    int64_t due;        /* when to draw the frame */
     int64_t rate_since, rate_count;
 };
 
@@ -79,7 +79,7 @@ static void note_rate(Showing *s, int64_t now)
     s->rate_count = 0;
 }
 
-void showing_note(Showing *s, const Playback *b, int64_t now)
+void showing_mark_drawn(Showing *s, const Playback *b, int64_t now)
 {
     const int64_t heard = playback_heard(b, now);
     s->shown.drawn = 1;
@@ -94,7 +94,7 @@ void showing_note(Showing *s, const Playback *b, int64_t now)
 
 static bool is_fresh(const Showing *s)
 {
-    return s->frame && !s->shown.drawn && !s->missing;
+    return s->frame && !s->shown.drawn && !s->upload_failed;
 }
 
 bool showing_is_due(const Showing *s, int64_t now)
@@ -102,7 +102,7 @@ bool showing_is_due(const Showing *s, int64_t now)
     return is_fresh(s) && now >= s->due - DRAW_LEAD_US;
 }
 
-static void keep(Showing *s, Frame *frame)
+static void set_frame(Showing *s, Frame *frame)
 {
     frame_free(&s->frame);
     s->shown.frame = s->frame = frame;
@@ -110,7 +110,7 @@ static void keep(Showing *s, Frame *frame)
 
 void showing_drop(Showing *s)
 {
-    keep(s, NULL);
+    set_frame(s, NULL);
     s->shown.drawn = 0;
     equalize_stage_shown(s->stage, NULL);
 }
@@ -121,20 +121,19 @@ static int upload(Showing *s, Playback *b, MediaError *error)
     const int lost = equalize_stage_is_lost(s->stage);
     const int ret = screen_upload(s->screen, s->frame, lost, error);
     equalize_stage_allow_device(s->stage, screen_takes_device(s->screen));
-    s->missing = ret > 0;
-    if (!s->missing)
+    s->upload_failed = ret > 0;
+    if (!s->upload_failed)
         return ret;
     playback_drop_ahead(b);
     equalize_stage_redo(s->stage);
     return 0;
 }
 
-/* Shows the next frame. */
 static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
 {
     Frame *next = playback_take(b);
     showing_drop(s);
-    keep(s, next);
+    set_frame(s, next);
     s->shown.position = next->decoded.position;
     s->shown.duration = next->decoded.duration;
     s->due = due;
@@ -149,7 +148,7 @@ static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
     return ret;
 }
 
-/* Shows the current frame with other settings, once it was equalized again. */
+/* Shows the current frame with other settings once it has been equalized again. */
 static int show_redone(Showing *s, Playback *b, MediaError *error)
 {
     Frame *redone = playback_take_redone(b);
@@ -157,7 +156,7 @@ static int show_redone(Showing *s, Playback *b, MediaError *error)
         frame_free(&redone);
         return 0;
     }
-    keep(s, redone);
+    set_frame(s, redone);
     return upload(s, b, error);
 }
 
@@ -209,20 +208,20 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
  * the input is played. */
 static bool is_over(const Showing *s, Playback *b, int64_t now)
 {
-    const PlaybackState *is = playback_state(b);
-    if (is->paused || !is->ended)
+    const PlaybackState *state = playback_state(b);
+    if (state->paused || !state->ended)
         return 0;
-    if (is->pending || !s->frame) /* no frame at the requested position */
+    if (state->pending || !s->frame) /* no frame at the requested position */
         return 1;
-    if (!input_is_part(is->input) && !playback_is_silent(b, now))
+    if (!input_is_part(state->input) && !playback_is_silent(b, now))
         return 0;
     return playback_time(b, now) >= s->shown.position + s->shown.duration;
 }
 
 static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, MediaError *error)
 {
-    const PlaybackState *is = playback_state(b);
-    if (is->paused || is->pending)
+    const PlaybackState *state = playback_state(b);
+    if (state->paused || state->pending)
         equalize_stage_set_late(s->stage, INT64_MIN, INT64_MIN);
     else
         playback_update_late(b, now);
@@ -235,11 +234,11 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
         *wait = FFMIN(*wait, FFMAX(s->due - now, 0));
         return SHOWING_NOTHING;
     }
-    if (!is->ahead)
+    if (!state->ahead)
         return is_over(s, b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
-    if (is->pending)
+    if (state->pending)
         return show_first(s, b, now, error);
-    if (!is->paused)
+    if (!state->paused)
         return advance(s, b, now, wait, error);
     if (!step)
         return SHOWING_NOTHING;
@@ -251,24 +250,24 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
 
 static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *error)
 {
-    const PlaybackState *is = playback_state(b);
-    const int held = is->paused && !step;
-    equalize_stage_hold(s->stage, held && !is->pending);
+    const PlaybackState *state = playback_state(b);
+    const int held = state->paused && !step;
+    equalize_stage_hold(s->stage, held && !state->pending);
     int ret = playback_fetch_newest(b, error);
     if (ret >= 0)
         ret = show_redone(s, b, error);
     if (ret < 0)
         return ret;
-    s->shown.came = is->ahead > 0;
-    if (!is->ahead)
+    s->shown.came = state->ahead > 0;
+    if (!state->ahead)
         return playback_update_end(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
-    if (is->pending)
+    if (state->pending)
         return show_first(s, b, now, error);
     if (!held) {
         ret = show_next(s, b, now, error);
         return ret < 0 || !step ? ret : SHOWING_STEPPED;
     }
-    while (is->ahead) /* these frames would be old after the pause */
+    while (state->ahead) /* these frames would be old after the pause */
         drop_first(b);
     return SHOWING_NOTHING;
 }

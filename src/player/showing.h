@@ -59,7 +59,7 @@ int showing_run(Showing *showing, Playback *playback, int step, int64_t now, int
 bool showing_is_due(const Showing *showing, int64_t now);
 
 /* Records that the shown frame has been on the screen since `now`. */
-void showing_note(Showing *showing, const Playback *playback, int64_t now);
+void showing_mark_drawn(Showing *showing, const Playback *playback, int64_t now);
 
 /* Frees the frame before another input starts. The picture stays on the screen. */
 void showing_drop(Showing *showing);

@@ -59,7 +59,7 @@ static void choose(StartWindow *w, const char *path)
 }
 
 /* Executes the commands that need no video; ignores the others. */
-static void follow(StartWindow *w, const Command *command)
+static void execute(StartWindow *w, const Command *command)
 {
     Action *act = command->act;
     const bool leaves_fullscreen =
@@ -86,11 +86,11 @@ int start_window_turn(StartWindow *w, MediaError *error)
     char notice[sizeof(w->line) + sizeof(PROMPT) + 4];
     Command command;
     while (!w->over && controls_next(&w->controls, clock_now(), &command))
-        follow(w, &command);
+        execute(w, &command);
     const char *chosen = file_dialog_take(&w->dialog);
     if (chosen)
         choose(w, chosen);
-    screen_follow(w->screen);
+    screen_poll_screenshot(w->screen);
     const int64_t now = clock_now();
     snprintf(notice, sizeof(notice), "%s%s%s", w->line, w->line[0] ? " · " : "", PROMPT);
     const ScreenContent content = {.words = "", .notice = notice};

@@ -61,7 +61,7 @@ void status_bar(const Player *p, OsdBar *bar)
 }
 
 /* Writes "2/5", or "" for a single file. */
-static void say_place(const FileList *files, int at, char *text, size_t size)
+static void write_place(const FileList *files, int at, char *text, size_t size)
 {
     text[0] = '\0';
     if (files->count > 1 && at >= 0)
@@ -71,7 +71,7 @@ static void say_place(const FileList *files, int at, char *text, size_t size)
 void status_file(const FileList *files, int at, char *text, size_t size)
 {
     char place[32];
-    say_place(files, at, place, sizeof(place));
+    write_place(files, at, place, sizeof(place));
     snprintf(text, size, "%s: %s", place, file_name_base(files->entries[at].name));
 }
 
@@ -80,7 +80,7 @@ void status_title(const Source *source, const char *path, const FileList *files,
 {
     const char *tag = source->camera ? camera_setting(source->camera)->name : source_title(source);
     char place[32], at[64] = "", title[PATH_MAX];
-    say_place(files, files->at, place, sizeof(place));
+    write_place(files, files->at, place, sizeof(place));
     if (duration > 0)
         status_position(position, duration, at, sizeof(at));
     printable(title, sizeof(title), tag && tag[0] ? tag : file_name_base(path));

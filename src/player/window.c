@@ -234,7 +234,7 @@ void window_wake(void *unused)
     (void)SDL_PushEvent(&(SDL_Event){.type = SDL_USEREVENT});
 }
 
-void window_most(const Window *window, int *width, int *height)
+void window_max_size(const Window *window, int *width, int *height)
 {
     SDL_Rect usable;
     if (SDL_GetDisplayUsableBounds(display_of(window), &usable) < 0 || usable.w <= 0 ||
@@ -364,7 +364,7 @@ void window_close(Window **window)
 
 /* ---- desktop check ---- */
 
-static void take(char *to, size_t size, const void *text)
+static void copy_text(char *to, size_t size, const void *text)
 {
     SDL_strlcpy(to, text ? text : "", size);
 }
@@ -378,31 +378,31 @@ void desktop_check_display(DesktopDisplay *display)
     if (window_open(&window, &error) < 0) {
         display->state = strstr(error.text, "OpenGL") ? DESKTOP_NO_OPENGL : DESKTOP_NO_DISPLAY;
     } else {
-        take(display->driver, sizeof(display->driver), SDL_GetCurrentVideoDriver());
+        copy_text(display->driver, sizeof(display->driver), SDL_GetCurrentVideoDriver());
         if (gl_load(&gl, &error) < 0) {
             display->state = DESKTOP_NO_OPENGL;
         } else {
-            take(display->vendor, sizeof(display->vendor), gl.GetString(GL_VENDOR));
-            take(display->renderer, sizeof(display->renderer), gl.GetString(GL_RENDERER));
-            take(display->version, sizeof(display->version), gl.GetString(GL_VERSION));
+            copy_text(display->vendor, sizeof(display->vendor), gl.GetString(GL_VENDOR));
+            copy_text(display->renderer, sizeof(display->renderer), gl.GetString(GL_RENDERER));
+            copy_text(display->version, sizeof(display->version), gl.GetString(GL_VERSION));
             display->software = gl_is_software(display->renderer);
         }
         window_close(&window);
     }
-    take(display->why, sizeof(display->why), error.text);
+    copy_text(display->why, sizeof(display->why), error.text);
 }
 
 void desktop_check_sound(DesktopSound *sound)
 {
     *sound = (DesktopSound){.count = 0};
     if (SDL_InitSubSystem(SDL_INIT_AUDIO) < 0) {
-        take(sound->why, sizeof(sound->why), SDL_GetError());
+        copy_text(sound->why, sizeof(sound->why), SDL_GetError());
         return;
     }
-    take(sound->driver, sizeof(sound->driver), SDL_GetCurrentAudioDriver());
+    copy_text(sound->driver, sizeof(sound->driver), SDL_GetCurrentAudioDriver());
     sound->count = SDL_max(SDL_GetNumAudioDevices(0), 0);
     for (int i = 0; i < sound->count && i < DESKTOP_SOUNDS; i++)
-        take(sound->names[i], sizeof(sound->names[i]), SDL_GetAudioDeviceName(i, 0));
+        copy_text(sound->names[i], sizeof(sound->names[i]), SDL_GetAudioDeviceName(i, 0));
     SDL_QuitSubSystem(SDL_INIT_AUDIO);
 }
 

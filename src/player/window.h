@@ -34,7 +34,7 @@ void window_wake(void *unused);
 void window_quit(const Window *window, int by_itself);
 
 /* The maximum size of a new window: 90 % of the usable desktop; unlimited if that is unknown. */
-void window_most(const Window *window, int *width, int *height);
+void window_max_size(const Window *window, int *width, int *height);
 
 /* Resizes and centres a new window that the user has not touched yet. No effect in fullscreen. */
 void window_resize(Window *window, int width, int height);

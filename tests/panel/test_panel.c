@@ -372,7 +372,7 @@ static Rect lit_words(const PanelLayout *l)
     for (int y = 0; y < picture.canvas.height; y++)
         for (int x = 0; x < picture.canvas.width; x++)
             if (y >= l->words.y - 2 && pixel(x, y)[0] > 0x90)
-                lit = lit.width ? rect_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
+                lit = lit.width ? rect_union(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
     return lit;
 }
 

@@ -45,14 +45,14 @@ OsdBarPlaces osd_bar_places(const OsdBar *bar, Rect area, int margin, int size)
     return p;
 }
 
-static int at(const OsdBar *bar, Rect track, int64_t position)
+static int column_of(const OsdBar *bar, Rect track, int64_t position)
 {
     const double share = (double)position / (double)bar->duration;
     return track.x + (int)(fmin(fmax(share, 0), 1) * track.width);
 }
 
 /* Converts window coordinates to those of a canvas that begins at `all`. */
-static Rect on(Rect all, int x, int y, int width, int height)
+static Rect to_canvas(Rect all, int x, int y, int width, int height)
 {
     return (Rect){x - all.x, y - all.y, width, height};
 }
@@ -78,8 +78,8 @@ static void draw_line(const Canvas *canvas, Rect all, Rect track, int end, int s
                       Text *text)
 {
     const int height = (int)fmax(2, LINE * size), y = track.y + (track.height - height) / 2;
-    canvas_fill(canvas, on(all, track.x, y, track.width, height), OSD_BRIGHT, LINE_ALPHA);
-    canvas_fill(canvas, on(all, track.x, y, end - track.x, height), colour, 255);
+    canvas_fill(canvas, to_canvas(all, track.x, y, track.width, height), OSD_BRIGHT, LINE_ALPHA);
+    canvas_fill(canvas, to_canvas(all, track.x, y, end - track.x, height), colour, 255);
     text_add_disc(text, end - all.x, track.y - all.y + track.height / 2, (int)(2 * KNOB * size),
                   colour);
 }
@@ -90,15 +90,16 @@ static void draw_marks(const Canvas *canvas, const OsdBar *bar, const OsdBarPlac
     const int y = p->track.y + (p->track.height - high) / 2;
     for (int i = 0; i < bar->marks; i++)
         if (bar->mark[i] > 0 && bar->mark[i] < bar->duration)
-            canvas_fill(canvas, on(p->all, at(bar, p->track, bar->mark[i]), y, wide, high), OSD_DIM,
-                        255);
+            canvas_fill(canvas,
+                        to_canvas(p->all, column_of(bar, p->track, bar->mark[i]), y, wide, high),
+                        OSD_DIM, 255);
     const int64_t ends[] = {bar->from, bar->to};
     for (int i = 0; i < 2; i++)
         if (ends[i] >= 0)
-            canvas_fill(
-                canvas,
-                on(p->all, at(bar, p->track, ends[i]) - wide, y - wide, 2 * wide, high + 2 * wide),
-                OSD_RED, 255);
+            canvas_fill(canvas,
+                        to_canvas(p->all, column_of(bar, p->track, ends[i]) - wide, y - wide,
+                                  2 * wide, high + 2 * wide),
+                        OSD_RED, 255);
 }
 
 static void write_times(const OsdBar *bar, const OsdBarPlaces *p, int size, Text *text)
@@ -123,7 +124,7 @@ Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *p, int size, Text *t
         return overlay;
     draw_icon(text, p->all, p->button, size, bar->paused ? play_shape : pause_shape);
     if (p->track.width > 0) {
-        draw_line(&overlay.canvas, p->all, p->track, at(bar, p->track, bar->position), size,
+        draw_line(&overlay.canvas, p->all, p->track, column_of(bar, p->track, bar->position), size,
                   OSD_ACCENT, text);
         draw_marks(&overlay.canvas, bar, p, size);
     }

@@ -22,11 +22,11 @@ struct AudioQueue {
     SoundBlock blocks[AUDIO_QUEUE_BLOCKS];
     int first, count; /* filled blocks */
     int used;         /* samples of the first block already delivered */
-    int running, paused, ended, flowing;
+    int running, paused, ended, playing;
     double gain, last_gain;
     int64_t underruns;
 
-    int64_t given;     /* samples delivered since the device's start */
+    int64_t delivered; /* samples since the device's start, including silence */
     int64_t run;       /* the latest of these, delivered without silence or a jump between them */
     double end, worth; /* position after the run, and duration of each sample, in microseconds */
     int64_t sound_end; /* end of the last audible sample */
@@ -61,7 +61,7 @@ AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
 static void empty(AudioQueue *q)
 {
     q->first = q->count = q->used = 0;
-    q->flowing = q->ended = 0;
+    q->playing = q->ended = 0;
     q->resume_at = -INFINITY;
     q->run = 0;
 }
@@ -127,7 +127,7 @@ void audio_queue_skip(AudioQueue *q, int64_t position)
 {
     pthread_mutex_lock(&q->lock);
     q->resume_at = (double)position;
-    q->flowing = 0;
+    q->playing = 0;
     pthread_mutex_unlock(&q->lock);
 }
 
@@ -152,7 +152,7 @@ static bool is_gone(const AudioQueue *q, int64_t now)
 static int64_t heard_now(const AudioQueue *q, int64_t now)
 {
     const double heard = q->heard + to_samples(q, now - q->anchor_time);
-    return heard < (double)q->given ? (int64_t)floor(heard) : q->given;
+    return heard < (double)q->delivered ? (int64_t)floor(heard) : q->delivered;
 }
 
 /* Resumes, after the device came back, at the position of the clock, which ran on its own
@@ -160,17 +160,17 @@ static int64_t heard_now(const AudioQueue *q, int64_t now)
  * queue empty. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
-    if (!q->calls || !q->flowing || !q->run)
+    if (!q->calls || !q->playing || !q->run)
         return;
     const int64_t alone = q->missed + (q->paused ? 0 : now - q->counted_from) - AUDIO_GONE_US;
     q->resume_at = q->end + (to_samples(q, alone) + 2 * q->buffer) * q->worth;
-    q->flowing = 0;
+    q->playing = 0;
 }
 
 /* A request means that the device has played all but one buffer. */
 static void note_call(AudioQueue *q, int64_t now)
 {
-    const double heard = (double)(q->given - q->buffer);
+    const double heard = (double)(q->delivered - q->buffer);
     const double expected = q->heard + to_samples(q, now - q->anchor_time);
     const int64_t weight = q->calls < SMOOTHED_CALLS ? q->calls + 1 : SMOOTHED_CALLS;
     if (is_gone(q, now)) {
@@ -189,7 +189,7 @@ static void note_call(AudioQueue *q, int64_t now)
 int audio_queue_position(AudioQueue *q, int64_t now, int64_t *position)
 {
     pthread_mutex_lock(&q->lock);
-    const int64_t unheard = q->given - heard_now(q, now);
+    const int64_t unheard = q->delivered - heard_now(q, now);
     const int known = q->run && !is_gone(q, now) && unheard <= q->run;
     if (known)
         *position = llrint(q->end - (double)unheard * q->worth);
@@ -243,16 +243,16 @@ static void skip(AudioQueue *q)
 }
 
 /* Skips to resume_at, then starts or stops the flow. Returns true if there is something to play. */
-static bool update_flow(AudioQueue *q)
+static bool update_playing(AudioQueue *q)
 {
     skip(q);
-    if (q->flowing && !q->count) {
+    if (q->playing && !q->count) {
         q->underruns += !q->ended;
-        q->flowing = 0;
+        q->playing = 0;
     } else if (q->count >= FIRST_BLOCKS || (q->count && q->ended)) {
-        q->flowing = 1;
+        q->playing = 1;
     }
-    return q->flowing && !q->paused;
+    return q->playing && !q->paused;
 }
 
 /* Copies up to `count` samples of the first block; returns the number. */
@@ -267,7 +267,7 @@ static int take_some(AudioQueue *q, float *samples, int count)
     q->run = block->worth == q->worth && fabs(begin - q->end) < GAP_US ? q->run + n : n;
     q->worth = block->worth;
     q->end = begin + n * q->worth;
-    q->sound_end = q->given += n;
+    q->sound_end = q->delivered += n;
     q->used += n;
     if (q->used == block->count)
         drop_first(q);
@@ -288,10 +288,10 @@ void audio_queue_take(AudioQueue *q, float *samples, int count, int64_t now)
     int done = 0;
     pthread_mutex_lock(&q->lock);
     note_call(q, now);
-    while (done < count && update_flow(q))
+    while (done < count && update_playing(q))
         done += take_some(q, samples + (size_t)done * (size_t)q->channels, count - done);
     if (done < count) {
-        q->given += count - done;
+        q->delivered += count - done;
         q->run = 0;
     }
     const double from = q->last_gain, to = q->gain;

@@ -80,7 +80,7 @@ static int find_name(const TextList *names, const char *name, const char **devic
                        count ? "several microphones match" : "no microphone has this name", error);
 }
 
-static void SDLCALL take(void *opaque, Uint8 *bytes, int size)
+static void SDLCALL receive(void *opaque, Uint8 *bytes, int size)
 {
     Microphone *m = opaque;
     const int count = size / (int)sizeof(float) / live_sound_channels(m->sound);
@@ -97,7 +97,7 @@ static int open_device(Microphone *m, const char *device, const TextList *names,
                             .format = AUDIO_F32SYS,
                             .channels = 2,
                             .samples = BLOCK_SAMPLES,
-                            .callback = take,
+                            .callback = receive,
                             .userdata = m};
     char *name = NULL;
     const int is_known = !device && SDL_GetDefaultAudioInfo(&name, &usual, 1) == 0;

@@ -91,7 +91,7 @@ static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect pictu
     for (int i = 0; i < event->bitmap_count; i++) {
         const SubtitleBitmap *b = &event->bitmaps[i];
         const Rect rect = {b->x, b->y, b->width, b->height};
-        box = i ? rect_around(box, rect) : rect;
+        box = i ? rect_union(box, rect) : rect;
     }
     box = rect_intersect(box, (Rect){0, 0, event->canvas_width, event->canvas_height});
     o->x = (int)lrint(m.left + box.x * m.across);

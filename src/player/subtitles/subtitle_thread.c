@@ -75,7 +75,7 @@ static void clear(Commands *commands)
     commands->packet_bytes = 0;
 }
 
-static void follow_commands(SubtitleThread *t)
+static void run_commands(SubtitleThread *t)
 {
     for (int i = 0; i < t->work.count; i++) {
         Command *command = &t->work.all[i];
@@ -104,7 +104,7 @@ static void *thread_main(void *arg)
             break;
         pthread_mutex_unlock(&t->lock);
         Picture *made = &t->made;
-        follow_commands(t);
+        run_commands(t);
         made->exists = made->position != AV_NOPTS_VALUE;
         if (made->exists &&
             subtitles_draw(t->subtitles, made->position, &made->place, &made->overlay))
@@ -135,7 +135,7 @@ SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
 }
 
 /* There is always room: see COMMANDS. */
-static void put(SubtitleThread *t, Command command)
+static void queue_command(SubtitleThread *t, Command command)
 {
     t->commands++;
     t->waiting.all[t->waiting.count++] = command;
@@ -146,9 +146,9 @@ void subtitle_thread_select(SubtitleThread *t, Source *source, const AVStream *s
     t->selected = stream != NULL;
     t->trouble[0] = '\0';
     clear(&t->waiting); /* commands of the old selection */
-    put(t, (Command){.kind = COMMAND_SELECT,
-                     .source = stream ? source_share(source) : NULL,
-                     .stream = stream});
+    queue_command(t, (Command){.kind = COMMAND_SELECT,
+                               .source = stream ? source_share(source) : NULL,
+                               .stream = stream});
     t->selected_at = t->commands;
 }
 
@@ -164,7 +164,7 @@ void subtitle_thread_packet(SubtitleThread *t, const AVPacket *packet)
         return;
     t->waiting.packets++;
     t->waiting.packet_bytes += packet_bytes(kept);
-    put(t, (Command){.kind = COMMAND_PACKET, .packet = kept});
+    queue_command(t, (Command){.kind = COMMAND_PACKET, .packet = kept});
 }
 
 /* Consecutive resets are merged. */
@@ -172,7 +172,7 @@ void subtitle_thread_reset(SubtitleThread *t)
 {
     const int count = t->waiting.count;
     if (t->selected && !(count && t->waiting.all[count - 1].kind == COMMAND_RESET))
-        put(t, (Command){.kind = COMMAND_RESET});
+        queue_command(t, (Command){.kind = COMMAND_RESET});
 }
 
 /* True if the picture was drawn after all commands for this request. */
