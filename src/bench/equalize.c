@@ -1,5 +1,5 @@
-/* lumeq-bench equalize: whole pictures through the library, and the copies that limit them. Every
- * result is compared with plain C on one thread. */
+/* lumeq-bench equalize: measures whole frames through the library, and the copies that limit them.
+ * Every result is compared with plain C on one thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

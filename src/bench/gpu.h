@@ -36,7 +36,7 @@ typedef struct HistogramGpu HistogramGpu;
 /* Copies the picture to a GPU. Returns NULL after a sentence on stderr. */
 HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device);
 
-/* Counts with a strategy; `measure`: times it, too. Returns 0, or -1 after a sentence on stderr. */
+/* Counts with a strategy; `measure`: also times it. Returns 0, or -1 after a sentence on stderr. */
 int histogram_gpu_run(HistogramGpu *gpu, HistogramKind kind, int measure, HistogramResult *result);
 
 void histogram_gpu_close(HistogramGpu *gpu);

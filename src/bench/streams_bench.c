@@ -1,5 +1,5 @@
-/* lumeq-bench streams: how many live videos one machine decodes and equalizes at once. Each stream
- * has a thread that decodes and equalizes one frame after another. */
+/* lumeq-bench streams: measures how many live videos one machine decodes and equalizes at once.
+ * Each stream has a thread that decodes and equalizes one frame after another. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct Film {
     AVPacket **packets;
     int count;
     int64_t length; /* in the track's time base */
-    double rate;    /* at which packets are due, per second; 0: as fast as possible */
+    double rate;    /* packets due per second; 0: as fast as possible */
 } Film;
 
 typedef struct Stream {
