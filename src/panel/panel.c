@@ -697,10 +697,10 @@ void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)
 }
 
 struct PanelCache {
-    Canvas ground;   /* with the text */
-    Canvas canvas;   /* complete */
+    Canvas ground;   /* the background with the text */
+    Canvas canvas;   /* the complete panel */
     PanelData drawn; /* data of the background; its pointers may dangle */
-    Text *text;      /* that drew the background */
+    Text *text;      /* the Text that drew the background */
     double kr, kb;   /* of the background's scopes, as are the next two */
     int scopes_full_range, has_chroma;
     PanelMarks input, output; /* the numbers drawn */

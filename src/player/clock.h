@@ -76,8 +76,9 @@ SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_so
 
 #define SYNC_MAX_WAIT_US 100000
 
-/* Starts as {0}. */
-#define DELAY_MOST_MS 999 /* last bucket: this or more */
+#define DELAY_MOST_MS 999 /* the last bucket counts delays of this or more */
+
+/* Delay statistics. Starts as {0}. */
 typedef struct Delay {
     int64_t count, sum, most;         /* microseconds */
     int64_t by_ms[DELAY_MOST_MS + 1]; /* histogram in milliseconds */

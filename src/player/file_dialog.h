@@ -10,7 +10,7 @@
 typedef struct FileDialog {
     Process process; /* pid 0: the dialog is closed */
     char path[PATH_MAX];
-    size_t length; /* of what the program has printed so far */
+    size_t length; /* bytes of `path` received so far */
 } FileDialog;
 
 /* Shows the dialog unless it is open. Returns 0, or -1 if no dialog program can be started. */

@@ -93,7 +93,7 @@ void playback_drop_ahead(Playback *p);
 /* Call once a turn while it plays, so that the stage drops frames that are too late. */
 void playback_update_late(Playback *p, int64_t now);
 
-/* Number of frames dropped because they were too late, and shown late. */
+/* Number of frames dropped because they were late, and number of frames shown late. */
 int64_t playback_dropped(const Playback *p);
 int64_t playback_late(const Playback *p);
 

@@ -14,7 +14,7 @@
 /* Maximum wait of a turn. The program's stop flag is checked between turns. */
 #define TURN_US 100000
 
-/* Maximum subtitle packets per turn: a file may have 100,000 in one place. */
+/* Maximum subtitle packets per turn, because a file may have 100,000 at one position. */
 #define SUBTITLES_A_TURN 256
 
 /* Subtitles match the current frame. If the next frame is late, they continue without it and stay
@@ -245,7 +245,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     char words[256] = "";
     OsdSettings settings = {0};
     const PlaybackState *b = played(p);
-    int64_t position = p->shown->position; /* of the subtitles */
+    int64_t position = p->shown->position; /* for the subtitles */
     if (!b->paused && !b->pending && p->shown->frame && p->seen->look.subtitles_on)
         position = FFMAX(position, playback_time(p->playback, now) - SUBTITLES_BEHIND_US);
     const int64_t late = p->wanted.subtitle_delay;

@@ -183,8 +183,8 @@ static int take_next(Player *p, MediaError *error)
     return ret;
 }
 
-/* Follows the opening of the next file. Returns AVERROR(EAGAIN) while it is in progress. If it
- * fails, the current file goes on. */
+/* Continues to open the next file. Returns AVERROR(EAGAIN) while that is in progress. If it fails,
+ * the current file goes on. */
 static int poll_file(Player *p, MediaError *error)
 {
     MediaError why = {0};

@@ -29,11 +29,10 @@ typedef struct OsdRow {
     const char *name, *value;
 } OsdRow;
 
-/* Further rows are ignored. */
-#define OSD_MAX_ROWS 64
+#define OSD_MAX_ROWS 64 /* further rows are ignored */
+#define OSD_CELL 160    /* bytes of a cell, including the final 0 */
 
 /* {0} is an empty page. */
-#define OSD_CELL 160
 typedef struct OsdPage {
     char cells[OSD_MAX_ROWS][2][OSD_CELL]; /* name ("": a heading), value */
     int count;

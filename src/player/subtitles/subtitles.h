@@ -78,8 +78,9 @@ void subtitle_text_close(SubtitleText **text);
 
 /* ---- bitmaps ---- */
 
+#define SUBTITLE_IMAGES_KEPT 64 /* maximum events */
+
 /* {0} is empty. */
-#define SUBTITLE_IMAGES_KEPT 64
 typedef struct SubtitleImages {
     SubtitleEvent events[SUBTITLE_IMAGES_KEPT]; /* in order of arrival */
     int count;

@@ -40,7 +40,7 @@ typedef struct ViewPlaces {
 
 /* Zoom; {0}: the whole picture fits into its area. */
 typedef struct ViewZoom {
-    double by;   /* factor relative to the fitted size, 1 (also below) to VIEW_MAX_ZOOM */
+    double by;   /* factor relative to the fitted size, up to VIEW_MAX_ZOOM; below 1 counts as 1 */
     double x, y; /* point of the picture at the centre of its area, -0.5..0.5 */
 } ViewZoom;
 

@@ -15,8 +15,8 @@
 
 typedef struct ViewCuda ViewCuda;
 
-/* `device` is the CUDA device that holds the planes in its primary context. Returns -1 with a
- * sentence in `why` if OpenGL does not run on it; *cuda is then NULL. */
+/* `device` is the CUDA device that holds the planes in its primary context. Returns -1 with an
+ * error if OpenGL does not run on it; *cuda is then NULL. */
 int view_cuda_open(ViewCuda **cuda, int device, MediaError *error);
 
 /* For view_set_uploader(); valid as long as `cuda`. */
