@@ -25,7 +25,7 @@ class ChangingSound(Case):
 
     def check(self, source, name, channels, tones, code, *options):
         result = self.exits(code, source, "-o", self.path(name), *QUICK, "-y", *options)
-        self.assertEqual(sum("(aac) changes at" in l for l in result.lines), code == DAMAGED, str(result))
+        self.assertEqual(sum("(aac) changes its format at" in l for l in result.lines), code == DAMAGED, str(result))
         got, found = self.tones(self.path(name))
         self.assertEqual(got, channels)
         self.near(found, tones, 15, str(result))
@@ -68,6 +68,6 @@ class ChangingSound(Case):
         """A transport stream holds the packets as they are."""
         source = joined(self.path("source.ts"), (self.part(1, 440), self.part(2)))
         result = self.ok(source, "-o", self.path("out.ts"), *QUICK)
-        self.assertNotIn("changes at", result.err)
+        self.assertNotIn("changes its format at", result.err)
         self.assertEqual({f["channels"] for f in probe(self.path("out.ts"), "-select_streams", "a", "-show_frames")["frames"]},
                          {1, 2})

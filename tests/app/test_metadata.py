@@ -94,7 +94,7 @@ class UserData(Case):
         for encoder in "ffv1", "libx265":
             result = self.ok(self.source("a.h264", self.place), "-o", self.path("o.mkv"), "--vcodec", encoder, "-y")
             self.assertEqual([l for l in result.lines if "left out" in l],
-                             ["lumeq: user data of the frames (SEI) is left out: %s does not hold it" % encoder])
+                             ["lumeq: user data of the frames (SEI) is left out: %s does not store it" % encoder])
         result = self.ok(clip("signed.mp4", *X264), "-o", self.path("o.mkv"), "--vcodec", "ffv1", "-y")
         self.assertNotIn("left out", result.err)
 

@@ -156,7 +156,7 @@ class Segments(Case):
         own = set(self.files()) - set(others)
         self.assertLess(len(own), 6, own)
         self.assertEqual(set(others) - set(self.files()), set())
-        first = re.findall(r"--keep deletes the oldest pieces of this recording, first (.*)", said)
+        first = re.findall(r"--keep has begun to delete the oldest pieces: (.*)", said)
         self.assertEqual(len(first), 1, said)
         for path in re.findall("'([^']*)'", first[0]):
             self.assertFalse(os.path.exists(path), path)

@@ -12,7 +12,7 @@
 /* Frames without a matrix tag count as HD from this height. */
 #define HD_LINES 720
 
-/* Alignment of rows, and bytes that encoders may read past the end of a plane. */
+/* Alignment of rows in bytes, and bytes that encoders may read past the end of a plane. */
 #define ALIGNMENT 64
 #define PADDING 64
 
@@ -21,8 +21,8 @@
 #define WHITE 203.0
 #define HLG_SCREEN 1000.0
 
-/* One component of the picture, and the coverage (alpha) of each sample. Both use the frame's bytes
- * per sample, with full range. */
+/* One component of the picture, and the coverage (alpha) of each sample. Both have one or two bytes
+ * per sample, like the frame, and use all bits. */
 typedef struct Layer {
     const uint8_t *samples, *cover;
     ptrdiff_t stride, cover_stride;
@@ -39,8 +39,8 @@ typedef struct Component {
     int depth, shift;  /* a sample holds code << shift */
 } Component;
 
-/* Template functions, instantiated for samples of one and two bytes, and of one pixel: these are
- * constants. */
+/* Template functions: the compiler makes a version for each set of constant arguments, such as one
+ * or two bytes per sample. */
 #define TEMPLATE static inline __attribute__((always_inline))
 
 TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
@@ -159,8 +159,7 @@ static double hlg(double nits)
                              : 0.17883277 * log(12 * light - 0.28466892) + 0.55991073;
 }
 
-/* The picture as a frame. For HDR, its R'G'B' is converted from an SDR display's (ITU-R BT.1886).
- */
+/* Makes a frame of the picture. For HDR, converts R'G'B' from an SDR display (ITU-R BT.1886). */
 static AVFrame *make_rgba(const BlendPicture *picture, PictureTransfer transfer)
 {
     uint8_t codes[256];

@@ -19,14 +19,14 @@
 #define TRIAL_HEIGHT 360
 #define TRIAL_RATE 25
 
-/* OMX encoders do not set a capability. */
+/* OMX encoders do not set these capabilities. */
 static bool is_hardware(const AVCodec *codec)
 {
     return (codec->capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0 ||
            strstr(codec->name, "_omx");
 }
 
-/* Pads the line to `columns`, or by a space, and appends the text. */
+/* Pads the line to `columns`, but by at least one space, and appends the text. */
 static void add_column(char *line, int columns, const char *text)
 {
     const int used = (int)strlen(line);

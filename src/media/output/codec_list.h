@@ -8,8 +8,8 @@
 
 #include "media/error.h"
 
-/* Prints a line for each usable encoder: its name, its codec, and the file types that hold it; for
- * video also whether it needs hardware (those come first) and its sample depths. */
+/* Prints a line for each usable encoder, or for this one: its name and codec. For video, hardware
+ * encoders come first, and the line also has "hardware" or "CPU" and a CPU encoder's depths. */
 void codec_list_video(void (*print)(const char *line));
 void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line));
 void codec_list_sound(void (*print)(const char *line));

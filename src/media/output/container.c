@@ -8,7 +8,7 @@
 
 #include "media/convert.h"
 
-/* Place of the mapping family in the header of Opus (RFC 7845, 5.1). */
+/* Offset of the channel mapping family in the header of Opus (RFC 7845, 5.1). */
 #define OPUS_FAMILY 18
 
 /* Stream type of PES packets with private data (ISO/IEC 13818-1). */
@@ -32,7 +32,7 @@ static const AVOutputFormat *by_name(const char *name)
 /* Extensions of sound files whose containers could hold video. */
 #define SOUND_NAMES "m4a,m4b,wma,mka,oga,opus,spx"
 
-/* Muxers for sound have PNG as video codec, for covers. */
+/* Muxers for sound name PNG as their video codec, for covers. */
 static int holds_video(const AVOutputFormat *muxer)
 {
     return muxer->video_codec != AV_CODEC_ID_NONE &&
@@ -129,8 +129,8 @@ static bool is_mxf(const AVOutputFormat *muxer)
     "mpeg1video,mpeg2video,h264,mp1,mp2,mp3,ac3,dts,pcm_s16be,pcm_dvd,dvd_subtitle"
 #define MXF_SOUND "pcm_s16le,pcm_s24le"
 
-/* True if the muxer really supports the codec. Ogg and the MPEG muxers do not answer queries and
- * write unreadable files; MXF fails only later. */
+/* False if the muxer certainly does not support the codec. Ogg and the MPEG muxers do not answer
+ * queries and would write unreadable files; MXF would fail only later. */
 static bool is_known(const AVOutputFormat *muxer, enum AVCodecID id)
 {
     const char *name = avcodec_get_name(id);
@@ -156,7 +156,7 @@ bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AV
     const int holds = avformat_query_codec(muxer, id, container_compliance(muxer));
     if (holds >= 0)
         return holds;
-    /* Muxers that do not answer: the lists in is_known() decided, or it is the only codec. */
+    /* The muxer does not answer queries: is_known() has decided, or any codec of a type counts. */
     return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
            (type == AVMEDIA_TYPE_VIDEO && muxer->video_codec != AV_CODEC_ID_NONE) ||
            (type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec != AV_CODEC_ID_NONE) ||
@@ -232,8 +232,8 @@ bool container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
            container_passes_trial(muxer, stream);
 }
 
-/* True if the muxer writes fewer channels without an error: FLV marks them as stereo, except AAC,
- * which describes itself, and transport streams lack a code for some layouts of Opus. */
+/* True if channels would be lost without an error. FLV marks all sound except AAC as mono or
+ * stereo, and transport streams lack a code for some layouts of Opus. */
 static int hides_channels(const AVOutputFormat *muxer, const AVCodecParameters *par)
 {
     const int channels = par->ch_layout.nb_channels;

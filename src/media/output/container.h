@@ -8,19 +8,19 @@
 
 #include "media/error.h"
 
-/* Finds the muxer of this name (FFmpeg's, or the usual file extension), or, if it is NULL, by the
- * file name. MEDIA_USAGE. */
+/* Finds the muxer by its name (FFmpeg's name or a usual file extension) or, if that is NULL, by the
+ * extension of `path`. MEDIA_USAGE. */
 int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
                    MediaError *error);
 
-/* The file extension, without dot, for the container of this name: the path's own if it fits. NULL:
- * any, or an unknown container. */
+/* The extension, without dot, for files in the container of this name: the path's own if it fits.
+ * NULL: any, or an unknown container. Valid until the thread's next call. */
 const char *container_extension(const char *name, const char *path);
 
 /* Returns 1 if the extension of the file name is that of a video or a picture. */
 int container_promises_video(const char *path);
 
-/* True if it holds a single picture and nothing else. */
+/* True if the container holds pictures and nothing else. */
 bool container_is_picture(const AVOutputFormat *muxer);
 
 /* True for MP4, QuickTime and Apple's m4v. */
@@ -29,20 +29,19 @@ bool container_is_mp4(const AVOutputFormat *muxer);
 /* The codec of a single picture by its file name; AV_CODEC_ID_NONE for other containers. */
 enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path);
 
-/* Returns NULL if a stream like this one can be copied, else the reason for a person. */
+/* Returns NULL if this stream can be copied into the container, else the reason as text. */
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream);
 
-/* True if it accepts a stream with these parameters, which its codec alone may not tell. */
+/* True if the container accepts this stream's codec with these parameters. */
 bool container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream);
 
-/* Returns 1 if its muxer writes a header for this stream, such as a cover. */
+/* Returns 1 if the muxer can write a header with this stream, which may be a cover. */
 int container_passes_trial(const AVOutputFormat *muxer, const AVStream *stream);
 
-/* True if it stores rotations (display matrices). */
+/* True if the container stores rotations (display matrices). */
 bool container_keeps_matrix(const AVOutputFormat *muxer);
 
-/* True if it stores start times of tracks; else all sound starts at the beginning of the
- * file. */
+/* True if the container stores start times of tracks; else all sound starts at time 0. */
 bool container_keeps_start(const AVOutputFormat *muxer);
 
 /* True if the video must be the first track. */
@@ -51,11 +50,11 @@ bool container_wants_video_first(const AVOutputFormat *muxer);
 /* The sample rate to encode sound of this codec with; 0: any. */
 int container_sound_rate(const AVOutputFormat *muxer, enum AVCodecID id);
 
-/* FFmpeg's strictness for this muxer: experimental, as for FLAC in mp4, but not for FLV, whose
- * unofficial codecs nothing can play. */
+/* The value of strict_std_compliance for this muxer. Experimental is needed for example for FLAC in
+ * mp4. FLV gets normal, because nothing plays its unofficial codecs. */
 int container_compliance(const AVOutputFormat *muxer);
 
-/* True if it accepts the codec, whatever its parameters. */
+/* True if the container accepts the codec with some parameters. */
 bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 
 /* The codec tag to write for a stream of another container; 0: chosen by the muxer. */

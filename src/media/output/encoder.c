@@ -50,7 +50,7 @@ static bool keeps_user_data(const AVCodec *codec)
     return encoder_has_option(codec, "udu_sei") && strcmp(codec->name, "libx265") != 0;
 }
 
-/* Encoders copy user data; the old encoder's signature must not be in it. */
+/* Removes the signature of the input's encoder, since encoders copy user data. */
 static void drop_signature(AVFrame *frame)
 {
     for (int i = 0; i < frame->nb_side_data; i++)
@@ -58,7 +58,7 @@ static void drop_signature(AVFrame *frame)
             frame->side_data[i]->type = AV_FRAME_DATA_REPLAYGAIN; /* ignored for video */
 }
 
-/* ---- adapt ---- */
+/* ---- adaptation of frames ---- */
 
 typedef struct Adapter {
     Converter converter;
@@ -183,7 +183,7 @@ static int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
 /* Every encoder accepts frames up to this width and height. */
 #define USUAL_SIDE 8191
 
-/* With at most this many threads, x264 decides frame types as fast without a thread for it, which
+/* With at most this many threads, x264 is as fast without its separate lookahead thread, which
  * would hold four more frames, of 26 MB each at 4K. The packets are the same. */
 #define FEW_THREADS 2
 
@@ -241,7 +241,7 @@ static int set_low_latency(AVDictionary **dict, AVCodecContext *c, const AVCodec
                : 0;
 }
 
-/* Lets the caller choose key frames. FFV1 only makes them at fixed intervals. */
+/* Lets the caller choose key frames. FFV1 has only fixed intervals, so every frame becomes one. */
 static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec)
 {
     c->flags |= AV_CODEC_FLAG_CLOSED_GOP;
@@ -280,7 +280,7 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
         {"libx264", threads <= FEW_THREADS, "x264-params", "sync-lookahead=0"},
         {"libx265", options->live, "preset", "veryfast"},
         {"libx265", !rated, "crf", "20"},
-        {"libx265", 1, "x265-params", "log-level=none"}, /* it prints past FFmpeg's log */
+        {"libx265", 1, "x265-params", "log-level=none"}, /* it does not use FFmpeg's log */
         {"libvpx-vp9", options->live, "deadline", "realtime"},
         {"libvpx-vp9", !rated, "crf", "24"},
         {"libvpx-vp9", 1, "row-mt", "1"},
@@ -381,7 +381,7 @@ static int set_fields(AVDictionary **dict, AVCodecContext *c, const AVCodec *cod
         c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
     if (top_first || !av_match_name(codec->name, "libx264,libx264rgb"))
         return 0;
-    /* FFmpeg tells x264 the order once it runs, which is too late. Options of the user follow. */
+    /* FFmpeg sets the order after opening x264, which is too late. The user's options come last. */
     const AVDictionaryEntry *more = av_dict_get(*dict, "x264-params", NULL, 0);
     char *params = av_asprintf("bff=1%s%s", more ? ":" : "", more ? more->value : "");
     return params ? av_dict_set(dict, "x264-params", params, AV_DICT_DONT_STRDUP_VAL)
@@ -435,7 +435,7 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
 static const char *size_hint(int width, int height)
 {
     return width > USUAL_SIDE || height > USUAL_SIDE
-               ? "; encoders have limits of their own: --vcodec ffv1 takes frames of any size"
+               ? "; many encoders limit the frame size: --vcodec ffv1 takes frames of any size"
                : "";
 }
 
@@ -502,7 +502,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         return media_no_memory(error, MEDIA_OUTPUT);
     media_log_clear();
     const int odd = (first->width | first->height) & 1;
-    /* Encoders of subsampled chroma mostly need even sizes; only trying tells. */
+    /* Most encoders of subsampled chroma need even sizes. Only a trial shows which ones. */
     const int pad = odd && av_match_name(codec->name, "libx264,libx265");
     int ret = try_open(e, codec, options, first, track, global_header, pad, error);
     if (ret < 0 && !error->fault && odd && !pad)
@@ -692,7 +692,7 @@ void encoder_close(Encoder **encoder)
     av_freep(encoder);
 }
 
-/* ---- video about ---- */
+/* ---- description ---- */
 
 /* x264 and x265 store their profile only in the stream. */
 static int find_profile(const AVCodecContext *c, const AVPacket *first)
@@ -716,7 +716,7 @@ static int find_profile(const AVCodecContext *c, const AVPacket *first)
     return profile;
 }
 
-void video_about(const AVCodecContext *c, const AVPacket *first, char *text, size_t size)
+void encoder_describe(const AVCodecContext *c, const AVPacket *first, char *text, size_t size)
 {
     const char *format =
         av_get_pix_fmt_name(c->sw_pix_fmt != AV_PIX_FMT_NONE ? c->sw_pix_fmt : c->pix_fmt);

@@ -12,7 +12,7 @@
 #include "media/error.h"
 #include "media/output/encoder_choice.h"
 
-/* The track that the frames come from. */
+/* Properties of the frames' track and of the container. */
 typedef struct EncoderTrack {
     AVRational time_base, frame_rate; /* a rate of {0, 0} is unknown */
     enum AVFieldOrder field_order;
@@ -34,7 +34,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
 /* The stream's time base, frame rate and parameters, for the muxer. */
 const AVCodecContext *encoder_context(const Encoder *encoder);
 
-/* Changes and losses so far, for a person. */
+/* Changes and losses so far, for notes to the user. */
 typedef struct EncoderNotes {
     const char *adaptation; /* "padded to 642x360, yuv444p to yuv420p", or NULL */
     const char *fields;     /* lost field flags ("flags all frames alike: ..."), or NULL */
@@ -61,10 +61,9 @@ int64_t encoder_held(const Encoder *encoder);
 
 void encoder_close(Encoder **encoder);
 
-/* ---- video about ---- */
-
-/* Writes codec, profile and pixel format ("HEVC Main 10, yuv420p10le"), from the encoder and its
- * first packet: x264 and x265 store their profile only there. */
-void video_about(const AVCodecContext *encoder, const AVPacket *first, char *text, size_t size);
+/* Describes the video by codec, profile and pixel format ("HEVC Main 10, yuv420p10le"). The profile
+ * comes from the first packet, because x264 and x265 store it only there. */
+void encoder_describe(const AVCodecContext *encoder, const AVPacket *first, char *text,
+                      size_t size);
 
 #endif

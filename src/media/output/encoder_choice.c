@@ -47,7 +47,7 @@ bool encoder_has_option(const AVCodec *codec, const char *name)
            av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
 }
 
-/* x264 and x265 would report a bad preset only later, past FFmpeg's log. */
+/* x264 and x265 would report a bad preset later, and not through FFmpeg's log. */
 static int check_preset(const AVCodec *codec, const char *preset, MediaError *error)
 {
     static const char x26x[] = "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,"
@@ -59,7 +59,7 @@ static int check_preset(const AVCodec *codec, const char *preset, MediaError *er
                           codec->name);
     if (av_match_name(codec->name, "libx264,libx264rgb,libx265") && !av_match_name(preset, x26x) &&
         !(preset[0] >= '0' && preset[0] <= '9' && !preset[1]))
-        return media_fail(error, MEDIA_USAGE, "--preset %s: the encoder %s has %s",
+        return media_fail(error, MEDIA_USAGE, "--preset %s: the encoder %s accepts %s",
                           media_quote(preset), codec->name, x26x);
     return 0;
 }
@@ -92,7 +92,7 @@ static const enum AVPixelFormat *formats_of(const AVCodec *codec)
     return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
 }
 
-/* True if the encoder takes a host format that frames can be converted to, or does not tell. */
+/* True if frames can be converted to a host format of the encoder, or if it lists no formats. */
 static bool takes_host_frames(const AVCodec *codec)
 {
     int least, most;
@@ -252,8 +252,8 @@ static int bits_per_pixel(enum AVPixelFormat format)
     return av_get_padded_bits_per_pixel(av_pix_fmt_desc_get(format));
 }
 
-/* The nearest format: keeps chroma first of all, then alpha, then depth. Among formats that differ
- * only in depth, the shallowest one that has the depth of `from`. */
+/* Chooses the nearest format. Keeping chroma comes first, then alpha, then depth. Among formats
+ * that differ only in depth, the shallowest one with the depth of `from` is enough. */
 static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
                                   const enum AVPixelFormat *encodable)
 {

@@ -21,13 +21,14 @@ typedef struct EncoderOptions {
     int eight_bits;             /* not 0: at most 8 bits for H.264; see encoder_choose_default() */
     int too_large;              /* set by encoder_choose_default(): see there */
     const char *const *options; /* "key=value" strings, NULL-terminated; or NULL */
-    const char *hint;           /* for errors, or NULL */
+    const char *hint;           /* appended to the error if the encoder does not open; or NULL */
     int threads;
     int deinterlaced; /* not 0: frames are progressive, whatever their track says */
     int live;         /* not 0: prefer speed to size, since frames arrive in real time */
-    int cuts; /* not 0: the caller requests key frames, and no frame may refer to one before them */
-    int closed; /* not 0: use closed groups of pictures. Not for MPEG encoders, which then detect no
-                   scene cuts, and whose groups are open only with B-frames */
+    int cuts; /* not 0: the caller requests key frames, across which no frame refers to another */
+    /* not 0: use closed groups of pictures. Ignored for MPEG encoders: they would detect no scene
+     * cuts, and their groups are open only with B-frames */
+    int closed;
     int low_latency; /* not 0: encode without delay, and with frequent key frames for viewers who
                         join */
 } EncoderOptions;
@@ -77,15 +78,15 @@ int encoder_usual_quantizer(enum AVCodecID id);
  * the encoder is not known to use many. */
 int encoder_cores(const AVCodec *codec, int rows);
 
-/* Fails with MEDIA_USAGE if a film cannot be encoded in independent parts: that needs a constant
- * quality. */
+/* Fails with MEDIA_USAGE if a film cannot be encoded in independent parts, for example because the
+ * options set a bit rate. */
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);
 
 /* True if the encoder takes full range only: JPEG, or RGB and gray but no YUV. */
 bool encoder_is_full_range(const AVCodec *codec);
 
-/* True if --vcodec help lists this encoder: not if FFmpeg calls it experimental or it only wraps
- * frames. */
+/* True if --vcodec help or --acodec help lists this encoder. Experimental encoders, and those that
+ * only wrap frames, are not listed. */
 bool encoder_is_listed(const AVCodec *codec, enum AVMediaType type);
 
 bool format_has_alpha(enum AVPixelFormat format);

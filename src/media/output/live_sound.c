@@ -12,36 +12,36 @@
 #include <libavutil/opt.h>
 #include <libswresample/swresample.h>
 
-/* Sound further from its place than this is moved at once, by silence or a cut. */
+/* Larger timing errors are corrected at once, by silence or a cut; smaller ones by resampling. */
 #define LIMIT_US 35000.0
 
-/* Blocks this much later tell how late a block is: the delay of a whole second may be jitter only
- * on a machine that is too slow to record. */
+/* The delay of a block is the least among blocks that arrive up to this much later. Only a machine
+ * that is too slow to record delivers all blocks of a second late. */
 #define AHEAD_US 1000000
 
-/* Blocks are not compared with later ones if none come for MISSING_US. Sound that is missing for
- * SILENT_US becomes silence. */
+/* A block of this age is used even if too few later blocks came to compare it with. Sound that is
+ * missing for SILENT_US becomes silence. */
 #define MISSING_US 2000000
 #define SILENT_US 2500000
 
-/* How fast the assumed delay follows a longer and a shorter one. Clocks drift by much less than
- * the first; a shorter delay is always nearer to the truth. */
+/* Most that the assumed delay grows and shrinks, as a share of the sound's length. Clocks drift by
+ * much less than LONGER; a shorter delay is always nearer to the true one. */
 #define LONGER 300e-6
 #define SHORTER 5e-3
 
-/* How often the resampler is adjusted, and by how much at most, as a share. */
+/* Samples between adjustments of the resampler, and the most that an adjustment adds or removes. */
 #define ADJUST_SAMPLES LIVE_SOUND_RATE
 #define MAX_ADJUST (LIVE_SOUND_RATE / 200)
 
-#define MOST_SAMPLES (60 * LIVE_SOUND_RATE)
+#define MOST_SAMPLES (60 * LIVE_SOUND_RATE) /* to keep: one minute */
 #define FIRST_BLOCKS 64
 #define MAX_BLOCKS MOST_SAMPLES
 
 typedef struct Block {
-    float *samples; /* NULL: none */
-    int count, used;
-    int64_t first; /* number of the first sample since the device was started */
-    int64_t time;
+    float *samples;  /* NULL: none */
+    int count, used; /* samples per channel: all, and those already taken */
+    int64_t first;   /* index of its first sample since the device was started */
+    int64_t time;    /* when its last sample arrived */
 } Block;
 
 struct LiveSound {
@@ -143,8 +143,8 @@ void live_sound_start(LiveSound *s, int64_t time_us)
     s->start = time_us;
 }
 
-/* The least delay of the oldest block and those that came soon after it, as the time of the
- * device's first sample. Under the lock. */
+/* The time of the device's first sample, from the least delay of the oldest block and those that
+ * came within AHEAD_US after it. Call under the lock. */
 static double least_delay(const LiveSound *s, const Block *oldest)
 {
     double least = INFINITY;
@@ -167,7 +167,7 @@ static void follow(LiveSound *s, const Block *block, double least)
     s->has_offset = true;
 }
 
-/* Takes the oldest block if its place is known and before `until`. */
+/* Takes the oldest block if its time is known and before `until`. */
 static int take_block(LiveSound *s, int64_t until, int end)
 {
     Block block;
@@ -208,11 +208,11 @@ static int silence(LiveSound *s, AVPacket *packet, int64_t samples)
     return finish_packet(s, packet, samples);
 }
 
-/* Returns the rest of the block, or the silence before it. AVERROR(EAGAIN): nothing of it. */
+/* Returns the rest of the block, or the silence before it. AVERROR(EAGAIN): nothing is left. */
 static int take_rest(LiveSound *s, AVPacket *packet)
 {
     Block *b = &s->block;
-    /* How many samples later than the next one to return the rest of the block belongs. */
+    /* The gap before the rest of the block, in samples; negative if it overlaps. */
     const double place = s->offset + to_us((double)(b->first + b->used)) - (double)s->start;
     const double off = place * LIVE_SOUND_RATE / 1e6 - (double)s->next -
                        (double)swr_get_delay(s->resampler, LIVE_SOUND_RATE);
@@ -223,7 +223,7 @@ static int take_rest(LiveSound *s, AVPacket *packet)
         b->used += (int)fmin(b->count - b->used, rint(-off));
     } else if (!s->adjusted || s->next - s->adjusted >= ADJUST_SAMPLES) {
         s->adjusted = s->next;
-        /* Fails for no such small adjustment; the next one would make up for it. */
+        /* Cannot fail for such a small adjustment; otherwise the next one would make up for it. */
         (void)swr_set_compensation(s->resampler, av_clip((int)lrint(off), -MAX_ADJUST, MAX_ADJUST),
                                    ADJUST_SAMPLES);
     }

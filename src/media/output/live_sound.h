@@ -1,11 +1,10 @@
 /*
- * Sound of a device that is recorded live. Its samples are put in their place on the monotonic
- * clock, on which cameras stamp their pictures.
+ * Aligns the live sound of a device to the monotonic clock, which also stamps camera pictures.
  *
- * The clock of a sound device is never exactly the computer's, and blocks of samples come late by
- * amounts that vary, but never early. So the place of a sample follows the least delay of the
- * blocks around it, and a resampler stretches or shrinks the sound by parts of a thousand. Missing
- * samples become silence.
+ * The clock of a sound device drifts against the computer's, and blocks of samples arrive late by
+ * varying amounts, but never early. So the least delay among neighbouring blocks gives the time of
+ * a sample, and a resampler stretches or shrinks the sound by up to 0.5 %. Missing samples become
+ * silence.
  */
 #ifndef LUMEQ_MEDIA_LIVE_SOUND_H
 #define LUMEQ_MEDIA_LIVE_SOUND_H
@@ -17,7 +16,7 @@
 
 #define LIVE_SOUND_RATE 48000
 
-/* The codec of its packets: native floats. */
+/* The codec of its packets: floats in native byte order. */
 #define LIVE_SOUND_CODEC AV_NE(AV_CODEC_ID_PCM_F32BE, AV_CODEC_ID_PCM_F32LE)
 
 typedef struct LiveSound LiveSound;
@@ -28,8 +27,8 @@ LiveSound *live_sound_create(int channels);
 int live_sound_channels(const LiveSound *sound);
 
 /* Adds `count` interleaved samples per channel, at LIVE_SOUND_RATE by the device's clock.
- * `time_us`: av_gettime_relative() when the last of them came. Keeps the last minute. Any thread.
- */
+ * `time_us`: av_gettime_relative() when the last of them arrived. Keeps the last minute. Any
+ * thread. */
 void live_sound_add(LiveSound *sound, const float *samples, int count, int64_t time_us);
 
 /* The time of the last live_sound_add(); AV_NOPTS_VALUE: none yet. Any thread. */
@@ -43,10 +42,11 @@ double live_sound_level(LiveSound *sound);
 void live_sound_start(LiveSound *sound, int64_t time_us);
 
 /*
- * Gets the next piece of sound from before `until_us` into a blank packet, whose times are in
- * samples from the start on, without gaps. `end`: the recording ends at `until_us`: returns all the
- * rest, completed with silence. Else sound comes about a second late, and missing sound becomes
- * silence after three. Returns 0, AVERROR(EAGAIN) if it must wait, or AVERROR(ENOMEM).
+ * Fills a blank packet with the next sound from before `until_us`. Packet times count samples from
+ * the start and have no gaps. `end`: the recording ends at `until_us`; all remaining sound is
+ * returned, padded with silence. Without `end`, sound is returned about a second late, and missing
+ * sound becomes silence after 2.5 seconds. Returns 0, AVERROR(EAGAIN) if no more sound is ready, or
+ * AVERROR(ENOMEM).
  */
 int live_sound_read(LiveSound *sound, int64_t until_us, int end, AVPacket *packet);
 

@@ -26,16 +26,16 @@
 
 /* ---- temporary files, listed for a signal handler ---- */
 
-#define NAME_TRIES 100
-#define MOST_FILES 64
-#define SYNC_BYTES (8 << 20) /* a slow USB stick needs 2 seconds for this */
+#define NAME_TRIES 100       /* random names, if files of these names exist */
+#define MOST_FILES 64        /* at once */
+#define SYNC_BYTES (8 << 20) /* between signs of activity; a slow USB stick needs 2 seconds */
 
 /* ".NAME.lumeq-0123abcd.part"; a NAME that is too long is cut and gets "~" and its checksum. */
 #define MARK ".lumeq-"
 #define DIGITS 8
 #define ENDING ".part"
 
-/* Shortest limit for names in a folder that suffices. */
+/* Bytes that a folder must allow for a temporary name. */
 #define TEMP_NAME_ROOM 48
 
 typedef enum NoteState {
@@ -44,7 +44,7 @@ typedef enum NoteState {
     NOTE_TAKEN, /* owned by one thread, which may change it */
 } NoteState;
 
-/* The handler keeps the notes it takes. */
+/* Data about a temporary file. The handler keeps the notes it takes. */
 typedef struct TempNote {
     atomic_int state;
     dev_t device;
@@ -165,8 +165,8 @@ static bool find_replaced(const OutputFile *file, struct stat *old)
     return file->overwrite && stat(file->path, old) == 0 && S_ISREG(old->st_mode);
 }
 
-/* Returns 1 on success, 0 to try another name, -1 with errno. Until it replaces the old file, the
- * new one is no more accessible to group and others than that. */
+/* Returns 1 on success, 0 to try another name, -1 with errno. Group and others get no more access
+ * to the new file than to the one it replaces. */
 static int create_temp(OutputFile *file, const char *name, const char *path)
 {
     struct stat old;
@@ -176,7 +176,8 @@ static int create_temp(OutputFile *file, const char *name, const char *path)
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
     TempNote *note = register_file(fd, name, path);
-    /* Some file systems have no locks. Another run may have removed the file as a leftover. */
+    /* On a file system without locks, the file is used unlocked. With locks, another run may have
+     * locked or removed it as a leftover. */
     if (note && (flock(fd, LOCK_EX | LOCK_NB) < 0 ? errno != EWOULDBLOCK : note_is_valid(note))) {
         file->temp = (TempFile){.name = note->name, .fd = fd, .note = note};
         return 1;
@@ -533,7 +534,7 @@ int output_file_flush(OutputFile *file, MediaError *error)
 
 /* ---- the end ---- */
 
-/* Most files with numbered names to try. */
+/* Highest number to try in names such as NAME-2.EXT. */
 #define MAX_NUMBER 9999
 
 /* Fails with EEXIST if the new name exists. */
@@ -578,7 +579,7 @@ static int take_free_name(OutputFile *file, const char *word, int number)
     return -1;
 }
 
-/* Renames the file to the best name available. */
+/* Gives the file its name for `kind`, else the first free numbered name. */
 static int take_name(OutputFile *file, OutputName kind, MediaError *error)
 {
     int named = -1;
@@ -594,8 +595,8 @@ static int take_name(OutputFile *file, OutputName kind, MediaError *error)
             media_fail(error, MEDIA_OUTPUT, "%s was created in the meantime and was not replaced",
                        media_quote(file->path));
         else
-            media_fail(error, MEDIA_OUTPUT, "cannot give %s its name: %s", media_quote(file->path),
-                       strerror(errno));
+            media_fail(error, MEDIA_OUTPUT, "cannot rename the temporary file to %s: %s",
+                       media_quote(file->path), strerror(errno));
     }
     if (named < 0)
         named = take_free_name(file, kind == OUTPUT_PARTIAL ? ".partial" : "",
@@ -639,7 +640,7 @@ static int close_io(OutputFile *file)
 }
 
 /* Copies the permissions of the replaced file without set-uid, set-gid and the sticky bit. If owner
- * or group differ, the umask applies too, which the file's creation mode respects. */
+ * or group differ, it adds none to those that the umask left the new file. */
 static void copy_mode(const OutputFile *file)
 {
     struct stat old, now;

@@ -26,7 +26,7 @@ typedef struct OutputFile {
     AVIOContext *io;
     const atomic_int *stop; /* not 0: give up writing into a pipe that nobody reads; or NULL */
     char *path;             /* with symbolic links resolved */
-    char *name;             /* after a commit, even a failed one: where the data is; else NULL */
+    char *name;             /* path of the data after a commit, even a failed one; else NULL */
     const char *temp_like;  /* path to derive the temporary name from; NULL: `path` */
     /* Called when the file is complete and synced, before it is renamed; a fault prevents the
      * rename. Or NULL. */
@@ -35,8 +35,8 @@ typedef struct OutputFile {
     TempFile temp;
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
-    bool keeps_leftovers; /* does not look for files of killed runs */
-    size_t room;          /* longest name in its folder; 0: written directly */
+    bool keeps_leftovers; /* skip the search for files of killed runs */
+    size_t room;          /* longest file name in its folder, in bytes; 0: written directly */
 } OutputFile;
 
 /* The final name of a file. */
@@ -55,15 +55,15 @@ typedef enum OutputName {
 int output_file_check(OutputFile *file, const char *path, int overwrite, const struct stat *input,
                       MediaError *error);
 
-/* Finds the folder of an output with symbolic links resolved, or the pipe or device itself. Returns
- * 0, or -1 with errno. */
+/* Stores in `place` the folder of an output after resolving symbolic links, or the path of a pipe
+ * or device itself. Returns 0, or -1 with errno. */
 int output_file_place(const char *path, char place[PATH_MAX]);
 
 /* Like output_file_check() for OUTPUT_FREE: the name may exist. */
 int output_file_check_free(OutputFile *file, const char *path, MediaError *error);
 
-/* Removes unfinished files that killed runs left for this path: owned by this user and not locked
- * by any process. Keeps them on a file system without locks. */
+/* Removes unfinished files that killed runs left for this path, if this user owns them and no
+ * process holds their lock. On a file system without locks, removes nothing. */
 void output_file_remove_leftovers(const char *path);
 
 /* For a signal handler that ends the program: removes all temporary files. `removed`, if not NULL,
@@ -82,7 +82,7 @@ int output_file_open_null(OutputFile *file, MediaError *error);
 /* Opens a zeroed file that will replace whatever is at `path`, by OUTPUT_REPLACE. MEDIA_OUTPUT. */
 int output_file_replace(OutputFile *file, const char *path, MediaError *error);
 
-/* Writes such a file. MEDIA_OUTPUT: nothing has changed. */
+/* Writes a whole file with output_file_replace(). MEDIA_OUTPUT: nothing has changed. */
 int output_file_save(const char *path, const void *bytes, size_t size, MediaError *error);
 
 /* Writes to an open file. MEDIA_OUTPUT, also after an earlier failure. */
@@ -91,10 +91,11 @@ int output_file_write(OutputFile *file, const void *bytes, size_t size, MediaErr
 /* The size of an open file so far, even if the last write was in its header; 0: not open. */
 int64_t output_file_bytes(const OutputFile *file);
 
-/* Reports a failed write, with FFmpeg's message since media_log_clear(). Returns MEDIA_OUTPUT. */
+/* Reports a failed write, with the error that FFmpeg has logged since media_log_clear(). Returns
+ * MEDIA_OUTPUT. */
 int output_file_fail(const OutputFile *file, int averror, MediaError *error);
 
-/* Returns 1 if a muxer refused a packet: its input is at fault, not the file. */
+/* Returns 1 if the error of a muxer means that the packet is at fault, not the file. */
 int output_file_refuses(int averror);
 
 /* Prints text to an open file. output_file_has_failed() returns 1 after a failed write, and
@@ -108,9 +109,9 @@ int output_file_flush(OutputFile *file, MediaError *error);
 
 /*
  * Closes, syncs and renames the file; replaces an existing file only for OUTPUT_OWN_NAME with
- * `overwrite`. MEDIA_OUTPUT. After a write error, output_file_close() removes the file; but a
- * partial file, and data that was written but could not be synced or renamed, is kept: `error` and
- * `name` say where. For a partial file, `error` may already hold an earlier failure.
+ * `overwrite`. MEDIA_OUTPUT. After a write error, output_file_close() removes the file. A partial
+ * file is kept, and so is complete data that could not be synced or renamed; `error` and `name`
+ * then contain its path. For a partial file, `error` may already hold an earlier failure.
  */
 int output_file_commit(OutputFile *file, OutputName kind, MediaError *error);
 

@@ -11,9 +11,9 @@
 #include "media/input/picture_list.h"
 
 /*
- * Writes RGBA pixels, `stride` bytes from row to row, without alpha, as BASE.png, or BASE-2.png and
- * so on if that exists: overwrites nothing. `name`, of `size` bytes, receives the path. Any thread.
- * MEDIA_OUTPUT: no file is left, or the error says where.
+ * Writes RGBA pixels without their alpha to BASE.png, or to BASE-2.png and so on if that exists.
+ * `stride`: bytes from row to row. `name`, of `size` bytes, receives the path. Any thread.
+ * MEDIA_OUTPUT: no file is left, or the error contains its path.
  */
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,
                        int height, char *name, size_t size, MediaError *error);

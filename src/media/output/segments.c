@@ -27,8 +27,8 @@
 
 /* ---- kept pieces ---- */
 
-/* The list has the bytes and time of each piece, then a slash, the name, and a NUL, since names may
- * have any other character. */
+/* An entry of the list: size in bytes, modification time in ns, a slash, the name, and a NUL. Names
+ * may contain any other character. */
 #define LINE "%" PRId64 " %" PRId64 "/"
 #define LINE_SCAN "%" SCNd64 " %" SCNd64 "/%n"
 
@@ -51,7 +51,7 @@ static int64_t time_of(const struct stat *file)
     return (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec;
 }
 
-/* True if the file is there, and nobody has changed or replaced it. */
+/* True if the file exists and was neither changed nor replaced. */
 static bool is_ours(const KeptPiece *piece)
 {
     struct stat file;
@@ -106,8 +106,7 @@ static int read_list(KeptPieces *k)
     return ret;
 }
 
-/* Reads which pieces earlier recordings with the same pattern have written, from a hidden list in
- * its folder. */
+/* Reads the hidden list of pieces that earlier recordings with the same pattern have written. */
 static int kept_pieces_open(KeptPieces *k, const SegmentOptions *o, MediaError *error)
 {
     const char *pattern = o->path, *base = file_name_base(pattern);
@@ -118,19 +117,13 @@ static int kept_pieces_open(KeptPieces *k, const SegmentOptions *o, MediaError *
         k->list = av_asprintf("%s.lumeq-pieces-%08x", k->folder, checksum(0, base, strlen(base)));
     const int ret = k->list ? read_list(k) : ENOMEM;
     return !ret ? 0
-                : media_fail(error, MEDIA_OUTPUT, "--keep cannot read %s, its list of pieces: %s",
+                : media_fail(error, MEDIA_OUTPUT,
+                             "--keep cannot read %s, the list of earlier pieces: %s",
                              media_quote(k->list ? k->list : pattern), strerror(ret));
 }
 
-/* Reports the first problem only. */
-static void complain(KeptPieces *k, const char *what, const char *path, int reason)
-{
-    if (!k->has_complained)
-        media_note(k->note, "--keep cannot %s %s: %s", what, media_quote(path), strerror(reason));
-    k->has_complained = true;
-}
-
-/* Deletes the oldest pieces, but never the newest one. Appends their names to `names`. */
+/* Deletes the oldest pieces beyond the limit, but never the newest one. Appends their names to
+ * `names`. Notes only the first failure. */
 static void delete_oldest(KeptPieces *k, char *names, size_t size)
 {
     int64_t bytes = 0;
@@ -140,7 +133,10 @@ static void delete_oldest(KeptPieces *k, char *names, size_t size)
         const KeptPiece *old = &k->pieces[i];
         const int deletes = is_ours(old);
         if (deletes && unlink(old->path) < 0) {
-            complain(k, "delete", old->path, errno);
+            if (!k->has_complained)
+                media_note(k->note, "--keep cannot delete %s: %s", media_quote(old->path),
+                           strerror(errno));
+            k->has_complained = true;
             i++;
             continue;
         }
@@ -152,8 +148,8 @@ static void delete_oldest(KeptPieces *k, char *names, size_t size)
     }
 }
 
-/* Adds a completed piece, then deletes the oldest others until the limit is met. Notes the names of
- * the first ones deleted, and the first failure. */
+/* Lists a completed piece and deletes the oldest others. Notes the names of the first ones deleted,
+ * and only the first failure. */
 static void kept_pieces_add(KeptPieces *k, const char *path)
 {
     const char *name = file_name_base(path);
@@ -172,11 +168,13 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
         ret = errno;
     if (list >= 0)
         (void)close(list);
-    if (ret)
-        complain(k, "list", path, ret);
+    if (ret && !k->has_complained)
+        media_note(k->note, "--keep cannot list %s, so later runs will not delete it: %s",
+                   media_quote(path), strerror(ret));
+    k->has_complained |= ret != 0;
     delete_oldest(k, names, sizeof(names));
     if (is_first && *names)
-        media_note(k->note, "--keep deletes the oldest pieces of this recording, first %s", names);
+        media_note(k->note, "--keep has begun to delete the oldest pieces: %s", names);
 }
 
 /* Allowed strftime() conversions; none can produce a slash. */
@@ -187,7 +185,7 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
 #define GRACE_US 3000000
 
 /* Most bytes of packets that wait for the first picture of the next segment. Encoder delay needs
- * few; if a camera is unplugged while its microphone goes on, they would grow without a limit. */
+ * few, but more and more would wait if a camera were unplugged while its microphone goes on. */
 #define MOST_HELD_BYTES (32 << 20)
 
 typedef struct Piece {
@@ -222,7 +220,7 @@ struct Segments {
     int held_count;
     size_t held_bytes;
     KeptPieces kept; /* with --keep */
-    bool is_full;    /* the limit was reached; until the next segment */
+    bool is_full;    /* MOST_HELD_BYTES was reached in this segment */
 };
 
 /* ---- names ---- */
@@ -261,14 +259,15 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
                           "--segment-time: %s has no time in its name, so all segments would have "
                           "the same name; use for example %%Y%%m%%d-%%H%%M%%S",
                           media_quote(options->path));
-    /* Time 0 begins a year, a day, an hour and a minute: if these two differ, all do. */
+    /* Time 0 begins a year, a day, an hour and a minute. If the name at time 0 differs from the
+     * next one, all consecutive names differ. */
     char first[PATH_MAX], second[PATH_MAX];
     const time_t next = (time_t)options->seconds;
     if (name_at(options->path, 0, gmtime_r, first) < 0 ||
         name_at(options->path, next, gmtime_r, second) < 0 || strcmp(first, second) == 0)
         return media_fail(error, MEDIA_USAGE,
-                          "--segment-time %g: consecutive segments would have the same name with "
-                          "%s; %%H%%M%%S tells seconds apart",
+                          "--segment-time %g: consecutive segments of %s would have the same name; "
+                          "%%H%%M%%S adds the time to the second",
                           options->seconds, media_quote(options->path));
     return 0;
 }
@@ -313,7 +312,7 @@ static int begin(const Segments *s, Piece *piece, const Cut *cut, MediaError *er
     piece->format->flags = like->flags;
     piece->format->avoid_negative_ts = like->avoid_negative_ts;
     piece->format->max_interleave_delta = like->max_interleave_delta;
-    /* Not the chapters, whose times refer to the whole output. */
+    /* Chapters are not copied, because their times refer to the whole output. */
     for (unsigned i = 0; i < like->nb_streams; i++)
         if (!side_data_copy_stream(piece->format, like->streams[i]))
             return media_no_memory(error, MEDIA_OUTPUT);
@@ -409,7 +408,7 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
     int is_previous = 0;
     if (s->previous.has_header && time != AV_NOPTS_VALUE) {
         is_previous = time < start_in(s, &s->current, out);
-        if (is_copied_video(s, out)) /* moves on with its next key frame */
+        if (is_copied_video(s, out))
             is_previous =
                 !s->has_moved[out->index] && (is_previous || !(packet->flags & AV_PKT_FLAG_KEY));
     }
@@ -454,7 +453,7 @@ static int may_belong_to_next(const Segments *s, const AVPacket *packet, const A
         return 0;
     if (!is_copied_video(s, out))
         return is_due;
-    bool has_held = false; /* its packets come in decode order */
+    bool has_held = false; /* packets come in decode order: hold all after the first one */
     for (int i = 0; i < s->held_count; i++)
         has_held |= s->held[i]->stream_index == out->index;
     return has_held || (is_due && (packet->flags & AV_PKT_FLAG_KEY));

@@ -15,7 +15,7 @@
 
 typedef struct SegmentOptions {
     const char *path; /* strftime() conversions in the file name expand to local time */
-    double seconds;   /* least length of a segment, which ends where a key frame can follow */
+    double seconds;   /* minimum length of a segment; the next one begins with a key frame */
     /* not 0: name segments by the wall clock; else by the wall clock at the first picture plus the
      * time in the video */
     int live;
@@ -42,8 +42,8 @@ int segments_start(Segments *segments, AVFormatContext *like, const AVStream *vi
 /* True if the next segment should begin with this picture, which must be a key frame. */
 bool segments_is_due(const Segments *segments, int64_t pts, AVRational base);
 
-/* The next segment begins at this picture: when its packet is written, which may be many pictures
- * later. MEDIA_OUTPUT. */
+/* Begins the next segment at this picture. The file is opened when the picture's packet is written,
+ * which may be many pictures later. MEDIA_OUTPUT. */
 int segments_cut(Segments *segments, int64_t pts, AVRational base, MediaError *error);
 
 /* Writes a packet into its segment and leaves it blank. MEDIA_OUTPUT. */

@@ -5,8 +5,8 @@
 
 #include <libavutil/avstring.h>
 
-/* FFmpeg searches tags linearly, here and in its muxers: 40,000 would block for seconds, without
- * reacting to signals. */
+/* FFmpeg searches tags linearly, here and in its muxers: 40,000 would block for seconds and delay
+ * the reaction to signals. */
 #define TAGS_KEPT 1000
 
 static int copy_first(AVDictionary **to, const AVDictionary *from)
@@ -53,7 +53,7 @@ void tags_drop_statistics(AVDictionary **tags)
 int tags_want_keys(const AVFormatContext *to)
 {
     const AVDictionaryEntry *tag = NULL;
-    const bool is_mov = strcmp(to->oformat->name, "mov") == 0; /* has tags for the device */
+    const bool is_mov = strcmp(to->oformat->name, "mov") == 0; /* has tags for make and model */
     if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
         return 0;
     /* A cover is stored among ordinary tags, which QuickTime keys replace. */

@@ -5,7 +5,7 @@
 #include <libavformat/avformat.h>
 
 /* Copies the first 1,000 tags of a track or file, without those that describe the old file.
- * `only_names`: only the language and the names that a container requires. Returns 0 or
+ * `only_names`: copies only language, file name and MIME type, which containers need. Returns 0 or
  * AVERROR(ENOMEM). */
 int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names);
 
@@ -16,19 +16,19 @@ void tags_drop_statistics(AVDictionary **tags);
  * can store them. */
 int tags_want_keys(const AVFormatContext *to);
 
-/* Adds QuickTime's keys for ordinary tags, whose FFmpeg names only FFmpeg knows. Returns 0 or
- * AVERROR(ENOMEM). */
+/* Adds QuickTime's keys for ordinary tags, because only FFmpeg knows its own names for them.
+ * Returns 0 or AVERROR(ENOMEM). */
 int tags_name_for_quicktime(AVDictionary **tags);
 
-/* Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut
- * there. Returns 0 or AVERROR(ENOMEM). */
+/* Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit) and
+ * trims them to that range. Returns 0 or AVERROR(ENOMEM). */
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags);
 
 /* Muxers that write chapters. */
 #define CHAPTER_MUXERS "mp4,mov,ipod,matroska,webm,ogg,ogv,oga,nut,asf"
 
-/* Shifts all chapters by `by`. */
+/* Shifts all chapters by `by`, in AV_TIME_BASE units, but not below 0. */
 void chapters_move(AVFormatContext *to, int64_t by);
 
 #endif

@@ -18,7 +18,7 @@
 /* Sound that is early by more than this is noticeable. */
 #define NOTICED_US 40000
 
-/* Profile, rate and channels in an ADTS header. */
+/* Bits of the profile, rate and channels in an ADTS header. */
 #define ADTS_SHAPE 0xfdc0
 
 /* Longest reordering delay of a video codec, in frames. */
@@ -32,9 +32,9 @@ typedef struct Track {
     AudioTranscoder *audio;
     TextTranscoder *text;
     char *sound_name;             /* track name of copied sound, or NULL */
-    uint32_t header, extradata;   /* its first ADTS header; checksum; 0: none */
-    bool is_other;                /* its extradata is another one now */
-    int64_t missing;              /* sound that differed from its beginning, in in_base */
+    uint32_t header, extradata;   /* first ADTS header; checksum of the first extradata; 0: none */
+    bool is_other;                /* the extradata has changed */
+    int64_t missing;              /* length of sound left out after a change, in in_base */
     AVBSFContext *filter;         /* bitstream filter for copied packets, or NULL */
     AVPacket *picture;            /* cover picture, written first */
     int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE before the first packet */
@@ -299,8 +299,8 @@ static bool is_late(const Tracks *t, const Source *source, const AVStream *in)
     return false;
 }
 
-/* The encoder for a converted track, or NULL to copy it. `refusal`: why it cannot be copied;
- * `late`: it should not be. */
+/* The encoder to convert a track, or NULL to copy it. `refusal`: why it cannot be copied, or NULL;
+ * `late`: result of is_late(). */
 static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
                                     int late)
 {
@@ -456,8 +456,8 @@ static int add_live_sound(Tracks *t, MediaError *error)
         encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder, t->to->oformat)
                 : AVERROR_ENCODER_NOT_FOUND;
     track->own_base = track->out->time_base;
-    /* Matroska's reader subtracts the encoder's padding from all times; times below 0 would delay
-     * the video. */
+    /* Readers of Matroska subtract the encoder's padding from all times. Adding it first avoids
+     * times below 0, which would delay the video. */
     const AVCodecParameters *par = track->out->codecpar;
     if (ret >= 0 && av_match_name(t->to->oformat->name, "matroska,webm"))
         t->live_delay = av_rescale(par->initial_padding, LIVE_SOUND_RATE, par->sample_rate);
@@ -684,8 +684,8 @@ static uint32_t adts_header(const AVPacket *packet)
     return (header & 0xfff60000) == 0xfff00000 ? header : 0;
 }
 
-/* Returns 1 if a packet of copied sound can be written, 0 if it is of another kind than the
- * beginning of its track, which most containers describe once. */
+/* Returns 1 if a packet of copied sound can be written, 0 if its format differs from the track's
+ * first one: most containers store the format only once. */
 static int check_sound(Tracks *t, Track *track, AVPacket *packet)
 {
     const bool is_aac = track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
@@ -705,7 +705,7 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
     const AVCodec *encoder = avcodec_find_encoder(t->to->oformat->audio_codec);
     if (!track->missing)
         media_note(t->options->note,
-                   "%s changes at %.2f s: sound that differs from its beginning is left out%s%s",
+                   "%s changes its format at %.2f s: sound in another format is left out%s%s",
                    track->sound_name, (double)packet->pts * av_q2d(track->in_base),
                    encoder ? "; try --acodec " : "", encoder ? encoder->name : "");
     track->missing += FFMAX(packet->duration, 1);

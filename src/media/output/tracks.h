@@ -56,7 +56,7 @@ int tracks_finish(Tracks *tracks, MediaError *error);
 
 typedef struct TrackLosses {
     int64_t packets; /* copied ones that were too damaged to write */
-    int64_t missing; /* sound of another kind than the track, in AV_TIME_BASE units */
+    int64_t missing; /* copied sound left out after a change of format, in AV_TIME_BASE units */
     SoundLoss sound; /* of all converted sound; complete after tracks_finish() */
 } TrackLosses;
 

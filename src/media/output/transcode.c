@@ -15,21 +15,21 @@
 
 /* ---- sound ---- */
 
-/* Transparent to most listeners. */
+/* Bit rate per channel in bits per second, and quality: transparent to most listeners. */
 #define BITS_PER_CHANNEL 96000
 #define VORBIS_QUALITY 6
 
-/* Most channels that the default layouts of all encoders have. */
+/* Up to this number of channels, every encoder accepts the default layout. */
 #define MOST_DEFAULT 8
 
-/* Channels of Opus without a layout (RFC 7845, 5.1.1). */
+/* Mapping family of Opus for channels without a layout (RFC 7845, 5.1.1). */
 #define OPUS_DISCRETE 255
 
 /* Samples per packet if the encoder accepts any number. */
 #define USUAL_FRAME 1024
 
-/* Smaller timestamp errors are rounding. Gaps longer than MAX_GAP_S are jumps of the clock: they
- * are followed but not filled. */
+/* Timestamp errors up to TOLERANCE_MS are ignored as rounding. Gaps longer than MAX_GAP_S are jumps
+ * of the clock and stay gaps. */
 #define TOLERANCE_MS 30
 #define MAX_GAP_S 60
 
@@ -40,7 +40,7 @@ struct AudioTranscoder {
     AVAudioFifo *samples;
     AVFrame *frame; /* in the encoder's format */
     AVPacket *packet;
-    int64_t next_in;     /* time due for the next samples, encoder's time base */
+    int64_t next_in;     /* expected time of the next samples, in the encoder's time base */
     int64_t next_out;    /* time of the first sample in `samples` */
     int64_t begin, end;  /* of all packets, or AV_NOPTS_VALUE */
     int64_t missing;     /* samples of silence at the end for damaged packets */
@@ -114,7 +114,8 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
     return avcodec_open2(c, codec, NULL);
 }
 
-/* Opens the encoder with as many channels as it takes, of those that the sound can be mixed to. */
+/* Opens the encoder with as many channels as it accepts. Channels without a layout cannot be mixed
+ * to fewer. */
 static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
                         const AVCodecParameters *in)
 {
@@ -270,7 +271,7 @@ static int take_frames(AudioTranscoder *t)
         const int64_t at = av_rescale_q(position, AV_TIME_BASE_Q, base);
         ret = advance(t, at);
         if (ret >= 0 &&
-            at - t->next_in >= -(int64_t)base.den * TOLERANCE_MS / 1000) { /* else late */
+            at - t->next_in >= -(int64_t)base.den * TOLERANCE_MS / 1000) { /* no overlap */
             av_frame_unref(t->frame);
             av_frame_move_ref(t->frame, frame);
             ret = take_samples(t);
@@ -422,7 +423,7 @@ int text_transcoder_run(TextTranscoder *t, const AVPacket *packet, AVPacket *to)
     int64_t duration = av_rescale_q(packet->duration, t->decoder->pkt_timebase, milliseconds);
     if (duration <= 0)
         duration = (int64_t)subtitle.end_display_time - subtitle.start_display_time;
-    /* Encoders also write this start time, which is relative to the packet. */
+    /* FFmpeg encodes no start_display_time, so `pts` includes it. */
     subtitle.pts = av_rescale_q(start, milliseconds, AV_TIME_BASE_Q);
     subtitle.end_display_time = (uint32_t)(duration > 0 ? duration : 0);
     subtitle.start_display_time = 0;

@@ -11,17 +11,16 @@ typedef struct TextTranscoder TextTranscoder;
 /* Receives a packet and leaves it blank. Returns 0 or a negative number. */
 typedef int (*PacketTaker)(void *opaque, AVPacket *packet);
 
-/* Losses of converted sound: the silence that replaces sound which failed to decode (AV_TIME_BASE
- * units), or if there is none the number of decoder errors. */
+/* Losses of converted sound. */
 typedef struct SoundLoss {
-    int64_t silence;
-    int64_t errors;
+    int64_t silence; /* replaces sound that failed to decode; in AV_TIME_BASE units */
+    int64_t errors;  /* number of decoder errors; 0 if there is such silence */
 } SoundLoss;
 
 /*
- * Converts a sound track; `out` receives the encoder's parameters and time base. The timeline is
- * kept: gaps, sound that fails to decode, and the start offset if the container does not store it
- * become silence; overlaps are cut. Returns 0 or AVERROR; *transcoder is then NULL.
+ * Converts a sound track; `out` receives the encoder's parameters and time base. To keep the
+ * timeline, overlaps are cut, and silence replaces gaps, sound that fails to decode, and a start
+ * offset that the container does not store. Returns 0 or AVERROR; *transcoder is then NULL.
  */
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
                           const AVCodec *encoder, const AVOutputFormat *muxer);
@@ -36,7 +35,7 @@ SoundLoss audio_transcoder_loss(const AudioTranscoder *transcoder);
 
 void audio_transcoder_close(AudioTranscoder **transcoder);
 
-/* Converts text subtitles to another text format. As above. */
+/* Converts text subtitles to another text format. Parameters and errors as for sound. */
 int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStream *out,
                          const AVCodec *encoder);
 

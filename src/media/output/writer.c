@@ -30,26 +30,27 @@
 /* With low latency, the muxer waits this long for a packet of another track. */
 #define LATENCY_US 100000
 
-/* Highest frame rate for AVI. The rate of a video without a steady one may be that of its clock. */
+/* Highest frame rate for AVI, and the rate to use instead of a higher one: for a video without a
+ * steady rate, FFmpeg may report the rate of its clock. */
 #define MAX_CONSTANT_RATE 120
 #define USUAL_CONSTANT_RATE 60
 
 /* Initial capacity for packets that arrive before the first frame. */
 #define HELD_PACKETS 256
 
-/* Limit for them: over 40 minutes of uncompressed stereo sound. */
+/* Most bytes of these packets: over 40 minutes of uncompressed stereo sound. */
 #define HELD_BYTES (512 << 20)
 
 /* Largest rounding error of a duration, in ticks of the source's clock. */
 #define ROUNDING_TICKS 2
 
-/* Rates of a track, estimated in two ways, agree within this. */
+/* Largest relative difference between two estimates of a steady rate. */
 #define RATE_TOLERANCE 0.0005
 
 /* Relative error of a rate that was stored as a duration or a fraction of small numbers. */
 #define RATE_ROUNDING 1e-5
 
-/* Highest number of ticks per second in an mp4: some players use 32 bits for times. */
+/* Most ticks per second in an mp4, because some players use 32 bits for times. */
 #define MAX_TICKS 1000000
 
 struct Writer {
@@ -71,15 +72,16 @@ struct Writer {
     EncoderTrack track;
     PictureSequence pictures; /* used instead of the file with options->sequence */
     int header_written;
-    int sent;          /* frames were encoded here */
+    int sent;          /* a frame was sent to the encoder */
     char about[96];    /* see writer_video() */
     int dynamic_noted; /* the note about dropped dynamic HDR was given */
     int user_data_noted, captions_noted, fields_noted;
-    int64_t bytes;                    /* size of the closed file */
-    int64_t lost_packets, refused_at; /* by the muxer; video packets written at the last refusal */
-    AVFifo *held;                     /* AVPacket *: packets that came before the first frame */
-    size_t held_bytes;                /* of these, by packet_bytes() */
-    Segments *segments;               /* NULL: one file */
+    int64_t bytes;        /* size of the closed file */
+    int64_t lost_packets; /* packets that the muxer refused */
+    int64_t refused_at;   /* video packets written before the last refusal */
+    AVFifo *held;         /* AVPacket *: packets that came before the first frame */
+    size_t held_bytes;    /* of these, by packet_bytes() */
+    Segments *segments;   /* NULL: one file */
     /* In mp4 and mov: frames per second of a source whose clock rounds times, or {0}; time of the
      * first frame, and the last decoding time. */
     AVRational rate;
@@ -87,7 +89,8 @@ struct Writer {
     int64_t start_pts;     /* in segments: time of the first picture, ... */
     AVRational start_base; /* ... and its time base */
     int64_t last_duration; /* of the last packet written */
-    /* At a constant rate: the first frame, and the last index of frames and packets. */
+    /* At a constant rate: time and index of the first frame, index of the last frame, lowest index
+     * of the next packet, and number of dropped frames. */
     int64_t first_pts, first_index, last_index, next_index, dropped;
 };
 
@@ -164,9 +167,9 @@ static AVRational declared_rate(const AVStream *in)
     const AVRational a = in->avg_frame_rate, r = in->r_frame_rate;
     if (a.num <= 0 || a.den <= 0 || r.num <= 0 || r.den <= 0)
         return (AVRational){0};
-    for (int fields = 1; fields <= 2; fields++) /* of interlaced video, one may count fields */
+    for (int fields = 1; fields <= 2; fields++) /* r may count the fields of interlaced video */
         if (fabs(av_q2d(a) * fields / av_q2d(r) - 1) < RATE_TOLERANCE) {
-            /* The usual rate that a rounded one stands for: Matroska stores durations in ns. */
+            /* Replace a rounded rate by the usual one: Matroska stores durations in ns. */
             const AVRational rate = av_div_q(r, (AVRational){fields, 1});
             const AVRational whole = {(int)lrint(av_q2d(rate)), 1};
             const AVRational ntsc = {(int)lrint(av_q2d(rate) * 1.001) * 1000, 1001};
@@ -183,8 +186,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     if (w->options->sequence &&
         picture_sequence_check_inputs(w->options->path, &source->pictures, error) < 0)
         return error->fault;
-    /* Some muxers look at the final name: .m2ts has other packets than .ts. The muxer of pictures
-     * would take it for a pattern. */
+    /* Some muxers depend on the final name: packets of .m2ts differ from those of .ts. The muxer of
+     * pictures would take the name for a pattern. */
     const char *name = container_is_picture(w->muxer) ? NULL : w->options->path;
     if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, name) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
@@ -192,7 +195,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
     }
-    w->dynamic_noted = side_data_dolby_vision_profile(in) != 0; /* the source already says so */
+    w->dynamic_noted = side_data_dolby_vision_profile(in) != 0; /* the source has noted it */
     w->format->strict_std_compliance = container_compliance(w->muxer);
     w->track = (EncoderTrack){
         .time_base = in->time_base,
@@ -237,8 +240,8 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     if (w->segments)
         return segments_write(w->segments, packet, out, error);
     const int ret = av_interleaved_write_frame(w->format, packet);
-    /* The muxer refuses a copied packet, as the input is damaged. It may be an earlier one, which
-     * waited for this packet of the video. */
+    /* If the input is damaged, the muxer refuses a copied packet: this one, or one that it has held
+     * until this video packet came. */
     if (output_file_refuses(ret) && (out != w->video || w->video->nb_frames > w->refused_at)) {
         w->refused_at = w->video->nb_frames;
         w->lost_packets++;
@@ -268,8 +271,8 @@ static int write_encoded(Writer *w, MediaError *error)
     }
 }
 
-/* Chooses a time base for a constant rate that the source's clock cannot express, as 59.94 frames
- * at 90 kHz, or most rates in ms. It can also express the source's times. */
+/* Chooses a time base for a constant rate that the source's clock cannot express exactly, such as
+ * 59.94 frames at 90 kHz or most rates in ms. It can also express the source's times. */
 static void choose_grid(Writer *w)
 {
     const AVRational from = w->video->time_base, rate = w->rate;
@@ -296,7 +299,7 @@ static int64_t snap(const Writer *w, int64_t time, AVRational from)
     return llabs(even - own) <= av_rescale_q(ROUNDING_TICKS, from, to) ? even : own;
 }
 
-/* Gives a packet exact times. Times that become equal stay in order. */
+/* Makes the times of a packet exact. Decoding times that become equal are moved apart. */
 static void snap_packet(Writer *w, AVPacket *packet, AVRational from)
 {
     const bool is_first = w->last_dts == INT64_MIN;
@@ -315,11 +318,11 @@ static void snap_packet(Writer *w, AVPacket *packet, AVRational from)
 int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
 {
     if (!w->about[0])
-        video_about(encoder_context(w->encoder), packet, w->about, sizeof(w->about));
+        encoder_describe(encoder_context(w->encoder), packet, w->about, sizeof(w->about));
     if (w->options->sequence)
         return picture_sequence_write(&w->pictures, packet, error);
-    if (w->track.constant_rate) { /* a part may begin with the frame index that ended the previous
-                                         one */
+    if (w->track.constant_rate) {
+        /* The first index of a part may be the last one of the previous part. */
         packet->pts = packet->dts = FFMAX(packet->dts, w->next_index);
         w->next_index = packet->dts + 1;
     }
@@ -360,7 +363,6 @@ static int set_faststart(Writer *w, AVDictionary **options)
                           : AVERROR(ENOMEM);
 }
 
-/* Options that muxers need to be given. */
 static int set_muxer_options(Writer *w, AVDictionary **options)
 {
     int ret = set_faststart(w, options);
@@ -402,7 +404,7 @@ static int hold(Writer *w, AVPacket *packet, MediaError *error)
     return 0;
 }
 
-/* Writes these packets, or frees them after an error. */
+/* Writes the held packets, or frees them if `ret` is an error. */
 static int release(Writer *w, int ret, MediaError *error)
 {
     AVPacket *packet;
@@ -529,8 +531,8 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
     return 0;
 }
 
-/* If the container cannot store the rotation, frames are turned here; other angles are dropped with
- * a note. */
+/* If the container cannot store the rotation, opens a turner for multiples of 90 degrees, and drops
+ * other angles with a note. */
 static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
 {
     int32_t matrix[9];
@@ -544,8 +546,8 @@ static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
     if (whole)
         return open_turner(w, first, w->turn, error);
     media_note(w->options->tracks.note,
-               "%s cannot store a rotation by %.4g degrees: it is left out", output_name(w),
-               fabs(av_display_rotation_get(matrix)));
+               "a rotation by %.4g degrees is left out: %s cannot store it",
+               fabs(av_display_rotation_get(matrix)), output_name(w));
     return 0;
 }
 
@@ -597,10 +599,9 @@ static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
     if (w->encoder && !w->turn_noted &&
         (a.xx != b.xx || a.xy != b.xy || a.yx != b.yx || a.yy != b.yy)) {
         w->turn_noted = 1;
-        media_note(
-            w->options->tracks.note,
-            "the video is rotated differently from %.3f s on: it is written like its first frame",
-            (double)(*frame)->pts * av_q2d((*frame)->time_base));
+        media_note(w->options->tracks.note,
+                   "the video is rotated differently from %.3f s on; the first rotation is kept",
+                   (double)(*frame)->pts * av_q2d((*frame)->time_base));
     }
     if (ret >= 0 && w->turner) {
         ret = turner_run(w->turner, *frame, w->turned);
@@ -645,10 +646,10 @@ static void note_losses(Writer *w, double time)
         media_note(note, "%s is left out: it describes the brightness of the original picture",
                    notes->dropped);
     if (notes->loses_user_data && !w->user_data_noted++)
-        media_note(note, "user data of the frames (SEI) is left out: %s does not hold it",
+        media_note(note, "user data of the frames (SEI) is left out: %s does not store it",
                    w->codec->name);
     if (notes->loses_captions && !w->captions_noted++)
-        media_note(note, "closed captions are left out: %s does not hold them", w->codec->name);
+        media_note(note, "closed captions are left out: %s does not store them", w->codec->name);
 }
 
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
@@ -664,8 +665,8 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     AVRational base = frame->time_base;
     int ret = 0;
     if (w->track.constant_rate) { /* the muxer fills gaps with empty packets */
-        /* Frames have indices instead of times. Up to three quarters of a frame of jitter before
-         * the first index keeps indices even when times are not quite even. */
+        /* Frames have indices instead of times. The first frame's time is rounded up to an index
+         * only from 5/8 of a frame; the other indices count from the first frame. */
         const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
         if (!w->sent) {
             w->first_pts = pts;

@@ -1,5 +1,5 @@
-/* The output: equalized frames are encoded, everything else is copied, and both go into one
- * container. */
+/* Writes the output: encodes equalized frames, copies or converts all other tracks, and puts them
+ * into one container. */
 #ifndef LUMEQ_MEDIA_WRITER_H
 #define LUMEQ_MEDIA_WRITER_H
 
@@ -59,7 +59,7 @@ bool writer_is_picture(const Writer *writer);
 /* True if every frame is written as RGB or full-range YUV. */
 bool writer_is_full_range(const Writer *writer);
 
-/* Bit depth of the samples that frames in this format are written with; 0: unknown. */
+/* Bits per sample with which frames in this format are written; 0: unknown. */
 int writer_depth(const Writer *writer, enum AVPixelFormat from);
 
 /* The encoder's name, or NULL if the video is copied. Without --vcodec it may change until the
@@ -112,8 +112,8 @@ int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);
 /*
  * Flushes the encoder, completes the container and renames the file to its name, or to its .partial
  * name. Returns 0 and leaves no file if no frame was written. MEDIA_OUTPUT: no file is left, or
- * `error` says where. A partial file is kept unless nothing of it can be played, which `error` then
- * says; `error` may already hold the failure that ended the run.
+ * `error` contains its path. With `partial`, `error` may already hold the failure that ended the
+ * run; a file that cannot be played is deleted, and `error` says so.
  */
 int writer_finish(Writer *writer, int partial, MediaError *error);
 
