@@ -1,4 +1,5 @@
-/* Measured frames, and their curves. Used by lookaheads and by jobs. One thread at a time. */
+/* Makes curves from the measures of frames: planned ones for lookaheads and jobs, and live ones.
+ * One thread at a time. */
 #ifndef LUMEQ_RUN_CURVE_MAKER_H
 #define LUMEQ_RUN_CURVE_MAKER_H
 
@@ -20,7 +21,7 @@ typedef struct MeasuredFrame {
     int32_t interlaced;
 } MeasuredFrame;
 
-/* Describes a frame; damage and mark are 0. `shift`: subtracted from the frame's pts before. */
+/* Describes a frame; damage and mark are 0. `shift` was subtracted from its pts and is added. */
 MeasuredFrame measured_frame(const AVFrame *frame, int64_t shift);
 
 /* True if times and format are the same. */
@@ -30,18 +31,18 @@ bool measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
 LumeqMoment measured_moment(const MeasuredFrame *frame, int64_t number, int64_t shift,
                             AVRational base);
 
-/* The checksum that ends a packed measure: it tells pictures apart. */
+/* The checksum at the end of a packed measure; it identifies the picture. */
 uint32_t measure_mark(const void *packed, size_t size);
 
 typedef struct CurveMaker CurveMaker;
 
-/* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: frames of fewer bits will
- * be equalized with this many; 0: with their own. MEDIA_INPUT. */
+/* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: bits with which frames of
+ * fewer bits will be equalized; 0: their own. MEDIA_INPUT. */
 int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t lookahead, int depth,
                      MediaError *error);
 
-/* Takes the next frame's measure, which it deepens and the caller keeps. Afterwards, call
- * curve_maker_next() until it returns 0. NULL frame: there are no more. MEDIA_INPUT. */
+/* Adds the next frame and its measure, which may be deepened to `depth`; the caller keeps it. A
+ * NULL frame marks the end. Afterwards, call curve_maker_next() until it returns 0. MEDIA_INPUT. */
 int curve_maker_put(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasure *measure,
                     const LumeqMoment *moment, MediaError *error);
 
@@ -50,8 +51,8 @@ int curve_maker_put(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasure 
 int curve_maker_next(CurveMaker *maker, MeasuredFrame *frame, LumeqCurve **curve,
                      MediaError *error);
 
-/* For a maker without lookahead, instead of the two above: returns 1 if the next frame would be
- * filtered, or 0. MEDIA_INPUT. */
+/* For a maker without lookahead, instead of curve_maker_put() and curve_maker_next(): returns 1 if
+ * the next frame would be filtered, or 0. MEDIA_INPUT. */
 int curve_maker_judge(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasure *measure,
                       const LumeqMoment *moment, MediaError *error);
 
@@ -71,11 +72,11 @@ typedef struct LiveCurves {
 int live_curves_open(LiveCurves *curves, LumeqContext *context, const LumeqParams *params,
                      MediaError *error);
 
-/* Settings of the frames that follow, without deflicker, which needs a lookahead. MEDIA_USAGE. */
+/* Sets the parameters for later frames, without deflicker, which needs a lookahead. MEDIA_USAGE. */
 int live_curves_set(LiveCurves *curves, const LumeqParams *params, MediaError *error);
 
-/* Measures a frame against its `previous[0]`, and makes its curve. 0; MEDIA_LOST, which leaves
- * the history as it was; or MEDIA_INPUT. */
+/* Measures a frame against its `previous[0]`, and makes its curve. Returns 0; MEDIA_LOST, with the
+ * history unchanged; or MEDIA_INPUT. */
 int live_curves_make(LiveCurves *curves, Frame *frame, MediaError *error);
 
 void live_curves_close(LiveCurves *curves);
@@ -88,7 +89,7 @@ typedef struct PlannedCurves {
     int (*next)(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
     void *opaque;
     int strict;           /* true: fails with MEDIA_INPUT if a frame is not the measured one */
-    int depth;            /* depth of converted frames of 8 bits; 0: their own */
+    int depth;            /* bits to which frames of 8 bits were converted; 0: not converted */
     const Source *source; /* source of the frames */
     const char *path;     /* of the input */
     int64_t taken;        /* number of curves taken; starts at 0 */

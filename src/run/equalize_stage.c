@@ -44,7 +44,7 @@ typedef struct Orders {
 typedef struct Kept {
     Frame *frame;
     AVFrame *on_gpu;      /* the picture on the GPU, if it was copied to the host to be compared */
-    bool taken;           /* EqualizeStageOptions.take() has had it */
+    bool taken;           /* EqualizeStageOptions.take() got it */
     LumeqHistory *before; /* a copy of the history before it, if it is done */
 } Kept;
 
@@ -159,7 +159,7 @@ static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *er
     return f->on_device && !gpu_frame_is(in) ? write_frame(s, f, 0, error) : ret;
 }
 
-/* The frame is finished. */
+/* Finishes an equalized frame and queues it. */
 static int end_frame(EqualizeStage *s, Frame *f, int64_t began, int wants)
 {
     Kept *kept = &s->kept[s->done++];
@@ -223,7 +223,7 @@ static int equalize_next(EqualizeStage *s, MediaError *error)
     return ret == MEDIA_LOST ? drop_lost(s, s->done, error) : ret;
 }
 
-/* Copies the picture and the one before it into the same memory. 0: one is lost with the GPU. */
+/* Brings the picture and the previous one into the same memory. 0: one is lost with the GPU. */
 static int colocate(EqualizeStage *s, Kept *kept)
 {
     Frame *f = kept->frame;
@@ -280,7 +280,7 @@ static int take_params(EqualizeStage *s, MediaError *error)
 /* The settings have changed: starts again from the shown frame. */
 static int begin_redraw(EqualizeStage *s, MediaError *error)
 {
-    int first = 0; /* after a seek the history starts with its first frame */
+    int first = 0; /* index of the shown frame, or of a later one that begins a history */
     for (int i = 0; i < s->done; i++)
         if (s->kept[i].frame->first || s->kept[i].frame->number <= s->now.shown)
             first = i;
@@ -382,7 +382,7 @@ static void forget_all(EqualizeStage *s)
     frame_free(&s->next);
 }
 
-/* One thing to do. Returns 1, 0 if there was none, or a negative number. */
+/* Does one step. Returns 1, 0 if there was nothing to do, or a negative number. */
 static int work(EqualizeStage *s, MediaError *error)
 {
     const int restarted = s->generation != s->now.generation;

@@ -1,10 +1,10 @@
 /*
  * A thread that equalizes the frames of an input for a window, a few frames ahead of their time.
  *
- * Frames come out in order. When settings change, the shown frame comes again, and then those
- * after it: they look as if the settings had been the same before. After a detach no earlier frame
+ * Frames come out in order. When settings change, the shown frame comes out again and then the ones
+ * after it, as if these settings had always applied. After a detach, no frame of the old input
  * comes out. If frames of a lossless input are lost with the GPU, the input ends with MEDIA_LOST;
- * those of another input are counted.
+ * lost frames of other inputs are only counted.
  *
  * One thread, the window's, calls these functions unless they say otherwise. Only
  * equalize_stage_stop(), equalize_stage_close(), equalize_stage_attach() and
@@ -20,16 +20,15 @@
 typedef struct EqualizeStageOptions {
     LumeqContext *context;
     LumeqParams params;  /* the first settings */
-    FrameMemory *memory; /* that equalized frames are made in; outlives them */
-    int copies; /* true: makes outputs of unchanged frames as well, since decoded ones may be on a
-                   GPU */
-    int64_t bytes; /* limit for waiting frames; a larger frame waits alone; 0: 256 MB */
-    /* The stage's thread calls both. wants(): true if somebody wants frames in host memory; then
-     * take() gets each new frame once, in order. */
+    FrameMemory *memory; /* for equalized frames; must outlive them */
+    int copies;          /* true: copies unchanged frames, because decoded ones may be on a GPU */
+    int64_t bytes;       /* limit for waiting frames; a larger frame waits alone; 0: 256 MB */
+    /* The stage's thread calls both. wants() returns true if take() needs frames in host memory;
+     * take() then gets each new frame once, in order. */
     int (*wants)(void *opaque);
     void (*take)(void *opaque, const AVFrame *out, const LumeqFrameStats *stats);
     void *opaque;
-    void (*wake)(void *opaque); /* there is something to receive; the stage's thread calls it */
+    void (*wake)(void *opaque); /* the stage's thread calls it when a frame or the end is ready */
     void *wake_opaque;
 } EqualizeStageOptions;
 
@@ -46,40 +45,41 @@ void equalize_stage_attach(EqualizeStage *stage, Input *input, int live);
 /* The stage does not touch the input again. */
 void equalize_stage_detach(EqualizeStage *stage);
 
-/* The input has something, or has ended. Any thread. */
+/* Call when the input has a frame or has ended. Any thread. */
 void equalize_stage_wake(EqualizeStage *stage);
 
-/* 0: the next frame, which is the caller's. 1: the shown frame, equalized again. AVERROR(EAGAIN):
- * none yet; AVERROR_EOF; or MEDIA_INPUT, MEDIA_USAGE, MEDIA_LOST with `error`
- * filled. */
+/* Receives a frame, which the caller then owns. Returns 0: the next frame; 1: the shown frame,
+ * equalized again; AVERROR(EAGAIN): no frame is ready; AVERROR_EOF; or MEDIA_INPUT, MEDIA_USAGE or
+ * MEDIA_LOST with `error` filled. */
 int equalize_stage_receive(EqualizeStage *stage, Frame **frame, MediaError *error);
 
-/* The window takes this frame to show or drop it: there is room for another. */
+/* Call when the window takes this frame to show or drop it. Makes room for another one. */
 void equalize_stage_taken(EqualizeStage *stage, const Frame *frame);
 
-/* The frame is on the screen from now on; NULL: no frame is. */
+/* Call when this frame is on the screen; NULL: when no frame is. */
 void equalize_stage_shown(EqualizeStage *stage, const Frame *frame);
 
-/* Settings for the shown frame and all after it. Frames that were received and not shown come
- * again: the caller frees its own. */
+/* Changes the settings of the shown frame and all after it. Received frames that are not shown yet
+ * come out again, so the caller frees the old ones. */
 void equalize_stage_set(EqualizeStage *stage, const LumeqParams *params);
 
-/* The same with unchanged settings. */
+/* Like equalize_stage_set() with unchanged settings. */
 void equalize_stage_redo(EqualizeStage *stage);
 
-/* True until the shown frame comes with the latest settings. */
+/* True until the shown frame has come out with the latest settings. */
 bool equalize_stage_is_behind(const EqualizeStage *stage);
 
-/* Allows outputs in the GPU's memory, or forbids them, as at first. */
+/* Allows or forbids outputs in the GPU's memory; they are forbidden at first. */
 void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 
-/* True: drops live frames. */
+/* While `hold` is true, drops live frames. */
 void equalize_stage_hold(EqualizeStage *stage, int hold);
 
-/* Frames that end after `from`, and not after `to`, are too late: drops them if others follow. */
+/* Drops frames that end after `from` and not after `to` (positions, see Decoded), because they are
+ * too late, if other frames follow. */
 void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
-/* Frames that wait to be received. */
+/* Number of frames that wait to be received. */
 int equalize_stage_waiting(EqualizeStage *stage);
 
 /* Number of frames that were lost with the GPU. Any thread. */

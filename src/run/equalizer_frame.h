@@ -30,26 +30,25 @@ bool equalizer_writes_chroma(const LumeqParams *params);
  * out. */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
-/* Tells the library to wait for the GPU's decoder, if the frame comes from it: then `after` is set.
- */
+/* Makes the library wait for the GPU's decoder. `after` is NULL if the frame is not from there. */
 LumeqSync equalizer_sync(const AVFrame *in);
 
 /* The luma of the frame before `in`, for LumeqFrame.previous; without a plane if `before` is NULL
  * or differs in size, format or range. */
 LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
-/* If one of the two is on a GPU and the other on the host, downloads the former. This happens after
- * the decoder has changed between GPU and software. The next frame has to be compared with the
- * original of `in`, so the caller keeps a reference to it. `before` may be NULL. 0, or an AVERROR
- * if the GPU may be lost. */
+/* If one of two frames is on a GPU and the other on the host, downloads the former. This happens
+ * after the decoder has changed between GPU and software. The next frame will be compared with the
+ * original of `in`, so the caller keeps a reference to it. `before` may be NULL. Returns 0, or an
+ * AVERROR if the GPU may be lost. */
 int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
-/* Makes the output for `in`, with its own chroma if `chroma`. Without `memory` it is a reference to
- * `in`, for a frame that is only measured. NULL: MEDIA_INPUT (out of memory). */
+/* Makes the output for `in`, with its own chroma if `chroma`. Without `memory`, returns a reference
+ * to `in`, for a frame that is only measured. NULL: MEDIA_INPUT (out of memory). */
 AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error);
 
-/* Measures a frame against the one before it, which may be NULL; see lumeq_measure(). 0,
- * MEDIA_LOST, without filling `error`; or MEDIA_INPUT. */
+/* Measures a frame against the previous one, which may be NULL; see lumeq_measure(). Returns 0,
+ * MEDIA_LOST (without filling `error`), or MEDIA_INPUT. */
 int equalizer_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqParams *params,
                       const AVFrame *in, const AVFrame *before, MediaError *error);
 

@@ -12,16 +12,18 @@ static int format_of(PictureFormat *f, const AVFrame *frame, int mirrored)
     return ret;
 }
 
-static int stands(const PictureFormat *f)
+/* False if a quarter turn makes columns of rows. */
+static int keeps_rows(const PictureFormat *f)
 {
     return f->turn.xx != 0;
 }
 
-/* An upside-down frame begins with its last row. */
+/* The rows of an upside-down frame count from the last one. */
 static FrameRows rows_of(const AVFrame *frame, const PictureFormat *f, int i)
 {
     const PicturePlane *plane = &f->plane[i];
-    const int step = scopes_step(plane->height, stands(f) ? SCOPES_MOST_ROWS : SCOPES_MOST_COLUMNS);
+    const int step =
+        scopes_step(plane->height, keeps_rows(f) ? SCOPES_MOST_ROWS : SCOPES_MOST_COLUMNS);
     const int first = f->turn.xy + f->turn.yy < 0 ? (plane->height - 1) % step : 0;
     return (FrameRows){
         .data = frame->data[i] + (ptrdiff_t)first * frame->linesize[i],
@@ -51,8 +53,8 @@ static ScopesPlane plane_of(const FrameRows *rows, const PictureFormat *f, int i
         .first = rows[i].data + (ptrdiff_t)component * f->bytes + steps.first,
         .column = steps.column,
         .row = steps.row,
-        .width = stands(f) ? plane->width : rows[i].count,
-        .height = stands(f) ? rows[i].count : plane->width,
+        .width = keeps_rows(f) ? plane->width : rows[i].count,
+        .height = keeps_rows(f) ? rows[i].count : plane->width,
         .bytes = f->bytes,
         .depth = f->depth,
         .shift = f->shift,
@@ -68,7 +70,7 @@ void frame_scopes_count_rows(Scopes *scopes, const AVFrame *frame,
     ScopesPicture picture = {
         .luma = plane_of(rows, &f, 0, 0), .kr = f.kr, .kb = f.kb, .full_range = f.full_range};
     if (f.planes > 1) {
-        const int two = f.planes == 2; /* both kinds of chroma are in one plane */
+        const int two = f.planes == 2; /* Cb and Cr are interleaved in one plane */
         picture.cb = plane_of(rows, &f, 1, two && f.cr_first);
         picture.cr = plane_of(rows, &f, two ? 1 : 2, two && !f.cr_first);
     }

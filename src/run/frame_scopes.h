@@ -1,4 +1,4 @@
-/* Scopes of FFmpeg's frames. */
+/* Counts the pixels of FFmpeg's frames for scopes. */
 #ifndef LUMEQ_RUN_FRAME_SCOPES_H
 #define LUMEQ_RUN_FRAME_SCOPES_H
 
@@ -9,16 +9,16 @@
 
 struct AVFrame;
 
-/* The axis that suits a frame. */
+/* The axis of the panel that suits a frame's transfer function. */
 PanelLight frame_scopes_light(const struct AVFrame *frame);
 
 #define FRAME_ROWS_PLANES 3
 
-/* Rows of a plane, in even steps. Borrowed. */
+/* Evenly spaced rows of a plane; borrowed. */
 typedef struct FrameRows {
-    const uint8_t *data; /* the first, in the memory of the plane */
+    const uint8_t *data; /* the first row */
     ptrdiff_t stride;    /* bytes from one of them to the next */
-    int bytes;           /* of each */
+    int bytes;           /* per row */
     int count;
 } FrameRows;
 

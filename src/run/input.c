@@ -10,25 +10,25 @@
 #include "media/packet_set.h"
 #include "media/side_data.h"
 
-/* Frames that wait: enough to ride out an uneven decoder, few enough to keep memory small (copied
- * packets may have any size). While a 4K frame waits, which has 12.4 MB, no other one is decoded. A
- * GPU has few surfaces. */
+/* Limits of the queue, in frames and bytes: enough for an uneven decoder, but little memory,
+ * because copied packets may have any size. While a 4K frame of 12.4 MB waits, no other one is
+ * decoded. A window with frames on a GPU, which has few surfaces, or with live input has one. */
 #define FILE_FRAMES 4
 #define FILE_BYTES 12000000
 #define WINDOW_FRAMES 2
 #define WINDOW_BYTES (256 << 20)
 
-/* Packets kept back until the frame they belong before has been decoded. */
+/* Most packets that wait until the frame after them has been decoded. */
 #define MAX_PENDING_PACKETS 1024
 #define MAX_PENDING_BYTES (4 << 20)
 
-/* Longest priming: sound that a decoder needs before the first sample to be heard. */
+/* Longest priming: sound that a decoder needs before the first audible sample. */
 #define MAX_PRIMING_US 10000
 
 /* Frames that are missing within this many frames after a hurry still count as skipped. */
 #define AFTER_HURRY 64
 
-/* By stream. Times are absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
+/* A stream. Times are absolute, in AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
 typedef struct Track {
     const AVStream *stream;
     int64_t start; /* see source_track_start() */
@@ -43,32 +43,32 @@ struct Input {
     InputOptions options;
     InputSpan span;
     int64_t origin;   /* source_start() */
-    int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE = not asked for */
+    int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: not given */
     Track *tracks;
     unsigned track_count;
     bool is_alone; /* there are no other tracks */
     Queue *queue;  /* of Frame * */
     pthread_t thread;
     bool running;
-    MediaError error; /* the thread's until the queue has ended */
+    MediaError error; /* belongs to the thread until the queue has ended */
     atomic_int hurry;
     atomic_int range; /* as in the options */
 
     /* Used by the thread while it runs. */
-    AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
+    AVPacket *packet; /* read, but the decoder was full; or blank */
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
     Damage damage; /* of the packets of a file's part so far */
-    Decoded ready; /* decoded, and not given out yet */
+    Decoded ready; /* decoded but not queued yet */
     bool returned; /* the source was reconnected just before the next frame */
     double busy_us;
 
     bool input_ended;     /* no packet is left */
     bool frames_ended;    /* no frame is left */
-    bool tail_ended;      /* nothing that belongs before the part's end can follow */
+    bool tail_ended;      /* no packet from before the part's end can follow */
     bool is_part;         /* see input_is_part() */
-    int64_t zero;         /* what becomes 0; AV_NOPTS_VALUE: unknown yet */
+    int64_t zero;         /* time that becomes 0; AV_NOPTS_VALUE: unknown yet */
     int64_t end;          /* of the part, absolute, once known */
     int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
     int64_t frames;       /* in the part, including `ready`; not previews */
@@ -82,7 +82,7 @@ struct Input {
     Decoded following; /* the frame after it */
     bool previewed;
     int hurried;     /* number of next frames that may follow a skipped one */
-    int64_t dropped; /* demuxer_dropped() at the frame before */
+    int64_t dropped; /* demuxer_dropped() at the previous frame */
 };
 
 /* ---- opening ---- */
@@ -111,7 +111,7 @@ static int open_queue(Input *in)
     return queue_open(&in->queue, &queue);
 }
 
-/* Goes to the part. */
+/* Seeks to the part. */
 static void begin_part(Input *in)
 {
     const AVFormatContext *format = in->source->format;
@@ -199,7 +199,6 @@ static enum AVMediaType type_of(const Input *in, const AVPacket *packet)
     return in->tracks[packet->stream_index].stream->codecpar->codec_type;
 }
 
-/* See PacketNote. NULL: none. */
 static const PacketNote *note_of(const AVPacket *packet)
 {
     return packet->opaque_ref ? (const PacketNote *)(const void *)packet->opaque_ref->data : NULL;
@@ -214,12 +213,12 @@ static bool note_track(Input *in, const AVPacket *packet)
     if (note && note->start != AV_NOPTS_VALUE)
         track->start = note->start;
     const bool is_known = time != AV_NOPTS_VALUE;
-    /* A subtitle is in the part if something of it is shown there. */
+    /* A subtitle is in the part if it is shown there for some time. */
     if (is_known && in->from != AV_NOPTS_VALUE && time < in->from &&
         (type_of(in, packet) != AVMEDIA_TYPE_SUBTITLE || packet_end(in, packet) <= in->from))
         return 0;
-    /* An edit list may hide sound and subtitles, apart from what the decoder needs just before the
-     * start. */
+    /* An edit list may hide sound and subtitles. The decoder still needs hidden packets just before
+     * the start. */
     if (is_known && (packet->flags & AV_PKT_FLAG_DISCARD) &&
         type_of(in, packet) != AVMEDIA_TYPE_VIDEO &&
         (packet_end(in, packet) < -MAX_PRIMING_US || time > 0))
@@ -229,7 +228,7 @@ static bool note_track(Input *in, const AVPacket *packet)
     return 1;
 }
 
-/* Keeps the packet if it is in the part. advance() has made room. */
+/* Keeps the packet if it is in the part. advance() has checked the limits. */
 static int keep_packet(Input *in)
 {
     if (!note_track(in, in->packet) || !in->options.copy) {
@@ -268,13 +267,13 @@ static int send_packet(Input *in)
     return ret;
 }
 
-/* After the last frame, does not wait for a lost connection. */
+/* True if the connection was lost after the last frame: the rest is not waited for. */
 static bool ends_tail(const Input *in)
 {
     return in->frames_ended && source_is_discontinuity(in->packet);
 }
 
-/* Reads one packet and hands it on. */
+/* Reads one packet, and sends it to the decoder or keeps it. */
 static int read_one(Input *in)
 {
     if (in->packet->buf && !in->frames_ended) /* the decoder was full */
@@ -287,7 +286,7 @@ static int read_one(Input *in)
     const int64_t time = ret < 0 ? AV_NOPTS_VALUE : packet_time(in, in->packet);
     const bool is_late = time == AV_NOPTS_VALUE ? in->frames_ended : time >= in->end;
     const PacketNote *note = ret >= 0 ? note_of(in->packet) : NULL;
-    if (in->end == AV_NOPTS_VALUE || !is_late) { /* what follows the part is not lost */
+    if (in->end == AV_NOPTS_VALUE || !is_late) { /* damage after the part does not count */
         if (note)
             damage_sum(&in->damage, &note->damage);
         if (ret == AVERROR_EOF && !in->input_ended)
@@ -323,8 +322,8 @@ static bool awaits_track(const Input *in)
     return 0;
 }
 
-/* From the first frame of a part on: looks until every track has come to the part. Those that have
- * not by then are over, or begin later. */
+/* At the first frame of a part, peeks at packets until every track has reached the part. Tracks
+ * that do not reach it within SOURCE_INTERLEAVE_US are over, or begin later. */
 static void look_ahead(Input *in)
 {
     const int64_t enough = frame_time(in, in->ready.frame, 0) + SOURCE_INTERLEAVE_US;
@@ -374,7 +373,7 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
         const bool is_video = type_of(in, packet) == AVMEDIA_TYPE_VIDEO;
         bool *held = &in->tracks[packet->stream_index].is_held;
         int64_t time = packet_time(in, packet);
-        if (is_video && packet->dts != AV_NOPTS_VALUE) /* decoded before it is shown */
+        if (is_video && packet->dts != AV_NOPTS_VALUE) /* video is due when it is decoded */
             time = av_rescale_q(packet->dts, in->tracks[packet->stream_index].stream->time_base,
                                 AV_TIME_BASE_Q);
         const bool late = in->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= in->end;
@@ -412,9 +411,9 @@ static void end_frames(Input *in, bool complete)
     else if (in->end == AV_NOPTS_VALUE && in->options.frames >= 0 &&
              in->frames == in->options.frames)
         in->end = in->video_end;
-    const bool is_span = in->span.end_pts != INT64_MAX; /* what follows is another's */
+    const bool is_span = in->span.end_pts != INT64_MAX;
     if (in->end == AV_NOPTS_VALUE && !is_span)
-        return;                            /* the end of the input is the end */
+        return;                            /* the part ends with the input */
     if (!in->options.copy || in->is_alone) /* no packets of other tracks follow */
         in->tail_ended = true;
 }
@@ -448,7 +447,7 @@ static void show(Input *in, Decoded *d)
         in->ready.preview = 1;
         in->previewed = true;
     } else if (!in->frames && in->start.before && in->held.frame) {
-        /* After a step back, the requested frame is the one before this one. */
+        /* After a step back, the requested frame is the previous one. */
         in->following = *d;
         d->frame = NULL;
         give(in, &in->held);
@@ -478,7 +477,8 @@ static void take_frame(Input *in, Decoded *d)
 {
     AVFrame *frame = d->frame;
     if (in->decoded_last != AV_NOPTS_VALUE && frame->pts >= in->shown_last) {
-        /* Decoders report too short a last frame if others are decoded after it. */
+        /* For the last frame shown, decoders report too short a duration if others are decoded
+         * after it. */
         const int64_t end = source_video_end(in->source, in->shown_last - in->decoded_last);
         if (end != AV_NOPTS_VALUE)
             FRAME_DURATION(frame) = FFMAX(FRAME_DURATION(frame), end - frame->pts);
@@ -573,7 +573,7 @@ static int give_part(Input *in, Decoded *d)
         limit = frame_time(in, ready->frame, FRAME_DURATION(ready->frame));
     move_packets(in, ready, limit);
     *d = *ready;
-    if (!d->frame || d->packet_count == DECODED_PACKETS) { /* the frame comes next */
+    if (!d->frame || d->packet_count == DECODED_PACKETS) { /* the frame comes with the next call */
         d->frame = NULL;
         ready->packet_count = 0;
         return d->packet_count ? 0 : AVERROR_EOF;
@@ -609,8 +609,8 @@ static void *decode_main(void *arg)
     int ret;
     do {
         Frame *frame = NULL;
-        ret =
-            queue_wait_for_room(in->queue); /* decoded earlier, it would only be older when shown */
+        /* A frame that is decoded earlier would only be older when it is shown. */
+        ret = queue_wait_for_room(in->queue);
         if (ret >= 0 && !(frame = frame_alloc()))
             ret = media_no_memory(&in->error, MEDIA_INPUT);
         if (ret >= 0)
@@ -631,10 +631,10 @@ static void *decode_main(void *arg)
 
 int input_start(Input *in, const InputStart *start, MediaError *error)
 {
-    int64_t position = AV_NOPTS_VALUE; /* where a pipe is, too */
+    int64_t position = AV_NOPTS_VALUE; /* where the source is; pipes cannot seek */
     if (in->running)
         return 0;
-    if (start) { /* a window begins again */
+    if (start) { /* a window may start several times */
         in->start = *start;
         in->frames = 0;
         in->input_ended = in->frames_ended = in->tail_ended = in->is_part = false;

@@ -1,10 +1,10 @@
 /*
- * The video of a source as frames: a thread reads packets (demuxer.h), another one decodes them
- * into a bounded queue.
+ * Turns the video of a source into frames: one thread reads packets (demuxer.h), another one
+ * decodes them into a bounded queue.
  *
- * To write a file, the frames of a part of the source come with the packets to copy, in order of
- * time. A window starts at any position, as often as it likes; sound and subtitles are read from
- * the demuxer. If its source is live, a newer frame replaces the one that waits.
+ * A run that writes a file gets the frames of a part of the source together with the packets to
+ * copy, in order of time. A window may restart at any position, and reads sound and subtitles from
+ * the demuxer; if its source is live, a newer frame replaces the waiting one.
  */
 #ifndef LUMEQ_RUN_INPUT_H
 #define LUMEQ_RUN_INPUT_H
@@ -20,12 +20,12 @@
 
 /* For callers that read a film in pieces: each piece has the frames and times of the whole film. */
 typedef struct InputSpan {
-    /* Where to start decoding, as in source_seek(); -1: at the start. Earlier frames may come, and
-     * those that refer to frames before the key frame may be broken. */
+    /* Where to start decoding, as in source_seek(); -1: at the start. Some earlier frames may come
+     * out, and those that refer to frames before the key frame may be broken. */
     int64_t seek_us;
     int64_t zero; /* see input_zero() */
-    /* In the track's time base, not shifted: damage before this frame does not count; frames from
-     * there on are left out. */
+    /* In the track's time base, not shifted. Damage before the frame at begin_pts does not count;
+     * frames from end_pts on are left out. */
     int64_t begin_pts, end_pts;
 } InputSpan;
 
@@ -42,9 +42,8 @@ typedef struct InputOptions {
      * at `film_end`, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: at its usual end. */
     int packets_only;
     int64_t film_end;
-    /* True: for a window, which ignores the four options before this one. */
-    int shown;
-    void (*wake)(void *opaque); /* a thread has put a frame, or has ended; or NULL */
+    int shown; /* true: for a window, which ignores copy, span, packets_only and film_end */
+    void (*wake)(void *opaque); /* called when a frame is queued or a thread has ended; or NULL */
     void *opaque;
 } InputOptions;
 
@@ -65,11 +64,11 @@ int input_open(Input **input, Source *source, const InputOptions *options, Media
 int input_start(Input *input, const InputStart *start, MediaError *error);
 
 /*
- * The next frame or packets, which are the caller's: as queue_take(). AVERROR_EOF: the end of the
- * part or of the source, or the source is stopped; AVERROR_EXIT: the input is. Any thread. Errors
- * of the decoder.
+ * Takes the next frame or packets, which the caller then owns. Returns like queue_take();
+ * AVERROR_EOF: the part or the source has ended, or the source was stopped; AVERROR_EXIT: the input
+ * was stopped; or a fault of the decoder. Any thread.
  *
- * For a file, times are shifted so that the first of all tracks in use starts at 0.
+ * For a file, times are shifted so that the earliest track in use starts at 0.
  */
 int input_take(Input *input, Frame **frame, QueueWait wait, MediaError *error);
 
@@ -85,7 +84,7 @@ void input_hurry(Input *input, int hurry);
 /* Affects frames decoded from now on, as InputOptions.range. Any thread. */
 void input_set_range(Input *input, int range);
 
-/* While the input runs, only for what decoder.h allows any thread. */
+/* While the input runs, use it only for functions that decoder.h allows for any thread. */
 Decoder *input_decoder(const Input *input);
 const DecoderOptions *input_decoding(const Input *input);
 
@@ -93,17 +92,18 @@ const DecoderOptions *input_decoding(const Input *input);
  * first input_take(), any thread. */
 int64_t input_zero(const Input *input);
 
-/* Duration of the part in seconds, and its number of frames; 0 if unknown. Before the start. */
+/* Duration of the part in seconds, and its number of frames; 0: unknown. Call before the start. */
 double input_duration(const Input *input);
 int64_t input_frames(const Input *input);
 
-/* Ends the threads, also while they wait, and frees the queued frames. Whoever waits in
- * input_take() gets AVERROR_EXIT. */
+/* Ends the threads, even if they wait, and frees the queued frames. A waiting input_take() returns
+ * AVERROR_EXIT. */
 void input_stop(Input *input);
 
 /* ---- while stopped ---- */
 
-/* In a window, also after AVERROR_EOF: true if the requested part has ended before the source. */
+/* True if the requested part has ended before the source. In a window, also allowed after
+ * AVERROR_EOF. */
 bool input_is_part(const Input *input);
 
 /* Fills `text` with a sentence about the damage, or returns 0 if none was found. `lost`: frames

@@ -10,10 +10,10 @@
 #include "run/measure_pass.h"
 #include "run/queue.h"
 
-/* Number of curves that wait; the history holds the measures after them. */
+/* Most curves that wait; the history holds the measures of later frames. */
 #define CURVES 8
 
-#define FIRST_FRAMES 256 /* room that is made for them at first */
+#define FIRST_FRAMES 256 /* initial capacity of `unplanned` */
 
 /* A frame on its way from its measure to its curve. */
 typedef struct Ahead {
@@ -28,7 +28,7 @@ struct Lookahead {
     Source *source;
     LumeqParams params;
     CurveMaker *maker;
-    AVFifo *unplanned; /* of Ahead: measured, and not put into the history yet */
+    AVFifo *unplanned; /* of Ahead: measured but not in the history yet */
     Queue *curves;     /* of Ahead */
     int64_t measured;
     int damaged;
@@ -36,14 +36,14 @@ struct Lookahead {
     /* The survey of the first seconds. */
     CurveMaker *surveyor; /* NULL: there is no survey, or it is over */
     int64_t surveyed, filtered;
-    int told;             /* the survey is over */
+    int survey_over;
     int started;          /* curves may be made */
-    pthread_mutex_t lock; /* of the two above */
+    pthread_mutex_t lock; /* protects survey_over and started */
     pthread_cond_t changed;
 
     pthread_t thread;
     int running;
-    MediaError error; /* the thread's until the queue has ended */
+    MediaError error; /* belongs to the thread until the queue has ended */
 };
 
 static void free_ahead(void *item)
@@ -70,8 +70,8 @@ int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, Media
 
 /* ---- the thread: from measures to curves ---------------------------------------------------- */
 
-/* Puts the measure into the history, and hands over the curves that are known then. Takes the
- * measure. */
+/* Puts a measure (NULL: the end) into the history, frees it, and queues the curves that are now
+ * known. */
 static int put(Lookahead *l, Ahead *ahead, MediaError *error)
 {
     Ahead next = {0};
@@ -87,7 +87,7 @@ static int put(Lookahead *l, Ahead *ahead, MediaError *error)
     return ret;
 }
 
-/* Waits for lookahead_start(), and puts the frames measured before it. */
+/* Waits for lookahead_start() and puts the frames that were measured before it. */
 static int put_waiting(Lookahead *l, MediaError *error)
 {
     Ahead ahead;
@@ -96,7 +96,7 @@ static int put_waiting(Lookahead *l, MediaError *error)
     while (!l->started)
         pthread_cond_wait(&l->changed, &l->lock);
     pthread_mutex_unlock(&l->lock);
-    if (!l->maker) /* it was closed without a start */
+    if (!l->maker) /* closed without a start */
         return AVERROR_EXIT;
     while (ret >= 0 && av_fifo_read(l->unplanned, &ahead, 1) >= 0)
         ret = put(l, &ahead, error);
@@ -107,7 +107,7 @@ static void end_survey(Lookahead *l)
 {
     curve_maker_close(&l->surveyor);
     pthread_mutex_lock(&l->lock);
-    l->told = 1;
+    l->survey_over = 1;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
 }
@@ -184,7 +184,7 @@ int lookahead_survey(Lookahead *l, const LumeqParams *params, int64_t *frames, i
     if (curve_maker_open(&l->surveyor, params, 0, 0, error) < 0 || run(l, error) < 0)
         return error->fault;
     pthread_mutex_lock(&l->lock);
-    while (!l->told)
+    while (!l->survey_over)
         pthread_cond_wait(&l->changed, &l->lock);
     pthread_mutex_unlock(&l->lock);
     *frames = l->surveyed;

@@ -1,6 +1,6 @@
 /*
- * Curves that know what follows: a second decoder reads the same input some seconds ahead of the
- * frames that are equalized and measures them, in threads of its own. Only measures are kept.
+ * Makes curves that take later frames into account: in its own threads, a second decoder reads the
+ * input some seconds ahead of the equalized frames and measures it. Only measures are kept.
  */
 #ifndef LUMEQ_RUN_LOOKAHEAD_H
 #define LUMEQ_RUN_LOOKAHEAD_H
@@ -25,9 +25,9 @@ typedef struct Lookahead Lookahead;
 /* Everything in the options must outlive it. MEDIA_INPUT. */
 int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error);
 
-/* Before lookahead_start(), if the parameters depend on the first frames: measures as far as it
- * looks ahead. Returns the number of these frames, and how many of them would be filtered without a
- * lookahead. MEDIA_INPUT. */
+/* Call before lookahead_start() if the parameters depend on the first frames: measures one
+ * lookahead period. Stores the number of these frames, and how many of them would be filtered
+ * without a lookahead. MEDIA_INPUT. */
 int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
                      int64_t *filtered, MediaError *error);
 
@@ -35,8 +35,8 @@ int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *f
  * MEDIA_INPUT. */
 int lookahead_start(Lookahead *lookahead, const LumeqParams *params, int depth, MediaError *error);
 
-/* The next frame and its curve, to be given back with lumeq_curve_unref(): 1; 0 after the last.
- * Waits. MEDIA_INPUT. */
+/* Waits for the next frame and its curve, which the caller unrefs: returns 1, or 0 after the last.
+ * MEDIA_INPUT. */
 int lookahead_next(Lookahead *lookahead, MeasuredFrame *frame, LumeqCurve **curve,
                    MediaError *error);
 

@@ -6,8 +6,8 @@
 #include "media/gpu_frame.h"
 #include "run/equalizer_frame.h"
 
-/* Earlier frames that are kept until the first frame is measured: a part's place is verified by the
- * marks of two, and the third is what the second is measured against. Then one is kept. */
+/* Earlier frames to keep until the first frame is measured: the marks of two verify the place of a
+ * part, and the second of them is measured against the third. Later, one is kept. */
 #define BEFORE 3
 
 typedef struct Work {
@@ -57,7 +57,7 @@ int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame
     return ret;
 }
 
-/* Measures a frame against the one before it; the clones may be brought to the same memory. */
+/* Measures a frame against the previous one, with clones that may be moved to the same memory. */
 static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
 {
     AVFrame *in = av_frame_clone(frame);
@@ -96,7 +96,7 @@ static int take(Work *w, const Decoded *decoded, MediaError *error)
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
 
-/* Measures until the decoder ends, or something fails. */
+/* Measures until the input ends or something fails. */
 static int measure_all(Work *w, MediaError *error)
 {
     int ret = input_start(w->input, NULL, error);

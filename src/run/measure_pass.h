@@ -8,10 +8,10 @@
 
 typedef struct MeasurePass {
     Source *source;     /* opened for this pass alone */
-    InputOptions input; /* nothing is copied */
+    InputOptions input; /* without packets to copy */
     LumeqContext *context;
     const LumeqParams *params;
-    /* Takes each frame's measure; to keep it, it sets *measure to NULL. A fault ends the pass. */
+    /* Gets each frame's measure, and sets *measure to NULL to keep it. A fault ends the pass. */
     int (*take)(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
                 LumeqMeasure **measure, MediaError *error);
     void *opaque;
@@ -21,11 +21,11 @@ typedef struct MeasurePass {
 
     /* Results. */
     DamageReport report; /* set on success */
-    uint32_t before[2];  /* marks of the two frames before the first one, the nearer first; or 0 */
+    uint32_t before[2];  /* marks of the two frames before the first, nearest first; 0: none */
 } MeasurePass;
 
-/* The marks of frames[0] and frames[1], each measured against the frame after it in the array,
- * which is the one shown before it. 0 for NULL. MEDIA_INPUT. */
+/* Stores the marks of frames[0] and frames[1], or 0 for NULL. Each is measured against the next
+ * frame in the array, which is shown before it. MEDIA_INPUT. */
 int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
                        uint32_t marks[2], MediaError *error);
 

@@ -13,27 +13,27 @@
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES 12000000
 
-/* A GPU uploads one frame while it computes another and downloads a third: frames that have their
- * curves do not depend on each other. The CPU works on one, with all threads. */
+/* A GPU uploads one frame while it computes another and downloads a third, since frames do not
+ * depend on each other once they have curves. The CPU works on one, with all threads. */
 #define MOST_IN_FLIGHT 4
 
 struct Pipeline {
     PipelineParts parts; /* without `planned` once past frames make the curves */
     LiveCurves live;
-    int64_t number;                   /* of the next frame that has its curve from there */
+    int64_t number;                   /* of the next frame with a curve from `live` */
     Frame *in_flight[MOST_IN_FLIGHT]; /* being equalized, the oldest first */
     int in_flight_count, in_flight_most;
     AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
-    Frame *next;                     /* was taken, but is not handed in yet */
+    Frame *next;                     /* from the input, not in flight yet; or NULL */
     Queue *equalized;                /* of Frame * */
     pthread_t thread;                /* equalizes */
     bool running;
-    MediaError error; /* the thread's until it has ended */
+    MediaError error; /* belongs to the thread until it has ended */
 
-    /* The threads that apply curves; none: `thread` does. */
+    /* The threads that apply curves. Without them, `thread` does it. */
     pthread_t appliers[MOST_IN_FLIGHT];
     int applier_count;
-    pthread_mutex_t lock; /* of all that follows, and of Frame.is_done */
+    pthread_mutex_t lock; /* protects all members below, and Frame.is_done */
     pthread_cond_t changed;
     Frame *waiting[MOST_IN_FLIGHT];
     int waiting_count;
@@ -94,7 +94,7 @@ static int submit(Pipeline *p, Frame *f, MediaError *error)
     return 0;
 }
 
-/* Waits for the oldest frame in flight, which is the caller's then. */
+/* Waits for the oldest frame in flight, which the caller then owns. */
 static Frame *wait_oldest(Pipeline *p, MediaError *error)
 {
     Frame *frame = p->in_flight[0];
@@ -111,7 +111,7 @@ static Frame *wait_oldest(Pipeline *p, MediaError *error)
 
 /* ---- the thread ---- */
 
-/* The frame stays the caller's if it could not be sent. */
+/* On failure, the caller still owns the frame. */
 static int send(Pipeline *p, Frame **frame)
 {
     const int ret = queue_put(p->equalized, frame, frame_bytes(*frame), QUEUE_WAIT);
@@ -126,7 +126,7 @@ static void forget_before(Pipeline *p)
         gpu_frame_free(&p->before[i]);
 }
 
-/* Drops the pictures, and hands on the copied packets. */
+/* Drops the pictures, and sends the copied packets. */
 static int send_packets(Pipeline *p, Frame **frame)
 {
     frame_drop_pictures(*frame);
@@ -136,7 +136,7 @@ static int send_packets(Pipeline *p, Frame **frame)
     return 0;
 }
 
-/* The frame is lost with the GPU. Takes ownership of it. */
+/* Drops a frame that is lost with the GPU. Takes ownership of it. */
 static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
 {
     int ret = 0;
@@ -151,8 +151,8 @@ static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
     return ret;
 }
 
-/* Frees a decoded frame that no sink needs, or else brings it to the host. MEDIA_LOST: lost
- * with the GPU. */
+/* Frees the decoded frame if no sink needs it, else downloads it. MEDIA_LOST: it is lost with the
+ * GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
     AVFrame *in = f->decoded.frame, *host = NULL;
@@ -168,18 +168,18 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     return 0;
 }
 
-/* Gives the frame those before it, all in the same memory: that of the host if one of them is
- * there. Returns false if it is lost with the GPU. */
+/* Adds references to the previous frames. All get into the same memory: the host's if one of them
+ * is there. Returns false if one is lost with the GPU. */
 static bool take_previous(Pipeline *p, Frame *f)
 {
     const DecoderOptions *decoding = input_decoding(p->parts.input);
     const int most = p->parts.planned ? FRAME_PREVIOUS : 1;
     int ret = 0;
-    /* A lost frame is no reference; without losses it ends the run. */
+    /* A lost frame is no reference; if the input is lossless, it ends the run. */
     for (int i = 0;
          i < most && p->before[i] && (decoding->lossless || !gpu_frame_is_lost(p->before[i])); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: one may bring it here */
+    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: each may download the frame */
         ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
     return ret >= 0;
 }
@@ -257,7 +257,7 @@ static int begin_next(Pipeline *p, MediaError *error)
         gpu_frame_free(&decoded);
         return ret;
     }
-    /* Past frames make the next curve with the last frame alone. */
+    /* Only planned curves may refer to more frames than the last one. */
     const int last = p->parts.planned ? FRAME_PREVIOUS - 1 : 0;
     gpu_frame_free(&p->before[last]);
     memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
@@ -312,7 +312,7 @@ static int start(Pipeline *p, MediaError *error)
         return media_no_memory(error, MEDIA_INPUT);
     if (live_curves_open(&p->live, parts->context, parts->params, error) < 0)
         return error->fault;
-    if (input_start(parts->input, NULL, error) < 0) /* first: equalizing would wait for it */
+    if (input_start(parts->input, NULL, error) < 0) /* before the thread, which waits for it */
         return error->fault;
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
     return p->running

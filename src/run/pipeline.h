@@ -2,7 +2,8 @@
  * The stages between the input and the sink: a thread that reads and decodes, a thread that
  * equalizes, and bounded queues between them. The sink is the caller.
  *
- * The end of the stream flows down, a stop flows up. The first error of any stage is the one kept.
+ * The end of the stream travels from the input to the sink, a stop the other way. The first error
+ * of any stage is kept.
  */
 #ifndef LUMEQ_RUN_PIPELINE_H
 #define LUMEQ_RUN_PIPELINE_H
@@ -13,12 +14,12 @@
 
 typedef struct Pipeline Pipeline;
 
-/* Everything in it must stay until pipeline_join(). */
+/* Everything that it points to must live until pipeline_join(). */
 typedef struct PipelineParts {
     Input *input; /* started and stopped by the pipeline */
     LumeqContext *context;
     const LumeqParams *params;
-    /* The curves. From the first frame without one on, or if it is NULL, past frames make them. */
+    /* Source of the curves, or NULL. After the last one, curves are made from past frames. */
     PlannedCurves *planned;
     /* The frames before the first one, the nearest first, or NULL. */
     const AVFrame *before[FRAME_PREVIOUS];
@@ -27,8 +28,8 @@ typedef struct PipelineParts {
     int chroma; /* true if chroma is written */
     int source; /* true if sinks get decoded frames, in host memory; else only `out` */
     int arrays; /* true if sinks need histograms and curves */
-    /* Asked before each frame of a live input. True: nobody needs the frame, which is dropped
-     * before it is equalized. Called by another thread; or NULL. */
+    /* Another thread calls it before each frame of a live input; or NULL. True: nobody needs the
+     * frame, which is dropped before it is equalized. */
     int (*is_unwanted)(void *opaque);
     void *opaque;
     int64_t *lost; /* counts frames that are lost with the GPU, unless the input is lossless (then
@@ -39,9 +40,9 @@ typedef struct PipelineParts {
 /* Starts the threads. MEDIA_INPUT. */
 int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error);
 
-/* The next frame, or copied packets without one; the caller frees it with frame_free(). 0;
- * AVERROR_EOF at the end; or another negative number when a stage has failed (pipeline_join() knows
- * the error). Waits. */
+/* Waits for the next frame, or copied packets without a frame; the caller frees it. Returns 0,
+ * AVERROR_EOF at the end, or another negative number if a stage has failed; pipeline_join() reports
+ * the error. */
 int pipeline_receive(Pipeline *pipeline, Frame **frame);
 
 /* Stops the threads, waits for them, adds their first error to `error`, and frees all. */

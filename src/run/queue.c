@@ -11,7 +11,7 @@
 
 struct Queue {
     QueueOptions options;
-    pthread_mutex_t lock; /* all below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t changed;
     int first, count; /* a ring of options.count places */
     int64_t waiting;  /* bytes */
@@ -89,7 +89,7 @@ static int state(const Queue *q)
     return q->end ? q->end : AVERROR(EAGAIN);
 }
 
-/* ---- */
+/* ---- interface ---- */
 
 int queue_put(Queue *q, void *item, int64_t bytes, QueueWait wait)
 {

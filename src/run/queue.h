@@ -32,16 +32,16 @@ typedef enum QueueWait {
 /* 0 or AVERROR(ENOMEM); *queue is then NULL. */
 int queue_open(Queue **queue, const QueueOptions *options);
 
-/* On success the queue owns the item; else the caller does. Returns AVERROR_EXIT after queue_end()
- * or queue_stop(). */
+/* Adds an item. On success the queue owns it; else the caller does. Returns AVERROR_EXIT after
+ * queue_end() or queue_stop(). */
 int queue_put(Queue *queue, void *item, int64_t bytes, QueueWait wait);
 
 /* Waits until an item of unknown size would fit. The room remains unless another thread puts an
  * item. Returns 0, or AVERROR_EXIT like queue_put(). */
 int queue_wait_for_room(Queue *queue);
 
-/* On success the caller owns the oldest item. Returns the code of queue_end() if no items are left,
- * and AVERROR_EXIT after queue_stop(). */
+/* Takes the oldest item, which the caller then owns. Returns the code of queue_end() if no items
+ * are left, and AVERROR_EXIT after queue_stop(). */
 int queue_take(Queue *queue, void *item, QueueWait wait);
 
 /* Takes back the newest item, without waiting. */
@@ -50,10 +50,10 @@ int queue_take_back(Queue *queue, void *item);
 /* Returns what queue_take() with QUEUE_TRY would, without taking the item. */
 int queue_look(Queue *queue);
 
-/* No items follow. queue_take() returns `code`, which is negative, after the last item. */
+/* Ends the queue: queue_take() returns `code`, which is negative, after the last item. */
 void queue_end(Queue *queue, int code);
 
-/* No more items are taken. */
+/* Ends the queue at once and frees the queued items. */
 void queue_stop(Queue *queue);
 
 /* Frees the queued items and starts again. No thread may be waiting in it. */

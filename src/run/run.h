@@ -10,9 +10,8 @@
 #include "run/stop.h"
 
 /*
- * One thread makes all calls; functions may be NULL. They return 0, or a negative fault with
- * its error. AVERROR_EOF means that the output is complete: the run ends as at the end of the
- * input.
+ * One thread calls all functions; any may be NULL. They return 0, or a fault with its error.
+ * AVERROR_EOF means that the output is complete and ends the run like the end of the input.
  */
 typedef struct Sink {
     void *self;
@@ -21,8 +20,7 @@ typedef struct Sink {
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
     /* A frame whose `out` is set. */
     int (*frame)(void *self, Frame *frame);
-    /* No more calls follow. `complete`: the run has come to its end, and was neither stopped nor
-     * failed. */
+    /* The last call. `complete`: the run was not stopped and has not failed. */
     void (*end)(void *self, int complete, MediaError *error);
 } Sink;
 
@@ -33,7 +31,7 @@ typedef struct Sinks {
     int count;
 } Sinks;
 
-/* Does nothing if `self` is NULL: a sink that is not wanted. */
+/* Adds a sink unless its `self` is NULL. */
 void sinks_add(Sinks *sinks, Sink sink);
 
 /* Encodes frames and copies packets. */
@@ -60,7 +58,7 @@ int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 /* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */
 int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error);
 
-/* Decoded frames go to the sinks as they are. As run_pipeline(). */
+/* Gives decoded frames to the sinks unchanged. Returns like run_pipeline(). */
 int run_input(RunLoop *run, Input *input, MediaError *error);
 
 #endif

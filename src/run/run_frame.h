@@ -1,4 +1,4 @@
-/* A frame on its way from the decoder to the sinks, and all that is known about it. */
+/* A frame on its way from the decoder to the sinks, with all data about it. */
 #ifndef LUMEQ_RUN_RUN_FRAME_H
 #define LUMEQ_RUN_RUN_FRAME_H
 
@@ -8,7 +8,7 @@
 
 #include "run/equalizer_frame.h"
 
-/* A limit, since many small packets take more memory than their bytes. */
+/* Most packets with a frame: many small ones take more memory than their bytes. */
 #define DECODED_PACKETS 64
 
 /* {0} is empty. It owns the packets and the frame. */
@@ -18,19 +18,19 @@ typedef struct Decoded {
     AVFrame *frame;             /* NULL: packets only */
     int64_t position, duration; /* AV_TIME_BASE units from the start of the source */
     int64_t decoded_at;         /* av_gettime_relative() */
-    int64_t captured_at;        /* the same, of a camera; AV_NOPTS_VALUE of anything else */
+    int64_t captured_at;        /* the same clock; AV_NOPTS_VALUE if not from a camera */
     double decode_us;           /* spent on decoding it */
     int64_t damage;             /* how often the input was found damaged up to this frame */
     int returned; /* true for the first frame after the camera or URL was gone for a while */
     int preview;  /* true for a frame before the requested position */
-    int skipped;  /* number of frames before it that the input left out: in a hurry, or as a live
-                     input has a newer one */
+    int skipped;  /* number of frames that the input dropped before it, in a hurry or because a live
+                     input had a newer one */
 } Decoded;
 
-/* Number of frames before it that a curve may refer to. */
+/* Number of earlier frames that applying a curve may refer to. */
 #define FRAME_PREVIOUS 3
 
-/* Whoever took it from a queue owns it and everything in it. */
+/* The thread that took it from a queue owns it and everything in it. */
 typedef struct Frame {
     Decoded decoded; /* as it came from the decoder; without a frame: copied packets only */
 
@@ -50,13 +50,12 @@ typedef struct Frame {
     bool is_done;        /* ... once that is done */
 
     /* In the window. */
-    int generation; /* frames after one start of an input have the same */
+    int generation; /* increases when an input is attached */
     int revision;   /* of the settings */
     int end;        /* not 0: no frame, but the end of the generation; an AVERROR or a fault */
 
     /* For the sinks. */
-    int64_t number;    /* in the output, see RunLoop; in the window from 1 on, and the same when it
-                          is equalized again */
+    int64_t number;    /* in the output, see RunLoop; in the window, of the decoded frame, from 1 */
     bool is_first;     /* true for the first frame of the loop */
     int64_t time_us;   /* in the output */
     int64_t zero_us;   /* time of the input that is 0 in the output */
@@ -65,24 +64,24 @@ typedef struct Frame {
     MediaError *error; /* for the sink that fails */
 } Frame;
 
-/* An empty one. NULL: out of memory. */
+/* Returns an empty frame. NULL: out of memory. */
 Frame *frame_alloc(void);
 
 /* *frame may be NULL. */
 void frame_free(Frame **frame);
 
-/* The same for QueueOptions.free of a queue of Frame *. */
+/* frame_free() as QueueOptions.free of a queue of Frame *. */
 void frame_free_queued(void *frame);
 
-/* Frees the frames, and keeps the packets. */
+/* Frees all pictures and keeps the packets. */
 void frame_drop_pictures(Frame *frame);
 
 /* Prepares `stats` for the library to fill. `arrays`: true if it fills the arrays. AVERROR(ENOMEM).
  */
 int frame_init_stats(Frame *frame, int arrays);
 
-/* Equalizes a frame into its `out` by its `curve` and `previous`, and fills its statistics.
- * `writes`: false: only the latter. 0, MEDIA_LOST, or MEDIA_INPUT. Any thread. */
+/* Equalizes a frame into its `out` by its `curve` and `previous`, and fills its statistics. Without
+ * `writes`, only fills the statistics. Returns 0, MEDIA_LOST, or MEDIA_INPUT. Any thread. */
 int frame_apply(LumeqContext *context, Frame *frame, bool writes, MediaError *error);
 
 /* Records in `next` that `skipped`, the frame before it, was dropped. */
@@ -91,7 +90,7 @@ void frame_note_skipped(Frame *next, const Frame *skipped);
 /* Monotonic clock, in microseconds. */
 double run_now_us(void);
 
-/* Returns about how many bytes of memory the frame keeps. */
+/* Returns the approximate number of bytes that the frame holds in memory. */
 int64_t frame_bytes(const Frame *frame);
 
 #endif
