@@ -19,14 +19,14 @@ const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
     [REPORT_WHITE] = {"clipped_white", "At white", "%", 2,
                       "Share of the picture at white or above: highlights without detail."},
     [REPORT_NOISE] = {"noise", "Noise", "", 1,
-                      "How much still, dark parts differ from the previous frame, as a standard "
-                      "deviation in 8-bit codes; the same places before and after, including "
-                      "dither."},
+                      "Difference of still, dark parts from the previous frame, as a standard "
+                      "deviation in 8-bit codes. Measured in the same places before and after; "
+                      "includes dither."},
     [REPORT_MABD] = {"mabd", "Change of brightness", "", 0.5,
                      "Mean absolute brightness difference between neighbouring frames (MABD), in "
                      "8-bit codes per frame, without cuts."},
     [REPORT_FLICKER] = {"excess_flicker", "Excess flicker", "", 0.5,
-                        "How much brightness changes differ from those of the source, in 8-bit "
+                        "Difference of brightness changes from those of the source, in 8-bit "
                         "codes per frame, without cuts. High values mean pumping."},
 };
 

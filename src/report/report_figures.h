@@ -72,7 +72,7 @@ double report_value(int64_t value);
 /* Rounds to fixed point; `value` must be finite. */
 int64_t report_fixed(double value);
 
-/* The standard deviation in bins. These three return 0 for an empty histogram. */
+/* The standard deviation in bins. All histogram_*() functions return 0 for an empty histogram. */
 double histogram_deviation(const uint32_t *hist, int bins);
 
 /* -sum p log2 p, in bits. */

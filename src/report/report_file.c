@@ -98,7 +98,7 @@ static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AV
     p->time_us = frame->begin_us;
     p->entropy = frame->value.of[REPORT_ENTROPY][REPORT_BEFORE];
     p->words = strdup(words);
-    for (int i = 0; i < REPORT_CURVE; i++) /* from 16 fraction bits of a code of the depth */
+    for (int i = 0; i < REPORT_CURVE; i++) /* from codes of this depth with 16 fraction bits */
         p->curve[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> frame->depth);
     for (int side = 0; side < REPORT_SIDES; side++)
         p->jpeg[side] = small_picture_jpeg(&m->pictures, frames[side], REPORT_PICTURE_SIDE,

@@ -388,9 +388,9 @@ void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about
     print_shots(f, s);
     output_file_print(
         f, "<section aria-labelledby=\"words\">\n<h2 id=\"words\">What is "
-           "measured</h2>\n<p>Luma of each frame without black bars: before, as decoded; after, as "
-           "equalized, before encoding. Tones after are those of the curve; local "
-           "contrast and noise are measured in the pixels.</p>\n<dl class=\"words\">\n");
+           "measured</h2>\n<p>Luma of each frame without black bars. Before: as decoded. After: as "
+           "equalized, not yet encoded; local contrast and noise are measured in the pixels, the "
+           "other figures computed with the curve.</p>\n<dl class=\"words\">\n");
     for (int i = 0; i < REPORT_FIGURES; i++)
         output_file_print(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", report_figure_texts[i].name,
                           report_figure_texts[i].meaning);

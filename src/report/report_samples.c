@@ -7,7 +7,7 @@
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* In 8-bit codes above black: darker blocks count as black and show no noise. */
+/* Blocks less than this above black, in 8-bit codes, count as black: they show no noise. */
 #define ABOVE_BLACK 1.5
 
 /* A block is still if its mean changes by no more than this share of its samples' mean absolute
@@ -73,21 +73,21 @@ double block_samples_contrast(const BlockSamples *s)
 
 /* Difference of a block to the previous frame, in 8-bit codes. */
 typedef struct Difference {
-    double mean, apart, noise;
+    double mean, absolute, noise;
 } Difference;
 
 static Difference differ(const uint16_t *now, const uint16_t *then, int depth)
 {
-    int64_t sum = 0, apart = 0, squares = 0;
+    int64_t sum = 0, absolute = 0, squares = 0;
     for (int k = 0; k < SAMPLES; k++) {
         const int64_t d = (int64_t)now[k] - then[k];
         sum += d;
-        apart += d < 0 ? -d : d;
+        absolute += d < 0 ? -d : d;
         squares += d * d;
     }
     return (Difference){
         .mean = (double)sum / SAMPLES * scale(depth),
-        .apart = (double)apart / SAMPLES * scale(depth),
+        .absolute = (double)absolute / SAMPLES * scale(depth),
         .noise = deviation(sum, squares) / sqrt(2) * scale(depth), /* both frames are noisy */
     };
 }
@@ -150,7 +150,7 @@ int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
         if (here < least || here > most)
             continue;
         dark++;
-        if (fabs(d.mean) > STILL_SHARE * d.apart + STILL_CODES)
+        if (fabs(d.mean) > STILL_SHARE * d.absolute + STILL_CODES)
             continue;
         before[count] = d.noise;
         after[count++] = differ(out->code[i], old_out->code[i], out->depth).noise;

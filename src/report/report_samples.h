@@ -34,12 +34,12 @@ typedef struct ReportSamples {
     BlockSamples of[REPORT_SIDES];
 } ReportSamples;
 
-#define BLOCK_STILL 8
+#define BLOCK_STILL 8 /* fewest blocks to measure noise in */
 
 /* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Uses
  * the darker half of the blocks that are not black, and of these the ones that are still in the
- * source: at least a quarter (else lighting changes) and at least BLOCK_STILL. Returns 0, or -1 if
- * there are fewer, if the frame is a repeat, or if the frames' formats differ. */
+ * source. Returns 0, or -1 if fewer than a quarter of them (because the lighting changes) or fewer
+ * than BLOCK_STILL are still, if the frame is a repeat, or if the frames' formats differ. */
 int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
                         double noise[REPORT_SIDES]);
 

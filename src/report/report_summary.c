@@ -90,7 +90,8 @@ static void begin_shot(ReportSummary *s)
     s->shots_seen++;
 }
 
-/* A later picture replaces the shot's, unless it is nearly black, as in fades. */
+/* A later picture replaces the shot's, unless it has less than half of the shot's mean entropy, as
+ * in fades. */
 static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPicture *picture)
 {
     ReportShot *shot = &s->shots[s->shot_count - 1];
