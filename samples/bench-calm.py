@@ -2,7 +2,7 @@
 """Measures how calm equalized clips stay: flicker, and how many tracked features survive.
 
 Needs ffmpeg and python3-opencv. Clips are at most 640 wide. Prints a Markdown table with a line for the source and one for each method.
-  flicker   how far the mean luma's steps from frame to frame are from the source's, in codes of 8 bits, without cuts
+  flicker   mean difference of the mean luma's steps from the source's, in codes of 8 bits, without cuts
   tracks    features of goodFeaturesToTrack (500 at most), followed by pyramidal Lucas-Kanade over 30 frames and back:
             the share that returns within 1 pixel, in spans of 30 frames without a cut
   kept      the number of these tracks in a span
@@ -32,12 +32,12 @@ def arguments():
     p.add_argument("--ss", type=float, default=0, help="start at this second [0]")
     p.add_argument("--frames", type=int, default=200, help="frames to take [200]")
     p.add_argument("--options", default="", help="further options of lumeq")
-    p.add_argument("--zero-dce", metavar="FILE", help="weights of Zero-DCE (Epoch99.pth), for which it needs torch")
+    p.add_argument("--zero-dce", metavar="FILE", help="weights of Zero-DCE (Epoch99.pth); needs torch")
     return p.parse_intermixed_args()
 
 
 def of_vszip():
-    """vszip's CLAHE with the clip limit and tiles of OpenCV's."""
+    """Returns a function that runs vszip's CLAHE with the clip limit and tiles of OpenCV's."""
     import vapoursynth  # pip install vapoursynth vapoursynth-vszip
     core = vapoursynth.core
 
@@ -85,7 +85,7 @@ def of_zero_dce(path):
 
 
 def methods(args):
-    """Name, and a function from the frames, and the same as y4m, to frames."""
+    """Returns pairs: a name, and a function that takes frames as y4m and as arrays, and returns equalized arrays."""
     def by_look(method, *options):
         given = argparse.Namespace(lumeq=args.lumeq, options=" ".join(["--no-config", *options, args.options]))
         return lambda y4m, frames: look.make(method, y4m, frames, given)
@@ -106,12 +106,12 @@ def methods(args):
 
 
 def cuts(frames):
-    """The steps from frame to frame that are cuts."""
+    """Returns for each step from frame to frame whether it is a cut."""
     return np.array([look.changed(b[0], a[0]).mean() > CUT for a, b in zip(frames, frames[1:])])
 
 
 def spans(is_cut):
-    """First frames of spans without a cut."""
+    """Yields the first frames of spans without a cut."""
     first = 0
     while first + SPAN <= len(is_cut):
         cut = np.flatnonzero(is_cut[first:first + SPAN])
@@ -121,7 +121,7 @@ def spans(is_cut):
 
 
 def track(frames, first):
-    """The features of a frame, and those that return."""
+    """Returns the number of features in a frame, and of those that return."""
     span = [f[0] for f in frames[first:first + SPAN + 1]]
     start = cv2.goodFeaturesToTrack(span[0], maxCorners=500, qualityLevel=0.01, minDistance=7)
     if start is None:

@@ -33,12 +33,12 @@ def arguments():
     parser.add_argument("--ffmpeg", default="ffmpeg", metavar="PROGRAM")
     parser.add_argument("--clip", default=os.path.join(HERE, "lumeq-sample.mkv"), metavar="VIDEO",
                         help="looped to both lengths (the bundled clip)")
-    parser.add_argument("--vf", default="", metavar="FILTERS", help="of ffmpeg, for the clips after"
-                        " scaling, as noise=alls=4:allf=t")
+    parser.add_argument("--vf", default="", metavar="FILTERS", help="ffmpeg filters for the clips"
+                        " after scaling, such as noise=alls=4:allf=t")
     parser.add_argument("--size", default="1920x1080", metavar="WxH")
     parser.add_argument("--clip-crf", default="23", metavar="CRF",
                         help="quality of the looped clips: the lower, the more there is to decode"
-                        " (23, libx264's own)")
+                        " (23, libx264's default)")
     parser.add_argument("--seconds", default="10,30", metavar="SHORT,LONG",
                         help="lengths of the two clips (10,30)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each (3)")
@@ -56,14 +56,14 @@ def arguments():
     except ValueError:
         parser.error("--size is WIDTHxHEIGHT and --seconds is SHORT,LONG")
     if not (a.width > 0 and a.height > 0 and 0 < a.short < a.long and a.rounds > 0 and a.cores > 0):
-        parser.error("sizes, lengths, rounds and cores are above 0, and LONG is longer than SHORT")
+        parser.error("sizes, lengths, rounds and cores must be above 0, and LONG above SHORT")
     if not set(a.cases) <= {"equalize", "film", "encode"}:
         parser.error("--cases takes equalize, film and encode, with commas between them")
     return a
 
 
 def run(command):
-    """Time on the clock and on the processors in seconds, and the most memory, in MiB."""
+    """Returns wall-clock and processor seconds, and the peak memory in MiB."""
     with tempfile.TemporaryFile() as said:
         begin = time.monotonic()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
@@ -172,7 +172,7 @@ def main():
             fail("there is no program '%s'" % program)
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < a.cores:
-        fail("--cores %d: only %d are there" % (a.cores, len(cores)))
+        fail("--cores %d: only %d are available" % (a.cores, len(cores)))
     os.sched_setaffinity(0, cores[:a.cores])
     with tempfile.TemporaryDirectory(prefix="lumeq-bench-") as folder:
         clips = []

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Measures where lumeq is slow: dark and dull video, a lookahead, memory. Needs lumeq and lumeq-bench on the PATH, and ffmpeg
-# for comparison: without it, decoding alone is lumeq's own with --mode off, and memory is not measured. Runs of what is
-# compared alternate; medians are printed.
+# Measures the slow cases of lumeq: dark and dull video, a lookahead, and memory. Needs lumeq and lumeq-bench on the PATH, and
+# ffmpeg for comparison. Without ffmpeg, lumeq --mode off measures decoding alone, and memory is not measured. Compared
+# programs run alternately; medians are printed.
 set -eu
 
-usage='usage: bench-limits.sh DIR clips                            makes the clips (65 MB), with ffmpeg
-       bench-limits.sh DIR [filter|null|memory|nvdec|gpu]...  measures; DIR has the clips; without parts: all
-ROUNDS=5 CORES=0,1 are numbers of runs, and of the cores for the CPU.'
+usage='usage: bench-limits.sh DIR clips                            make the clips (65 MB) with ffmpeg
+       bench-limits.sh DIR [filter|null|memory|nvdec|gpu]...  measure with the clips in DIR; default: everything
+Environment: ROUNDS, number of runs (5); CORES, cores of CPU runs (0,1)'
 [ $# -ge 1 ] || { echo "$usage" >&2; exit 2; }
 mkdir -p "$1"
 clips=$(cd "$1" && pwd)
@@ -15,7 +15,7 @@ rounds=${ROUNDS:-5} cores=${CORES:-0,1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# NAME SECONDS OPTIONS...: the bundled clip, repeated.
+# clip NAME SECONDS OPTIONS...: encodes the repeated bundled clip.
 clip() {
     local name=$1 seconds=$2
     shift 2
@@ -33,7 +33,7 @@ make_clips() {
     clip 4k 60 -crf 28 -preset veryfast -vf scale=3840:2160
 }
 
-# Appends the seconds that a command takes to a file, and its seconds of processor time to FILE-cpu.
+# timed FILE COMMAND...: appends the seconds of a command to FILE, and its processor seconds to FILE-cpu.
 timed() {
     local to=$1 TIMEFORMAT='%R %U %S'
     shift
@@ -46,12 +46,12 @@ median() {
     sort -g "$work/$1" | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
 }
 
-# Divides the medians of two files.
+# share FILE1 FILE2: divides the median of FILE1 by that of FILE2.
 share() {
     awk "BEGIN { printf \"%.2f\", $(median "$1") / $(median "$2") }"
 }
 
-# Appends a column of lumeq-bench equalize to a file: FILE COLUMN OPTIONS...
+# bench FILE COLUMN OPTIONS...: appends a time of lumeq-bench equalize to FILE, in ms.
 bench() {
     local to=$1 column=$2
     shift 2
@@ -60,7 +60,7 @@ bench() {
         NR == 2 { print $at / 1000 }' "$work/csv" >>"$work/$to"
 }
 
-# Runs the rest on these cores.
+# Runs all further commands on these cores.
 on_cores() {
     taskset -cp "$1" $$ >"$work/log"
 }
@@ -104,7 +104,7 @@ null() {
     done
 }
 
-# Appends the peak memory of a command in MiB to a file.
+# peak FILE COMMAND...: appends the peak memory of a command to FILE, in MiB.
 peak() {
     local to=$1 pid most=0 now
     shift
@@ -129,7 +129,7 @@ memory() {
         peak memory-lumeq lumeq --no-config -q -y "$clips/4k.mkv" --to 15 --lookahead 10 --backend cpu --vcodec libx264 \
             --preset ultrafast -o "$work/out.mkv"
     done
-    printf '\n| 4K by x264 ultrafast, lookahead of 10 s | ffmpeg | lumeq | times |\n|---|---|---|---|\n| peak MiB | %.0f | %.0f | %s |\n' \
+    printf '\n| 4K by x264 ultrafast, lookahead of 10 s | ffmpeg | lumeq | ratio |\n|---|---|---|---|\n| peak MiB | %.0f | %.0f | %s |\n' \
         "$(median memory-ffmpeg)" "$(median memory-lumeq)" "$(share memory-lumeq memory-ffmpeg)"
 }
 

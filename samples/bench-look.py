@@ -3,16 +3,16 @@
 
 Needs ffmpeg and python3-opencv. Prints a Markdown table with a line for the source and one for each method.
   mean, median, 99 %   luma in codes of 8 bits, limited range
-  dev, local           deviation of luma, in the picture and in 15x15 samples, as a multiple of the source's
+  dev, local           standard deviation of luma, in the picture and in 15x15 samples, as a multiple of the source's
   block                mean step at the edges of 8x8 blocks over that inside them, where the source is flat
-  steps                horizontal steps of more than 3 codes there, per 1000
-  still                mean change from one frame to the next where the source stands still, in codes
+  steps                horizontal steps of more than 3 codes where the source is flat, per 1000
+  still                mean change from frame to frame where the source is still, in codes
   chroma               the same for chroma, in dark areas only (luma below 60)
   black, white         samples per 1000 that became black or white
   hue                  mean angle by which chroma of 8 codes and more turns, in degrees
-  ssim                 likeness to the source's luma
+  ssim                 structural similarity to the source's luma
   MABD                 mean step of the mean luma from frame to frame, in codes
-  flicker              how far these steps are from the source's, in codes
+  flicker              mean difference of these steps from the source's, in codes
 nan: the source has no such area."""
 
 import argparse
@@ -30,7 +30,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("lumeq", help="the program")
     p.add_argument("clips", nargs="+", metavar="CLIP")
-    p.add_argument("--methods", default="lumeq", help="of %s, with commas [lumeq]" % ", ".join(METHODS))
+    p.add_argument("--methods", default="lumeq", help="comma-separated list of %s [lumeq]" % ", ".join(METHODS))
     p.add_argument("--ss", type=float, default=0, help="start at this second [0]")
     p.add_argument("--frames", type=int, default=50, help="frames to take [50]")
     p.add_argument("--options", default="", help="further options of lumeq")
@@ -46,14 +46,14 @@ def call(*command, data=None):
 
 
 def source(clip, args, size=""):
-    """The clip's frames as y4m of 8 bits, 4:2:0, limited range; `size` as for ffmpeg's scale, and a colon."""
+    """Returns the clip's frames as y4m of 8 bits, 4:2:0, limited range. `size`: ffmpeg's scale arguments and a colon."""
     return call("ffmpeg", "-v", "error", "-nostdin", "-noautorotate", "-ss", args.ss, "-i", clip, "-map", "0:v:0",
                 "-frames:v", args.frames, "-vf", "scale=%sout_range=limited" % size, "-pix_fmt", "yuv420p",
                 "-fps_mode", "passthrough", "-f", "yuv4mpegpipe", "-strict", "-1", "-")
 
 
 def parse(y4m):
-    """Frames: (Y, U, V)."""
+    """Returns the frames as tuples (Y, U, V) of arrays of 8 bits."""
     head, rest = y4m.split(b"\n", 1)
     w, h = (int(next(f[1:] for f in head.split() if f[:1] == k)) for k in (b"W", b"H"))
     cw, ch = (w + 1) // 2, (h + 1) // 2
@@ -143,7 +143,7 @@ def changed(now, before):
 
 
 def still(frames, made):
-    """Returns luma's change where the source does not move, and chroma's where it is dark as well."""
+    """Returns the change of luma where the source is still, and of chroma where it is also dark, in codes."""
     y = frames[-1][0]
     apart = cv2.blur(changed(y, frames[-2:][0][0]), (9, 9))
     stands = apart < max(.3, 1.5 * np.percentile(apart, 25))
@@ -191,7 +191,7 @@ def main():
         for method in ["source"] + methods:
             made = frames if method == "source" else make(method, y4m, frames, args)
             if len(made) != len(frames):
-                sys.exit("%s: %s gave %d frames for %d" % (clip, method, len(made), len(frames)))
+                sys.exit("%s: %s returned %d frames instead of %d" % (clip, method, len(made), len(frames)))
             m = judge(frames, made)
             print("| %s | %s | %.1f | %.0f | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.1f | %.3f "
                   "| %.3f | %.3f |" % ((name, method) + m), flush=True)

@@ -14,15 +14,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.join(HERE, "lumeq-sample.mkv")
 RATE = 25
 WIDTH = 640
-STILL = 2  # seconds of each scene of the cuts
-BLACK = 12  # frames before a fade
+STILL = 2  # seconds per scene in the clip with cuts
+BLACK = 12  # black frames before the fade
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("lumeq", help="the program")
-    p.add_argument("--folder", help="where clips go [a temporary folder]")
-    p.add_argument("--width", type=int, default=WIDTH, help="of the pictures [%(default)s]")
+    p.add_argument("--folder", help="folder for clips and outputs [a temporary folder]")
+    p.add_argument("--width", type=int, default=WIDTH, help="width of the pictures [%(default)s]")
     return p.parse_args()
 
 
@@ -39,7 +39,7 @@ def ffmpeg(*args):
 
 
 def still(folder, width, at, seconds):
-    """Returns ffmpeg's arguments for a still scene: the clip's frame at this second."""
+    """Returns ffmpeg's arguments for a still scene that shows the clip's frame at `at` seconds."""
     path = os.path.join(folder, "%g.png" % at)
     if not os.path.exists(path):
         ffmpeg("-ss", at, "-i", SAMPLE, "-frames:v", 1, "-vf", "scale=%d:-2,setsar=1" % width, path)
@@ -62,7 +62,7 @@ def make_cuts(path, folder, width):
 
 
 def make_fade(path, folder, width):
-    """A dull scene comes up from black within a second, and stays for five."""
+    """A dull scene that fades in from black within a second and stays for five."""
     write(path, *still(folder, width, 1, 6), "-vf", "tpad=start=%d:color=black,fade=in:%d:%d" % (BLACK, BLACK, RATE))
 
 
@@ -128,7 +128,7 @@ def main():
                       "%.3f" % excess_flicker(of["cars"]), "%.2f" % mabd(of["wavering"])])
         before = mabd(of["wavering"], "mean_in")
     even = rows(a.lumeq, clips["wavering"], folder, "--lookahead", "10", "--deflicker", "1")
-    names = ["cuts settled on their first frame", "contrast at the end of a fade-in, of what it is in the end",
+    names = ["cuts settled on their first frame", "contrast at the end of a fade-in, relative to later",
              "excess flicker where lights cross a dull scene, codes a frame",
              "light that wavers (%.2f codes a frame in the source)" % before]
     print("| | without | with a lookahead |\n|---|---|---|")

@@ -79,7 +79,7 @@ class Failed(Exception):
 
 
 class Cost:
-    """Total cost of several runs: seconds, processor seconds, MiB of the largest process and of all processes."""
+    """Total cost of several runs: seconds, processor seconds, peak MiB of the largest process and of all processes."""
 
     def __init__(self, lumeq):
         self.lumeq = lumeq

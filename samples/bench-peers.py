@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares lumeq with other libraries that equalize: same pictures, same run, bits compared, one table in Markdown.
+"""Compares times and output bits of lumeq and other libraries that equalize, on the same pictures; prints Markdown.
 
-Runs the peers that are installed, of OpenCV, CV-CUDA, kornia-rs, CuPy, VPI, DALI and vszip, and says why others are missing.
-Frames are 16 different pictures. On a GPU they stay in its memory, as 64 frames in memory of their own, so that no
-cache holds them. Every result is checked once, before timing. Then all take turns, so that a busy machine slows all of
-them; times are medians over all turns, from Python to Python. CuPy holds the frames on the GPU.
+Runs the installed ones of OpenCV, CV-CUDA, kornia-rs, CuPy, VPI, DALI and vszip, and prints why others are missing.
+Frames are 16 different pictures. On a GPU, CuPy holds them in 64 separate frames, too many for a cache. Every result is
+checked once, before timing. Then all take turns, so that a busy machine slows all of them; times are medians over all
+turns and include the calls from Python.
 """
 
 import argparse
@@ -43,7 +43,7 @@ SKIPPED = 77
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", default="1920x1080,3840x2160", metavar="WxH,..", help="(1920x1080,3840x2160)")
-    parser.add_argument("--content", default="natural", choices=CONTENTS, help="of %s (natural)" % ", ".join(CONTENTS))
+    parser.add_argument("--content", default="natural", choices=CONTENTS, help="%s (natural)" % ", ".join(CONTENTS))
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads of each, 0 for all cores (1)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each (5)")
     parser.add_argument("--seconds", type=float, default=0.3, metavar="S", help="length of a turn (0.3)")
@@ -65,14 +65,14 @@ def sentence(error):
 
 
 def find_peers():
-    """The installed modules by name, and why others are missing."""
+    """Returns the installed modules by name, and why others are missing."""
     found, missing = {}, []
     for module, (name, how) in PEERS.items():
         try:
             found[module] = importlib.import_module(module)
         except ModuleNotFoundError:
             missing.append("%s: not installed (%s)" % (name, how))
-        except Exception as error:  # whatever its libraries say
+        except Exception as error:  # its libraries may raise anything
             missing.append("%s: %s" % (name, sentence(error)))
     if "cupy" not in found:
         missing.append("frames in GPU memory: no CuPy, which holds them")
@@ -105,7 +105,7 @@ def picture(content, width, height, seed):
 
 
 class Frames:
-    """The frames of one size, which all peers read, and the room for outputs, which they share."""
+    """The frames of one size, which all peers read, and the memory for outputs, which they share."""
 
     def __init__(self, content, width, height):
         self.size = width, height
@@ -131,9 +131,9 @@ class Frames:
 
 
 class Way:
-    """A number of the table: microseconds per frame. A pass is call(0) to call(calls - 1), which process `frames` frames
-    together. wait() follows each call or, without `each`, the last one. result() returns the first 16 outputs as arrays,
-    which are compared with `wanted`."""
+    """One number of the table: microseconds per frame. A pass is call(0) to call(calls - 1), which together process
+    `frames` frames. wait() is called after each call or, without `each`, after the last one. result() returns the first
+    16 outputs as arrays, which are compared with `wanted`."""
 
     def __init__(self, call, calls, frames, wait, each, result=None, wanted=None):
         self.call, self.calls, self.frames, self.wait, self.each = call, calls, frames, wait, each
@@ -180,7 +180,7 @@ class Measured:
 
 
 def on_gpu(f, wanted, one, many=None, calls=FRAMES, wait=None, result=None):
-    """Two ways: all frames are queued, then awaited; and one by one. many() takes several frames, one() takes one."""
+    """Returns two ways: queue all frames, then wait; and wait for each. many() takes several frames, one() takes one."""
     wait = wait or found["cupy"].cuda.runtime.deviceSynchronize
     result = result or (lambda: f.gpu_out[:PICTURES].get())
     wanted = f.wanted.get(wanted)
@@ -249,7 +249,7 @@ def of_vpi(f):
 
 
 def dali_operator(name, count, device, threads=1):
-    """A pipeline of one operator: a function from `count` frames to its output."""
+    """Returns a function that runs a pipeline of one operator on `count` frames and returns its output."""
     dali, settings = found["nvidia.dali"], {}
     if name == "clahe":
         settings = dict(tiles_x=TILES[0], tiles_y=TILES[1], clip_limit=CLIP)
@@ -306,7 +306,7 @@ def of_cupy(f):
 
 
 def histograms(f, program):
-    """CUB's and lumeq's histogram, by lumeq-bench with a picture of its own."""
+    """Runs lumeq-bench, which measures the histograms of CUB and lumeq on its own picture."""
     p = subprocess.run([program, "histogram", "--strategy", "cub,lumeq", "--size", "%dx%d" % f.size, "--csv"],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     rows = {row["strategy"]: row for row in csv.DictReader(p.stdout.splitlines())}
@@ -316,7 +316,7 @@ def histograms(f, program):
 
 
 def on_cpu(f, works):
-    """One way for each kind of work: works[kind](i) writes f.host_out[i]."""
+    """Returns one way for each kind of work: works[kind](i) writes f.host_out[i]."""
     return [Way(work, PICTURES, PICTURES, lambda: None, False, lambda: f.host_out, f.wanted.get(kind))
             for kind, work in works.items()]
 
@@ -344,7 +344,7 @@ def of_kornia(f):
 
 
 def of_vszip(f, threads):
-    """vszip's CLAHE, whose frames VapourSynth's core requests; the source's are in its cache."""
+    """Returns a way for vszip's CLAHE. VapourSynth's core requests its frames; the source frames are in its cache."""
     core, made = found["vapoursynth"].core, [None] * PICTURES
     core.num_threads = threads or os.cpu_count()
     blank = core.std.BlankClip(None, *f.size, found["vapoursynth"].GRAY8, PICTURES)
@@ -374,7 +374,7 @@ def of_lumeq_cpu(f, threads, *kinds):
 
 
 def all_rows(a):
-    """Label of each row of an installed peer, and a function that makes its ways."""
+    """Returns pairs for the installed peers: the label of a row, and a function that makes its ways."""
     on = "one CPU thread" if a.threads == 1 else "%s CPU threads" % (a.threads or "all")
     gpu = [
         (None, "copy of the plane, in a row / one by one", copies),
@@ -435,7 +435,7 @@ def short(us):
 
 
 def bits(ways):
-    """Differences of each way over all sizes, in one phrase if all ways are equal."""
+    """Describes the differences of each way over all sizes, in one phrase if all ways are equal."""
     said = []
     for same_way in zip(*ways):
         counts = [way.bits for way in same_way if way.bits]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Prints the frames per second at which lumeq equalizes a file with its defaults, in software and with NVDEC.
 
-The frames are thrown away, so that no encoder takes part. Runs alternate; medians are printed. Opening the file is not
-counted."""
+No encoder is used. Runs alternate; medians are printed. Opening the file is not counted."""
 
 import argparse
 import json
@@ -16,7 +15,7 @@ KINDS = (("software, CPU", "--hwdec", "no", "--backend", "cpu"), ("software, GPU
 
 
 def run(command):
-    """Returns the frames, the frames per second, and the last line for a person if the run failed."""
+    """Returns the number of frames, the frames per second, and the error message if the run failed."""
     said = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           check=False).stderr.decode(errors="replace").splitlines()
     rows = [json.loads(line) for line in said if line.startswith("{")]

@@ -42,8 +42,8 @@ has_font() {
     return 1
 }
 
-# Prints the missing Debian packages. Arguments: further commands, named like their packages, and
-# pkg-config modules as MODULE:PACKAGE, and commands of packages with other names as COMMAND=PACKAGES.
+# Prints the missing Debian packages. Arguments add requirements: COMMAND of the package with this
+# name, COMMAND=PACKAGES, or a pkg-config module as MODULE:PACKAGE.
 missing_packages() {
     { have cc && have make; } || say build-essential
     has_cmake || say cmake
@@ -113,8 +113,8 @@ prepare() {
 }
 
 # Compiling device code takes a minute for each GPU architecture, so build only for the GPU in this
-# machine, or without CUDA if there is no GPU. Sets `cuda`, arguments for cmake. The argument says how
-# to build with CUDA all the same.
+# machine, or without CUDA if there is no GPU. Sets `cuda`, arguments for cmake. The argument tells
+# users how to build with CUDA anyway.
 choose_cuda() {
     cuda=(-DLUMEQ_CUDA=AUTO)
     have nvcc || return 0
@@ -122,7 +122,7 @@ choose_cuda() {
         cuda+=(-DCMAKE_CUDA_ARCHITECTURES=native)
     else
         cuda=(-DLUMEQ_CUDA=OFF)
-        say "Built without CUDA, because nvidia-smi finds no GPU; $1"
+        say "Building without CUDA, because nvidia-smi finds no GPU; $1"
     fi
 }
 

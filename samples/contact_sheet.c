@@ -123,9 +123,8 @@ static int parse_times(Sheet *s, const char *list)
         if (!*end)
             return 0;
     }
-    fprintf(stderr,
-            "--at: \"%s\" given, allowed are 1 to %d times in seconds with commas between\n", list,
-            MAX_STILLS);
+    fprintf(stderr, "--at: cannot use \"%s\"; give 1 to %d times in seconds, separated by commas\n",
+            list, MAX_STILLS);
     return -1;
 }
 

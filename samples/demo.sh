@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# A relative name counts from the user's folder.
+# A relative path is relative to the user's folder.
 case $clip in
 '' | /*) ;;
 *) clip=$PWD/$clip ;;
@@ -55,7 +55,7 @@ configure() {
     cmake "$@" -S . -B build -DCMAKE_BUILD_TYPE=Release -DLUMEQ_PROGRAM=ON -DBUILD_TESTING=OFF "${cuda[@]}"
 }
 
-# Builds all that is installed. A folder that cannot be configured again, such as a moved one, starts afresh.
+# Builds everything that is installed. If build/ cannot be configured again, for example after a move, starts afresh.
 build() {
     configure || { choose_cuda "$how_to_use_cuda" && configure --fresh; } || return
     cmake --build build --parallel "$(cores)"

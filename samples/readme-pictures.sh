@@ -28,7 +28,7 @@ beside() {
     ffmpeg -v error -y "${inputs[@]}" -filter_complex "hstack=inputs=$#" -q:v 3 "$out/$output"
 }
 
-# As a display with a gamma of 2.2 and a white of 203 nits shows SDR.
+# Filters: SDR to PQ and PQ to SDR, for a display with a gamma of 2.2 and a white of 203 nits.
 linear=t=linear:npl=203,format=gbrpf32le,zscale
 tags=setparams=color_primaries=bt709:colorspace=bt709:color_trc=bt470m
 pq=$tags,zscale=$linear=p=bt2020:t=smpte2084:m=bt2020nc:r=tv:npl=203,format=yuv420p10le

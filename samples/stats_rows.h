@@ -26,13 +26,13 @@ typedef struct StatsArrays {
     uint32_t curve[STATS_MAX_BINS]; /* output for the first code of each bin, 16 fraction bits */
 } StatsArrays;
 
-/* 0, or -1 with one sentence on stderr. */
+/* Reads all rows. Returns 0, or -1 with a message on stderr. */
 int stats_rows_read(StatsRows *rows, const char *path);
 
 /* The row nearest to a time in seconds. */
 const StatsRow *stats_rows_at(const StatsRows *rows, double time);
 
-/* 0, or -1 with one sentence on stderr. */
+/* Reads the arrays of one row. Returns 0, or -1 with a message on stderr. */
 int stats_rows_arrays(const char *path, const StatsRow *row, StatsArrays *arrays);
 
 void stats_rows_free(StatsRows *rows);

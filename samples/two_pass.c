@@ -1,7 +1,7 @@
 /*
  * Equalizes a film in two passes. The first measures all frames; a history with a lookahead turns
- * the measures into curves. The second applies the curves. This way cuts are exact from their first
- * frame, and fades stay fades. Files are YUV4MPEG2, 4:2:0, 8 bits per sample.
+ * the measures into curves. The second applies the curves. This way, curves change exactly at cuts,
+ * and fades stay fades. Files are YUV4MPEG2, 4:2:0, 8 bits per sample.
  *   ffmpeg -i in.mkv -pix_fmt yuv420p in.y4m && two_pass in.y4m out.y4m
  *   cc two_pass.c -o two_pass $(pkg-config --cflags --libs lumeq)
  */
@@ -60,7 +60,7 @@ static int open_film(Film *f, const char *path)
     long rate = 25, scale = 1;
     f->file = fopen(path, "rb");
     if (!f->file || !fgets(f->header, HEADER, f->file) || strncmp(f->header, "YUV4MPEG2 ", 10) != 0)
-        return fail(path, "is no YUV4MPEG2 file");
+        return fail(path, "not a YUV4MPEG2 file");
     /* C420jpeg, C420mpeg2 and C420paldv have 8 bits; C420p10 to C420p16 have more. */
     for (const char *at = strchr(f->header, ' '); at; at = strchr(at + 1, ' ')) {
         if (at[1] == 'W')
@@ -70,11 +70,11 @@ static int open_film(Film *f, const char *path)
         else if (at[1] == 'F')
             (void)sscanf(at + 2, "%ld:%ld", &rate, &scale);
         else if (at[1] == 'C' && (strncmp(at + 2, "420", 3) != 0 || at[6] == '1'))
-            return fail(path, "is not 4:2:0 with 8 bits");
+            return fail(path, "not 4:2:0 with 8 bits");
     }
     if (f->width < 1 || f->width > LUMEQ_MAX_SIDE || f->height < 1 || f->height > LUMEQ_MAX_SIDE ||
         rate < 1 || scale < 1)
-        return fail(path, "has no size or no rate");
+        return fail(path, "no valid size or frame rate");
     f->frame_time = (int64_t)(1e9 * (double)scale / (double)rate);
     return set_planes(f, &f->image, &f->memory);
 }
