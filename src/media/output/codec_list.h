@@ -8,8 +8,8 @@
 
 #include "media/error.h"
 
-/* Prints a line for each usable encoder, or for this one: its name and codec. For video, hardware
- * encoders come first, and the line also has "hardware" or "CPU" and a CPU encoder's depths. */
+/* Print a line with name and codec: for each video encoder, hardware first; for one video encoder;
+ * for each sound encoder. Video lines add "hardware", or "CPU" and the sample depths. */
 void codec_list_video(void (*print)(const char *line));
 void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line));
 void codec_list_sound(void (*print)(const char *line));

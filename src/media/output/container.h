@@ -14,7 +14,7 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
                    MediaError *error);
 
 /* The extension, without dot, for files in the container of this name: the path's own if it fits.
- * NULL: any, or an unknown container. Valid until the thread's next call. */
+ * NULL: any extension fits, or the container is unknown. Valid until the thread's next call. */
 const char *container_extension(const char *name, const char *path);
 
 /* Returns 1 if the extension of the file name is that of a video or a picture. */

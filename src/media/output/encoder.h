@@ -36,7 +36,7 @@ const AVCodecContext *encoder_context(const Encoder *encoder);
 
 /* Changes and losses so far, for notes to the user. */
 typedef struct EncoderNotes {
-    const char *adaptation; /* "padded to 642x360, yuv444p to yuv420p", or NULL */
+    const char *adaptation; /* "converted from yuv444p to yuv420p", or NULL */
     const char *fields;     /* lost field flags ("flags all frames alike: ..."), or NULL */
     const char *dropped;    /* side data that no longer applies ("HDR10+"), or NULL */
     int loses_alpha;        /* frames have alpha, which is not stored */

@@ -183,14 +183,13 @@ static bool has_chroma(enum AVPixelFormat format)
     return !convert_is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
 }
 
-/* True for picture files that cannot tag YUV, though their encoders take it. */
+/* True for picture formats that cannot tag YUV, although their encoders accept it. */
 static int prefers_rgb(const AVCodec *codec)
 {
     return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
 }
 
-/* Lists formats that frames, which are YUV or gray, can be converted to. RGB only if there is no
- * YUV. */
+/* Lists formats to which YUV and gray frames can be converted: RGB only if there is no YUV. */
 static void list_makeable(enum AVPixelFormat *makeable, const AVCodec *codec,
                           const enum AVPixelFormat *list)
 {

@@ -1,4 +1,4 @@
-/* Chooses the encoder and its pixel format, and suggests encoders by name. */
+/* Chooses the encoder and its pixel format, and tells what encoders can do. */
 #ifndef LUMEQ_MEDIA_ENCODER_CHOICE_H
 #define LUMEQ_MEDIA_ENCODER_CHOICE_H
 

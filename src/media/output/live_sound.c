@@ -80,7 +80,7 @@ LiveSound *live_sound_create(int channels)
     av_channel_layout_default(&layout, channels);
     int ret = swr_alloc_set_opts2(&s->resampler, &layout, AV_SAMPLE_FMT_FLT, LIVE_SOUND_RATE,
                                   &layout, AV_SAMPLE_FMT_FLT, LIVE_SOUND_RATE, 0, NULL);
-    if (ret >= 0) /* although the rates are the same */
+    if (ret >= 0) /* resample, although the rates are the same */
         ret = av_opt_set_int(s->resampler, "flags", SWR_FLAG_RESAMPLE, 0);
     if (!s->blocks || ret < 0 || swr_init(s->resampler) < 0)
         live_sound_close(&s);

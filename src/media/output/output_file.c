@@ -26,9 +26,9 @@
 
 /* ---- temporary files, listed for a signal handler ---- */
 
-#define NAME_TRIES 100       /* random names, if files of these names exist */
-#define MOST_FILES 64        /* at once */
-#define SYNC_BYTES (8 << 20) /* between signs of activity; a slow USB stick needs 2 seconds */
+#define NAME_TRIES 100       /* random names to try */
+#define MOST_FILES 64        /* temporary files at once */
+#define SYNC_BYTES (8 << 20) /* to sync at a time; a slow USB stick needs 2 seconds for this */
 
 /* ".NAME.lumeq-0123abcd.part"; a NAME that is too long is cut and gets "~" and its checksum. */
 #define MARK ".lumeq-"
@@ -640,7 +640,7 @@ static int close_io(OutputFile *file)
 }
 
 /* Copies the permissions of the replaced file without set-uid, set-gid and the sticky bit. If owner
- * or group differ, it adds none to those that the umask left the new file. */
+ * or group differ, the umask still applies. */
 static void copy_mode(const OutputFile *file)
 {
     struct stat old, now;

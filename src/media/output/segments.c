@@ -51,8 +51,7 @@ static int64_t time_of(const struct stat *file)
     return (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec;
 }
 
-/* True if the file exists and was neither changed nor replaced. */
-static bool is_ours(const KeptPiece *piece)
+static bool is_unchanged(const KeptPiece *piece)
 {
     struct stat file;
     return lstat(piece->path, &file) == 0 && S_ISREG(file.st_mode) &&
@@ -97,7 +96,7 @@ static int read_list(KeptPieces *k)
             strchr(line + length, '/'))
             continue;
         ret = append(k, line + length, bytes, written_ns);
-        if (!ret && !is_ours(&k->pieces[k->count - 1]))
+        if (!ret && !is_unchanged(&k->pieces[k->count - 1]))
             forget(k, k->count - 1);
     }
     free(line);
@@ -131,7 +130,7 @@ static void delete_oldest(KeptPieces *k, char *names, size_t size)
         bytes += k->pieces[i].bytes;
     for (int i = 0; i < k->count - 1 && bytes > k->limit;) {
         const KeptPiece *old = &k->pieces[i];
-        const int deletes = is_ours(old);
+        const int deletes = is_unchanged(old);
         if (deletes && unlink(old->path) < 0) {
             if (!k->has_complained)
                 media_note(k->note, "--keep cannot delete %s: %s", media_quote(old->path),
