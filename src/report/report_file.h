@@ -36,7 +36,7 @@ int report_commit(Report *report, int partial, MediaError *error);
 
 int64_t report_frames(const Report *report);
 
-/* Its path once committed, or NULL. Valid until the report is closed. */
+/* The report's path once committed, or NULL. Valid until the report is closed. */
 const char *report_name(const Report *report);
 
 /* Removes an uncommitted file. *report may be NULL. */

@@ -70,7 +70,7 @@ static double middle(const Plot *p, int point)
     return x_of(p, (span->begin_us + span->end_us) / 2);
 }
 
-/* Minimum to maximum of each point, one area per run of known points. */
+/* Draws the range of each point, as one area per run of known points. */
 static void draw_band(const Plot *p, int side)
 {
     const int count = p->summary->point_count;

@@ -71,7 +71,7 @@ double block_samples_contrast(const BlockSamples *s)
     return s->count ? all / s->count * scale(s->depth) : (double)NAN;
 }
 
-/* Difference of a block to the previous frame, in 8-bit codes. */
+/* Difference of a block from the previous frame, in 8-bit codes. */
 typedef struct Difference {
     double mean, absolute, noise;
 } Difference;

@@ -6,10 +6,10 @@
 
 #include "media/output/output_file.h"
 
-/* Escapes text for HTML, without quotes. Invalid UTF-8 and control characters become U+FFFD. */
+/* Prints text, escaped for HTML. Invalid UTF-8 and control characters become U+FFFD. */
 void report_text_html(OutputFile *file, const char *text);
 
-/* Escapes and quotes a string. */
+/* Prints a string in quotes, escaped for JSON. */
 void report_text_json(OutputFile *file, const char *text);
 
 /* Prints "null" if not finite, else `digits` decimals. */

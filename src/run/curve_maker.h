@@ -21,7 +21,7 @@ typedef struct MeasuredFrame {
     int32_t interlaced;
 } MeasuredFrame;
 
-/* Describes a frame; damage and mark are 0. `shift` was subtracted from its pts and is added. */
+/* Describes a frame; damage and mark are 0. Adds `shift`, which was subtracted from its pts. */
 MeasuredFrame measured_frame(const AVFrame *frame, int64_t shift);
 
 /* True if times and format are the same. */

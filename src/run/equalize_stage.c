@@ -236,7 +236,7 @@ static int colocate(EqualizeStage *s, Kept *kept)
     return 1;
 }
 
-/* Takes ownership of the frame. */
+/* Adds a decoded frame to the kept ones. Takes ownership of it. */
 static int keep(EqualizeStage *s, Frame *frame, MediaError *error)
 {
     frame->first = s->is_cut || frame->decoded.returned;
@@ -397,7 +397,7 @@ static int work(EqualizeStage *s, MediaError *error)
         s->end = 0;
         s->end_sent = false;
         frame_free(&s->next);
-        for (int i = s->kept_count - 1; i >= s->done; i--) /* they were to be equalized again */
+        for (int i = s->kept_count - 1; i >= s->done; i--) /* these wait to be equalized again */
             if (s->kept[i].frame->number != s->now.shown)
                 forget(s, i);
         return ret < 0 ? ret : 1;

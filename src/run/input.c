@@ -399,7 +399,7 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
     in->pending_count = left;
 }
 
-/* `complete`: nothing of the part is missing, even if the file is cut off after it. */
+/* No frame of the part follows. `complete`: none is missing, even if the file is cut off later. */
 static void end_frames(Input *in, bool complete)
 {
     in->frames_ended = true;
@@ -420,7 +420,7 @@ static void end_frames(Input *in, bool complete)
 
 /* ---- frames, in the thread ---- */
 
-/* Takes ownership of the frame. */
+/* Makes a frame the next one to queue. Takes ownership of it. */
 static void give(Input *in, Decoded *d)
 {
     in->ready = *d;
@@ -430,7 +430,8 @@ static void give(Input *in, Decoded *d)
     d->frame = NULL;
 }
 
-/* In a window. Takes ownership of the frame. */
+/* For a window: holds frames before the requested position, of which one may be a preview, and
+ * gives the others. Takes ownership of the frame. */
 static void show(Input *in, Decoded *d)
 {
     const int64_t end = d->position + (in->start.before ? 0 : d->duration);
@@ -585,7 +586,7 @@ static int give_part(Input *in, Decoded *d)
     return 0;
 }
 
-/* Fills an empty `d`. 0; AVERROR_EOF; or a fault in in->error. */
+/* Fills an empty `d` with the next frame or packets. 0; AVERROR_EOF; or a fault with in->error. */
 static int next(Input *in, Decoded *d)
 {
     if (in->following.frame)
@@ -659,7 +660,7 @@ int input_start(Input *in, const InputStart *start, MediaError *error)
 }
 
 /* For a window, a stopped input is at its end. */
-static int answer(const Input *in, int ret, MediaError *error)
+static int result_of(const Input *in, int ret, MediaError *error)
 {
     if (ret == AVERROR_EXIT && in->options.shown)
         return AVERROR_EOF;
@@ -670,12 +671,12 @@ static int answer(const Input *in, int ret, MediaError *error)
 
 int input_take(Input *in, Frame **frame, QueueWait wait, MediaError *error)
 {
-    return answer(in, queue_take(in->queue, frame, wait), error);
+    return result_of(in, queue_take(in->queue, frame, wait), error);
 }
 
 int input_look(Input *in, MediaError *error)
 {
-    return answer(in, queue_look(in->queue), error);
+    return result_of(in, queue_look(in->queue), error);
 }
 
 Demuxer *input_demuxer(const Input *in)

@@ -32,7 +32,7 @@ typedef struct InputSpan {
 typedef struct InputOptions {
     int64_t from_us; /* position from the start of the source, to write a file; -1: its start */
     int64_t to_us;   /* drops frames from this position on; -1: no limit */
-    int64_t frames;  /* at most, after each start; -1: all */
+    int64_t frames;  /* most frames after each start; -1: all */
     int range;       /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
     DeinterlaceMode deinterlace;
     DecoderOptions decoder;
@@ -75,10 +75,10 @@ int input_take(Input *input, Frame **frame, QueueWait wait, MediaError *error);
 /* Returns what input_take() with QUEUE_TRY would, without taking the frame. */
 int input_look(Input *input, MediaError *error);
 
-/* Has the sound and subtitles of a window; the input starts and stops it. */
+/* The demuxer, which has the sound and subtitles of a window; the input starts and stops it. */
 Demuxer *input_demuxer(const Input *input);
 
-/* True: skips frames that no other frame refers to. Any thread. */
+/* While `hurry` is true, skips frames that no other frame refers to. Any thread. */
 void input_hurry(Input *input, int hurry);
 
 /* Affects frames decoded from now on, as InputOptions.range. Any thread. */

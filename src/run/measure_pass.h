@@ -29,7 +29,7 @@ typedef struct MeasurePass {
 int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
                        uint32_t marks[2], MediaError *error);
 
-/* Reads to the end of the part, or until the source stops. MEDIA_INPUT, or a fault of take(). */
+/* Reads to the end of the part, or until a stop. MEDIA_INPUT, or a fault of take(). */
 int measure_pass_run(MeasurePass *pass, MediaError *error);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * The stages between the input and the sink: a thread that reads and decodes, a thread that
- * equalizes, and bounded queues between them. The sink is the caller.
+ * Runs the stages between the source and the sinks: the threads of the input, threads that
+ * equalize, and bounded queues between them. The caller takes the frames.
  *
- * The end of the stream travels from the input to the sink, a stop the other way. The first error
+ * The end of the stream travels from the input to the caller, a stop the other way. The first error
  * of any stage is kept.
  */
 #ifndef LUMEQ_RUN_PIPELINE_H
@@ -19,7 +19,7 @@ typedef struct PipelineParts {
     Input *input; /* started and stopped by the pipeline */
     LumeqContext *context;
     const LumeqParams *params;
-    /* Source of the curves, or NULL. After the last one, curves are made from past frames. */
+    /* Planned curves, or NULL. After the last one, curves are made from past frames. */
     PlannedCurves *planned;
     /* The frames before the first one, the nearest first, or NULL. */
     const AVFrame *before[FRAME_PREVIOUS];

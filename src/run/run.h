@@ -15,10 +15,10 @@
  */
 typedef struct Sink {
     void *self;
-    /* A packet of a copied track, in its place among the frames. The sink may take over its
+    /* Takes a packet of a copied track, in its place among the frames. The sink may take over the
      * references, so at most one sink of a run has this. */
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
-    /* A frame whose `out` is set. */
+    /* Takes a frame whose `out` is set. */
     int (*frame)(void *self, Frame *frame);
     /* The last call. `complete`: the run was not stopped and has not failed. */
     void (*end)(void *self, int complete, MediaError *error);
@@ -47,12 +47,12 @@ typedef struct RunLoop {
     int64_t frames; /* that all sinks have taken */
 } RunLoop;
 
-/* Gets the next frame, which the loop frees: 0, AVERROR_EOF at the end, or another negative number.
- * Waits. */
+/* Waits for the next frame, which the loop frees. Returns 0, AVERROR_EOF at the end, or another
+ * negative number. */
 typedef int RunNext(void *opaque, Frame **frame, MediaError *error);
 
-/* Runs until the end of the input, the first failure or a stop. Returns what ended it, or 0 for a
- * stop. */
+/* Runs until the end of the input, the first failure or a stop. Returns the code that ended it, or
+ * 0 after a stop. */
 int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 
 /* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */

@@ -45,9 +45,9 @@ typedef struct Frame {
     AVFrame *out;
     LumeqFrameStats stats;
     StatsArrays *arrays; /* arrays of `stats`, or NULL */
-    double equalize_us;  /* with its measure */
-    int result;          /* of frame_apply(), in a pipeline, ... */
-    bool is_done;        /* ... once that is done */
+    double equalize_us;  /* time in the equalizer, including its measure */
+    int result;          /* in a pipeline: of frame_apply(), once is_done */
+    bool is_done;        /* in a pipeline: frame_apply() has ended */
 
     /* In the window. */
     int generation; /* increases when an input is attached */
@@ -76,8 +76,7 @@ void frame_free_queued(void *frame);
 /* Frees all pictures and keeps the packets. */
 void frame_drop_pictures(Frame *frame);
 
-/* Prepares `stats` for the library to fill. `arrays`: true if it fills the arrays. AVERROR(ENOMEM).
- */
+/* Prepares `stats` for the library to fill, with arrays if `arrays`. 0 or AVERROR(ENOMEM). */
 int frame_init_stats(Frame *frame, int arrays);
 
 /* Equalizes a frame into its `out` by its `curve` and `previous`, and fills its statistics. Without
