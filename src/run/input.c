@@ -399,7 +399,7 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
     in->pending_count = left;
 }
 
-/* No frame of the part follows. `complete`: none is missing, even if the file is cut off later. */
+/* No frame of the part follows. `complete`: the part is whole, though the file may be cut off. */
 static void end_frames(Input *in, bool complete)
 {
     in->frames_ended = true;
@@ -430,8 +430,8 @@ static void give(Input *in, Decoded *d)
     d->frame = NULL;
 }
 
-/* For a window: holds frames before the requested position, of which one may be a preview, and
- * gives the others. Takes ownership of the frame. */
+/* For a window: holds frames before the requested position, may send one as a preview, and gives
+ * the others. Takes ownership of the frame. */
 static void show(Input *in, Decoded *d)
 {
     const int64_t end = d->position + (in->start.before ? 0 : d->duration);
