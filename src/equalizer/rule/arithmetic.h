@@ -1,6 +1,6 @@
 /*
- * Exact integer arithmetic that compilers turn into vectors: they have no vectors of 64-bit
- * divisions, but of doubles.
+ * Exact integer arithmetic that compilers can vectorize. It divides doubles, because there are no
+ * vector divisions of 64-bit integers.
  */
 #ifndef LUMEQ_ARITHMETIC_H
 #define LUMEQ_ARITHMETIC_H
@@ -10,9 +10,9 @@
 
 #include "equalizer/curve_types.h"
 
-/* Compiles a function for AVX2 as well; the dynamic loader selects one when it loads the library.
- * Sanitizers are not ready by then. GCC exports the variants of functions that are not static, even
- * hidden ones: HIDE_VARIANTS stands before these. */
+/* ALSO_AVX2 compiles a function for AVX2 as well. The dynamic loader selects a variant, at a time
+ * when sanitizers are not ready. GCC exports the variants of all functions that are not static,
+ * even of hidden ones, unless HIDE_VARIANTS precedes them. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ALSO_AVX2 __attribute__((target_clones("avx2", "default")))
@@ -32,8 +32,8 @@ static inline uint32_t most_of(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* The value between both, `weight` (Q16) from the first to the second, rounded. High and low halves
- * apart: their weighted sums are below 2^32, so differences may wrap around. */
+/* Interpolates from `from` to `to` by `weight` (Q16), rounded. The high and low halves are computed
+ * separately: each weighted sum is below 2^32, so the differences may wrap around. */
 static inline uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
 {
     const uint32_t high = (from >> 16 << 16) + ((to >> 16) - (from >> 16)) * weight;
@@ -43,16 +43,16 @@ static inline uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
 
 /*
  * n / d, rounded down, for n below 2^50 and a quotient below 2^31; `inverse` is 1.0 / d. The added
- * half keeps a multiple of d away from the integer below it: n + 1/2 is at least 1 / (2d) from each
- * integer quotient, and the relative error of the product is at most 2^-52.
+ * half keeps multiples of d from being rounded to the integer below: (n + 1/2) / d differs from
+ * every integer by at least 0.5 / d, and the relative error of the product is at most 2^-52.
  */
 static inline uint32_t curve_floor(double n, double inverse)
 {
     return (uint32_t)(int32_t)((n + 0.5) * inverse);
 }
 
-/* n / d of integers, rounded down; n is below 2^50 and the quotient below 2^31. If it is not an
- * integer, it is 1 / n of itself from one, and rounded to 2^-53 of itself. */
+/* n / d of integers, rounded down; n is below 2^50 and the quotient below 2^31. A fraction differs
+ * from every integer by at least 1 / n of its value; rounding changes it by at most 2^-53 of it. */
 static inline uint32_t curve_quotient(double n, double d)
 {
     return (uint32_t)(int32_t)(n / d);
@@ -76,8 +76,8 @@ static inline CurveRatio curve_ratio(uint64_t m, uint32_t d)
 }
 
 /* n * m / d, rounded down, for n below 2^31, m below 2^53 and a quotient below 2^32. Adding 2^52
- * rounds the estimate to the nearest integer, the low bits of the sum. It is the quotient or the
- * integer above, for which the remainder is negative. */
+ * rounds the estimate to the nearest integer, which the low bits of the sum then hold. It is the
+ * quotient or one more; if it is one more, the remainder is negative. */
 static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
 {
     const double sum = (double)(int32_t)n * ratio.value + 0x1p52;
@@ -87,8 +87,8 @@ static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
     return q - ((n * ratio.m - q * ratio.d) >> 31);
 }
 
-/* Inclusive prefix sums; returns the total. Sums up both halves at a time: each addition must wait
- * for the one before it. */
+/* Inclusive prefix sums; returns the total. Sums up both halves at once, because each addition must
+ * wait for the previous one. */
 static inline uint32_t curve_scan(const uint32_t *values, int n, uint32_t *sums)
 {
     const int half = n / 2;

@@ -1,5 +1,5 @@
 /*
- * Finds the black bars of a frame, and so the active picture.
+ * Finds the black bars of a frame, and so its active picture.
  *
  * A line is a row or a column. On each side, lines are checked from the edge inwards until one
  * belongs to the picture. The criterion is the share of lit (not black) samples: text and logos

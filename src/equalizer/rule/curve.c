@@ -8,8 +8,8 @@
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 
-/* A cut must move the CDF by at least this much somewhere: that share of the picture has changed. A
- * car, a lamp or a screen in the picture changes less. */
+/* A cut moves the CDF by at least this much somewhere, as this share of the picture changes. A car,
+ * a lamp or a screen in the picture changes less. */
 #define CURVE_MOVED (CURVE_ONE * 18 / 100)
 
 /*
@@ -208,7 +208,7 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
                                CURVE_HAZE_FROM, CURVE_HAZE_TO);
     const int always = p->clear == CURVE_CLEAR_ALWAYS;
     const uint32_t share = always ? CURVE_ONE : hazy;
-    int coloured = 0; /* gray pictures, such as thermal ones, are often no views */
+    int coloured = 0; /* gray pictures, such as thermal ones, often show no haze */
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
         state->low[i] = (uint32_t)cells[i].low << 8;
@@ -255,9 +255,8 @@ static int leaves_black(const EpochState *epoch, const CurveView *view)
     return epoch && epoch->black && view->mean > CURVE_BLACK_MEAN + CURVE_BLACK_MEAN / 2;
 }
 
-/* Change of the picture; with a lift, of light relative to the picture's own light, up to
- * CURVE_FADE_MEAN. A lift amplifies dark pictures, and would amplify a fade to a dark scene as
- * well. */
+/* Change of the picture. With a lift, changes of a picture darker than CURVE_FADE_MEAN are relative
+ * to its mean: a lift amplifies dark pictures, and would amplify a fade to a dark scene as well. */
 static uint32_t change_of(const CurveParams *p, const CurveView *view)
 {
     if (!p->lift || view->mean >= CURVE_FADE_MEAN)
@@ -277,9 +276,10 @@ static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int black, int 
     return curve_lerp(alpha, alpha / (p->lift ? 64 : 8), rise(change, CURVE_FADE_CALM, CURVE_FADE));
 }
 
-/* Clips cells of one bin: each round spreads the excess of the one before evenly, and cuts. The
- * remainder of the division adds one count each to evenly spaced cells, where cell * rest / n
- * passes an integer. It has 24 fraction bits, and is less than 1 / n too large. */
+/* Clips cells that have one bin each. Each round spreads the previous round's excess evenly, and
+ * cuts. The remainder of the division adds one count each to evenly spaced cells: where (cell *
+ * rest) / n passes an integer. This quotient has 24 fraction bits and is less than 1/n too large.
+ */
 static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t counted, uint32_t limit)
 {
     uint32_t excess = 0;
@@ -297,8 +297,8 @@ static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t counted, u
     }
 }
 
-/* Cuts cells to the limit, their bins by the same share. Working on cells matters in deep formats
- * that hold codes of fewer bits: their empty bins are no contrast. Returns the excess. */
+/* Cuts cells to the limit, and their bins in proportion. Returns the excess. Deep formats may hold
+ * codes of fewer bits; cutting their bins instead would mistake empty bins for contrast. */
 static ALSO_AVX2 uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
 {
     const int width = curve_width(p);
@@ -449,22 +449,21 @@ static const CurveResult *history_of(const CurveParams *p, const CurveResult *be
     return same ? before : NULL;
 }
 
-/* The noise of the frame before, which is measured by now; NOISE_UNKNOWN: it belongs to another
- * scene. */
+/* The noise of the previous frame, or NOISE_UNKNOWN if it belongs to another scene. */
 static uint32_t noise_before(const CurveResult *before)
 {
     return before && before->lift.on && !before->lift.ignored ? before->noise : NOISE_UNKNOWN;
 }
 
-/* True if this frame is the first that knows its noise, or no longer waits for it. The noise
- * assumed so far may be far off. */
+/* True if this frame is the first whose noise is known or no longer awaited. The noise assumed so
+ * far may have been far off. */
 static int is_noise_new(const CurveResult *before)
 {
     return before->lift.awaited == 1 ||
            (!before->lift.known && noise_before(before) != NOISE_UNKNOWN);
 }
 
-/* The target of this frame alone in w->smooth, and its decisions. */
+/* Computes the target of this frame alone, in w->smooth. Returns its decisions. */
 static LiftChoice own_target(const CurveParams *p, const CurveView *view, int flat,
                              const CurveResult *result, CurveWork *w)
 {
@@ -485,7 +484,7 @@ static LiftChoice own_target(const CurveParams *p, const CurveView *view, int fl
     return choice;
 }
 
-/* The target, in w->smooth and the epoch: the mean over the epoch's first frames. */
+/* Updates the target, the mean over the epoch's first frames; also stores it in w->smooth. */
 static void follow_target(const CurveParams *p, const CurveView *view, const CurveResult *before,
                           CurveResult *result, CurveWork *w)
 {
@@ -509,7 +508,8 @@ static void follow_target(const CurveParams *p, const CurveView *view, const Cur
         result->bin[i].target = w->smooth[i];
 }
 
-/* The mean light of a picture, Q16, after a curve; a bin's CDF is `apart` after the one before. */
+/* The mean light of a picture, Q16, after a curve. The CDFs of neighbouring bins are `apart`
+ * numbers apart. */
 static uint64_t mean_of(const CurveParams *p, const uint32_t *curve, const uint32_t *cdf,
                         size_t apart)
 {
@@ -522,8 +522,8 @@ static uint64_t mean_of(const CurveParams *p, const uint32_t *curve, const uint3
     return sum >> 16;
 }
 
-/* How far the curve may at once move to a darker target: until a picture that gets lighter is as
- * light as the one before. */
+/* How far the curve may move to a darker target at once if the picture got lighter, Q16: until the
+ * output is as light as the previous one. */
 static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, const CurveWork *w)
 {
     const uint64_t past = mean_of(p, w->was, &before->bin->cdf, sizeof(CurveBin) / 4);
@@ -552,8 +552,8 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     const uint32_t change = change_of(p, &view);
     const int cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
     const int sudden = cut || follows_jump(p, before, &view);
-    /* A picture that is not black belongs to a fade from black, or to one down, if there was no
-     * cut, and the histogram still changes. */
+    /* A picture that is not black belongs to a fade, from black or to darkness, while its histogram
+     * changes without a cut. */
     const int fades = p->adaptive && before && p->alpha < CURVE_ONE &&
                       (before->fades || view.dims) && change > CURVE_FADE_CALM && !sudden;
     result->scene_cut = (uint32_t)cut;
@@ -562,7 +562,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
         result->jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
     result->fades = black || fades;
 
-    /* A history from the other rule cannot be continued. */
+    /* A history with a lift cannot be continued without one, nor the reverse. */
     const int same = before && before->lift.on == (uint32_t)p->lift;
     const uint32_t noise = noise_before(before);
     const int measured = p->lift && same && is_noise_new(before);
@@ -682,20 +682,20 @@ static int32_t filter_noise(const CurveResult *result)
     return lift_noise(result->lift.dark, result->lift.noise >> 10);
 }
 
-/* The change of the first code of a cell of HDR. */
+/* How the curve changes the first code of a cell of HDR. */
 static TransferStep cell_step(const CurveParams *p, const CurveBin *bin, int cell)
 {
     return transfer_step(p, (uint32_t)cell << (p->depth + 8), bin[cell * curve_width(p)].curve);
 }
 
-/* HDR: what the rule gives on the axis of light. */
+/* HDR: the gain on the axis of light, converted to codes. */
 static uint32_t hdr_gain(TransferStep step, CurveGainRule rule)
 {
     return (uint32_t)((int64_t)curve_gain(step.from, step.to, rule) * step.codes_after /
                       step.codes);
 }
 
-/* HDR: the tolerances of SDR codes of the same light, at most as many codes as in SDR. */
+/* HDR: the tolerances of SDR codes of the same light, in at most as many codes as in SDR. */
 static void hdr_tolerances(const CurveParams *p, const CurveResult *result, const uint32_t *nodes,
                            int32_t filtered, int cell, CurveTable *table)
 {
@@ -710,7 +710,7 @@ static void hdr_tolerances(const CurveParams *p, const CurveResult *result, cons
     t->chroma[cell] = (uint16_t)(lift_chroma((uint32_t)gain) * codes >> 16);
 }
 
-/* The curve that the table looks up: haze that is cleared by cells takes a lift back. */
+/* The curve for the lookup table, with the lift that makes up for clearing haze by cells. */
 static uint32_t looked_up(const CurveParams *p, const CurveTable *table, uint32_t curve)
 {
     const uint32_t black = (uint32_t)p->black << 16, range = ((uint32_t)p->white << 16) - black;

@@ -1,4 +1,4 @@
-/* The rule: from the histogram of a frame and the history to its curve and lookup table. */
+/* The rule: computes a frame's curve and lookup table from its histogram and the history. */
 #ifndef LUMEQ_CURVE_H
 #define LUMEQ_CURVE_H
 
@@ -9,8 +9,8 @@
  * limit again; after four rounds the remainder moves no code. */
 #define CURVE_CLIP_ROUNDS 4
 
-/* Distance between the CDFs of two frames in a cut, as a share of the range: the mean jumps by 26
- * codes, which no fade does within one frame. */
+/* Minimum distance between the CDFs of two frames in a cut, as a share of the range. No fade moves
+ * the mean by as much (26 codes of limited 8 bits) within one frame. */
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
 /* One or two changes in a row of at least CURVE_JUMP, followed by one of at most CURVE_CALM, are a
@@ -23,9 +23,9 @@
 /*
  * With an adaptive strength, pictures with a mean below CURVE_BLACK_MEAN count as black: their
  * target is the identity, and their curve moves at least a third of the way to it. The frames after
- * black count as a fade until one changes by less than CURVE_FADE_CALM. A fade must not be lifted
- * as if it were as dark as it looks, so its curve follows at an eighth of the usual pace, or at a
- * 64th with lift.
+ * black count as a fade until one changes by less than CURVE_FADE_CALM. A fade only looks dark and
+ * must not be lifted for that, so its curve follows more slowly: at an eighth of the usual pace, or
+ * at a 64th with lift, if frames change by CURVE_FADE.
  */
 #define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
 #define CURVE_BLACK_ALPHA (CURVE_ONE / 3)
@@ -33,7 +33,7 @@
 #define CURVE_FADE (CURVE_ONE * 3 / 400)
 #define CURVE_FADE_MEAN (CURVE_ONE * 32 / 100)
 
-/* Minimum share of the strength. */
+/* Share of the strength for pictures that need none. */
 #define CURVE_NEED_LEAST (CURVE_ONE / 10)
 
 /* Arrays by bin. */
@@ -41,7 +41,7 @@ typedef struct CurveWork {
     uint32_t light[LUMEQ_MAX_BINS];  /* codes before equalization, Q16 */
     uint32_t left[LUMEQ_MAX_BINS];   /* counts without bars */
     uint32_t moved[LUMEQ_MAX_BINS];  /* the same on the axis of light; then the curve of codes */
-    uint32_t hist[LUMEQ_MAX_BINS];   /* those in range, then clipped */
+    uint32_t hist[LUMEQ_MAX_BINS];   /* counts in range, then clipped */
     uint32_t sums[LUMEQ_MAX_BINS];   /* their prefix sums */
     uint32_t cdf[LUMEQ_MAX_BINS];    /* Q16 */
     uint32_t was[LUMEQ_MAX_BINS];    /* the smoothed curve of the frame before */
@@ -53,7 +53,7 @@ typedef struct CurveWork {
 /* Statistics of a histogram. */
 typedef struct CurveView {
     uint32_t counted, flat;  /* samples in range; there is nothing to equalize */
-    uint32_t mean, variance; /* of the range, as shares of it and its square */
+    uint32_t mean, variance; /* as shares of the range and of its square */
     uint32_t distance;       /* from the previous picture */
     uint32_t moved;          /* enough of the picture changed for a cut */
     uint32_t dims;           /* nearly all that changed got darker */
@@ -72,23 +72,23 @@ static inline int curve_white(const CurveParams *p)
 
 /*
  * Computes the curve, history and table of a frame from its histogram. `result` has the frame's
- * bars and noise. Of `before`, the history, `result` may not be the same.
+ * bars, noise and haze, and must not be `before`, the history.
  */
 void curve_compute(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
                    CurveResult *result, CurveTable *table, CurveWork *w);
 
-/* Keeps the history unchanged: reference frames do not affect it. */
+/* Copies the history to the result unchanged, for reference frames, which do not affect it. */
 void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result);
 
 /* Makes the table from a result. */
 void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table);
 
-/* Makes only the tables of the filter, for this number of previous frames; the gains are filled
- * in. */
+/* Makes only the filter's tables, for `past` previous frames. The gains must be filled in already.
+ */
 void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t past,
                      CurveTable *table);
 
-/* The steps, for tiles and plans. */
+/* The steps of curve_compute(), for tiles and plans. */
 
 /* The number of counted samples that lie in bars. */
 uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area);
@@ -98,9 +98,8 @@ uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area
 const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32_t samples,
                               uint32_t *left);
 
-/* Copies the counts in range. Sets `counted` and `flat`: the range is empty, all
- * counts are in one bin, or the clip limit is 1, which only an even histogram meets; its curve is
- * the identity. */
+/* Copies the counts in range. Sets `counted`, and `flat` if the curve is the identity: the range is
+ * empty, all counts are in one bin, or the clip limit is 1, which only an even histogram meets. */
 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist);
 
 /* Computes the sums, the CDF, and mean and variance from it, as sums over the bins' places x in the
@@ -115,14 +114,14 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *his
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);
 
-/* The haze to take from a frame: in a hazy picture, or always. */
+/* Computes the haze to take from a frame: none unless it is hazy or CURVE_CLEAR_ALWAYS is set. */
 void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height,
                 const LumeqRect *active, HazeState *state);
 
 /* Moves a haze towards another by `part`, Q16. */
 void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part);
 
-/* Takes less haze from a dark picture, whose darkness is `dark`, Q16. */
+/* Takes less haze from a picture of darkness `dark`, Q16, unless CURVE_CLEAR_ALWAYS is set. */
 void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark);
 
 /* Sets `clear` of the result; `now`: the frame's own haze; `curve`: its curve before flicker is
@@ -136,8 +135,8 @@ uint32_t curve_need(const CurveView *view);
 /* The strength to use, from the need. */
 uint32_t curve_strength(const CurveParams *p, uint32_t need);
 
-/* Computes the target of equalization or stretching from the counts, which it clips. `flat`: it is
- * the identity, `light`. `sums`: memory for p->bins of them. */
+/* Computes the target of equalization or stretching from the counts, which it clips. If `flat`, the
+ * target is the identity, `light`. `sums`: scratch memory for p->bins sums. */
 void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
                   uint32_t *hist, uint32_t *sums, uint32_t *target);
 
@@ -146,11 +145,12 @@ void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32
 void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
                   const uint32_t *was, uint32_t alpha, uint32_t *smooth);
 
-/* The curve: the smoothed curve weakened by the strength, and bounded by the identity as `limit`
- * says. The history stores it unbounded, so that another limit applies at once. */
+/* Computes the curve: the smoothed curve weakened by the strength and limited. The history stores
+ * it without the limit, so that another limit applies at once. */
 void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
                   uint32_t strength, uint32_t *curve);
 
+/* Bounds the curve at bin i by the identity, as p->limit demands. */
 uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve);
 
 /* Converts a Q16 code of any depth to 8 bits, Q8. */

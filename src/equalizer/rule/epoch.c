@@ -4,10 +4,10 @@
 
 #include "equalizer/rule/arithmetic.h"
 
-/* A half, less what noise hides; the same of the histogram in a cut, in bins of EPOCH_BIN cells. */
-#define EPOCH_CHANGED (CURVE_ONE * 45 / 100)
-#define EPOCH_CUT (CURVE_ONE * 42 / 100)
-#define EPOCH_BIN 4
+/* A half, less a margin for noise. */
+#define EPOCH_CHANGED (CURVE_ONE * 45 / 100) /* share of the picture, to end an epoch */
+#define EPOCH_CUT (CURVE_ONE * 42 / 100)     /* share of the histogram, in a cut */
+#define EPOCH_BIN 4                          /* cells in a bin of that histogram */
 
 /* At most this share of a picture gets darker in a fade from black. */
 #define EPOCH_NOISE (CURVE_ONE / 50)
@@ -22,8 +22,7 @@ void epoch_cells(const CurveParams *p, const uint32_t *cdf, uint32_t cells[CURVE
         cells[i] = cdf[(i + 1) * width - 1];
 }
 
-/* The largest share of a picture that became lighter by more than 1/part of its light and a code.
- */
+/* The share of a picture that surely got lighter by more than 1/part of its light plus a code. */
 static uint32_t lighter(const uint32_t *first, const uint32_t *second, int black, int part)
 {
     uint32_t most = 0;
@@ -66,7 +65,7 @@ static int32_t level_of(const uint32_t *cdf, uint32_t share)
     return 256 * i + (int32_t)(share > below && all ? ((share - below) << 8) / all : 0);
 }
 
-/* True if the median and the brightest part get lighter, and nothing gets darker. */
+/* True if the median and the 98th percentile get lighter, and almost nothing gets darker. */
 static int rises(const CurveParams *p, const uint32_t *was, const uint32_t *now)
 {
     static const uint32_t shares[] = {CURVE_ONE / 2, CURVE_ONE - CURVE_ONE / 50};

@@ -1,6 +1,6 @@
 /*
  * The model in tests/lift defines the rule exactly; this code uses its names and gives the same
- * bits. Places count from black and are Q16 shares of the range.
+ * bits. A place is a tone above black as a share of the range, Q16.
  */
 #include "equalizer/rule/lift.h"
 
@@ -25,10 +25,10 @@
 #define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
 
-/* Noise measurements that count as much as a new one, at most. */
+/* Maximum number of earlier noise measurements that count as much as a new one each. */
 #define LIFT_NOISE_SEEN 8
 
-/* Additional lift of dark tones over light ones, at most. Up to 3 the curve stays monotone. */
+/* Maximum additional lift of dark tones over light ones. Up to 3, the curve stays monotone. */
 #define LIFT_DARK_MORE (2 * CURVE_ONE)
 
 #define LIFT_PAGE 12  /* codes above black: a page's colour is lighter */
@@ -36,9 +36,9 @@
 
 #define LIFT_CLIP_ROUNDS 4 /* as in curve.h */
 
-/* Target mean of a dark picture, as a share of the range: AIM_VOID if it is mostly void, and
- * AIM_MORE on top otherwise. Void are samples within the noise of black, or in one narrow peak of
- * dark codes: more light only turns them gray. */
+/* Target mean of a dark picture, as a share of the range: AIM_VOID if it is mostly void, up to
+ * AIM_MORE more otherwise. Samples are void if they are black but for noise, or in one narrow peak
+ * of dark codes: more light would only turn them gray. */
 #define LIFT_AIM_VOID LIFT_PERCENT(17)
 #define LIFT_AIM_MORE LIFT_PERCENT(21)
 #define LIFT_VOID_FROM LIFT_PERCENT(45)
@@ -54,17 +54,17 @@
 #define LIFT_DARK_FROM LIFT_PERCENT(18)
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
-/* So is a picture with nine tenths below DIM_FROM and one below BLACK_FROM: a city under a dull sky
- * that fills most of it. */
+/* A picture is also dark if nine tenths of it are below DIM_FROM and one tenth is below BLACK_FROM,
+ * for example a city under a large, dull sky. */
 #define LIFT_DIM_FROM LIFT_PERCENT(36)
 #define LIFT_DIM_TO LIFT_PERCENT(46)
 #define LIFT_BLACK_FROM LIFT_PERCENT(14)
 #define LIFT_BLACK_TO LIFT_PERCENT(20)
 
-/* The mean of a dull picture moves by at most one part in MEAN_MOVES. */
+/* The mean of a dull picture moves by at most 1 / LIFT_MEAN_MOVES of itself. */
 #define LIFT_MEAN_MOVES 25
 
-/* Arrays have a member for each code from black to white. */
+/* Arrays are by code, from black to white. */
 typedef struct Picture {
     uint32_t count[CURVE_CELLS]; /* scaled */
     uint32_t sums[CURVE_CELLS];  /* prefix sums of the counts, then of the clipped counts */
@@ -82,8 +82,8 @@ typedef struct Picture {
     uint32_t floor, p10, middle, p90, p99, p995;
     uint32_t noise, slope; /* maximum noise, 64ths of a code; the steepest slope that it allows,
                             * Q16 */
-    uint32_t page;         /* the picture is a page or a screen, to be left unchanged */
-    uint32_t quality;      /* the picture is neither a page nor noise alone */
+    uint32_t page;         /* Q16: the picture is a page or a screen, to be left unchanged */
+    uint32_t quality;      /* Q16: the picture is neither a page nor noise alone */
     uint32_t aim;          /* target mean of a dark picture */
     uint32_t kept;         /* lift of light tones; dark tones are lifted at least as far */
 } Picture;
@@ -139,7 +139,7 @@ static uint32_t scale_counts(Picture *v, const uint32_t *counts)
                                    : CURVE_ONE << 8;
 }
 
-/* The number of codes below this share of the counts, in thousandths. */
+/* The code at which `share` thousandths of the counts are reached. */
 static uint32_t percentile(const Picture *v, uint32_t share)
 {
     const uint32_t least = (uint32_t)(((uint64_t)v->total * share + 999) / 1000);
@@ -172,7 +172,7 @@ static void find_statistics(Picture *v, int hdr)
     for (int i = 0; i < LIFT_GLOOM; i++)
         v->gloom = most_of(v->gloom, v->count[i] + v->count[i + 1] + v->count[i + 2]);
     v->darker = most_of(LIFT_PERCENT(1) * 2 / 5, (uint32_t)(darker / three_quarters));
-    /* HDR's highlights, which stay, count an eighth in the mean. */
+    /* HDR highlights, which stay unchanged, count an eighth in the mean. */
     for (int i = 0; i <= v->last; i++) {
         const uint64_t still = hdr ? (1 << 24) - transfer_kept(v->at[i] << 8) : 0;
         const uint64_t count = v->count[i] - (7 * v->count[i] * still >> 27);
@@ -188,9 +188,9 @@ static void find_statistics(Picture *v, int hdr)
     v->p995 = percentile(v, 995);
 }
 
-/* Width of the histogram without its noise, 64ths of a code. 99 % of the noise spans 5 deviations,
- * and compressed noise measures less from frame to frame than it spans; below black there is no
- * noise. */
+/* Width of the histogram without its noise, 64ths of a code. 99 % of the noise spans 5 deviations.
+ * Compressed noise spans more than its change from frame to frame suggests. Noise does not reach
+ * below black. */
 static uint32_t span_of(const Picture *v)
 {
     const uint32_t span = 64 * (v->p995 - v->floor),
@@ -201,8 +201,8 @@ static uint32_t span_of(const Picture *v)
     return (uint32_t)sqrt(square);
 }
 
-/* How much the picture looks like a page or a screen: much of it has one colour, and the rest is
- * far from it or nearly absent. Fog and asphalt are narrow, but less even. */
+/* How much the picture looks like a page or a screen, Q16: much of it has one colour, and the rest
+ * is far from that or nearly absent. Fog and asphalt are as narrow, but have lower peaks. */
 static uint32_t page_of(const Picture *v)
 {
     const int32_t even = (int32_t)(((uint64_t)v->peak << 16) / v->total);
@@ -211,7 +211,7 @@ static uint32_t page_of(const Picture *v)
     return times(ramp(even, LIFT_PERCENT(35), LIFT_PERCENT(55)), most_of(wide, all));
 }
 
-/* The void share of the picture; `hidden`: black samples per other sample. */
+/* The void share of the picture, Q16; `hidden`: black samples per other sample, Q16. */
 static uint32_t voids_of(const Picture *v, uint32_t noise, uint32_t hidden)
 {
     const uint32_t codes = LIFT_VOID_CODES + (LIFT_VOID_NOISE * noise + 32) / 64;
@@ -282,8 +282,8 @@ static uint32_t spread(const Picture *v, const uint32_t *limit, uint64_t most, u
 {
     uint32_t each = 0;
     for (int round = 0; round < LIFT_CLIP_ROUNDS; round++) {
-        uint32_t below = 0, wide = 0; /* counts below the limit, and the width that shares the
-                                       * rest */
+        uint32_t below = 0, wide = 0; /* sum of the clipped counts; width of the codes that share
+                                       * the rest */
         for (int i = 0; i <= v->last; i++) {
             const int32_t count = (int32_t)(v->count[i] + portion(each, v->width[i]));
             const uint32_t cut = count >= (int32_t)limit[i] ? UINT32_MAX : 0;
@@ -343,11 +343,11 @@ static void equalize(Picture *v, uint32_t clip)
 }
 
 /* Decides how much of the equalization to use. Narrow histograms need it, but the mean must not
- * move further than the dark picture lacks. A dull or hazy picture would stay so that way: it gets
- * more contrast than that, and the resulting move of the mean is taken back by a lift, or by a
- * negative one, half as much in the dark. `wide`: how wide the lifted histogram is; `mean`,
- * `equalized`: means before and after. Returns how far the mean should go back; c->lowered or
- * c->raised does that at the place of the mean. */
+ * move further than a dark picture lacks light, or a light one tolerates. With that bound alone,
+ * dull or hazy pictures would stay dull. They get more contrast, and a lift or its inverse then
+ * moves the mean back, half as far in dark pictures. `wide`: how wide the lifted histogram is, Q16;
+ * `mean`, `equalized`: means before and after equalization. Returns how far the mean should move
+ * back; c->lowered or c->raised does that at the place of the mean. */
 static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32_t mean,
                           uint32_t equalized)
 {
@@ -375,7 +375,7 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
     return back;
 }
 
-/* The final places of the codes. Equalization darkens no tone of a dark picture. */
+/* Finds the final places of the codes. Equalization darkens no tone of a dark picture. */
 static void find_places(const Picture *v, const LiftChoice *c, uint32_t *places)
 {
     const uint32_t need = c->need, lowered = c->lowered, up = c->raised;
@@ -409,7 +409,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     const uint32_t out =
         LIFT_NOISE_LEFT + ((LIFT_NOISE_OUT - LIFT_NOISE_LEFT) * wanted.denoise >> 16);
     v.slope = least_of(LIFT_SLOPE_MOST, (out << 16) / most_of(wanted.noise, 1));
-    /* If half of the picture is black, noise measures as little as 0.6 of its level elsewhere. */
+    /* If half of the picture is black, the measured noise is as little as 0.6 of that elsewhere. */
     v.noise = most_of(wanted.noise, wanted.awaited ? 64 * LIFT_NOISE_POSSIBLE : 0);
     v.noise +=
         times(v.noise, times(LIFT_PERCENT(70), ramp((int32_t)hidden, CURVE_ONE / 2, CURVE_ONE)));
@@ -440,7 +440,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
         find_places(&v, &c, places);
     }
     for (int i = 0; i <= v.last; i++) {
-        /* No code becomes black that was not. */
+        /* Codes above black do not become black. */
         const uint32_t place = most_of(places[i], least_of(v.place[i], v.at[2]));
         nodes[i + wanted.black] =
             ((uint32_t)wanted.black << 8) + times(place, (uint32_t)v.last << 8);

@@ -21,7 +21,7 @@
 typedef struct LiftChoice {
     uint32_t dark;    /* darkness of the picture, 0..1 */
     uint32_t voids;   /* how much of it is void, 0..1 */
-    uint32_t lift;    /* near black, light grows by 1 + lift */
+    uint32_t lift;    /* near black, light is multiplied by 1 + lift */
     uint32_t need;    /* share of the equalization */
     uint32_t lowered; /* this lift is taken back after equalization */
     uint32_t raised;  /* this lift is added after it */
@@ -32,7 +32,7 @@ typedef struct LiftWanted {
     uint32_t noise;   /* 64ths of a code */
     uint32_t denoise; /* share of the noise that is filtered, Q16 */
     uint32_t clip;    /* CurveParams.clip */
-    int awaited;      /* the noise is assumed, and a measurement is about to come */
+    int awaited;      /* the noise is assumed, but will soon be measured */
     int hdr;          /* highlights stay as they are, whatever the lift */
 } LiftWanted;
 
@@ -40,22 +40,22 @@ typedef struct LiftWanted {
 LiftWanted lift_wanted(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise,
                        uint32_t awaited);
 
-/* Decides the curve of a picture. `counts` of the codes in range have a sum below 2^31, the others
- * are 0. Stores the output codes of all codes, Q8, in `nodes`. */
+/* Decides the curve of a picture. `counts` are 0 outside the range, and their sum is below 2^31.
+ * Stores the output codes of all codes, Q8, in `nodes`. */
 LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
                        const CurveLight *light, uint32_t nodes[CURVE_CELLS]);
 
-/* The outputs of the first codes of all bins, Q16, interpolated between the 8-bit codes. */
+/* Computes the output of each bin's first code, Q16, interpolated between 8-bit codes. */
 void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint32_t *targets);
 
-/* Fills in each code's share of the counts in range; `sums` has their prefix sums by bins,
- * `counted` is not 0. */
+/* Computes each code's share of the counts in range, from their prefix sums by bin; `counted` is
+ * their total, not 0. */
 void lift_shares(const CurveParams *p, const uint32_t *sums, uint32_t counted,
                  uint32_t shares[CURVE_CELLS]);
 
-/* Updates the noise estimate for a frame; `now` is the noise of the frame before. It is the mean
- * over the first frames of epochs, whose weight in the target is not 0. A scene after a cut keeps
- * the noise before it until its own is measured. */
+/* Updates the noise estimate for a frame. `now` is the noise of the frame before. The estimate is
+ * the mean over the frames with a `weight` in the target: the first ones of epochs. After a cut it
+ * stays until the new scene's noise is measured. */
 void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t weight,
                        int cut, int first);
 

@@ -1,7 +1,7 @@
 /* The noise of a frame, from the counts of its blocks (noise.h). */
 #include "equalizer/noise.h"
 
-#define NOISE_LEAST 8
+#define NOISE_LEAST 8 /* minimum number of still blocks to measure noise */
 
 /* The levels of the darker half of the blocks, without black ones unless nearly all are black. */
 typedef struct NoiseDark {
@@ -25,10 +25,10 @@ static NoiseDark noise_dark(const uint32_t *blocks)
     return dark;
 }
 
-/* The standard deviation, in codes of 8 bits with 8 fraction bits, if the first quarter of `all`
- * blocks ends in this bin: `before` are in lower bins, `here` in it. Gaussian noise in both frames
- * differs by 1.128 deviations on average; the quartile of blocks is 3 % below their mean. A half
- * instead of a quarter would mistake more motion and texture for noise. */
+/* The standard deviation, in codes of 8 bits with 8 fraction bits. The lowest quarter of `all`
+ * blocks ends in `bin`: `before` blocks are in lower bins, `here` in this one. Two frames with
+ * Gaussian noise differ by 1.128 deviations on average, and the quartile of blocks is 3 % below
+ * their mean. The median would mistake more motion and texture for noise. */
 static uint32_t noise_quartile(uint32_t bin, uint32_t all, uint32_t before, uint32_t here)
 {
     const uint32_t start = noise_bin_start(bin), width = noise_bin_start(bin + 1) - start;

@@ -11,7 +11,7 @@
  *   curve   once measures up to the frame's time plus the lookahead are available, from the known
  *           frames of its epoch (plan_curve.c)
  *
- * A segment ends at cuts, discontinuities, changes of size or depth, and at the begin or end of a
+ * A segment ends at cuts, discontinuities, changes of size or depth, and at the start or end of a
  * fade.
  *
  * The measures available for a decision follow from the order of frames alone: no further measure
@@ -33,7 +33,7 @@ LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead);
 void lumeq_plan_destroy(LumeqPlan **plan);
 
 /* As lumeq_history_put() and lumeq_history_get(). The measure is finished and fits the parameters;
- * the moment has this version's size. On MEMORY nothing has changed. */
+ * the moment has this version's size. On LUMEQ_ERR_MEMORY nothing has changed. */
 int lumeq_plan_put(LumeqPlan *plan, const LumeqMeasure *measure, const LumeqMoment *moment);
 void lumeq_plan_end(LumeqPlan *plan);
 int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve);
@@ -67,7 +67,7 @@ typedef struct PlanFrame {
 
     /* Changes against the previous frame, Q16; 0 if `hard`. */
     uint32_t distance; /* of the CDFs, as in curve_compare() */
-    uint32_t moved;    /* enough of the picture changed for a cut, as there */
+    uint32_t moved;    /* enough of the picture changed for a cut, as in curve_compare() */
     uint32_t change;   /* mean difference of the cells, as a share of the range */
     uint32_t gain;     /* ratio of the light, median over the cells */
 
@@ -117,7 +117,7 @@ typedef struct PlanEpoch {
 struct LumeqPlan {
     LumeqParams params;
     int64_t lookahead;
-    int64_t flicker; /* distance over which flicker is evened out; 0: it is not */
+    int64_t flicker; /* nanoseconds on each side over which flicker is evened out; 0: off */
     int reference;   /* OpenCV's curves: no history */
 
     /* State of put. */
@@ -201,7 +201,7 @@ void lumeq_plan_look(LumeqPlan *plan, PlanFrame *frame, const PlanFrame *before,
 /* Changes the frame's bars and updates its statistics. */
 void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *frame, const LumeqRect *active);
 
-/* Computes the target if it is missing. On MEMORY it stays missing. */
+/* Computes the target if it is missing. On LUMEQ_ERR_MEMORY it stays missing. */
 int lumeq_plan_target(LumeqPlan *plan, PlanFrame *frame);
 
 /* Implemented in plan_shots.c. */
@@ -217,7 +217,7 @@ void lumeq_plan_settle(LumeqPlan *plan, int64_t until);
 
 /* Implemented in plan_curve.c. */
 
-/* Computes the curve of frame i in the queue. On MEMORY nothing has changed. */
+/* Computes the curve of frame i in the queue. On LUMEQ_ERR_MEMORY nothing has changed. */
 int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve);
 
 #endif

@@ -1,21 +1,21 @@
 /*
  * Computes a frame's curve from the frames around it.
  *
- * An epoch has one curve, from the mean of its known frames, so its frames are judged as a whole,
- * and what passes through them counts little. Only some frames are used, evenly spaced. If the
- * lookahead does not reach the epoch's end, the curve stays as it is until then. The curve moves
- * from one epoch's to the next one's as without lookahead; at once if a segment begins.
+ * An epoch has one curve, made from the mean of up to EPOCH_SAMPLES of its known frames, so that
+ * passing objects count little. Frames that become known later do not change it. The curve moves
+ * from one epoch's to the next one's as without lookahead, or at once if a segment begins.
  *
- * Fade: for a plateau's curve C and a frame with a share f of its light, black + f * (C(black + x /
- * f) - black): the curve's output for the plateau, faded like the frame. From f of the range on it
- * is the identity. It is continuous, monotone if C is, and blending by strength commutes with it.
+ * Fade: a frame has the share f of the light of its plateau, whose curve is C. The frame's curve
+ * maps black + x to black + f * (C(black + x / f) - black), the plateau's output faded like the
+ * frame. Codes lighter than the share f of the range stay unchanged. The frame's curve is
+ * continuous, it is monotone if C is, and blending by strength commutes with it.
  *
- * Deflicker: flickering light multiplies all luma alike. With gamma, a factor of light is a factor
- * of codes above black, so one factor describes it. The factor between neighbouring frames is the
- * median ratio of their cells, which ignores motion in less than half of them; products of these
- * factors give the relative light of all frames around. The codes are multiplied by its mean, up to
- * a knee that leads to white, and the curve applies to the result: C(D(x)). (The classical way,
- * matching quantiles of histograms, mistakes motion for light.)
+ * Deflicker: flicker multiplies all light by one factor, and because of gamma also all codes above
+ * black by one factor. Between neighbouring frames, this factor is the median ratio of their cells,
+ * which ignores motion in less than half of them. Products of these factors give the light of all
+ * frames around, relative to this one. D multiplies the frame's codes by the mean of that light, up
+ * to a knee that leads to white. The frame's curve is C(D(x)). (Matching quantiles of histograms,
+ * the classical way, mistakes motion for light.)
  */
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 #include "equalizer/rule/plan.h"
 #include "equalizer/tone_curve.h"
 
-/* The most frames that an epoch's curve is made from. */
+/* Maximum number of frames that an epoch's curve is made from. */
 #define EPOCH_SAMPLES 32
 
 /* Limits of the factor that evens out a frame's light. */
@@ -162,7 +162,7 @@ static uint64_t even_out(uint64_t x, uint64_t range, uint32_t even)
     return at_knee + (uint64_t)((x - knee) >> 8) * (range - at_knee) / ((range - knee) >> 8);
 }
 
-/* Makes the table that first evens out flicker, by the factor `even` (Q16), then uses `curve`. */
+/* Makes the curve that evens out flicker by the factor `even` (Q16), then applies `curve`. */
 static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uint32_t *to)
 {
     const uint64_t range = n->white - n->black;
@@ -190,8 +190,8 @@ static size_t find_fade_begin(const LumeqPlan *plan, size_t i, size_t dark)
     return end;
 }
 
-/* The end of the scene of frame i: the next scene, or the decrease of light before black, where a
- * fade may not be detected yet. */
+/* The frame after the scene of frame i: the next segment's first, or the first that gets darker
+ * before a black frame, as that may be a fade that is not detected yet. */
 static size_t scene_end(const LumeqPlan *plan, size_t i)
 {
     size_t k = i + 1;
@@ -200,7 +200,8 @@ static size_t scene_end(const LumeqPlan *plan, size_t i)
     return k < plan->count && plan_frame(plan, k)->blank ? find_fade_begin(plan, i, k) : k;
 }
 
-/* True if the picture differs from an epoch's CDF long enough from frame i on, within its scene. */
+/* True if all frames of a segment from frame i on differ from an epoch's CDF, for EPOCH_WAIT or
+ * half of the lookahead, whichever is shorter. */
 static int is_changed(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
 {
     const CurveParams p = lumeq_plan_params(plan, plan_frame(plan, i));
@@ -227,7 +228,7 @@ static Window window_by(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
     return w;
 }
 
-/* The window's frames to use. Flashes and black frames are not, if there are others. */
+/* Selects evenly spaced frames of a window: no flashes or black frames if there are others. */
 static int take_samples(const LumeqPlan *plan, Window w, PlanFrame *samples[EPOCH_SAMPLES])
 {
     const size_t each = (w.to - w.from) / EPOCH_SAMPLES + 1;
@@ -240,8 +241,8 @@ static int take_samples(const LumeqPlan *plan, Window w, PlanFrame *samples[EPOC
     return count;
 }
 
-/* The frames to make the curve from of the epoch that frame i begins, and its CDF: the mean of the
- * frames that resemble frame i. The epoch lasts as long as frames resemble that. */
+/* Selects the frames for the curve of the epoch that frame i begins. Its CDF is the mean of the
+ * frames that resemble frame i, and it lasts as long as frames resemble that mean. */
 static int epoch_samples(const LumeqPlan *plan, size_t i, uint32_t cdf[CURVE_CELLS],
                          PlanFrame *samples[EPOCH_SAMPLES])
 {
@@ -306,7 +307,7 @@ static void mean_haze(PlanFrame **samples, int count, HazeState *mean)
             curve_move_haze(mean, &samples[k]->seen, CURVE_ONE / ++used);
 }
 
-/* The lift rule's curve of the frames' mean histogram. */
+/* Computes the lift rule's curve for the frames' mean histogram. */
 static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const CurveParams *p,
                         PlanCurve *curve)
 {
@@ -333,7 +334,7 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
     curve_weaken_haze(p, &curve->cleared, choice.dark);
 }
 
-/* Makes the epoch that frame i begins; without a lift, the targets exist. */
+/* Computes the epoch that frame i begins. Without a lift, its frames' targets must exist. */
 static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoch *epoch)
 {
     PlanFrame *samples[EPOCH_SAMPLES];
@@ -407,8 +408,8 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
     move_curve(plan, i, p, grid);
 }
 
-/* The curve of a smoothed one with the strength, after evening out flicker. `light`: codes before
- * equalization. */
+/* Computes a frame's curve, which evens out flicker and then applies the smoothed curve with its
+ * strength and limit. `light`: codes before equalization. */
 static void finish_curve(const CurveParams *p, const uint32_t *light, const uint32_t *smoothed,
                          uint32_t strength, uint32_t even, uint32_t *curve)
 {

@@ -40,7 +40,7 @@ CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame)
     const LumeqImage image = lumeq_shape_image(&frame->shape);
     const LumeqClock clock = {.number = frame->number, .started = 1};
     CurveParams params = lumeq_curve_params(&plan->params, &image, &clock);
-    /* With deflicker, mode OFF has a curve as well. */
+    /* With deflicker, mode OFF has a curve as well, which scales chroma and needs dither. */
     if (plan->params.deflicker > 0 && plan->params.mode == LUMEQ_MODE_OFF) {
         params.chroma = plan->params.chroma == LUMEQ_CHROMA_SCALE;
         params.dither = plan->params.dither != 0;
@@ -128,7 +128,7 @@ void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *f, const LumeqRect *activ
     f->target = NULL;
 }
 
-/* Uses the arithmetic without lookahead, with an empty history. */
+/* Computes the tiles' targets as without lookahead, with an empty history. */
 static void tile_targets(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid)
 {
     CurveResult *frame = &plan->result;

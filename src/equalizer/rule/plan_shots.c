@@ -4,13 +4,13 @@
  * Cut: the frame's change stands out from the changes around it, either of the CDF (as without
  * lookahead) or of the mean luma of 16x9 cells, which separates pictures with similar histograms.
  * It is compared with the second largest change among the three frames on each side, so that motion
- * and repeated frames do not count. In a flash, the picture afterwards is what it was before: its
- * frames are no cut and use the curve of the surrounding frames.
+ * and repeated frames do not count. After a flash, the picture is as it was before: the frames of a
+ * flash are not cuts, and use the curve of the surrounding frames.
  *
- * Fade: light rises from black to a plateau, or falls from one to black, while the picture stays
- * the same: code = black + f * (plateau's code - black), so each cell's luma above black is f times
- * the plateau's. f is the ratio of the frames' means above black. Black bars do not matter. A rise
- * that the lookahead does not cover leads to the last known frame for now.
+ * Fade: light rises from black to a plateau, or falls from a plateau to black, while the picture
+ * stays the same: code = black + f * (plateau's code - black), so each cell's luma above black is f
+ * times the plateau's. f is the ratio of the frames' means above black. Black bars do not change
+ * it. If a rise is longer than the lookahead, the last known frame serves as its plateau for now.
  */
 #include <string.h>
 
@@ -115,7 +115,7 @@ static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
     return plan_frame(plan, i);
 }
 
-/* True if the frame's change is far above those around it. */
+/* True if the frame's change is far above those of the frames around it. */
 static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -168,8 +168,8 @@ static int is_light(const PlanFrame *f, const PlanFrame *before)
     return 4 * difference(f, before, f->gain) < contrast;
 }
 
-/* True if most of the cells that are not black are as before: this is no cut, but a lamp or a
- * caption. */
+/* True if most of the cells that are not black are as before: a lamp or a caption changed, which is
+ * no cut. */
 static int goes_on_mostly(const PlanFrame *f, const PlanFrame *before)
 {
     const uint32_t code = 1u << f->shape.depth; /* of 8 bits, with 8 fraction bits */

@@ -80,7 +80,7 @@ static int overlap(const TileAxis *axis, int tile, int from, int to)
     return common > 0 ? common : 0;
 }
 
-/* The first and the last tile that lie in [from, to) by at least half. */
+/* The first and the last tile with at least half of their samples in [from, to). */
 static void find_range(const TileAxis *axis, int from, int to, int32_t *first, int32_t *last)
 {
     *first = axis->tiles;
@@ -92,7 +92,7 @@ static void find_range(const TileAxis *axis, int from, int to, int32_t *first, i
             *last = i;
         }
     }
-    if (*first > *last) /* no tile does: use the one in the picture's middle */
+    if (*first > *last) /* no such tile: use the one in the picture's middle */
         *first = *last = tile_piece(axis, from + (to - from) / 2) < axis->tiles
                              ? tile_piece(axis, from + (to - from) / 2)
                              : axis->tiles - 1;
@@ -186,7 +186,7 @@ ALSO_AVX2 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *le
         codes[i] = least_of((node + 128) >> shift, TILE_CELLS - 1);
     }
     nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
-    /* Neighbours often have the same code, and would wait for each other's sum. */
+    /* Four distant cells at a time: neighbours often share a counter, and would stall. */
     for (int i = 0; i < TILE_CELLS / 4; i++)
         for (int j = i; j < TILE_CELLS; j += TILE_CELLS / 4)
             result->sums.hist_out[codes[j]] += left[j];

@@ -16,12 +16,12 @@
 #define NODES (1 << (ONE_BITS - STEP_BITS))
 #define NEAR 16 /* nodes to each side, for slopes */
 
-/* Places, Q24 shares of the range from black to white. */
+/* A place is a share of the range from black to white, Q24. */
 typedef struct Axis {
-    uint32_t light[NODES + 1]; /* on the axis of light, by that of the code */
-    uint32_t code[NODES + 1];  /* of the code, by that on the axis of light */
-    uint32_t codes[NODES + 1]; /* codes that a code of the axis takes there, Q16 */
-    uint32_t white;            /* of the code of 203 nits */
+    uint32_t light[NODES + 1]; /* place on the axis of light, by place of the code */
+    uint32_t code[NODES + 1];  /* place of the code, by place on the axis of light */
+    uint32_t codes[NODES + 1]; /* codes per code of the axis there, Q16 */
+    uint32_t white;            /* place of the code of 203 nits */
 } Axis;
 
 static Axis axes[2];
@@ -151,7 +151,7 @@ void transfer_map(const CurveParams *p, TransferMap *map)
     }
 }
 
-/* Adds counts to the bins between two places on the axis, Q16 bins above black. */
+/* Spreads a count over the bins between two places on the axis, in Q16 bins above black. */
 static void spread(uint32_t *bins, uint32_t last, uint32_t count, uint32_t from, uint32_t to)
 {
     const uint32_t first = from >> 16 < last ? from >> 16 : last;
@@ -183,7 +183,7 @@ const uint32_t *transfer_counts(const CurveParams *p, const TransferMap *map,
     return light;
 }
 
-/* How far the curve leads from a place on the axis, in Q16 codes. */
+/* How far the curve moves a place on the axis, in Q16 codes. */
 static int64_t moved_at(const CurveParams *p, const uint32_t *curve, int64_t place)
 {
     const int bits = 16 + p->fraction, last = white_of(p);
