@@ -43,7 +43,7 @@ static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int
         }
 }
 
-/* Copies rows of chroma between layouts; both images have as many columns. */
+/* Copies rows of chroma between layouts; both images have the same size. */
 static void copy_chroma(const LumeqImage *to, const LumeqImage *from, int rows)
 {
     const int width = lumeq_width(from, 1), to_step = lumeq_step(to, 1), step = lumeq_step(from, 1);
@@ -239,7 +239,7 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
-/* True if the table raises some code enough to matter; always true with tiles. */
+/* True if luma may exceed its bound: the table raises some code enough, or there are tiles. */
 static int bounds_luma(const LumeqApplyJob *job)
 {
     const CurveGain *gain = job->table->gain;
@@ -249,7 +249,7 @@ static int bounds_luma(const LumeqApplyJob *job)
     return raised && job->write > 1 && job->curve.chroma && !job->curve.reference;
 }
 
-/* Bounds luma over saturated colours by the input, which is other memory. */
+/* Bounds output luma over saturated colours by the input. */
 static void bound_band(void *priv, int band)
 {
     const Apply *a = priv;
@@ -275,7 +275,7 @@ static void bound_band(void *priv, int band)
     }
 }
 
-/* Clears luma by cells. */
+/* Clears haze from output luma by cells. */
 static void clear_band(void *priv, int band)
 {
     const Apply *a = priv;
@@ -302,7 +302,7 @@ static void clear_band(void *priv, int band)
     }
 }
 
-/* Takes the haze's colour from the output. */
+/* Takes the haze's colour from output chroma. */
 static void tint_band(void *priv, int band)
 {
     const Apply *a = priv;

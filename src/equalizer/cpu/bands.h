@@ -1,4 +1,4 @@
-/* Sharing the work on a picture among threads, in bands of rows. */
+/* Divides the work on a picture among threads, in bands of rows. */
 #ifndef LUMEQ_BANDS_H
 #define LUMEQ_BANDS_H
 
@@ -8,7 +8,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/workers.h"
 
-/* Size of rows to measure at once: small enough for the caches, large enough to repeat few rows. */
+/* Size of rows to measure at once: small enough for the caches, with little overhead. */
 #define CPU_STRIP_BYTES (1024 * 1024)
 
 typedef struct BandCounts {
@@ -41,7 +41,7 @@ static inline void *lumeq_row(const LumeqImage *image, int plane, int y)
     return (uint8_t *)image->plane[plane] + y * image->stride[plane];
 }
 
-/* A row of chroma component i, planar or interleaved: lumeq_step() tells. */
+/* A row of chroma component i, planar or interleaved (see lumeq_step()). */
 static inline void *lumeq_component(const LumeqImage *image, int i, int y)
 {
     if (lumeq_step(image, 1) == 1)
@@ -66,7 +66,7 @@ static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const L
  * does not ignore bars. */
 void lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 
-/* Converts pixels to planes, or back; in the calling thread if the team has no others. */
+/* Converts pixels to planes, or back; in the calling thread if the team has no workers. */
 void lumeq_cpu_convert(const CpuTeam *team, const LumeqPixelsJob *job);
 
 /* Writes the job's output. Returns 0 or, only if the picture is lifted, LUMEQ_ERR_MEMORY. */

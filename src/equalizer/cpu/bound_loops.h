@@ -12,7 +12,7 @@
 #define BOUND_BLOCK 64
 #define BOUND_BLOCKS (4 * BOUND_BLOCK)
 
-/* In 256ths of codes of 8 bits: luma above black, and the larger chroma component above gray. */
+/* In 256ths of codes of 8 bits: input and output luma above black, larger chroma above gray. */
 typedef struct BoundBlock {
     int32_t from[BOUND_BLOCK], to[BOUND_BLOCK], far[BOUND_BLOCK];
 } BoundBlock;
@@ -43,8 +43,8 @@ static inline int bound_any(const BoundBlock *block, int32_t range)
     return any;
 }
 
-/* The same with half as many columns of chroma, first from the maxima of several blocks, then for a
- * block of them. `wide` holds 21 times the difference of two codes. */
+/* The same for planar chroma with half as many columns: first by the maxima of several blocks, then
+ * for one block. `wide` holds 21 times the difference of two codes. */
 #define DEFINE_BOUND_ANY(bits, wide)                                                               \
     static inline int bound_any_blocks##bits(const LumeqBoundRow *row, int x, int count)           \
     {                                                                                              \

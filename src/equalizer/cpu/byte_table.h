@@ -7,11 +7,12 @@
 #include "equalizer/cpu/vector.h"
 
 #define PARTS 16
-#define HALF (PARTS / 2) /* parts that an index reaches before it is negative */
+#define HALF (PARTS / 2) /* parts that an index reaches, as a signed byte */
 
 /*
- * The parts, each as the difference from the part before. A shuffle gives 0 for a negative index,
- * so repeatedly subtracting 16 from an index sums up the differences up to its own part.
+ * The parts, and the XOR of each with the part before. A lookup XORs shuffles of one part after the
+ * other, and subtracts 16 from the index in between. As a shuffle gives 0 for a negative index, the
+ * result is the entry in the index's own part.
  */
 typedef struct ByteTable {
     __m128i part[PARTS], differs[PARTS];
@@ -54,7 +55,7 @@ static inline void store_vector(void *to, __m256i vector)
     _mm256_storeu_si256(to, vector);
 }
 
-/* The parts of a table that the codes of a block need. AVX-512 does not need it. */
+/* The parts of a table that the codes of a block need. AVX-512 looks up whole tables. */
 static inline Window block_window(const __m256i code[HALVES])
 {
 #ifdef __AVX512VBMI__
@@ -88,7 +89,7 @@ static inline void find_byte_windows(Window *windows, const uint8_t *bytes, int 
 
 #ifdef __AVX512VBMI__
 
-/* An instruction looks up 128 bytes. */
+/* One instruction looks up half of a table. */
 static inline __m512i look_up_byte(const ByteTable *table, __m512i index)
 {
     __m512i part[4];
@@ -113,7 +114,7 @@ static inline void look_up_bytes(__m256i (*found)[HALVES], const ByteTable *tabl
 
 #else
 
-/* Adds the entries in some parts of `count` tables, for HALVES_AT_ONCE halves; `count` and `half`
+/* XORs the entries in some parts of `count` tables, for HALVES_AT_ONCE halves; `count` and `half`
  * are constants. */
 static inline __attribute__((always_inline)) void
 look_up_parts(__m256i (*found)[HALVES], const ByteTable *tables, int count, int first, int parts,

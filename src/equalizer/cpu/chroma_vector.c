@@ -84,8 +84,8 @@ static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restri
     }
 }
 
-/* out / in in units of CURVE_GAIN_ONE, at most 4. Both are below 2^17, so the division is exact in
- * float32; the quotient is at most rounded up to an integer. */
+/* out / in in units of CURVE_GAIN_ONE, at most 4. Both are below 2^17, so they are exact in
+ * float32, and the quotient is at most rounded up to an integer. */
 static inline int32_t chroma_ratio(int32_t in, int32_t out)
 {
     const float most = 4 * CURVE_GAIN_ONE;
@@ -373,7 +373,7 @@ static inline void store_codes8(uint8_t *const to[2], __m256i code[2][HALVES], i
     }
 }
 
-/* Looks up the gains of a block's pixels in 16 bits, in the order of the codes; returns whether any
+/* Looks up the gains of a block's pixels in 16 bits, in the order of the codes. Returns true if any
  * gain is limited. */
 static inline int look_up_gains8(__m256i gain[VECTORS], __m256i code[2][HALVES],
                                  const uint8_t *mean, Window window, const GainBytes *gains)
@@ -400,8 +400,8 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
-/* Returns whether no gain is limited; otherwise it writes nothing. `step`: of input and output,
- * constants where it matters. */
+/* Returns 0, and writes nothing, if a gain is limited. `step`: of input and output, constants where
+ * it matters. */
 static inline __attribute__((always_inline)) int
 scale_block8(uint8_t *const to[2], const uint8_t *const from[2], const int step[2],
              const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)
@@ -527,7 +527,7 @@ static inline void find_means16(ChromaMeans *means, const uint16_t *a, const uin
     find_byte_windows(means->windows, means->mean, blocks);
 }
 
-/* A block with limited gains. */
+/* Scales a block with limited gains. */
 #define DEFINE_SCALE_ENDED(bits)                                                                   \
     static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
                                   const uint##bits##_t *const from[2], const int step[2],          \

@@ -17,7 +17,7 @@ typedef struct GainLimit {
     uint32_t used, most;
 } GainLimit;
 
-/* `unit`: of the distance from gray, in 256ths of codes of 8 bits divided by 2^down. */
+/* `off`: distance from gray; `unit`: its unit, in 256ths of codes of 8 bits, divided by 2^down. */
 static inline GainLimit gain_limit(uint32_t from, uint32_t to, uint32_t range, int32_t off,
                                    uint32_t unit, int down)
 {
@@ -32,8 +32,8 @@ static inline uint32_t gain_exceeds(uint32_t gain, GainLimit limit)
     return -(uint32_t)(limit.used * gain > limit.most);
 }
 
-/* The gain, or if it exceeds the limit most / used, rounded down, and at least CURVE_GAIN_KEPT.
- * Both are exact in float32, and the quotient, below 2^16 where it matters, is at most rounded up
+/* The gain, limited to most / used, rounded down, or to CURVE_GAIN_KEPT if that is more. `most` and
+ * `used` are exact in float32, and the quotient, below 2^16 where it matters, is at most rounded up
  * to the next integer. */
 static inline uint32_t gain_limited(uint32_t gain, GainLimit limit)
 {

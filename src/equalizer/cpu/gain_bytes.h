@@ -75,8 +75,8 @@ static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int 
     return alternate_halves(packed);
 }
 
-/* Scales sixteen components: (off * gain + add * one) >> down, clamped to the legal codes or their
- * input. Values that overflow 16 bits are illegal. */
+/* Scales sixteen components: (off * gain + add * one) >> down, clamped to the legal codes or to the
+ * input. Values saturate at 16 bits, beyond all legal codes. */
 static inline __m256i scale_within(__m256i off, __m256i was, __m256i gain, __m256i add, __m256i one,
                                    int down, const CurveLegal *legal)
 {

@@ -5,9 +5,10 @@
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/vector.h"
 
-/* Tables are used alternately, as equal neighbours wait for each other in one table; as many as fit
- * in the first-level cache. A code's counters in different tables must not be a multiple of a page
- * apart: the CPU compares the low bits of addresses first, and would take them for the same. */
+/* Tables are used alternately, as equal neighbours would wait for each other in one table; as many
+ * as fit the first-level cache. A code's counters in different tables must not be a multiple of a
+ * page apart: the CPU compares the low bits of addresses first, and would take them for the same.
+ */
 #define DEEP_GAP (64 / sizeof(uint32_t))
 #define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
 
@@ -23,8 +24,8 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 }
 
 /*
- * The CPU stores one counter per cycle, so neighbours are counted together while all of DEEP_STEP
- * samples are close to theirs. A pair is the lower code and its distance to the other. The rows of
+ * The CPU stores one counter per cycle, so neighbours are counted in pairs if those among DEEP_STEP
+ * samples are all close. A pair is the lower code and its distance to the other. The rows of
  * counters, one per distance, are also not multiples of a page apart, by an offset that keeps the
  * codes of one area of a picture from colliding.
  */
@@ -68,7 +69,7 @@ static inline void count_waiting(DeepPairs *pairs)
     pairs->in_waiting = 0;
 }
 
-/* Splits the neighbours in two vectors into pairs. */
+/* Splits two vectors into pairs of neighbours: the lower code, and the distance to the other. */
 static inline void split_pairs(__m256i *from, __m256i *way, __m256i a, __m256i b)
 {
     const __m256i even = _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
@@ -165,7 +166,7 @@ static inline __attribute__((always_inline)) void count_row(uint32_t *counters, 
     }
 }
 
-/* `pairs` may be NULL, as a constant. */
+/* If `pairs` is the constant NULL, no pairs are counted. */
 static inline __attribute__((always_inline)) void
 count_rows(uint32_t *hist, DeepPairs *pairs, int tables, int most_bins, const void *src,
            ptrdiff_t stride, int width, int height, const CurveParams *params)

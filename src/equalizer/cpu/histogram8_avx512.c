@@ -6,10 +6,10 @@
 
 /*
  * A picture is counted in blocks. Most blocks have few codes, in few groups of eight neighbours.
- * For eight samples in a row, one byte of bits says which samples lie in a group, and eight bytes
- * say which have the first, second, ... code of any group. ANDing the former with each of the
- * latter and counting bits gives the count of each code in the group, for 64 samples at a time and
- * in a register; counters in memory need one store per sample. Blocks with more codes use those.
+ * For eight adjacent samples, the bits of one byte mark those in a group, and the bits of eight
+ * more bytes mark those with the first, second, ... code of any group. ANDing the former with each
+ * of the latter and counting bits counts each code of the group, 64 samples at a time in a
+ * register. Blocks with more codes use counters in memory, which need one store per sample.
  */
 #define BLOCK_VECTORS 3                 /* of 64 samples, side by side */
 #define BLOCK_ROWS (31 / BLOCK_VECTORS) /* lanes count 8 samples at a time, up to 255 */
@@ -52,7 +52,7 @@ static inline int groups_in(CodeRange range)
     return range.last / 8 - range.first / 8 + 1;
 }
 
-/* For each group, its eight codes: the even and the odd ones, in eight lanes. */
+/* For each group, the counts of its even and of its odd codes, each in eight lanes. */
 typedef struct GroupCounts {
     uint16_t even[ALL_GROUPS][32], odd[ALL_GROUPS][32];
     int blocks; /* blocks counted so far */

@@ -4,17 +4,17 @@
 #include "equalizer/cpu/vector.h"
 
 /*
- * A picture is counted in blocks. In real pictures, most blocks have few, neighbouring codes: 32
- * samples at a time are compared with each of them, and the matches add up in registers. Counters
- * in memory need a store per sample; they are for blocks with more codes.
+ * A picture is counted in blocks. In real pictures, most blocks have few, neighbouring codes. 32
+ * samples at a time are compared with each of these, and the matches add up in registers. Blocks
+ * with more codes use counters in memory, which need a store per sample.
  */
 #define BLOCK_WIDTH 64
 #define BLOCK_VECTORS (BLOCK_WIDTH / 32)
 #define BLOCK_ROWS 16   /* at most; a lane counts in 8 bits: BLOCK_VECTORS samples per row */
 #define CODES_AT_ONCE 6 /* limited by the number of registers */
-#define ONE_OF_BLOCKS 8 /* share of a strip's blocks to check first, */
-#define ONE_OF_ROWS 4   /* and of their rows */
-#define MOST_CODES 28   /* up to so many, comparing is faster */
+#define ONE_OF_BLOCKS 8 /* check one of this many blocks of a strip first, */
+#define ONE_OF_ROWS 4   /* and one of this many of their rows */
+#define MOST_CODES 28   /* comparing is faster up to this many */
 
 typedef struct Block {
     const uint8_t *samples;
@@ -36,7 +36,7 @@ typedef struct CodeRange {
     int first, codes;
 } CodeRange;
 
-/* Also prefetches the next block. */
+/* Finds the range of a block's codes, and prefetches the next block. */
 static inline CodeRange code_range(const Block *block)
 {
     ByteRange range = empty_range();
@@ -50,7 +50,7 @@ static inline CodeRange code_range(const Block *block)
     return (CodeRange){first, range_last(&range) - first + 1};
 }
 
-/* Counts `codes` codes from `first` on; their number is a constant. */
+/* Counts `codes` codes from `first` on; `codes` is a constant expression. */
 static inline __attribute__((always_inline)) void
 count_codes(CodeCounts *counts, const Block *block, int first, int codes)
 {
@@ -129,7 +129,7 @@ static inline void count_block(CodeCounts *counts, Counters *counters, const Blo
         count_rows(counters, block);
 }
 
-/* Counts a strip whose width is a multiple of blocks. */
+/* Counts a strip whose width is a multiple of BLOCK_WIDTH. */
 static void count_strip(CodeCounts *counts, Counters *counters, const Block *strip)
 {
     if (has_many_codes(strip)) {

@@ -20,13 +20,13 @@ typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t str
 typedef uint64_t LumeqSumKernel(const void *src, ptrdiff_t stride, int width, int height,
                                 const CurveParams *params);
 
-/* The sums of each of `columns` blocks side by side. */
+/* Sums up each of `columns` adjacent blocks, in this frame and the one before. */
 typedef void LumeqApartKernel(NoiseSums *sums, const void *now, ptrdiff_t now_stride,
                               const void *before, ptrdiff_t before_stride, int columns,
                               const CurveParams *params);
 
 /* Looks up the samples of src in the table. src and dst must not overlap; nothing outside the
- * rectangle is written. `y` is the number of its first row in the active picture, where the dither
+ * rectangle is written. `y` is the number of the first row in the active picture, where the dither
  * pattern begins. */
 typedef void LumeqApplyKernel(void *dst, ptrdiff_t dst_stride, const void *src,
                               ptrdiff_t src_stride, int width, int height, int y,
@@ -38,7 +38,7 @@ typedef struct LumeqChromaRows {
     void *dst[2];
     const void *src[2], *luma;
     ptrdiff_t dst_stride[2], src_stride[2], luma_stride;
-    int luma_width, luma_height; /* size of the luma from there on */
+    int luma_width, luma_height; /* size of the luma from `luma` on */
     int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
     int step, out_step;   /* distance between samples of a component in src, in dst: 1 or 2 */
     int height;           /* number of rows */
@@ -64,9 +64,9 @@ typedef struct LumeqBoundRow {
 /* A row of output luma to clear of haze. */
 typedef struct LumeqClearRow {
     void *out;
-    int at, width; /* its first column in the frame; that has so many */
+    int at, width; /* first column in the frame; width of the frame */
     int depth, shift, black;
-    int32_t light, gain[MEASURE_COLUMNS]; /* of HazeClear, in this row */
+    int32_t light, gain[MEASURE_COLUMNS]; /* as in HazeClear; gains of this row */
 } LumeqClearRow;
 
 /* Clears `width` samples by haze_lined(). */
@@ -89,12 +89,12 @@ typedef void LumeqTintKernel(const LumeqTintRow *row, int width);
 /* Bounds `width` samples by curve_bounded_code(). */
 typedef void LumeqBoundKernel(const LumeqBoundRow *row, int width);
 
-/* Writes row number `y` of the frame in mode CLAHE, without the reference: the samples in [left,
- * right). The row begins at `src` and at `dst`, which do not overlap. */
+/* Writes the samples in [left, right) of row number `y` of the frame in mode CLAHE. The row begins
+ * at `src` and at `dst`, which do not overlap. */
 typedef void LumeqTileRowKernel(const TileGrid *grid, const TileTables *tables, void *dst,
                                 const void *src, int left, int right, int y);
 
-/* Kernels only read the parameters of samples and dither. */
+/* Of CurveParams, kernels read only the format of samples and the dither. */
 typedef struct LumeqKernels {
     LumeqHistogramKernel *histogram8, *histogram16;
     LumeqSumKernel *sum8, *sum16;
@@ -112,7 +112,7 @@ typedef struct LumeqKernels {
     LiftKernels lift;
 } LumeqKernels;
 
-/* LUMEQ_CPU_* that this CPU supports, and whose registers the system saves. */
+/* The instruction sets (LUMEQ_CPU_*) that the CPU and the operating system support. */
 unsigned lumeq_cpu_flags(void);
 
 /* Selects the fastest kernels within `flags`; the CPU must support them all. All give the same

@@ -3,7 +3,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
-/* A mask of up to a vector of remaining samples. */
+/* The mask of the samples that are left, at most a vector. */
 static inline __mmask64 samples_left(int left)
 {
     return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;

@@ -6,7 +6,7 @@
 
 #include "equalizer/curve_types.h"
 
-/* Prefetch distance in bytes, more than the CPU prefetches by itself; the lines need not exist. */
+/* Prefetch distance in bytes, more than the CPU prefetches by itself; addresses may be invalid. */
 #define FETCHED_AHEAD 2048
 
 static inline void fetch_ahead(const void *samples)
@@ -14,10 +14,10 @@ static inline void fetch_ahead(const void *samples)
     __builtin_prefetch((const void *)((uintptr_t)samples + FETCHED_AHEAD));
 }
 
-/* Deep samples that are converted to codes together. */
+/* Number of deep samples that are converted to codes together. */
 #define DEEP_STEP 64
 
-/* In lanes of 16 bits. */
+/* Minimum and maximum in lanes of 16 bits. */
 static inline int16_t least(int16_t a, int16_t b)
 {
     return a < b ? a : b;
@@ -47,8 +47,8 @@ static inline int16_t most(int16_t a, int16_t b)
         return sum;                                                                                \
     }
 
-/* Splits nodes of whole codes: adding to their 8 fraction bits carries into the code or not. The
- * sentinel past the last code becomes the last code with a fraction whose carry saturates. */
+/* Splits nodes into codes and 8 fraction bits, whose sum with the dither may carry into the code. A
+ * node past the last code becomes the last code with a fraction of 255; its carry saturates. */
 static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *table)
 {
     for (int i = 0; i < 256; i++) {
@@ -58,7 +58,7 @@ static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *ta
     }
 }
 
-/* The dither or rounding of eight samples of a row, which repeats; the first sample's is in the
+/* The dither or rounding of a row's samples, which repeats after eight; the first one is in the
  * lowest byte. */
 static inline uint64_t added_to_eight(const CurveParams *params, int y)
 {

@@ -19,7 +19,7 @@ static inline uint32_t at_most(uint32_t value, uint32_t limit)
     return value < limit ? value : limit;
 }
 
-/* A sample's bin, and below it the code's place in the bin. */
+/* The bin of a sample. */
 #define BIN_8(sample) (sample)
 #define BIN_16(sample) at_most((uint32_t)(sample) >> bin_shift, last_bin)
 

@@ -113,7 +113,7 @@ static const Window whole_table = {0, PARTS};
 #define VECTORS (VECTOR_REGISTERS / 4) /* looked up together, so that each part is loaded once */
 #define STEP (32 * VECTORS)
 
-/* Adds the entries of `parts` parts, starting at `first`; `at` are indices into it. */
+/* XORs the entries of `parts` parts, from number `first` on; `at` are indices from its start. */
 static inline void look_up_half(__m256i found[VECTORS], const ByteTable *table, int first,
                                 int parts, __m256i at[VECTORS])
 {
@@ -163,7 +163,7 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
     if (add)
         look_up(low, &tables->low, window, index);
     for (int v = 0; v < VECTORS; v++) {
-        if (add) { /* a saturated sum is larger than the sum, except that a carry makes it equal */
+        if (add) { /* only with a carry, the saturated sum differs from the sum */
             const __m256i sum = _mm256_add_epi8(low[v], *add);
             const __m256i none = _mm256_cmpeq_epi8(_mm256_adds_epu8(low[v], *add), sum);
             high[v] = _mm256_adds_epu8(high[v], _mm256_add_epi8(none, _mm256_set1_epi8(1)));
@@ -175,8 +175,7 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
 /* Samples that share a window. */
 #define WINDOW_SAMPLES (8 * STEP)
 
-/* If nearly all of the table was needed, this many samples are looked up without finding a window.
- */
+/* After a window of MANY_PARTS or more, the whole table is looked up for NOT_ASKED windows. */
 #define MANY_PARTS (PARTS - 3)
 #define NOT_ASKED 3
 
@@ -371,7 +370,7 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
 #define TILE_BLOCK 32 /* samples; a multiple of the dither's period of 8 */
 #define TILE_PERIOD 8
 
-/* In lanes of 32 bits: entries of the tables on both sides. */
+/* In lanes of 32 bits: entries of the tables of the tiles on both sides. */
 typedef struct TileBlock {
     uint32_t left[TILE_BLOCK], right[TILE_BLOCK];
 } TileBlock;

@@ -161,7 +161,7 @@ typedef struct Luma {
     int16_t *row; /* a row after the speck filter */
 } Luma;
 
-/* Without past frames the mean is the source, and without noise the range is that of the mean. */
+/* Without past frames the mean is the source. Without noise the mean is not smoothed. */
 static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     Luma l = {
@@ -280,7 +280,7 @@ typedef struct Chroma {
     Band band;
     Passes passes[2];
     Ring source[2], quarter, cells;
-    uint8_t *out[2]; /* if Cb and Cr are interleaved: each by itself */
+    uint8_t *out[2]; /* rows of Cb and Cr before they are interleaved */
 } Chroma;
 
 static Chroma open_chroma(const LiftedPicture *picture, void *memory, int y, int end)
@@ -322,18 +322,18 @@ static void finish_chroma(const Chroma *c, const int16_t *const done[2], int y)
 {
     const LumeqImage *out = &c->picture->out;
     const LiftKernels *kernels = c->band.kernels;
-    const int deep = out->depth > 8, turns = lumeq_step(out, 1) == 2;
+    const int deep = out->depth > 8, interleaved = lumeq_step(out, 1) == 2;
     LiftChroma chroma = {.cells = (const uint8_t *)ring_row(&c->cells, y),
                          .gain = c->picture->table->gain,
                          .y = y,
                          .shift = out->shift};
     for (int i = 0; i < 2; i++) {
-        chroma.dst[i] = turns ? c->out[i] : lumeq_component(out, i, y);
+        chroma.dst[i] = interleaved ? c->out[i] : lumeq_component(out, i, y);
         chroma.from[i] = done[i];
         chroma.source[i] = ring_row(&c->source[i], y);
     }
     (deep ? kernels->scale16 : kernels->scale8)(&chroma, &c->band.row);
-    for (int i = 0; i < 2 && turns; i++) {
+    for (int i = 0; i < 2 && interleaved; i++) {
         void *const to = lumeq_component(out, i, y);
         if (deep)
             take16(to, 2, chroma.dst[i], 1, c->band.row.width);

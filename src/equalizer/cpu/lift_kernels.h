@@ -2,8 +2,8 @@
  * Row kernels of the filter for lifted pictures. tests/lift/README.md describes the arithmetic;
  * samples are Q6 of 8-bit codes in 16 bits, at every depth.
  *
- * A row is memory of the filter: LIFT_MARGIN samples before and after it may be read, and the whole
- * last LIFT_BLOCK may be written. Samples beyond the picture are undefined unless said to be
+ * Rows are in the filter's memory: LIFT_MARGIN samples before and after a row may be read, and its
+ * whole last LIFT_BLOCK may be written. Samples beyond the picture are undefined unless said to be
  * mirrored.
  */
 #ifndef LUMEQ_LIFT_KERNELS_H
@@ -66,7 +66,7 @@ typedef struct LiftPastRow {
 typedef void LiftMean(int16_t *to, const int16_t *now, int16_t *still, const LiftPastRow *past,
                       int count, const LiftRow *row);
 
-/* 1 2 1 both ways. */
+/* Smooths by 1 2 1 in both directions. */
 typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow *row);
 
 /* Limits a quarter of the tolerance by the range of 5x5 samples. */
@@ -91,7 +91,7 @@ typedef void LiftFinish(void *dst, const int16_t *from, const void *source, int 
 
 /* Luma under a row of chroma. */
 typedef struct LiftUnder {
-    const void *luma[4]; /* rows of samples, or the same one again, 2^sub_y of them */
+    const void *luma[4]; /* 2^sub_y rows of samples; the picture's last row may repeat */
     int columns;         /* in each row */
     int sub_x, sub_y;
 } LiftUnder;

@@ -1,6 +1,6 @@
 /*
  * The filter of lifted pictures in vectors. Tables are split into byte tables, in which a block's
- * codes are looked up by shuffles; usually they are few neighbouring ones.
+ * codes are looked up by shuffles. Most blocks have few, neighbouring codes.
  */
 #include <string.h>
 
@@ -270,7 +270,7 @@ static inline __attribute__((always_inline)) void find_values(__m256i value[VECT
     }
 }
 
-/* Constants of all blocks; shifts above 8 bits. */
+/* Constants of all blocks. Shifts are used above 8 bits. */
 typedef struct Finish {
     const ByteTable *nodes;
     __m256i add, floor, ceiling;

@@ -72,7 +72,7 @@ static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
     }
 }
 
-/* The mean of a component at places of luma. */
+/* The mean of a chroma component at positions of luma. */
 static uint8_t mean_chroma(const LumeqImage *in, const int *x, const int *y, int component)
 {
     const int step = lumeq_step(in, 1), last = (1 << in->depth) - 1;
@@ -89,7 +89,7 @@ static uint8_t mean_chroma(const LumeqImage *in, const int *x, const int *y, int
     return haze_mean(sum, in->depth);
 }
 
-/* Sorts the samples of a cell of the metered part for its percentiles and mean. */
+/* Measures the percentiles and means of a cell of the metered part. */
 static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
 {
     const LumeqImage *in = &job->in, metered = lumeq_metered(in, &job->curve);

@@ -11,14 +11,14 @@ static inline __m256i pair_of(int32_t first, int32_t second)
     return _mm256_set1_epi32((int32_t)((uint32_t)second << 16 | (uint16_t)first));
 }
 
-/* Eight pixels; the lower half gets those at 0, the upper half those at 8. */
+/* Loads 16 bytes of pixels from pixel 0 on into the lower half, from pixel 8 on into the upper. */
 static inline __m256i load_pixels(const uint8_t *from, int channels)
 {
     return _mm256_set_m128i(_mm_loadu_si128((const void *)(from + 8 * channels)),
                             _mm_loadu_si128((const void *)from));
 }
 
-/* Selects two channels of four pixels as pairs of 16 bits; -1: 0. */
+/* Selects two channels of four pixels as pairs of 16 bits; channel -1 gives 0. */
 static inline __m256i pairs_of(int channels, int first, int second)
 {
     uint8_t index[16];
@@ -76,7 +76,7 @@ static inline __m256i pack_sums(const __m256i sum[2])
                               _mm256_srai_epi32(sum[1], PLANES_BITS));
 }
 
-/* The place of a byte of three channels among blue and green, or among red; 0x80: the other. */
+/* Indices of bytes of pixels in the vector of blue and green, or of red; 0x80: in the other one. */
 static inline __m128i places_of(int first_byte, int is_red)
 {
     uint8_t index[16];
@@ -88,7 +88,7 @@ static inline __m128i places_of(int first_byte, int is_red)
     return _mm_loadu_si128((const void *)index);
 }
 
-/* Adds half, and takes the middle off chroma. */
+/* A half for rounding, less the middle of both chroma components times their coefficients. */
 static inline __m256i offset_of(const int32_t k[3])
 {
     return _mm256_set1_epi32((1 << (PLANES_BITS - 1)) - (k[1] + k[2]) * ((LAST + 1) / 2));

@@ -7,15 +7,15 @@
 
 /*
  * Values of 8-bit codes have 16 bits including fractions. The entries of the tiles on both sides
- * are adjacent, so that one load and one multiplication handle both; without their highest bit the
- * values are signed, as the multiplication requires.
+ * are adjacent, so that one load and one multiplication handle both. Inverting their highest bit
+ * makes them signed, as the multiplication requires.
  */
 #define HIGHEST 0x8000
 #define BLOCK 32    /* samples */
 #define TILE_TURN 8 /* period of the dither in samples */
 
 typedef struct TileColumn {
-    _Alignas(32) uint16_t of[TILE_CELLS]; /* without HIGHEST */
+    _Alignas(32) uint16_t of[TILE_CELLS]; /* HIGHEST is inverted */
 } TileColumn;
 
 typedef struct NodePairs {

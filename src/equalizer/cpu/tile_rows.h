@@ -1,4 +1,4 @@
-/* Mode CLAHE: counts of tiles; rows, their pieces and the output of each column of tiles. */
+/* Mode CLAHE: counts of tiles, and rows of output, in pieces between two columns of tiles. */
 #ifndef LUMEQ_TILE_ROWS_H
 #define LUMEQ_TILE_ROWS_H
 

@@ -1,4 +1,4 @@
-/* Takes haze from written chroma and luma, in blocks that the compiler vectorizes. */
+/* Takes haze from output chroma and luma, in blocks that the compiler vectorizes. */
 #ifndef LUMEQ_TINT_LOOPS_H
 #define LUMEQ_TINT_LOOPS_H
 
@@ -7,8 +7,8 @@
 
 #define TINT_BLOCK 64
 
-/* haze_cleared() in lanes of 16; `room`: bits that codes leave of 15. A factor of a half or more is
- * negative there: `whole` adds 1. */
+/* haze_cleared() in lanes of 16 bits; `room`: bits of 15 that codes leave free. A factor of a half
+ * or more becomes negative in a lane; `whole` adds the missing 1. */
 #define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
     /* value * part / 2^16, rounded. */                                                            \
     static inline int16_t tint_part##bits(int16_t value, int16_t part)                             \
@@ -47,7 +47,7 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
 }
 
 #define DEFINE_TINT(bits, Sample, Sum)                                                             \
-    /* Adds a row of luma over each pixel. */                                                      \
+    /* Adds a row of the luma that each pixel covers. */                                           \
     static inline __attribute__((always_inline)) void tint_add##bits(                              \
         Sum *restrict luma, const Sample *restrict from, int sub, int shift, int last)             \
     {                                                                                              \
@@ -58,7 +58,7 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
             }                                                                                      \
     }                                                                                              \
                                                                                                    \
-    /* The means of luma under a block, from black on. */                                          \
+    /* The means above black of the luma that a block covers. */                                   \
     static inline void tint_luma##bits(Sum luma[TINT_BLOCK], const LumeqTintRow *row, int x)       \
     {                                                                                              \
         const int sub = row->sub_x, area = sub + row->sub_y, first = x << sub;                     \
@@ -122,7 +122,7 @@ DEFINE_TINT(16, uint16_t, int32_t)
 #define CLEAR_SAMPLES 512 /* whose gains are found together */
 #define CLEAR_STEP 16     /* lanes of 16 bits */
 
-/* Finds the gains of some samples from `x` on, and of up to a block after them. */
+/* Finds the gains of `count` samples from `x` on, followed by a block of zeros. */
 static inline void find_clear_gains(int16_t gain[CLEAR_SAMPLES + TINT_BLOCK],
                                     const LumeqClearRow *row, int x, int count)
 {
@@ -148,7 +148,7 @@ static inline void find_clear_gains(int16_t gain[CLEAR_SAMPLES + TINT_BLOCK],
     memset(gain + count, 0, TINT_BLOCK * sizeof(*gain));
 }
 
-/* haze_lined() in lanes of 16. */
+/* haze_lined() in lanes of 16 bits. */
 #define DEFINE_CLEAR_LANES(bits, Sample)                                                           \
     static inline void clear_block##bits(Sample *restrict out, const int16_t *restrict gain,       \
                                          const LumeqClearRow *row)                                 \

@@ -6,15 +6,14 @@
 #include <unistd.h>
 
 struct LumeqWorkers {
-    _Atomic pid_t process; /* that has the threads: fork() copies none */
+    _Atomic pid_t process; /* owns the threads; fork() does not copy them */
     pthread_mutex_t lock;
     pthread_cond_t start, done;
     void (*band)(void *context, int index);
     void *context;
-    int bands, next,
-        finished; /* of the current run: number of bands, the next one, and how many are done */
+    int bands, next, finished; /* of the current run: number of bands, next band, bands done */
     int quit;
-    int count, most; /* threads: now, and wanted */
+    int count, most; /* number of threads: running, wanted */
     pthread_t threads[];
 };
 

@@ -8,11 +8,11 @@ typedef struct LumeqWorkers LumeqWorkers;
 
 /* `threads` includes the caller of lumeq_workers_run(), 1..256. NULL: out of memory or threads. */
 LumeqWorkers *lumeq_workers_create(int threads);
-/* In a process that was forked, it only frees memory, unless threads were started there. */
+/* In a forked process, it only frees memory, unless threads were started there. */
 void lumeq_workers_destroy(LumeqWorkers **workers);
 
-/* Call this before others in any thread. In a process that was forked, it starts the threads again,
- * as many as it can, and initializes `lock` again: a thread that is gone may hold it. */
+/* Call this before locking `lock` for lumeq_workers_run(). In a forked process, it restarts what
+ * threads it can and initializes `lock`, which the parent may have held. */
 void lumeq_workers_after_fork(LumeqWorkers *workers, pthread_mutex_t *lock);
 
 /*
