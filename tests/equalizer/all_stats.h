@@ -6,13 +6,13 @@
 
 #include "lumeq/lumeq.h"
 
-/* A copy has its arrays, but not the pointers of `values`. */
+/* In a copy, the pointers of `values` still point to the original's arrays. */
 typedef struct FrameStats {
     LumeqFrameStats values;
     uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
 } FrameStats;
 
-/* For a function that fills statistics; NULL stays NULL. */
+/* Prepares statistics for a function that fills them; NULL stays NULL. */
 static inline LumeqFrameStats *ask_stats(FrameStats *stats)
 {
     if (!stats)
@@ -26,7 +26,7 @@ static inline LumeqFrameStats *ask_stats(FrameStats *stats)
     return &stats->values;
 }
 
-/* All but the times. */
+/* True if all statistics but the times are equal. */
 static inline int same_stats(const FrameStats *a, const FrameStats *b)
 {
     const LumeqFrameStats *s = &a->values, *t = &b->values;

@@ -25,8 +25,8 @@ static inline LumeqEqualizer *open_equalizer(LumeqBackendId id, int threads, cha
     LumeqEqualizer *eq = NULL;
     const LumeqConfig config = {.backend = id, .threads = threads};
     const int ret = lumeq_create(&eq, &config, why, why_size);
-    CHECK(ret == 0 || ret == LUMEQ_ERR_UNAVAILABLE, "create answers %d: %s", ret, why);
-    CHECK(!eq == (ret < 0), "create answers %d, but an equalizer was %smade", ret,
+    CHECK(ret == 0 || ret == LUMEQ_ERR_UNAVAILABLE, "create returns %d: %s", ret, why);
+    CHECK(!eq == (ret < 0), "create returns %d, but an equalizer was %screated", ret,
           eq ? "" : "not ");
     return eq;
 }
@@ -37,7 +37,7 @@ static inline LumeqEqualizer *must_open(LumeqBackendId id, int threads)
     char why[256] = "";
     LumeqEqualizer *eq = open_equalizer(id, threads, why, sizeof(why));
     if (!eq) {
-        fprintf(stderr, "cannot go on: %s\n", why);
+        fprintf(stderr, "cannot continue: %s\n", why);
         exit(1);
     }
     return eq;
@@ -51,7 +51,7 @@ static inline void for_each_backend(void (*test)(LumeqBackendId id))
         char why[256] = "";
         LumeqEqualizer *eq = open_equalizer(backends[i].id, 1, why, sizeof(why));
         if (eq) {
-            CHECK(!strcmp(lumeq_backend_name(eq), backends[i].name), "%s is called %s",
+            CHECK(!strcmp(lumeq_backend_name(eq), backends[i].name), "backend %s has the name %s",
                   backends[i].name, lumeq_backend_name(eq));
             lumeq_destroy(&eq);
             test(backends[i].id);
@@ -90,7 +90,7 @@ static inline LumeqFrame frame_of(const CheckRect *in, const CheckRect *out, Lum
     return frame;
 }
 
-/* The same memory as samples of another depth: a byte each, or two of them. */
+/* The same memory as samples of another depth, of one byte or two. */
 static inline LumeqFrame frame_at_depth(LumeqFrame frame, int depth, int shift)
 {
     LumeqImage *const images[2] = {&frame.in, &frame.out};
@@ -102,7 +102,8 @@ static inline LumeqFrame frame_at_depth(LumeqFrame frame, int depth, int shift)
     return frame;
 }
 
-/* Waits for the oldest frame in flight: with slots free, "again" only means "not done yet". */
+/* Waits for the oldest frame in flight: while slots are free, LUMEQ_ERR_AGAIN only means that it is
+ * not done. */
 static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, FrameStats *stats)
 {
     const time_t start = time(NULL);
@@ -112,15 +113,15 @@ static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, FrameStat
             break;
         sched_yield();
     }
-    CHECK(ret == 0, "receive answers %d: %s", ret, lumeq_last_error(eq));
+    CHECK(ret == 0, "receive returns %d: %s", ret, lumeq_last_error(eq));
     return ret;
 }
 
-/* One frame in and out, none being in flight. */
+/* Equalizes a frame while no other is in flight. */
 static inline int run_frame(LumeqEqualizer *eq, const LumeqFrame *frame, FrameStats *stats)
 {
     const int ret = lumeq_submit(eq, frame);
-    return CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq))
+    return CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(eq))
                ? receive_frame(eq, NULL, stats)
                : ret;
 }
@@ -128,7 +129,7 @@ static inline int run_frame(LumeqEqualizer *eq, const LumeqFrame *frame, FrameSt
 static inline void set_params(LumeqEqualizer *eq, const LumeqParams *params)
 {
     const int ret = lumeq_set_params(eq, params);
-    CHECK(ret == 0, "set_params answers %d: %s", ret, lumeq_last_error(eq));
+    CHECK(ret == 0, "set_params returns %d: %s", ret, lumeq_last_error(eq));
 }
 
 /* The sample at byte x of a row. */
@@ -236,7 +237,7 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
     out = stats->values.filtered ? NULL : out;
     for (int y = 0; y < in->height; y++)
         count_row(&c, stats, in, out, y, depth, shift, dither);
-    CHECK(!c.wrong, "%d pixels of %d bytes x %d, depth %d, are not what the curve says", c.wrong,
+    CHECK(!c.wrong, "%d pixels of %d bytes x %d, depth %d, differ from the curve", c.wrong,
           in->width, in->height, depth);
     if (!check_counts(stats, &c, depth) || fraction_of(depth))
         return;
@@ -245,8 +246,8 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
           c.sum_out / c.pixels);
 }
 
-/* Checks statistics of modes with tiles, where the output depends on a code's place too: codes
- * outside of the active picture or of `used` luma stay; others stay within it. */
+/* Checks statistics of modes with tiles, where the output also depends on a sample's place: samples
+ * outside the active picture or the codes `used` stay unchanged, others stay within `used`. */
 static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *in,
                                      const CheckRect *out, int depth, int shift, const int used[2])
 {
@@ -273,8 +274,8 @@ static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *i
         falls += stats->curve[i] < stats->curve[i - 1];
     CHECK(!falls && stats->curve[bins - 1] / 65536.0 < 1 << depth, "the curve falls %d times",
           falls);
-    CHECK(stats->values.mean_out >= 0 && stats->values.mean_out <= (1 << depth) - 1, "a mean of %g",
-          stats->values.mean_out);
+    CHECK(stats->values.mean_out >= 0 && stats->values.mean_out <= (1 << depth) - 1,
+          "the output has a mean of %g", stats->values.mean_out);
 }
 
 static inline void check_stats(const FrameStats *stats, const CheckRect *in, const CheckRect *out)

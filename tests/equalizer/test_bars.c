@@ -9,7 +9,7 @@
 #define FRAME 40000000 /* nanoseconds */
 #define LONG 160       /* frames until even a single bar is confirmed */
 #define HOLD 13        /* frames until new bars are confirmed, 0.5 s */
-/* Size of films of hundreds of frames: pictures are drawn pixel by pixel. */
+/* Size of films of hundreds of frames, small because pictures are drawn pixel by pixel. */
 #define SMALL_WIDTH 256
 #define SMALL_HEIGHT 144
 
@@ -76,7 +76,7 @@ static Film with_bars(Film f, int left, int right, int top, int bottom)
 
 #define GRAINS (1 << 16)
 
-/* 0..n - 1. Drawn ahead: drawing takes most of the time of these tests. */
+/* Noise of 0..n - 1, drawn in advance: drawing takes most of the time of these tests. */
 CHECK_NOT_INSTRUMENTED static int noise(const Film *f, int x, int y, int n)
 {
     static uint8_t grains[GRAINS];
@@ -179,7 +179,7 @@ static LumeqImage image_of(const Film *f, const CheckRect *rect)
                         .range = f->range};
 }
 
-/* Paints the frame in memory that ends with it and shows it. */
+/* Paints the frame in memory that ends with it, and updates the state by it. */
 static LumeqRect show(BarsState *state, const Film *f)
 {
     const int row = f->width * (f->depth > 8 ? 2 : 1), stride = row + f->padding;
@@ -341,26 +341,26 @@ TEST(bars_in_mid_film)
     BarsState state = {0};
     check_frames(&state, &wide, &wide, 50, "wide");
     check_frames(&state, &full, &full, 50, "opened");
-    check_frames(&state, &wide, &full, HOLD, "wide again, not believed");
+    check_frames(&state, &wide, &full, HOLD, "wide again, not confirmed");
     check_frames(&state, &wide, &wide, 50, "wide again");
-    check_frames(&state, &narrow, &full, HOLD, "narrow, not believed");
+    check_frames(&state, &narrow, &full, HOLD, "narrow, not confirmed");
     check_frames(&state, &narrow, &narrow, 50, "narrow");
     check_frames(&state, &wide, &full, HOLD, "from narrow to wide");
     check_frames(&state, &wide, &wide, 20, "wide after narrow");
     check_frames(&state, &full, &full, 20, "opened again");
-    check_frames(&state, &both, &full, HOLD, "both, not believed");
+    check_frames(&state, &both, &full, HOLD, "both, not confirmed");
     check_frames(&state, &both, &both, 20, "both");
     wide.top = wide.bottom = 18;
-    check_frames(&state, &wide, &wide, 50, "less of them");
+    check_frames(&state, &wide, &wide, 50, "smaller bars");
 }
 
-TEST(short_bars_are_not_believed)
+TEST(brief_bars_are_ignored)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34), full = film(WIDTH, HEIGHT, LIT);
     BarsState state = {0};
     for (int i = 0; i < 20; i++) {
         check_frames(&state, &full, &full, 3, "full");
-        check_frames(&state, &wide, &full, HOLD, "now and then");
+        check_frames(&state, &wide, &full, HOLD, "brief bars");
     }
 }
 
@@ -397,7 +397,7 @@ TEST(black_first)
     BarsState state = {0};
     check_frames(&state, &f, &none, 25, "black");
     f.content = LIT;
-    check_frames(&state, &f, &bars, 25, "the picture after it");
+    check_frames(&state, &f, &bars, 25, "the picture after black");
 }
 
 TEST(dark_pictures_have_no_bars)
@@ -439,7 +439,7 @@ TEST(opened_in_the_dark)
     check_frames(&state, &dark, &dark, 50, "dark");
 }
 
-TEST(formats_start_anew)
+TEST(a_new_format_resets)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
     const Film none = film(WIDTH, HEIGHT, LIT);
@@ -472,7 +472,7 @@ TEST(steps_of_any_length)
         BarsState again = state;
         const LumeqRect a = update(&state, &image, steps[i % 4]);
         const LumeqRect b = update(&again, &image, steps[i % 4]);
-        CHECK(is_same(&a, &b), "a copy of the state answers otherwise");
+        CHECK(is_same(&a, &b), "a copy of the state gives another result");
         CHECK(a.x == 0 && a.width == 64 && a.y >= 0 && a.height > 0 && a.y + a.height <= 64,
               "frame %d: rows %d, %d of them", i, a.y, a.height);
     }

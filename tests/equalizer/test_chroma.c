@@ -10,7 +10,7 @@
 
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
-/* Any bytes, including bits below the codes and values above the last one. */
+/* Random bytes, including bits below the codes and values above the last one. */
 static void fill_any(const Planes *planes, int count, CheckRandom *random)
 {
     for (int i = 0; i < count; i++)
@@ -35,7 +35,7 @@ static void fill_dull(const Planes *planes, ChromaShape shape, Format format, ui
     }
 }
 
-/* The mean of the luma under a pixel, that at the edges counted again. */
+/* The mean of the luma that a pixel covers; samples at the edges are repeated. */
 static int mean_under(const CheckRect *luma, ChromaShape shape, int x, int y, const CurveParams *p)
 {
     const int size = sample_size(p), columns = luma->width / size;
@@ -77,7 +77,7 @@ static Pixel expected_pixel(const Planes *in, ChromaShape shape, int x, int y,
                         (int)added_at(p, x, y), p);
 }
 
-/* As code_at(), but the bits below the code count. */
+/* Like code_at(), but compares the bits below the code as well. */
 static int is_written(const Planes *out, ChromaShape shape, int x, int y, Pixel expected,
                       const CurveParams *p)
 {
@@ -133,7 +133,7 @@ static void check_planes(const char *name, const LumeqKernels *kernels, const Tr
               name, width, height, p->depth, i);
 }
 
-/* With luma that leaves any room, including no room. */
+/* Random gains, over luma with any room left, or none. */
 static void any_gains(CurveTable *table, CheckRandom *random)
 {
     static const int ends[] = {0, 1, 219 << 8, 255 << 8, 65535};
@@ -217,7 +217,7 @@ static void run_tiles(const LumeqKernels *kernels, const Trial *t, const Planes 
         (t->p.depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, &none, &t->p);
 }
 
-/* Any nodes, none of them beyond the code after all; a tile in four leaves chroma alone. */
+/* Random nodes up to the sentinel; one tile in four leaves chroma unchanged. */
 static void any_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *random)
 {
     const int last = (int)tile_last_node(grid->curve.depth);
@@ -338,8 +338,8 @@ static void check_strip(const Strip *f, int dither)
             check_pixel(&scaled, pixel_at(&f->in, f->shape, x, y, &p),
                         pixel_at(&f->out, f->shape, x, y, &p), gain, cell - black, to, &p);
         }
-    CHECK(!scaled.wrong, "depth %d, range %d, dither %d: %d samples are not what the curve says",
-          depth, (int)f->range, dither, scaled.wrong);
+    CHECK(!scaled.wrong, "depth %d, range %d, dither %d: %d samples differ from the curve", depth,
+          (int)f->range, dither, scaled.wrong);
     CHECK(scaled.moved > 1000, "depth %d: only %d samples are scaled", depth, scaled.moved);
 }
 
@@ -385,7 +385,7 @@ BACKEND_TEST(kept)
             CHECK(check_rect_equal(&f->in.rect[i], &f->out.rect[i]), "settings %d, depth %d", n % 5,
                   f->format.depth);
         CHECK(n % 5 != 0 || !check_rect_equal(&f->in.rect[0], &f->out.rect[0]),
-              "luma is kept, too");
+              "luma is unchanged as well");
         strip_close(f);
     }
 }

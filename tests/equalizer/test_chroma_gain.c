@@ -96,7 +96,7 @@ TEST(limit_is_the_model)
         wrong += gain != (uint32_t)(wanted * 4096);
         limited += gain < over.gain;
     }
-    CHECK(!wrong, "%d gains are not what the model says", wrong);
+    CHECK(!wrong, "%d gains differ from the model", wrong);
     CHECK(limited > 1000000, "only %d gains are limited", limited);
 }
 
@@ -128,7 +128,7 @@ TEST(free_of_the_limit)
     }
     CHECK(!wrong, "%d colours exceed curve_free() unnoticed", wrong);
     CHECK(!cautious, "%d colours are free beyond curve_free()", cautious);
-    CHECK(ended > 300000, "only %d gains end", ended);
+    CHECK(ended > 300000, "only %d gains are limited", ended);
 }
 
 /* Luma over a colour: follows the curve over gray and where there is room, never darker than before

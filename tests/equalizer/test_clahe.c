@@ -56,7 +56,7 @@ static CurveParams draw_curve(int depth, CheckRandom *random)
     return p;
 }
 
-/* Each tile's curve goes its share of the way; without a history all of it. */
+/* Each tile's curve moves towards its target by alpha; without a history it moves all the way. */
 TEST(smoothing)
 {
     static TileResult first, second, both, other;
@@ -76,7 +76,8 @@ TEST(smoothing)
             CHECK(fabs(both.tile[tile].smooth[i] - expected) <= 1, "tile %d, cell %d", tile, i);
             CHECK(tables.nodes[tile][i] == (uint32_t)i << 8, "strength 0 is the identity");
         }
-    CHECK(first.depth == 8 && first.tiles_x == 4 && first.tiles_y == 3, "the history's kind");
+    CHECK(first.depth == 8 && first.tiles_x == 4 && first.tiles_y == 3,
+          "the history has another format");
 
     /* A history of other tiles, another depth or range is ignored. */
     settings.tiles_x = 3;
@@ -84,16 +85,17 @@ TEST(smoothing)
     grid = clahe_grid(&settings, &noise);
     clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &first, &both, &tables);
     clahe_tiles(&grid, &noise, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &other, &tables);
-    CHECK(!memcmp(&both, &other, offsetof(TileResult, tile[12])), "other tiles' history is taken");
+    CHECK(!memcmp(&both, &other, offsetof(TileResult, tile[12])),
+          "the history of other tiles is used");
     both.depth = 10;
     clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &tables);
     CHECK(!memcmp(&second, &other, offsetof(TileResult, tile[12])),
-          "another depth's history is taken");
+          "the history of another depth is used");
     both.depth = 8;
     both.white--;
     clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &tables);
     CHECK(!memcmp(&second, &other, offsetof(TileResult, tile[12])),
-          "another range's history is taken");
+          "the history of another range is used");
 
     /* A black frame's target is the identity. */
     CurveResult *blank = clahe_frame(CURVE_ONE, CURVE_ONE);

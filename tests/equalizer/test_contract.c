@@ -1,6 +1,6 @@
 /*
  * The argument checks that the public header promises: invalid arguments return LUMEQ_ERR_ARGUMENT
- * with a sentence, and change nothing.
+ * with a message, and change nothing.
  */
 #include <float.h>
 #include <math.h>
@@ -55,7 +55,7 @@ static int open_bench(Bench *b)
                      lumeq_history_create(&b->history, &b->params, 0) == 0 &&
                      lumeq_history_put(b->history, b->measure, &first_moment) == 0 &&
                      lumeq_history_get(b->history, &b->curve) == 0,
-                 "cannot begin: %s", lumeq_last_error(NULL));
+                 "cannot set up: %s", lumeq_last_error(NULL));
 }
 
 static void close_bench(Bench *b)
@@ -68,7 +68,7 @@ static void close_bench(Bench *b)
     layout_free(&b->in);
     layout_free(&b->out);
     CHECK(!b->curve && !b->history && !b->measure && !b->context && !b->eq,
-          "what is freed is not set to NULL");
+          "a freed pointer is not set to NULL");
 }
 
 /* Defines the test `name`, whose body is run with a bench `b`. */
@@ -88,15 +88,15 @@ static LumeqFrame frame_of(const Bench *b)
     return (LumeqFrame){.size = sizeof(LumeqFrame), .in = b->in, .out = b->out};
 }
 
-/* A call fails with a new sentence. `eq` NULL: without an equalizer. */
+/* Checks that a call fails with a message of its own. `eq` NULL: without an equalizer. */
 #define REFUSED(eq, call)                                                                          \
     do {                                                                                           \
-        (void)lumeq_measure_finish(NULL, 0); /* sets another sentence */                           \
+        (void)lumeq_measure_finish(NULL, 0); /* sets another message */                            \
         const int answer = (call);                                                                 \
-        CHECK(answer == LUMEQ_ERR_ARGUMENT, #call " answers %d", answer);                          \
+        CHECK(answer == LUMEQ_ERR_ARGUMENT, #call " returns %d", answer);                          \
         CHECK(lumeq_last_error(eq)[0] && strlen(lumeq_last_error(eq)) < 256 &&                     \
                   strcmp(lumeq_last_error(eq), "`measure` is NULL") != 0,                          \
-              #call " says '%s'", lumeq_last_error(eq));                                           \
+              #call " has the message '%s'", lumeq_last_error(eq));                                \
     } while (0)
 
 BENCH_TEST(null_for_objects)
@@ -104,7 +104,7 @@ BENCH_TEST(null_for_objects)
     LumeqFrame frame = frame_of(b);
     LumeqFrameStats stats = {.size = sizeof(stats)};
     size_t size = 0;
-    CHECK(lumeq_measure_finish(NULL, 0) == LUMEQ_ERR_ARGUMENT, "finishes no measure");
+    CHECK(lumeq_measure_finish(NULL, 0) == LUMEQ_ERR_ARGUMENT, "finishes NULL");
     REFUSED(NULL, lumeq_create(NULL, &on_cpu, NULL, 0));
     REFUSED(NULL, lumeq_context_create(NULL, &on_cpu, NULL, 0));
     REFUSED(NULL, lumeq_list_gpus(NULL, 1, NULL, 0));
@@ -147,8 +147,8 @@ BENCH_TEST(null_for_objects)
     REFUSED(NULL, lumeq_apply(b->context, b->curve, NULL, NULL, 0, &b->out, NULL));
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &b->in, NULL, 0, NULL, NULL));
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &b->in, NULL, 1, &b->out, NULL));
-    CHECK(lumeq_measure(b->context, &measure, NULL, &b->in, NULL, NULL) == 0, "no default: %s",
-          lumeq_last_error(NULL));
+    CHECK(lumeq_measure(b->context, &measure, NULL, &b->in, NULL, NULL) == 0,
+          "no default parameters: %s", lumeq_last_error(NULL));
     lumeq_measure_free(&measure);
 }
 
@@ -175,19 +175,20 @@ TEST(null_for_nothing)
     lumeq_reset(NULL);
     lumeq_free_host(NULL, NULL);
     lumeq_free_device(NULL, NULL);
-    CHECK(!lumeq_alloc_host(NULL, 1) && !lumeq_alloc_device(NULL, 1), "memory of no context");
+    CHECK(!lumeq_alloc_host(NULL, 1) && !lumeq_alloc_device(NULL, 1),
+          "allocates without a context");
     CHECK(!lumeq_get_context(NULL) && !lumeq_context_backend_name(NULL)[0], "no context");
-    CHECK(lumeq_backend_name(NULL)[0] == '\0', "no equalizer has a backend");
+    CHECK(lumeq_backend_name(NULL)[0] == '\0', "NULL has a backend");
     CHECK(lumeq_last_error(NULL) != NULL, "no text");
     CHECK(lumeq_build_info()[0] && lumeq_version() == LUMEQ_VERSION, "not this version");
-    CHECK(lumeq_list_gpus(NULL, 0, NULL, 0) < 64, "GPUs without number");
+    CHECK(lumeq_list_gpus(NULL, 0, NULL, 0) < 64, "too many GPUs");
 }
 
 /* Larger than any struct of this version. */
 #define FUTURE 512
 
-/* Calls `takes` with the struct at each size that is wrong, and each that is right. `wide`: the
- * offset of a member of 8 bytes. */
+/* Calls `takes` with the struct at wrong sizes, and at right ones. `wide`: the offset of a member
+ * of 8 bytes. */
 static void try_sizes(const char *name, const void *of, size_t size, size_t wide,
                       int (*takes)(Bench *bench, void *from), Bench *b)
 {
@@ -228,7 +229,7 @@ static int take_config(Bench *b, void *config)
     const int ret = lumeq_create(&eq, config, NULL, 0);
     CHECK(lumeq_context_create(&context, config, NULL, 0) == ret && !eq == (ret < 0) &&
               !context == (ret < 0),
-          "an equalizer and a context differ");
+          "equalizers and contexts accept different configs");
     lumeq_destroy(&eq);
     lumeq_context_destroy(&context);
     return ret;
@@ -241,7 +242,7 @@ static int take_params(Bench *b, void *params)
     const int ret = lumeq_set_params(b->eq, params);
     CHECK(lumeq_history_create(&history, params, 0) == ret && !history == (ret < 0) &&
               lumeq_measure(b->context, &measure, params, &b->in, NULL, NULL) == ret,
-          "parameters are %d here and not there", ret);
+          "set_params returns %d, other calls do not", ret);
     lumeq_history_destroy(&history);
     lumeq_measure_free(&measure);
     return ret;
@@ -258,11 +259,11 @@ static int take_frame(Bench *b, void *frame)
         CHECK(((LumeqFrame *)frame)->size == before.size, "the caller's size is changed");
     }
     const int processed = lumeq_process(b->eq, frame, NULL);
-    CHECK(processed == ret, "process answers %d, not %d", processed, ret);
+    CHECK(processed == ret, "process returns %d, not %d", processed, ret);
     return ret;
 }
 
-/* A frame as an output only. */
+/* Passes a frame as an output only. */
 static int give_frame(Bench *b, void *frame)
 {
     const LumeqFrame whole = frame_of(b);
@@ -270,7 +271,7 @@ static int give_frame(Bench *b, void *frame)
     lumeq_flush(b->eq);
     const int ret = lumeq_receive(b->eq, frame, NULL);
     if (ret < 0)
-        CHECK(lumeq_receive(b->eq, NULL, NULL) == 0, "a refused call takes the frame with it");
+        CHECK(lumeq_receive(b->eq, NULL, NULL) == 0, "a refused call loses the frame");
     return ret;
 }
 
@@ -279,8 +280,8 @@ static int give_stats(Bench *b, void *stats)
     LumeqFrame frame = frame_of(b);
     const int ret = lumeq_curve_stats(b->curve, stats);
     const int processed = lumeq_process(b->eq, &frame, stats);
-    CHECK(processed == ret, "process answers %d, the curve %d", processed, ret);
-    CHECK(ret < 0 || lumeq_curve_stats(b->curve, stats) == 0, "not twice");
+    CHECK(processed == ret, "process returns %d, curve_stats %d", processed, ret);
+    CHECK(ret < 0 || lumeq_curve_stats(b->curve, stats) == 0, "fails the second time");
     CHECK(lumeq_receive(b->eq, NULL, NULL) != 0, "a refused call leaves its frame in flight");
     return ret;
 }
@@ -314,7 +315,7 @@ BENCH_TEST(sizes)
     }
 }
 
-/* Only as much as the caller's struct has room for. */
+/* Functions fill in only as much as the caller's struct has room for. */
 BENCH_TEST(short_structs)
 {
     LumeqParams params;
@@ -343,8 +344,8 @@ BENCH_TEST(short_structs)
     stats.curve = curve;
     stats.mean_in = -7;
     CHECK(lumeq_curve_stats(b->curve, &stats) == 0, "%s", lumeq_last_error(NULL));
-    CHECK(stats.bins == 256 && stats.mean_in == -7 && !stats.hist_in, "too much, or too little");
-    CHECK(curve[255] <= 255 << 16 && curve[256] == 0xEEEEEEEE, "the curve's end");
+    CHECK(stats.bins == 256 && stats.mean_in == -7 && !stats.hist_in, "other members are filled");
+    CHECK(curve[255] <= 255 << 16 && curve[256] == 0xEEEEEEEE, "the curve has another length");
 }
 
 static void process(Bench *b, FrameStats *stats)
@@ -416,7 +417,7 @@ BENCH_TEST(params_out_of_range)
     LumeqParams p = b->params;
     p.mode = LUMEQ_MODE_STRETCH;
     p.reference = 1;
-    CHECK(take_params(b, &p) == LUMEQ_ERR_ARGUMENT, "stretch has no reference");
+    CHECK(take_params(b, &p) == LUMEQ_ERR_ARGUMENT, "a reference in mode stretch");
     LumeqHistory *history = NULL;
     REFUSED(NULL, lumeq_history_create(&history, &b->params, -1));
     REFUSED(NULL, lumeq_history_create(&history, &b->params, INT64_MIN));
@@ -426,7 +427,7 @@ BENCH_TEST(params_out_of_range)
     REFUSED(NULL, lumeq_history_create(&history, &p, 0));
     REFUSED(b->eq, lumeq_set_params(b->eq, &p));
     process(b, &after);
-    CHECK(same_stats(&before, &after), "refused parameters leave traces");
+    CHECK(same_stats(&before, &after), "refused parameters have an effect");
 }
 
 TEST(config_out_of_range)
@@ -448,10 +449,10 @@ TEST(config_out_of_range)
     LumeqEqualizer *eq = (LumeqEqualizer *)&none;
     const LumeqConfig bad = {.threads = -1};
     CHECK(lumeq_create(&eq, &bad, why, sizeof(why)) < 0 && !eq && strlen(why) == 7, "'%s'", why);
-    CHECK(lumeq_create(&eq, &bad, &none, 0) < 0 && none == 'x', "why of no bytes is written");
-    CHECK(lumeq_create(&eq, &bad, &none, 1) < 0 && !none, "why of one byte is not ended");
+    CHECK(lumeq_create(&eq, &bad, &none, 0) < 0 && none == 'x', "a `why` of 0 bytes is written");
+    CHECK(lumeq_create(&eq, &bad, &none, 1) < 0 && !none, "a `why` of 1 byte is not terminated");
     CHECK(lumeq_create(&eq, NULL, why, sizeof(why)) == 0 && strlen(why) == 7, "defaults: %s", why);
-    CHECK(!lumeq_last_error(eq)[0], "an error at birth: %s", lumeq_last_error(eq));
+    CHECK(!lumeq_last_error(eq)[0], "a new equalizer has an error: %s", lumeq_last_error(eq));
     lumeq_destroy(&eq);
 
     /* A device that no machine has; LUMEQ_BACKEND_AUTO then uses the CPU. */
@@ -465,7 +466,7 @@ TEST(config_out_of_range)
     REFUSED(NULL, lumeq_list_gpus(NULL, -1, NULL, 0));
 }
 
-/* Each way to read an image, with `image` as the one that is wrong. */
+/* Passes `image`, which is invalid, to each function that reads an image. */
 static void refuse_input(Bench *b, const LumeqImage *image, const char *what)
 {
     LumeqMeasure *measure = b->measure;
@@ -479,10 +480,10 @@ static void refuse_input(Bench *b, const LumeqImage *image, const char *what)
     CHECK(lumeq_measure(b->context, &measure, &b->params, &b->in, image, NULL) ==
                   LUMEQ_ERR_ARGUMENT &&
               measure == b->measure,
-          "the frame before: %s", what);
+          "previous frame: %s", what);
     frame = frame_of(b);
     frame.previous = image;
-    CHECK(lumeq_submit(b->eq, &frame) == LUMEQ_ERR_ARGUMENT, "submit: the frame before: %s", what);
+    CHECK(lumeq_submit(b->eq, &frame) == LUMEQ_ERR_ARGUMENT, "submit: previous frame: %s", what);
     CHECK(lumeq_apply(b->context, b->curve, image, NULL, 0, &b->out, NULL) == LUMEQ_ERR_ARGUMENT,
           "apply: %s", what);
 }
@@ -491,9 +492,9 @@ static void refuse_output(Bench *b, const LumeqImage *image, const char *what)
 {
     LumeqFrame frame = frame_of(b);
     frame.out = *image;
-    CHECK(lumeq_submit(b->eq, &frame) == LUMEQ_ERR_ARGUMENT, "submit: output's %s", what);
+    CHECK(lumeq_submit(b->eq, &frame) == LUMEQ_ERR_ARGUMENT, "submit: output: %s", what);
     CHECK(lumeq_apply(b->context, b->curve, &b->in, NULL, 0, image, NULL) == LUMEQ_ERR_ARGUMENT,
-          "apply: output's %s", what);
+          "apply: output: %s", what);
 }
 
 BENCH_TEST(images_out_of_range)
@@ -560,8 +561,8 @@ BENCH_TEST(images_out_of_range)
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &other, NULL, 0, &b->out, NULL));
 }
 
-/* Outputs that do not fit their inputs, with a word of the sentence. The history does not see
- * refused frames. */
+/* Outputs that do not fit their inputs, with a word of the message. Refused frames do not change
+ * the history. */
 BENCH_TEST(frames_that_do_not_fit)
 {
     static FrameStats stats[2];
@@ -592,12 +593,12 @@ BENCH_TEST(frames_that_do_not_fit)
     for (int i = 0; i < 2; i++) {
         LumeqFrame frame = good;
         lumeq_reset(b->eq);
-        if (i) /* the output does not count */
+        if (i) /* measure only */
             frame.out.plane[0] = frame.out.plane[1] = NULL;
         CHECK(lumeq_process(b->eq, &frame, ask_stats(&stats[i])) == 0, "%s",
               lumeq_last_error(b->eq));
     }
-    CHECK(same_stats(&stats[0], &stats[1]), "other statistics without an output");
+    CHECK(same_stats(&stats[0], &stats[1]), "statistics differ without an output");
 
     LumeqImage in = noise(10, 0, LAYOUT_GRAY), out = noise(10, 0, LAYOUT_GRAY);
     good = (LumeqFrame){.in = in, .out = out};
@@ -615,16 +616,16 @@ BENCH_TEST(frames_that_do_not_fit)
     REFUSE("reference", frame.time = 0);
     LumeqMeasure *measure = NULL;
     REFUSED(NULL, lumeq_measure(b->context, &measure, &b->params, &in, NULL, NULL));
-    b->params.mode = LUMEQ_MODE_OFF; /* off is off */
+    b->params.mode = LUMEQ_MODE_OFF; /* off ignores the reference */
     CHECK(lumeq_set_params(b->eq, &b->params) == 0 && lumeq_process(b->eq, &good, NULL) == 0, "%s",
           lumeq_last_error(b->eq));
-    CHECK(!layout_differences(&in, &out), "off is not off");
+    CHECK(!layout_differences(&in, &out), "mode off changes samples");
     layout_free(&in);
     layout_free(&out);
 }
 
-/* The output of the first frame at an offset from the input, in a buffer that is three times as
- * large each way. */
+/* Processes a frame whose output has an offset from its input, in a buffer of three times its width
+ * and height. */
 static int process_at(Bench *b, uint8_t *memory, int x, int y, int turned)
 {
     const ptrdiff_t pitch = 3 * WIDTH;
@@ -683,7 +684,7 @@ BENCH_TEST(calls_out_of_range)
     lumeq_history_destroy(&tiled);
 }
 
-/* Times and numbers that jump or go back are no error. */
+/* Times and numbers may jump or go back. */
 BENCH_TEST(wild_times)
 {
     static const int64_t times[] = {
@@ -726,7 +727,7 @@ TEST(log_callback)
     CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "%s", why);
     CHECK(log.infos == 1 && !log.warnings && !strcmp(log.last, why), "the log has '%s', why '%s'",
           log.last, why);
-    CHECK(!strchr(log.last, '\n'), "the line has an end");
+    CHECK(!strchr(log.last, '\n'), "the line ends with a newline");
     CHECK(lumeq_context_create(&context, &config, why, sizeof(why)) == 0, "%s", why);
     CHECK(log.infos == 2 && !log.warnings && !strcmp(log.last, why), "the log has '%s'", log.last);
     lumeq_context_destroy(&context);
@@ -738,43 +739,46 @@ TEST(log_callback)
 
 static void *fail_elsewhere(void *arg)
 {
-    CHECK(lumeq_last_error(NULL)[0] == '\0', "a thread begins with '%s'", lumeq_last_error(NULL));
-    CHECK(lumeq_history_create(NULL, NULL, 0) == LUMEQ_ERR_ARGUMENT, "no place for a history");
+    CHECK(lumeq_last_error(NULL)[0] == '\0', "a new thread has the text '%s'",
+          lumeq_last_error(NULL));
+    CHECK(lumeq_history_create(NULL, NULL, 0) == LUMEQ_ERR_ARGUMENT, "creates a history at NULL");
     CHECK(strstr(lumeq_last_error(NULL), "history") != NULL, "'%s'", lumeq_last_error(NULL));
     return arg;
 }
 
-/* Each thread has a text of its own, and each equalizer. */
+/* Each thread and each equalizer has a text of its own. */
 BENCH_TEST(last_error)
 {
     pthread_t thread;
     CHECK(lumeq_set_params(b->eq, NULL) < 0 && lumeq_last_error(b->eq)[0], "no text");
     char of_equalizer[256];
     snprintf(of_equalizer, sizeof(of_equalizer), "%s", lumeq_last_error(b->eq));
-    CHECK(lumeq_measure_finish(NULL, 0) < 0, "finishes nothing");
+    CHECK(lumeq_measure_finish(NULL, 0) < 0, "finishes NULL");
     CHECK(strstr(lumeq_last_error(NULL), "measure") != NULL, "'%s'", lumeq_last_error(NULL));
-    CHECK(!strcmp(of_equalizer, lumeq_last_error(b->eq)), "the equalizer has another's text");
+    CHECK(!strcmp(of_equalizer, lumeq_last_error(b->eq)), "the equalizer's text has changed");
     if (CHECK(pthread_create(&thread, NULL, fail_elsewhere, NULL) == 0, "no thread"))
         pthread_join(thread, NULL);
     CHECK(strstr(lumeq_last_error(NULL), "measure") != NULL, "another thread's text: '%s'",
           lumeq_last_error(NULL));
 }
 
-/* Obstacles are errors that change nothing. */
+/* Calls that fail change nothing. */
 BENCH_TEST(process)
 {
     LumeqFrame frame = frame_of(b);
     frame.opaque = b;
     CHECK(lumeq_process(b->eq, &frame, NULL) == 0, "%s", lumeq_last_error(b->eq));
     CHECK(frame.opaque == b && frame.out.plane[0] == b->out.plane[0] && !frame.sync,
-          "another frame comes back");
+          "the frame is changed");
     CHECK(lumeq_submit(b->eq, &frame) == 0, "%s", lumeq_last_error(b->eq));
-    CHECK(lumeq_process(b->eq, &frame, NULL) == LUMEQ_ERR_AGAIN, "one is in flight");
+    CHECK(lumeq_process(b->eq, &frame, NULL) == LUMEQ_ERR_AGAIN,
+          "accepted while another is in flight");
     lumeq_flush(b->eq);
     CHECK(lumeq_receive(b->eq, NULL, NULL) == 0, "%s", lumeq_last_error(b->eq));
     LumeqFrameStats bad = {.size = 3};
-    CHECK(lumeq_process(b->eq, &frame, &bad) == LUMEQ_ERR_ARGUMENT, "statistics of 3 bytes");
-    CHECK(lumeq_process(b->eq, &frame, NULL) == 0, "nothing is in flight: %s",
+    CHECK(lumeq_process(b->eq, &frame, &bad) == LUMEQ_ERR_ARGUMENT,
+          "accepts statistics of 3 bytes");
+    CHECK(lumeq_process(b->eq, &frame, NULL) == 0, "refused with nothing in flight: %s",
           lumeq_last_error(b->eq));
 }
 
@@ -790,8 +794,8 @@ static void step(Bench *b, LumeqHistory *history, int64_t time, FrameStats *stat
     lumeq_curve_unref(&curve);
 }
 
-/* A frame that is tried in a copy of the history, with other parameters, leaves no trace; changed
- * parameters apply in mid-stream, as in the equalizer. */
+/* A frame in a copy of the history does not change the original. Changed parameters apply in mid-
+ * stream, as in the equalizer. */
 BENCH_TEST(changed_history)
 {
     static FrameStats live, stepwise, tried;
@@ -815,16 +819,17 @@ BENCH_TEST(changed_history)
         LumeqFrame frame = frame_of(b);
         frame.time = time;
         step(b, b->history, time, &stepwise);
-        CHECK(n % 3 != 2 || same_stats(&tried, &stepwise), "frame %d depends on the trial", n);
+        CHECK(n % 3 != 2 || same_stats(&tried, &stepwise), "frame %d differs from that of the copy",
+              n);
         CHECK(lumeq_process(b->eq, &frame, ask_stats(&live)) == 0, "%s", lumeq_last_error(b->eq));
-        CHECK(same_stats(&live, &stepwise), "frame %d goes on from elsewhere", n);
+        CHECK(same_stats(&live, &stepwise), "frame %d differs from the equalizer's", n);
     }
     lumeq_history_destroy(&copy);
     CHECK(lumeq_history_create(&copy, NULL, 1) == 0, "%s", lumeq_last_error(NULL));
     CHECK(lumeq_history_copy(copy, b->history) == LUMEQ_ERR_ARGUMENT &&
               lumeq_history_copy(b->history, copy) == LUMEQ_ERR_ARGUMENT &&
               lumeq_history_set_params(copy, &b->params) == LUMEQ_ERR_ARGUMENT,
-          "a history with lookahead");
+          "accepts a history with lookahead");
     lumeq_history_destroy(&copy);
 }
 
@@ -861,13 +866,13 @@ BENCH_TEST(wanted_arrays)
             const uint32_t *const had[] = {all.hist_in, all.hist_out, all.curve};
             for (int k = 0; k < 3; k++) {
                 CHECK(wanted >> k & 1 ? !memcmp(got[k], had[k], bytes) : got[k][0] == 0xEEEEEEEE,
-                      "array %d of %d", k, wanted);
+                      "array %d, wanted mask %d", k, wanted);
                 CHECK(ask->bins == LUMEQ_MAX_BINS || got[k][ask->bins] == 0xEEEEEEEE,
-                      "what follows array %d is written", k);
+                      "array %d is written beyond its end", k);
             }
             CHECK(ask->mean_in == all.values.mean_in && ask->mean_out == all.values.mean_out &&
                       ask->noise_gain == all.values.noise_gain,
-                  "the figures depend on the arrays");
+                  "other statistics depend on the arrays");
         }
         layout_free(&deep);
     }
@@ -883,7 +888,7 @@ TEST(profiles)
           "%s", lumeq_last_error(NULL));
     CHECK(lumeq_params_profile(&p, "night") == 0 && p.mode == LUMEQ_MODE_GLOBAL &&
               p.code_range == LUMEQ_CODE_RANGE_FULL,
-          "the profile before is left");
+          "the previous profile has an effect");
     const LumeqParams before = p;
     CHECK(lumeq_params_profile(&p, "nigth") == LUMEQ_ERR_ARGUMENT &&
               strstr(lumeq_last_error(NULL), "medical-gray, night"),
@@ -893,8 +898,8 @@ TEST(profiles)
     CHECK(!memcmp(&before, &p, sizeof(p)), "a refused profile changed parameters");
 }
 
-/* 100 codes of 14 bits, stored with a shift, bottom up: the outermost ones become a 16th of all
- * codes and the rest. */
+/* 100 codes of 14 bits, stored with a shift, bottom up: they become the range between the first
+ * 16th of all codes and the last. */
 TEST(stretch)
 {
     uint16_t samples[64 * 100], out[64 * 100];

@@ -13,18 +13,17 @@
 /*
  * Integers against real numbers, in codes. Without clip a target is off by one in Q16. Smoothing
  * adds (half a Q16 of alpha) * |T - S| a frame and forgets a share alpha of what it had: 2^-17 *
- * 200 / 0.1 = 0.016 codes at alpha 0.1. A clip limit is a whole count below the real one: what that
- * moves in the sum of n bins is at most n / 4 counts, 0.014 codes with 2^20 pixels.
+ * 200 / 0.1 = 0.016 codes at alpha 0.1. A clip limit is a whole count below the real one: this
+ * moves the sum of n bins by at most n / 4 counts, 0.014 codes with 2^20 pixels.
  */
 #define TARGET_TOLERANCE 0.0001
 #define TOLERANCE 0.02
-/* Within a scene cut alpha follows the distance 19 times as steeply, and that is off by 2 in Q16.
- */
+/* Near a scene cut, alpha changes 19 times as fast as the distance, which is off by 2 in Q16. */
 #define CUT_TOLERANCE 0.06
 
 #define CLIP_ROUNDS 4
-/* Mean and variance are off by a few parts in Q16, and from dull to rich it is not far: 1.5 /
- * 0.0174 times what the variance is off by. */
+/* Mean and variance are off by a few parts in Q16. As the range from dull to rich is narrow, the
+ * strength is off by 1.5 / 0.0174 times the variance's error. */
 #define STRENGTH_TOLERANCE 0.006
 
 #define CUT_LOW 0.04
@@ -54,8 +53,8 @@
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
 typedef struct Model {
-    int valid;          /* a frame has been */
-    int seen;           /* one that had anything in range */
+    int valid;          /* there was a frame */
+    int seen;           /* there was a frame with samples in range */
     double smooth[256]; /* S */
     double cdf[256];
     double goal[256]; /* the mean of the targets of the epoch, which S moves towards */
@@ -116,7 +115,7 @@ static void model_line(const double *cdf, int black, int white, double clip, dou
         target[i] = black + all * fmin(fmax((double)(i - black - low) / (high - low), 0), 1);
 }
 
-/* T, and the CDF before the clip; 0 when nothing was counted. */
+/* Computes T, and the CDF before the clip; returns 0 if nothing was counted. */
 static double model_target(const uint32_t *counts, int black, int white, double clip, int stretch,
                            double *target, double *cdf)
 {
@@ -148,7 +147,7 @@ static double model_target(const uint32_t *counts, int black, int white, double 
     return counted;
 }
 
-/* The share of a picture that became lighter by more than 1/part and a code. */
+/* The share of a picture that became lighter by more than 1/part plus a code. */
 static double model_lighter(const double *was, const double *now, int black, int part)
 {
     double most = 0;
@@ -165,7 +164,7 @@ static int model_differs(const double *was, const double *now, int black)
     return model_lighter(was, now, black, 8) + model_lighter(now, was, black, 8) >= CHANGED * lit;
 }
 
-/* How far the code below which this share lies is above black. */
+/* The code below which this share of the picture lies, above black. */
 static double model_level(const double *cdf, double share, int black)
 {
     int i = 0;
@@ -175,7 +174,7 @@ static double model_level(const double *cdf, double share, int black)
     return i - black + (share > below && cdf[i] > below ? (share - below) / (cdf[i] - below) : 0);
 }
 
-/* True if the median and the brightest part get lighter, and nothing gets darker. */
+/* True if the median and the brightest part get lighter, and almost nothing gets darker. */
 static int model_rises(const double *was, const double *now, int black)
 {
     static const double shares[] = {0.5, 0.98};
@@ -560,8 +559,8 @@ BACKEND_TEST(smoothing_follows_timestamps)
         int64_t time, duration;
         double dt; /* by the definition */
     } frames[] = {
-        {1000 * MS, 0, 0.04},                                  /* the first is its own */
-        {1040 * MS, 0, 0.04},       {1140 * MS, 40 * MS, 0.1}, /* timestamps before duration */
+        {1000 * MS, 0, 0.04},                                  /* the first frame */
+        {1040 * MS, 0, 0.04},       {1140 * MS, 40 * MS, 0.1}, /* timestamps win over durations */
         {1145 * MS, 0, 0.005},      {3145 * MS, 0, 2},
         {3145 * MS, 20 * MS, 0.02}, /* not rising: the duration */
         {3145 * MS, 0, 0.04},       /* duration unknown as well: 25 frames a second */

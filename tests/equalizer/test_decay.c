@@ -49,7 +49,7 @@ TEST(extremes)
                 check_decay(k * (TAU_END - 1) + d, TAU_END - 1);
 }
 
-TEST(anything)
+TEST(random_values)
 {
     CheckRandom random = check_random(1);
     for (int i = 0; i < 200000; i++) {

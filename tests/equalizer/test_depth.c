@@ -158,7 +158,7 @@ BACKEND_TEST(curves)
     }
 }
 
-/* Half of all pixels a quarter up the range, half three quarters. */
+/* Half of the pixels are at a quarter of the range, half at three quarters. */
 BACKEND_TEST(by_hand)
 {
     for (int format = 0; format < FORMATS; format++) {
@@ -183,7 +183,7 @@ BACKEND_TEST(by_hand)
     }
 }
 
-/* Every code there is, and more of some. */
+/* Every code at least once, some more often. */
 static void fill_all(const Film *f)
 {
     for (int i = 0; i < pixels_of(f); i++)
@@ -215,7 +215,7 @@ BACKEND_TEST(identity)
             CHECK(!memcmp(f.stats.hist_in, f.stats.hist_out,
                           (size_t)f.stats.values.bins * sizeof(f.stats.hist_in[0])) &&
                       f.stats.values.mean_in == f.stats.values.mean_out,
-                  "depth %d: statistics are moved", f.format.depth);
+                  "depth %d: statistics differ", f.format.depth);
         }
     }
 }
@@ -267,8 +267,8 @@ BACKEND_TEST(cuts)
     }
 }
 
-/* A change of format acts like a reset, also between depths with as many bins, and between ranges.
- */
+/* A change of format acts like a reset, also between depths with equally many bins, and between
+ * ranges. */
 static void shapes_change(LumeqBackendId id, LumeqMode mode)
 {
     static const int order[] = {8, 10, 10, 12, 14, 16, 16, 12, 8, 9, 8, 8};
@@ -295,8 +295,8 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             /* Filtered pictures are dithered by frame number. */
             const int same = stats.values.filtered || hash == picture_hash(&fresh.out);
             CHECK(same && same_stats(&stats, &fresh.stats),
-                  "depth %d, range %d, frame %d: the format before is seen", fresh.format.depth,
-                  (int)range, frame);
+                  "depth %d, range %d, frame %d: depends on the previous format",
+                  fresh.format.depth, (int)range, frame);
         }
     }
 }

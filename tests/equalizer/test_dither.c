@@ -20,24 +20,24 @@ static int threshold(int x, int y, int frame)
     return (int)add / 4;
 }
 
-/* Each threshold once in a square, in whatever frame; and once in 64 frames at each place. */
+/* Each threshold occurs once in each square of a frame, and once in 64 frames at each place. */
 TEST(each_threshold_once)
 {
     for (int frame = -3; frame < THRESHOLDS; frame++) {
         uint64_t seen = 0;
         for (int i = 0; i < THRESHOLDS; i++)
             seen |= UINT64_C(1) << threshold(i % SIDE, i / SIDE, frame);
-        CHECK(seen == UINT64_MAX, "frame %d has not each threshold", frame);
+        CHECK(seen == UINT64_MAX, "frame %d lacks a threshold", frame);
     }
     for (int i = 0; i < THRESHOLDS; i++) {
         uint64_t seen = 0;
         for (int frame = 0; frame < THRESHOLDS; frame++)
             seen |= UINT64_C(1) << threshold(i % SIDE, i / SIDE, frame);
-        CHECK(seen == UINT64_MAX, "place %d does not see each threshold", i);
+        CHECK(seen == UINT64_MAX, "place %d lacks a threshold", i);
     }
 }
 
-/* Codes 60..139 of 8 bits, with all that lies between at deeper ones; more of the middle. */
+/* Codes 60..139 of 8 bits, with all codes between them at other depths; most are in the middle. */
 static void fill_dull(const Film *f)
 {
     const int unit = 1 << (f->format.depth - 8);
@@ -47,7 +47,7 @@ static void fill_dull(const Film *f)
     }
 }
 
-/* Over 64 frames each sample is the curve's value, to within 1/64. */
+/* Over 64 frames each sample's mean is the curve's value, to within 1/64. */
 BACKEND_TEST(mean_over_time)
 {
     enum { WIDTH = 40, HEIGHT = 24 };
@@ -91,14 +91,14 @@ BACKEND_TEST(counts_from_a_reset)
                 if (round == 0)
                     hashes[n] = hash;
                 CHECK(hash == hashes[n], "round %d: frame %d has another pattern", round, n);
-                CHECK(n == 0 || hash != hashes[n - 1], "frame %d has that of the one before", n);
+                CHECK(n == 0 || hash != hashes[n - 1], "frame %d has the previous pattern", n);
             }
             lumeq_reset(f.eq);
         }
     }
 }
 
-/* Measured, rounded and refused frames count in the same way. */
+/* Frames that are only measured or not dithered count as frames, refused ones do not. */
 BACKEND_TEST(what_counts_as_a_frame)
 {
     uint64_t hashes[8];

@@ -146,7 +146,7 @@ static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *r
             sent += ret == 0;
             if (ret == 0 && sent - received < MAX_IN_FLIGHT)
                 continue;
-            if (!CHECK(ret == LUMEQ_ERR_AGAIN && sent > received, "submit answers %d: %s", ret,
+            if (!CHECK(ret == LUMEQ_ERR_AGAIN && sent > received, "submit returns %d: %s", ret,
                        lumeq_last_error(eq)))
                 return;
         } else {
@@ -278,19 +278,19 @@ static void any_steps(Step *steps, int count, CheckRandom *random)
     }
 }
 
-TEST(words)
+TEST(error_texts)
 {
     LumeqParams usual = {.size = sizeof(usual)};
     lumeq_params_default(&usual);
-    CHECK(!memcmp(&usual, &defaults, sizeof(usual)), "other defaults than the tests'");
+    CHECK(!memcmp(&usual, &defaults, sizeof(usual)), "defaults differ from default_params.h");
     CHECK(lumeq_version() == LUMEQ_VERSION, "%d, not %d", lumeq_version(), LUMEQ_VERSION);
     for (int a = LUMEQ_ERR_GPU; a <= 0; a++) {
-        CHECK(lumeq_error_string(a)[0], "no words for %d", a);
+        CHECK(lumeq_error_string(a)[0], "no text for %d", a);
         for (int b = LUMEQ_ERR_GPU; b < a; b++)
             CHECK(strcmp(lumeq_error_string(a), lumeq_error_string(b)) != 0, "%d and %d: %s", a, b,
                   lumeq_error_string(a));
     }
-    CHECK(lumeq_error_string(1) && lumeq_error_string(-1000), "no words for an unknown error");
+    CHECK(lumeq_error_string(1) && lumeq_error_string(-1000), "no text for an unknown error");
 }
 
 BACKEND_TEST(destroy)
@@ -301,7 +301,7 @@ BACKEND_TEST(destroy)
 
     eq = must_open(id, 3);
     lumeq_destroy(&eq);
-    CHECK(!eq, "the pointer is left dangling");
+    CHECK(!eq, "the pointer is not set to NULL");
 
     /* Destroys it with frames in flight. */
     const Step step = scene(0);
@@ -323,9 +323,9 @@ static void check_times(const LumeqFrameStats *stats)
         CHECK(fabs(end - begin - us[i]) < 1, "stage %d takes %g from %g to %g", i, us[i], begin,
               end);
     }
-    CHECK(stats->equalize_us > 0, "equalized in no time");
+    CHECK(stats->equalize_us > 0, "equalizing took no time");
     CHECK(stats->stage_end_us[LUMEQ_STAGE_EQUALIZE] >= stats->stage_end_us[LUMEQ_STAGE_UPLOAD],
-          "equalized before it was there");
+          "equalized before it was uploaded");
 }
 
 BACKEND_TEST(order)
@@ -335,7 +335,8 @@ BACKEND_TEST(order)
     Pictures p[MAX_IN_FLIGHT];
     int slots = -1;
     for (int round = 0; round < 3; round++) {
-        CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "there is nothing to receive");
+        CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN,
+              "receives without a frame in flight");
         int sent = 0;
         for (; sent < MAX_IN_FLIGHT; sent++) {
             LumeqFrame frame = step_open(&step, &p[sent]);
@@ -343,12 +344,12 @@ BACKEND_TEST(order)
             const int ret = lumeq_submit(eq, &frame);
             if (ret == 0)
                 continue;
-            CHECK(ret == LUMEQ_ERR_AGAIN, "submit answers %d", ret);
+            CHECK(ret == LUMEQ_ERR_AGAIN, "submit returns %d", ret);
             free_pictures(&p[sent]);
             break;
         }
         CHECK(sent >= 1 && sent < MAX_IN_FLIGHT && (slots < 0 || sent == slots),
-              "%d slots, before %d", sent, slots);
+              "%d slots, earlier %d", sent, slots);
         slots = sent;
         if (round) /* receive waits when no slot is free, and after a flush */
             lumeq_flush(eq);
@@ -357,7 +358,7 @@ BACKEND_TEST(order)
             FrameStats stats = {0};
             const int ret = n && !round ? receive_frame(eq, &frame, &stats)
                                         : lumeq_receive(eq, &frame, ask_stats(&stats));
-            CHECK(ret == 0, "receive answers %d", ret);
+            CHECK(ret == 0, "receive returns %d", ret);
             CHECK(frame.opaque == &p[n] && frame.in.plane[0] == p[n].in[0].pixels &&
                       frame.out.plane[0] == p[n].out[0].pixels && frame.in.width == 97 &&
                       frame.out.height == 61 && frame.time == step.time,
@@ -367,14 +368,15 @@ BACKEND_TEST(order)
             free_pictures(&p[n]);
         }
         const int end = round ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
-        CHECK(lumeq_receive(eq, NULL, NULL) == end, "after the last frame");
+        CHECK(lumeq_receive(eq, NULL, NULL) == end, "no END after the last frame");
         CHECK(lumeq_receive(eq, NULL, NULL) == end, "and again");
 
         Result result;
-        run_step(eq, &step, &result); /* ends the end */
+        run_step(eq, &step, &result); /* a new frame ends the state END */
     }
     lumeq_flush(eq);
-    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flush with nothing in flight");
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END,
+          "no END after a flush with nothing in flight");
 }
 
 /* Frames in flight keep their parameters and history: resets, new parameters and a flush do not
@@ -415,7 +417,7 @@ BACKEND_TEST(measure_only)
     lumeq_destroy(&other);
 }
 
-/* Mode off: the picture passes, and the curve is there when it is turned on again. */
+/* Mode off passes pictures unchanged, and keeps the curve for when another mode is set again. */
 BACKEND_TEST(mode_off_keeps_history)
 {
     int changed = 0;
@@ -426,7 +428,7 @@ BACKEND_TEST(mode_off_keeps_history)
         run_step(other, &step, &expected);
         const int off = n % 4 != 3;
         step.params.mode = off ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
-        step.params.reference = off && n % 2; /* off is off, in the textbook's way too */
+        step.params.reference = off && n % 2; /* mode off ignores the reference */
         run_step(eq, &step, &result);
         CHECK(result.stats.values.curve_speed == expected.stats.values.curve_speed &&
                   result.stats.values.scene_cut == expected.stats.values.scene_cut,
@@ -440,12 +442,12 @@ BACKEND_TEST(mode_off_keeps_history)
             CHECK_SAME(&result, &expected, "frame %d", n);
         }
     }
-    CHECK(changed > 4, "%d frames are changed when on", changed);
+    CHECK(changed > 4, "only %d frames are changed with the mode on", changed);
     lumeq_destroy(&eq);
     lumeq_destroy(&other);
 }
 
-/* Reference frames leave no trace, except for the time that passes. */
+/* Reference frames do not change the history, except for the time that passes. */
 BACKEND_TEST(reference_keeps_no_history)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
@@ -489,7 +491,7 @@ static void submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
 }
 
-/* A reset with a frame in flight does not affect that frame, and later ones know nothing of it. */
+/* A reset does not affect the frame in flight, which does not affect later frames. */
 BACKEND_TEST(reset_in_flight)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);
@@ -569,7 +571,7 @@ static void *run_lane(void *arg)
     return NULL;
 }
 
-/* Two equalizers, each in its thread, know nothing of each other. */
+/* Two equalizers in two threads do not affect each other. */
 BACKEND_TEST(two_at_once)
 {
     static Lane lanes[2];
@@ -620,11 +622,11 @@ static void *use_host_memory(void *arg)
     return NULL;
 }
 
-/* From any thread, also while frames are computed; and frames may live there. */
+/* Any thread may allocate host memory, also while frames are computed, and frames may be in it. */
 BACKEND_TEST(host_memory)
 {
     LumeqEqualizer *eq = must_open(id, 2), *other = must_open(id, 2);
-    CHECK(!lumeq_alloc_host(lumeq_get_context(eq), SIZE_MAX), "more than there is");
+    CHECK(!lumeq_alloc_host(lumeq_get_context(eq), SIZE_MAX), "allocates SIZE_MAX bytes");
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, use_host_memory, eq) == 0, "no thread");
     for (int n = 0; n < 8; n++) {
@@ -660,7 +662,7 @@ BACKEND_TEST(device_memory)
     void *memory = lumeq_alloc_device(lumeq_get_context(eq), 1000);
     CHECK(!memory == (id == LUMEQ_BACKEND_CPU) && (uintptr_t)memory % 256 == 0,
           "1000 bytes of the device at %p", memory);
-    CHECK(!lumeq_alloc_device(lumeq_get_context(eq), SIZE_MAX), "more than there is");
+    CHECK(!lumeq_alloc_device(lumeq_get_context(eq), SIZE_MAX), "allocates SIZE_MAX bytes");
     lumeq_free_device(lumeq_get_context(eq), memory);
     lumeq_free_device(lumeq_get_context(eq), NULL);
 }

@@ -70,11 +70,11 @@ static CheckRect take_steps(Objects *o)
 
 static void check_same(CheckRect made, const CheckRect *wanted, const char *what)
 {
-    CHECK(check_rect_equal(&made, wanted), "%s has other bits", what);
+    CHECK(check_rect_equal(&made, wanted), "%s differs", what);
     check_rect_free(&made);
 }
 
-/* Begins a child, whose failures count in the parent. A child that hangs is killed. */
+/* Starts a child, whose failures count in the parent. A child that hangs is killed. */
 static pid_t begin_child(void)
 {
     fflush(NULL);

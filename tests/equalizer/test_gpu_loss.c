@@ -19,7 +19,7 @@
 
 #define FLIGHTS LUMEQ_FLIGHTS
 
-/* A frame in flight of the made-up device, which computes it when the library waits for it. */
+/* A frame in flight of the fake device, which computes it when the library waits for it. */
 typedef struct Flight {
     struct Flight *next;
     LumeqMeasureJob job;
@@ -42,7 +42,7 @@ static int in_flight(const FakeDevice *fake)
 
 static int calls_until_loss; /* of all kinds together */
 static int lost;
-static int refusal; /* not 0: the device is not lost, but takes no more frames; its error */
+static int refusal; /* if not 0: error of a device that is not lost, but takes no more frames */
 static int deep;    /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
@@ -77,7 +77,7 @@ static void lose_frames(const FakeDevice *fake)
 
 static int frames_begun; /* frames in flight whose output was queued */
 
-/* Takes a frame: returns 0, or how that fails. */
+/* Takes a frame: returns 0 or an error. */
 static int try_taking(FakeDevice *fake)
 {
     if (!fails())
@@ -140,7 +140,7 @@ static int write_fake(void *priv, const LumeqApplyJob *job, int count)
     CHECK(count == 1, "%d frames are written", count);
     if (ret < 0)
         return ret;
-    CHECK(p->job.in.plane[0] == job->in.plane[0], "another frame is written");
+    CHECK(p->job.in.plane[0] == job->in.plane[0], "the wrong frame is written");
     p->written = job->write > 0;
     frames_begun++;
     return job->write ? lumeq_backend_cpu.apply(((FakeDevice *)priv)->cpu, job) : 0;
@@ -172,7 +172,7 @@ static void leave_fake(void *priv, void *pending)
     free(pending);
 }
 
-/* Never called: it tells that the device takes images in its memory. */
+/* Never called; its presence means that the device accepts images in its memory. */
 static void *alloc_device_fake(void *priv, size_t size)
 {
     (void)priv;
@@ -192,7 +192,7 @@ static void close_fake(void *priv)
 
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
-    .build_info = "a made-up one",
+    .build_info = "a fake one",
     .priv_size = sizeof(FakeDevice),
     .open = open_fake,
     .measure = measure_fake,
@@ -226,12 +226,12 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
     int ret;
     while ((ret = lumeq_receive(eq, &frame, ask_stats(&run->stats[run->received % FRAMES]))) == 0) {
         const int n = run->received++;
-        CHECK(frame.opaque == run->in[n % FRAMES], "frame %d is another", n);
+        CHECK(frame.opaque == run->in[n % FRAMES], "the wrong frame is received as number %d", n);
         run->unwritten[n % FRAMES] = !is_measured(n) && !frame.out.plane[0];
         CHECK(!frame.out.plane[0] || frame.out.plane[0] == run->out[n % FRAMES],
-              "frame %d is elsewhere", n);
+              "the output of frame %d has moved", n);
     }
-    CHECK(ret == LUMEQ_ERR_AGAIN || (until_empty && ret == LUMEQ_ERR_END), "receive answers %d",
+    CHECK(ret == LUMEQ_ERR_AGAIN || (until_empty && ret == LUMEQ_ERR_END), "receive returns %d",
           ret);
 }
 
@@ -275,7 +275,7 @@ static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
         frame.out.memory = LUMEQ_MEMORY_HOST;
         ret = lumeq_submit(eq, &frame);
     }
-    CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
+    CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(eq));
 }
 
 /* With both modes, each lasts for some frames; so do the tiles. */
@@ -304,7 +304,7 @@ static void note(void *user, LumeqLogLevel level, const char *text)
 /* One line with the reason if the GPU was lost; otherwise no line. */
 static void check_log(const Log *log)
 {
-    CHECK(log->infos == 1, "%d lines say what was chosen", log->infos);
+    CHECK(log->infos == 1, "%d lines report the backend", log->infos);
     CHECK(log->warnings == lost, "%d warnings of %d losses", log->warnings, lost);
     CHECK(!lost || (strstr(log->warning, "the CPU goes on without the GPU") &&
                     strstr(log->warning, "launch failure")),
@@ -391,7 +391,7 @@ static void lose_at_any_call(int on_device)
         compare(&expected, &run, call);
         call++;
     } while (lost);
-    CHECK(call > (refusal ? 1 : 2) * FRAMES, "it was only lost at %d calls", call);
+    CHECK(call > (refusal ? 1 : 2) * FRAMES, "only %d calls could lose it", call);
 }
 
 static void lose_in_any_mode(int on_device)
@@ -431,7 +431,7 @@ TEST(no_memory_for_any_frame)
     refusal = 0;
 }
 
-/* A GPU without memory for a call: the CPU takes over, unless the GPU was insisted on. */
+/* A GPU without memory for a call: the CPU takes over, unless the caller insisted on the GPU. */
 TEST(no_memory_step_by_step)
 {
     static Run run;
@@ -448,7 +448,7 @@ TEST(no_memory_step_by_step)
         CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
         for (int i = 0; i < 2; i++) {
             const int ret = lumeq_measure(context, &measure, NULL, &in, NULL, NULL);
-            CHECK(ret == (insisted ? LUMEQ_ERR_MEMORY : 0), "measure answers %d", ret);
+            CHECK(ret == (insisted ? LUMEQ_ERR_MEMORY : 0), "measure returns %d", ret);
         }
         CHECK(log.warnings == !insisted, "%d warnings", log.warnings);
         lumeq_measure_free(&measure);
@@ -481,8 +481,8 @@ TEST(receive_waits_only_when_it_must)
     lumeq_destroy(&eq);
 }
 
-/* A GPU without memory for the frames: the CPU takes over, unless the GPU was insisted on, or only
- * the GPU has the input. */
+/* A GPU without memory for the frames: the CPU takes over, unless the caller insisted on the GPU,
+ * or only the GPU has the input. */
 TEST(no_memory_on_the_gpu)
 {
     enum { MAY, INSISTED, ON_GPU, CASES };
@@ -499,7 +499,7 @@ TEST(no_memory_on_the_gpu)
         refusal = LUMEQ_ERR_MEMORY;
         CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
         const int ret = lumeq_submit(eq, &frame);
-        CHECK(ret == (i == MAY ? 0 : LUMEQ_ERR_UNAVAILABLE), "submit answers %d", ret);
+        CHECK(ret == (i == MAY ? 0 : LUMEQ_ERR_UNAVAILABLE), "submit returns %d", ret);
         CHECK(!strcmp(lumeq_backend_name(eq), i == MAY ? "cpu" : "cuda"), "the backend is %s",
               lumeq_backend_name(eq));
         CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
@@ -516,8 +516,7 @@ TEST(no_memory_on_the_gpu)
     }
 }
 
-/* A frame whose input only the GPU has is lost with it, and the others are as if it had not been.
- */
+/* A frame whose input only the GPU has is lost with it. The other frames are as without it. */
 TEST(input_on_the_device_is_lost)
 {
     static Run run;

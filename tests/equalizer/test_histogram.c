@@ -21,7 +21,7 @@ VARIANT_TEST(large_counts)
     }
 }
 
-/* Pictures just large enough for another code path, and just not. */
+/* Pictures just large enough for another code path, and just too small. */
 VARIANT_TEST(large_pictures)
 {
     static const struct {
@@ -190,8 +190,8 @@ static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, C
     }
 }
 
-/* Neighbours just close enough to be counted together, and just not, in pictures just large enough
- * for it, and just not; in all bins, and in those of tiles. */
+/* Neighbours just close enough to be counted in pairs, and just too far apart, in pictures just
+ * large enough for pairs, and just too small; in all bins, and in those of tiles. */
 VARIANT_TEST(close_neighbours)
 {
     static const struct {

@@ -12,7 +12,7 @@
 #define MAX_WIDTH 200
 #define MAX_HEIGHT 5
 
-/* The tables: the identity, its mirror image, one code, and any codes. Nodes are monotone. */
+/* The tables: the identity, its mirror image, one code, and random codes. Nodes are monotone. */
 enum { TABLES = 4 };
 
 static uint32_t any_code(const CurveParams *p, int which, int i, CheckRandom *random)
@@ -182,7 +182,7 @@ static void fill_between(uint8_t *samples, int count, int first, int last, Check
     samples[check_below(random, 3) ? check_below(random, count) : count - 1] = (uint8_t)last;
 }
 
-/* Rows whose pieces have codes of their own, from any 16 codes to any others. */
+/* Rows in pieces with different ranges of codes, which span any parts of the table. */
 VARIANT_TEST(codes_between)
 {
     static CurveTable table;
@@ -257,13 +257,13 @@ VARIANT_TEST(nothing_beyond_is_touched)
     munmap(memory, 5 * page);
 }
 
-/* Flags choose kernels, and the environment the flags. */
+/* Flags select the kernels, and the environment selects the flags. */
 TEST(forced)
 {
     LumeqKernels c, none;
     lumeq_kernels_c(&c);
     lumeq_kernels_init(&none, 0);
-    CHECK(!memcmp(&c, &none, sizeof(c)), "other kernels than plain C without flags");
+    CHECK(!memcmp(&c, &none, sizeof(c)), "not plain C without flags");
     for (unsigned mask = 0; mask < 16; mask++) {
         const unsigned flags = mask & lumeq_cpu_flags();
         const char *expected = flags & LUMEQ_CPU_AVX512  ? ", AVX-512"

@@ -70,7 +70,7 @@ TEST(model)
         for (int i = 0; i < 7; i++)
             CHECK(nodes[16 + 24 * i] == v->some[i], "%s: code %d becomes %u, in the model %u",
                   v->name, 16 + 24 * i, nodes[16 + 24 * i], v->some[i]);
-        CHECK(crc_of(nodes) == v->crc, "%s: another curve", v->name);
+        CHECK(crc_of(nodes) == v->crc, "%s: the curve differs", v->name);
     }
 }
 
@@ -115,7 +115,8 @@ TEST(rises)
         for (int i = 0; i < CODES; i++)
             counts[i] *= 16;
         decide_as(counts, full, noise, CURVE_ONE, 0, clip, &light, again);
-        CHECK(memcmp(nodes, again, sizeof(nodes)) == 0, "picture %d: 16 times as large", k);
+        CHECK(memcmp(nodes, again, sizeof(nodes)) == 0,
+              "picture %d: 16 times the counts give another curve", k);
     }
 }
 
@@ -223,10 +224,10 @@ TEST(passing_cars)
     video_close(v);
 }
 
-/* A dark picture of noise that is not lifted: up to frame 50, and from then on. */
+/* A dark picture of noise, which must not be lifted. noise: before frame 50, and from then on. */
 typedef struct Lens {
     int dark, width, noise[2];
-    int awaits; /* from the first frame on, when nothing is known of its noise */
+    int awaits; /* await_noise: the noise is not known at first */
     int frames, most;
 } Lens;
 
@@ -253,15 +254,15 @@ TEST(covered_lens)
         for (int frame = 0; frame < 30; frame++) {
             memset(v->in, 16, sizeof(v->in));
             video_frame(v);
-            if (frame) /* the first one has a little of the noise before it */
+            if (frame) /* the first frame still assumes some of the earlier noise */
                 CHECK(memcmp(v->in, v->out, sizeof(v->in)) == 0, "black is black");
         }
         video_close(v);
     }
 }
 
-/* Nights are lifted from the first frame on, except for the darkest, which wait for their noise.
- * From the third frame on light stands still. */
+/* Nights are lifted from the first frame on, except for the darkest, which wait for a measurement
+ * of noise. From the third frame on, light stays constant. */
 TEST(light_is_soon_still)
 {
     LumeqParams live = DEFAULT_PARAMS;
@@ -362,8 +363,8 @@ TEST(noise_is_soon_known)
     video_close(v);
 }
 
-/* A strength wins over the default lift. Without a lift strength AUTO is 0.8, adaptive; tiles know
- * no lift. */
+/* A given strength turns off the default lift. Without a lift, strength AUTO is 0.8, adaptive;
+ * tiles have no lift. */
 TEST(without_lift)
 {
     LumeqParams wins = DEFAULT_PARAMS, no_lift = DEFAULT_PARAMS, adaptive = DEFAULT_PARAMS;
@@ -391,12 +392,12 @@ TEST(without_lift)
         video_close(v);
         video_close(other);
     }
-    lumeq_params_default(&old); /* a struct from before there was a lift */
+    lumeq_params_default(&old); /* a struct of a version without a lift */
     CHECK(old.lift == 0 && old.strength == LUMEQ_STRENGTH_AUTO, "lift %d", old.lift);
 }
 
-/* Without it no previous frame is requested, and noisy video is lifted less; half of it is in
- * between. */
+/* Without denoising, no previous frame is requested, and noisy video is lifted less; with half of
+ * it, the lift is in between. */
 TEST(denoise)
 {
     LumeqParams params = usual;

@@ -132,7 +132,7 @@ static void lift_in_bands(const LiftedPicture *lifted, int split)
     free(memory);
 }
 
-/* A frame with those before it, and its filter. */
+/* A frame with the previous frames, and its filter. */
 typedef struct Trial {
     LiftForm form;
     CurveParams params;
@@ -425,7 +425,7 @@ static void check_unfiltered(const Scene *s, const Whole *w)
     for (int i = 0; i < 3; i++)
         if (!(i ? w->chroma : w->luma))
             CHECK(hash_plane(&w->out, &s->out, i) == hash_plane(&w->out, &plain->out, i),
-                  "whole %td: plane %d is not filtered, but another one", w - wholes, i);
+                  "whole %td: plane %d is not filtered, but differs", w - wholes, i);
     close_scene(plain);
 }
 
@@ -439,12 +439,11 @@ static void check_whole(const Whole *w)
         for (int i = 0; i < 3; i++) {
             const uint32_t now = hash_plane(&w->out, &s->out, i);
             hash[i] = t ? hash[i] : now;
-            CHECK(now == hash[i], "whole %td: plane %d by %d threads is another one", w - wholes, i,
+            CHECK(now == hash[i], "whole %td: plane %d differs with %d threads", w - wholes, i,
                   threads[t]);
         }
         for (int field = 0; t == 0 && field <= w->fields; field++)
-            CHECK(!count_wrong(s, w, field), "whole %td: field %d is another one", w - wholes,
-                  field);
+            CHECK(!count_wrong(s, w, field), "whole %td: field %d differs", w - wholes, field);
         if (t == 0) {
             CHECK(!count_wrong_bars(s, w), "whole %td: the bars are not the input's", w - wholes);
             check_unfiltered(s, w);
@@ -538,8 +537,8 @@ TEST(planned_looks_further)
                   lumeq_curve_stats(curves[i], &stats) == 0,
               "%s", lumeq_last_error(NULL));
         CHECK(stats.scene_cut == (i == SCENE), "frame %d: cut %d", i, stats.scene_cut);
-        CHECK(stats.previous == (there < LIFT_PAST ? there : LIFT_PAST), "frame %d wants %d", i,
-              stats.previous);
+        CHECK(stats.previous == (there < LIFT_PAST ? there : LIFT_PAST),
+              "frame %d asks for %d previous ones", i, stats.previous);
     }
     const LumeqImage in = film_image(film[1]);
     static uint8_t out[FILM_SIZE];
@@ -547,7 +546,7 @@ TEST(planned_looks_further)
     LumeqImage wrong = film_image(film[0]);
     wrong.width -= 8;
     CHECK(lumeq_apply(context, curves[1], &in, &wrong, 1, &to, NULL) == LUMEQ_ERR_ARGUMENT,
-          "a frame before of another size is taken");
+          "a previous frame of another size is accepted");
     for (int most = 0; most <= LIFT_PAST; most++)
         apart[most] = planned_apart(context, curves, film, most);
     for (int most = 1; most <= LIFT_PAST; most++)
@@ -573,12 +572,12 @@ TEST(interlaced)
                             .interlaced = i};
         CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_process(eq, &frame, NULL) == 0,
               "frame %d", i);
-        CHECK(frame.interlaced == i, "frame %d comes back with %d", i, frame.interlaced);
+        CHECK(frame.interlaced == i, "frame %d: interlaced has become %d", i, frame.interlaced);
     }
     CHECK(memcmp(out[0], out[1], FILM_SIZE), "fields are filtered like frames");
 }
 
-/* Single samples that are a code above the black around them are not flattened into it. */
+/* Single samples one code above the black around them do not become black. */
 TEST(grain_stays_above_black)
 {
     static uint8_t film[FILM_SIZE], out[FILM_SIZE];
@@ -591,7 +590,7 @@ TEST(grain_stays_above_black)
     }
     LumeqFrame frame = {.size = sizeof(frame), .in = film_image(film), .out = film_image(out)};
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_process(eq, &frame, &stats) == 0,
-          "it is processed");
+          "it is refused");
     CHECK(stats.filtered && stats.lift > 2, "lifted by %g", stats.lift);
     int lost = 0, specks = 0;
     for (int i = 0; i < FILM_SIZE; i++) {
@@ -601,7 +600,7 @@ TEST(grain_stays_above_black)
     CHECK(!lost && !specks, "%d samples are newly black, %d stand out", lost, specks);
 }
 
-/* The first frame of another scene has nothing of the one before. */
+/* The first frame of a scene contains nothing of the previous scene. */
 TEST(never_across_a_cut)
 {
     static uint8_t film[2][FILM_SIZE], out[2][FILM_SIZE];
@@ -622,9 +621,9 @@ TEST(never_across_a_cut)
                 film[1][k] = k < FILM_SIZE / 2 ? film[1][k] : (uint8_t)(film[1][k] + 120);
             CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
         }
-        CHECK(stats.scene_cut, "it is no cut");
+        CHECK(stats.scene_cut, "no cut is found");
     }
-    CHECK(!memcmp(out[0], out[1], FILM_SIZE), "the frame before the cut is in the one after it");
+    CHECK(!memcmp(out[0], out[1], FILM_SIZE), "the frame after the cut depends on the one before");
 }
 
 TEST_MAIN

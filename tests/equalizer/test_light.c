@@ -64,7 +64,8 @@ static void check_map(double brightness, double gamma, int depth, int full)
     }
     CHECK(most <= 1.0L / 256, "brightness %g, gamma %g, depth %d%s: %Lg codes away", brightness,
           gamma, depth, full ? ", full" : "", most);
-    CHECK(rises, "brightness %g, gamma %g, depth %d: it falls somewhere", brightness, gamma, depth);
+    CHECK(rises, "brightness %g, gamma %g, depth %d: the map is not monotone", brightness, gamma,
+          depth);
     CHECK(light_bin(&p, curve_black(&p)) == (uint32_t)p.black << 16, "black stays");
     const int white = curve_white(&p);
     if (white << p.fraction == p.white)
@@ -87,7 +88,7 @@ TEST(map)
         }
 }
 
-/* 0 stands for a gamma of 1. */
+/* A gamma of 0 means 1. */
 TEST(none)
 {
     for (int n = 0; n < 18; n++) {
@@ -100,7 +101,7 @@ TEST(none)
     LumeqParams params = lit(LUMEQ_MODE_GLOBAL, 0.5, 2);
     params.reference = 1;
     const CurveParams p = curve_of(&params, 8, 1);
-    CHECK(!light_is_on(&p.light), "the reference knows none of it");
+    CHECK(!light_is_on(&p.light), "the reference has brightness or gamma");
 }
 
 /* A bounded node is on the right side of its code, and otherwise unchanged. */
@@ -202,9 +203,9 @@ TEST(alone)
                 params.strength = params.adaptive = 0;
                 check_alone(&params, RAMP, planned, "no strength");
                 params.mode = LUMEQ_MODE_STRETCH;
-                check_alone(&params, RAMP, planned, "stretched by nothing");
+                check_alone(&params, RAMP, planned, "stretch without strength");
                 params.mode = LUMEQ_MODE_CLAHE;
-                check_alone(&params, RAMP, planned, "tiles of nothing");
+                check_alone(&params, RAMP, planned, "tiles without strength");
             }
 }
 
@@ -231,7 +232,7 @@ TEST(literal)
         for (int planned = 0; planned < 2; planned++) {
             LumeqParams params = run_literal(LUMEQ_MODE_GLOBAL, k, planned, &full, &got);
             CHECK(!memcmp(got.curve, full.curve, 256 * sizeof(got.curve[0])),
-                  "at full strength nothing is left of it");
+                  "brightness or gamma has an effect at full strength");
             params.strength = 0.25;
             run(&params, RAMP, planned, &got);
             const CurveParams p = curve_of(&params, 8, 0);
@@ -242,7 +243,7 @@ TEST(literal)
         }
 }
 
-/* After the line. */
+/* Stretching comes before brightness and gamma. */
 TEST(stretched)
 {
     static FrameStats got, plain;
@@ -258,8 +259,8 @@ TEST(stretched)
         }
 }
 
-/* On top of the rule: a dark picture is lifted as far as without it, and then gets lighter or
- * darker. Live and planned decide alike. */
+/* With a lift, a dark picture is lifted as far as without brightness and gamma, and then gets
+ * lighter or darker. Live and planned curves agree. */
 TEST(lifted)
 {
     static FrameStats got, plain, planned;
@@ -318,10 +319,11 @@ static void check_at_once(LumeqParams params, int number)
         one_more(eq, i, &usual);
     CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
     one_more(eq, 3, &got);
-    CHECK(same_curve(&got, &expected) && !same_curve(&got, &usual), "%d: not at once", number);
+    CHECK(same_curve(&got, &expected) && !same_curve(&got, &usual),
+          "settings %d: no effect at once", number);
     CHECK(lumeq_set_params(eq, &plain) == 0, "%s", lumeq_last_error(eq));
     one_more(eq, 4, &got);
-    CHECK(same_curve(&got, &usual), "%d: it stays", number);
+    CHECK(same_curve(&got, &usual), "settings %d: the effect stays", number);
 }
 
 TEST(at_once)

@@ -29,7 +29,7 @@ typedef struct Scene {
     double mean, deviation, grain;
 } Scene;
 
-/* About normal: mean 0, deviation 1, from -3.5 to 3.5. */
+/* About normally distributed: mean 0, deviation 1, from -3.5 to 3.5. */
 static double bell(uint64_t seed, uint64_t index)
 {
     const uint64_t r = check_hash(seed, index);
@@ -300,7 +300,7 @@ static double light_up(Film *f, const Scene *scene, int percent, int on)
     return sum / (WIDTH * (HEIGHT - HEIGHT / 2));
 }
 
-/* A lamp, a car, a screen in the picture: the rest of it never snaps. */
+/* A lamp, a car or a screen in the picture: the rest of the picture never jumps. */
 BACKEND_TEST(a_part_does_not_move_the_rest)
 {
     static const int percents[] = {5, 7, 10, 15}, periods[] = {1, 3, 12};

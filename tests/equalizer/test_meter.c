@@ -162,7 +162,7 @@ TEST(bars_within)
     }
 }
 
-/* Measures know their region, also when packed, and the lookahead uses it as well. */
+/* Measures keep their region, also when packed, and the lookahead uses it. */
 TEST(planned)
 {
     static Picture picture;
@@ -190,7 +190,8 @@ TEST(planned)
                   lumeq_measure_unpack(&measure, bytes, size) == 0 &&
                   lumeq_history_put(history, measure, &moment) == 0,
               "%s", lumeq_last_error(NULL));
-        CHECK(lumeq_history_put(other, measure, &moment) == LUMEQ_ERR_ARGUMENT, "another part");
+        CHECK(lumeq_history_put(other, measure, &moment) == LUMEQ_ERR_ARGUMENT,
+              "a measure of another region is accepted");
     }
     CHECK(lumeq_history_put(history, NULL, NULL) == 0, "it ends");
     int count = 0;

@@ -1,7 +1,6 @@
 /*
  * The noise of a picture, and its haze. Noise: sums of blocks by every variant of the kernels, the
- * evaluation of counts, and the whole through the library. Noise of a known deviation is the
- * independent reference.
+ * evaluation of counts, and the library as a whole, against noise of a known deviation.
  */
 #include "equalizer/measure.h"
 #include "layouts.h"
@@ -129,10 +128,10 @@ TEST(blocks_by_hand)
 TEST(quartiles_by_hand)
 {
     NoiseProfile p = {.blocks = {[0] = 2, [3] = 20, [5] = 10, [9] = 10, [12] = 40}};
-    CHECK(noise_of(&p) == NOISE_UNKNOWN, "nothing stands still");
+    CHECK(noise_of(&p) == NOISE_UNKNOWN, "noise without still blocks");
     p.still[12][20] = 40; /* too bright */
     p.still[0][20] = 2;   /* black */
-    CHECK(noise_of(&p) == NOISE_UNKNOWN, "what does not count counts");
+    CHECK(noise_of(&p) == NOISE_UNKNOWN, "bright or black blocks count");
     p.still[3][9] = 8; /* 64 to 80 */
     CHECK(noise_of(&p) == 68 * 234 / 256, "a quarter into its bin: %u", noise_of(&p));
     p.still[9][1] = 8; /* 16 to 20, and half of them are a quarter */
@@ -142,13 +141,13 @@ TEST(quartiles_by_hand)
     p.repeated = 81;
     CHECK(noise_of(&p) != NOISE_UNKNOWN, "one block has changed");
     p.repeated = 82;
-    CHECK(noise_of(&p) == NOISE_UNKNOWN, "a frame that is repeated");
+    CHECK(noise_of(&p) == NOISE_UNKNOWN, "a repeated frame has noise");
 
     NoiseProfile black = {.blocks = {[0] = 160, [7] = 9}};
     black.still[0][1] = 160;
     CHECK(noise_of(&black) == 17 * 234 / 256, "all is black: %u", noise_of(&black));
     black.blocks[7] = 11;
-    CHECK(noise_of(&black) == NOISE_UNKNOWN, "what is not black is passed by");
+    CHECK(noise_of(&black) == NOISE_UNKNOWN, "blocks that are not black are ignored");
 }
 
 #define WIDTH 320
@@ -192,11 +191,11 @@ static double reported_noise(LumeqBackendId id, const LumeqImage *in, const Lume
     if (before) {
         LumeqFrame frame = {.in = *before, .out = out};
         CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
-        CHECK(stats.noise == -1, "there is noise before there was a frame: %g", stats.noise);
+        CHECK(stats.noise == -1, "noise without a previous frame: %g", stats.noise);
     }
     LumeqFrame frame = {.in = *in, .out = out, .previous = before};
     CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
-    CHECK(!frame.previous, "the frame before comes back");
+    CHECK(!frame.previous, "the previous frame is still set");
     return stats.noise;
 }
 
@@ -234,7 +233,7 @@ BACKEND_TEST(nothing_to_tell)
     FREED_BY(layout_free) LumeqImage same = gray_image(8, 0);
     draw(&same, 2, 0, 1);
     CHECK(reported_noise(id, &in, &same) == -1, "the frame is repeated");
-    CHECK(noise_at(id, 0.4, 8, 0, 4) == -1, "nothing stands still");
+    CHECK(noise_at(id, 0.4, 8, 0, 4) == -1, "noise without still blocks");
 }
 
 static int by_code(const void *a, const void *b)

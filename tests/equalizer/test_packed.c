@@ -1,6 +1,6 @@
 /*
- * Measures and curves as bytes: packed objects come back equal, and all other bytes are refused or
- * give a usable object.
+ * Measures and curves as bytes: packed objects unpack to equal ones, and all other bytes are
+ * refused or give a usable object.
  */
 #include "../check.h"
 #include "all_stats.h"
@@ -48,7 +48,7 @@ static const Case cases[] = {
 static void must(int ret, const char *what)
 {
     if (ret < 0) {
-        fprintf(stderr, "cannot go on: %s: %s\n", what, lumeq_last_error(NULL));
+        fprintf(stderr, "cannot continue: %s: %s\n", what, lumeq_last_error(NULL));
         exit(1);
     }
 }
@@ -173,7 +173,7 @@ static int unpack(const Film *f, Kind kind, const uint8_t *bytes, size_t size)
     LumeqCurve *curve = NULL;
     const int ret = kind == MEASURE ? lumeq_measure_unpack(&measure, bytes, size)
                                     : lumeq_curve_unpack(&curve, bytes, size);
-    CHECK((ret == 0) == (measure || curve), "%d, but an object was %smade", ret,
+    CHECK((ret == 0) == (measure || curve), "%d, but an object was %screated", ret,
           measure || curve ? "" : "not ");
     if (measure)
         use_measure(f, measure);
@@ -206,7 +206,7 @@ static void check_same_output(Film *f, const LumeqCurve *curve, const char *what
     CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
               lumeq_apply(f->context, curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
               !layout_differences(&f->out, &expected),
-          "other bits from a %s", what);
+          "the unpacked %s gives other bits", what);
     layout_free(&expected);
 }
 
@@ -226,7 +226,7 @@ static void check_followers(Film *f, Kind kind, Film *other)
     }
     CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
               lumeq_curve_stats(other->curve, ask_stats(&same)) == 0 && same_stats(&stats, &same),
-          "other statistics from a %s", kind_names[kind]);
+          "the unpacked %s gives other statistics", kind_names[kind]);
     check_same_output(f, other->curve, kind_names[kind]);
 }
 
@@ -243,7 +243,7 @@ OBJECT_TEST(round_trip)
     CHECK(ret == 0, "%s: %s", kind_names[kind], lumeq_last_error(NULL));
     again = pack(&other, kind);
     CHECK(p.size == again.size && !memcmp(p.bytes, again.bytes, p.size),
-          "a %s packed again is another", kind_names[kind]);
+          "a %s packed again differs", kind_names[kind]);
     check_followers(f, kind, &other);
     free(p.bytes);
     free(again.bytes);
@@ -265,7 +265,7 @@ OBJECT_TEST(bare)
               lumeq_curve_stats(curve, ask_stats(&again)) == 0,
           "no statistics");
     CHECK(again.values.mean_in == 0 && again.values.mean_out == 0 && stats.values.mean_in > 0,
-          "means of nothing: %g and %g", again.values.mean_in, again.values.mean_out);
+          "means without histograms: %g and %g", again.values.mean_in, again.values.mean_out);
     CHECK(again.values.strength == stats.values.strength &&
               again.values.noise_gain == stats.values.noise_gain,
           "other statistics");
@@ -336,7 +336,7 @@ TEST(fixed_bytes)
     must(lumeq_measure_pack(measure, bytes, &size), "pack");
     static const uint8_t head[] = {'L', 'Q', 'm', 's', 6, 0, 0, 0, 16, 0,
                                    0,   0,   8,   0,   0, 0, 8, 0, 0};
-    CHECK(!memcmp(bytes, head, sizeof(head)), "it does not begin as it did");
+    CHECK(!memcmp(bytes, head, sizeof(head)), "the header has changed");
     /* letters and version, 8 fields, meter, 256 counts, 16x9 sums of 8 bytes and groups of 5 bytes,
      * 16
      * + 8 lines, noise, checksum */
@@ -344,8 +344,8 @@ TEST(fixed_bytes)
           size);
     const uint8_t *hist = bytes + METER_AT + METER_SIZE, *sums = hist + 1024;
     CHECK(hist[4 * 15] == 0 && hist[4 * 16] == 1 && hist[4 * 143] == 1 && hist[4 * 144] == 0,
-          "the histogram is elsewhere");
-    CHECK(sums[0] == 0 && sums[16 * 8] == 16, "the sums are elsewhere");
+          "the histogram has moved");
+    CHECK(sums[0] == 0 && sums[16 * 8] == 16, "the sums have moved");
 }
 
 #define DEEP_WIDTH 96
@@ -396,7 +396,7 @@ static void check_deeper(LumeqContext *context, int depth, LumeqRange range, Lum
     const size_t same = range == LUMEQ_RANGE_FULL
                             ? METER_AT + METER_SIZE + 4 * (size_t)(depth < 12 ? 1 << depth : 4096)
                             : size[0];
-    CHECK(!memcmp(bytes[0], bytes[1], same), "depth %d, range %d, mode %d: it is another", depth,
+    CHECK(!memcmp(bytes[0], bytes[1], same), "depth %d, range %d, mode %d: it differs", depth,
           (int)range, (int)mode);
     CHECK(lumeq_measure_deepen(measure, 16) == LUMEQ_ERR_ARGUMENT, "deepened twice");
     lumeq_measure_free(&measure);
@@ -442,7 +442,8 @@ TEST(tiles_that_are_not_used)
     Packed p = pack(&f, CURVE);
     CHECK(lumeq_curve_unpack(&f.curve, p.bytes, p.size) == 0, "%s", lumeq_last_error(NULL));
     Packed again = pack(&f, CURVE);
-    CHECK(p.size == again.size && !memcmp(p.bytes, again.bytes, p.size), "another curve came back");
+    CHECK(p.size == again.size && !memcmp(p.bytes, again.bytes, p.size),
+          "the unpacked curve differs");
     free(p.bytes);
     free(again.bytes);
     close_film(&f);

@@ -178,7 +178,7 @@ BACKEND_TEST(pictures)
         lumeq_reset(eq);
         CHECK(lumeq_process_pixels(eq, &in.pixels, &out.pixels, 0, 0, &stats) == 0, "%s",
               lumeq_last_error(eq));
-        CHECK(stats.noise < 0, "noise %g without a picture before", stats.noise);
+        CHECK(stats.noise < 0, "noise %g without a previous picture", stats.noise);
         CHECK(mean(&out) > mean(&in) * 13 / 10, "mode %d: %d from %d", mode, mean(&out), mean(&in));
         CHECK(fabs(stats.mean_in / (size == 2 ? 257 : 1) - mean(&in)) < 3,
               "mean %g in the statistics, %d in the picture", stats.mean_in, mean(&in));

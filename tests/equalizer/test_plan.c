@@ -66,7 +66,7 @@ static LumeqContext *context;
 static void must(int ok, const char *what)
 {
     if (!ok) {
-        fprintf(stderr, "cannot go on: %s: %s\n", what, lumeq_last_error(NULL));
+        fprintf(stderr, "cannot continue: %s: %s\n", what, lumeq_last_error(NULL));
         exit(1);
     }
 }
@@ -141,7 +141,7 @@ static LumeqMoment moment(const Film *f, int n)
                          .discontinuity = f->cut_off && n == f->cut_off};
 }
 
-/* Calls until there is memory: with `scarce`, for one allocation more each time. */
+/* Repeats a call until it has enough memory: with `scarce`, for one more allocation each time. */
 static int scarce;
 
 #define WITH_MEMORY(ret, call)                                                                     \
@@ -168,7 +168,7 @@ static int get(LumeqHistory *h, LumeqCurve **curve)
 {
     int ret;
     WITH_MEMORY(ret, lumeq_history_get(h, curve));
-    CHECK((ret == 0) == (*curve != NULL), "get answers %d", ret);
+    CHECK((ret == 0) == (*curve != NULL), "get returns %d", ret);
     return ret;
 }
 
@@ -216,7 +216,7 @@ static Run *run_film(const Film *f, const LumeqParams *params, int64_t lookahead
         run->held = put_so_far - run->frames > run->held ? put_so_far - run->frames : run->held;
         take(run, curve);
     }
-    CHECK(ret == LUMEQ_ERR_END, "the end is %d", ret);
+    CHECK(ret == LUMEQ_ERR_END, "get returns %d at the end", ret);
     CHECK(run->frames == f->frames, "%d curves of %d frames", run->frames, f->frames);
     lumeq_history_destroy(&h);
     return run;
@@ -488,7 +488,7 @@ static int pumping_under_sky(int frame, int x, int y)
     return y < 36 ? 235 : pumping(frame, x, y);
 }
 
-/* Anything: textures that change, black, fades, bars, cuts. */
+/* A mixture of changing textures, black, fades, bars and cuts. */
 CHECK_NOT_INSTRUMENTED static int anything(int frame, int x, int y)
 {
     const uint64_t scene = check_hash(check_state.seed, (uint64_t)(frame / 12));
@@ -499,7 +499,7 @@ CHECK_NOT_INSTRUMENTED static int anything(int frame, int x, int y)
     return 16 + (light + (int)(scene >> 16 & 7) * texture(scene, x + frame, y)) * part / 11;
 }
 
-/* Each shot has the same curves as it has alone. */
+/* Checks that a shot has the same curves as alone. */
 static void check_alone(const Run *run, Draw draw, int from, int frames)
 {
     Film alone = film(draw, frames);
@@ -530,7 +530,7 @@ TEST(cuts)
         for (int n = 1; n < run->frames; n++)
             CHECK(run->stats[n].scene_cut == (every ? n % every == 0 : cut && n == cut),
                   "film %d, frame %d: scene_cut is %d", i, n, run->stats[n].scene_cut);
-        CHECK(!run->stats[0].scene_cut, "film %d: what begins is no cut", i);
+        CHECK(!run->stats[0].scene_cut, "film %d: the first frame is a cut", i);
         CHECK(!cut || causal->stats[cut].scene_cut == films[i].causal,
               "film %d: unexpected without lookahead", i);
     }
@@ -552,7 +552,8 @@ TEST(each_shot_is_as_alone)
         FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
         check_alone(run, films[i].shots[0], 0, films[i].at);
         check_alone(run, films[i].shots[1], films[i].at, 120 - films[i].at);
-        CHECK(run->stats[films[i].at].scene_cut == !f.cut_off, "film %d: what begins is no cut", i);
+        CHECK(run->stats[films[i].at].scene_cut == !f.cut_off,
+              "film %d: scene_cut is wrong at the shot", i);
     }
 }
 
@@ -594,8 +595,9 @@ TEST(scene_cut_off)
     params.scene_cut = 0;
     const Film f = film(a_then_b, 120);
     FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
-    CHECK(!run->stats[CUT].scene_cut, "a cut although none is to be looked for");
-    CHECK(!same_curve(&run->stats[CUT - 1], &run->stats[0]), "nothing is smoothed over it");
+    CHECK(!run->stats[CUT].scene_cut, "a cut with scene_cut off");
+    CHECK(!same_curve(&run->stats[CUT - 1], &run->stats[0]),
+          "the curve is not smoothed across the cut");
 }
 
 #define SHOT 70                   /* frames of each scene */
@@ -625,7 +627,7 @@ static int bright_then_dull(int frame, int x, int y)
     return two_scenes(frame, bright(0, x, y), still(0, x, y));
 }
 
-/* The need of a scene does not depend on the scene after the black, with any lookahead. */
+/* With any lookahead, the need of a scene does not depend on the scene after the black. */
 TEST(scenes_between_fades)
 {
     const LumeqParams params = usual();
@@ -647,7 +649,7 @@ TEST(scenes_between_fades)
             }
         }
         CHECK(fabs(alone[0]->stats[0].strength - alone[1]->stats[0].strength) > 0.5,
-              "the scenes need the same");
+              "both scenes need the same strength");
         free_run(&alone[0]);
         free_run(&alone[1]);
     }
@@ -665,8 +667,8 @@ static void check_faded(const Run *run, int frame, int plateau, int part, int wh
 }
 
 /* A fade from black with manual brightness or gamma, and the share `strength` of equalization (-1:
- * the lift rule's). A fade is then the plateau's output, faded alike, or the share that does not
- * belong to the curve is each frame's own light. */
+ * the lift rule's). The curve's share of the output is the plateau's, faded alike; the rest is each
+ * frame's own, with brightness and gamma. */
 static void check_lit_fade(double brightness, double gamma, double strength)
 {
     LumeqParams params = usual(), light = usual(), alone;
@@ -729,7 +731,7 @@ TEST(fade_out)
         check_faded(run, 60 + FADE_FRAMES - 1 - part, 59, part, FADE_FRAMES);
 }
 
-/* A fade does not begin before it does. */
+/* Light that wavers before a fade does not belong to it. */
 TEST(fade_after_waver)
 {
     const LumeqParams params = usual();
@@ -739,7 +741,7 @@ TEST(fade_after_waver)
     check_close(run, other, CUT - 3, 0.4);
 }
 
-/* Fades need not be straight lines. */
+/* Fades need not be linear. */
 TEST(fades_over_black)
 {
     const LumeqParams params = usual();
@@ -769,7 +771,7 @@ TEST(letterbox)
         CHECK(a->y == bar && a->height == 56 - 2 * bar, "frame %d: rows from %d, %d of them", i,
               a->y, a->height);
     }
-    CHECK(causal->stats[CUT].active.height == 56, "without lookahead it knows them as well");
+    CHECK(causal->stats[CUT].active.height == 56, "bars are known at once without lookahead");
 }
 
 /* A still picture, and the reference, have the curves of a history without lookahead. */
@@ -794,7 +796,7 @@ TEST(as_without_lookahead)
     }
 }
 
-/* The decision belongs to the scene: strength, and a lift, hardly move for an object. */
+/* Strength and lift are decided for a scene: a passing object hardly moves them. */
 TEST(passing_object)
 {
     for (int lift = 0; lift < 2; lift++) {
@@ -812,7 +814,7 @@ TEST(passing_object)
     }
 }
 
-/* In the dark nothing needs strength, however long it lasts. */
+/* Darkness needs no strength, however long it lasts. */
 TEST(long_dark)
 {
     const LumeqParams params = literal();
@@ -858,7 +860,8 @@ static int noisy_marks_pass(int frame, int x, int y)
     return with_noise(marks_pass(frame, x, y), frame, x, y);
 }
 
-/* The range of the mean of the rows above 22 over a run, and the most that the source explains. */
+/* The range of the mean of the rows above row 22 over a run; also finds how much of it the source
+ * explains. */
 static double wander(const Film *f, const LumeqParams *params, int64_t lookahead, double *most)
 {
     static uint16_t in[96 * 54], out[96 * 54];
@@ -912,7 +915,7 @@ TEST(never_pumps)
             continue;
         const double range = wander(&f, &params, 0, &most);
         if (params.mode == LUMEQ_MODE_HAZE)
-            most += 0.3; /* cells become up to four times as steep, and so does their noise */
+            most += 0.3; /* the slope, and so the noise, grows up to fourfold */
         CHECK(range <= most, "film %d, case %d: a range of %g, not %g", draw, mode, range, most);
         CHECK(ahead <= range + 0.3, "film %d, case %d: %g with a lookahead, %g without", draw, mode,
               ahead, range);
@@ -948,7 +951,7 @@ TEST(follows_changes)
     }
 }
 
-/* Lights stay lights, and apart from white. */
+/* Lights stay light, and distinct from white. */
 static void check_knee(const Run *run)
 {
     for (int i = 0; i < run->frames; i++)
@@ -1039,25 +1042,25 @@ TEST(protocol)
     const Film f = film(scene_a, 30);
     FREED_BY(lumeq_history_destroy) LumeqHistory *h = history(&params, 10 * STEP);
     LumeqCurve *curve = NULL;
-    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "a curve of nothing");
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "a curve without a measure");
     for (int i = 0; i < 10; i++) {
         CHECK(put(h, &f, &params, i) == 0, "put %d", i);
         CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "a curve too early, at %d", i);
     }
     CHECK(put(h, &f, &params, 10) == 0, "put");
-    CHECK(put(h, &f, &params, 11) == LUMEQ_ERR_AGAIN, "more is taken than looked ahead at");
+    CHECK(put(h, &f, &params, 11) == LUMEQ_ERR_AGAIN, "a measure beyond the lookahead is accepted");
     CHECK(lumeq_history_get(h, &curve) == 0 && curve, "no curve");
     lumeq_curve_unref(&curve);
-    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN && !curve, "a second one");
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN && !curve, "a second curve");
     CHECK(lumeq_history_put(h, NULL, NULL) == 0, "end");
     for (int i = 0; i < 10; i++) {
-        CHECK(lumeq_history_get(h, &curve) == 0, "curve %d of those left", i);
+        CHECK(lumeq_history_get(h, &curve) == 0, "remaining curve %d is missing", i);
         lumeq_curve_unref(&curve);
     }
-    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "no end");
-    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "the end does not last");
-    CHECK(put(h, &f, &params, 12) == 0, "nothing is taken after the end");
-    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "it goes on to end");
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "no END");
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "no END the second time");
+    CHECK(put(h, &f, &params, 12) == 0, "a measure after the end is refused");
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "still END after a new measure");
 }
 
 /* Any durations and times. */

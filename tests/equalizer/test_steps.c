@@ -1,6 +1,6 @@
 /*
- * Single steps give the bits and statistics of lumeq_process(): for any order of frames, any
- * threads, contexts and output layouts, and also if the history was copied in between.
+ * Single steps give the bits and statistics of lumeq_process(), for any order of frames, threads,
+ * contexts and output layouts, also if the history is copied in between.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -97,7 +97,7 @@ typedef struct Frames {
 static void must(int ret, const char *what)
 {
     if (ret < 0) {
-        fprintf(stderr, "cannot go on: %s: %s (--seed %llu)\n", what, lumeq_last_error(NULL),
+        fprintf(stderr, "cannot continue: %s: %s (--seed %llu)\n", what, lumeq_last_error(NULL),
                 (unsigned long long)check_state.seed);
         exit(1);
     }
@@ -255,7 +255,8 @@ static void run_history(Crew *crew)
     }
     must(lumeq_history_put(history, NULL, NULL), "end");
     LumeqCurve *none = NULL;
-    CHECK(lumeq_history_get(history, &none) == LUMEQ_ERR_END && !none, "it does not end");
+    CHECK(lumeq_history_get(history, &none) == LUMEQ_ERR_END && !none,
+          "no END after the last curve");
 }
 
 static void name_film(const Film *f, char *text, size_t size)
@@ -277,7 +278,7 @@ static void check_output(Crew *crew, int n, uint64_t random, Layout layout, int 
     name_film(crew->film, name, sizeof(name));
     CHECK(ret == 0, "%s, frame %d: %d: %s", name, n, ret, lumeq_last_error(NULL));
     const int differences = ret ? 0 : layout_differences(&out, live);
-    CHECK(!differences, "%s, frame %d, layout %d: %d samples are others", name, n, (int)layout,
+    CHECK(!differences, "%s, frame %d, layout %d: %d samples differ", name, n, (int)layout,
           differences);
 }
 
@@ -291,7 +292,7 @@ static void apply_frame(Crew *crew, int n, int task, uint64_t random)
         check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* luma is not bounded by colours */
 }
 
-static int filtered; /* frames that were filtered with the one before */
+static int filtered; /* frames that were filtered with the previous one */
 
 static void check_stats(const Crew *crew)
 {
@@ -401,7 +402,7 @@ TEST(modes)
         check_mode((LumeqMode)mode, 0);
     check_mode(LUMEQ_MODE_GLOBAL, 1);
     check_mode(LUMEQ_MODE_CLAHE, 1);
-    CHECK(filtered > 0, "only %d frames are filtered with the one before", filtered);
+    CHECK(filtered > 0, "only %d frames are filtered with the previous one", filtered);
     close_contexts();
 }
 

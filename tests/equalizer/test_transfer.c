@@ -415,7 +415,7 @@ TEST(pan_is_calm)
     const double sdr = flicker_of_pan(LUMEQ_TRANSFER_SDR);
     for (int transfer = 1; transfer < 3; transfer++) {
         const double flicker = flicker_of_pan((LumeqTransfer)transfer);
-        /* In SDR the drawn picture is cleared of haze, which HDR is not. */
+        /* In SDR, haze is cleared from the drawn picture; in HDR it is not. */
         CHECK(flicker < 1.15 * sdr, "transfer %d: %.3f, SDR's is %.3f", transfer, flicker, sdr);
     }
 }
