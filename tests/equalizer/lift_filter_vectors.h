@@ -1,4 +1,4 @@
-/* Written by tests/lift/make_filter_vectors.py: what the model makes of drawn pictures. */
+/* Written by tests/lift/make_filter_vectors.py: results of the model for drawn pictures. */
 static const LiftVector lift_vectors[] = {
     {0, 61, 47, 1080, 6, 0, 0, 8, 1, 1, 5, 65536, {0x1a302f1c, 0x92504118, 0xbdaab097}},
     {0, 61, 47, 720, 4, 160, 1, 8, 1, 1, 6, 65536, {0xff39bc7f, 0x8fda155a, 0xa3c94719}},

@@ -13,7 +13,7 @@ typedef struct LiftVector {
     int full;
     int parts[3][4];  /* what, place, width, weight */
     uint32_t denoise; /* 16ths of the noise that are filtered */
-    int awaited;      /* another noise may be known soon */
+    int awaited;      /* the noise will soon be measured */
     uint32_t dark, voids, lift, need;
     uint32_t some[7]; /* nodes 16, 40, 64, .. */
     uint32_t crc;     /* of all 256 nodes, 32 bits each, little-endian */

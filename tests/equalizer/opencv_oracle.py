@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes opencv_oracle.h and opencv_clahe_oracle.h: what OpenCV's equalizeHist and CLAHE make of
-the pictures of pictures.h.
+"""Writes opencv_oracle.h and opencv_clahe_oracle.h: the results of OpenCV's equalizeHist
+and CLAHE for the pictures of pictures.h.
 
 The headers in the repository were made once, with opencv-python-headless 4.14.0 and numpy on x86-64
 (4.6.0 and 5.0.0 give the same numbers); building and testing lumeq does not need Python:

@@ -44,7 +44,7 @@ struct CUstream_st {
     double done;
 };
 
-/* Every function begins with it. */
+/* Every function begins with this call. */
 static cudaError_t call(void)
 {
     fake_cuda.calls++;
@@ -101,14 +101,14 @@ static void work(cudaStream_t stream)
         stream->done = done;
 }
 
-/* The same for a copy. A device that wakes up in the end hangs in kernels, unless copies hang. */
+/* The same for a copy. A device that wakes up later hangs in kernels, unless copies hang. */
 static void work_of_copy(cudaStream_t stream)
 {
     if (!fake_cuda.late || fake_cuda.copies_hang)
         work(stream);
 }
 
-/* Inside CUDA. NULL: the test's own copies. */
+/* Waits inside CUDA. NULL: for the test's own copies. */
 static void wait_for(cudaStream_t stream)
 {
     if (!stream)
@@ -314,7 +314,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
     return cudaSuccess;
 }
 
-/* A copy by the test itself: does not wait for the fake device. */
+/* A copy by the test itself, which does not wait for the fake device. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
 {
     (void)kind;
@@ -503,7 +503,7 @@ cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array,
     return cudaSuccess;
 }
 
-/* From ordinary memory it waits. */
+/* A copy from ordinary memory waits. */
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
                                      size_t pitch, size_t row, size_t height,
                                      enum cudaMemcpyKind kind, cudaStream_t stream)
@@ -524,7 +524,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-/* Puts the primary context in the place of the current one. */
+/* Replaces the current context with the primary one. */
 cudaError_t cudaSetDevice(int device)
 {
     (void)device;
@@ -548,7 +548,7 @@ cudaError_t cudaGetLastError(void)
 const char *cudaGetErrorString(cudaError_t error)
 {
     static char text[40];
-    snprintf(text, sizeof(text), "made-up error %d%s", (int)error,
+    snprintf(text, sizeof(text), "fake error %d%s", (int)error,
              error == cudaErrorMemoryAllocation ? ": out of memory" : "");
     return text;
 }
@@ -556,9 +556,9 @@ const char *cudaGetErrorString(cudaError_t error)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     (void)device;
-    fake_cuda.outside -= fake_cuda.context && !fake_cuda.pushed; /* it needs none */
+    fake_cuda.outside -= fake_cuda.context && !fake_cuda.pushed; /* needs no context */
     CALL();
-    snprintf(properties->name, sizeof(properties->name), "a made-up GPU");
+    snprintf(properties->name, sizeof(properties->name), "a fake GPU");
     properties->totalGlobalMem = fake_cuda.total ? fake_cuda.total : SIZE_MAX;
     return cudaSuccess;
 }
@@ -621,7 +621,7 @@ int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b)
            a->stride[0] == b->stride[0] && !a->plane[0] == !b->plane[0];
 }
 
-/* Histogram and curve of a frame of the reference, as a GPU makes them by itself. */
+/* Computes histogram and curve of a frame of the reference, which a GPU does without the host. */
 static int make_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, TileSums *sums,
                       CurveTable *table, TileTables *tables)
 {
@@ -736,7 +736,7 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
     return cudaSuccess;
 }
 
-/* The CPU has done so as it applied the curve. */
+/* The CPU backend has cleared the frame when it applied the curve. */
 cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream)
 {
     (void)job;

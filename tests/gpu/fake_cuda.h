@@ -20,7 +20,7 @@ typedef struct FakeCuda {
     size_t pinned;       /* bytes of pinned host memory */
     int hangs;           /* work that is queued from now on never finishes */
     int mapped;          /* mapped textures */
-    int copies_hang;     /* with `late`, in which only kernels do */
+    int copies_hang;     /* copies hang as well; with `late`, only kernels hang otherwise */
     int late;            /* copies to pinned memory behind hanging work are made when it wakes up */
     double stage_takes;  /* seconds from one event to the next */
     double now;          /* seconds */
@@ -30,7 +30,7 @@ typedef struct FakeCuda {
     void *context;       /* the caller's CUcontext for all work; NULL: the primary context */
     int pushed;          /* pushed contexts */
     long outside;        /* calls outside of `context` */
-    int events, streams; /* that exist */
+    int events, streams; /* existing ones */
     size_t on_device;    /* bytes of device memory in use */
     int batches;         /* launches for more than one frame */
 } FakeCuda;

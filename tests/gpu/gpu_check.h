@@ -25,7 +25,7 @@ static inline LumeqEqualizer *open_with(const LumeqConfig *config)
     if (ret == LUMEQ_ERR_UNAVAILABLE)
         check_skip("%s", why);
     else
-        CHECK(ret == 0, "create answers %d: %s", ret, why);
+        CHECK(ret == 0, "create returns %d: %s", ret, why);
     return eq;
 }
 

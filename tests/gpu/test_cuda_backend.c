@@ -23,7 +23,7 @@ typedef struct Format {
 typedef struct Film {
     Where where;
     int batch, no_times;
-    Format format;         /* width 0: it changes, and frames have previous ones */
+    Format format;         /* width 0: the format changes, and frames have previous ones */
     LumeqMode mode, later; /* later: from the middle on */
     int reference, reference_later;
 } Film;
@@ -288,7 +288,7 @@ static void check_overlap(const LumeqFrameStats *stats)
         upload_download += intersection(s + 1, LUMEQ_STAGE_UPLOAD, s - 1, LUMEQ_STAGE_DOWNLOAD);
     }
     CHECK(compute_upload > 0, "no frame is equalized while the next one uploads");
-    CHECK(compute_download > 0, "no frame is equalized while the one before it downloads");
+    CHECK(compute_download > 0, "no frame is equalized while the previous one downloads");
     /* The amount depends on how soon the host submits the next frame. */
     CHECK(upload_download > 0, "no frame uploads while the last but one downloads");
 }
@@ -320,7 +320,7 @@ TEST(stages_overlap)
         lumeq_flush(eq);
         while (ret == 0 && lumeq_receive(eq, NULL, &stats[received]) == 0)
             received++;
-        if (CHECK(received == OVERLAP_FRAMES, "%d frames came back", received))
+        if (CHECK(received == OVERLAP_FRAMES, "only %d frames were received", received))
             check_overlap(stats);
     }
     for (int i = 0; i < 4; i++)

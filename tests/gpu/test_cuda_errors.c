@@ -1,7 +1,7 @@
 /*
  * Frames in flight in the CUDA backend, with a fake CUDA; no GPU is needed. Any call may fail, once
  * or from then on, and the GPU may hang. No frame is lost, the bits are the same, and a lost GPU is
- * not called again. Frames go step by step, as the reference, or as both alternately.
+ * not called again. Frames are equalized in steps, as the reference, or as both alternately.
  */
 #include "../check.h"
 #include "../default_params.h"
@@ -22,7 +22,7 @@ typedef struct Run {
     long calls_when_lost; /* 0: not lost */
 } Run;
 
-/* The size changes on the way, and two of three have chroma. */
+/* The size changes in mid-run, and two of three frames have chroma. */
 static LumeqImage picture(uint8_t *memory, int n)
 {
     const int width = n < 4 ? 64 : n < 7 ? MOST_WIDTH : 80;
@@ -70,9 +70,10 @@ static int take(LumeqEqualizer *eq, Run *run)
     note_loss(eq, run);
     if (ret < 0)
         return ret;
-    if (!CHECK(n < FRAMES && frame.opaque == run->in[n], "frame %d is another", n))
+    if (!CHECK(n < FRAMES && frame.opaque == run->in[n], "the wrong frame is received as number %d",
+               n))
         return LUMEQ_ERR_END;
-    CHECK(frame.out.plane[0] == output_of(run, n), "frame %d is elsewhere", n);
+    CHECK(frame.out.plane[0] == output_of(run, n), "the output of frame %d has moved", n);
     copy_out(run, n);
     run->received++;
     return 0;
@@ -94,7 +95,7 @@ static void hand_in(LumeqEqualizer *eq, Run *run, int n)
         else
             break;
     }
-    CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
+    CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(eq));
 }
 
 /* How frames are processed. */
@@ -126,7 +127,7 @@ static void take_all(LumeqEqualizer *eq, Run *run)
     lumeq_flush(eq);
     while (take(eq, run) == 0)
         ;
-    CHECK(run->received == FRAMES, "%d of %d frames came back: %s", run->received, FRAMES,
+    CHECK(run->received == FRAMES, "%d of %d frames were received: %s", run->received, FRAMES,
           lumeq_last_error(eq));
 }
 
@@ -149,7 +150,7 @@ static LumeqEqualizer *open_fake(LumeqBackendId id)
                                 .no_stage_times = untimed,
                                 .batch = batch};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
-    CHECK(ret == 0, "create answers %d: %s", ret, why);
+    CHECK(ret == 0, "create returns %d: %s", ret, why);
     return eq;
 }
 
@@ -193,8 +194,8 @@ static void play_without_error(void)
         LumeqEqualizer *eq = start(&run, (FakeCuda){0}, LUMEQ_BACKEND_CUDA);
         play_with(eq, &run);
         compare(&run, "no error", 0);
-        CHECK(!run.refused && !run.calls_when_lost, "something is refused");
-        CHECK(batch < 2 || way == BOTH || fake_cuda.batches > 0, "there are no batches");
+        CHECK(!run.refused && !run.calls_when_lost, "frames are refused");
+        CHECK(batch < 2 || way == BOTH || fake_cuda.batches > 0, "no batches were launched");
         lumeq_destroy(&eq);
         CHECK(!fake_cuda.pinned && !fake_cuda.on_device && !fake_cuda.events && !fake_cuda.streams,
               "%zu and %zu bytes, %d events, %d streams are left", fake_cuda.pinned,
@@ -227,9 +228,9 @@ static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int 
         CHECK(run.refused <= (error == cudaErrorMemoryAllocation), "%s at call %d: %d are refused",
               what, k, run.refused);
         if (sticky && failed) {
-            CHECK(on_cpu, "%s at call %d: it is not noticed", what, k);
+            CHECK(on_cpu, "%s at call %d: the failure is not noticed", what, k);
             lumeq_free_host(lumeq_get_context(eq), lumeq_alloc_host(lumeq_get_context(eq), 100));
-            CHECK(!lumeq_alloc_device(lumeq_get_context(eq), 100), "a lost GPU gives memory");
+            CHECK(!lumeq_alloc_device(lumeq_get_context(eq), 100), "a lost GPU allocates memory");
         }
         if (failed && on_cpu)
             CHECK(strstr(lumeq_last_error(eq), "GPU 0") != NULL, "%s at call %d: the error is %s",
@@ -241,7 +242,7 @@ static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int 
             CHECK(fake_cuda.calls == run.calls_when_lost && at == fake_cuda.calls,
                   "%s at call %d: %ld calls after the GPU was lost", what, k,
                   fake_cuda.calls - run.calls_when_lost);
-        CHECK(failed || k > 20 * FRAMES, "it only failed at %d calls", k);
+        CHECK(failed || k > 20 * FRAMES, "only %d calls could fail", k);
     }
 }
 
@@ -267,7 +268,7 @@ static size_t play_in(size_t room, const char *what)
     return pictures;
 }
 
-/* Without memory for whole batches they are smaller. */
+/* Without memory for whole batches, batches are smaller. */
 TEST(no_memory_for_batches)
 {
     way = REFERENCE;
@@ -303,7 +304,8 @@ TEST(no_memory_for_larger)
     for (int i = 0; i < 2; i++) {
         while (take(eq, &run) == 0)
             ;
-        CHECK(lumeq_submit(eq, &larger) == LUMEQ_ERR_UNAVAILABLE, "it is taken");
+        CHECK(lumeq_submit(eq, &larger) == LUMEQ_ERR_UNAVAILABLE,
+              "a frame without memory is accepted");
         CHECK(strstr(lumeq_last_error(eq), "out of memory") != NULL, "the error is %s",
               lumeq_last_error(eq));
         run.received = 3;
@@ -326,7 +328,7 @@ TEST(slow)
         run.pinned = pinned ? lumeq_alloc_host(lumeq_get_context(eq), FRAMES * SIZE) : NULL;
         play_with(eq, &run);
         compare(&run, "slow", 0);
-        CHECK(!run.calls_when_lost, "it is taken for lost: %s", lumeq_last_error(eq));
+        CHECK(!run.calls_when_lost, "a slow GPU is lost: %s", lumeq_last_error(eq));
         CHECK(fake_cuda.now > FRAMES, "it is not slow");
         lumeq_free_host(lumeq_get_context(eq), run.pinned);
         lumeq_destroy(&eq);
@@ -345,19 +347,19 @@ TEST(places)
     for (int plane = 0; plane < 2; plane++) {
         fake_cuda.foreign = plane ? frame.out.plane[1] : memory;
         fake_cuda.foreign_size = 1;
-        CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "plane %d is taken", plane);
+        CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "plane %d is accepted", plane);
         CHECK(strstr(lumeq_last_error(eq), "this CUDA context of GPU 0") != NULL, "the error is %s",
               lumeq_last_error(eq));
     }
-    CHECK(fake_cuda.checked >= 2, "the program asked for no context");
+    CHECK(fake_cuda.checked >= 2, "no context was queried");
     fake_cuda.foreign = NULL;
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
 
     frame.in = picture(memory + SIZE, 1);
-    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an input on the device is taken");
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an input on the device is accepted");
     frame = frame_of(&run, 1);
     frame.out = picture(memory, 1);
-    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an output that is not on the host");
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an output off the host is accepted");
     CHECK(strstr(lumeq_last_error(eq), "not in host memory") != NULL, "the error is %s",
           lumeq_last_error(eq));
     CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
@@ -386,8 +388,8 @@ TEST(one_cap_on_pinned_memory)
     lumeq_free_host(lumeq_get_context(eq[0]), pieces[0][0]);
     pieces[0][0] = NULL;
     pieces[2][0] = lumeq_alloc_host(lumeq_get_context(eq[2]), piece);
-    CHECK(pieces[2][0] != NULL, "what one gives back another does not get");
-    CHECK(!lumeq_alloc_host(lumeq_get_context(eq[1]), SIZE_MAX), "all memory there is");
+    CHECK(pieces[2][0] != NULL, "memory that one freed is not available to another");
+    CHECK(!lumeq_alloc_host(lumeq_get_context(eq[1]), SIZE_MAX), "allocates SIZE_MAX bytes");
     for (int i = 0; i < EQUALIZERS; i++) {
         for (int n = 0; n < PIECES; n++)
             lumeq_free_host(lumeq_get_context(eq[i]), pieces[i][n]);
@@ -403,7 +405,8 @@ static LumeqMemoryUse memory_use(void)
     return use;
 }
 
-/* Half of the GPU's memory: optional allocations fail beyond it; necessary ones are counted. */
+/* A limit of half of the GPU's memory: optional allocations fail beyond it; necessary ones are
+ * counted. */
 TEST(a_limit_on_device_memory)
 {
     const size_t piece = (size_t)64 << 20;
@@ -422,7 +425,7 @@ TEST(a_limit_on_device_memory)
           "%llu bytes are pinned", (unsigned long long)before.pinned);
     for (int i = 0; i < 4; i++)
         pieces[i] = lumeq_alloc_device(lumeq_get_context(eq[i % 2]), piece);
-    CHECK(pieces[2] && !pieces[3], "the limit is elsewhere");
+    CHECK(pieces[2] && !pieces[3], "the limit is wrong");
     CHECK(lumeq_reserve_device(0, piece) == LUMEQ_ERR_MEMORY, "a reservation goes beyond it");
     CHECK(strstr(lumeq_last_error(NULL), "memory limit") != NULL, "it says %s",
           lumeq_last_error(NULL));
@@ -441,9 +444,10 @@ TEST(a_limit_on_device_memory)
         lumeq_destroy(&eq[i]);
     CHECK(memory_use().device == 0 && fake_cuda.on_device == 0, "%llu bytes are left of %zu",
           (unsigned long long)memory_use().device, fake_cuda.on_device);
-    CHECK(lumeq_reserve_device(1, 1) == LUMEQ_ERR_UNAVAILABLE, "of a GPU that was never opened");
-    CHECK(lumeq_reserve_device(-1, 1) == LUMEQ_ERR_ARGUMENT, "of no GPU");
-    CHECK(lumeq_memory_use(-1, NULL) == LUMEQ_ERR_ARGUMENT, "of no GPU");
+    CHECK(lumeq_reserve_device(1, 1) == LUMEQ_ERR_UNAVAILABLE,
+          "reserves memory of a GPU that was never opened");
+    CHECK(lumeq_reserve_device(-1, 1) == LUMEQ_ERR_ARGUMENT, "reserves memory of no GPU");
+    CHECK(lumeq_memory_use(-1, NULL) == LUMEQ_ERR_ARGUMENT, "reserves memory of no GPU");
 }
 
 /* Last: memory of a lost GPU is never freed. */
@@ -456,7 +460,7 @@ TEST(failing_once_at_any_call)
 }
 
 /* Hangs from frame 5 on. `live`: the test polls instead of waiting. `wakes`: the GPU makes its
- * pending copies in the end, which must not hit later frames. */
+ * pending copies later, which must not hit later frames. */
 static void hang(int live, int pageable, int wakes)
 {
     static Run run;
@@ -475,7 +479,7 @@ static void hang(int live, int pageable, int wakes)
         }
         if (live && n == 5) {
             const double waited = fake_cuda.now - begin;
-            CHECK(run.received == 6, "no frame comes back");
+            CHECK(run.received == 6, "no frame is received");
             CHECK(waited > 9.9 && waited < 11, "it is lost after %.1f s", waited);
         }
     }
@@ -515,12 +519,13 @@ TEST(hangs_at_the_start)
     fake_cuda_start((FakeCuda){.hangs = 1});
     CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "create: %s", why);
     CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "the backend is %s", lumeq_backend_name(eq));
-    CHECK(strstr(why, "no progress") != NULL, "it says '%s'", why);
+    CHECK(strstr(why, "no progress") != NULL, "the message is '%s'", why);
     CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11, "it is lost after %.1f s", fake_cuda.now);
     lumeq_destroy(&eq);
     fake_cuda_start((FakeCuda){.hangs = 1});
     config.backend = LUMEQ_BACKEND_CUDA;
-    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_GPU, "it is there: %s", why);
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_GPU, "opens a hanging GPU: %s",
+          why);
 }
 
 /* A frame that hangs while the equalizer is destroyed. */

@@ -68,7 +68,7 @@ static int open_stage(Stage *s, int width, int height)
     if (CHECK(view_open(&s->view, &error) == 0, "%s", error.text)) {
         if (view_cuda_open(&s->cuda, DEVICE, &error) == 0)
             return 1;
-        CHECK(strstr(error.text, "GPU 0") != NULL, "the sentence is \"%s\"", error.text);
+        CHECK(strstr(error.text, "GPU 0") != NULL, "the message is \"%s\"", error.text);
         check_skip("%s: %s", view_renderer(s->view), error.text);
     }
     close_stage(s);
@@ -139,7 +139,7 @@ typedef struct Shape {
     int flipped; /* bottom-up in memory */
 } Shape;
 
-/* Noise that depends on the seed alone, not on where it lies. */
+/* Noise that depends on the seed alone, not on its memory. */
 static AVFrame *make_frame(const Shape *shape, Where where, uint64_t seed)
 {
     AVFrame *frame = av_frame_alloc();
@@ -211,7 +211,7 @@ static void compare(Stage *s, const Shape *shape)
     for (Where where = ORDINARY; where < WHERES; where++) {
         show(s, shape, where, 1, through_cuda);
         CHECK(!memcmp(usual, through_cuda, sizeof(usual)),
-              "%s, %dx%d, padding %d%s: %s does not show the same",
+              "%s, %dx%d, padding %d%s: %s shows another picture",
               av_get_pix_fmt_name(shape->format), shape->width, shape->height, shape->padding,
               shape->flipped ? ", bottom-up" : "", where_names[where]);
     }
@@ -231,7 +231,7 @@ STAGE_TEST(every_layout)
         }
 }
 
-/* Input and output, whose chroma is the same memory, beside each other. */
+/* Input and output beside each other, with chroma in the same memory. */
 STAGE_TEST(both_sides)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 321, 181, 31, 0};
@@ -254,7 +254,8 @@ STAGE_TEST(both_sides)
         set_frame(s, VIEW_INPUT, NULL);
         set_frame(s, VIEW_OUTPUT, NULL);
     }
-    CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])), "they do not show the same");
+    CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])),
+          "input and output show different pictures");
 }
 
 /* ---- rows for the scopes -------------------------------------------------------------------- */
@@ -288,9 +289,9 @@ STAGE_TEST(declines)
     ViewCuda *cuda = NULL;
     MediaError error = {0};
     (void)s;
-    CHECK(view_cuda_open(&cuda, 99, &error) < 0 && !cuda, "GPU 99 draws");
-    CHECK(strstr(error.text, "GPU 99") != NULL, "the sentence is \"%s\"", error.text);
-    CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
+    CHECK(view_cuda_open(&cuda, 99, &error) < 0 && !cuda, "opens GPU 99");
+    CHECK(strstr(error.text, "GPU 99") != NULL, "the message is \"%s\"", error.text);
+    CHECK(cudaGetLastError() == cudaSuccess, "a CUDA error is left");
 }
 
 /* View and CUDA upload can be closed in any order; earlier ones continue to work. */
@@ -314,11 +315,11 @@ TEST(closes_in_any_order)
             set_frame(&s, VIEW_OUTPUT, frame);
             av_frame_free(&frame);
             read_scene(&s, VIEW_COMPARE_OFF, after);
-            CHECK(!memcmp(before, after, sizeof(before)), "then it shows something else");
+            CHECK(!memcmp(before, after, sizeof(before)), "it shows another picture then");
         }
         close_stage(&s);
         lumeq_destroy(&eq);
-        CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
+        CHECK(cudaGetLastError() == cudaSuccess, "a CUDA error is left");
     }
 }
 
@@ -343,15 +344,16 @@ TEST(fails_in_mid_run)
                                  .stride = frame->linesize[0]};
         const int ret = uploader->upload(uploader->opaque, &plane, 1, &error);
         CHECK(ret == (is_on_device(where, 0) ? MEDIA_INPUT : 1), "%s: %d", where_names[where], ret);
-        CHECK(!error.text[0] == !is_on_device(where, 0), "the sentence is \"%s\"", error.text);
-        CHECK(view_cuda_failure(s.cuda) != NULL, "it goes on as if nothing had happened");
-        CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
+        CHECK(!error.text[0] == !is_on_device(where, 0), "the message is \"%s\"", error.text);
+        CHECK(view_cuda_failure(s.cuda) != NULL, "no failure is reported");
+        CHECK(cudaGetLastError() == cudaSuccess, "a CUDA error is left");
         av_frame_free(&frame);
 
         frame = make_frame(&shape, ORDINARY, 5);
         set_frame(&s, VIEW_OUTPUT, frame);
         read_scene(&s, VIEW_COMPARE_OFF, picture);
-        CHECK(!memcmp(picture, expected, sizeof(picture)), "the usual way shows something else");
+        CHECK(!memcmp(picture, expected, sizeof(picture)),
+              "the usual upload shows another picture");
         av_frame_free(&frame);
         close_stage(&s);
     }

@@ -44,7 +44,7 @@ static LumeqFrame frame_of(int n, uint8_t *out)
 static int open_run(LumeqBackendId id)
 {
     memset(&run, 0, sizeof(run));
-    run.eq = open_on(id == LUMEQ_BACKEND_CPU ? id : LUMEQ_BACKEND_CUDA); /* or this is skipped */
+    run.eq = open_on(id == LUMEQ_BACKEND_CPU ? id : LUMEQ_BACKEND_CUDA); /* or skips the test */
     if (!run.eq)
         return 0;
     lumeq_destroy(&run.eq);
@@ -76,7 +76,7 @@ static int receive(void)
 {
     LumeqFrame frame = {.size = sizeof(frame)};
     const int ret = lumeq_receive(run.eq, &frame, NULL);
-    if (ret == 0 && CHECK(run.received <= FRAMES, "more frames than were handed in"))
+    if (ret == 0 && CHECK(run.received <= FRAMES, "more frames than were submitted"))
         run.received++;
     return ret;
 }
@@ -87,7 +87,7 @@ static void submit(int n)
     int ret;
     while ((ret = lumeq_submit(run.eq, &frame)) == LUMEQ_ERR_AGAIN)
         receive();
-    CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(run.eq));
+    CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(run.eq));
 }
 
 static void finish(void)
@@ -96,13 +96,13 @@ static void finish(void)
     lumeq_flush(run.eq);
     while ((ret = receive()) == 0)
         ;
-    CHECK(ret == LUMEQ_ERR_END, "receive answers %d: %s", ret, lumeq_last_error(run.eq));
+    CHECK(ret == LUMEQ_ERR_END, "receive returns %d: %s", ret, lumeq_last_error(run.eq));
 }
 
-/* `count` frames are back, and right; and where the equalizer is now. */
+/* Checks that `count` frames were received and are right, and the equalizer's backend. */
 static void check_frames(int count, const char *backend)
 {
-    CHECK(run.received == count, "%d frames came back, not %d", run.received, count);
+    CHECK(run.received == count, "%d frames were received, not %d", run.received, count);
     for (int n = 0; n < count; n++)
         CHECK(!memcmp(run.out + (size_t)n * SIZE, run.expected + (size_t)n * SIZE, SIZE),
               "frame %d differs", n);
@@ -116,7 +116,7 @@ static void check_frames(int count, const char *backend)
 
 static void *pieces[PIECES];
 
-/* Takes the GPU's memory down to the last few MB. */
+/* Fills the GPU's memory but for a few MB. */
 static void fill_memory(void)
 {
     int count = 0;
@@ -142,8 +142,8 @@ static int submit_larger(uint8_t *memory)
     return lumeq_submit(run.eq, &frame);
 }
 
-/* Frames in flight come back, and so do others of their size; larger ones, once there is memory.
- * Five frames take all the memory that frames of their size need. */
+/* Frames in flight are received, and so are later ones of their size; larger ones only once there
+ * is memory. Five frames take all the memory that frames of their size need. */
 TEST(larger_than_memory)
 {
     uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
@@ -159,10 +159,10 @@ TEST(larger_than_memory)
     int ret;
     while ((ret = submit_larger(memory)) == LUMEQ_ERR_AGAIN)
         receive();
-    CHECK(ret == LUMEQ_ERR_UNAVAILABLE, "submit answers %d", ret);
+    CHECK(ret == LUMEQ_ERR_UNAVAILABLE, "submit returns %d", ret);
     CHECK(strstr(lumeq_last_error(run.eq), "out of memory") != NULL, "the error is %s",
           lumeq_last_error(run.eq));
-    CHECK(cudaPeekAtLastError() == cudaSuccess, "an error is left behind");
+    CHECK(cudaPeekAtLastError() == cudaSuccess, "a CUDA error is left");
     for (int n = 5; n < FRAMES; n++)
         submit(n);
     finish();

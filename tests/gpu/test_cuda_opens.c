@@ -12,7 +12,7 @@
 #include "media/input/decoder.h"
 #include "run/equalizer_frame.h"
 
-/* After this many opens libraries have allocated what they keep. */
+/* After this many opens, libraries have allocated all that they keep. */
 #define FIRST 20
 #define MOST_GROWTH                                                                                \
     (16 << 20) /* bytes: a frame of the clip at each open would be a hundred times that */
@@ -20,7 +20,7 @@
 static int64_t gpu_memory(void)
 {
     size_t left = 0, total = 0;
-    CHECK(cudaMemGetInfo(&left, &total) == cudaSuccess, "the GPU does not tell of its memory");
+    CHECK(cudaMemGetInfo(&left, &total) == cudaSuccess, "the GPU does not report its memory");
     return (int64_t)(total - left);
 }
 
@@ -43,7 +43,7 @@ static void check_growth(Growth first, int count, const char *what)
     CHECK(more.gpu < MOST_GROWTH, "%lld bytes more on the GPU", (long long)more.gpu);
 }
 
-/* More than those after which memory is looked at first. */
+/* The number of opens, at least twice FIRST, after which memory is measured first. */
 static int count_of(const char *variable, int usual)
 {
     const char *wanted = getenv(variable);

@@ -78,7 +78,7 @@ static LumeqContext *open_fake(LumeqBackendId id, void *cuda_context)
         .backend = id, .threads = 1, .log = count_warnings, .cuda_context = cuda_context};
     warnings = 0;
     const int ret = lumeq_context_create(&context, &config, why, sizeof(why));
-    CHECK(ret == 0, "create answers %d: %s", ret, why);
+    CHECK(ret == 0, "create returns %d: %s", ret, why);
     return context;
 }
 
@@ -102,14 +102,14 @@ static void step(LumeqContext *context, Run *run, int n)
     const LumeqImage in = input_of(n), out = picture(run->out[n], n, 1);
     LumeqMeasure *measure = NULL;
     int ret = lumeq_measure(context, &measure, &params, &in, NULL, NULL);
-    if (!CHECK(ret == 0, "measure %d answers %d: %s", n, ret, lumeq_last_error(NULL)))
+    if (!CHECK(ret == 0, "measure %d returns %d: %s", n, ret, lumeq_last_error(NULL)))
         return;
     run->packed_size[n] = PACKED;
     CHECK(lumeq_measure_pack(measure, run->packed[n], &run->packed_size[n]) == 0, "%s",
           lumeq_last_error(NULL));
     LumeqCurve *curve = curve_of(measure, n);
     ret = lumeq_apply(context, curve, &in, NULL, 0, &out, NULL);
-    CHECK(ret == 0, "apply %d answers %d: %s", n, ret, lumeq_last_error(NULL));
+    CHECK(ret == 0, "apply %d returns %d: %s", n, ret, lumeq_last_error(NULL));
     lumeq_curve_unref(&curve);
     lumeq_measure_free(&measure);
 }
@@ -194,7 +194,7 @@ static void fail_at_any_call(cudaError_t error, int sticky, int own)
         CHECK(!fake_cuda.pushed && !fake_cuda.outside,
               "%s at call %d: %d contexts left, %ld calls outside", what, k, fake_cuda.pushed,
               fake_cuda.outside);
-        CHECK(failed || k > 10 * FRAMES, "it only failed at %d calls", k);
+        CHECK(failed || k > 10 * FRAMES, "only %d calls could fail", k);
     }
 }
 
@@ -264,14 +264,14 @@ static void asynchronous_with(LumeqContext *context, int by_stream, int n)
                             .finished = d.finished};
     CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == 0, "%s",
           lumeq_last_error(NULL));
-    for (int i = 0; i < 3; i++) /* each in memory of its own */
+    for (int i = 0; i < 3; i++) /* in separate memory */
         CHECK(lumeq_apply(context, curve, &in, NULL, 0, &out, &sync) == 0, "%s",
               lumeq_last_error(NULL));
-    CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN, "it is measured already");
-    CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "it is finished already");
-    CHECK(fake_cuda.now < begin + 1, "%.1f s have been waited", fake_cuda.now - begin);
+    CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN, "the measure is finished already");
+    CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "the frame is finished already");
+    CHECK(fake_cuda.now < begin + 1, "calls waited %.1f s", fake_cuda.now - begin);
     CHECK(lumeq_measure_finish(measure, 1) == 0, "%s", lumeq_last_error(NULL));
-    CHECK(fake_cuda.now > begin + 4, "only %.1f s have been waited", fake_cuda.now - begin);
+    CHECK(fake_cuda.now > begin + 4, "calls waited only %.1f s", fake_cuda.now - begin);
     cudaEventSynchronize(d.finished);
     size_t size = PACKED;
     static uint8_t packed[PACKED];
@@ -329,15 +329,15 @@ TEST(asynchronous_errors)
         lumeq_curve_unref(&curve);
         close_device(&d);
         lumeq_context_destroy(&context);
-        CHECK(failed || k > 20, "it only failed at %d calls", k);
+        CHECK(failed || k > 20, "only %d calls could fail", k);
     }
     check_empty("asynchronous", 0);
 }
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* Submit waits for the measure of a frame with sync, but for nothing of the reference, however much
- * memory it needs. */
+/* Submit waits for the measure of a frame with sync. With the reference it waits for nothing,
+ * however much memory that needs. */
 TEST(live_without_waiting)
 {
     static uint8_t *pinned;
@@ -362,14 +362,15 @@ TEST(live_without_waiting)
         frame.sync = &sync;
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
         const double waited = fake_cuda.now - begin;
-        CHECK(params.reference ? waited < 1 : waited < 6, "%.1f s have been waited", waited);
+        CHECK(params.reference ? waited < 1 : waited < 6, "calls waited %.1f s", waited);
         if (params.reference) {
-            CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "it is there already");
-            CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "it is finished already");
+            CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN,
+                  "the frame is received already");
+            CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "the frame is finished already");
         }
         lumeq_flush(eq);
         CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
-        CHECK(cudaEventQuery(d.finished) == cudaSuccess, "it is not finished");
+        CHECK(cudaEventQuery(d.finished) == cudaSuccess, "the frame is not finished");
         close_device(&d);
     }
     lumeq_free_host(lumeq_get_context(eq), pinned);
@@ -402,7 +403,7 @@ static void hang(int wait)
         ret = lumeq_measure_finish(measure, wait);
         fake_cuda.now += 0.03;
     }
-    CHECK(ret == LUMEQ_ERR_GPU, "finish answers %d", ret);
+    CHECK(ret == LUMEQ_ERR_GPU, "finish returns %d", ret);
     CHECK(fake_cuda.now > begin + 9.9 && fake_cuda.now < begin + 11.5, "it is lost after %.1f s",
           fake_cuda.now - begin);
     CHECK(strstr(lumeq_last_error(NULL), "no progress") != NULL, "it says %s",
@@ -410,7 +411,7 @@ static void hang(int wait)
     work(context, &run);
     compare(&run, "a hang", 0);
     CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == LUMEQ_ERR_GPU,
-          "it is measured");
+          "the measure succeeds");
     CHECK(is_lost(context), "a lost GPU is called");
     lumeq_measure_free(&measure);
     lumeq_context_destroy(&context);

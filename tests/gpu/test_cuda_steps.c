@@ -20,7 +20,7 @@
 
 static int is_ok(int ret, const char *what)
 {
-    return CHECK(ret == 0, "%s answers %d: %s", what, ret, lumeq_last_error(NULL));
+    return CHECK(ret == 0, "%s returns %d: %s", what, ret, lumeq_last_error(NULL));
 }
 
 #define DONE(call) is_ok(call, #call)
@@ -34,7 +34,7 @@ static LumeqContext *open_context(LumeqBackendId backend, void *cuda_context)
     if (ret == LUMEQ_ERR_UNAVAILABLE)
         check_skip("no GPU: %s", why);
     else
-        CHECK(ret == 0, "create answers %d: %s", ret, why);
+        CHECK(ret == 0, "create returns %d: %s", ret, why);
     return context;
 }
 
@@ -89,7 +89,7 @@ static Picture make_picture(const Format *f, int planes, int shift, Where where,
     return p;
 }
 
-/* Memory of the device, from a pool for every other plane. */
+/* Allocates device memory, from a pool for every other plane. */
 static int alloc_device(void **memory, size_t size, int plane)
 {
 #ifndef FAKE_CUDA
@@ -193,7 +193,8 @@ static Format draw_format(CheckRandom *random)
 {
     static const int widths[] = {1, 2, 5, 15, 16, 17, 31, 33, 64, 65, 127, 321, 640, 1283};
     static const int heights[] = {1, 2, 3, 8, 9, 16, 65, 181, 240, 700};
-    const int any = check_below(random, 2); /* or around the kernels' vectors and blocks */
+    const int any = check_below(random, 2); /* or near the sizes of the kernels' vectors and blocks
+                                             */
     return (Format){.width = any ? 1 + check_below(random, 66) : widths[check_below(random, 14)],
                     .height = heights[check_below(random, 10)],
                     .depth = check_below(random, 3) ? 8 + check_below(random, 9) : 8,
@@ -258,8 +259,8 @@ static void compare_pictures(const Picture *expected, const Picture *got, const 
     }
 }
 
-/* Repeats the frame until its black borders count as bars. `planned`: with lookahead, for more
- * frames before it. */
+/* Repeats the frame until its black borders count as bars. `planned`: with lookahead, so that it
+ * has more previous frames. */
 static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure, int planned,
                             int interlaced)
 {
@@ -330,7 +331,7 @@ static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams
         compare_measures(*expected, got, name);
 }
 
-/* A copy of `in` with some slightly different samples of luma, or with other noise. */
+/* A copy of `in` with slightly different luma, or with other noise. */
 static Picture make_before(const Format *f, const Picture *in, int planes, int content, Where where,
                            CheckRandom *random)
 {
@@ -346,7 +347,7 @@ static Picture make_before(const Format *f, const Picture *in, int planes, int c
     return p;
 }
 
-static atomic_int filtered; /* cases with the frames before */
+static atomic_int filtered; /* cases that are filtered with previous frames */
 
 /* `size`: NULL for any. */
 static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int number,
@@ -422,7 +423,7 @@ TEST(frames)
         for (int number = 0; number < cases_of(DEFAULT_CASES); number++)
             run_case(cpu, gpu, &signals, number, NULL);
         CHECK(cases_of(DEFAULT_CASES) < 100 || filtered > cases_of(DEFAULT_CASES) / 20,
-              "only %d cases are filtered with frames before", filtered);
+              "only %d cases are filtered with previous frames", filtered);
     }
 }
 
@@ -441,7 +442,7 @@ TEST(large_frames)
     }
 }
 
-/* Any thread at any time. */
+/* Threads that run cases at any time. */
 typedef struct Worker {
     LumeqContext *cpu, *gpu;
     int first, cases;
@@ -461,7 +462,7 @@ static void *run_cases(void *user)
 TEST(threads)
 {
 #ifdef FAKE_CUDA
-    check_skip("a made-up GPU has one thread");
+    check_skip("a fake GPU has one thread");
 #else
     enum { THREADS = 4 };
     Worker workers[THREADS];
@@ -482,7 +483,7 @@ TEST(threads)
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* The same frame by both equalizers. `sync`: none, or one of the caller's. */
+/* Runs a frame through both equalizers. `sync`: none, or one of the caller's. */
 static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *format,
                       const Signals *s, int number, int sync, CheckRandom *random)
 {
@@ -512,10 +513,10 @@ static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *fo
     frame.out = out.image;
     frame.sync = sync ? &syncs[sync - 1] : NULL;
     const int ret = lumeq_process(gpu, &frame, ask_stats(&stats[1]));
-    CHECK(ret == 0, "process answers %d: %s", ret, lumeq_last_error(gpu));
-    CHECK(!frame.sync, "the sync comes back");
+    CHECK(ret == 0, "process returns %d: %s", ret, lumeq_last_error(gpu));
+    CHECK(!frame.sync, "the sync is still set");
     if (sync > 1)
-        CHECK(cudaEventQuery(s->finished) == cudaSuccess, "it is not finished");
+        CHECK(cudaEventQuery(s->finished) == cudaSuccess, "the frame is not finished");
     fetch(&out);
     char name[64];
     snprintf(name, sizeof(name), "frame %d, %d bits, sync %d", number, format->depth, sync);
@@ -552,7 +553,7 @@ TEST(live)
             play_live(cpu, gpu, (LumeqMode)mode, depth, depth / 4 % 3);
 }
 
-/* Outputs that are not on the device: the equalizer goes on. */
+/* Frames that are not on the device are refused, and the equalizer continues. */
 TEST(host_memory_is_refused)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
@@ -567,10 +568,10 @@ TEST(host_memory_is_refused)
         place(&other);
         LumeqFrame frame = {.in = in.image, .out = out.image};
         frame.out.plane[i % 2] = other.image.plane[i % 2];
-        CHECK(lumeq_submit(gpu, &frame) == LUMEQ_ERR_ARGUMENT, "case %d is taken", i);
+        CHECK(lumeq_submit(gpu, &frame) == LUMEQ_ERR_ARGUMENT, "case %d is accepted", i);
         CHECK(strstr(lumeq_last_error(gpu), "GPU 0") != NULL, "it says %s", lumeq_last_error(gpu));
         frame.out = out.image;
-        CHECK(lumeq_process(gpu, &frame, NULL) == 0, "then nothing goes: %s",
+        CHECK(lumeq_process(gpu, &frame, NULL) == 0, "the next frame fails: %s",
               lumeq_last_error(gpu));
     }
 }
@@ -660,8 +661,10 @@ static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
     DONE(lumeq_apply(w->gpu, w->curve, &w->in.image, NULL, 0, &w->out.image, sync));
     if (!warm) {
         CHECK(!atomic_load(&w->gate.passed), "a call has waited");
-        CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN, "it is measured already");
-        CHECK(cudaEventQuery(w->signals.finished) == cudaErrorNotReady, "it is finished already");
+        CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN,
+              "the measure is finished already");
+        CHECK(cudaEventQuery(w->signals.finished) == cudaErrorNotReady,
+              "the frame is finished already");
         atomic_store(&w->gate.open, 1);
     }
     DONE(lumeq_measure_finish(measure, 1));
@@ -701,7 +704,7 @@ static void *driver_function(const char *name, unsigned version)
                : NULL;
 }
 
-/* Frames have the same results in it, and the primary context stays current. */
+/* Frames have the same results in the context, and the primary context stays current. */
 static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
                       PFN_cuCtxPushCurrent_v4000 push, PFN_cuCtxPopCurrent_v4000 pop)
 {
@@ -713,7 +716,7 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
     for (int number = 0; gpu && number < 36; number++)
         run_case(cpu, gpu, &signals, number, NULL);
     close_signals(&signals);
-    CHECK(pop(&before) == CUDA_SUCCESS && before == context, "something else is current");
+    CHECK(pop(&before) == CUDA_SUCCESS && before == context, "another context is current");
 
     CheckRandom random = check_random(7);
     const Format format = {.width = 64, .height = 64, .depth = 8};
@@ -724,12 +727,12 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
     FREED_BY(free_picture) Picture in = make_picture(&format, 1, 0, ON_DEVICE, &random);
     place(&in);
     CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,
-          "memory of the primary context is taken");
+          "memory of the primary context is accepted");
     CHECK(strstr(lumeq_last_error(NULL), "this CUDA context") != NULL, "it says %s",
           lumeq_last_error(NULL));
     in.image.memory = LUMEQ_MEMORY_HOST;
     CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,
-          "it is taken for the host's");
+          "device memory is accepted as the host's");
     lumeq_context_destroy(&gpu);
     CHECK(current(&after) == CUDA_SUCCESS && after == before, "another context is current");
 }
@@ -774,7 +777,7 @@ TEST(callers_context)
     frames_in(context, current, push, pop);
     CHECK(destroy(context) == CUDA_SUCCESS, "destroy");
 #else
-    check_skip("no GPU: CUDA before 12.5 does not tell functions of a version");
+    check_skip("no GPU: CUDA before 12.5 cannot look up functions by version");
 #endif
 }
 

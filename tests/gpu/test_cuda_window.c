@@ -74,7 +74,8 @@ static void hang_with(Where where)
     fake_cuda.hangs = 1;
     const int ret = upload(cuda, memory, &error);
     const double waited = fake_cuda.now - begin;
-    CHECK(ret == (where == ON_DEVICE ? MEDIA_INPUT : 1), "memory %d: it answers %d", where, ret);
+    CHECK(ret == (where == ON_DEVICE ? MEDIA_INPUT : 1), "memory %d: upload returns %d", where,
+          ret);
     CHECK(waited > 9.9 && waited < 11, "memory %d: given up after %.1f s", where, waited);
     CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"), "it says %s",
           view_cuda_failure(cuda) ? view_cuda_failure(cuda) : "nothing");
@@ -83,7 +84,7 @@ static void hang_with(Where where)
     CHECK(upload(cuda, memory, &error) == 1, "it goes on");
     for (unsigned i = 0; i < PLANES; i++)
         way->forget(way->opaque, 10 + i);
-    way->forget(way->opaque, 99); /* that it never had */
+    way->forget(way->opaque, 99); /* a texture that it never had */
     view_cuda_close(&cuda);
     CHECK(fake_cuda.calls == calls, "%ld calls of a GPU that hangs", fake_cuda.calls - calls);
     if (where == ORDINARY)
@@ -154,7 +155,7 @@ static AVFrame large_frame(Where where)
                      .linesize = {LARGE_WIDTH}};
 }
 
-/* Scopes get the same figures from rows of the device as from the frame on the host. */
+/* Scopes show the same from rows of the device as from the frame on the host. */
 TEST(rows_come)
 {
     static Scopes there, here;
@@ -175,7 +176,7 @@ TEST(rows_come)
     }
     const size_t pinned = fake_cuda.pinned;
     view_cuda_close(&cuda);
-    CHECK(fake_cuda.pinned < pinned && fake_cuda.streams == 0, "its memory is left behind");
+    CHECK(fake_cuda.pinned < pinned && fake_cuda.streams == 0, "memory is left");
 }
 
 /* A hanging GPU is given up, and may write to the rows' memory later. */
@@ -190,7 +191,8 @@ TEST(rows_hang)
     CHECK(view_cuda_fetch(cuda, rows, 1) == -1, "rows came");
     CHECK(fake_cuda.now - begin > 9.9 && fake_cuda.now - begin < 11, "given up after %.1f s",
           fake_cuda.now - begin);
-    CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"), "it says nothing");
+    CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"),
+          "there is no message");
     const long calls = fake_cuda.calls;
     CHECK(view_cuda_fetch(cuda, rows, 1) == -1, "it goes on");
     view_cuda_close(&cuda);

@@ -4,7 +4,7 @@
 usage: LUMEQ=build/lumeq long_runs.py [FRAMES [NAME...]]
 
 FRAMES is 108000, an hour at 30 frames/s. Each run must write every frame once, in order, without change (--mode off).
-Between the first 10 % and half of a run, caches fill; in the second half, resident memory may grow by 1 MiB, in mp4
+Caches fill until half of a run. In the second half, resident memory may grow by 1 MiB, in mp4
 also by 150 bytes for each packet of its index, and the number of open files must stay the same. A window
 plays for ten minutes (fewer for fewer frames) while keys seek, and is then closed. Ends with 1 if a run failed.
 """
@@ -23,7 +23,7 @@ import window
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", "build/lumeq"))
 MIB = 1 << 20
 GROWTH = MIB
-TEXTS = 3 * MIB  # libass's cache of what a window has written on the picture
+TEXTS = 3 * MIB  # libass's cache of the text on the picture
 INDEX = 150  # bytes per packet of mp4
 SIDES = "64x48"
 RUNS = {
@@ -68,7 +68,7 @@ class Watch(threading.Thread):
             time.sleep(0.05)
 
     def half(self, which):
-        """The most in the part from 10 % to half, or in the second half, without the end."""
+        """The maxima from 10 % to half of the run (0), or in the second half without the end (1)."""
         n = len(self.samples)
         part = self.samples[n // 10:n // 2] if which == 0 else self.samples[n // 2:n * 97 // 100]
         return max((s[0] for s in part), default=0), max((s[1] for s in part), default=0)

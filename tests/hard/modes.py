@@ -1,9 +1,9 @@
-"""The ways to use the program that every trial goes through, and the options that it adds to them at random."""
+"""The ways to use the program that every trial goes through, and the options that trials add to them at random."""
 
 import collections
 
 # command: words with {in}, {good} (a whole file); files: what it writes in its folder, as regular expressions;
-# least: how many of them at least (a cut sample may lack the picture of its sheet); stdin: the input is piped.
+# least: minimum number of these files (a cut sample may lack its sheet); stdin: the input is piped.
 Mode = collections.namedtuple("Mode", "command files least stdin", defaults=(0,))
 
 MODES = {
@@ -23,7 +23,7 @@ MODES = {
 
 
 def fits(mode, name):
-    """A pipe has no folder of pictures, and a sheet of samples needs a film whose length is known."""
+    """A pipe cannot carry a folder of pictures, and a sheet of samples needs a film of known length."""
     return not (mode == "pipe" and name.endswith("/") or
                 mode == "sample" and name in ("apng.apng", "bare.h264", "bare.hevc"))
 

@@ -50,7 +50,7 @@ SEEDS = {
     "mjpeg.avi": ("-c:v", "mjpeg", "-c:a", "pcm_s16le"),
     "huffyuv.avi": ("-c:v", "huffyuv", "-pix_fmt", "yuv422p", "-r", "8"),
     "utvideo.avi": ("-c:v", "utvideo", "-r", "8"),
-    # streams that are broadcast, and program streams
+    # transport and program streams
     "h264.ts": (*X264, "-bf", "2", "-c:a", "aac"),
     "hevc.ts": (*X265, *QUIET, "-c:a", "ac3"),
     "mpeg2.ts": ("-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"),
@@ -79,14 +79,14 @@ SILENT = (".gif", ".apng", ".h264", ".hevc", ".ivf", ".y4m", "/")  # these hold 
 
 @functools.lru_cache(None)
 def folder():
-    """The seeds' folder: $HARD_SEEDS, or one that goes at the end."""
+    """The seeds' folder: $HARD_SEEDS, or a temporary one."""
     path = os.environ.get("HARD_SEEDS") or Store.path("seeds")
     os.makedirs(path, exist_ok=True)
     return path
 
 
 def names():
-    """Those that this FFmpeg can make."""
+    """The names of the seeds that this FFmpeg can make."""
     return [name for name, options in SEEDS.items()
             if all(has_encoder_once(options[i + 1]) for i, o in enumerate(options) if o in ("-c:v", "-c:a"))]
 
@@ -95,7 +95,7 @@ has_encoder_once = functools.lru_cache(None)(has_encoder)
 
 
 def seed(name):
-    """The path of a seed. Several tests may make it at once: it appears complete."""
+    """The path of a seed. Several tests may make it at once, so it is renamed when it is complete."""
     path = os.path.join(folder(), name.rstrip("/"))
     if not os.path.exists(path):
         work = tempfile.mkdtemp(prefix="making-", dir=folder())

@@ -1,4 +1,4 @@
-"""One call fails, of all that a run makes: an allocation, the start of a thread, or a call for a file."""
+"""One of a run's calls fails: an allocation, the start of a thread, or a call of the file system."""
 
 from trial import *
 import modes
@@ -6,7 +6,7 @@ import seeds
 
 LIBRARY = os.environ.get("FAILING_CALL_LIBRARY")
 CALLS = {"malloc": 24, "pthread_create": 8, "open": 6, "write": 6, "fsync": 4, "rename": 4, "close": 6, "unlink": 4,
-         "mkdir": 2}  # and how many of each are tried per mode; the last of them fail for good
+         "mkdir": 2}  # number of tries per mode; in the last one, all later calls fail, too
 FRAMES = 36
 
 
@@ -35,11 +35,11 @@ class FailingCalls(Trial):
         return found
 
     def is_precious(self, path):
-        """Whether what stood there before the run still does."""
+        """Whether the file from before the run is unchanged."""
         return os.path.isfile(path) and read_bytes(path) == b"precious"
 
     def check_outputs(self, mode, folder, result, call):
-        """Files are complete, precious, or named by the message. Files that cannot be deleted are not."""
+        """Checks that files are complete, precious, or named by the message, unless they could not be deleted."""
         for at, _, names in os.walk(folder):
             for name in names:
                 path = os.path.join(at, name)

@@ -38,7 +38,7 @@ def mutant(random, kind, data):
 
 class Mutants(Trial):
     def damaged(self, random, kind, name):
-        """The path of a mutant of a seed; of numbered pictures one is damaged."""
+        """The path of a mutant of a seed; in a folder of pictures, one picture is damaged."""
         whole, path = seeds.seed(name), self.path("mutant-" + name.rstrip("/"))
         if not name.endswith("/"):
             write_bytes(path, mutant(random, kind, read_bytes(whole)))

@@ -11,7 +11,7 @@ LEFT = re.compile(r"(.*/)?(.+\.partial(-\d+)?\.\w+|\..+\.lumeq-[0-9a-f]{8}\.part
 
 
 def film():
-    """Takes most modes half a second."""
+    """A film that takes most modes half a second."""
     return repeated("film.mkv", 3, *X264, "-g", "12", "-c:a", "aac", seconds=1.5, sound=1.5, size="320x180")
 
 

@@ -9,7 +9,7 @@ import test_mutants
 KINDS = ["byte", "burst", "lost", "doubled", "swapped", "cut3", "cut6", "cut9"]
 SECOND = 24  # frames
 HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # from whole streams, too
-NAMES[None] = "damaged without a sign"
+NAMES[None] = "undetected damage"
 
 
 def frames(path):
@@ -41,8 +41,8 @@ class SilentLoss(Trial):
         return sum(not line.startswith(b"#") for line in p.stdout.splitlines()), p.stderr.decode("utf-8", "replace")
 
     def is_documented(self, name, kind, whole, ours):
-        """Lengths are not exact, so a missing second is no damage; streams begin with their first complete picture; and
-        nothing tells where a stream without a container ends (src/app/README.md, src/media/input/README.md)."""
+        """True for a documented loss: lengths are not exact, so a second may be missing; streams begin with their first
+        complete picture; and a stream without a container has no known end (src/app/README.md, src/media/input/README.md)."""
         is_stream = name.endswith((".ts", ".mpg")) or name.startswith("bare.")
         missing = len(whole) - len(ours)
         ends_early = kind.startswith("cut") or ours == whole[:len(ours)]
@@ -60,7 +60,7 @@ class SilentLoss(Trial):
                     theirs, said = self.ffmpegs(path)
                     messages = "".join(line for line in said.splitlines(True) if not any(h in line for h in HARMLESS))
                     self.assertGreaterEqual(len(ours), theirs, "FFmpeg decodes more frames: %s" % messages)
-                    self.assertEqual(messages, "", "%d frames are lost or changed, and FFmpeg says why" % lost.total())
+                    self.assertEqual(messages, "", "%d frames are lost or changed, and FFmpeg reports why" % lost.total())
                     counts[DONE] -= 1
                     counts[None] += 1
 

@@ -22,11 +22,11 @@ class Table(Trial):
         folder = self.work()
         words = self.command(mode, source, seeds.good()) + list(more)
         result = self.judge(self.started(mode, words, folder, source), (DONE,))
-        if result.code == DONE:  # pictures are no film for some modes
+        if result.code == DONE:  # some modes and options refuse pictures
             self.complete(mode, folder)
 
     def test_every_value_works(self):
-        """On a whole file: else the trials would only see that lumeq refuses it."""
+        """Tries each value on a whole file; otherwise trials might only test that lumeq refuses it."""
         cases = [(o, m, v) for o, (fitting, values) in modes.OPTIONS.items() for m in fitting for v in values]
         for (option, mode, value), _ in drawn(cases, 20):
             with self.subTest(option, mode=mode, value=value):

@@ -1,4 +1,4 @@
-"""Shared by the trials: the part of all cases that a round takes, runs of the program, and what must hold after each."""
+"""Shared by the trials: selects a round's cases, runs the program, and checks each run."""
 
 import atexit
 import collections
@@ -16,15 +16,15 @@ import common
 import window
 from modes import MODES
 
-ONLY = os.environ.get("HARD_ONLY", "")  # takes only cases with this text in their name
+ONLY = os.environ.get("HARD_ONLY", "")  # run only cases with this text in their name
 NAMES = {DONE: "done", USAGE: "usage", INPUT: "input refused", OUTPUT: "output failed", INTERRUPTED: "interrupted",
          DAMAGED: "damaged", -9: "killed", -6: "FFmpeg's assertion"}
 counts = collections.Counter()
 
 
 @atexit.register
-def tell():
-    """The line that run.sh adds up."""
+def print_counts():
+    """Prints the counts that run.sh adds up."""
     if counts:
         print("TRIALS %s: %d runs: %s" % (
             os.path.basename(sys.argv[0] if "unittest" not in sys.argv[0] else sys.argv[-1]), sum(counts.values()),
@@ -32,8 +32,8 @@ def tell():
 
 
 def drawn(cases, n):
-    """(case, its random generator) of the round: one in n of all cases. The seed is the number of the round, so n rounds
-    in a row take all cases; the next n take them with other random content."""
+    """Yields (case, its random generator) for the round: one in n of all cases. The seed is the number of the round, so n
+    rounds in a row take all cases; the next n take them with other random content."""
     n *= 2 if SANITIZED else 1
     for i, case in enumerate(cases):
         name = " ".join(map(str, case))
@@ -88,8 +88,8 @@ class Trial(Case):
                 stdin.close()
 
     def judge(self, process, allowed, least=1, most=1):
-        """Waits for the end of a run. It must end in time, with an exit code that is allowed, and say one sentence if it
-        has something to say. An option that does not fit the video may be refused by its name."""
+        """Waits for the end of a run. It must end in time, with an allowed exit code. If it fails, it must print `least` to
+        `most` messages, else none. A usage error that names one of the run's options is also allowed."""
         result = finish(process)
         counts[result.code] += 1
         lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in result.lines if not line.startswith("fault: ")]
@@ -117,7 +117,7 @@ class Trial(Case):
         return ffmpeg("-xerror", "-i", path, "-map", "0:v:0", "-f", "null", "-") == b""
 
     def outputs(self, mode, folder):
-        """All files that a run left, below its folder; those that its mode does not write are errors."""
+        """Returns all files that a run left in its folder; fails if its mode does not write one of them."""
         left = sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
         strange = [name for name in left if not re.fullmatch(MODES[mode].files, name)]
         self.assertEqual(strange, [], "files that are left over")

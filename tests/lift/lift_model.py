@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Lifts dark video in integers: the model that the lift in C, AVX2 and CUDA is to be held
-against, bit by bit. README.md beside it explains the names.
+"""Lifts dark video in integers: the model that the lift in C, vectors and CUDA must match
+bit by bit. README.md beside it explains the names.
     lift_model.py IN OUT.png [--at SECONDS] [--noise CODES] [--past FRAMES]
-Takes the frame at SECONDS and up to 48 before it for one shot, and writes it beside the lifted one.
+Treats the frame at SECONDS and up to 48 before it as one shot, and writes the frame beside its lifted version.
     shot:   histogram, noise  ->  decide()  ->  nodes  ->  tables()
     frame:  temporal_mean()  ->  tolerance(), clamp_specks()  ->  a_trous()  ->  finish()  ->  luma;
             chroma(): a_trous(), then lumeq's gain from the curve
@@ -25,17 +25,17 @@ def times(a, b):                    # Q16, neither negative
     return (a * b + ONE // 2) >> 16
 
 def reach(v, y):
-    """The a with which the lift brings v to y."""
+    """The lift a that maps v to y; 0 if y is not lighter."""
     return ((y - v) << 32) // (v * (ONE - y)) if y > v else 0
 
 def equalize(y, h, total, clip):
-    """Heights (Q16) of the bins, whose lifted places are y, after clipped equalization; clip 0:
-    none."""
+    """Places (Q16) of the codes after clipped equalization; y: their lifted places; clip 0: no
+    limit."""
     last = len(y) - 1
     w = [b - a for a, b in zip(y, y[1:])] + [ONE // last]
     width, most = sum(w), clip * total >> 16
     limit = [min(most * v // width, total) if clip else total for v in w]
-    e = 0                           # what each bin gets of the cut, for its width; Q16
+    e = 0                           # clipped excess per unit of width, Q16
     for _ in range(4 if clip else 0):
         cut = [c + (e * v >> 16) >= m for c, v, m in zip(h, w, limit)]
         rest = total - sum(m if k else c for k, c, m in zip(cut, h, limit))
@@ -50,16 +50,16 @@ def equalize(y, h, total, clip):
 
 def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False):
     """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
-    limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is not
-    known yet, but about to be. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
+    limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is
+    assumed, but will soon be measured. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
     rest = sum(h[1:])
-    hidden = (h[0] << 16) // rest if rest > h[0] >> 8 else ONE << 8     # black for each that is not
-    h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
+    hidden = (h[0] << 16) // rest if rest > h[0] >> 8 else ONE << 8     # black counts per other count
+    h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # the rest may be bars
     if not any(h):
         return np.append(np.arange(256), 255) * 256, 0, {}
-    up = 28 - sum(h).bit_length()   # the sum is made 28 bits long
+    up = 28 - sum(h).bit_length()   # scales the sum to 28 bits
     h = [c << up if up > 0 else c >> -up for c in h]
     total = sum(h)
     cdf = np.cumsum(h)              # int64
@@ -72,7 +72,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     darker = max(share(1) * 2 // 5,
                  sum(min(k, r) * b for k, r, b in zip(h, room, x)) // quarters)
     three = [sum(h[i:i + 3]) for i in range(last - 1)]
-    even = (max(three[12:]) << 16) // total     # the most in three neighbours that are not dark
+    even = (max(three[12:]) << 16) // total     # largest sum of three neighbours that are not dark
     page = times(ramp(even, share(35), share(55)),
                  max(ramp(code(995) - floor, 48, 80), ramp(even, share(70), share(85))))
     void = (max(int(cdf[min(4 + (2 * n + 32) // 64, last)]), *three[:32]) << 16) // total
@@ -81,12 +81,12 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     D = ONE - min(ramp(darker, share(18), share(32)), bright)
     span = 64 * (code(995) - floor)
     likely = max(n, 4 * 64) if awaited else n
-    likely += times(likely, times(share(70), ramp(hidden, ONE // 2, ONE)))   # black hides half of it
-    half = min(6 * likely, 5 * likely // 2 + 224)   # all but 1 % of noise is as wide, twice; none below black
+    likely += times(likely, times(share(70), ramp(hidden, ONE // 2, ONE)))   # black hides noise
+    half = min(6 * likely, 5 * likely // 2 + 224)   # half the width of 99 % of the noise, which does not reach below black
     alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
     picture = ramp(alone, 64 * 4, 64 * 12)
     Q = times(picture, ONE - page)
-    out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
+    out = 685 + ((26 * 64 - 685) * denoise >> 16)       # maximum output noise
     G = min(13 * ONE, (out << 16) // max(n, 1))
     voids = ramp(void, share(45), share(65))
     aim = share(17) + times(share(21), times(ramp(G >> 8, 4 * 256, 8 * 256), ONE - voids))
@@ -123,10 +123,10 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
         went = max(abs(now - mean_of(lower())), 1)
         low, high = (min(v * back // went, 12 * ONE) for v in (low, high))
     curve = lower()
-    curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # not newly black
+    curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # codes above black do not become black
     nodes = np.append(np.arange(256), 255) * 256
     nodes[black:white + 1] = [black * 256 + times(c, last * 256) for c in curve]
-    q16 = dict(m=m, D=D, voids=voids, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low, 
+    q16 = dict(m=m, D=D, voids=voids, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low,
                page=page)
     return nodes, D, {k: v / ONE for k, v in q16.items()}
 
@@ -139,18 +139,18 @@ COLOUR = 4096 * 85 // 100           # the share of luma's gain above 1 that chro
 LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
 
 def tables(nodes, D, n, past, denoise=ONE, voids=0):
-    """What a frame needs, all from the curve, the noise and the number of frames before it.
+    """Tables and constants of a frame, from its curve, its noise and the number of previous frames.
     tol    by code: a quarter of the tolerance, Q6
     still  by code: most that a past sample moves this one, Q6
-    near   5x5 sum of differences (Q2) from which on it does not
+    near   5x5 sum of differences (Q2) from which on a past sample is ignored
     speck  most that clamp_specks() moves a sample, Q6
     edge   range of the 5x5 from which on the tolerance is 0, Q6
     ctol   by mean luma: a quarter of chroma's tolerance, Q6
     gain, start, end  by mean luma: chroma's gain, Q12; luma before and after, above black, Q8
     """
     n = min(D * n >> 16, 16 * 64)
-    n = max(0, min(n, 2 * (n - 32)))        # below half a code there is no noise; whole from 1 on
-    f = n * denoise >> 16           # as much of it is filtered
+    n = max(0, min(n, 2 * (n - 32)))        # 0 up to half a code, all of it from one code on
+    f = n * denoise >> 16           # the filtered part
     past = past if f else 0
     alone = f > 0 and past == 0
     near = lambda n: n * 75 // 32   # 100 T, T = 1.5 n
@@ -158,7 +158,7 @@ def tables(nodes, D, n, past, denoise=ONE, voids=0):
     slope = nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]       # Q8, times 10
     lifted = np.clip((slope - 2560) * 6 // 80, 0, 64)                       # Q6: slope 1 to 1.33
     clean = np.clip((slope - 3200) * 4 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 2.75
-    noisy = lifted * 5 * f // 128 * LEFT[past] // 64        # 2.5 f, more the less was taken out
+    noisy = lifted * 5 * f // 128 * LEFT[past] // 64        # 2.5 f, more with fewer past frames
     noisy = np.minimum(noisy, 48 * 64)
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
     start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
@@ -171,9 +171,9 @@ def tables(nodes, D, n, past, denoise=ONE, voids=0):
                 ctol=ctol, gain=gain, start=start, end=end)
 
 def curve_gain(start, end, n, voids):
-    """lumeq's: Q12, over luma that goes from start to end; divisions cut towards 0. By the noise
-    from 1 to 2 codes above black on, and wholly from 4 to 6; in a void from 1 to 6 and from 8 to
-    32."""
+    """lumeq's gain of chroma, Q12, over luma that goes from start to end; divisions round towards 0.
+    By the noise, it starts 1 to 2 codes above black and is complete at 4 to 6; in a void, at 1 to 6
+    and 8 to 32."""
     part, none = min(n, 64), voids >> 8
     dark = 256 + 4 * part + (none * 16 * part >> 8)
     light = 1024 + 8 * part + (none * (1024 + 88 * part) >> 8)
@@ -192,7 +192,7 @@ def fit(p):
     return p
 
 def at(p, d, axis):
-    """The plane moved by d samples, mirrored about its first and last sample."""
+    """The plane shifted by d samples, mirrored about its first and last sample."""
     last, i = p.shape[axis] - 1, np.abs(np.arange(p.shape[axis]) + d)
     return p.take(np.clip(np.minimum(i, 2 * last - i), 0, last), axis)
 
@@ -206,7 +206,7 @@ def clamp(p, lo, hi):
     return np.maximum(np.minimum(p, hi), lo)
 
 def temporal_mean(planes, t):
-    """planes: newest first. A past sample counts as far as its 5x5 agree on average."""
+    """planes: newest first. A past sample counts less, the more its 5x5 neighbours differ on average."""
     now, bound, moves = planes[0], t['still'][planes[0] >> 6], 0
     for past in planes[1:t['past'] + 1]:
         off = np.abs(fit(around((now >> 4) - (past >> 4), 2, sum)))
@@ -223,7 +223,7 @@ def tolerance(now, f, t):
     return np.minimum(t['tol'][now >> 6], np.maximum(t['edge'] - span, 0) >> 2)
 
 def clamp_specks(f, quarter, t):
-    """What is above or below all of its 8 neighbours goes to the nearest of them."""
+    """Moves samples above or below all of their 8 neighbours towards the nearest of these."""
     ends = []
     for pick in (np.minimum, np.maximum):
         beside = pick(at(f, -1, 1), at(f, 1, 1))
@@ -256,14 +256,14 @@ def to_q6(samples, depth):
     return s << 14 - depth if depth <= 14 else s >> depth - 14
 
 def finish(f, nodes, frame, depth, source):
-    """The curve at fractional codes, dithered: codes of `depth` bits. What is between black and white stays so."""
+    """The curve at fractional codes, dithered: codes of `depth` bits. Samples between black and white stay between them."""
     node, part = nodes[f >> 6], f & 63
     out = node + ((nodes[(f >> 6) + 1] - node) * (part << 9) + (1 << 14) >> 15)
     out = out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
     return np.clip(out, np.minimum(source, BLACK + 1 << depth - 8), np.maximum(source, WHITE - 1 << depth - 8))
 
 def mean_luma(y, sub_x, sub_y):
-    """Of the codes under each sample of chroma, edges repeated."""
+    """The mean of the luma codes that each chroma sample covers; edges are repeated."""
     y = np.pad(y, [(0, -y.shape[0] % (1 << sub_y)), (0, -y.shape[1] % (1 << sub_x))], 'edge')
     area = sub_x + sub_y
     sums = sum(y[v::1 << sub_y, u::1 << sub_x]
@@ -271,7 +271,7 @@ def mean_luma(y, sub_x, sub_y):
     return sums + (1 << area >> 1) >> area
 
 def within(gain, d, start, end):
-    """lumeq's: where the gain ends, so that B' and R' stay in range; d: Q6. At least 7/8."""
+    """Limits the gain as lumeq does, to at least 7/8, so that B' and R' stay in range; d: Q6."""
     full = LAST << 8
     used = np.minimum(60 * np.abs(d), 8 * np.where(d > 0, full - start, start))
     most = np.where(d > 0, full - end, end) << 15
@@ -330,9 +330,9 @@ def main():
     p = argparse.ArgumentParser(description='Lifts one frame of dark video in integers.')
     p.add_argument('input')
     p.add_argument('output')
-    p.add_argument('--at', type=float, default=2., help='seconds (2)')
-    p.add_argument('--noise', type=float, default=0., help='codes, as lumeq -v tells it (0)')
-    p.add_argument('--past', type=int, default=1, choices=range(4), help='frames before (1)')
+    p.add_argument('--at', type=float, default=2., help='time in seconds (2)')
+    p.add_argument('--noise', type=float, default=0., help='noise in codes, as lumeq -v reports it (0)')
+    p.add_argument('--past', type=int, default=1, choices=range(4), help='previous frames to use (1)')
     args = p.parse_args()
     frames = read(args.input, args.at)
     counts = sum(np.bincount(f[0].ravel(), minlength=256) for f in frames)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the model makes of small drawn pictures, as a table for tests in C:
+"""Writes the model's results for small drawn pictures, as a table for tests in C:
     make_filter_vectors.py > ../equalizer/lift_filter_vectors.h
 The tests draw the same pictures (equalizer/lift_pictures.h) and compare hashes of the planes.
 Needs numpy.
@@ -18,7 +18,7 @@ def numbers(seed):
         yield state >> 16
 
 def draw(kind, width, height, depth, chroma, noise, seed):
-    """A plane; noise: 64ths of a code, seed: another one each plane and frame."""
+    """A plane; noise: 64ths of a code, seed: another one for each plane and frame."""
     fixed, moving, unit = numbers(7 + chroma), numbers(seed), 1 << depth - 8
     last, reach = 256 * unit - 1, -(-noise * unit // 64)
     block = [next(fixed) for _ in range(64)]
@@ -80,7 +80,7 @@ def result(case):
                            (sub_x, sub_y), denoise, noise % 512 << 7)
 
 def main():
-    print('/* Written by tests/lift/make_filter_vectors.py: what the model makes of drawn pictures. */')
+    print('/* Written by tests/lift/make_filter_vectors.py: results of the model for drawn pictures. */')
     print('static const LiftVector lift_vectors[] = {')
     for case in cases():
         hashes = ', '.join('0x%08x' % fnv(p) for p in result(case))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes what lift_model.py decides on 53 histograms, for test_lift to compare the library with:
+"""Writes the decisions of lift_model.py on 53 histograms, with which test_lift compares the library:
     make_vectors.py > ../equalizer/lift_vectors.h
-Histograms are a few humps and spikes each, described rather than listed: (what, place, width,
-weight). Their counts are in integers, so that C makes the same. Needs numpy.
+Histograms are a few humps and spikes each: (what, place, width, weight). Their counts are computed
+in integers, so that C computes the same. Needs numpy.
 """
 import zlib
 from lift_model import ONE, decide
@@ -84,7 +84,7 @@ def main():
     print('typedef struct LiftVector {\n    const char *name;\n    int noise;\n    int64_t clip; /* -1: auto */')
     print('    int full;\n    int parts[3][4];   /* what, place, width, weight */')
     print('    uint32_t denoise;  /* 16ths of the noise that are filtered */')
-    print('    int awaited;       /* another noise may be known soon */')
+    print('    int awaited;       /* the noise will soon be measured */')
     print('    uint32_t dark, voids, lift, need;')
     print('    uint32_t some[7];  /* nodes 16, 40, 64, .. */\n    uint32_t crc;      /* of all 256 nodes, 32 bits each, little-endian */\n} LiftVector;\n')
     print('/* clang-format off */\nstatic const LiftVector lift_vectors[] = {')
