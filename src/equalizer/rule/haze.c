@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell has detail if its percentiles are this many codes apart; fewer cells tell nothing. */
-#define HAZE_SPAN 6
-#define HAZE_LEAST 9
+#define HAZE_SPAN 6  /* distance of a cell's percentiles from which on it has detail, codes */
+#define HAZE_LEAST 9 /* minimum number of cells to judge a picture */
+#define HAZE_LIT 16  /* minimum light of a cell to judge its colour, codes above black */
 
-/* Cells with less light have no colour. */
-#define HAZE_LIT 16
-
-/* True if a cell's samples, of so many in a row from `from` on, are in [first, end). */
+/* True if a cell's samples are in [first, end). All cells have `size` samples from `from` on. */
 static int is_inside(int from, int size, int cell, int cells, int first, int end)
 {
     return from + haze_place(size, cell, cells, 0) >= first &&
@@ -51,8 +48,8 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* The smallest of four fifths of the values, or the largest if they are negative; 0 if they differ
- * in sign. Sorts them. */
+/* The value that four fifths of the values reach, on the same side of 0; 0 if there is none. Sorts
+ * the values. */
 static int32_t common_of(int32_t *values, size_t count)
 {
     qsort(values, count, sizeof(values[0]), compare);
@@ -85,12 +82,12 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 
 /* ---- clearing by cells ---- */
 
-#define CLEAR_TAKEN 98         /* percent of the veil */
+#define CLEAR_TAKEN 98         /* percent of the veil to take */
 #define CLEAR_PLAIN (6 << 8)   /* cells whose tones span no more stay as they are, */
-#define CLEAR_DETAIL (20 << 8) /* and these are cleared wholly; Q8 */
-#define CLEAR_LIGHTER 9        /* so many cells have at least the haze's light; */
-#define CLEAR_LIGHT 15         /* 16ths of it count: lighter tones stay as they are */
-#define CLEAR_MEAN 124         /* 128ths of the light before, as the cells tell it */
+#define CLEAR_DETAIL (20 << 8) /* and those that span this are cleared fully; Q8 */
+#define CLEAR_LIGHTER 9        /* number of cells that are at least as light as the haze */
+#define CLEAR_LIGHT 15         /* 16ths of that light to use; lighter tones stay as they are */
+#define CLEAR_MEAN 124         /* 128ths of the cells' mean light to keep */
 #define CLEAR_STEPS 16         /* bisections of the lift */
 
 uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift)
@@ -118,14 +115,14 @@ uint32_t haze_veil(const HazeCell *cell)
     return (uint32_t)(below < 0 ? low : below < low ? low - below : 0);
 }
 
-/* The output of a code of 8 bits, Q8. */
+/* The curve's output for a code of 8 bits, both Q8. */
 static uint32_t output(const uint32_t nodes[256], uint32_t code)
 {
     const uint32_t i = code >> 8, next = i < 255 ? i + 1 : 255;
     return nodes[i] + (((nodes[next] - nodes[i]) * (code & 255)) >> 8);
 }
 
-/* Above black. */
+/* How far a code is above black, Q8. */
 static uint32_t above(uint32_t code, int black)
 {
     const uint32_t least = (uint32_t)black << 8;
@@ -144,7 +141,7 @@ static uint32_t own_gain(const Tones *t, uint32_t light, uint32_t share)
     return (uint32_t)((uint64_t)gain * share >> 16);
 }
 
-/* Means of a cell and its neighbours, by 1, 2, 1 in both directions. */
+/* Smooths gains by 1, 2, 1 in both directions. */
 static void smooth_gains(const uint32_t *gain, uint16_t *smooth)
 {
     for (int i = 0; i < MEASURE_CELLS; i++) {

@@ -1,6 +1,6 @@
 /*
- * Black and white stay; tones x of the range become x^power, and these (1 + lift) x / (1 + lift x),
- * or, for a negative lift, the inverse of that.
+ * Black and white stay. A tone x, as a share of the range, becomes y = x^power, and then (1 + lift)
+ * y / (1 + lift y), or, for a negative lift, the inverse of that.
  *
  * Integers give the same bits on all machines. Everything here is monotone: all terms of the series
  * are positive, and products and quotients are rounded down.

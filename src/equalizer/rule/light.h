@@ -9,13 +9,13 @@ static inline int light_is_on(const CurveLight *light)
     return light->power || light->lift;
 }
 
-/* The place of the tone n / d, Q30, where d is 1..65536. */
+/* The tone n / d with brightness and gamma, as a share of the range, Q30; d is 1..65536. */
 uint32_t light_place(const CurveLight *light, uint32_t n, uint32_t d);
 
-/* The code of the place n / d of the range, Q16. */
+/* The same as a code, Q16. */
 uint32_t light_code(const CurveParams *p, uint32_t n, uint32_t d);
 
-/* A bin's first code before it is equalized, Q16; and those of all bins. */
+/* A bin's first code with brightness and gamma, before equalization, Q16; and those of all bins. */
 uint32_t light_bin(const CurveParams *p, int bin);
 void light_bins(const CurveParams *p, uint32_t *codes);
 

@@ -162,7 +162,7 @@ static uint64_t even_out(uint64_t x, uint64_t range, uint32_t even)
     return at_knee + (uint64_t)((x - knee) >> 8) * (range - at_knee) / ((range - knee) >> 8);
 }
 
-/* Makes the curve that evens out flicker by the factor `even` (Q16), then applies `curve`. */
+/* Makes the table that first evens out flicker, by the factor `even` (Q16), then uses `curve`. */
 static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uint32_t *to)
 {
     const uint64_t range = n->white - n->black;
