@@ -113,7 +113,7 @@ TEST(clearing_by_hand)
     CHECK(there > clear.light + 10 && there < clear.light + 24, "from %d to %d", clear.light,
           there);
 
-    /* Haze has little colour: half of what the darkest component has less. */
+    /* Haze has little colour: half of the distance to the darkest component counts. */
     const HazeCell cells[] = {{.low = 100, .chroma = {128, 128}},
                               {.low = 100, .chroma = {168, 128}},
                               {.low = 100, .chroma = {128, 108}},
@@ -230,7 +230,7 @@ VARIANT_TEST(kernels)
 
 enum { WIDTH = 322, HEIGHT = 181 };
 
-/* A street in orange fog: in proportion to its light, all is tinted by Cb and Cr. */
+/* A street in orange fog, which tints everything in proportion to its light. */
 static LumeqImage street(Format format, Layout layout, int sub)
 {
     LumeqImage image = {.width = WIDTH,
@@ -303,7 +303,7 @@ BACKEND_TEST(chroma_of_cells)
     }
 }
 
-/* The fog loses its colour, with the bits of any thread count; chroma that is kept does not. */
+/* The fog loses its colour, with the same bits for any number of threads, unless chroma is kept. */
 BACKEND_TEST(orange_fog)
 {
     for (int k = 0; k < 12; k++) {

@@ -491,7 +491,7 @@ TEST(tables)
           "in a void colour starts later");
     p.lift = 0;
     curve_fill_table(&p, &result, &table);
-    CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
+    CHECK(!table.lift.luma_on && !table.lift.chroma_on, "a picture without lift is filtered");
 }
 
 TEST_MAIN

@@ -427,7 +427,7 @@ TEST(a_limit_on_device_memory)
         pieces[i] = lumeq_alloc_device(lumeq_get_context(eq[i % 2]), piece);
     CHECK(pieces[2] && !pieces[3], "the limit is wrong");
     CHECK(lumeq_reserve_device(0, piece) == LUMEQ_ERR_MEMORY, "a reservation goes beyond it");
-    CHECK(strstr(lumeq_last_error(NULL), "memory limit") != NULL, "it says %s",
+    CHECK(strstr(lumeq_last_error(NULL), "memory limit") != NULL, "the message is %s",
           lumeq_last_error(NULL));
     play_with(eq[0], &run);
     compare(&run, "beyond the limit", 0);

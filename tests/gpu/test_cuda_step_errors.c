@@ -406,7 +406,7 @@ static void hang(int wait)
     CHECK(ret == LUMEQ_ERR_GPU, "finish returns %d", ret);
     CHECK(fake_cuda.now > begin + 9.9 && fake_cuda.now < begin + 11.5, "it is lost after %.1f s",
           fake_cuda.now - begin);
-    CHECK(strstr(lumeq_last_error(NULL), "no progress") != NULL, "it says %s",
+    CHECK(strstr(lumeq_last_error(NULL), "no progress") != NULL, "the message is %s",
           lumeq_last_error(NULL));
     work(context, &run);
     compare(&run, "a hang", 0);

@@ -569,7 +569,8 @@ TEST(host_memory_is_refused)
         LumeqFrame frame = {.in = in.image, .out = out.image};
         frame.out.plane[i % 2] = other.image.plane[i % 2];
         CHECK(lumeq_submit(gpu, &frame) == LUMEQ_ERR_ARGUMENT, "case %d is accepted", i);
-        CHECK(strstr(lumeq_last_error(gpu), "GPU 0") != NULL, "it says %s", lumeq_last_error(gpu));
+        CHECK(strstr(lumeq_last_error(gpu), "GPU 0") != NULL, "the message is %s",
+              lumeq_last_error(gpu));
         frame.out = out.image;
         CHECK(lumeq_process(gpu, &frame, NULL) == 0, "the next frame fails: %s",
               lumeq_last_error(gpu));
@@ -728,7 +729,7 @@ static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
     place(&in);
     CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,
           "memory of the primary context is accepted");
-    CHECK(strstr(lumeq_last_error(NULL), "this CUDA context") != NULL, "it says %s",
+    CHECK(strstr(lumeq_last_error(NULL), "this CUDA context") != NULL, "the message is %s",
           lumeq_last_error(NULL));
     in.image.memory = LUMEQ_MEMORY_HOST;
     CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,

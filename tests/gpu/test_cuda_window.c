@@ -77,7 +77,7 @@ static void hang_with(Where where)
     CHECK(ret == (where == ON_DEVICE ? MEDIA_INPUT : 1), "memory %d: upload returns %d", where,
           ret);
     CHECK(waited > 9.9 && waited < 11, "memory %d: given up after %.1f s", where, waited);
-    CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"), "it says %s",
+    CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"), "the message is %s",
           view_cuda_failure(cuda) ? view_cuda_failure(cuda) : "nothing");
     const long calls = fake_cuda.calls;
     CHECK(fake_cuda.mapped == PLANES, "%d textures are mapped", fake_cuda.mapped);
@@ -126,7 +126,7 @@ TEST(given_up)
     fake_cuda.hangs = 1;
     view_cuda_give_up(cuda, "the CPU has taken over");
     CHECK(strstr(view_cuda_failure(cuda), "GPU 0") && strstr(view_cuda_failure(cuda), "the CPU"),
-          "it says %s", view_cuda_failure(cuda));
+          "the message is %s", view_cuda_failure(cuda));
     CHECK(upload(cuda, memory, &error) == 1, "it goes on");
     way->forget(way->opaque, 10);
     view_cuda_close(&cuda);

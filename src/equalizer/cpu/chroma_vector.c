@@ -69,12 +69,12 @@ static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restri
     int piece = tile_piece(&grid->x, at);
     for (int i = 0; i < CHROMA_BLOCK; piece++) {
         const uint32_t *before = tiles->row.nodes[tile_before(piece, in->first_x, in->last_x)];
-        const uint32_t *behind = tiles->row.nodes[tile_after(piece, in->first_x, in->last_x)];
+        const uint32_t *after = tiles->row.nodes[tile_after(piece, in->first_x, in->last_x)];
         const int samples = (piece < grid->x.tiles ? grid->x.piece[piece + 1] : INT32_MAX / 2) - at;
         const int pixels = (samples + tiles->sub_x) >> tiles->sub_x;
         for (const int end = pixels < CHROMA_BLOCK ? pixels : CHROMA_BLOCK; i < end; i++) {
             memcpy(near[i], &before[mean[i] >> fraction], sizeof(near[i]));
-            memcpy(far[i], &behind[mean[i] >> fraction], sizeof(far[i]));
+            memcpy(far[i], &after[mean[i] >> fraction], sizeof(far[i]));
         }
     }
     for (int i = 0; i < CHROMA_BLOCK; i++) {

@@ -135,8 +135,8 @@ static int exact_edge(const Lines *lines, int far, int i)
     return i;
 }
 
-/* The lowest percentage of lit samples in the lines just before the edge; as many lines as scaling
- * cannot blur entirely. */
+/* The lowest percentage of lit samples in the lines just before the edge, which are too many for
+ * scaling to blur all. */
 static int darkest_before(const Lines *lines, int far, int edge)
 {
     int darkest = 100;

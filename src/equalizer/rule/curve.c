@@ -695,7 +695,7 @@ static uint32_t hdr_gain(TransferStep step, CurveGainRule rule)
                       step.codes);
 }
 
-/* HDR: the tolerances of SDR codes of the same light, in at most as many codes as in SDR. */
+/* HDR: the tolerances of SDR codes of the same light, or as many codes if that is less. */
 static void hdr_tolerances(const CurveParams *p, const CurveResult *result, const uint32_t *nodes,
                            int32_t filtered, int cell, CurveTable *table)
 {

@@ -25,7 +25,7 @@
  * target is the identity, and their curve moves at least a third of the way to it. The frames after
  * black count as a fade until one changes by less than CURVE_FADE_CALM. A fade only looks dark and
  * must not be lifted for that, so its curve follows more slowly: at an eighth of the usual pace, or
- * at a 64th with lift, if frames change by CURVE_FADE.
+ * at a 64th with lift, if frames change by CURVE_FADE or more.
  */
 #define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
 #define CURVE_BLACK_ALPHA (CURVE_ONE / 3)
@@ -59,7 +59,7 @@ typedef struct CurveView {
     uint32_t dims;           /* nearly all that changed got darker */
 } CurveView;
 
-/* The bins of black and white, and their distance. */
+/* The bins of black and white. */
 static inline int curve_black(const CurveParams *p)
 {
     return p->black >> p->fraction;

@@ -48,8 +48,7 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* The value that four fifths of the values reach, on the same side of 0; 0 if there is none. Sorts
- * the values. */
+/* The value that four fifths of the values reach, on the same side of 0, or 0. Sorts the values. */
 static int32_t common_of(int32_t *values, size_t count)
 {
     qsort(values, count, sizeof(values[0]), compare);

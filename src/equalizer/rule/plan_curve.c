@@ -200,8 +200,8 @@ static size_t scene_end(const LumeqPlan *plan, size_t i)
     return k < plan->count && plan_frame(plan, k)->blank ? find_fade_begin(plan, i, k) : k;
 }
 
-/* True if all frames of a segment from frame i on differ from an epoch's CDF, for EPOCH_WAIT or
- * half of the lookahead, whichever is shorter. */
+/* True if each frame from frame i on differs from an epoch's CDF, within a segment, for EPOCH_WAIT
+ * or half of the lookahead, whichever is shorter. */
 static int is_changed(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
 {
     const CurveParams p = lumeq_plan_params(plan, plan_frame(plan, i));

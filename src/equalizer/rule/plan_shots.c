@@ -139,8 +139,8 @@ static int returns_after(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i), *before = neighbour(plan, i, -1);
     for (int away = 1; away < PLAN_AROUND; away++) {
-        const PlanFrame *behind = neighbour(plan, i, away);
-        if (behind && 2 * (uint64_t)change_between(behind, before) < f->change)
+        const PlanFrame *later = neighbour(plan, i, away);
+        if (later && 2 * (uint64_t)change_between(later, before) < f->change)
             return away;
     }
     return 0;
