@@ -23,13 +23,13 @@
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
-/* Most packets skipped per read, so that a slow reader still returns. */
+/* Most packets skipped per read, so that a read returns even if frames arrive all the time. */
 #define MOST_LEFT_OUT 8
 
 /* Only every 4th attempt probes all devices, because probing may wake them up. */
 #define EVERYWHERE 4
 
-/* Timestamps further than this from the monotonic clock do not belong to it. */
+/* Timestamps further than this from the monotonic clock are those of another clock. */
 #define CLOCK_LIMIT_US 10000000
 
 struct Camera {
@@ -41,16 +41,16 @@ struct Camera {
     CameraSetting setting;
     V4l2Setting chosen;
     CameraDevice first_device; /* the device it was opened as first */
-    AVFormatContext *format;   /* describes the packets, also while it is gone */
-    V4l2Device *device;        /* NULL while it is gone */
+    AVFormatContext *format;   /* describes the packets, also while the camera is gone */
+    V4l2Device *device;        /* NULL while the camera is gone */
     AVPacket *first;           /* packet read during opening, or blank */
     AVPacket *scratch;         /* scratch for skipping packets */
     int64_t interval;          /* frame interval; 0: unknown */
     int64_t last_packet_at;    /* time of the last packet, or of opening */
-    int64_t silence_limit;     /* longest time without a packet before it counts as gone */
+    int64_t silence_limit;     /* after this time without a packet the camera counts as gone */
     int64_t retry;             /* time of the next attempt to reopen */
     int64_t retry_after;       /* delay between attempts */
-    unsigned tries;            /* attempts since it went */
+    unsigned tries;            /* attempts since the loss */
     bool has_sequence;         /* `sequence` is the last frame's number */
     uint32_t sequence;
     int64_t origin, last; /* capture times of the first and last packets */
@@ -93,8 +93,8 @@ static void set_gone(Camera *c, const char *why)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The device is back but unusable; `ret` is the result of opening it, 1 if its format changed. */
-static void set_there(Camera *c, int ret)
+/* Sets the status of a device that is back. `ret`: result of opening it; 1: its format changed. */
+static void set_back(Camera *c, int ret)
 {
     static const struct {
         int ret;
@@ -116,7 +116,7 @@ static void set_there(Camera *c, int ret)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Decoders and files need the same format as before. */
+/* True if the format is as before, because decoders and files need the same one. */
 static bool is_same(const Camera *c)
 {
     const AVCodecParameters *was = c->format->streams[0]->codecpar;
@@ -129,7 +129,7 @@ static bool is_same(const Camera *c)
     return is->width == c->setting.width && is->height == c->setting.height;
 }
 
-/* Tries to reopen the device. It counts as running again after its first packet. */
+/* Tries to reopen the device. The camera counts as running again after its first packet. */
 static void reopen(Camera *c)
 {
     CameraDevice device;
@@ -160,7 +160,7 @@ static void reopen(Camera *c)
         if (ret != 0)
             c->retry_after = FFMIN(2 * c->retry_after, MOST_RETRY_US);
     }
-    set_there(c, ret);
+    set_back(c, ret);
 }
 
 /* ---- packets ---- */
@@ -192,7 +192,8 @@ static int read_device(Camera *c, AVPacket *packet)
     const int ret = v4l2_device_read(c->device, packet, &stamp);
     if (ret < 0 && ret != AVERROR_INVALIDDATA)
         return ret;
-    /* Drivers that do not count frames give numbers that stay or go back. */
+    /* `missed` is huge if the driver's numbers stay the same or go back: it does not count frames.
+     */
     const uint32_t missed = c->has_sequence ? stamp.sequence - c->sequence - 1 : 0;
     c->has_sequence = true;
     c->sequence = stamp.sequence;
@@ -201,7 +202,7 @@ static int read_device(Camera *c, AVPacket *packet)
         return AVERROR(EAGAIN);
     c->last_packet_at = av_gettime_relative();
     c->silence_limit = FFMAX(STALL_US, 4 * c->interval);
-    /* The time of arrival, if the driver uses another clock. */
+    /* Use the time of arrival if the driver uses another clock. */
     const int64_t now = c->last_packet_at;
     int64_t time = FFABS(now - stamp.time) < CLOCK_LIMIT_US ? FFMIN(stamp.time, now) : now;
     if (c->origin == AV_NOPTS_VALUE)
@@ -350,8 +351,8 @@ static int describe(Camera *c)
     return 0;
 }
 
-/* Opens the best mode that the driver accepts: the bus may not have room for all it offers. The
- * error is that of the best mode. */
+/* Opens the best mode that the driver accepts, since the USB bus may not have room for all modes.
+ * Reports the error of the best mode. */
 static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
                      MediaError *error)
 {
@@ -378,7 +379,7 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
     return fault;
 }
 
-/* Opens the best mode that works. Reports the error of a mode only if none does. */
+/* Opens the camera in its best mode that works. Reports the error of a mode only if none works. */
 static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
 {
     CameraDevice device;
@@ -432,6 +433,7 @@ int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)
         camera_close(camera);
     return ret;
 }
+
 void camera_close(Camera **camera)
 {
     Camera *c = *camera;

@@ -1,8 +1,8 @@
 /*
  * Cameras: listing them and their modes, and reading one as a live source of packets.
  * A camera is opened as a Source: source_open() with SourceOptions.camera set. Its packets have
- * capture times from 0 on, in microseconds, and pass through Demuxer and Input like
- * those of any live input. Functions here query Source.camera and may be called from any thread.
+ * capture times from 0 on, in microseconds, and pass through Demuxer and Input like those of any
+ * live input. Functions here query Source.camera and may be called from any thread.
  */
 #ifndef LUMEQ_MEDIA_CAMERA_H
 #define LUMEQ_MEDIA_CAMERA_H
@@ -16,8 +16,6 @@
 #include "media/camera/camera_find.h"
 #include "media/camera/camera_modes.h"
 #include "media/error.h"
-
-/* ---- an open camera ---- */
 
 typedef struct Camera Camera;
 
@@ -47,11 +45,11 @@ typedef enum CameraState {
 
 typedef struct CameraStatus {
     CameraState state;
-    int unusable; /* not 0: it is back but cannot be used */
+    int unusable; /* not 0: the camera is back but cannot be used */
     /* if gone: "unplugged (No such device)", "no picture for 2 s"; if unusable: "in use by another
      * program"; else "" */
     char why[160];
-    int64_t returns; /* how often it came back */
+    int64_t returns; /* how often the camera came back */
     int64_t frames;  /* packets received */
     int64_t corrupt; /* packets dropped as damaged, according to the driver */
     /* frames lost before reading, according to the driver: no buffer was free, or the bus lost
@@ -67,8 +65,8 @@ int64_t camera_captured_at(const Camera *camera, int64_t pts);
 
 /* For source.c only: */
 
-/* Opens the camera and waits some seconds for its first frame. `is_stopped`: gives up when it
- * returns not 0, also later. MEDIA_USAGE (a format, size or rate that the camera does not offer),
+/* Opens the camera and waits some seconds for its first frame. This and later calls give up when
+ * is_stopped() returns not 0. MEDIA_USAGE (the camera does not offer this format, size or rate),
  * MEDIA_INPUT (missing, busy, no permission, not a camera, no frames). */
 int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)(void *opaque),
                 void *opaque, MediaError *error);

@@ -11,11 +11,11 @@ typedef struct CameraDevice {
     char name[64];     /* the driver's name for it; "" if unknown */
     char driver[16];   /* driver name: "uvcvideo" */
     char bus[64];      /* connection: "usb-0000:00:14.0-1" */
-    char problem[256]; /* a sentence why it cannot be used now, or "" */
+    char problem[256]; /* a sentence that says why it cannot be used now, or "" */
 } CameraDevice;
 
 /* Lists capture devices by number; free *devices with camera_free(). Returns the count, which may
- * be 0. MEDIA_USAGE (no support), MEDIA_INPUT. */
+ * be 0, or MEDIA_INPUT (out of memory). */
 int camera_list_devices(CameraDevice **devices, MediaError *error);
 
 /* Frees a list and sets it to NULL. */
@@ -23,16 +23,16 @@ void camera_free(void *list);
 
 /* ---- for this folder ---- */
 
-/* Opens and describes the device that "2", a path or NULL (the first one) names. Returns its
+/* Opens and describes the camera with this number ("2") or path; NULL: the first one. Returns its
  * descriptor, or MEDIA_INPUT. */
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
 /* Looks for a camera that was unplugged. Returns 1 and fills `*now` if a camera of its name is at
- * the old path or, with `everywhere`, at another path but the same connection (there may be two of
- * a kind); 0 if not found; AVERROR if the device at the old path cannot be opened. */
+ * the old path or, with `everywhere`, at another path with the same `bus`, which tells two cameras
+ * of a kind apart. Returns 0 if there is none; AVERROR if the old path cannot be opened. */
 int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
 
-/* Sets the message for a system error of a camera. `name` may be "". Returns MEDIA_INPUT. */
+/* Reports a system error (an errno) of a camera. `name` may be "". Returns MEDIA_INPUT. */
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error);
 
 /* The same for any device, called `what` in the message. Returns `fault`. */

@@ -1,6 +1,6 @@
-/* A virtual camera by v4l2loopback. Uses write(), which every version of it accepts: it copies at
- * once, never blocks, and stamps pictures with the monotonic clock. Streaming from mapped buffers
- * has changed between versions. */
+/* A virtual camera by v4l2loopback. Uses write(), which works with every version of the driver: it
+ * copies at once, never blocks, and stamps pictures with the monotonic clock. Streaming from mapped
+ * buffers differs between versions. */
 #include "media/camera/camera_output_kind.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ typedef struct Loopback {
     const Format *format;
     int width, height;
     AVRational rate;
-    uint8_t *picture; /* as the device wants it */
+    uint8_t *picture; /* in the device's format */
     int size;
 } Loopback;
 
@@ -64,7 +64,7 @@ static int device_fail(const CameraDevice *device, int system_error, MediaError 
 }
 
 /* Opens a virtual camera. Returns a descriptor, MEDIA_OUTPUT, or MEDIA_USAGE if it does not exist
- * or is another device. A v4l2loopback device in use for writing reports itself as a camera. */
+ * or is another device. A v4l2loopback that another program uses reports itself as a camera. */
 static int open_device(const char *path, CameraDevice *device, MediaError *error)
 {
     *device = (CameraDevice){.name = ""};
@@ -91,7 +91,7 @@ static int open_first(CameraDevice *device, MediaError *error)
 {
     char path[32];
     int next = 0;
-    MediaError first = {0}; /* first error of a usable device */
+    MediaError first = {0}; /* the first error of a possible virtual camera */
     while (camera_next_device(&next, path)) {
         MediaError why = {0};
         const int fd = open_device(path, device, &why);
@@ -172,7 +172,7 @@ static int loopback_set(void *self, const AVFrame *first, AVRational rate, const
         return media_fail(error, MEDIA_OUTPUT,
                           "%s needs pictures of at least 2x2 pixels; this one has %dx%d",
                           what(&o->device, text), first->width, first->height);
-    /* By what they lose, least first. */
+    /* Ask first for the format that loses least. */
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(first->format);
     const bool halved = desc->log2_chroma_h > 0;
     const Format *planes = desc->comp[1].plane == desc->comp[2].plane ? &nv12 : &yu12;
@@ -227,7 +227,7 @@ static enum AVPixelFormat loopback_wanted(void *self, int *width, int *height)
 
 static int loopback_send(void *self, const AVFrame *frame, int64_t time, MediaError *error)
 {
-    (void)time; /* the device takes its own */
+    (void)time; /* the driver takes its own time */
     Loopback *o = self;
     char text[420];
     const uint8_t *from[4] = {frame->data[0], frame->data[1], frame->data[2]};

@@ -191,12 +191,13 @@ void camera_mode_text(const CameraMode *mode, char *text, size_t size)
 
 /* ---- ranking ---- */
 
-/* Smooth motion: prefer the largest size with this rate, including NTSC's 29.97. */
+/* Frames per second. The largest size with this rate is best, because motion is smooth; the
+ * tolerance admits NTSC's 29.97. */
 #define USUAL_RATE 30
 #define RATE_TOLERANCE 0.005
 
-/* Within a range of sizes, drivers do not say which sizes keep the rate; every camera manages this
- * one. */
+/* The largest size to choose from a range of sizes. Drivers do not report which sizes reach the
+ * rate, but every camera reaches it with this one. */
 #define RANGE_WIDTH 1920
 #define RANGE_HEIGHT 1080
 
@@ -243,7 +244,7 @@ static int same_rate(double a, double b)
     return fabs(a - b) <= b * RATE_TOLERANCE;
 }
 
-/* Returns the driver's nearest equal rate, or {0} if it does not offer the wanted one. */
+/* Returns the driver's rate that is equal within the tolerance, or {0}. */
 static AVRational offered_rate(const CameraMode *mode, AVRational wanted)
 {
     const double rate = av_q2d(wanted);

@@ -19,10 +19,10 @@ typedef struct CameraOptions {
     int width, height; /* 0: the largest that reaches the rate, or 30 if no rate is requested */
     AVRational rate;   /* frames per second; {0}: the highest */
     int wait;          /* not 0: wait for an unplugged camera; 0: that ends the input */
-    /* not 0: if it returns with another size, format or rate, the input ends (CAMERA_CHANGED); 0:
-     * wait until it has its size and format again */
+    /* not 0: if the camera returns with another size, format or rate, the input ends
+     * (CAMERA_CHANGED); 0: wait until it has its size and format again */
     int ends_changed;
-    int awaits; /* not 0: also wait for it when opening */
+    int awaits; /* not 0: also wait for the camera when opening it */
     /* not 0: read only the newest waiting packet, except for codecs that depend on earlier ones */
     int newest;
     void (*note)(const char *line); /* receives lines about losses and returns. Any thread */
@@ -47,13 +47,13 @@ typedef struct CameraMode {
 int camera_list_modes(const char *camera, CameraDevice *device, CameraMode **modes,
                       MediaError *error);
 
-/* "1920x1080 at 30, 25, 15 fps", "16x16 to 1920x1080 at any rate up to 60 fps". */
+/* "1920x1080 at 30, 25, 15 fps", "16x16 to 1920x1080 at 1 to 60 fps". */
 void camera_mode_text(const CameraMode *mode, char *text, size_t size);
 
 /* Converts a mode's code to text such as "MJPG", or "Y16-BE" for big-endian samples. */
 void camera_fourcc_text(uint32_t fourcc, char text[8]);
 
-/* Says what to do about an unsupported format, or returns "". */
+/* Returns advice about an unsupported format, or "". */
 const char *camera_mode_advice(const CameraMode *mode);
 
 /* ---- for this folder ---- */
@@ -64,8 +64,8 @@ int camera_ask_modes(int fd, CameraMode **modes, MediaError *error);
 
 typedef struct CameraChoice {
     const CameraMode *mode;
-    int width, height; /* 0: what the driver has */
-    AVRational rate;   /* {0}: what the driver has */
+    int width, height; /* 0: keep the driver's */
+    AVRational rate;   /* {0}: keep the driver's */
 } CameraChoice;
 
 /* Chooses a mode. `camera` is its name for the error. MEDIA_USAGE: no mode matches the request.

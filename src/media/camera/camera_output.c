@@ -6,15 +6,15 @@
 #include "media/camera/camera_output_kind.h"
 #include "media/convert.h"
 
-/* Larger differences in size are scaled, smaller ones cropped. */
+/* Up to this many columns or rows are cropped. Other differences in size are scaled. */
 #define MOST_CROPPED 3
 
 struct CameraOutput {
     const CameraOutputKind *kind;
     void *self;
     Converter converter;
-    AVFrame *last;    /* as written, or blank */
-    AVFrame *picture; /* the same as sent, or blank */
+    AVFrame *last;    /* the last frame written, or blank */
+    AVFrame *picture; /* `last` converted for sending, or blank */
 };
 
 /* ---- opening ---- */

@@ -24,11 +24,11 @@ int camera_output_open(CameraOutput **output, const char *device, MediaError *er
 const char *camera_output_path(const CameraOutput *output);
 
 /*
- * Offers pictures of this size and rate ({0}: unknown). A device takes the format of YUYV, NV12 and
- * YU12 that it accepts and that loses least; programs choose NV12 or YUY2 from PipeWire. Odd sizes
- * lose a column or row; for PipeWire, a width loses up to 3 columns, since some programs assume
- * rows of whole 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no common format, another
- * fixed size, or busy.
+ * Offers pictures of this size and rate ({0}: unknown). A v4l2loopback device gets the format of
+ * YUYV, NV12 and YU12 that it accepts and that loses least; with PipeWire, programs choose NV12 or
+ * YUY2. Odd sizes lose a column or row; with PipeWire, widths lose up to 3 columns, since some
+ * programs assume rows of a multiple of 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no
+ * common format, another fixed size, or busy.
  */
 int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rate,
                       const char *input, MediaError *error);
@@ -36,19 +36,19 @@ int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rat
 /* "v4l2 Device (/dev/video9): yuyv422 640x360 at 30 fps". Call after camera_output_set(). */
 void camera_output_text(const CameraOutput *output, char *text, size_t size);
 
-/* Keeps a reference to the picture. If somebody watches, converts it to limited range and the size
- * set, and sends it. `time`: when it was captured, by av_gettime_relative(). Returns 1 if it was
- * sent, 0 if nobody watches, or MEDIA_OUTPUT. */
+/* Keeps a reference to the picture. If a program watches, converts the picture to limited range and
+ * the size set, and sends it. `time` is the capture time on the clock of av_gettime_relative().
+ * Returns 1 if it was sent, 0 if no program watches, or MEDIA_OUTPUT. */
 int camera_output_write(CameraOutput *output, const AVFrame *frame, int64_t time,
                         MediaError *error);
 
-/* Sends the last picture again if somebody watches. Returns like camera_output_write(). */
+/* Sends the last picture again if a program watches. Returns like camera_output_write(). */
 int camera_output_repeat(CameraOutput *output, int64_t time, MediaError *error);
 
-/* False if certainly nobody watches. A v4l2loopback does not tell. */
+/* False if no program watches. True for v4l2loopback, which does not report watchers. */
 bool camera_output_is_watched(CameraOutput *output);
 
-/* Reconnects to PipeWire after it has ended, and notes both. Call several times a second. */
+/* Reconnects to PipeWire after it has ended, with notes of both. Call several times a second. */
 void camera_output_tend(CameraOutput *output, int64_t now, void (*note)(const char *line));
 
 /* *output may be NULL. */

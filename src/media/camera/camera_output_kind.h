@@ -1,4 +1,4 @@
-/* The ways to offer pictures to other programs as a camera; for camera_output.c. */
+/* Implementations of virtual cameras, for camera_output.c. */
 #ifndef LUMEQ_MEDIA_CAMERA_OUTPUT_KIND_H
 #define LUMEQ_MEDIA_CAMERA_OUTPUT_KIND_H
 
@@ -9,7 +9,7 @@
 
 #include "media/error.h"
 
-/* Untagged colours count as BT.709 from this height. */
+/* Pictures without a matrix tag are BT.709 from this height on, else BT.601. */
 #define CAMERA_OUTPUT_HD_LINES 720
 
 typedef struct CameraOutputKind {
@@ -21,7 +21,7 @@ typedef struct CameraOutputKind {
     int (*set)(void *self, const AVFrame *first, AVRational rate, const char *input,
                MediaError *error);
     void (*text)(const void *self, char *text, size_t size);
-    /* The format and size to send now. AV_PIX_FMT_NONE: nobody watches. */
+    /* The format and size to send now. AV_PIX_FMT_NONE: no program watches. */
     enum AVPixelFormat (*wanted)(void *self, int *width, int *height);
     /* Sends a picture of that format, at least of that size. `time`: monotonic, in us. */
     int (*send)(void *self, const AVFrame *picture, int64_t time, MediaError *error);

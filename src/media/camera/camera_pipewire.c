@@ -16,12 +16,12 @@
 #include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
 
-/* Names the node to programs that remember their camera. */
+/* Prefix of the node's name, by which programs remember their camera. */
 #define NODE_NAME "lumeq"
 
 #define RETRY_US 1000000
 
-/* A higher "rate" is the unit of time stamps: programs may then ask for any rate up to this. */
+/* A higher "rate" is that of a time base. Programs may then choose any rate up to this one. */
 #define MOST_RATE 240
 
 typedef struct Format {
@@ -44,7 +44,7 @@ typedef struct Node {
     int width, height, is_709;
     AVRational rate;
 
-    const Format *format; /* that the watchers have chosen, or NULL */
+    const Format *format; /* the format that the watchers have chosen, or NULL */
     int streaming;
     int lost;   /* the connection ended */
     int failed; /* the stream failed; the connection lives */
@@ -143,7 +143,7 @@ static void pipewire_close(void **self)
 
 /* ---- formats ---- */
 
-/* Programs show the node's fixed formats, rates and sizes in their lists. */
+/* Builds one offer, with fixed values where possible, because programs list only those. */
 static const struct spa_pod *offer(struct spa_pod_builder *b, const Node *n, const Format *format,
                                    struct spa_fraction rate)
 {
@@ -170,7 +170,7 @@ static const struct spa_pod *offer(struct spa_pod_builder *b, const Node *n, con
     return spa_pod_builder_pop(b, &f);
 }
 
-/* The exact rate for each format, then whole rates, which is all that some programs ask for. */
+/* Offers each format at the exact rate, then at whole rates, as some programs use only those. */
 static uint32_t offer_all(struct spa_pod_builder *b, const Node *n, const struct spa_pod *offers[6])
 {
     struct spa_fraction rates[3] = {{0}};
@@ -201,7 +201,7 @@ static int size_of(const Node *n, const Format *format)
     return format == &nv12 ? n->width * n->height / 2 * 3 : 2 * n->width * n->height;
 }
 
-/* The watchers have chosen a format, or the last one has left. */
+/* PipeWire calls this when the watchers have chosen a format, or the last one has left. */
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
 {
     Node *n = data;
@@ -288,7 +288,7 @@ static int pipewire_set(void *self, const AVFrame *first, AVRational rate, const
         (first->colorspace == AVCOL_SPC_UNSPECIFIED && first->height >= CAMERA_OUTPUT_HD_LINES);
     n->rate = rate;
     pw_thread_loop_lock(n->loop);
-    const int ret = n->core ? open_stream(n) : 0; /* 0: after it has come back */
+    const int ret = n->core ? open_stream(n) : 0; /* if PipeWire is gone, pipewire_tend() does it */
     pw_thread_loop_unlock(n->loop);
     return ret ? media_fail(error, MEDIA_OUTPUT, "PipeWire refuses the virtual camera: %s",
                             strerror(ret))
@@ -329,13 +329,13 @@ static void fill(Node *n, struct spa_buffer *buffer, const AVFrame *frame, int64
         (void)av_image_copy_to_buffer(data->data, size, (const uint8_t *const *)frame->data,
                                       frame->linesize, n->format->pixels, n->width, n->height, 1);
     }
-    /* A repeated picture may be newer than the capture of the one after it. */
+    /* A repeated picture may have a later time than the next one, which was captured before. */
     n->time = FFMAX(time, n->time + 1);
     if (header)
         *header = (struct spa_meta_header){.pts = n->time * 1000, .seq = n->sequence++};
 }
 
-/* Leaves out a picture if the watchers still hold all buffers. */
+/* Drops the picture if the watchers still hold all buffers. */
 static int pipewire_send(void *self, const AVFrame *frame, int64_t time, MediaError *error)
 {
     Node *n = self;

@@ -1,4 +1,4 @@
-/* For builds without PipeWire. */
+/* Replaces camera_pipewire.c in builds without PipeWire. */
 #include "media/camera/camera_output_kind.h"
 
 static int pipewire_open(void **self, const char *device, MediaError *error)

@@ -13,10 +13,10 @@
 #include <libavutil/pixdesc.h>
 #include <libavutil/time.h>
 
-/* More buffers let a reader be busy longer without missing frames. */
+/* With more buffers, a reader can be busy longer without missing frames. */
 #define MOST_BUFFERS 32
 #define FEWEST_BUFFERS 4
-#define MOST_BYTES (256 << 20)
+#define MOST_BYTES (256 << 20) /* of all buffers, if there are more than the fewest */
 
 typedef struct Buffer {
     uint8_t *data;
@@ -33,8 +33,8 @@ struct V4l2Device {
     /* For uncompressed pictures: */
     int strides[4];    /* the driver's strides */
     bool is_padded;    /* rows have padding to remove */
-    size_t frame_size; /* bytes in the buffer */
-    int packed_size;
+    size_t frame_size; /* bytes of a frame in a buffer */
+    int packed_size;   /* bytes of a frame without padding */
 };
 
 int v4l2_device_ioctl(int fd, unsigned long request, void *argument)
@@ -125,7 +125,7 @@ static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *se
         par->color_range = AVCOL_RANGE_MPEG;
 }
 
-/* Computes plane strides; V4L2 gives that of the first plane, and the others follow from it. */
+/* Computes plane strides. V4L2 reports that of the first plane, from which the others follow. */
 static int set_layout(V4l2Device *d, const struct v4l2_pix_format *pix)
 {
     const AVCodecParameters *par = d->par;

@@ -42,8 +42,8 @@ typedef struct V4l2Stamp {
 } V4l2Stamp;
 
 /*
- * Reads the next frame, without timestamps, and its stamp. Never waits. AVERROR(EAGAIN): there is
- * none. AVERROR_INVALIDDATA: a damaged frame was dropped; its stamp is filled.
+ * Reads the next frame, without timestamps, and its stamp. Never waits. AVERROR(EAGAIN): no frame
+ * is ready. AVERROR_INVALIDDATA: a damaged frame was dropped; its stamp is filled.
  */
 int v4l2_device_read(V4l2Device *device, AVPacket *packet, V4l2Stamp *stamp);
 
