@@ -31,10 +31,11 @@ static void sound_graph_close(SoundGraph *g)
 /* Minimum speed of one atempo filter. */
 #define MIN_TEMPO 0.5
 
-/* Its window is the smallest power of two samples at or above this fraction of a second. */
+/* atempo's window is the shortest that has a power of two samples and lasts at least 1/24 s. */
 #define WINDOWS_PER_SECOND 24
 
-/* Measured at speeds from 0.25 to 4: sounds begin half a window early and end on time. */
+/* Returns how early sound leaves the filter on average, in microseconds. Sounds begin half a window
+ * early and end on time, as measured at speeds from 0.25 to 4. */
 static double tempo_is_early(int rate)
 {
     int window = 1;
@@ -43,7 +44,7 @@ static double tempo_is_early(int rate)
     return 1e6 * window / 4 / rate;
 }
 
-/* Appends tempo filters; returns how early sound leaves them. */
+/* Appends tempo filters. Returns how early sound leaves them, in input microseconds. */
 static double add_tempo(AVBPrint *text, double speed, int rate)
 {
     double early = 0, stretched = 1;
@@ -66,7 +67,7 @@ static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
                g->rate, av_get_sample_fmt_name(g->format));
     av_channel_layout_describe_bprint(&g->layout, text);
     av_bprintf(text, ",");
-    /* Channels without known positions cannot be mixed: keep the first ones. */
+    /* Channels without known positions cannot be mixed, so keep the first ones. */
     if (g->layout.order == AV_CHANNEL_ORDER_UNSPEC && g->layout.nb_channels > channels) {
         av_bprintf(text, "pan=%dc", channels);
         for (int i = 0; i < channels; i++)
@@ -127,13 +128,13 @@ static int sound_graph_send(SoundGraph *g, AVFrame *frame)
 #define ROUNDING_US 1.5e3
 /* ... up to this they are jitter ... */
 #define TOLERANCE_US 50e3
-/* ... and this fraction of them is corrected per frame. */
+/* ... that is corrected by one part in this many per frame. */
 #define SMOOTHING 64
 /* Larger deviations are jumps, not gaps or overlaps. */
 #define MAX_HOLE_US 3600e6
 #define MAX_OVERLAP_US 1e6
 
-/* Decoders need this much data before the first correct sample. */
+/* Decoders need up to this much sound before the first correct sample. */
 #define PREROLL_US 500000
 
 struct Sound {
@@ -142,19 +143,19 @@ struct Sound {
     int64_t origin;
     SoundFormat to;
     SoundGraph graph;
-    double graph_speed; /* speed it was opened for */
+    double graph_speed; /* the speed that the graph was opened for */
     int draining;       /* the graph gets no more input */
     int sent;           /* the decoder may hold data */
 
     AVFrame *decoded; /* next input of the graph, if not blank */
     AVFrame *filtered;
     int64_t silence; /* samples of silence to insert before `decoded` */
-    int unsettled;   /* frames were lost or cut just before: trust the timestamps */
-    int damaged;     /* some were damaged */
+    int unsettled;   /* frames were lost or cut just before `decoded`: trust its timestamp */
+    int damaged;     /* some of these frames were damaged */
     int64_t from;    /* start position; AV_NOPTS_VALUE: anywhere */
     int started;     /* the graph has received input */
-    double next_in;  /* position of the next input, once started */
-    double next_out; /* position of the next output, once it is open */
+    double next_in;  /* position of the graph's next input, once started */
+    double next_out; /* position of the graph's next output, once it is open */
     int64_t damage;
     double lost; /* silence that replaces damaged sound, microseconds */
 };
@@ -268,9 +269,9 @@ static void renew_decoder(Sound *s)
 
 void sound_send(Sound *s, const AVPacket *packet)
 {
-    if (source_is_discontinuity(packet)) /* an outage is not a gap: its time has passed */
+    if (source_is_discontinuity(packet)) /* the outage does not become silence */
         sound_start(s, AV_NOPTS_VALUE);
-    if (packet && (!packet->size || is_long_before(s, packet))) /* FLAC ends with an empty one */
+    if (packet && (!packet->size || is_long_before(s, packet))) /* FLAC ends with an empty packet */
         return;
     s->sent = 1;
     const int ret = avcodec_send_packet(s->codec, packet);
@@ -278,8 +279,8 @@ void sound_send(Sound *s, const AVPacket *packet)
         renew_decoder(s);
 }
 
-/* Converts the layout to one that the filters accept: as many channels without names as wanted keep
- * their order. */
+/* Replaces a layout that the filters do not accept. If as many unnamed channels as wanted come,
+ * they get the wanted names in order. */
 static void name_layout(const Sound *s, AVFrame *frame)
 {
     const enum AVChannelOrder order = frame->ch_layout.order;
@@ -295,8 +296,8 @@ static void name_layout(const Sound *s, AVFrame *frame)
         frame->ch_layout = (AVChannelLayout){AV_CHANNEL_ORDER_UNSPEC, channels, {0}, NULL};
 }
 
-/* Decodes the next frame without errors: decoders conceal damage with a buzz or noise, which is
- * worse than silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
+/* Decodes the next frame without errors. Drops others, because decoders conceal damage with noise,
+ * which is worse than silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
 static int decode(Sound *s)
 {
     for (;;) {
@@ -335,7 +336,7 @@ static AVFrame *like_decoded(const Sound *s, int samples)
     return frame;
 }
 
-/* Cuts the first samples of `decoded`; it becomes blank if none are left. */
+/* Cuts the first `us` microseconds off `decoded`, which becomes blank if no samples are left. */
 static void cut(Sound *s, double us)
 {
     AVFrame *d = s->decoded;
@@ -375,7 +376,7 @@ static void drain(Sound *s)
         close_graph(s);
 }
 
-/* Sends the frame, taking ownership. */
+/* Sends the frame to the graph, taking ownership. */
 static void push(Sound *s, AVFrame *frame)
 {
     const double length = to_us(frame->nb_samples, frame->sample_rate);

@@ -37,17 +37,17 @@ typedef struct SoundFormat {
     int smooths;  /* not 0: positions follow jitter and drift of the timestamps */
 } SoundFormat;
 
-/* The same for sound_receive_frame(), in any format. Returns 0 or AVERROR; *sound is then NULL. */
+/* Like sound_open(), in any format, for sound_receive_frame(). Returns 0, or AVERROR and NULL. */
 int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, const SoundFormat *to);
 
 /* Maximum samples per block at this rate: about 20 ms. */
 int sound_block_samples(int rate);
 
-/* Discards buffered data. The next sample returned is at `position` (after silence if the first one
- * is later), or the first one there is if AV_NOPTS_VALUE. */
+/* Discards buffered data. The next sample returned is at `position`, after silence if sound begins
+ * later; AV_NOPTS_VALUE: it is the next one decoded. */
 void sound_start(Sound *sound, int64_t position);
 
-/* SOUND_MIN_SPEED to SOUND_MAX_SPEED at unchanged pitch, from about the next block on. */
+/* Sets the speed, SOUND_MIN_SPEED to SOUND_MAX_SPEED, from about the next block on. */
 void sound_set_speed(Sound *sound, double speed);
 
 /* Sends a packet, or NULL at the end, after sound_receive() returned AVERROR(EAGAIN). Damage is
@@ -60,10 +60,10 @@ void sound_send(Sound *sound, const AVPacket *packet);
  * (source_is_discontinuity()). */
 int sound_receive(Sound *sound, SoundBlock *block);
 
-/* The same with a blank frame, whose times are not set. `position`: of its first sample. */
+/* The same with a blank frame, whose times are not set. *position is that of its first sample. */
 int sound_receive_frame(Sound *sound, AVFrame *frame, int64_t *position);
 
-/* Damaged packets and frames since it was opened. */
+/* Number of damaged packets and frames since sound_open(). */
 int64_t sound_damage(const Sound *sound);
 
 /* Microseconds of silence that replace damaged sound. */

@@ -8,10 +8,10 @@
 #include "media/input/track_choice.h"
 #include "media/packet_set.h"
 
-/* Maximum length of text; the rest of the packet is damaged. */
+/* Lines of more bytes are damaged and are truncated. */
 #define MAX_LINE (64 * 1024)
 
-/* Larger canvases are damaged. */
+/* Canvases and bitmaps with more columns or rows are damaged. */
 #define MAX_CANVAS 8192
 
 /* Default canvas of DVB subtitles. */
@@ -133,7 +133,7 @@ static void place_event(const SubtitleDecoder *d, SubtitleEvent *event, const AV
     int width = d->codec->width, height = d->codec->height;
     event->start = base + (int64_t)subtitle->start_display_time * 1000;
     event->end = SUBTITLE_UNTIL_NEXT;
-    /* decoders report an unknown end as 0 or all bits set */
+    /* Decoders report an unknown end as 0 or all bits set. */
     if (subtitle->end_display_time > subtitle->start_display_time &&
         subtitle->end_display_time != UINT32_MAX)
         event->end = base + (int64_t)subtitle->end_display_time * 1000;

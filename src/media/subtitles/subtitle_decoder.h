@@ -14,7 +14,7 @@ typedef enum SubtitleKind {
     SUBTITLE_KIND_IMAGES, /* bitmaps */
 } SubtitleKind;
 
-/* In canvas pixels. R, G, B, A, rows without padding, alpha not premultiplied. */
+/* Pixels are R, G, B, A bytes, alpha not premultiplied, rows unpadded. Sizes in canvas pixels. */
 typedef struct SubtitleBitmap {
     uint8_t *pixels;
     int x, y, width, height; /* may reach beyond the canvas */

@@ -67,7 +67,7 @@ static const char *charset_of(const FileText *text)
     return NULL;
 }
 
-/* If it cannot be converted, the text stays as it is. */
+/* Converts the text to UTF-8. Leaves it unchanged if it cannot be converted. */
 static void convert(FileText *text, const char *charset)
 {
     const size_t room = 3 * text->size; /* no character becomes larger */
@@ -113,7 +113,7 @@ static int refuse_open(AVFormatContext *format, AVIOContext **io, const char *ur
     return AVERROR(EPERM);
 }
 
-/* Demuxers of text read the whole file when they open it. */
+/* Text demuxers read the whole file when they open it, so the text may be freed afterwards. */
 static int demux(Source *s, FileText *text, const char *path)
 {
     AVDictionary *options = NULL;
@@ -130,7 +130,7 @@ static int demux(Source *s, FileText *text, const char *path)
     s->format->io_open = refuse_open;
     const int ret = avformat_open_input(&s->format, path, NULL, &options);
     av_dict_free(&options);
-    s->bytes.io->opaque = NULL; /* the text is freed */
+    s->bytes.io->opaque = NULL;
     return ret;
 }
 
@@ -252,7 +252,7 @@ int subtitle_file_find(const char *video, char **paths, int room)
 
 /* ---- packet store ---- */
 
-/* Rebuilds the set of known packets, so that dropped ones may come again. */
+/* Also rebuilds the set of known packets, so that dropped packets can be added again. */
 static void drop_oldest(PacketStore *s)
 {
     int count = 0;

@@ -13,10 +13,10 @@ typedef struct PacketStore {
     AVPacket **packets; /* in order of arrival */
     int count;
     size_t bytes;
-    PacketSet known; /* the stored packets */
+    PacketSet known; /* contains the stored packets */
 } PacketStore;
 
-/* Maximum size; the oldest quarter is dropped when full. */
+/* Maximum size in bytes. Above it, the oldest quarter is dropped. */
 #define PACKET_STORE_BYTES (32 << 20)
 
 /* Stores a reference unless the packet is already there or memory runs out. */
@@ -28,21 +28,20 @@ void packet_store_clear(PacketStore *store);
 typedef struct SubtitleFile {
     Source *source; /* without video; can be shared as any other */
     const AVStream *track;
-    PacketStore packets; /* all of them */
+    PacketStore packets; /* all packets of the track */
 } SubtitleFile;
 
 /* Larger files are refused. */
 #define SUBTITLE_FILE_BYTES (16 << 20)
 
-/* Reads a file. It opens no other file. Text that is neither UTF-8 nor UTF-16 with its mark is
- * taken as Windows-1252.
- * MEDIA_INPUT; *file is then NULL. */
+/* Reads a file, which cannot refer to other files. Text that is neither UTF-8 nor UTF-16 with a
+ * byte order mark is read as Windows-1252. MEDIA_INPUT; *file is then NULL. */
 int subtitle_file_open(SubtitleFile **file, const char *path, MediaError *error);
 
 /* *file may be NULL. */
 void subtitle_file_close(SubtitleFile **file);
 
-/* True if the name ends like one of a subtitle file. */
+/* True if the name has the extension of a subtitle file. */
 bool subtitle_file_is_name(const char *path);
 
 /* Finds the files that belong to a video by name, the shortest first: film.srt and film.en.srt for
