@@ -59,7 +59,7 @@ static void seek(Survey *s, int64_t position)
     source_seek(s->source, position);
 }
 
-/* Adds the key frame at or before a position, decoded alone, unless it is the last one. */
+/* Adds the key frame at or before a position, decoded alone, unless it was the last one added. */
 static int add_key(Survey *s, int64_t position)
 {
     MediaError none = {0};

@@ -9,18 +9,18 @@
 
 #define READ_BYTES 4096
 
-/* The size of the element that begins with the bytes of e->header, as `b`; 0: more bytes are
- * needed; UNKNOWN: no known element, or none with a size. */
+/* Returns the size of the element that begins with the e->have bytes of `b`; 0 if it needs more
+ * bytes; UNKNOWN if the element is unknown or declares no size. */
 typedef int64_t ElementSize(Elements *e, const uint8_t *b);
 
 #define UNKNOWN (-1)
 
 typedef struct ElementRule {
     const char *demuxer, *element;
-    ElementSize *size; /* NULL: the last packet tells, see source_packets.c */
+    ElementSize *size; /* NULL: find_cut_off() in source_packets.c checks the last packet */
     size_t header;     /* bytes that `size` needs at least */
-    size_t optional;   /* bytes of an incomplete header that may be the last ones */
-    bool from_packet; /* packets begin with an element, so that the last one will do as the start */
+    size_t optional;   /* a file may end with up to this many bytes of an incomplete header */
+    bool from_packet; /* packets begin with an element, so that reading can begin at the last one */
 } ElementRule;
 
 static int64_t checked(bool is_known, uint64_t size)
@@ -49,13 +49,13 @@ static int64_t asf_size(Elements *e, const uint8_t *b)
 
 static int64_t flv_size(Elements *e, const uint8_t *b)
 {
-    const int type = b[4] & 0x1f; /* after the size of the tag before: sound, video or data */
+    const int type = b[4] & 0x1f; /* after the previous tag's size: sound, video or data */
     if (!e->at)
         return checked(memcmp(b, "FLV", 3) == 0, 9);
     return e->have < 15 ? 0 : checked(type == 8 || type == 9 || type == 18, 15 + AV_RB24(b + 5));
 }
 
-/* Colours follow a header, and blocks of up to 255 bytes an introduction. */
+/* A colour table may follow a header. Images and extensions have blocks of up to 255 bytes. */
 static int64_t gif_size(Elements *e, const uint8_t *b)
 {
     const size_t header = b[0] == ',' ? 10 : 2;
@@ -68,14 +68,14 @@ static int64_t gif_size(Elements *e, const uint8_t *b)
     if (!b[0] || b[0] == ';') /* padding, or the trailer */
         return b[0] ? UNKNOWN : 1;
     if (b[0] != ',' && b[0] != '!')
-        return INT64_MAX / 2; /* of no known kind: the file can't be read further */
+        return INT64_MAX / 2; /* an unknown kind: the rest of the file can't be checked */
     if (e->have < header)
         return 0;
     e->in_blocks = true;
     return b[0] == '!' ? 2 : 11 + (b[9] & 0x80 ? 6 << (b[9] & 7) : 0);
 }
 
-/* The header and the segment. The demuxer reports cuts in a segment of unknown size. */
+/* Knows the EBML header and the segment. The demuxer reports cuts in a segment of unknown size. */
 static int64_t matroska_size(Elements *e, const uint8_t *b)
 {
     const int bytes = 8 - av_log2(b[4]);

@@ -1,4 +1,4 @@
-/* Finds out if a file ends inside an element whose size it declares. */
+/* Finds out if a file ends inside an element (box, chunk, page ...) whose size it declares. */
 #ifndef LUMEQ_MEDIA_CUT_OFF_H
 #define LUMEQ_MEDIA_CUT_OFF_H
 
@@ -9,11 +9,11 @@
 /* The longest header of an element: an Ogg page. */
 #define ELEMENT_HEADER_BYTES (27 + 255)
 
-/* The elements of a file, in order. {0}: those of the format are unknown. */
+/* Reads through the elements of a file. {0}: the format is unknown. */
 typedef struct Elements {
     const struct ElementRule *rule; /* NULL: unknown */
-    int64_t at, left;               /* position of the element, and its bytes still to come */
-    size_t have;                    /* bytes of `header` */
+    int64_t at, left;               /* position of the next element, and bytes left before it */
+    size_t have;                    /* bytes of `header` that are read */
     uint8_t header[ELEMENT_HEADER_BYTES];
     bool in_blocks; /* inside a chain of GIF blocks */
 } Elements;

@@ -8,11 +8,11 @@
 /* A video that ends earlier than declared by this much is cut off. */
 #define CUT_OFF_SECONDS 1.0
 
-/* Some writers say that they do not know it: all ones. */
+/* Some writers store all ones for an unknown length. */
 #define UNKNOWN_MP4_LENGTH UINT32_MAX
 
-/* The declared end of the video, absolute; AV_NOPTS_VALUE: unknown. `*any`: declared for the whole
- * file, so that any track may reach it. */
+/* The declared end of the video, absolute; AV_NOPTS_VALUE: unknown. Sets *any to 1 if it is
+ * declared for the whole file, so that any track may reach it. */
 static int64_t declared_end(const Source *source, int *any)
 {
     const AVStream *video = source->video;

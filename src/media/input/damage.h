@@ -1,4 +1,4 @@
-/* Describes losses of an input. */
+/* Adds up and describes the damage of an input. */
 #ifndef LUMEQ_MEDIA_DAMAGE_H
 #define LUMEQ_MEDIA_DAMAGE_H
 
@@ -11,7 +11,7 @@ typedef struct ReadPart {
     int64_t video_end; /* end of the last frame */
     int64_t any_end;   /* end of anything read */
     int to_end;        /* not 0: it should be read to its end */
-    int whole;         /* not 0: and from its start */
+    int whole;         /* not 0: it should be read from its start as well */
 } ReadPart;
 
 /* Damage found while reading. */

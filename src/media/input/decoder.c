@@ -14,33 +14,33 @@
 #include "media/log.h"
 #include "media/side_data.h"
 
-/* FFmpeg holds frames against the limit with their width aligned to 64, whose sides go to 65535. */
+/* FFmpeg aligns widths to 64 before it checks max_pixels; frames have at most 65535 rows. */
 #define MAX_ALIGNMENT_PIXELS (63 * 65535)
 
-/* Maximum number of broken frames in a row that live use drops. Some cameras send nothing else: it
- * is better to show them than nothing. */
+/* Maximum number of broken frames in a row to drop. Later ones are shown, because some cameras send
+ * nothing else. */
 #define MOST_HIDDEN 25
 
-/* Maximum number of frames before the first complete one of a film: those of an open group, and
- * until the picture is refreshed. */
+/* Maximum number of incomplete frames to drop at the start of a film: leading frames of an open
+ * group, or frames of a gradual refresh. */
 #define MOST_LEADING 64
 
 struct Decoder {
     const Source *source; /* its name and limits, which do not change */
     AVCodecContext *codec;
     CodecLog log;
-    atomic_int no_memory; /* for a frame; decoders tell that as damage */
+    atomic_int no_memory; /* a frame could not be allocated; decoders report that as damage */
     AVStream *stream;
-    AVCodecParameters *parameters; /* that hold now: a demuxer may change its own */
+    AVCodecParameters *parameters; /* the current ones; the demuxer may change its own */
     int64_t usual_duration, start; /* of the track, in its time base */
     DecoderOptions options;
     AVFrame *raw;
-    size_t packet_size;                     /* of the last one */
+    size_t packet_size;                     /* size of the last packet */
     int hurry;                              /* see decoder_hurry() */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
-    int joins;        /* maximum number of incomplete frames to drop, until a complete one */
-    int joined_late;  /* software continues after a failed GPU: they count as lost */
+    int joins;        /* maximum number of incomplete frames to drop before a complete one */
+    int joined_late;  /* software continues after a GPU failed: dropped frames count as lost */
     int hides_broken; /* drops frames with errors */
     int hidden;       /* number of frames dropped in a row */
     bool is_broken;   /* `raw` has errors */
@@ -48,7 +48,7 @@ struct Decoder {
     CodeStretch *stretch; /* NULL: no frame was deep gray so far */
 
     VideoShape shape;          /* of the first frame */
-    enum AVPixelFormat format; /* that, and as deep as asked for; AV_PIX_FMT_NONE: no frame yet */
+    enum AVPixelFormat format; /* of the output; AV_PIX_FMT_NONE: no frame yet */
     VideoChanges changes;
 
     atomic_int deinterlace;     /* DeinterlaceMode */
@@ -56,10 +56,11 @@ struct Decoder {
     Deinterlacer *deinterlacer; /* NULL: nothing is interlaced so far */
     int deinterlaces_all;       /* it was opened for all frames */
     int leaving;                /* it is being drained: the video ends, or the mode changes */
-    int ended;                  /* the codec has nothing more */
+    int ended;                  /* the codec has no more frames */
 
-    enum { GOING_ON, DRAINING, DRAINED } coming_back; /* the codec is drained first */
-    int returned;                                     /* see decoder_take_return() */
+    /* A discontinuity drains the codec. */
+    enum { GOING_ON, DRAINING, DRAINED } coming_back;
+    int returned; /* see decoder_take_return() */
 
     /* If the GPU fails, software decodes from the next key frame on. */
     int on_gpu, refused;  /* refused: the GPU does not support this video */
@@ -67,8 +68,8 @@ struct Decoder {
     int64_t reserved;     /* GPU memory reserved for surfaces */
     AVCodecContext *left; /* the GPU's decoder after a failure; not freed at once, since the GPU may
                              turn out to be lost */
-    int begun;            /* the decoder has had a packet since the last flush, ... */
-    int64_t inside;       /* ... and has this many frames */
+    int begun;            /* the decoder has received a packet since the last flush */
+    int64_t inside;       /* number of frames in the decoder */
     int awaits;     /* skips up to this many packets before the next key frame; their frames are
                        lost */
     int fails_next; /* frames were lost, which decoder_receive() reports as MEDIA_LOST */
@@ -78,7 +79,7 @@ struct Decoder {
     char conversion[96];
 };
 
-/* FFmpeg's own decoders of VP8 and VP9 do not see the alpha beside the packets. */
+/* Prefers libvpx for VP8 and VP9 with alpha, which FFmpeg's own decoders ignore. */
 static const AVCodec *find_decoder(const AVStream *stream)
 {
     const enum AVCodecID id = stream->codecpar->codec_id;
@@ -91,7 +92,7 @@ static const AVCodec *find_decoder(const AVStream *stream)
     return codec ? codec : avcodec_find_decoder(id);
 }
 
-/* Rounded down, as libavformat does: it fills in missing durations for some packets of a file. */
+/* Rounds down like libavformat, which fills in missing durations of some packets of a file. */
 static int64_t usual_duration(const Source *source)
 {
     const AVStream *stream = source->video;
@@ -144,7 +145,7 @@ static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
     codec->framerate = d->stream->avg_frame_rate;
     codec->thread_count = d->options.threads;
     codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
-    codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
+    codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* for PSD beyond 30,000 lines */
     codec->max_pixels = d->source->options.max_pixels + MAX_ALIGNMENT_PIXELS;
     return codec;
 }
@@ -196,13 +197,13 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->codes, (int)options->codes.mode);
-    /* find_decoder() may have chosen libvpx for alpha beside the packets: no GPU decodes that. */
+    /* find_decoder() may have chosen libvpx for alpha, which no GPU decodes. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
-    /* A pipe can neither be read again, nor should it have a gap. */
+    /* A pipe cannot be read again, and its video should have no gap. */
     const bool can_lose =
         source_can_begin_again(source) || source->live || source->network || source->reconnect;
     const bool can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
-    /* Those that support hwaccel and give the same bits as software. */
+    /* FFmpeg's own decoders of these codecs give the same bits with hwaccel as in software. */
     const char *name = avcodec_get_name(stream->codecpar->codec_id);
     const AVCodec *on_gpu = can && av_match_name(name, "h264,hevc,vp8,vp9,av1")
                                 ? avcodec_find_decoder_by_name(name)
@@ -277,7 +278,7 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
     }
 }
 
-/* A packet that gives no frame. */
+/* Counts a packet that gives no frame. */
 static void note_undecodable(Decoder *d, int ret)
 {
     note_damage(d, &d->damage.packets, ret);
@@ -286,7 +287,7 @@ static void note_undecodable(Decoder *d, int ret)
         d->joins = 0; /* frames lack references because of the damage */
 }
 
-/* At the end. The last messages may be about a second field, or a skipped frame. */
+/* Counts damage that is reported after the last frame: in a second field, or in a skipped frame. */
 static void note_end(Decoder *d)
 {
     if (codec_log_has_damage(&d->log))
@@ -294,8 +295,8 @@ static void note_end(Decoder *d)
     d->inside = 0;
 }
 
-/* The next packet is unrelated to those before it: drains the codec. Returns EAGAIN until that is
- * done. */
+/* Drains the codec before a packet that is unrelated to earlier ones. Returns AVERROR(EAGAIN) until
+ * that is done. */
 static int come_back(Decoder *d)
 {
     if (d->coming_back == GOING_ON) {
@@ -310,8 +311,8 @@ static int come_back(Decoder *d)
 
 /* ---- failures of the GPU ------------------------------------------------------------------- */
 
-/* Frees the GPU's decoder, unless the GPU is lost: freeing it would call the GPU. Then its memory
- * stays counted. */
+/* Frees the GPU's decoder. If the GPU is lost, leaks it and keeps its memory reserved, because
+ * freeing it would call the GPU. */
 static void free_on_gpu(Decoder *d, AVCodecContext **codec)
 {
     if (*codec && !gpu_device_is_lost(d->options.gpu)) {
@@ -322,9 +323,9 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
     *codec = NULL;
 }
 
-/* Software takes over from the next packet on if it is the first one, or else from the next key
- * frame on; frames in between are lost. If memory is out, nothing changes. The GPU's decoder is
- * kept, since the GPU may be lost. */
+/* Replaces the GPU's decoder by software: at once if no packet was sent, else from the next key
+ * frame on; frames in between are lost. Changes nothing if out of memory. Keeps the GPU's decoder,
+ * since the GPU may be lost. */
 static int leave_gpu(Decoder *d)
 {
     AVCodecContext *const before = d->codec;
@@ -354,7 +355,7 @@ static void set_hurry(AVCodecContext *codec, int hurry)
     codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
 }
 
-/* Counts the frame of the packet as lost, and returns true, if its references are lost. */
+/* If the packet's references are lost, counts its frame as lost and returns true. */
 static bool drop_before_key(Decoder *d, const AVPacket *packet)
 {
     if (!d->awaits)
@@ -370,9 +371,9 @@ static bool drop_before_key(Decoder *d, const AVPacket *packet)
     return true;
 }
 
-/* Like avcodec_receive_frame(), but if the GPU fails, software takes over. Some decoders return a
- * frame without a surface if no surface is free, or for a packet without a picture. If the video
- * changes to one that the GPU does not support, FFmpeg's decoder goes on in software by itself. */
+/* Like avcodec_receive_frame(), but if the GPU fails, software takes over. A frame without surface
+ * is a failure, too: no surface was free, or the packet had no picture. If the video changes to one
+ * that the GPU does not support, FFmpeg's decoder itself goes on in software. */
 static int receive_raw(Decoder *d)
 {
     const AVFrame *f = d->raw;
@@ -389,7 +390,7 @@ static int receive_raw(Decoder *d)
     return ret;
 }
 
-/* 0, AVERROR(EAGAIN): take the frames out first, or another AVERROR. */
+/* Returns 0, AVERROR(EAGAIN) (receive frames first) or another AVERROR. */
 static int send_packet(Decoder *d, const AVPacket *packet)
 {
     if (packet && drop_before_key(d, packet))
@@ -419,11 +420,11 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     media_log_clear();
     errno = 0;
     if (packet) {
-        /* Without any key frame no picture may ever become complete. */
+        /* If there is no key frame at the start, no frame may ever be complete. */
         if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
-        /* Keep the headers of the stream for another decoder: they come only once. */
+        /* Keep the headers for a decoder that is opened later, because they are sent only once. */
         size_t size = 0;
         AVCodecParameters *par = d->parameters;
         const uint8_t *headers = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
@@ -465,8 +466,8 @@ static void set_times(Decoder *d, AVFrame *frame)
     frame->time_base = d->stream->time_base;
 }
 
-/* The container's pixel aspect ratio holds before the codec's, as in other players, but not where
- * that has changed. */
+/* Prefers the container's pixel aspect ratio to the codec's, like other players, unless the codec's
+ * has changed. */
 static int set_shape(Decoder *d, AVFrame *frame)
 {
     const AVRational coded = frame->sample_aspect_ratio;
@@ -477,7 +478,7 @@ static int set_shape(Decoder *d, AVFrame *frame)
     return side_data_orient(frame, d->stream);
 }
 
-/* RGB becomes limited YUV, which players expect. */
+/* Sets the output's shape and format by the first frame. */
 static void take_first(Decoder *d, const AVFrame *frame)
 {
     const Source *source = d->source;
@@ -540,7 +541,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* Gray that was deep before decoder_deepen(). */
+/* True if frames may be stretched: gray that was deep before decoder_deepen(). */
 static bool stretches(const Decoder *d)
 {
     return atomic_load(&d->codes) != CODE_RANGE_FULL && code_range_suits(d->shape.format);
@@ -559,7 +560,7 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
                : media_no_memory(error, MEDIA_INPUT);
 }
 
-/* Downloads the frame. If that fails the GPU is lost. */
+/* Downloads `raw`. If that fails, marks the GPU as lost. */
 static int bring_here(Decoder *d)
 {
     AVFrame *host;
@@ -618,7 +619,7 @@ static bool is_different(const Decoder *d, const AVFrame *frame)
            (d->options.bars && !video_shape_fills(s, frame));
 }
 
-/* The next frame as it is stored. */
+/* Receives the next frame before deinterlacing. Results as for decoder_receive(). */
 static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
     int ret;
@@ -670,7 +671,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         take_first(d, d->raw);
     const int differs = is_different(d, d->raw);
     if (d->options.bars)
-        video_shape_tell(&d->shape, d->raw,
+        video_shape_note(&d->shape, d->raw,
                          (double)(d->raw->pts - d->start) * av_q2d(d->raw->time_base), &d->changes);
     const int fields = atomic_load(&d->deinterlace);
     const bool has_fields =
@@ -701,7 +702,8 @@ static int cannot_deinterlace(int ret, AVFrame *frame, MediaError *error)
     return media_fail(error, MEDIA_INPUT, "cannot deinterlace: %s", media_av_text(ret));
 }
 
-/* Opens the deinterlacer for the first frame that needs it; then all frames go through it. */
+/* Opens the deinterlacer for the first frame that needs it. From then on sends it all frames and
+ * returns AVERROR(EAGAIN); returns 0 before. */
 static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);
@@ -720,7 +722,7 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
     return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
 }
 
-/* The next frame of the deinterlacer. EAGAIN: it needs another frame, or was closed. */
+/* Receives a frame of the deinterlacer. AVERROR(EAGAIN): it needs another frame, or was closed. */
 static int receive_deinterlaced(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);

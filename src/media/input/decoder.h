@@ -1,4 +1,4 @@
-/* The video track's packets to frames that are ready to be equalized. */
+/* Decodes the video track's packets to frames that are ready to be equalized. */
 #ifndef LUMEQ_MEDIA_DECODER_H
 #define LUMEQ_MEDIA_DECODER_H
 
@@ -16,15 +16,15 @@
 typedef struct Decoder Decoder;
 
 typedef struct DecoderOptions {
-    FrameMemory *memory; /* where luma goes; NULL = ordinary memory, without a GPU alone */
-    int threads;         /* 0 = one for each core */
+    FrameMemory *memory; /* for frames; NULL: ordinary memory, only allowed without `gpu` */
+    int threads;         /* 0: one for each core */
     int hides_broken;    /* not 0: drop frames with errors, up to 25 in a row; always on for live
                             sources and URLs */
-    /* A GPU that decodes (gpu_frame.h), or NULL. If it does not support the video, software decodes
-     * all of it; if it fails later, from the next key frame on, and frames in between are lost.
-     * Not used for a pipe that is not live. */
+    /* The device of a GPU that decodes (gpu_device_open()), or NULL. If it does not support the
+     * video, software decodes all of it. If it fails later, software goes on at the next key frame,
+     * and frames in between are lost. Not used for a pipe that is not live. */
     AVBufferRef *gpu;
-    int lossless;   /* not 0: after a loss the decoder fails, once, with MEDIA_LOST, so that the
+    int lossless;   /* not 0: after a loss the decoder fails once with MEDIA_LOST, so that the
                        caller can begin again; 0: lost frames are counted */
     int gpu_frames; /* number of frames that may stay on the GPU; 0: all are downloaded */
     /* GPU memory. If it has no room for those frames, all are downloaded; if it has no room for the
@@ -32,11 +32,11 @@ typedef struct DecoderOptions {
     GpuBudget budget;
     CodeRange codes; /* whether and how to stretch deep gray frames */
     int full_rgb; /* not 0: RGB becomes full-range YUV, not the limited one that players expect */
-    /* Not 0: frames of another shape than the first get black bars instead of being scaled to its
-     * size with another pixel aspect ratio. With marks_bars, crop_* has the sizes of the bars,
-     * which then do not count as picture. */
+    /* With `bars`, frames with another display aspect than the first get black bars; without, they
+     * are scaled to its size and get another pixel aspect. With `marks_bars`, crop_* of frames are
+     * the sizes of the bars; without, 0. */
     int bars, marks_bars;
-    /* Shape of the output, for a decoder that starts in the middle; width 0: that of its first
+    /* Shape of the output, for a decoder that starts in the middle; width 0: that of the first
      * frame. */
     VideoShape shape;
 } DecoderOptions;
@@ -52,7 +52,7 @@ bool decoder_is_on_gpu(const Decoder *decoder);
 /* The shape that frames are converted to; width 0 before the first one. */
 VideoShape decoder_shape(const Decoder *decoder);
 
-/* Converts frames to at least this depth, in bits. Before the first frame. */
+/* Converts frames to at least this depth, in bits. Call before the first frame. */
 void decoder_deepen(Decoder *decoder, int depth);
 
 /* Affects the next frames. At first the decoder does not deinterlace. Any thread. */
@@ -66,23 +66,22 @@ void decoder_set_codes(Decoder *decoder, CodeRangeMode mode);
  * same effect. */
 void decoder_join(Decoder *decoder);
 
-/* Decodes a packet; NULL: the end. Counts damage instead of failing. 0; AVERROR(EAGAIN): receive
- * frames first, then send it again; or AVERROR(ENOMEM). */
+/* Decodes a packet; NULL: the end. Counts damage instead of failing. Returns 0, AVERROR(EAGAIN)
+ * (receive frames first, then send the packet again) or AVERROR(ENOMEM). */
 int decoder_send(Decoder *decoder, const AVPacket *packet);
 
-/* The next frame in presentation order, in a direct format (convert.h), in host memory or on the
- * GPU (gpu_frame.h). All frames have the size and format of the first, a pts (in the track's time
- * base) after that of the frame before, and a color_range. 0, AVERROR(EAGAIN) (send a packet),
- * AVERROR_EOF, or MEDIA_INPUT or MEDIA_LOST with `error` filled. */
+/* Receives the next frame in presentation order, in a direct format (convert.h), in host memory or
+ * on the GPU (gpu_frame.h). All frames have the size and format of the first, a pts (in the track's
+ * time base) after that of the previous frame, and a color_range. Returns 0, AVERROR(EAGAIN) (send
+ * a packet), AVERROR_EOF, or MEDIA_INPUT or MEDIA_LOST with a message. */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 
-/* Damage since opening. Forgetting keeps the damage of the last frame and of frames not yet
- * received.
- */
+/* Damage since opening, or since decoder_forget_damage(), which keeps the damage of the last frame
+ * and of frames not yet received. */
 const Damage *decoder_damage(const Decoder *decoder);
 void decoder_forget_damage(Decoder *decoder);
 
-/* True: skips frames that no other frame refers to. */
+/* If `hurry`, skips frames that no other frame refers to. */
 void decoder_hurry(Decoder *decoder, int hurry);
 
 /* The conversion of frames in words ("rgb24 to yuv444p"), or NULL. */

@@ -8,19 +8,19 @@
 #include "media/input/damage.h"
 #include "media/packet_set.h"
 
-/* It reads on until each queue of sound and pictures holds this much, or the queue of all tracks a
- * few packets, ... */
+/* The thread reads until the queues of sound and of video hold both of these, ... */
 #define ENOUGH_US 1000000
 #define ENOUGH_PACKETS 25
+/* ... or the queue of all tracks holds this many packets. */
 #define ENOUGH_IN_ORDER 2
-/* ... but no more than this in all (a 4K frame that is nearly raw has 10 MB). Sound that is more
- * gives way to a picture that is waited for: without one, nothing is played. */
+/* Limit of all queues together (a nearly raw 4K frame has 10 MB). While the decoder waits for a
+ * picture, reading goes on and drops sound beyond the limit: nothing plays without pictures. */
 #define MAX_BYTES (64 << 20)
 
-#define FIRST_PACKETS 64 /* a queue grows from here */
+#define FIRST_PACKETS 64 /* initial room of a queue, which grows */
 
-/* Number of video packets of a live source that a newer keyframe replaces. In an intra-only stream
- * each packet replaces the ones before. */
+/* From this many queued video packets of a live source on, a new key frame replaces them. In an
+ * intra-only stream, each packet replaces all queued ones. */
 #define LIVE_PACKETS 5
 
 typedef struct PacketQueue {
@@ -44,7 +44,7 @@ struct Demuxer {
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
     size_t bytes;
-    int lacks_picture; /* the video's reader has found its queue empty */
+    int lacks_picture; /* the reader of video packets has found no packet */
     size_t peeks;      /* number of packets that demuxer_peek() wants */
     int64_t dropped;
     int stop;
@@ -137,7 +137,7 @@ static bool is_full(const Demuxer *d)
 {
     const bool in_order = d->order == DEMUX_IN_ORDER;
     const size_t enough = FFMAX(d->peeks, in_order ? ENOUGH_IN_ORDER : ENOUGH_PACKETS);
-    bool full = !d->source->live || in_order; /* else a newer picture replaces those that wait */
+    bool full = !d->source->live || in_order; /* else newer pictures replace queued ones */
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
         if (!queue->stream || i == DEMUX_SUBTITLE)
@@ -160,7 +160,7 @@ static bool belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
     return wanted && wanted->index == packet->stream_index;
 }
 
-/* Takes the packet over. */
+/* Queues or drops the packet. Takes ownership unless out of memory. */
 static int keep(Demuxer *d, AVPacket *packet)
 {
     for (int i = 0; i < DEMUX_KINDS; i++) {
@@ -172,7 +172,7 @@ static int keep(Demuxer *d, AVPacket *packet)
         else if (d->bytes >= MAX_BYTES)
             break;
         if (i == DEMUX_VIDEO && d->source->live && d->order == DEMUX_BY_KIND &&
-            (packet->flags & AV_PKT_FLAG_KEY)) { /* it replaces those that wait */
+            (packet->flags & AV_PKT_FLAG_KEY)) { /* it may replace queued ones */
             const enum AVCodecID id = queue->stream->codecpar->codec_id;
             const AVCodecDescriptor *codec = avcodec_descriptor_get(id);
             const size_t waiting = av_fifo_can_read(queue->packets);
@@ -197,7 +197,7 @@ int64_t demuxer_end(const Demuxer *d)
     return d->end;
 }
 
-/* See PacketNote. */
+/* Attaches a PacketNote if there is something to note. */
 static int note_packet(Demuxer *d, AVPacket *packet)
 {
     Source *s = d->source;
@@ -232,7 +232,7 @@ static int read_one(Demuxer *d)
     }
     const AVRational base = d->source->format->streams[packet->stream_index]->time_base;
     const int64_t stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    if (stamp != AV_NOPTS_VALUE) /* which is the lowest number */
+    if (stamp != AV_NOPTS_VALUE) /* `end` is AV_NOPTS_VALUE at first, which is the lowest number */
         d->end = FFMAX(d->end, av_rescale_q(stamp, base, AV_TIME_BASE_Q) +
                                    av_rescale_q(packet->duration, base, AV_TIME_BASE_Q));
     if (d->order == DEMUX_IN_ORDER && note_packet(d, packet) < 0) {

@@ -1,6 +1,6 @@
 /* A thread that reads a source into queues of packets, which share one limit in bytes. For a
- * player, each kind has a queue, so that no track waits for another. To write a file, all tracks
- * have one, in the order of the input. */
+ * player, each kind of track has its own queue, so that no track waits for another. For writing a
+ * file, all tracks share one queue, in the order of the input. */
 #ifndef LUMEQ_MEDIA_DEMUXER_H
 #define LUMEQ_MEDIA_DEMUXER_H
 
@@ -21,41 +21,40 @@ typedef enum DemuxKind {
     DEMUX_KINDS,
 } DemuxKind;
 
-/* Facts from the source about a packet, in the AVPacket.opaque_ref of packets that are read in
- * order; NULL: no facts. */
+/* Facts about a packet, in AVPacket.opaque_ref with DEMUX_IN_ORDER; NULL: nothing to note. */
 typedef struct PacketNote {
-    Damage damage; /* since the packet before; Source.damage keeps that after the last one */
-    int64_t start; /* of a track's first packet: source_track_start() */
+    Damage damage; /* since the previous packet; after the last one, see Source.damage */
+    int64_t start; /* source_track_start() for a track's first packet, else AV_NOPTS_VALUE */
     bool is_last;  /* see source_is_last() */
 } PacketNote;
 
 typedef struct Demuxer Demuxer;
 
-/* By kind, selects all subtitle tracks and nothing else. No thread runs yet. The source must
- * outlive it, and nobody else may use it while the thread runs. MEDIA_INPUT. */
+/* Does not start the thread yet. DEMUX_BY_KIND selects all subtitle tracks and nothing else. The
+ * source must outlive the demuxer, which alone may use it while the thread runs. MEDIA_INPUT. */
 int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaError *error);
 
-/* Selects the video or audio stream; NULL: no stream. While stopped. */
+/* Selects the video or audio stream; NULL: no stream. Call while stopped. */
 void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
 
-/* The selected stream, or NULL. While stopped, or from the thread that starts and stops it. */
+/* The selected stream, or NULL. Call while stopped, or from the thread that starts and stops it. */
 const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
 
-/* Starts to read with empty queues at `position` (AV_TIME_BASE units from the start of the source,
- * see source_seek()). AV_NOPTS_VALUE: where the source is. MEDIA_INPUT. */
+/* Empties the queues and starts to read at `position` (AV_TIME_BASE units from the start of the
+ * source, see source_seek()). AV_NOPTS_VALUE: where the source is. MEDIA_INPUT. */
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
 /*
- * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`:
- * 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only without
- * `wait`); AVERROR_EXIT (stopped). Any thread, one for each kind. If the file has more sound before
- * the next picture than the queue can hold, the rest of that sound is dropped.
+ * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`.
+ * Returns 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only
+ * without `wait`); or AVERROR_EXIT (stopped). Any thread, one for each kind. If the file has more
+ * sound before the next picture than the queue can hold, the rest of that sound is dropped.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
-/* In order: the packet that comes `index` packets after the next one, which stays the demuxer's. 0;
- * AVERROR_EOF; AVERROR_EXIT; or AVERROR(EAGAIN): it is too far ahead. Waits. For the thread that
- * reads. */
+/* With DEMUX_IN_ORDER, waits for the packet that is `index` packets after the next one. The demuxer
+ * keeps owning it. Returns 0, AVERROR_EOF, AVERROR_EXIT or AVERROR(EAGAIN) (it is too far ahead).
+ * Only for the thread that reads. */
 int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
 
 /* From now on the reading thread calls `take`, which must not wait, with each packet of the
@@ -70,8 +69,8 @@ void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
  * unknown. While stopped. */
 int64_t demuxer_end(const Demuxer *demuxer);
 
-/* Number of video packets of a live source that were dropped for newer ones: by kind only. Any
- * thread. */
+/* Number of video packets of a live source that were dropped for newer ones; 0 with DEMUX_IN_ORDER.
+ * Any thread. */
 int64_t demuxer_dropped(Demuxer *demuxer);
 
 /* Ends the thread. demuxer_read() returns AVERROR_EXIT. */

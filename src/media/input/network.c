@@ -138,7 +138,7 @@ int network_fail(const char *url, int averror, MediaError *error)
                           "cannot open %s: write / ? and # in a password as %%2F, %%3F and %%23, "
                           "or use --password-file",
                           media_quote(url));
-    /* The text is RTMP's. */
+    /* RTMP reports a refused login only by this text. */
     if (averror == AVERROR_HTTP_UNAUTHORIZED || strstr(media_log_error(), "Incorrect username")) {
         error->is_final = true;
         return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", media_quote(url),
@@ -147,7 +147,7 @@ int network_fail(const char *url, int averror, MediaError *error)
                               : "it needs a user name and a password: put USER:PASSWORD@ before "
                                 "the host, or USER@ with --password-file");
     }
-    const char *detail = averror == AVERROR(EIO) ? media_log_error() : ""; /* as of certificates */
+    const char *detail = averror == AVERROR(EIO) ? media_log_error() : ""; /* about certificates */
     return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
                       media_av_text(averror), detail[0] ? "; " : "", detail);
 }
@@ -160,7 +160,7 @@ static int connect_once(Network *n, const char *url)
     int ret = av_dict_set(&settings, "protocol_whitelist", n->scheme->protocols, 0);
     if (ret >= 0)
         ret = av_dict_set(&settings, "tls_verify", "1", 0);
-    if (ret >= 0) /* longer than the silence limit, because SRT's default is shorter */
+    if (ret >= 0) /* for SRT, whose default may be shorter than the silence limit */
         ret = av_dict_set_int(&settings, "connect_timeout", silence_ms + 1000, 0);
     media_log_clear();
     if (ret >= 0)

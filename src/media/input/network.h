@@ -28,8 +28,7 @@ typedef struct Network {
     NetworkOptions options;
     AVIOContext *io;   /* NULL for a session */
     int patient;       /* not 0: no silence limit */
-    bool has_segments; /* a playlist, whose segments arrive whole: longer silences are usual
-                        */
+    bool has_segments; /* a playlist; longer silences between its segments are usual */
     int64_t heard;     /* time of the last data, or start of waiting */
     int lost;          /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
 } Network;
@@ -46,7 +45,7 @@ void network_list_schemes(char *text, size_t size);
 /* Reports a failed connection. Returns MEDIA_INPUT. */
 int network_fail(const char *url, int averror, MediaError *error);
 
-/* Connects; only prepares a session. MEDIA_INPUT with a message; *network is then NULL. */
+/* Connects, or prepares a session. MEDIA_INPUT with a message; *network is then NULL. */
 int network_open(Network **network, const char *url, const NetworkOptions *options,
                  MediaError *error);
 
@@ -68,7 +67,7 @@ void network_begin_analysis(Network *network);
 /* Records the result of a read and returns it, distinguishing timeouts from stops. */
 int network_end_wait(Network *network, int ret);
 
-/* True if it was silent for too long. */
+/* True if the connection was silent for too long. */
 bool network_is_silent(const Network *network);
 
 void network_close(Network **network);

@@ -86,7 +86,7 @@ static int add_folder(PictureList *list, const char *folder, const char *pattern
     if (ret < 0 || list->count)
         return ret;
     return pattern ? media_fail(error, MEDIA_INPUT, "no picture matches %s", media_quote(pattern))
-                   : media_fail(error, MEDIA_INPUT, "the folder %s has no pictures for a video",
+                   : media_fail(error, MEDIA_INPUT, "the folder %s contains no pictures",
                                 media_quote(folder));
 }
 
@@ -104,8 +104,6 @@ int picture_list_make(PictureList *list, const char *path, MediaError *error)
     return ret;
 }
 
-/* ---- reading ---- */
-
 int picture_list_read(const PictureList *list, int number, AVPacket *packet)
 {
     struct stat there;
@@ -118,7 +116,7 @@ int picture_list_read(const PictureList *list, int number, AVPacket *packet)
     if (ret >= 0)
         ret = av_new_packet(packet, (int)there.st_size);
     if (ret >= 0 && fread(packet->data, (size_t)there.st_size, 1, file) != 1)
-        ret = AVERROR(EIO); /* it can't be read, or was truncated */
+        ret = AVERROR(EIO); /* unreadable, or truncated since fstat() */
     (void)fclose(file);
     if (ret < 0)
         av_packet_unref(packet);

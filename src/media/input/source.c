@@ -4,7 +4,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/imgutils.h>
 
-#define USUAL_RATE 25.0 /* if the video has no rate */
+#define USUAL_RATE 25.0 /* frames per second, assumed for a video without a rate */
 
 static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
 {

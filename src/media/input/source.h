@@ -20,26 +20,25 @@ typedef struct SourceOptions {
     const char *path; /* a plain file name without protocol; "-" is standard input */
     bool network;     /* `path` is a URL that network_scheme() accepts */
     double silence_s; /* seconds without data before a connection counts as lost */
-    /* for source_open(): > 0: reopen a URL that ends, fails or is missing, after pauses from
-     * this long up to 30 times that */
+    /* for source_open(): > 0: reopen a URL that ends, fails or is missing, after pauses of this
+     * many seconds, doubled up to 30 times as many */
     double reconnect_s;
-    bool reconnect_live;    /* only a live stream, and only after it has begun */
+    bool reconnect_live;    /* reopen only a live stream, and only after it has begun */
     int64_t max_pixels;     /* larger frames are refused */
     const atomic_int *stop; /* not 0: give up; must outlive the source */
     double open_timeout_s;  /* limit for opening a file; 0: none */
     int video_track;        /* 0: the best one; N + 1: track N */
-    /* > 0: `path` is a folder of pictures or a pattern like frame%04d.png, shown at this rate */
+    /* > 0: `path` is a folder of pictures or a pattern like frame%04d.png; frames per second */
     double picture_rate;
     bool allow_playlists;        /* also open local files that the input references */
     const CameraOptions *camera; /* not NULL: open a camera and ignore `path` */
-    /* not NULL: read this pipe, which two sources share, see shared_pipe.h; ... */
-    struct SharedPipe *pipe;
-    int pipe_side;           /* ... as side 0 or 1. The pipe must outlive both */
-    bool low_latency;        /* prefer the newest data, as for cameras */
-    bool force_dolby_vision; /* accept profile 5, although its first plane is not luma */
+    struct SharedPipe *pipe;     /* not NULL: read this pipe; it must outlive the source */
+    int pipe_side;               /* 0 or 1, see shared_pipe.h */
+    bool low_latency;            /* prefer the newest data, as for cameras */
+    bool force_dolby_vision;     /* accept profile 5, although its first plane is not luma */
     /* for source_open(): > 0: determine Source.largest_width up to this position */
     int64_t find_largest_us;
-    bool *answered;                 /* set to true if the input had data; or NULL */
+    bool *answered; /* set to true if the input was readable, even if unsuitable; or NULL */
     const struct Source *within;    /* the reconnecting source of this connection, or NULL */
     void (*note)(const char *line); /* receives notes about choices; or NULL */
 } SourceOptions;
@@ -47,20 +46,20 @@ typedef struct SourceOptions {
 /* Known damage of an input's packets, and of the frames decoded from them. */
 typedef struct Damage {
     bool cut_off;        /* the file ends inside an element, see cut_off.h */
-    int64_t packets;     /* that could not be read or decoded, or are flagged as corrupt */
+    int64_t packets;     /* unreadable, undecodable or flagged as corrupt */
     int64_t frames;      /* with errors in the picture */
     int64_t lost_frames; /* lost with a GPU, up to the next key frame */
-    char first[256];     /* FFmpeg's first message about it, or "" */
+    char first[256];     /* FFmpeg's first message about damage, or "" */
 } Damage;
 
-/* Keeps FFmpeg's message if it is the first. */
+/* Sets damage->first, if it is empty, to the note's error or else to the text of `averror`. */
 void damage_note(Damage *damage, const LogNote *note, int averror);
 
 /* A stream that may have been cut or joined begins with a key frame. If this many video packets
  * contain none, as in a stream with gradual refresh, it begins with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
-/* Largest distance of simultaneous packets of different tracks in a file. AV_TIME_BASE units. */
+/* Tracks in a file may run ahead of each other by up to this much. AV_TIME_BASE units. */
 #define SOURCE_INTERLEAVE_US 2000000
 
 /* The clock of a track, AV_TIME_BASE units. */
@@ -68,8 +67,8 @@ typedef struct TrackClock {
     int64_t last;     /* time of the last packet returned; AV_NOPTS_VALUE at first */
     int64_t duration; /* its duration; 0: unknown */
     int64_t interval; /* expected distance to the next packet; 0: unknown */
-    int64_t moved_by; /* the shift of its time */
-    int corrupt;      /* packets left until a corrupt packet counts; 0: none */
+    int64_t moved_by; /* offset that was added to its time */
+    int corrupt;      /* packets until a corrupt one counts as damage; 0: no corrupt packet */
 } TrackClock;
 
 /* The bytes of a file or one connection. */
@@ -78,7 +77,7 @@ typedef struct SourceBytes {
     AVIOContext *io;         /* NULL: a network session or a camera */
     int read_error;          /* errno of a failed read, or 0 */
     size_t count;            /* bytes read since source_watch_memory() */
-    atomic_bool may_be_slow; /* a pipe, whose writer may take its time */
+    atomic_bool may_be_slow; /* it is a pipe, whose writer may be slow */
     Elements elements;       /* of a pipe */
     /* FFmpeg's function that opens other files */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
@@ -88,15 +87,15 @@ typedef struct SourceBytes {
 /* Where reading is. Times are AV_TIME_BASE units. */
 typedef struct SourceReading {
     int64_t last_packet, last_packet_end; /* the highest positions of packets read; -1: none */
-    int next_picture;
-    int failures;      /* consecutive read errors ... */
-    int64_t failed_at; /* ... and the position after the last one */
-    int wants_key;     /* maximum number of video packets to drop before the next key frame */
-    AVFifo *held;      /* dropped packets, used if a file has no key frame; or NULL */
+    int next_picture;                     /* index in Source.pictures */
+    int failures;                         /* consecutive read errors ... */
+    int64_t failed_at;                    /* ... and the position in the file after the last one */
+    int wants_key; /* maximum number of video packets to drop before the next key frame */
+    AVFifo *held;  /* dropped packets, used if a file has no key frame; or NULL */
     size_t held_bytes;
     TrackClock *clocks;      /* by stream */
-    int64_t jump, last_jump; /* added to all times since a jump, and before it */
-    int64_t clock;           /* time of the last sound or video packet, before the shift */
+    int64_t jump, last_jump; /* offsets added to times after and before the latest jump */
+    int64_t clock;           /* time of the last sound or video packet, without offset */
     int64_t latest;          /* latest time of returned packets */
 } SourceReading;
 
@@ -107,8 +106,8 @@ typedef struct Source {
     bool live;             /* prefer the newest data */
     char *name;            /* for messages: quoted, or "standard input" */
 
-    /* The container's properties: constant once it is open. source_open.c writes them; for a
-     * reconnecting URL, source_reconnect.c. */
+    /* The container's properties: constant once it is open. source_open.c writes them, or
+     * source_reconnect.c for a reconnecting URL. */
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
     unsigned stream_count;
@@ -124,13 +123,12 @@ typedef struct Source {
     struct Reconnect *reconnect; /* NULL: never reopened */
     SourceBytes bytes;           /* owned by source_open.c */
 
-    /* Where reading is: source_packets.c writes it. */
-    SourceReading reading;
+    SourceReading reading; /* source_packets.c writes it */
     Damage damage;
 
     /* For other threads. */
     atomic_bool halted; /* see source_halt() */
-    atomic_bool away;   /* `reconnect` is lost now */
+    atomic_bool away;   /* the reconnecting URL is lost now */
     atomic_int losses;  /* see source_losses() */
     atomic_int shares;  /* see source_share() */
 } Source;
@@ -156,11 +154,11 @@ void source_opening_cancel(SourceOpening **opening, bool wait);
  * thread may use its data. */
 bool source_opening_is_abandoned(void);
 
-/* Reports a read error, see `read_error`. */
+/* Reports SourceBytes.read_error. Returns MEDIA_INPUT. */
 int source_fail_to_read(const Source *source, MediaError *error);
 
-/* Checks that its file has not changed since it was opened and is still at `path`. Returns 0, or
- * MEDIA_INPUT with a message. Any thread. */
+/* Checks that the file has not changed since it was opened, and that no other file has replaced it
+ * at `path`. Returns 0, or MEDIA_INPUT with a message. Any thread. */
 int source_check_unchanged(const Source *source, const char *path, MediaError *error);
 
 /* Reports frames larger than allowed or than FFmpeg supports. */
@@ -172,7 +170,7 @@ bool source_is_picture(const AVStream *stream);
 /* True for a track of another program than the video's; such tracks are not read. */
 bool source_is_foreign(const Source *source, const AVStream *stream);
 
-/* Its index among the tracks of its type, from 0, not counting foreign sound and subtitles. */
+/* A track's index among those of its type, from 0, not counting foreign sound and subtitles. */
 int source_track_number(const Source *source, const AVStream *stream);
 
 /* The first timestamp of the input, AV_TIME_BASE units. Positions count from here. */
@@ -193,18 +191,18 @@ AVRational source_frame_rate(const Source *source);
 /* True if it was halted or stopped. */
 bool source_is_stopped(const Source *source);
 
-/* True while a reconnecting URL is lost; how often it or a camera was lost and came back. Any
- * thread. */
+/* True while a reconnecting URL is lost; the number of losses of a URL, or of returns of a camera.
+ * Any thread. */
 bool source_is_lost(const Source *source);
 int source_losses(const Source *source);
 
-/* True if the packet is a discontinuity of a reconnecting URL or a camera, unrelated to
- * earlier packets of its track. On a loss, a URL's video gets a packet without data; on return, the
- * first packet is marked, for a URL's video a key frame. */
+/* True if a URL or a camera was lost before this packet, which is then unrelated to earlier ones of
+ * its track. The loss of a URL gives a video packet without data. After the return, the first
+ * packet of each track is marked; video of a URL begins with a key frame. */
 bool source_is_discontinuity(const AVPacket *packet);
 
-/* True for a stream's first key frame if packets before it may be missing. Frames that refer
- * to those are incomplete. */
+/* True for a stream's first key frame if packets before it may be missing. Frames that refer to
+ * such packets are incomplete. */
 bool source_is_joined(const AVPacket *packet);
 
 /* True for a still picture, also in a container for videos such as GIF and AVIF. */
@@ -240,9 +238,9 @@ int64_t source_frame_count(const Source *source);
 /* True if this is the last video packet according to the index; false if there is no index. */
 bool source_is_last(const Source *source, const AVPacket *packet);
 
-/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown. Durations
- * are in decode order, and FFmpeg's muxer counts the last one from its own pts: the frame shown
- * last, `reordered` later, may end that much later. */
+/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown.
+ * `reordered` is how much later the frame shown last begins than the frame decoded last, whose end
+ * FFmpeg's muxer declares to be the end of the video. */
 int64_t source_video_end(const Source *source, int64_t reordered);
 
 /* True if the declared video duration is reliable (mp4, mov, mkv, webm, flv). */
@@ -267,8 +265,8 @@ void source_close(Source **source);
  * before the first key frame are dropped. */
 void source_expect_key(Source *source);
 
-/* Detect that memory ran out since source_watch_memory() in the same thread. Demuxers ignore
- * packets they cannot allocate, or report the end. */
+/* source_lacks_memory() is true if memory ran out since source_watch_memory() in the same thread.
+ * Demuxers skip packets that they cannot allocate, or report the end. */
 void source_watch_memory(Source *source);
 bool source_lacks_memory(const Source *source);
 
@@ -281,15 +279,15 @@ void source_note_logged(Source *source);
 /* True if the format holds a single picture. */
 bool source_is_one_picture(const Source *source);
 
-/* Takes `first`, an open connection, or if NULL opens one, waiting as long as necessary. `outer` is
- * the reconnecting source, and receives its `format` and `video`. MEDIA_INPUT: stopped, or not a
- * readable video; MEDIA_USAGE. */
+/* Makes `outer` a reconnecting source and sets its `format` and `video`. Takes ownership of
+ * `first`, an open connection; if it is NULL, opens one, waiting as long as necessary. MEDIA_INPUT:
+ * stopped, or not a readable video; MEDIA_USAGE. */
 int source_reconnect_open(Source *outer, Source *first, MediaError *error);
 
-/* Makes the packet one, see source_is_discontinuity(). */
+/* Makes source_is_discontinuity() true for the packet. */
 void source_mark_discontinuity(AVPacket *packet);
 
-/* Like source_read(). AVERROR_EOF: it came back with another codec, which counts as damage. */
+/* Like source_read(). AVERROR_EOF: the URL came back with another codec, which counts as damage. */
 int source_reconnect_read(struct Reconnect *reconnect, AVPacket *packet);
 
 /* Also frees the `format` and `video` of the outer source. */

@@ -27,8 +27,8 @@
 /* Duration of stream analysis for live input. */
 #define LIVE_ANALYSIS_US 500000
 
-/* Demuxers that open other files. Those of the second list are never allowed; tty accepts any
- * text. */
+/* Demuxers that open other files. Those of the second list are never used, nor is tty, which
+ * accepts any text. */
 #define PLAYLIST_FORMATS "hls,dash,concat,concatf,imf"
 #define REFUSED_FORMATS "image2,sdp,rtsp,avisynth,vapoursynth,tty"
 
@@ -92,7 +92,7 @@ static int refuse_open(AVFormatContext *format, AVIOContext **io, const char *ur
     return AVERROR(EPERM);
 }
 
-/* Opening does not wait for the writer of a pipe; reading does. */
+/* Opens without waiting for the writer of a pipe; reading waits. */
 static int open_file(Source *s, const char *path, MediaError *error)
 {
     if (s->options.pipe)
@@ -145,8 +145,8 @@ static int open_io(Source *s, MediaError *error)
     return 0;
 }
 
-/* Passes only the extension of the name to demuxers, so that nothing in it is taken for a pattern,
- * protocol or number. */
+/* Makes a name with the extension of `path`. Demuxers see only this name, because they would take
+ * parts of the path for a pattern, protocol or number. */
 static void name_for_probe(const char *path, char *name, size_t size)
 {
     const char *dot = strrchr(path, '.');
@@ -171,11 +171,12 @@ static int check_format(Source *s, const AVInputFormat *input, MediaError *error
     if (strcmp(input->name, "tty") == 0)
         return media_fail(error, MEDIA_INPUT, "%s is a text file, not a video", s->name);
     if (refused)
-        return media_fail(error, MEDIA_INPUT,
-                          "%s is a playlist (%s) that refers to other files; only single files are "
-                          "read%s",
-                          s->name, input->name,
-                          s->options.network ? "; from the network, HLS and DASH too" : "");
+        return media_fail(
+            error, MEDIA_INPUT,
+            s->options.network
+                ? "%s is a playlist (%s); only HLS and DASH playlists are read from the network"
+                : "%s is a playlist (%s) that refers to other files, which are not read",
+            s->name, input->name);
     if (playlist && !s->options.allow_playlists)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; --allow-playlists "
@@ -225,8 +226,7 @@ static int check_order(const Source *s, MediaError *error)
             return media_fail(
                 error, MEDIA_INPUT,
                 "%s is an mp4 with its index at the end, which cannot be read from a pipe or a "
-                "stream: "
-                "give the file's name, or write it with ffmpeg's -movflags +faststart",
+                "stream: give the file's name, or write it with ffmpeg's -movflags +faststart",
                 s->name);
     }
     return 0;
@@ -253,8 +253,8 @@ static int find_streams(Source *s, MediaError *error)
     return 0;
 }
 
-/* Lets the demuxer of HLS or DASH open what the playlist refers to, over the web only; crypto
- * decrypts it. Sets `url`, from which it resolves relative names: where redirects led. */
+/* Lets the demuxer of HLS or DASH open what the playlist refers to, but only over HTTP(S); crypto
+ * decrypts segments. Sets *url, the base of relative names, to the address after redirects. */
 static int follow_playlist(Source *s, char **url)
 {
     uint8_t *location = NULL;
@@ -269,7 +269,7 @@ static int follow_playlist(Source *s, char **url)
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
-/* `path`: of the file, which may be one of many pictures. */
+/* `path` is that of the file, which may be one of many pictures. */
 static int open_format(Source *s, const char *path, MediaError *error)
 {
     const bool is_file = !s->network && !s->pictures.count && strcmp(path, "-") != 0;
@@ -286,7 +286,7 @@ static int open_format(Source *s, const char *path, MediaError *error)
     }
     if (ret >= 0 && check_format(s, input, error) < 0)
         return error->fault;
-    if (ret >= 0 && !s->network && !S_ISREG(s->file.st_mode)) { /* the first bytes are read */
+    if (ret >= 0 && !s->network && !S_ISREG(s->file.st_mode)) { /* bytes that the probe has read */
         elements_start(&s->bytes.elements, input->name);
         elements_take(&s->bytes.elements, s->bytes.io->buf_ptr,
                       s->bytes.io->buf_end - s->bytes.io->buf_ptr);
@@ -304,7 +304,8 @@ static int open_format(Source *s, const char *path, MediaError *error)
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    /* A truncated index would make a shorter film; fragmented files have one per fragment. */
+    /* An index that was cut off would shorten the film. Fragmented files are exempt, because they
+     * have an index for each fragment. */
     if (ret < 0 || (s->bytes.read_error && av_match_name("mov", s->format->iformat->name) &&
                     !source_has_fragments(s)))
         return fail_to_open(s, ret, error);
@@ -345,7 +346,7 @@ static int open_one_file(Source *s, const char *path, MediaError *error)
                : 0;
 }
 
-/* Largest term for rates such as 30000/1001. */
+/* Largest numerator or denominator, enough for rates such as 30000/1001. */
 #define MOST_RATE_PARTS 1001000
 
 /* The first picture determines the format of all; times are generated here. */
@@ -375,7 +376,7 @@ static int open_pictures(Source *s, MediaError *error)
 
 /* ---- the video track ---- */
 
-/* A track with fewer frames by this factor shows stills. */
+/* A track that has fewer frames than another by this factor shows stills. */
 #define STILLS_FACTOR 10
 
 static bool is_video(const AVStream *stream)
@@ -404,7 +405,8 @@ static double declared_frames(const Source *s, const AVStream *stream)
     return rate.num > 0 && rate.den > 0 ? track_length(s, stream) * av_q2d(rate) : 0;
 }
 
-/* A second's frames if the container tells no number; libavformat knows no rate of one frame. */
+/* Assumes one second of frames if no number is declared. A track without a rate has one frame,
+ * because libavformat finds a rate for more. */
 static double frames_of(const Source *s, const AVStream *stream)
 {
     const double frames = declared_frames(s, stream);
@@ -414,6 +416,7 @@ static double frames_of(const Source *s, const AVStream *stream)
     return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 1;
 }
 
+/* True for a video rather than stills. `most_frames` is the highest frames_of() of all tracks. */
 static int moves(const Source *s, const AVStream *stream, double most_frames)
 {
     const double frames = frames_of(s, stream);
@@ -427,8 +430,8 @@ typedef struct VideoChoice {
     int pictures;    /* number of covers, which are not video tracks */
 } VideoChoice;
 
-/* Chooses the video track with this number, from 0; -1: the best one. A track that moves is better
- * than stills, then the default track, then a larger picture. */
+/* Chooses the video track with this number, from 0; -1: the best one. Tracks that move rank above
+ * stills, then the default track above others, then larger pictures above smaller ones. */
 static VideoChoice choose_video(const Source *s, int number)
 {
     AVStream *const *streams = s->format->streams;
@@ -550,8 +553,8 @@ int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaEr
                           width, height, s->options.max_pixels);
     return media_fail(
         error, MEDIA_INPUT,
-        "%s has frames of %ux%u pixels, too large for FFmpeg whatever --max-pixels is", s->name,
-        width, height);
+        "%s has frames of %ux%u pixels, more than FFmpeg supports; --max-pixels does not help",
+        s->name, width, height);
 }
 
 int source_note_streams(Source *s, MediaError *error)
@@ -610,7 +613,7 @@ int source_take_video(Source *s, MediaError *error)
 
 struct SourceOpening {
     int64_t begin;
-    Source *source; /* owned by the thread until it is done, like `error` */
+    Source *source; /* the thread owns this and `error` until it is done */
     MediaError error;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -799,10 +802,10 @@ int source_open_connection(Source **source, const SourceOptions *options, MediaE
 
 /* ---- the largest picture ---- */
 
-/* Limit of bytes to read. */
+/* Most bytes of a file to read, so that long files are opened soon. */
 #define LOOK_BYTES (INT64_C(512) << 20)
 
-/* Reads bits from a packet and advances `at`; 0 beyond the end. */
+/* Reads bits from a packet and advances `at`. Bits beyond the end are 0. */
 static unsigned take_bits(const AVPacket *packet, int *at, int count)
 {
     unsigned bits = 0;
@@ -820,7 +823,7 @@ static void take_vp9_size(const AVPacket *packet, int *width, int *height)
     const unsigned low = take_bits(packet, &at, 1), profile = low | take_bits(packet, &at, 1) << 1;
     at += profile == 3;
     const unsigned is_other =
-        take_bits(packet, &at, 2); /* shows an existing frame, or not a key frame */
+        take_bits(packet, &at, 2); /* not 0: shows an existing frame, or is no key frame */
     at += 2;
     if (is_other || take_bits(packet, &at, 24) != SYNC)
         return;

@@ -1,5 +1,4 @@
-/* Reads packets of a file or one connection: continuous times, seeking, damage, the declared end.
- */
+/* Reads packets of a file or one connection: makes times continuous, seeks, and finds damage. */
 #include "media/input/source.h"
 
 #include <errno.h>
@@ -13,7 +12,8 @@
 #include "media/input/cut_off.h"
 #include "media/packet_set.h"
 
-/* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
+/* Reading goes on after an error (a bad sector, a damaged packet) but ends after this many in a
+ * row. */
 #define MAX_READ_FAILURES 64
 
 /* A seek that finds no key frame within this many packets is repeated this much earlier, then twice
@@ -21,20 +21,20 @@
 #define SEEK_STEP_US 2000000
 #define MAX_PACKETS_TO_KEY 20000
 
-/* A time this far from the expected one is a jump. */
+/* A time this far ahead of or behind the expected one is a jump. */
 #define JUMP_AHEAD_US 10000000
 #define JUMP_BACK_US 100000
 
 /* Containers without an index, and bare streams. */
 #define CUT_ANYWHERE "mpegts,mpeg,h264,hevc,mpegvideo,m4v,vc1"
 
-/* Files that consist of frames. */
+/* Formats whose files end with the last packet, unless they were cut off. */
 #define WHOLE_PACKETS "dv,yuv4mpegpipe"
 
 /* Limit for the video packets before the first key frame, which are kept in case none follows. */
 #define MAX_HELD_BYTES (64 << 20)
 
-/* Marks a packet, by its address. */
+/* Its address in AVPacket.opaque marks packets for source_is_joined(). */
 static char join_mark;
 
 /* A transport stream that restarts shows it within this many packets after a corrupt one. */
@@ -51,8 +51,8 @@ int64_t source_start(const Source *s)
     return s->format->start_time == AV_NOPTS_VALUE ? 0 : s->format->start_time;
 }
 
-/* Times beyond this are nonsense, and sums of them might overflow: a hundred years, which is enough
- * for clocks that count from 1970. */
+/* A hundred years, enough for clocks that count from 1970. Larger times are errors, and sums of
+ * them might overflow. */
 #define MAX_TIME_US (INT64_C(36600) * 86400 * AV_TIME_BASE)
 
 int64_t source_sane_time(int64_t time, AVRational base)
@@ -207,8 +207,8 @@ static int seek_track_start(Source *s, const AVStream *stream)
     return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
 }
 
-/* Seeks by the track that comes first in the file, else in time. By another track, the leading
- * packets of this one would be skipped. */
+/* Seeks with the track that begins first in the file or, at the same place, first in time. A seek
+ * with another track would skip leading packets of that one. */
 static void go_to_start(Source *s)
 {
     const AVStream *first = NULL;
@@ -247,7 +247,7 @@ bool source_seek(Source *s, int64_t position)
     if (!source_can_seek(s) || s->pictures.count)
         return 0;
     s->reading.clock = target;
-    /* without an index a seek lands anywhere near */
+    /* Without an index, a seek is inexact and may land after the key frame. */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
         const int64_t at = target - back;
         if (avformat_seek_file(s->format, -1, INT64_MIN, at, at, 0) < 0 || source_is_stopped(s))
@@ -291,7 +291,8 @@ void source_note_logged(Source *s)
         note_damaged_packet(s, AVERROR_INVALIDDATA);
 }
 
-/* After the end. Playlists have ends of their own, and networks lose the end otherwise. */
+/* Returns true if the input was cut off. Call at its end. Network inputs are not checked, because
+ * segments of playlists have their own ends, and network.c detects lost connections. */
 static bool find_cut_off(Source *s)
 {
     const char *name = s->format->iformat->name;
@@ -316,17 +317,17 @@ static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
         packet->pts += by;
 }
 
-/* Returns the offset to add to the times of a packet that belongs at `time`. */
+/* Returns the offset to add to the times of a packet with this time. */
 static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
 {
     const int64_t due = clock->last + clock->interval;
     if (clock->last == AV_NOPTS_VALUE)
         return s->reading.jump;
-    /* this packet is from before the jump, though another track has passed it already */
+    /* This track has yet to reach a jump that another track has passed. */
     if (FFABS(time + s->reading.last_jump - due) < JUMP_BACK_US &&
         FFABS(time + s->reading.jump - due) > JUMP_BACK_US)
         return s->reading.last_jump;
-    /* if another track is as far ahead it is a gap, and no jump */
+    /* It is a gap, not a jump, if another track is as far ahead. */
     const int64_t moved = time + s->reading.jump;
     const int ahead = clock->interval && moved - FFMAX(due, s->reading.latest) > JUMP_AHEAD_US;
     if (ahead || clock->last + clock->duration - moved > JUMP_BACK_US) {
@@ -337,9 +338,10 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
 }
 
 /*
- * If one transport stream follows another, its packet counter restarts, and the last packet but one
- * is marked as corrupt (the parser holds one back). Nothing is missing if times restart as well, or
- * if a key frame of the video follows on time: then the decoder sees whether all is whole.
+ * Decides whether a corrupt packet counts as damage. Where one transport stream follows another,
+ * the packet counter restarts, so the demuxer marks the last packet but one (the parser holds one
+ * back) as corrupt although nothing is missing. The packet does not count if times restart as well,
+ * or if a key frame of the video follows on time; the decoder would then report real damage.
  */
 static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, int64_t moved,
                           int64_t by)
@@ -365,8 +367,8 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
-        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the
-         * stream. The demuxer and the parser each hold one back. */
+        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it. That is
+         * two after the last one returned: the demuxer and the parser each hold one back. */
         const TrackClock *video = &s->reading.clocks[s->video->index];
         if (type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
             packet->pts = packet->dts =
@@ -374,7 +376,7 @@ static void smooth_times(Source *s, AVPacket *packet)
         return;
     }
     if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
-        /* of the current and the previous offset, the one that brings it nearer to other tracks */
+        /* Use the offset, current or previous, that brings the packet nearer to other tracks. */
         const int64_t now = s->reading.latest == AV_NOPTS_VALUE ? time : s->reading.latest;
         const bool is_new =
             FFABS(time + s->reading.jump - now) <= FFABS(time + s->reading.last_jump - now);
@@ -397,7 +399,7 @@ static void smooth_times(Source *s, AVPacket *packet)
     move(packet, by, stream);
 }
 
-/* Keeps the packet until the first key frame. Drops it if memory is short. */
+/* Keeps the packet until the first key frame. Drops the oldest kept ones beyond MAX_HELD_BYTES. */
 static void hold(Source *s, AVPacket *packet)
 {
     AVPacket *held = av_packet_alloc();
@@ -416,8 +418,8 @@ static void hold(Source *s, AVPacket *packet)
         av_packet_free(&held);
 }
 
-/* Returns false for a packet to drop: of another track, since some were queued before the tracks
- * were chosen, or of the video before its first key frame. */
+/* Returns false for packets to drop: those of discarded tracks, because some were queued before the
+ * tracks were chosen, and those of the video before its first key frame. */
 static bool select_packet(Source *s, AVPacket *packet)
 {
     if ((unsigned)packet->stream_index >= s->stream_count ||
@@ -460,10 +462,10 @@ static void hand_out(Source *s, AVPacket *packet)
     clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
 }
 
-/* Demuxers report a lost connection as the end. Here, AVERROR_EOF is the real one. */
+/* Like av_read_frame(), but does not return AVERROR_EOF for a lost connection, as demuxers do. */
 static int read_frame(Source *s, AVPacket *packet)
 {
-    /* A file without a key frame loses nothing. */
+    /* There is no key frame: return the packets that were held back. */
     if (!s->reading.wants_key && packets_take(s->reading.held, packet) == 0)
         return 0;
     if (!s->network)
@@ -535,7 +537,7 @@ static int read_packet(Source *s, AVPacket *packet)
             continue;
         if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
             return ret;
-        if (ret != AVERROR_EXIT) { /* reported late: a seek interrupted the read before it */
+        if (ret != AVERROR_EXIT) { /* AVERROR_EXIT: late result of a read that a seek interrupted */
             const int64_t at = s->bytes.io ? avio_tell(s->bytes.io) : 0;
             const bool goes_on = s->options.within && s->network->lost;
             if (!is_logged && !goes_on && (!s->reading.failures || at != s->reading.failed_at))
@@ -577,7 +579,7 @@ bool source_has_fragments(const Source *s)
     for (unsigned i = 0; i < s->format->nb_streams && format_is(s, "mov"); i++) {
         AVStream *stream = s->format->streams[i];
         if (avformat_index_get_entries_count(stream) > stream->nb_frames)
-            return 1; /* than its head names */
+            return 1; /* more frames than the header declares */
     }
     return 0;
 }

@@ -18,13 +18,13 @@
 /* Pauses double up to this multiple of the first one. */
 #define LONGEST_PAUSE 30
 
-/* At least this many times the first pause, a minute, is between messages about losses. */
+/* Messages about losses are at least this many first pauses apart, by default a minute. */
 #define MESSAGE_PAUSES 60
 
 /* Interval for checking the stop flag. */
 #define LOOK_MS 20
 
-/* Its address marks discontinuities. */
+/* Its address in AVPacket.opaque marks discontinuities. */
 static char return_mark;
 
 /* A stream of the current connection. */
@@ -38,7 +38,7 @@ typedef struct Reconnect {
     Source *inner;              /* the connection; NULL while it is lost */
     Track *tracks;              /* by inner stream */
     int64_t shift;              /* added to inner times, AV_TIME_BASE units, if `begun` */
-    int64_t floor;              /* start after a return: sound before it is dropped */
+    int64_t floor;              /* time of the return; sound before it is dropped */
     bool begun;                 /* the first key frame has arrived */
     bool has_video;             /* a video packet was returned */
     double pause_s;             /* before the next attempt */
@@ -48,8 +48,8 @@ typedef struct Reconnect {
     int64_t read_at; /* ... and its av_gettime_relative(); 0: none */
     bool ended;
     char why[128];   /* of the latest loss */
-    bool is_told;    /* there was a message about it */
-    int64_t told_at; /* av_gettime_relative(); 0: never */
+    bool is_told;    /* a message about the latest loss was shown */
+    int64_t told_at; /* av_gettime_relative() of the last such message; 0: never */
 } Reconnect;
 
 void source_mark_discontinuity(AVPacket *packet)
@@ -183,9 +183,9 @@ static int place_tracks(Reconnect *r, bool is_first)
 
 /* ---- loss and return ---- */
 
-/* Tells that the URL is lost, unless the previous message is too recent: a loose cable would fill
- * the log. */
-static void tell_loss(Reconnect *r)
+/* Reports that the URL is lost, unless the previous report is too recent, because a loose cable
+ * would fill the log. */
+static void note_loss(Reconnect *r)
 {
     const int64_t now = av_gettime_relative();
     const double quiet_s = MESSAGE_PAUSES * r->outer->options.reconnect_s;
@@ -211,12 +211,12 @@ static int report_loss(Reconnect *r, AVPacket *packet)
                    sizeof(r->why));
     if (inner->damage.packets)
         damage_sum(&r->outer->damage, &inner->damage);
-    r->outer->damage.cut_off = false; /* it goes on */
+    r->outer->damage.cut_off = false; /* the stream may continue */
     atomic_store(&r->outer->away, true);
     r->lost_at = av_gettime_relative();
     atomic_fetch_add(&r->outer->losses, 1);
     r->is_told = false;
-    tell_loss(r);
+    note_loss(r);
     source_free(&r->inner);
     if (av_new_packet(packet, 0) < 0)
         return AVERROR(ENOMEM);
@@ -230,9 +230,9 @@ static int connect_again(Reconnect *r)
     bool answered;
     int ret;
     do {
-        MediaError why = {0}; /* not shown: the loss is */
+        MediaError why = {0}; /* not shown, because the loss was */
         ret = wait_before_retry(r);
-        tell_loss(r);
+        note_loss(r);
         if (ret < 0)
             return ret;
         ret = connect_once(r, NULL, &answered, &why);
@@ -279,7 +279,7 @@ static int map_packet(Reconnect *r, AVPacket *packet)
         return 0;
     if (!r->begun && (!is_video || stamp == AV_NOPTS_VALUE))
         return 0;
-    if (!r->begun) { /* continue after the previous packets, or later by the clock */
+    if (!r->begun) { /* continue after the previous packets, later by the length of the outage */
         const int64_t time = to_us(stamp, from);
         const int64_t due = r->latest_begins + (r->opened_at - r->read_at);
         r->floor = r->read_at ? FFMAX(r->latest, due) : time;

@@ -1,4 +1,4 @@
-/* Queries about tracks, chapters and titles, for viewers. */
+/* Finds and describes tracks, chapters and titles, for the player. */
 #ifndef LUMEQ_MEDIA_TRACK_CHOICE_H
 #define LUMEQ_MEDIA_TRACK_CHOICE_H
 
@@ -21,8 +21,8 @@ void track_describe_video(const Source *source, const AVFrame *frame, char *text
 /* The display size: upright, with square pixels. 0 x 0: unknown. */
 void track_display_size(const Source *source, int *width, int *height);
 
-/* Number of chapters; the start of one (AV_TIME_BASE units from the start of the source, at least
- * 0); and its title, or "". */
+/* The number of chapters, a chapter's start (AV_TIME_BASE units from the start of the source, at
+ * least 0), and its title, or "". */
 int source_chapters(const Source *source);
 int64_t source_chapter(const Source *source, int number);
 const char *source_chapter_title(const Source *source, int number);

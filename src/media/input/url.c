@@ -28,8 +28,8 @@ static const char *find_at(const char *text, size_t length)
     return length ? text + length - 1 : NULL;
 }
 
-/* Returns the authority: user, password, host and port. After a colon without a port, what usually
- * ends it is part of a password. */
+/* Returns the authority: user, password, host and port. Text after a colon that is not a port is a
+ * password, which may contain characters that otherwise end the authority. */
 static const char *find_authority(const char *url, size_t *length)
 {
     const char *authority = url + url_scheme_length(url) + 3, *other = strstr(authority, "://");
@@ -71,7 +71,7 @@ char *url_add_password(const char *url, const char *password)
     if (!url_has_user(url) || memchr(authority, ':', (size_t)(at - authority)))
         return NULL;
     const size_t size = strlen(url) + 3 * strlen(password) + sizeof(":");
-    const bool is_plain = av_strncasecmp(url, "rtmp", 4) == 0; /* FFmpeg decodes it elsewhere */
+    const bool is_plain = av_strncasecmp(url, "rtmp", 4) == 0; /* FFmpeg does not decode it there */
     char *whole = malloc(size);
     int n = whole ? snprintf(whole, size, "%.*s:", (int)(at - url), url) : 0;
     for (const char *c = password; whole && *c; c++)
@@ -94,7 +94,7 @@ void url_file_name(const char *url, char *name, size_t size)
         begin = at ? at + 1 : authority;
         end = authority + length;
     }
-    begin += strspn(begin, ".-"); /* not a hidden file or an option */
+    begin += strspn(begin, ".-"); /* avoids a name like that of a hidden file or an option */
     for (; begin < end && n + 1 < size; begin += *begin == '%' && end - begin >= 3 ? 3 : 1) {
         const int plain =
             is_letter(*begin) || av_isdigit(*begin) || strchr("._-", *begin) || *begin & 0x80;

@@ -10,13 +10,13 @@
 #include "media/convert.h"
 #include "media/gpu_frame.h"
 
-/* A more extreme pixel aspect is a broken header. */
+/* A pixel aspect beyond this ratio, or its inverse, is an error in the header and is ignored. */
 #define MOST_OBLONG 20.0
 
-/* Largest term of a pixel aspect ratio. */
+/* Largest numerator or denominator of a pixel aspect ratio. */
 #define MOST_ASPECT 10000
 
-/* Smaller differences of shape are rounding errors. */
+/* Smaller relative differences in display aspect are rounding errors. */
 #define SAME_RATIO 0.002
 
 enum { SIZE = 1, RANGE = 2, MATRIX = 4, TAGS = 8, FORMAT = 16 };
@@ -51,7 +51,7 @@ int video_shape_fills(const VideoShape *s, const AVFrame *frame)
     return wider(s, frame) == 1;
 }
 
-/* Margins are whole chroma samples, in both fields. */
+/* Sets margins in multiples of `step`, which keeps chroma samples whole, in both fields. */
 static void set_margins(size_t *before, size_t *after, int side, double share, int step)
 {
     const int picture = FFMAX((int)lrint(side * share / step) * step, step);
@@ -115,8 +115,8 @@ static int differ(int a, int b)
     return a != b && a != AVCOL_PRI_UNSPECIFIED && b != AVCOL_PRI_UNSPECIFIED;
 }
 
-/* True if the shape's format lacks something of the other one; only the order of samples may
- * differ. */
+/* True if the shape's format lacks depth, components or chroma resolution of the other one. Another
+ * order of samples loses nothing. */
 static int loses_samples(enum AVPixelFormat shape, enum AVPixelFormat other)
 {
     const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(shape);
@@ -128,7 +128,7 @@ static int loses_samples(enum AVPixelFormat shape, enum AVPixelFormat other)
                               from->comp[0].depth > to->comp[0].depth));
 }
 
-void video_shape_tell(const VideoShape *s, const AVFrame *frame, double position, VideoChanges *c)
+void video_shape_note(const VideoShape *s, const AVFrame *frame, double position, VideoChanges *c)
 {
     const enum AVPixelFormat format = gpu_frame_format(frame);
     if (loses_samples(s->format, format))

@@ -14,8 +14,7 @@ typedef struct VideoShape {
     enum AVColorPrimaries primaries;
     enum AVColorTransferCharacteristic transfer;
     AVRational aspect; /* pixel aspect ratio */
-    /* pixel aspect ratio of the codec if it differs from the container's; else {0, 0} */
-    AVRational coded;
+    AVRational coded;  /* the same according to the codec; num 0: unknown */
 } VideoShape;
 
 /* Changes in the video, each kind described once. {0}: none. */
@@ -35,8 +34,8 @@ int video_shape_fills(const VideoShape *shape, const AVFrame *frame);
  * aspect. */
 void video_shape_place(const VideoShape *shape, const AVFrame *from, int bars, AVFrame *to);
 
-/* Describes how `frame`, at a position in seconds, differs from the shape. */
-void video_shape_tell(const VideoShape *shape, const AVFrame *frame, double position,
+/* Adds how `frame`, at a position in seconds, differs from the shape. */
+void video_shape_note(const VideoShape *shape, const AVFrame *frame, double position,
                       VideoChanges *changes);
 
 #endif
