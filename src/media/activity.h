@@ -2,7 +2,7 @@
 #ifndef LUMEQ_MEDIA_ACTIVITY_H
 #define LUMEQ_MEDIA_ACTIVITY_H
 
-/* Call when a frame, a packet or a chunk of a file has moved on. Any thread. */
+/* Call after a frame, a packet or a chunk of a file was processed. Any thread. */
 void activity_note(void);
 
 /* The number of calls so far; wraps around. Async-signal-safe. */

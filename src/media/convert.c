@@ -11,6 +11,7 @@
 
 #include "media/compat.h"
 
+/* RGB becomes BT.709 from this height on, else BT.601. */
 #define HD_LINES 720
 
 /* Bits of a sample including the unused low bits. */
@@ -85,7 +86,7 @@ static bool has_alpha(const AVPixFmtDescriptor *desc)
     return (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
-/* A measure of unneeded precision in `to`; -1 if it loses a component. */
+/* Rates how much precision `to` lacks or wastes; -1 if it has other components than needed. */
 static int distance(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from, int depth)
 {
     const int colours = from->nb_components >= 3 || has_alpha(from);
@@ -190,8 +191,8 @@ static int sws_matrix(enum AVColorSpace space)
     }
 }
 
-/* Sets swscale's chroma position in 1/256 of a luma sample. For 4:2:0, chroma rows lie a quarter
- * (field 0) or three quarters (field 1) between luma rows of the field. */
+/* Sets swscale's chroma position in 1/256 of a luma sample. In a field of 4:2:0, a chroma row lies
+ * a quarter (field 0) or three quarters (field 1) of the way between two luma rows. */
 static int set_chroma(struct SwsContext *sws, const char *x_name, const char *y_name, int format,
                       int location, int fields, int field)
 {
@@ -246,7 +247,7 @@ static int open_sws(Converter *c, int field)
     return 0;
 }
 
-/* True if chroma changes its resolution. */
+/* True if both are YUV of one size but differ in chroma resolution. */
 static int resamples_chroma(const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
@@ -262,7 +263,7 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     const int from_rows = av_pix_fmt_desc_get(from->format)->log2_chroma_h;
     const int to_rows = av_pix_fmt_desc_get(to->format)->log2_chroma_h;
     /* Interlaced chroma is converted per field. swscale reads the same number of chroma rows for
-     * both, so the height must be a multiple of 4. */
+     * both fields, so the height must be a multiple of 4. */
     const bool has_fields = FRAME_IS_INTERLACED(from) && resamples_chroma(from, to) &&
                             from_rows != to_rows && (!from_rows || from->height % 4 == 0);
     wanted.from.width = from->width;
@@ -318,10 +319,8 @@ static int scale(const Converter *c, const AVFrame *from, const AVFrame *to, int
                      out, out_stride);
 }
 
-/* ---- more bits ----------------------------------------------------------------------------- */
-
-/* Full-range luma, and always alpha, repeat their high bits in the low ones so that white stays
- * white. swscale does so only for some formats. */
+/* Converts 8 bits to more. The low bits of full-range luma and of alpha repeat the high ones, so
+ * that white stays white. swscale does that only for some formats. */
 static void deepen(const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
@@ -342,8 +341,6 @@ static void deepen(const AVFrame *from, const AVFrame *to)
         }
     }
 }
-
-/* -------------------------------------------------------------------------------------------- */
 
 static enum AVColorSpace matrix_for(const AVFrame *from, const AVFrame *to)
 {

@@ -9,8 +9,8 @@
 
 /*
  * True for "direct" formats, whose plane 0 holds only luma: planar and semi-planar YUV and gray of
- * 8 to 16 bits, little-endian above 8. Cb and Cr have the same kind of samples in two planes or
- * one; alpha too, in plane 3.
+ * 8 to 16 bits, little-endian above 8. Cb and Cr have samples like luma's, in two planes or
+ * interleaved in one. Alpha has such samples in plane 3.
  */
 bool convert_is_direct(enum AVPixelFormat format);
 
@@ -23,12 +23,12 @@ typedef struct SampleLayout {
 
 SampleLayout convert_layout(enum AVPixelFormat direct);
 
-/* The smallest direct format that holds everything of `format`, with its depth and chroma
- * resolution. */
+/* The direct format nearest to `format` in depth and chroma resolution, with alpha if `format` has
+ * alpha. AV_PIX_FMT_NONE: no direct format is suitable. */
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 
-/* The planar direct format that differs from a direct one only in its depth; the same format if it
- * is already as deep, or FFmpeg has no deeper one. */
+/* The planar format of this depth that is otherwise like `direct`; `direct` itself if it is already
+ * as deep, or FFmpeg has no such format. */
 enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth);
 
 /* True for RGB, palettes and XYZ. */

@@ -1,4 +1,4 @@
-/* Errors of the code that uses FFmpeg: one sentence for a person. */
+/* Errors of the code that uses FFmpeg. Each has one sentence for the user. */
 #ifndef LUMEQ_MEDIA_ERROR_H
 #define LUMEQ_MEDIA_ERROR_H
 
@@ -31,9 +31,9 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
 int media_no_memory(MediaError *error, int fault);
 
 /*
- * True if a library call that was made with errno 0 ran out of memory. Libraries often hide that
- * behind another error but leave ENOMEM in errno. As they may also have recovered, this tries to
- * allocate about `size` bytes, the amount the call needed.
+ * True if a library call ran out of memory; set errno to 0 before that call. Libraries often return
+ * another error but leave ENOMEM in errno. Because they may also have recovered, this tries to
+ * allocate twice the `size` bytes that the call needed.
  */
 int media_lacks_memory(size_t size);
 

@@ -7,7 +7,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
-/* Longer extensions are parts of a name with a dot. */
+/* Longest extension, in bytes with its dot. A longer text after a dot belongs to the name. */
 #define MAX_EXTENSION 32
 
 char *file_name_folder(const char *path)

@@ -104,7 +104,7 @@ static AVBufferRef *alloc_plane(void *opaque, size_t size)
 {
     AVBufferRef *buffer = alloc_fast(opaque, size);
     return buffer ? buffer
-                  : av_buffer_allocz(size); /* decoders leave parts of damaged frames out */
+                  : av_buffer_allocz(size); /* decoders do not write all of a damaged frame */
 }
 
 static AVBufferRef *alloc_ordinary(void *opaque, size_t size)
@@ -265,7 +265,7 @@ static AVFrame *host_frame_like(const AVFrame *in)
 
 void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
 {
-    if (device == m->device) /* without an encoder, several threads may make outputs */
+    if (device == m->device) /* no write: without a device, several threads may make outputs */
         return;
     av_buffer_unref(&m->surfaces);
     m->device = device;

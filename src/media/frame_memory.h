@@ -1,6 +1,6 @@
 /*
- * Memory for frame planes from a caller's allocator, such as pinned memory for a GPU. Only luma
- * uses the allocator unless it is for all planes.
+ * Memory for frame planes from a caller's allocator, such as pinned memory for a GPU. Chroma and
+ * alpha use ordinary memory unless FrameAllocator.all_planes is set.
  */
 #ifndef LUMEQ_MEDIA_FRAME_MEMORY_H
 #define LUMEQ_MEDIA_FRAME_MEMORY_H
@@ -28,9 +28,8 @@ FrameMemory *frame_memory_create(const FrameAllocator *allocator);
 int frame_memory_get_buffer(FrameMemory *memory, AVCodecContext *decoder, AVFrame *frame,
                             int flags);
 
-/* Copies a decoded frame's luma, and chroma if the allocator is for all planes, into this memory
- * unless it is there. Leaves the frame unchanged if the memory is unavailable. One thread at a
- * time. */
+/* Copies a decoded frame's luma, and chroma with `all_planes`, into this memory unless it is
+ * already there. Leaves planes unchanged for which there is no memory. One thread at a time. */
 void frame_memory_copy_in(FrameMemory *memory, AVFrame *frame);
 
 /* Returns a frame like `in`, which is direct (convert.h), with its own uninitialized luma plane and
@@ -43,8 +42,8 @@ AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma)
 int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *frame);
 
 /* From now on, frame_memory_output() allocates frames in the memory of this device
- * (gpu_device_open()), for its encoder; if the first allocation fails, it returns to host frames.
- * NULL: host frames. Call in the thread of frame_memory_output(). */
+ * (gpu_device_open()), for its encoder. If the first allocation fails, all are host frames. NULL:
+ * host frames. Call in the thread of frame_memory_output(). */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 
 /* True if this plane's memory came from the allocator. Any thread. */

@@ -307,7 +307,7 @@ int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame)
     media_log_clear();
     if (!gpu_frame_is_lost(frame))
         ret = av_hwframe_transfer_data(stored, frame, 0);
-    if (ret >= 0 && *media_log_error()) /* it logs failed copies but returns 0 */
+    if (ret >= 0 && *media_log_error()) /* FFmpeg logs a failed copy but returns 0 */
         ret = AVERROR_EXTERNAL;
     if (ret >= 0)
         copy_planes(host, stored, &layout);

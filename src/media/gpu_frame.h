@@ -1,8 +1,8 @@
 /*
  * Frames in GPU memory, from a decoder or for an encoder: AV_PIX_FMT_CUDA with samples of NV12,
- * P010, P016 or their planar 4:4:4 relatives.
- * The format of such a frame is reported as the planar one that software decoding gives, and
- * downloading produces that format.
+ * P010, P016 or their planar 4:4:4 counterparts.
+ * gpu_frame_format() returns the planar format that software decoding would give. Downloaded frames
+ * have that format.
  */
 #ifndef LUMEQ_MEDIA_GPU_FRAME_H
 #define LUMEQ_MEDIA_GPU_FRAME_H
@@ -53,16 +53,16 @@ bool gpu_surfaces_are_lost(const AVBufferRef *surfaces);
 void *gpu_frame_stream(const AVFrame *frame);
 
 /* Accounts for the GPU memory of decoders. reserve() returns 0 if `bytes` more are available;
- * negative `bytes` return memory. NULL: no accounting. Any thread. */
+ * negative `bytes` return memory. A NULL function means no accounting. Any thread. */
 typedef struct GpuBudget {
     int (*reserve)(void *opaque, int64_t bytes);
     void *opaque;
 } GpuBudget;
 
-/* Implements a decoder's get_format for such a device: sets up hardware decoding with `frames`
- * surfaces more than the codec needs. AV_PIX_FMT_NONE: the GPU does not decode this, or has no
- * memory left. *reserved is the budget of the previous surfaces, and becomes that of the new
- * ones. */
+/* Implements a decoder's get_format for a device of gpu_device_open(): sets up hardware decoding
+ * with `frames` surfaces more than the codec needs. AV_PIX_FMT_NONE: the GPU cannot decode this, or
+ * has no memory left. *reserved is the number of bytes reserved for the previous surfaces; they are
+ * returned to the budget, and those of the new ones are stored. */
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved);
@@ -72,8 +72,8 @@ void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
 /* Creates a frame like the direct frame `in` for an encoder on that device, with samples that GPU
  * encoders accept and uninitialized planes. *surfaces is the pool for this size and format: NULL at
- * first, freed by the caller. AVERROR(ENOSYS): encoders do not accept the format, odd sizes or a
- * rotation; other AVERROR: no memory. The caller frees the frame. */
+ * first, freed by the caller. AVERROR(ENOSYS): encoders do not accept the frame's format, odd size
+ * or rotation; other AVERROR: no memory. The caller frees the frame. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
 /* Leaks an object of a lost GPU on purpose, but keeps it reachable for leak checkers. Any

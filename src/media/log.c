@@ -19,14 +19,14 @@
 
 #define LINE_SIZE 1024
 
-/* In libavutil's message about a refused picture, the only source of the size. */
+/* Begins libavutil's message about a picture that is too large. Only this message has the size. */
 #define REFUSED_SIZE "Picture size "
 
-/* libavformat's I/O has no context. */
+/* libavformat's I/O layer logs this message without a context. */
 #define CUT_PACKET "Truncating packet of size "
 
 /*
- * Kinds of damage. The values that libav returns come first; its log tells the rest.
+ * Signs of damage, what each counts as, and the files that count it.
  *
  * | what                                                     | counted as | in                  |
  * |----------------------------------------------------------|------------|---------------------|
@@ -35,11 +35,11 @@
  * | the file is shorter than it declares                     | cut_off    | source_packets, log |
  * | avcodec_send_packet() or avcodec_receive_frame() fails   | packets    | decoder             |
  * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | frames     | decoder             |
- * | an end before the declared one                           |            | damage              |
+ * | the video ends before its declared end                   |            | damage              |
  * | the demuxer or its I/O logs an error of the list below   | packets    | log                 |
  * | the decoder logs an error of that list                   | frames     | log                 |
  *
- * All other messages are remarks, also about valid files.
+ * Other errors in the log do not count, because FFmpeg logs them for valid files, too.
  */
 static const char *const means_damage[] = {
     "invalid as first byte of an EBML number", /* Matroska */
@@ -66,10 +66,10 @@ static const char *const means_damage[] = {
     "decode failed", /* GIF, Cinepak */
 };
 
-/* Matroska's demuxer reports a cut file only in its log. */
+/* Matroska's demuxer and the I/O layer report a file that was cut off only in the log. */
 static const char *const means_cut[] = {"File ended prematurely", CUT_PACKET};
 
-static int says(const char *line, const char *const *texts, size_t count)
+static int contains_any(const char *line, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strstr(line, texts[i]))
@@ -81,8 +81,8 @@ static struct {
     int level;
     void (*print)(const char *line);
     void (*print_fatal)(const char *line);
-    pthread_mutex_t lock; /* protects all below and the notes of codecs */
-    CodecLog *codecs;
+    pthread_mutex_t lock; /* protects `codecs` and their notes */
+    CodecLog *codecs;     /* the open ones */
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local struct {
@@ -116,7 +116,7 @@ static void hide_urls(char *line, size_t size)
     }
 }
 
-/* The note for an error: the codec's, or else the thread's. */
+/* Returns the note of the codec with this owner, or the thread's note if there is no such codec. */
 static LogNote *find_note(const void *owner)
 {
     for (CodecLog *codec = log_state.codecs; owner && codec; codec = codec->next)
@@ -148,8 +148,8 @@ static void finish_line(void)
     note_refused_size(note, current.line);
     const bool is_error = current.level <= AV_LOG_ERROR;
     if (is_error && (current.is_demuxer || note != &current.note))
-        note->damage |= says(current.line, means_damage, FF_ARRAY_ELEMS(means_damage));
-    note->cut_off |= is_error && says(current.line, means_cut, FF_ARRAY_ELEMS(means_cut));
+        note->damage |= contains_any(current.line, means_damage, FF_ARRAY_ELEMS(means_damage));
+    note->cut_off |= is_error && contains_any(current.line, means_cut, FF_ARRAY_ELEMS(means_cut));
     void (*print)(const char *) =
         current.level <= AV_LOG_PANIC ? log_state.print_fatal : log_state.print;
     if (current.level <= log_state.level && print && current.line[0])
@@ -158,8 +158,8 @@ static void finish_line(void)
     current.line[0] = '\0';
 }
 
-/* Finds the codec a message is about. A codec's threads log with contexts that share its `opaque`;
- * other contexts refer to a parent. */
+/* Finds the codec or demuxer that a message is about, following contexts to their parents. The
+ * contexts of a codec's threads share its `opaque`. */
 static void find_context(const void *context)
 {
     current.owner = NULL;
@@ -207,11 +207,11 @@ static void add_text(void *context, int level, const char *format, va_list args)
         finish_line();
 }
 
-/* Preserves errno for the logging library. */
+/* Preserves errno for the library that logs. */
 static void callback(void *context, int level, const char *format, va_list args)
 {
     const int code = errno;
-    level &= 0xff; /* the other bits are a colour */
+    level &= 0xff; /* the other bits select a colour */
     if (level <= AV_LOG_ERROR || level <= log_state.level)
         add_text(context, level, format, args);
     errno = code;

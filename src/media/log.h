@@ -7,10 +7,10 @@
 
 #include <libavcodec/avcodec.h>
 
-/* Installs the av_log callback: with `verbose`, lines up to "info" go to `print` (without
- * newline, safe for a terminal); others are dropped, except failed assertions, after which FFmpeg
- * aborts: they go to `print_fatal`. Both may be NULL. Errors are always remembered. Call once, at
- * the start. */
+/* Installs the av_log callback. It passes failed assertions, after which FFmpeg aborts, to
+ * `print_fatal` and, if `verbose`, other lines up to level "info" to `print`. Lines have no newline
+ * and are safe for a terminal. Both functions may be NULL. Notes of errors are always kept. Call
+ * once, at the start. */
 void media_log_install(int verbose, void (*print)(const char *line),
                        void (*print_fatal)(const char *line));
 
@@ -20,34 +20,34 @@ typedef struct LogNote {
     /* size of a picture that FFmpeg refused as too large, or 0 */
     unsigned refused_width, refused_height;
     int damage;  /* not 0: a demuxer or codec reported damage, see log.c */
-    int cut_off; /* not 0: a demuxer reported a cut file */
+    int cut_off; /* not 0: a demuxer reported that the file was cut off */
 } LogNote;
 
 /* Clears the calling thread's note, so that the next calls can be examined. */
 void media_log_clear(void);
 
-/* Messages in this thread since the last clear; changes with the next error. */
+/* The calling thread's note since media_log_clear(). Later messages change it. */
 const LogNote *media_log_note(void);
 
 /* The error line of media_log_note(). */
 const char *media_log_error(void);
 
-/* Collects messages about a codec from any thread, including the codec's own, until they are
- * taken. */
+/* Collects messages about a codec from any thread, including the codec's own threads, until
+ * codec_log_take(). */
 typedef struct CodecLog {
     LogNote note;
     const void *owner; /* the codec's opaque */
     struct CodecLog *next;
 } CodecLog;
 
-/* Call before avcodec_open2(); the log must outlive the codec. Identifies the codec by its
- * `opaque`, and sets it if it is NULL. */
+/* Call before avcodec_open2(); the log must outlive the codec. The codec's `opaque` identifies it,
+ * and is set to the log if it is NULL. */
 void codec_log_open(CodecLog *log, AVCodecContext *codec);
 
-/* Takes the messages about the codec, or else about this thread. */
+/* Returns and clears the codec's note. If that has no error, returns the calling thread's note. */
 LogNote codec_log_take(CodecLog *log);
 
-/* True if the codec has reported damage that was not taken. */
+/* True if the codec has reported damage since codec_log_take(). */
 bool codec_log_has_damage(const CodecLog *log);
 
 /* Call after the codec is closed. Accepts a log that was never opened. */

@@ -32,8 +32,8 @@ int packet_set_add(PacketSet *set, const AVPacket *packet)
     struct AVTreeNode *node = av_tree_node_alloc();
     if (!node)
         return 0;
-    (void)av_tree_insert(&set->root, (void *)(key ? key : 1), compare, &node); /* not NULL */
-    const int was_there = node != NULL;                                        /* not used */
+    (void)av_tree_insert(&set->root, (void *)(key ? key : 1), compare, &node); /* NULL is invalid */
+    const int was_there = node != NULL; /* the tree sets a node that it uses to NULL */
     av_free(node);
     return was_there;
 }

@@ -8,7 +8,7 @@
 
 /* {0} is empty. For one thread. */
 typedef struct PacketSet {
-    struct AVTreeNode *root; /* of their hashes */
+    struct AVTreeNode *root; /* a tree of the packets' hashes */
 } PacketSet;
 
 /* Adds a packet. Returns 1 if it was in the set; 0 if not, or if out of memory. */
@@ -16,9 +16,7 @@ int packet_set_add(PacketSet *set, const AVPacket *packet);
 
 void packet_set_clear(PacketSet *set);
 
-/* ---- packet bytes ---- */
-
-/* Structs, buffer and padding of a packet: 317 bytes measured for one byte of data. */
+/* Bytes that a packet takes besides its data, for structs, buffer and padding (317 measured). */
 #define PACKET_OVERHEAD 320
 
 static inline size_t packet_bytes(const AVPacket *packet)
@@ -29,7 +27,7 @@ static inline size_t packet_bytes(const AVPacket *packet)
     return bytes;
 }
 
-/* Moves the first packet into a blank one. AVERROR_EOF: the queue is empty, or NULL. */
+/* Moves the first queued packet into a blank one. AVERROR_EOF: the queue is empty or NULL. */
 static inline int packets_take(AVFifo *packets, AVPacket *packet)
 {
     AVPacket *first;

@@ -12,7 +12,7 @@
 #include "media/convert.h"
 #include "media/side_data.h"
 
-/* Streams without a matrix tag count as HD from this height. */
+/* Streams without a matrix tag are BT.709 from this height on, else BT.601. */
 #define HD_LINES 720
 
 #define USUAL_PEAK 1000.0    /* nits: usual grading of PQ video, and HLG's nominal peak */
@@ -22,7 +22,7 @@
 /* 1 / tan(1 degree): smaller deviations from a quarter turn are ignored, as players do. */
 #define NEARLY_WHOLE 57
 
-/* A more extreme pixel aspect is a broken header. */
+/* A pixel aspect beyond this ratio, or its inverse, is an error in the header and is ignored. */
 #define MOST_OBLONG 20.0
 
 static void set_planes(PictureFormat *f, const AVPixFmtDescriptor *desc)

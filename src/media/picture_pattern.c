@@ -18,7 +18,7 @@ enum AVCodecID picture_codec(const char *path)
     return av_guess_codec(pictures, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
 }
 
-/* This many digits fit into an int64_t. */
+/* Numbers of this many digits fit into an int64_t. */
 #define MOST_DIGITS 18
 
 /* The position of the number's conversion in a path. */

@@ -11,8 +11,8 @@
 /* The picture codec that this file name implies, or AV_CODEC_ID_NONE. */
 enum AVCodecID picture_codec(const char *path);
 
-/* True if the file name (not its folder) has exactly one %d, or %03d for at least 3 digits (at most
- * 9). */
+/* True if the file name (not its folder) has exactly one %d, or %0Nd for at least N digits, where N
+ * is 1 to 9. */
 bool picture_pattern_is(const char *path);
 
 /* Returns the name with this number; free with av_free(). NULL: out of memory, or not a pattern. */

@@ -1,4 +1,4 @@
-/* Makes foreign text safe to print: no byte of it can control a terminal. */
+/* Escapes text from files and the network, so that it cannot control a terminal. */
 #ifndef LUMEQ_MEDIA_PRINTABLE_H
 #define LUMEQ_MEDIA_PRINTABLE_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Buffer size for one printable character: itself, \n, \x1b or \u202e, and the final 0. */
+/* Buffer size for one character or its escape, such as \n, \x1b or \u202e, and the final 0. */
 #define PRINTABLE_BYTES 8
 
 /* Reads the first UTF-8 character of `text`. Returns its length in bytes, or 0 if it is invalid. */

@@ -16,15 +16,15 @@
 #include <libavutil/time.h>
 
 #define MOST_CHILDREN 300
-#define NAP_MS 2
+#define NAP_MS 2 /* interval at which process_wait() checks the child */
 
-/* The children, for signals. */
+/* Running children, which process_signal_all() needs. */
 static struct {
     atomic_int pid; /* 0: none; -1: not started yet */
     int output;
 } children[MOST_CHILDREN];
 
-/* Returns its number; MOST_CHILDREN: there are too many. */
+/* Reserves a free entry and returns its index; MOST_CHILDREN if all are in use. */
 static int add_child(void)
 {
     int i = 0, none = 0;
@@ -46,7 +46,7 @@ void process_signal_all(int number)
     errno = before;
 }
 
-/* Returns an errno: the program was not started. */
+/* Returns only if the program cannot be started, with an errno. */
 static int execute(const ProcessOptions *o, int output)
 {
     const int nothing = open("/dev/null", O_RDWR);
@@ -60,13 +60,13 @@ static int execute(const ProcessOptions *o, int output)
     return errno;
 }
 
-/* In the child. `failed` takes the errno of a program that does not start, and else closes. */
+/* Runs in the child and never returns. Writes an errno to `failed` if the program cannot start. */
 static void become(const ProcessOptions *o, pid_t parent, int output, int failed)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(1);
-    /* The terminal's signals come through the parent, and nothing typed into it is for a child. */
+    /* The parent forwards the terminal's signals. A child does not read from the terminal. */
     (void)setpgid(0, 0);
     (void)signal(SIGTTOU, SIG_IGN);
     /* A child cannot read the output of its parent's other children, or signal them. */
@@ -102,7 +102,7 @@ int process_start(Process *p, const ProcessOptions *o)
     if (pid < 0)
         reason = number == MOST_CHILDREN ? EAGAIN : errno;
     if (pid > 0)
-        (void)setpgid(pid, pid); /* in both, as either may be first */
+        (void)setpgid(pid, pid); /* also in the parent, because either process may run first */
     if (number < MOST_CHILDREN) {
         children[number].output = ends[0];
         atomic_store(&children[number].pid, pid > 0 ? pid : 0);

@@ -42,7 +42,7 @@ int side_data_copy_all(AVStream *to, const AVStream *from)
         if (set(to, from->side_data[i].type, from->side_data[i].data, from->side_data[i].size) < 0)
             return AVERROR(ENOMEM);
 #else
-    (void)to; /* part of the codec parameters in these versions */
+    (void)to; /* these versions copy side data with the codec parameters */
     (void)from;
 #endif
     return 0;

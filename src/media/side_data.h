@@ -6,7 +6,7 @@
 #include <libavformat/avformat.h>
 #include <libavutil/frame.h>
 
-/* Copies all side data, for a track copied packet by packet. Returns 0 or AVERROR(ENOMEM). */
+/* Copies all side data, for a track that is not re-encoded. Returns 0 or AVERROR(ENOMEM). */
 int side_data_copy_all(AVStream *to, const AVStream *from);
 
 /* Adds a stream like `from`, with its parameters, tags and side data. NULL: out of memory. */
@@ -19,10 +19,10 @@ int side_data_copy_lasting(AVStream *to, const AVStream *from);
 /* Copies the encoder's parameters to the track, keeping its side data. Returns 0 or AVERROR. */
 int side_data_keep(AVStream *stream, const AVCodecContext *encoder);
 
-/* Copies side data of the first frame that the track lacks. */
+/* Copies a frame's side data to a track unless it has that type. Returns 0 or AVERROR(ENOMEM). */
 int side_data_from_frame(AVStream *to, const AVFrame *frame);
 
-/* Copies side data of the track that the frame lacks. Returns 0 or AVERROR(ENOMEM). */
+/* Copies a track's side data to a frame unless it has that type. Returns 0 or AVERROR(ENOMEM). */
 int side_data_to_frame(AVFrame *to, const AVStream *from);
 
 /* The track's display matrix (9 numbers), or NULL. */
@@ -31,8 +31,8 @@ const int32_t *side_data_display_matrix(const AVStream *stream);
 /* Copies the frame's display matrix. Returns 0 if the frame lacks one. */
 int side_data_frame_matrix(const AVFrame *frame, int32_t matrix[9]);
 
-/* Gives a frame without display matrix the one of its EXIF tags, or else of its track. Returns 0 or
- * AVERROR(ENOMEM). */
+/* Adds a display matrix to a frame without one, from its EXIF tags or else from its track. Returns
+ * 0 or AVERROR(ENOMEM). */
 int side_data_orient(AVFrame *frame, const AVStream *track);
 
 /* The track's Dolby Vision profile; 0: none. */

@@ -5,7 +5,7 @@
 
 #include <libavutil/base64.h>
 
-/* The encoder's scale is 2 (best) to 31. No artefacts are visible, at a tenth of a PNG's size. */
+/* From 2 (best) to 31. At 3, artefacts are invisible, and the size is a tenth of a PNG's. */
 #define JPEG_QUALITY 3
 
 int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn by, double aspect,
@@ -39,8 +39,6 @@ int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn b
     return ret;
 }
 
-/* ---- encoding ---- */
-
 int picture_encode(enum AVCodecID id, AVFrame *frame, int quality, AVPacket *packet)
 {
     const AVCodec *codec = avcodec_find_encoder(id);
@@ -66,7 +64,7 @@ int picture_encode(enum AVCodecID id, AVFrame *frame, int quality, AVPacket *pac
     return ret;
 }
 
-/* Converts to JPEG's YUV. */
+/* Converts to full-range BT.601 in 4:2:0 for JPEG. */
 static AVFrame *to_yuv(Converter *converter, const SmallPicture *picture)
 {
     AVFrame *rgb = convert_new_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);

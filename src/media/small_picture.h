@@ -7,7 +7,7 @@
 #include "media/convert.h"
 #include "media/picture_format.h"
 
-/* RGBA. */
+/* An RGBA picture: rows of 4 bytes per pixel without padding. */
 typedef struct SmallPicture {
     uint8_t *pixels; /* the caller calls free() */
     int width, height;
@@ -23,16 +23,16 @@ typedef struct SmallPictureMaker {
     Converter shrink, to_jpeg;
 } SmallPictureMaker;
 
-/* Scales the frame, with its own rotation and aspect, to at most `side` pixels squared, never
- * larger, and returns it as a base64 JPEG (free with free()) with its size. HDR is not tone-mapped.
- * NULL: failed. */
+/* Shrinks the frame to at most `side` pixels in width and height, with its own rotation and pixel
+ * aspect. Returns a JPEG as base64 text, which the caller frees with free(), and its size. HDR is
+ * not tone-mapped. NULL: failed. */
 char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int side, int *width,
                          int *height);
 
 void small_picture_close(SmallPictureMaker *maker);
 
-/* Encodes a frame as a picture with FFmpeg's encoder for this codec; the frame must have a format
- * it accepts. `quality`: 2 (best) to 31 for JPEG, else 0. Returns 0 or AVERROR. */
+/* Encodes a frame as a picture with FFmpeg's encoder for this codec, which must accept the frame's
+ * format. `quality`: 2 (best) to 31 for JPEG, else 0. Returns 0 or AVERROR. */
 int picture_encode(enum AVCodecID codec, AVFrame *frame, int quality, AVPacket *packet);
 
 #endif

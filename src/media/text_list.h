@@ -14,6 +14,7 @@ int text_list_add(void *list, const char *text);
 /* Returns a formatted text, which the caller frees; NULL: out of memory. */
 char *text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Adds a formatted text. Returns 0, or -1 if out of memory. */
 int text_list_print(TextList *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void text_list_free(TextList *list);
