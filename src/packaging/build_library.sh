@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds liblumeq for TARGET with the C compiler of zig, into build/library/: an archive with header, libraries,
-# lumeq.pc, CMake package and licence, and a wheel for every Python from 3.9 on. Needs cmake, what
-# `pip install ziglang scikit-build-core wheel` brings, and libsimde-dev for fast kernels on ARM. Further arguments
-# are cmake's: with -DLUMEQ_CUDA=ON and nvcc, x86_64-linux has CUDA.
+# lumeq.pc, CMake package and licence, and a wheel for every Python from 3.9 on. Needs cmake, the packages that
+# `pip install ziglang scikit-build-core wheel` installs, and libsimde-dev for fast kernels on ARM. Passes further
+# arguments to cmake; -DLUMEQ_CUDA=ON, which needs nvcc, adds CUDA to x86_64-linux.
 set -euo pipefail
 source=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 
@@ -24,7 +24,7 @@ for tool in "cc -target $triple -isystem $work/tools/include" ar ranlib; do
     printf '#!/bin/sh\nexec python3 -m ziglang %s "$@"\n' "$tool" >"$work/tools/${tool%% *}"
     chmod +x "$work/tools/${tool%% *}"
 done
-ln -sfn /usr/include/simde "$work/tools/include/simde" # alone: the other headers are this system's
+ln -sfn /usr/include/simde "$work/tools/include/simde" # only simde: other headers there are for this system
 
 arguments=("-DCMAKE_SYSTEM_NAME=$system" "-DCMAKE_SYSTEM_PROCESSOR=${target%%-*}" "-DCMAKE_C_COMPILER=$work/tools/cc"
     "-DCMAKE_AR=$work/tools/ar" "-DCMAKE_RANLIB=$work/tools/ranlib" -DCMAKE_INSTALL_NAME_TOOL=true

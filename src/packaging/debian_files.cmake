@@ -1,5 +1,5 @@
-# Adds what Debian requires: licence, changelog, compressed manual pages, zsh completions in Debian's
-# folder. cpack runs it before packing.
+# Adds the files that Debian requires, compresses manual pages, and moves zsh completions to Debian's
+# folder. cpack runs this script before it packs.
 execute_process(COMMAND date -u -R -d "${CPACK_LUMEQ_DATE}" OUTPUT_VARIABLE date
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
@@ -30,6 +30,6 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     if(EXISTS "${root}/share/zsh/site-functions")
         file(RENAME "${root}/share/zsh/site-functions" "${root}/share/zsh/vendor-completions")
     endif()
-    # Independent of the umask.
+    # Set permissions that do not depend on the umask.
     execute_process(COMMAND chmod -R u=rwX,go=rX "${root}" COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
