@@ -40,7 +40,7 @@ int media_lacks_memory(size_t size);
 /* Appends to the sentence. */
 void media_add(MediaError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints a line about a choice or an event for `note`, which may be NULL. */
+/* Formats a line about a choice or an event and passes it to `note`, which may be NULL. */
 void media_note(void (*note)(const char *line), const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -67,7 +67,7 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved);
 
-/* Returns the reserved budget. */
+/* Returns *reserved bytes to the budget. */
 void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
 /* Creates a frame like the direct frame `in` for an encoder on that device, with samples that GPU

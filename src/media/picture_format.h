@@ -9,7 +9,7 @@
 struct AVFrame;
 
 typedef enum PictureTransfer {
-    PICTURE_SDR = 0, /* no conversion */
+    PICTURE_SDR = 0, /* shown without conversion */
     PICTURE_PQ,      /* SMPTE ST 2084 */
     PICTURE_HLG,     /* ARIB STD-B67 */
 } PictureTransfer;
@@ -17,7 +17,7 @@ typedef enum PictureTransfer {
 /*
  * The rotation from the stored to the displayed picture: quarter turns, perhaps with a flip. With x
  * to the right and y down, a step (x, y) in the stored picture is (xx * x + xy * y, yx * x + yy *
- * y) on the screen. Each is -1, 0 or 1.
+ * y) on the screen. Each factor is -1, 0 or 1.
  */
 typedef struct PictureTurn {
     int xx, xy, yx, yy;

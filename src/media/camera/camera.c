@@ -40,7 +40,7 @@ struct Camera {
     int64_t gone_at;                /* time of the loss */
     CameraSetting setting;
     V4l2Setting chosen;
-    CameraDevice first_device; /* the device it was opened as first */
+    CameraDevice first_device; /* the device that was opened first */
     AVFormatContext *format;   /* describes the packets, also while the camera is gone */
     V4l2Device *device;        /* NULL while the camera is gone */
     AVPacket *first;           /* packet read during opening, or blank */
@@ -331,7 +331,7 @@ static int wait_for_first(Camera *c, MediaError *error)
                       media_quote(s->path), s->name, FIRST_FRAME_US / 1000000);
 }
 
-/* Describes the mode set by the driver as a demuxer's stream. */
+/* Makes a format context, like a demuxer's, for the mode that the driver has set. */
 static int describe(Camera *c)
 {
     const AVCodecParameters *from = v4l2_device_parameters(c->device);

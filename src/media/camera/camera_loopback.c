@@ -126,7 +126,7 @@ static const char *loopback_path(const void *self)
 
 /* ---- settings ---- */
 
-/* Drivers may substitute another format, or insist on their current one. */
+/* Finds the format that the driver has set, which may not be the requested one. */
 static const Format *known_format(uint32_t fourcc)
 {
     static const Format *const all[FORMATS] = {&yuyv, &nv12, &yu12};
@@ -136,7 +136,7 @@ static const Format *known_format(uint32_t fourcc)
     return NULL;
 }
 
-/* Requests a format. Returns 0 and the accepted one, or AVERROR; EINVAL: not one of ours. */
+/* Requests a format. Returns 0 and the one that was set; or AVERROR, EINVAL if it is unknown. */
 static int ask_for(const Loopback *o, const Format *format, const AVFrame *first,
                    struct v4l2_pix_format *set)
 {

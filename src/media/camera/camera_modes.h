@@ -18,7 +18,7 @@ typedef struct CameraOptions {
     const char *format;
     int width, height; /* 0: the largest that reaches the rate, or 30 if no rate is requested */
     AVRational rate;   /* frames per second; {0}: the highest */
-    int wait;          /* not 0: wait for an unplugged camera; 0: that ends the input */
+    int wait;          /* not 0: wait for an unplugged camera; 0: end the input */
     /* not 0: if the camera returns with another size, format or rate, the input ends
      * (CAMERA_CHANGED); 0: wait until it has its size and format again */
     int ends_changed;
@@ -42,8 +42,8 @@ typedef struct CameraMode {
     int rate_range; /* not 0: any rate from rates[1] to rates[0] */
 } CameraMode;
 
-/* Lists the modes of a camera (named as in CameraOptions) in its order and fills *device; free
- * *modes with camera_free(). Returns the count. MEDIA_USAGE, MEDIA_INPUT. */
+/* Lists the modes of a camera (named as in CameraOptions) in the driver's order and fills *device;
+ * free *modes with camera_free(). Returns the count or MEDIA_INPUT. */
 int camera_list_modes(const char *camera, CameraDevice *device, CameraMode **modes,
                       MediaError *error);
 
@@ -68,7 +68,7 @@ typedef struct CameraChoice {
     AVRational rate;   /* {0}: keep the driver's */
 } CameraChoice;
 
-/* Chooses a mode. `camera` is its name for the error. MEDIA_USAGE: no mode matches the request.
+/* Chooses a mode. `camera` names the camera in messages. MEDIA_USAGE: no mode matches the request.
  * MEDIA_INPUT: no format is supported. */
 int camera_choose(CameraChoice *choice, const CameraOptions *wanted, const CameraMode *modes,
                   int count, const char *camera, MediaError *error);

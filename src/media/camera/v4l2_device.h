@@ -29,8 +29,8 @@ typedef struct V4l2Setting {
  * such as EBUSY, or ENOSPC if the bus has no room. */
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted);
 
-/* The actual settings: codec, size, and for uncompressed pictures pixel format and colours. Their
- * rows are packed. */
+/* The actual settings: codec, size, and for uncompressed pictures pixel format and colours. Packets
+ * have no padding between rows. */
 const AVCodecParameters *v4l2_device_parameters(const V4l2Device *device);
 
 /* {0}: unknown. */

@@ -13,7 +13,7 @@ bool code_range_suits(enum AVPixelFormat format)
     return desc && desc->nb_components == 1 && desc->comp[0].depth > 8 && convert_is_direct(format);
 }
 
-/* `levels`: UNSPECIFIED for the frame's own. */
+/* Describes a frame for the library. `levels`: UNSPECIFIED for the frame's own range. */
 static LumeqImage image_of(const AVFrame *frame, enum AVColorRange levels)
 {
     const enum AVColorRange range = levels != AVCOL_RANGE_UNSPECIFIED ? levels : frame->color_range;

@@ -25,7 +25,7 @@ typedef struct CodeRange {
 /* True for supported formats: gray of more than 8 bits, 16-bit little-endian. */
 bool code_range_suits(enum AVPixelFormat format);
 
-/* Adds the codes of such a frame, unless noise explains them, to the window of a file.
+/* Widens range->window by the codes of such a frame, unless noise explains them. Returns 0 or
  * AVERROR(ENOMEM). */
 int code_range_add(CodeRange *range, const AVFrame *frame);
 

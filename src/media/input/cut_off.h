@@ -24,7 +24,7 @@ void elements_start(Elements *elements, const char *demuxer);
 /* Takes the next bytes of the file. */
 void elements_take(Elements *elements, const uint8_t *data, int64_t size);
 
-/* Takes a regular file of `end` bytes; `packet`: the position of its last packet, or -1. */
+/* Reads a regular file of `end` bytes. `packet` is the position of its last packet, or -1. */
 void elements_take_file(Elements *elements, int fd, int64_t end, int64_t packet);
 
 /* True if the last element is incomplete. */

@@ -58,9 +58,8 @@ struct Decoder {
     int leaving;                /* it is being drained: the video ends, or the mode changes */
     int ended;                  /* the codec has no more frames */
 
-    /* A discontinuity drains the codec. */
-    enum { GOING_ON, DRAINING, DRAINED } coming_back;
-    int returned; /* see decoder_take_return() */
+    enum { DECODING, DRAINING, DRAINED } drain; /* before a discontinuity */
+    int returned;                               /* see decoder_take_return() */
 
     /* If the GPU fails, software decodes from the next key frame on. */
     int on_gpu, refused;  /* refused: the GPU does not support this video */
@@ -284,7 +283,7 @@ static void note_undecodable(Decoder *d, int ret)
     note_damage(d, &d->damage.packets, ret);
     d->inside--;
     if (d->joins <= MOST_LEADING)
-        d->joins = 0; /* frames lack references because of the damage */
+        d->joins = 0; /* later frames are incomplete because of this damage */
 }
 
 /* Counts damage that is reported after the last frame: in a second field, or in a skipped frame. */
@@ -297,15 +296,15 @@ static void note_end(Decoder *d)
 
 /* Drains the codec before a packet that is unrelated to earlier ones. Returns AVERROR(EAGAIN) until
  * that is done. */
-static int come_back(Decoder *d)
+static int drain_codec(Decoder *d)
 {
-    if (d->coming_back == GOING_ON) {
+    if (d->drain == DECODING) {
         (void)avcodec_send_packet(d->codec, NULL);
-        d->coming_back = DRAINING;
+        d->drain = DRAINING;
     }
-    if (d->coming_back == DRAINING)
+    if (d->drain == DRAINING)
         return AVERROR(EAGAIN);
-    d->coming_back = GOING_ON;
+    d->drain = DECODING;
     return 0;
 }
 
@@ -337,8 +336,8 @@ static int leave_gpu(Decoder *d)
         return AVERROR(ENOMEM);
     }
     d->left = before;
-    if (d->coming_back == DRAINING)
-        d->coming_back = DRAINED;
+    if (d->drain == DRAINING)
+        d->drain = DRAINED;
     d->awaits = d->begun ? SOURCE_PACKETS_TO_KEY : 0;
     d->fails_next = d->begun && d->options.lossless;
     if (!d->options.lossless)
@@ -412,7 +411,7 @@ static int send_packet(Decoder *d, const AVPacket *packet)
 
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
-    if (source_is_discontinuity(packet) && come_back(d) < 0)
+    if (source_is_discontinuity(packet) && drain_codec(d) < 0)
         return AVERROR(EAGAIN);
     d->returned |= source_is_discontinuity(packet);
     if (source_is_discontinuity(packet) && !packet->size)
@@ -561,7 +560,7 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
 }
 
 /* Downloads `raw`. If that fails, marks the GPU as lost. */
-static int bring_here(Decoder *d)
+static int download_raw(Decoder *d)
 {
     AVFrame *host;
     const int ret = frame_memory_download(d->options.memory, &host, d->raw);
@@ -637,10 +636,10 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             return media_no_memory(error, MEDIA_INPUT);
         if (ret == AVERROR_EOF)
             note_end(d);
-        if (ret == AVERROR_EOF && d->coming_back == DRAINING) {
+        if (ret == AVERROR_EOF && d->drain == DRAINING) {
             avcodec_flush_buffers(d->codec);
             d->begun = d->inside = 0;
-            d->coming_back = DRAINED;
+            d->drain = DRAINED;
             return AVERROR(EAGAIN);
         }
         if (ret == AVERROR(EAGAIN) && d->fails_next)
@@ -678,7 +677,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         fields == DEINTERLACE_ON || (fields == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
     if (gpu_frame_is(d->raw) &&
         (differs || !d->leaves || d->deinterlacer || stretches(d) || has_fields))
-        ret = bring_here(d);
+        ret = download_raw(d);
     if (ret == AVERROR(ENOMEM))
         return media_no_memory(error, MEDIA_INPUT);
     if (ret < 0) {
@@ -808,7 +807,7 @@ void decoder_flush(Decoder *d)
     d->last_pts = AV_NOPTS_VALUE;
     if (d->stretch)
         code_stretch_reset(d->stretch);
-    d->coming_back = GOING_ON;
+    d->drain = DECODING;
     d->returned = d->joins = d->awaits = d->fails_next = 0;
     d->begun = d->inside = 0;
 }

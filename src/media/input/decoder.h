@@ -96,8 +96,7 @@ const char *decoder_changes(const Decoder *decoder);
 /* Drops all state, after a seek. */
 void decoder_flush(Decoder *decoder);
 
-/* True, once, if the last frame is the first one after a reconnection (SourceOptions.reconnect_s).
- */
+/* True once, if the last frame is the first one after a reconnection. */
 int decoder_take_return(Decoder *decoder);
 
 void decoder_close(Decoder **decoder);

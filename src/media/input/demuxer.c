@@ -40,7 +40,7 @@ struct Demuxer {
     int64_t end; /* of all packets, see demuxer_end() */
     char *began; /* by stream: a packet was read */
 
-    pthread_mutex_t lock; /* all below */
+    pthread_mutex_t lock; /* protects all below */
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
     size_t bytes;

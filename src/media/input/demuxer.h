@@ -53,7 +53,7 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
 /* With DEMUX_IN_ORDER, waits for the packet that is `index` packets after the next one. The demuxer
- * keeps owning it. Returns 0, AVERROR_EOF, AVERROR_EXIT or AVERROR(EAGAIN) (it is too far ahead).
+ * still owns it. Returns 0, AVERROR_EOF, AVERROR_EXIT or AVERROR(EAGAIN) (it is too far ahead).
  * Only for the thread that reads. */
 int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
 

@@ -84,7 +84,7 @@ typedef struct SourceBytes {
                       AVDictionary **options);
 } SourceBytes;
 
-/* Where reading is. Times are AV_TIME_BASE units. */
+/* The state of reading. Times are AV_TIME_BASE units. */
 typedef struct SourceReading {
     int64_t last_packet, last_packet_end; /* the highest positions of packets read; -1: none */
     int next_picture;                     /* index in Source.pictures */
@@ -224,8 +224,8 @@ bool source_seek(Source *source, int64_t position);
 /* True if it is a file that can be read again from its start. */
 bool source_can_begin_again(const Source *source);
 
-/* Reads the next packet of any initial stream that is not discarded. Returns 0, AVERROR_EOF (also
- * after persistent read errors, which count as damage), AVERROR_EXIT when stopped, or
+/* Reads the next packet of any stream that existed on opening and is not discarded. Returns 0,
+ * AVERROR_EOF (also after persistent read errors, which count as damage), AVERROR_EXIT (stopped) or
  * AVERROR(ENOMEM). */
 int source_read(Source *source, AVPacket *packet);
 

@@ -47,9 +47,9 @@ typedef struct Reconnect {
     int64_t latest, latest_begins;
     int64_t read_at; /* ... and its av_gettime_relative(); 0: none */
     bool ended;
-    char why[128];   /* of the latest loss */
-    bool is_told;    /* a message about the latest loss was shown */
-    int64_t told_at; /* av_gettime_relative() of the last such message; 0: never */
+    char why[128];    /* of the latest loss */
+    bool is_noted;    /* a note of the latest loss was given */
+    int64_t noted_at; /* av_gettime_relative() of the last such note; 0: never */
 } Reconnect;
 
 void source_mark_discontinuity(AVPacket *packet)
@@ -189,11 +189,11 @@ static void note_loss(Reconnect *r)
 {
     const int64_t now = av_gettime_relative();
     const double quiet_s = MESSAGE_PAUSES * r->outer->options.reconnect_s;
-    if (r->is_told || (r->told_at && (double)(now - r->told_at) < quiet_s * AV_TIME_BASE))
+    if (r->is_noted || (r->noted_at && (double)(now - r->noted_at) < quiet_s * AV_TIME_BASE))
         return;
     media_note(r->outer->options.note, "%s is gone: %s; waiting for it", r->outer->name, r->why);
-    r->is_told = true;
-    r->told_at = now;
+    r->is_noted = true;
+    r->noted_at = now;
 }
 
 /* Handles a loss; returns a packet without data, which makes the decoder output its delayed
@@ -215,7 +215,7 @@ static int report_loss(Reconnect *r, AVPacket *packet)
     atomic_store(&r->outer->away, true);
     r->lost_at = av_gettime_relative();
     atomic_fetch_add(&r->outer->losses, 1);
-    r->is_told = false;
+    r->is_noted = false;
     note_loss(r);
     source_free(&r->inner);
     if (av_new_packet(packet, 0) < 0)
@@ -255,7 +255,7 @@ static int connect_again(Reconnect *r)
     if ((ret = place_tracks(r, true)) < 0)
         return ret;
     r->begun = r->has_video = false;
-    if (r->is_told)
+    if (r->is_noted)
         media_note(r->outer->options.note, "%s is back after %.1f s", r->outer->name,
                    (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
     atomic_store(&r->outer->away, false);
