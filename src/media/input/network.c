@@ -191,8 +191,8 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
     if (ret == AVERROR_EXIT)
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(url));
     if (ret == AVERROR(ETIMEDOUT))
-        return media_fail(error, MEDIA_INPUT, "%s does not answer within %g s", media_quote(url),
-                          options->silence_s);
+        return media_fail(error, MEDIA_INPUT, "%s did not answer within %g s (--network-timeout)",
+                          media_quote(url), options->silence_s);
     return network_fail(url, ret, error);
 }
 

@@ -192,8 +192,8 @@ static int fail_to_open(const Source *s, int ret, MediaError *error)
     if (source_is_stopped(s))
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", s->name);
     if (s->network && network_is_silent(s->network))
-        return media_fail(error, MEDIA_INPUT, "%s sent no data for %g s", s->name,
-                          s->network->options.silence_s);
+        return media_fail(error, MEDIA_INPUT, "%s sent no data for %g s (--network-timeout)",
+                          s->name, s->network->options.silence_s);
     if (s->bytes.read_error)
         return source_fail_to_read(s, error);
     if (no_memory)
@@ -529,8 +529,8 @@ static int pick_video(Source *s, MediaError *error)
                           choice.pictures ? " (a cover picture is not a video)" : "");
     if (!s->video)
         return media_fail(error, MEDIA_USAGE,
-                          "--video-track %d: %s has %d video tracks, counted from 0",
-                          s->options.video_track - 1, s->name, count);
+                          "--video-track %d: the video tracks of %s are 0 to %d",
+                          s->options.video_track - 1, s->name, count - 1);
     if (count > 1 && !s->options.video_track) {
         const AVCodecParameters *par = s->video->codecpar;
         char size[32] = ""; /* may be unknown */
