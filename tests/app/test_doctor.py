@@ -114,7 +114,7 @@ class Doctor(DoctorCase):
 
     def test_no_display(self):
         env = {k: v for k, v in environment().items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")}
-        for more, verdict, text in (({}, "none", "there is no display"), ({"DISPLAY": ":12345"}, "mend", ":12345")):
+        for more, verdict, text in (({}, "none", "there is no display"), ({"DISPLAY": ":12345"}, "mend", "DISPLAY=:12345")):
             found = self.examine(env=env, **more)["display"]
             self.assertEqual((found["state"], found["verdict"]), ("no-display", verdict))
             self.assertIn(text, found["text"])
@@ -127,12 +127,13 @@ class Driver(DoctorCase):
 
     def test_causes_are_told_apart(self):
         """The message of each state, with the line that says how to fix it."""
-        in_container = "start the container with its GPUs (docker run --gpus all; NVIDIA Container Toolkit)"
+        in_container = "start the container with docker run --gpus all, which needs the NVIDIA Container Toolkit"
         cases = [("init=100 none", "no-gpu", "none", "no NVIDIA GPU", "an NVIDIA GPU from 2018 or later", WITH_DRIVER),
                  ("init=100 denied", "no-permission", "mend", "no permission to use the GPU", "usermod -aG video,render",
                   WITH_DRIVER)]
         if not has_library("libcuda.so.1"):
-            cases += [("node", "no-driver", "mend", "an NVIDIA GPU without a driver", "sudo apt install nvidia-driver", MACHINE)]
+            cases += [("node", "no-driver", "mend", "the driver of the NVIDIA GPU is not installed",
+                       "sudo apt install nvidia-driver", MACHINE)]
         for words, state, verdict, text, mend, preload in cases:
             with self.subTest(words):
                 found = self.gpu(words, preload)
@@ -165,7 +166,7 @@ class Driver(DoctorCase):
         for nvdec, state, text in (
                 ("", "ok", "decodes h264, hevc, hevc 10 bits, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
                 ("only 8", "ok", "decodes hevc, hevc 10 bits; not h264, vp8, vp9, vp9 10 bits, av1, av1 10 bits"),
-                ("only 3", "none", "cannot decode common codecs")):
+                ("only 3", "none", "the GPU decodes no common codec; the CPU decodes instead")):
             found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="", FAKE_NVDEC=nvdec,
                                  LD_LIBRARY_PATH=os.path.dirname(DRIVER))["nvdec"]
             self.assertEqual((found["state"], found["text"]), (state, text))

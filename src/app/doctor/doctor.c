@@ -29,27 +29,27 @@
 #include "run/run.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-#define MOST_GPUS 16
+#define MAX_GPUS 16
 
-/* ---- the answer of a probe ---- */
+/* ---- what a probe found ---- */
 
 typedef enum Verdict {
-    NONE, /* absent, which is no fault */
-    FINE,
-    MEND, /* a fault that can be fixed */
+    ABSENT, /* missing, but not a fault */
+    WORKS,
+    BROKEN, /* a fault that can be fixed */
 } Verdict;
 
 typedef struct Section {
     Verdict verdict;
-    char state[24];  /* "ok", "no-driver"; never changes its meaning */
+    char state[24];  /* a word such as "no-driver", whose meaning never changes */
     char text[1600]; /* lines for people */
-    char mend[512];  /* how to fix it, in one line, or "" */
+    char hint[512];  /* how to fix it, in one line, or "" */
 } Section;
 
-/* Adds a line to the text, in which names of devices and drivers are escaped. `state` is NULL if
- * the line is all. `mend` is NULL if nothing has to be fixed. */
+/* Sets verdict, state and hint unless `state` is NULL, and appends a line of text unless it is
+ * empty. `hint` may be NULL. Control characters in the text are escaped. */
 __attribute__((format(printf, 5, 6))) static void
-put(Section *s, Verdict verdict, const char *state, const char *mend, const char *format, ...)
+put(Section *s, Verdict verdict, const char *state, const char *hint, const char *format, ...)
 {
     char raw[sizeof(s->text)];
     const size_t n = strlen(s->text), at = n + (n > 0);
@@ -57,7 +57,7 @@ put(Section *s, Verdict verdict, const char *state, const char *mend, const char
     if (state) {
         s->verdict = verdict;
         snprintf(s->state, sizeof(s->state), "%s", state);
-        snprintf(s->mend, sizeof(s->mend), "%s", mend ? mend : "");
+        snprintf(s->hint, sizeof(s->hint), "%s", hint ? hint : "");
     }
     va_start(args, format);
     vsnprintf(raw, sizeof(raw), format, args);
@@ -69,16 +69,16 @@ put(Section *s, Verdict verdict, const char *state, const char *mend, const char
     printable(s->text + at, sizeof(s->text) - at, raw);
 }
 
-#define LINE NONE, NULL, NULL
+#define LINE ABSENT, NULL, NULL /* put() appends a line of text only */
 
-/* Splits a sentence into text and hint: "...; do this" or "...: add yourself to a group". */
+/* Splits "PROBLEM; HINT" or "PROBLEM: add yourself to ..." into text and hint. */
 static void put_sentence(Section *s, Verdict verdict, const char *state, const char *sentence)
 {
-    const char *mend = strstr(sentence, "; ");
-    if (!mend)
-        mend = strstr(sentence, ": add yourself");
-    put(s, verdict, state, mend ? mend + 2 : NULL, "%.*s",
-        mend ? (int)(mend - sentence) : (int)strlen(sentence), sentence);
+    const char *hint = strstr(sentence, "; ");
+    if (!hint)
+        hint = strstr(sentence, ": add yourself");
+    put(s, verdict, state, hint ? hint + 2 : NULL, "%.*s",
+        hint ? (int)(hint - sentence) : (int)strlen(sentence), sentence);
 }
 
 static void add_name(char *list, size_t size, const char *name)
@@ -95,12 +95,12 @@ static void probe_versions(Section *s)
     const int own = lumeq_version();
     desktop_sdl_version(sdl);
     text_library_version(ass);
-    put(s, FINE, "ok", NULL, "lumeq %d.%d.%d, %s, FFmpeg %s, SDL %s, libass %s", own / 1000000,
+    put(s, WORKS, "ok", NULL, "lumeq %d.%d.%d, %s, FFmpeg %s, SDL %s, libass %s", own / 1000000,
         own / 1000 % 1000, own % 1000, lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
 }
 
-/* Finds the first line that begins with `key`; `value` gets what follows the colon, or "" if there
- * is no such line. */
+/* Finds the first line that begins with `key`. `value` gets the rest of it, after blanks and a
+ * colon, or "" if there is no such line. */
 static void read_value(const char *path, const char *key, char *value, size_t size)
 {
     char line[8192];
@@ -116,8 +116,8 @@ static void read_value(const char *path, const char *key, char *value, size_t si
         fclose(file);
 }
 
-/* Opens an equalizer, and equalizes a test picture if it runs on the CPU. Returns 0, or an error
- * with `text`; in `text` is otherwise where it runs. */
+/* Opens an equalizer, and equalizes a test picture if it runs on the CPU. Returns 0 and where it
+ * runs in `text`, or an error and its reason. */
 static int try_equalizer(const LumeqConfig *config, char *text, size_t size)
 {
     static uint8_t in[64 * 64], out[64 * 64];
@@ -151,11 +151,11 @@ static void probe_processor(Section *s)
         i++;
     read_value("/proc/cpuinfo", "model name", name, sizeof(name));
     if (ret < 0) {
-        put(s, MEND, "fails", "allow more memory (ulimit -v, limits of the container)",
+        put(s, BROKEN, "fails", "raise the memory limit (ulimit -v, or the container's)",
             "cannot equalize: %s", where);
         return;
     }
-    put(s, FINE, "ok", config.cpu_without ? "unset LUMEQ_CPU_MASK" : NULL, "%s%s%s kernels", name,
+    put(s, WORKS, "ok", config.cpu_without ? "unset LUMEQ_CPU_MASK" : NULL, "%s%s%s kernels", name,
         *name ? ", " : "", kernels[i]);
     if (config.cpu_without)
         put(s, LINE, "LUMEQ_CPU_MASK disables some instruction sets");
@@ -174,12 +174,12 @@ static void probe_sandbox(Section *s)
     const int reads = open("/", O_RDONLY | O_DIRECTORY) >= 0;
     const int connects = socket(AF_INET, SOCK_STREAM, 0) >= 0;
     if (ret < 0 || (version && !lack && reads) || (filters && connects))
-        put(s, MEND, "fails", "update the kernel; until then: --sandbox off",
-            "the kernel does not limit this process");
+        put(s, BROKEN, "fails", "update the kernel, or use --sandbox off",
+            "the kernel does not enforce the sandbox");
     else if (lack)
-        put(s, NONE, version ? "no-seccomp" : "no-landlock", NULL, "%s", lack);
+        put(s, ABSENT, version ? "no-seccomp" : "no-landlock", NULL, "%s", lack);
     else
-        put(s, FINE, "ok", NULL, "Landlock %d%s: decoders reach few files%s", version,
+        put(s, WORKS, "ok", NULL, "Landlock %d%s: decoders reach few files%s", version,
             filters ? " and seccomp" : "", filters ? ", no programs and no sockets" : "");
 }
 
@@ -219,50 +219,51 @@ static bool is_denied(const char *node)
     return denied;
 }
 
-/* `why`: the library's reason. A container gets its GPUs from outside. */
+/* `why`: the library's reason. In a container, the hint is to start it with GPUs. */
 static void put_no_gpu(Section *s, const char *why)
 {
-    const char *mend = "update the driver, or restart the machine; nvidia-smi shows if it works";
+    const char *hint = "update the driver, or restart the machine; nvidia-smi shows if it works";
     if (!machine_has_gpu())
-        put(s, NONE, "no-gpu", "an NVIDIA GPU from 2018 or later (Turing) is faster",
-            "no NVIDIA GPU; the CPU gives the same pictures");
+        put(s, ABSENT, "no-gpu", "for more speed, add an NVIDIA GPU from 2018 or later (Turing)",
+            "no NVIDIA GPU; the CPU computes the same pictures");
     else if (is_denied("/dev/nvidiactl") || is_denied("/dev/nvidia-uvm"))
-        put(s, MEND, "no-permission", "sudo usermod -aG video,render \"$USER\", then log in again",
+        put(s, BROKEN, "no-permission",
+            "sudo usermod -aG video,render \"$USER\", then log in again",
             "no permission to use the GPU");
     else if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
-        put(s, MEND, "no-driver",
+        put(s, BROKEN, "no-driver",
             "sudo apt install nvidia-driver (Ubuntu: sudo ubuntu-drivers install), then restart",
-            "an NVIDIA GPU without a driver");
+            "the driver of the NVIDIA GPU is not installed");
     else if (!strstr(lumeq_build_info(), "and CUDA "))
-        put(s, MEND, "no-cuda",
-            "install nvcc (CUDA 12 or newer) and build it again with -DLUMEQ_CUDA=ON",
+        put(s, BROKEN, "no-cuda",
+            "install nvcc (CUDA 12 or newer) and rebuild lumeq with -DLUMEQ_CUDA=ON",
             "this build has no CUDA and uses the CPU only");
     else
-        put(s, MEND, "fails", mend, "%s", why);
+        put(s, BROKEN, "fails", hint, "%s", why);
     if (is_in_container() && strcmp(s->state, "no-cuda") != 0)
-        snprintf(s->mend, sizeof(s->mend),
-                 "start the container with its GPUs (docker run --gpus all; NVIDIA Container "
-                 "Toolkit)");
+        snprintf(s->hint, sizeof(s->hint),
+                 "start the container with docker run --gpus all, which needs the NVIDIA "
+                 "Container Toolkit");
 }
 
 static void probe_gpu(Section *s)
 {
-    LumeqGpu gpus[MOST_GPUS] = {{.size = sizeof(gpus[0])}};
+    LumeqGpu gpus[MAX_GPUS] = {{.size = sizeof(gpus[0])}};
     char why[512], version[32];
-    const int count = FFMIN(lumeq_list_gpus(gpus, MOST_GPUS, why, sizeof(why)), MOST_GPUS);
+    const int count = FFMIN(lumeq_list_gpus(gpus, MAX_GPUS, why, sizeof(why)), MAX_GPUS);
     if (count <= 0) {
         put_no_gpu(s, count < 0 ? why : "no GPU");
         return;
     }
     read_value("/sys/module/nvidia/version", "", version, sizeof(version));
-    put(s, FINE, "ok", NULL, "driver %s", *version ? version : "of unknown version");
+    put(s, WORKS, "ok", NULL, "driver %s", *version ? version : "of unknown version");
     for (int i = 0; i < count; i++) {
         const LumeqConfig config = {
             .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = i};
         const bool works = try_equalizer(&config, why, sizeof(why)) >= 0;
         put(s, LINE, "%d: %s%s%s", i, gpus[i].name, works ? "" : ": unusable: ", works ? "" : why);
         if (!works)
-            put(s, MEND, "fails",
+            put(s, BROKEN, "fails",
                 "nvidia-smi shows whether the GPU works; update the driver, or build lumeq for "
                 "this GPU (-DCMAKE_CUDA_ARCHITECTURES=native)",
                 "%s", "");
@@ -271,7 +272,7 @@ static void probe_gpu(Section *s)
 
 /* ---- NVDEC ---- */
 
-/* CUVIDDECODECAPS, whose layout never changes. */
+/* NVIDIA's CUVIDDECODECAPS, whose layout is stable. */
 typedef struct DecoderCaps {
     int codec, chroma;
     unsigned depth_minus_8, reserved[3];
@@ -281,12 +282,12 @@ typedef struct DecoderCaps {
 #define CHROMA_420 1
 
 static const struct {
-    const char *name; /* in FFmpeg, too */
-    int codec, depth; /* the codec's number; the most bits */
+    const char *name; /* FFmpeg's, too */
+    int codec, depth; /* a cudaVideoCodec; the greatest depth to ask for, in bits */
 } nvdec_codecs[] = {
     {"h264", 4, 8}, {"hevc", 8, 10}, {"vp8", 9, 8}, {"vp9", 10, 10}, {"av1", 11, 10}};
 
-/* Looks up a function of a library, which may be NULL. Returns true if it is there. */
+/* Looks up a function of `library`, which may be NULL. Returns false if it is missing. */
 static bool find(void *library, const char *name, void *function)
 {
     void *found = library ? dlsym(library, name) : NULL;
@@ -294,7 +295,7 @@ static bool find(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-/* Gives this thread a context on the first GPU, and asks for each codec. */
+/* Asks NVDEC of the first GPU for each codec and depth; that needs a CUDA context. */
 static void probe_nvdec(Section *s)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -305,11 +306,11 @@ static void probe_nvdec(Section *s)
     bool in_ffmpeg = false;
     if (!find(cuda, "cuInit", &init) || init(0) || !find(cuda, "cuDeviceGet", &get) ||
         get(&device, 0)) {
-        put(s, NONE, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes");
+        put(s, ABSENT, "no-gpu", NULL, "needs an NVIDIA GPU; the CPU decodes instead");
         return;
     }
     if (!find(cuvid, "cuvidGetDecoderCaps", &caps)) {
-        put(s, MEND, "no-library",
+        put(s, BROKEN, "no-library",
             is_in_container()
                 ? "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video"
                 : "sudo apt install libnvcuvid1 (Ubuntu: libnvidia-decode-NNN)",
@@ -333,22 +334,22 @@ static void probe_nvdec(Section *s)
         }
     }
     if (!is_open)
-        put(s, MEND, "fails", "restart the machine, or update the driver",
-            "the driver's decoder cannot open the GPU");
+        put(s, BROKEN, "fails", "restart the machine, or update the driver",
+            "cannot create a CUDA context");
     else if (!in_ffmpeg)
-        put(s, MEND, "fails", "install an FFmpeg with ffnvcodec (Debian's has it)",
+        put(s, BROKEN, "fails", "install an FFmpeg with ffnvcodec (Debian's has it)",
             "this FFmpeg cannot use the GPU's decoder");
     else if (*works)
-        put(s, FINE, "ok", NULL, "decodes %s%s%s", works, *fails ? "; not " : "", fails);
+        put(s, WORKS, "ok", NULL, "decodes %s%s%s", works, *fails ? "; not " : "", fails);
     else
-        put(s, NONE, "none", NULL, "cannot decode common codecs");
+        put(s, ABSENT, "none", NULL, "the GPU decodes no common codec; the CPU decodes instead");
 }
 
 /* ---- encoders ---- */
 
 static void probe_encoders(Section *s)
 {
-    static const char *const mend =
+    static const char *const hint =
         "install an FFmpeg with libx264 (Debian, Ubuntu: sudo apt install ffmpeg)";
     void *at = NULL;
     const AVCodec *codec;
@@ -359,15 +360,15 @@ static void probe_encoders(Section *s)
         others += !is_h264;
     }
     if (has_h264)
-        put(s, FINE, "ok", NULL, "libx264, and %d others (lumeq --vcodec help)", others);
+        put(s, WORKS, "ok", NULL, "libx264, and %d others (lumeq --vcodec help)", others);
     else if (others)
-        put(s, MEND, "no-h264", mend,
+        put(s, BROKEN, "no-h264", hint,
             "no libx264, the default for mp4 and mkv; there are %d others", others);
     else
-        put(s, MEND, "none", mend, "this FFmpeg has no video encoder");
+        put(s, BROKEN, "none", hint, "this FFmpeg has no video encoder");
 }
 
-/* `lumeq --vcodec help` says why the others do not work. */
+/* Lists only encoders that work; `lumeq --vcodec help` shows why the others do not. */
 static void probe_hardware_encoders(Section *s)
 {
     char works[512] = "";
@@ -380,10 +381,10 @@ static void probe_hardware_encoders(Section *s)
             add_name(works, sizeof(works), codec->name);
     }
     if (*works)
-        put(s, FINE, "ok", NULL, "%s", works);
+        put(s, WORKS, "ok", NULL, "%s", works);
     else
-        put(s, NONE, "none", "a GPU with NVENC, Quick Sync or the like, and its driver",
-            "%d known, but unusable here; the CPU encodes", all);
+        put(s, ABSENT, "none", "to encode on a GPU, add one with NVENC, Quick Sync or similar",
+            "all %d are unusable here; the CPU encodes instead", all);
 }
 
 /* ---- cameras ---- */
@@ -397,15 +398,15 @@ static void probe_cameras(Section *s)
     for (int i = 0; i < count && !problem; i++)
         problem = *devices[i].problem ? devices[i].problem : NULL;
     if (count < 0)
-        put(s, MEND, "fails", NULL, "%s", error.text);
+        put(s, BROKEN, "fails", NULL, "%s", error.text);
     else if (count == 0)
-        put(s, NONE, "none", "connect one; pass it to a container with --device /dev/video0",
+        put(s, ABSENT, "none", "connect one; give a container --device /dev/video0",
             "none connected");
     else if (problem)
-        put_sentence(s, MEND, strstr(problem, "permission") ? "no-permission" : "unusable",
+        put_sentence(s, BROKEN, strstr(problem, "permission") ? "no-permission" : "unusable",
                      problem);
     else
-        put(s, FINE, "ok", NULL, "%s: %s", devices[0].path, devices[0].name);
+        put(s, WORKS, "ok", NULL, "%s: %s", devices[0].path, devices[0].name);
     for (int i = problem ? 0 : 1; i < count; i++)
         if (!*devices[i].problem)
             put(s, LINE, "%s: %s", devices[i].path, devices[i].name);
@@ -422,16 +423,16 @@ static void probe_virtual_camera(Section *s)
     const int loaded = access("/sys/module/v4l2loopback", F_OK) == 0;
     const char *path = ret < 0 ? NULL : camera_output_path(output);
     if (ret >= 0)
-        put(s, FINE, "ok", NULL, "%s%s", path ? path : "by PipeWire",
+        put(s, WORKS, "ok", NULL, "%s%s", path ? path : "by PipeWire",
             path ? ", by v4l2loopback" : "");
     else if (ret == MEDIA_USAGE)
-        put_sentence(s, NONE, "none", error.text);
+        put_sentence(s, ABSENT, "none", error.text);
     else if (denied && !loaded)
-        put(s, NONE, "none", load, "PipeWire does not run, and v4l2loopback is not loaded");
+        put(s, ABSENT, "none", load, "PipeWire is not running, and v4l2loopback is not loaded");
     else
-        put_sentence(s, MEND, denied ? "no-permission" : "busy", error.text);
-    if (!*s->mend && ret < 0)
-        snprintf(s->mend, sizeof(s->mend), "%s", load);
+        put_sentence(s, BROKEN, denied ? "no-permission" : "busy", error.text);
+    if (!*s->hint && ret < 0)
+        snprintf(s->hint, sizeof(s->hint), "%s", load);
     camera_output_close(&output);
 }
 
@@ -444,19 +445,19 @@ static void probe_display(Section *s)
     DesktopDisplay display;
     desktop_check_display(&display);
     if (display.state == DESKTOP_NO_OPENGL) {
-        put(s, MEND, "no-opengl",
-            "sudo apt install libgl1-mesa-dri, or the driver of the GPU's maker", "%s",
+        put(s, BROKEN, "no-opengl",
+            "sudo apt install libgl1-mesa-dri, or install the GPU vendor's driver", "%s",
             display.why);
     } else if (display.state == DESKTOP_NO_DISPLAY && given && *given) {
-        put(s, MEND, "no-display", "is it running, and may you use it (xhost, XAUTHORITY)?",
-            "%s: %s cannot be opened", given == x11 ? "DISPLAY" : "WAYLAND_DISPLAY", given);
+        put(s, BROKEN, "no-display", "start this display server, or get access (xhost, XAUTHORITY)",
+            "cannot connect to %s=%s", given == x11 ? "DISPLAY" : "WAYLAND_DISPLAY", given);
     } else if (display.state == DESKTOP_NO_DISPLAY) {
-        put(s, NONE, "no-display", "start it in a desktop session, or by ssh -X",
-            "there is no display; files are written without one");
+        put(s, ABSENT, "no-display", "start lumeq in a desktop session, or over ssh -X",
+            "there is no display for the window; writing files needs none");
     } else {
-        put(s, FINE, "ok",
+        put(s, WORKS, "ok",
             display.software
-                ? "the CPU draws, which is enough for 1080p: install the GPU's driver for more"
+                ? "the CPU renders, fast enough for 1080p; for more, install the GPU's driver"
                 : NULL,
             "OpenGL %s on %s", display.version, display.driver);
         put(s, LINE, "%s, %s", display.renderer, display.vendor);
@@ -467,16 +468,16 @@ static void probe_sound(Section *s)
 {
     DesktopSound sound;
     desktop_check_sound(&sound);
-    const int made_up = strcmp(sound.driver, "dummy") == 0 || strcmp(sound.driver, "disk") == 0;
+    const int is_dummy = strcmp(sound.driver, "dummy") == 0 || strcmp(sound.driver, "disk") == 0;
     const int named = sound.count < DESKTOP_SOUNDS ? sound.count : DESKTOP_SOUNDS;
-    const int count = made_up ? 0 : named;
+    const int count = is_dummy ? 0 : named;
     if (!count)
-        put(s, NONE, "none",
-            "start PipeWire or PulseAudio, or connect a sound device; pass it to a container with "
+        put(s, ABSENT, "none",
+            "start PipeWire or PulseAudio, or connect a sound device; give a container "
             "--device /dev/snd",
             "no sound device found; the window plays without sound");
     else
-        put(s, FINE, "ok", NULL, "%s, by %s", sound.names[0], sound.driver);
+        put(s, WORKS, "ok", NULL, "%s, by %s", sound.names[0], sound.driver);
     for (int i = 1; i < count; i++)
         put(s, LINE, "%s", sound.names[i]);
 }
@@ -492,40 +493,40 @@ static void probe_sound(Section *s)
 typedef struct Probe {
     const char *key, *name; /* in JSON, and in text */
     void (*run)(Section *section);
-    const char *mend; /* if it hangs or crashes */
+    const char *hint; /* what to do if the probe hangs or crashes */
     int needed;       /* lumeq does not work without it */
 } Probe;
 
 static const Probe probes[] = {
     {"processor", "Processor", probe_processor, "build lumeq on this machine", 1},
-    {"sandbox", "Sandbox", probe_sandbox, "until then: --sandbox off", 0},
-    {"gpu", "GPU", probe_gpu, "restart the machine; until then: --backend cpu", 0},
+    {"sandbox", "Sandbox", probe_sandbox, "update the kernel, or use --sandbox off", 0},
+    {"gpu", "GPU", probe_gpu, "restart the machine, or use --backend cpu", 0},
     {"nvdec", "NVDEC", probe_nvdec, "restart the machine, or install another driver", 0},
-    {"encoders", "Encoders", probe_encoders, "install FFmpeg's libraries again", 1},
-    {"hardware_encoders", "  hardware", probe_hardware_encoders, "use the CPU: libx264, libx265",
-     0},
+    {"encoders", "Encoders", probe_encoders, "reinstall FFmpeg's libraries", 1},
+    {"hardware_encoders", "  hardware", probe_hardware_encoders,
+     "use an encoder on the CPU: libx264, libx265", 0},
     {"cameras", "Cameras", probe_cameras, "unplug the camera, and plug it in again", 0},
     {"virtual_camera", "  virtual", probe_virtual_camera,
      "sudo modprobe -r v4l2loopback, then sudo modprobe v4l2loopback exclusive_caps=1", 0},
     {"display", "Display", probe_display,
-     "install another OpenGL driver; until then: LIBGL_ALWAYS_SOFTWARE=1", 0},
-    {"sound", "Sound", probe_sound, "restart the sound server; until then: --no-audio", 0},
-    {"versions", "Versions", probe_versions, "install lumeq's libraries again", 1},
+     "install another OpenGL driver, or set LIBGL_ALWAYS_SOFTWARE=1", 0},
+    {"sound", "Sound", probe_sound, "restart the sound server, or use --no-audio", 0},
+    {"versions", "Versions", probe_versions, "reinstall FFmpeg, SDL and libass", 1},
 };
 
 #define PROBES COUNT(probes)
 
-/* In the child: writes the section. */
+/* In the child: runs the probe and writes its section to `output`. */
 static int answer(void *probe, int output)
 {
-    Section section = {.verdict = NONE};
+    Section section = {.verdict = ABSENT};
     const struct rlimit none = {0, 0};
     const int null = open("/dev/null", O_RDWR);
     for (int fd = 0; null >= 0 && fd <= 2; fd++)
         (void)dup2(null, fd); /* libraries print messages */
     (void)setrlimit(RLIMIT_CORE, &none);
     ((const Probe *)probe)->run(&section);
-    /* skip exit handlers of drivers */
+    /* Skip exit handlers of drivers, which may crash. */
     _exit(write(output, &section, sizeof(section)) != sizeof(section));
 }
 
@@ -533,8 +534,7 @@ static int answer(void *probe, int output)
 static void run_probes(Section sections[PROBES])
 {
     Process processes[PROBES];
-    /* For slow drivers and fast tests. */
-    const char *given = getenv("LUMEQ_DOCTOR_SECONDS");
+    const char *given = getenv("LUMEQ_DOCTOR_SECONDS"); /* for slow drivers and fast tests */
     double seconds = given ? strtod(given, NULL) : 0;
     seconds = seconds > 0 && seconds < 3600 ? seconds : SECONDS;
     const double end_us = run_now_us() + seconds * 1e6;
@@ -549,7 +549,7 @@ static void run_probes(Section sections[PROBES])
         size_t size = 0;
         *s = (Section){0};
         if (!processes[i].pid) {
-            put(s, MEND, "unknown", probe->mend, "cannot start a process for this check");
+            put(s, BROKEN, "unknown", probe->hint, "cannot start a process for this check");
             continue;
         }
         const int left = (int)((end_us - run_now_us()) * 1e-3);
@@ -558,9 +558,9 @@ static void run_probes(Section sections[PROBES])
         if (ended && status <= 0 && size == sizeof(found)) /* -1: SIGCHLD is ignored */
             *s = found;
         else if (!ended)
-            put(s, MEND, "hangs", probe->mend, "no answer within %g s: a driver hangs", seconds);
+            put(s, BROKEN, "hangs", probe->hint, "no answer within %g s: a driver hangs", seconds);
         else
-            put(s, MEND, "crashes", probe->mend, "the probe crashed (%s): a driver is broken",
+            put(s, BROKEN, "crashes", probe->hint, "the probe crashed (%s): a driver is broken",
                 status > 0 && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "unknown signal");
     }
 }
@@ -571,12 +571,12 @@ static void run_probes(Section sections[PROBES])
 #define MAX_WIDTH 100 /* longer lines are hard to read */
 #define INDENT 22     /* column of the findings */
 
-/* `paints`: false without colours. */
+/* `paints`: use colours. */
 static void print_section(const char *name, const Section *s, int width, bool paints)
 {
-    static const char *const words[] = {[NONE] = "--", [FINE] = "ok", [MEND] = "!!"};
+    static const char *const words[] = {[ABSENT] = "--", [WORKS] = "ok", [BROKEN] = "!!"};
     static const SayPaint paint_of[] = {
-        [NONE] = PAINT_FAINT, [FINE] = PAINT_GOOD, [MEND] = PAINT_WARNING};
+        [ABSENT] = PAINT_FAINT, [WORKS] = PAINT_GOOD, [BROKEN] = PAINT_WARNING};
     char text[sizeof(s->text)], *rest = text, *line;
     memcpy(text, s->text, sizeof(text));
     const char *on = paints ? say_paint(paint_of[s->verdict]) : "";
@@ -586,11 +586,11 @@ static void print_section(const char *name, const Section *s, int width, bool pa
         printf("%*s", i ? INDENT : 0, "");
         say_wrapped(line, INDENT, INDENT, width);
     }
-    if (!*s->mend)
+    if (!*s->hint)
         return;
-    on = paints ? say_paint(s->verdict == MEND ? PAINT_BAR : PAINT_FAINT) : "";
+    on = paints ? say_paint(s->verdict == BROKEN ? PAINT_BAR : PAINT_FAINT) : "";
     printf("%*s%s> ", INDENT, "", on);
-    say_wrapped(s->mend, INDENT + 2, INDENT + 2, width);
+    say_wrapped(s->hint, INDENT + 2, INDENT + 2, width);
     fputs(off, stdout);
 }
 
@@ -601,12 +601,12 @@ static void print_as_text(const Section sections[PROBES], bool works, bool paint
     putchar('\n');
     for (int i = 0; i < PROBES; i++) {
         print_section(probes[i].name, &sections[i], width, paints);
-        wrong += sections[i].verdict == MEND;
+        wrong += sections[i].verdict == BROKEN;
     }
     printf("\n  %slumeq %s here%s", paints ? say_paint(works ? PAINT_GOOD : PAINT_ERROR) : "",
            works ? "works" : "does not work", paints ? say_paint(PAINT_OFF) : "");
     if (wrong)
-        printf("; %d thing%s can be fixed, see !! above", wrong, wrong == 1 ? "" : "s");
+        printf("; %d problem%s can be fixed, see !! above", wrong, wrong == 1 ? "" : "s");
     puts(".\n");
 }
 
@@ -622,7 +622,7 @@ static void print_quoted(const char *text)
 
 static void print_as_json(const Section sections[PROBES], bool works)
 {
-    static const char *const verdicts[] = {[NONE] = "none", [FINE] = "ok", [MEND] = "mend"};
+    static const char *const verdicts[] = {[ABSENT] = "none", [WORKS] = "ok", [BROKEN] = "mend"};
     printf("{\"works\":%s", works ? "true" : "false");
     for (int i = 0; i < PROBES; i++) {
         const Section *s = &sections[i];
@@ -630,8 +630,8 @@ static void print_as_json(const Section sections[PROBES], bool works)
                verdicts[s->verdict], s->state);
         print_quoted(s->text);
         printf(",\"mend\":");
-        if (*s->mend)
-            print_quoted(s->mend);
+        if (*s->hint)
+            print_quoted(s->hint);
         else
             printf("null");
         putchar('}');
@@ -645,7 +645,7 @@ int doctor_run(int json, int colors)
     bool works = true; /* it can equalize and encode */
     run_probes(sections);
     for (int i = 0; i < PROBES; i++)
-        works &= !probes[i].needed || sections[i].verdict == FINE ||
+        works &= !probes[i].needed || sections[i].verdict == WORKS ||
                  strcmp(sections[i].state, "no-h264") == 0;
     if (json)
         print_as_json(sections, works);
