@@ -106,7 +106,7 @@ int engine_open(Engine *engine, const Options *o, int all_planes, MediaError *er
     if (must_decode && !is_gpu(engine))
         return media_fail(
             error, MEDIA_USAGE,
-            "--hwdec nvdec decodes on the GPU that equalizes, but equalizing is done by %s",
+            "--hwdec nvdec decodes on the GPU that equalizes, but lumeq equalizes on %s",
             engine->where);
     if (is_gpu(engine) && hwdec_choice(o, AV_CODEC_ID_NONE)) {
         engine->decodes = open_gpu(engine, why, sizeof(why)) >= 0;

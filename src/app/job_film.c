@@ -30,8 +30,8 @@ static int check_arguments(int argc, char **argv, MediaError *error)
             continue;
         if (name[0] != '-' || !name[1])
             return media_fail(error, MEDIA_USAGE,
-                              "unexpected argument %s: after the plan come only "
-                              "the part's number and options",
+                              "unexpected argument %s: only the part's number and options may "
+                              "follow the plan",
                               media_quote(name));
         name += strspn(name, "-");
         const size_t n = strcspn(name, "=");
@@ -57,7 +57,7 @@ static int parse(JobFilm *f, int argc, char **argv)
     int ret = text_list_add(all, "lumeq") | text_list_add(all, "--no-config");
     for (int i = 0; i < plan->arguments.count; i++) {
         const char *argument = plan->arguments.all[i];
-        if (!option_arguments_is_carried(argument))
+        if (!option_arguments_is_planned(argument))
             return media_fail(&f->error, MEDIA_INPUT,
                               "the plan has the argument %s, which is not allowed in a plan",
                               media_quote(argument));
@@ -95,7 +95,7 @@ void job_film_deepen(JobFilm *f)
     f->params = options_params(&f->options, f->input);
 }
 
-/* Finds the range of codes of deep gray video when the film is planned; later it is the plan's. */
+/* Measures the code range of deep gray video when the film is planned, else takes the plan's. */
 static int find_codes(JobFilm *f)
 {
     CodeRange *codes = &f->video.decoder.codes;
@@ -121,14 +121,14 @@ int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaE
                   void *opaque)
 {
     const Options *o = &f->options;
-    f->options.hwdec = OPTIONS_HWDEC_NO; /* damage decides where parts are cut */
+    f->options.hwdec = OPTIONS_HWDEC_NO; /* a GPU does not report damage, which the plan needs */
     const WriterOptions before = f->writer_options;
     f->writer_options = setup_writer(o, f->stop);
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
     f->writer_options.take_encoded = take;
     f->writer_options.take_opaque = opaque;
-    /* With `take` no file is written, so an existing output is an error only for a plan. */
+    /* With `take`, no file is written: only planning refuses an output that exists. */
     f->writer_options.overwrite |= take && f->plan.part_count;
     f->writer_options.video.closed = 1;
     f->writer_options.video.hint = sandbox_hint(o);
@@ -202,7 +202,7 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
     Options options = f->options;
     Drawing *drawing = NULL;
     AVFrame *frame = av_frame_clone(first);
-    options.overlay = 0; /* changes no size */
+    options.overlay = 0; /* it does not change the size */
     int ret = frame ? drawing_open(&drawing, &options, &f->error)
                     : media_no_memory(&f->error, MEDIA_OUTPUT);
     if (ret >= 0)

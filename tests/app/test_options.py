@@ -62,8 +62,8 @@ class Options(Case):
 
     def test_equals_sign(self):
         self.refuse(*self.NULL, "--mode=nosuch", words=("--mode", "nosuch"))
-        self.refuse(*self.NULL, "--reference=1", words=("--reference", "no value", "=no"))
-        self.refuse(*self.NULL, "--reference=", words=("--reference", "no value"))
+        self.refuse(*self.NULL, "--reference=1", words=("--reference", "takes only =yes or =no", "=no"))
+        self.refuse(*self.NULL, "--reference=", words=("--reference", "takes only =yes or =no"))
         self.ok(simple(), "--null", "--mode=off", "--frames=2")
         self.ok(simple(), "--null", "--mode=off", "--frames=2", "--reference=yes", "--reference=no")
 
@@ -207,7 +207,7 @@ class Options(Case):
 
     def test_decoding_on_a_gpu(self):
         """The GPU that equalizes also decodes; files are decoded in software by default."""
-        self.refuse(SMALL, "--null", "--backend", "cpu", "--hwdec", "nvdec", words=("--hwdec nvdec", "done by the CPU"))
+        self.refuse(SMALL, "--null", "--backend", "cpu", "--hwdec", "nvdec", words=("--hwdec nvdec", "equalizes on the CPU"))
         self.refuse(SMALL, "-o", "out.mkv", "--jobs", "2", "--hwdec", "nvdec", words=("--hwdec nvdec", "in software"))
         for how in "auto", "no":
             result = self.ok(SMALL, "--null", "--frames", 1, "--backend", "cpu", "--hwdec", how, "-v")

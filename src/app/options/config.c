@@ -81,7 +81,7 @@ static int take_value(const Lines *l, const char *key, char *value)
     char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : value;
     const bool is_quoted = end > value;
     if (!end || (is_quoted && end[1]))
-        return refuse_line(l, "%s %s: a quote is missing at the end, or something follows it", key,
+        return refuse_line(l, "%s %s: the closing quote is missing, or text follows it", key,
                            media_quote(value));
     if (is_quoted) {
         *end = '\0';

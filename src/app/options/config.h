@@ -11,8 +11,8 @@
  */
 int config_read(Options *options, const char *path, char *text, size_t text_size);
 
-/* Prints the path of lumeq's file `name` in the folder of an XDG variable, or in `usual` of the
- * home folder. Returns 0 if there is no such folder. */
+/* Prints $VARIABLE/lumeq/NAME or, if the XDG variable is not an absolute path,
+ * $HOME/USUAL/lumeq/NAME. Returns 0 if HOME is not one either, or the path is too long. */
 int config_print_path(char *path, size_t size, const char *variable, const char *usual,
                       const char *name);
 

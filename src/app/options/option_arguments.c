@@ -16,18 +16,18 @@ bool option_arguments_may_differ(const char *name, size_t n)
     return option && (option->flags & OPTION_MACHINE);
 }
 
-static bool is_carried(const Option *option)
+static bool is_planned(const Option *option)
 {
     return option->name && !(option->flags & (OPTION_MACHINE | OPTION_UNPLANNED | OPTION_WINDOW));
 }
 
-bool option_arguments_is_carried(const char *argument)
+bool option_arguments_is_planned(const char *argument)
 {
     const size_t n = strcspn(argument, "=");
     const Option *option = n > 2 && argument[n] && strncmp(argument, "--", 2) == 0
                                ? option_find(argument + 2, n - 2)
                                : NULL;
-    return option && is_carried(option);
+    return option && is_planned(option);
 }
 
 /* Prints choice `index` of "a|b|c". */
@@ -93,7 +93,7 @@ static int take_one(const Option *option, const char *value,
     return n < 0 || (size_t)n >= sizeof(argument) ? -1 : take(opaque, argument);
 }
 
-/* HDR video halves the strength of a profile, but not that of --strength. */
+/* A profile's strength differs from the same --strength: HDR video halves only the former. */
 static int differs(const Option *option, const Options *o, const Options *base)
 {
     const void *a = (const char *)o + option->offset, *b = (const char *)base + option->offset;
@@ -118,7 +118,7 @@ int option_arguments(const Options *o, int (*take)(void *opaque, const char *arg
         const Option *option = &option_table[i];
         const char *field = (const char *)o + option->offset;
         char text[256];
-        if (!is_carried(option))
+        if (!is_planned(option))
             continue;
         if (option->type == OPTION_LIST) {
             const char *const *list = (const char *const *)field;

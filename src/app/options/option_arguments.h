@@ -11,16 +11,16 @@
 int option_arguments(const Options *options, int (*take)(void *opaque, const char *argument),
                      void *opaque);
 
-/* Returns an option's value as the command line takes it, printed into `text` or elsewhere. `field`
- * points to the option's field. Not for OPTION_HELP and OPTION_LIST. */
+/* Returns an option's value in the syntax of the command line; it may be printed into `text`.
+ * `field` points to the option's field. Not for OPTION_HELP and OPTION_LIST. */
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size);
 
-/* Prints what the user gave for the option with this name: "--mode haze", or "--profile fog" if
- * that gave it this value. */
+/* Prints what set the option with this name: "--mode haze", or "--profile fog" if the profile has
+ * this value. */
 void option_print_given(const Options *options, const char *name, char *text, size_t size);
 
-/* True if option_arguments() could produce this argument: an edited plan may hold no others. */
-bool option_arguments_is_carried(const char *argument);
+/* True if option_arguments() could produce this argument; an edited plan may hold no others. */
+bool option_arguments_is_planned(const char *argument);
 
 /* True if the option with this name of `n` bytes may differ between the steps of a job. */
 bool option_arguments_may_differ(const char *name, size_t n);

@@ -28,13 +28,11 @@ const HelpPair option_topics[] = {
     {"Commands for a film in parts",
      "lumeq plan IN -o OUT [options] writes OUT.lumeq/plan; lumeq segment PLAN K writes part K, "
      "counted from 0; lumeq join PLAN joins the parts into OUT. After lumeq plan with "
-     "--no-measure, "
-     "lumeq measure PLAN K measures part K, and lumeq plan PLAN finishes the plan."},
+     "--no-measure, lumeq measure PLAN K measures part K, and lumeq plan PLAN finishes the plan."},
     {"The settings file",
      "Its lines are long options without dashes, such as strength = 0.6 or reference = yes. # "
-     "starts "
-     "a comment; values may be quoted. The command line overrides the file: --reference=no cancels "
-     "reference = yes."},
+     "starts a comment; values may be quoted. The command line overrides the file: --reference=no "
+     "cancels reference = yes."},
     {"Exit codes",
      "0 done; 1 wrong usage; 2 input cannot be used; 3 output cannot be written; 4 interrupted; "
      "5 done, but the input was damaged."},

@@ -25,9 +25,9 @@ typedef struct OptionNames {
 } OptionNames;
 
 /*
- * In all of these, `given` says by index in option_table whether an option is on the command line:
- * a settings file may set options that this run has no use for. Functions that return int return 0,
- * or -1 with one sentence in `refusal`.
+ * given[i] is 1 if option_table[i] is on the command line. A settings file, in contrast, may set
+ * options that have no effect on this run. Unless noted, functions that return int return 0, or -1
+ * with one sentence in `refusal`.
  */
 
 #define V4L2_MAJOR 81       /* device number of Video4Linux */
@@ -42,8 +42,7 @@ static bool exists(const char *name)
     return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
 }
 
-/* Refuses several names if one INPUT is taken, and suggests -o. Call it after all options
- * are parsed. */
+/* Refuses several names if the run takes one INPUT. Call it after all options are parsed. */
 static int check_names(const OptionNames *names, const Options *o, const Refusal *refusal)
 {
     if (names->count < 2)
@@ -58,8 +57,7 @@ static int check_names(const OptionNames *names, const Options *o, const Refusal
             return refuse(refusal, "%s after -- is a file name: give options first",
                           media_quote(name));
     }
-    /* A window plays a list of files; a last name that does not exist may be meant as the output.
-     */
+    /* A window plays several files, but a last one that does not exist may be meant as OUTPUT. */
     const int is_input = exists(last) || options_opens_url(o, last);
     if (options_many(o) || (!o->output && !o->null_output && !o->camera && is_input))
         return 0;
@@ -73,7 +71,7 @@ static int check_names(const OptionNames *names, const Options *o, const Refusal
 
 typedef struct Rivals {
     const char *a, *b; /* names in the table */
-    int both;          /* the contradiction is there */
+    int both;          /* both are set, and contradict each other */
 } Rivals;
 
 #define MAX_RIVALS 14
@@ -173,7 +171,7 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
          "allow-playlists",
          "has no effect with --camera"},
         {hears && o->output && o->low_latency, "microphone",
-         "and --low-latency contradict each other: the position of sound is only known a second "
+         "and --low-latency contradict each other: the timing of sound is only known a second "
          "later"},
         {raw && headless, "stats report virtual-camera compare",
          "has no effect with --record-raw and without a window"},
@@ -193,10 +191,10 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
         {parts, "camera reconnect virtual-camera low-latency segment-time report", IN_PARTS},
         {parts && !writes, "jobs resume", "needs -o FILE"},
         {parts && o->lookahead == 0, "lookahead", "off " IN_PARTS},
-        {is_plan, "jobs", "does all steps itself; each `lumeq segment PLAN K` writes one part"},
+        {is_plan, "jobs", "has no effect here: each `lumeq segment PLAN K` writes one part"},
         {is_plan, "devices", "is for --jobs: give --device to each `lumeq segment PLAN K`"},
         {is_plan, "resume", "is not needed: each step keeps finished parts"},
-        {is_run, "no-measure", "is for `lumeq plan`, which leaves measuring to others"},
+        {is_run, "no-measure", "is for `lumeq plan`: --jobs and --resume measure by themselves"},
         {!is_plan && !is_run, "parts part-seconds no-measure devices",
          "needs --jobs or `lumeq plan`"},
         {!headless, "report",
@@ -254,7 +252,7 @@ static int check_url(const Options *o, const unsigned char *given, const Refusal
                       o->no_network ? "--no-network" : by);
     }
     network_list_schemes(known, sizeof(known));
-    return refuse(refusal, "%s is neither a file nor a URL that lumeq opens: %s",
+    return refuse(refusal, "%s is neither a file nor a URL that lumeq opens, such as %s",
                   media_quote(o->input), known);
 }
 
@@ -274,7 +272,7 @@ static int check_input(const Options *o, const unsigned char *given, const Refus
     return 0;
 }
 
-/* Checks each INPUT as if it were alone; into a folder, each needs a name of its own. */
+/* Checks each INPUT as if it were alone. If OUTPUT is a folder, each needs a file name. */
 static int check_inputs(const Options *options, const unsigned char *given,
                         const OptionNames *names, const Refusal *refusal)
 {
@@ -300,8 +298,8 @@ static int check_inputs(const Options *options, const unsigned char *given,
 
 /* ---- a film in parts; --sample; --lookahead; --stats and --report ---- */
 
-/* Refuses inputs that cannot be read several times, from several places. The steps of a job refuse
- * devices when they open them. */
+/* Refuses inputs that cannot be opened several times and read from any place. Devices are refused
+ * for --sample only; the steps of a job refuse them when they open them. */
 static int check_film(const Options *o, const char *option, const Refusal *refusal)
 {
     struct stat file;
@@ -387,7 +385,7 @@ static int check_question(const Options *o, const Refusal *refusal)
     if (o->json && !o->doctor)
         return refuse(refusal, "--json needs --doctor");
     if (o->doctor && o->input)
-        return refuse(refusal, "--doctor looks at this machine, not at %s; use -v for a video",
+        return refuse(refusal, "--doctor examines this machine, not %s; use -v for a video",
                       media_quote_input(o->input));
     if (o->camera && (o->list_devices || o->list_formats))
         return refuse(refusal,
@@ -497,7 +495,7 @@ static int take_arguments(Parser *p, int argc, char **argv)
     return 0;
 }
 
-/* Copies the options of the command line, `from`, over those that are set; lists are appended. */
+/* Copies the options that are on the command line from `from`; appends the values of lists. */
 static int put_over(const Parser *p, const Options *from)
 {
     Options *o = p->options;
@@ -539,8 +537,8 @@ static int put_over_file(Parser *p)
     if (given.profile && o->reference && (is_haze || o->mode == LUMEQ_MODE_STRETCH)) {
         if (option_is_given(p->given, reference))
             return refuse(&p->refusal,
-                          "--reference and --profile %s contradict each other: it uses mode %s, "
-                          "which has no reference",
+                          "--reference and --profile %s contradict each other: the profile uses "
+                          "mode %s, which has no reference",
                           profiles[given.profile - 1].name, is_haze ? "haze" : "stretch");
         option_copy(option_find(reference, strlen(reference)), o, &defaults);
     }

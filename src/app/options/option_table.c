@@ -40,8 +40,8 @@ const Option option_table[] = {
      "split output into pieces of this length; OUTPUT has to contain the time, as in "
      "cam-%Y%m%d-%H%M%S.mkv"},
     {"keep", 0, OPTION_BYTES, ONCE | UNPLANNED, FIELD(keep), 1e6, 1e15, "N[M|G|T]",
-     "with --segment-time: delete the oldest pieces that recordings with --keep have written to "
-     "OUTPUT, beyond this many bytes [keep all]"},
+     "with --segment-time: delete the oldest pieces of OUTPUT beyond this many bytes in all; only "
+     "those of recordings with --keep count [keep all]"},
     {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MOST, "N",
      "try N pieces of 6 s, estimate time and size of the whole run, and draw before and after into "
      "OUTPUT.sample.png; write nothing else [8]"},
@@ -55,7 +55,7 @@ const Option option_table[] = {
     HEADING("Picture"),
     {"mode", 0, OPTION_CHOICE, COMMON, FIELD(mode), 0, 0, "global|off|clahe|stretch|haze",
      "global: one curve; off: no equalization; clahe: a curve per tile; stretch: a linear curve; "
-     "haze: global that always clears haze [global]"},
+     "haze: like global, but always clears haze [global]"},
     {"profile", 0, OPTION_PROFILE, COMMON, FIELD(profile), 0, 0, "NAME|help",
      "settings for a kind of video [none]"},
     {"strength", 0, OPTION_AUTO_NUMBER, COMMON, FIELD(strength), 0, 1, "auto|X",
@@ -235,13 +235,13 @@ const Option option_table[] = {
     {"no-network", 0, OPTION_FLAG, ONCE | MACHINE, FIELD(no_network), 0, 0, NULL,
      "refuse URLs; so does network = off in the settings file"},
     {"password-file", 0, OPTION_TEXT, ONCE | UNPLANNED, FIELD(password_file), 0, 0, "FILE",
-     "take the password of a URL's USER@ from the first line of FILE: other users cannot see it "
-     "there"},
+     "read the password of a URL's USER@ from the first line of FILE, where other users cannot see "
+     "it"},
     {"network-timeout", 0, OPTION_NUMBER, UNPLANNED, FIELD(network_timeout), 1, 3600, "SECONDS",
      "treat a URL as lost after this long without data [10]"},
     {"reconnect", 0, OPTION_FLAG, UNPLANNED, FIELD(reconnect), 0, 0, NULL,
      "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s; off: never, and "
-     "end with a lost camera [a live stream that has begun]"},
+     "end with a lost camera [only live streams that have begun]"},
     {"no-reconnect", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(no_reconnect), 0, 0, NULL,
      "same as --reconnect=off"},
     {"open-timeout", 0, OPTION_NUMBER, MACHINE, FIELD(open_timeout), 1, 3600, "SECONDS",
@@ -256,8 +256,7 @@ const Option option_table[] = {
      "refuse larger frames [67108864 = 8192x8192]"},
     {"sandbox", 0, OPTION_CHOICE, MACHINE, FIELD(sandbox), 0, 0, "auto|on|off",
      "for runs without a window: give up the rights to other files, programs and sockets before "
-     "the "
-     "input is opened; auto: as far as the kernel can; on: or fail [auto]"},
+     "the input is opened; auto: as far as the kernel can; on: or fail [auto]"},
 
     HEADING("Settings and messages"),
     {"config", 0, OPTION_TEXT, ONCE | UNPLANNED, FIELD(config), 0, 0, "FILE",

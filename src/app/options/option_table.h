@@ -71,8 +71,8 @@ bool option_is_given(const unsigned char *given, const char *name);
 /* Finds the option with this name or the most similar one; NULL if none is similar. */
 const Option *option_nearest(const char *name, size_t n);
 
-/* Returns the number of wrong letters in a name of `n` bytes if it is similar enough to this name
- * of `length` bytes to be a typo or an abbreviation, else NOT_SIMILAR. */
+/* Returns the number of wrong letters in `typed` (`n` bytes), or NOT_SIMILAR if it is no typo or
+ * abbreviation of `name` (`length` bytes). */
 int name_distance(const char *typed, size_t n, const char *name, size_t length);
 
 #define NOT_SIMILAR 1000

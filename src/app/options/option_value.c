@@ -28,7 +28,7 @@ int refuse(const Refusal *refusal, const char *format, ...)
     return -1;
 }
 
-/* "--clip '-1': it is ..." */
+/* "--clip '-1': must be ..." */
 static int refuse_value(const Setting *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static int refuse_value(const Setting *s, const char *format, ...)
@@ -91,15 +91,14 @@ static int set_flag(const Setting *s)
                        strncmp(s->option->name, "loop", strlen("loop")) == 0;
     if (s->value && !no && !loops && strcmp(s->value, "yes") != 0 && strcmp(s->value, "on") != 0) {
         if (*s->refusal->dashes)
-            return refuse(s->refusal, "%s%s takes no value but =yes or =no, not %s",
-                          s->refusal->dashes, s->option->name, media_quote(s->value));
+            return refuse(s->refusal, "%s%s takes only =yes or =no, not %s", s->refusal->dashes,
+                          s->option->name, media_quote(s->value));
         return refuse_value(s, "yes or no");
     }
     *(int *)s->field = !no;
     return 0;
 }
 
-/* True for the name of a profile. */
 static bool is_profile(const char *name)
 {
     for (int i = 0; i < profile_count; i++)

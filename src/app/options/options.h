@@ -104,7 +104,7 @@ typedef struct Options {
     const char *password_file;
     double network_timeout, open_timeout;
     int reconnect, no_reconnect; /* `reconnect`: -1 for live streams only */
-    int piece; /* not 0: the camera came back with another size: this goes on in another file */
+    int piece; /* not 0: continues a recording, as the camera came back with another format */
 
     int64_t video_track, audio_track, sub_track; /* number among its kind, from 0 */
     int no_subs, no_chapters, no_metadata;
@@ -134,7 +134,7 @@ typedef struct Options {
     const char *virtual_camera; /* its device or number; "": PipeWire or the first device */
 
     int recursive, shuffle, loop_all;
-    int sequence; /* names like frame%04d.png stand for numbered pictures */
+    int sequence; /* names like frame%04d.png are patterns of numbered pictures */
     double sequence_rate;
 
     const char *stats, *report;
@@ -179,7 +179,7 @@ int options_stat(const char *path, int standard, struct stat *file);
 /* True if an output is a pipe or a device, which somebody may watch. `path`: may be NULL. */
 bool options_is_piped(const char *path);
 
-/* True if `path` stands for pictures of one video: a folder, or with --sequence a numbered name. */
+/* True if `path` names the pictures of one video: a folder or, with --sequence, a numbered name. */
 bool options_is_pictures(const Options *options, const char *path);
 
 /* True if the run has no window. */
