@@ -28,10 +28,10 @@
 /* An input and its output. */
 typedef struct ListedFile {
     char *input, *output;
-    char *why;    /* not NULL: why it cannot be processed */
-    int fault;    /* with it, as in MediaError */
+    char *why;    /* why it cannot be processed, or NULL */
+    int fault;    /* of `why`, as in MediaError */
     int done;     /* nonzero: an earlier run has made its output */
-    uint32_t how; /* its output is made */
+    uint32_t how; /* see made_how() */
     int code;     /* its exit code */
     int64_t size; /* of the input in bytes */
 } ListedFile;
@@ -43,11 +43,11 @@ typedef struct Many {
     ListedFile *files;
     int count;
     struct stat folder; /* of the outputs; zeros: it does not exist yet */
-    int others;         /* number of files in folders that are no videos */
-    char *left_aside;   /* `folder`, if it was found in an input; or NULL */
+    int others;         /* number of files in folders of inputs that are no videos */
+    char *skipped;      /* path of `folder` within an input; or NULL */
     TextList made;      /* folders, in order of creation */
     int unmarked;       /* not 0: --resume cannot recognize a finished file */
-    TextList told;      /* notes about files */
+    TextList told;      /* notes about files that were printed */
     int next;           /* the next file to start */
     TaskPool pool;
     int64_t frames;
@@ -56,15 +56,14 @@ typedef struct Many {
     double size, done; /* bytes of all inputs, and of those that are done */
 } Many;
 
-/* True if the lines of all files would not be read. */
+/* True if a line for each file would be too much to read. */
 static bool says_little(const Many *m)
 {
     return m->count > SCREENFUL && !m->options->verbose;
 }
 
-/* Makes the missing folders of an output, from the folder of all outputs on, whose parent has to
- * exist, and notes them, to be removed at the end if they are empty. Returns 0, or -1 with the
- * reason. */
+/* Makes the missing folders of an output, and notes them: those that stay empty are removed at the
+ * end. The parent of the folder of all outputs must exist. Returns 0, or -1 with the reason. */
 static int make_folders(Many *m, const char *output, char *why, size_t size)
 {
     char *path = strdup(output);
@@ -75,7 +74,7 @@ static int make_folders(Many *m, const char *output, char *why, size_t size)
         const char *folder = *path ? path : "/";
         if (mkdir(folder, 0777) == 0)
             ret = text_list_add(&m->made, folder);
-        else if (errno != EEXIST) /* a file is in the way: reported when the output is opened */
+        else if (errno != EEXIST) /* if a file is in the way, opening the output fails */
             ret = -1;
         if (ret < 0)
             snprintf(why, size, "cannot make the folder %s: %s", media_quote(folder),
@@ -173,8 +172,8 @@ static int next_file(void *many)
     return -1;
 }
 
-/* Prints one line about a file that has ended: its summary, and notes that no other file had. Among
- * many, good files without such notes get none. */
+/* Prints one line about a finished file: its summary, and notes that no earlier file had. In a long
+ * list, a file that succeeded without such notes gets no line. */
 static void say_file(Many *m, const ListedFile *file, const TaskAnswer *answer)
 {
     const bool take_finished = file->code == EXIT_DONE;
@@ -188,7 +187,7 @@ static void say_file(Many *m, const ListedFile *file, const TaskAnswer *answer)
             is_told |= strcmp(m->told.all[i], line) == 0;
         if (!*line || (take_finished && is_told))
             continue;
-        (void)text_list_add(&m->told, line); /* else it is repeated */
+        (void)text_list_add(&m->told, line); /* on failure, the next file repeats it */
         add_text(text, sizeof(text), line);
         has_notes = true;
     }
@@ -263,7 +262,7 @@ static void say_total(const Many *m)
         progress_elapsed(&m->progress));
 }
 
-/* The exit code of the first file that failed, unless a signal came before all were done. */
+/* EXIT_INTERRUPTED if a signal came before all were done, else the code of the first failure. */
 static int exit_code(const Many *m)
 {
     int code = EXIT_DONE;
@@ -371,14 +370,14 @@ static int take_unreadable(void *opaque, const char *folder, const char *below, 
     return file->why ? 0 : media_no_memory(&m->error, MEDIA_INPUT);
 }
 
-/* Returns 1 for the folder of outputs, which is skipped and noted in left_aside; else 0. */
+/* Returns 1 for the folder of outputs, which is skipped and noted; else 0. */
 static int is_output_folder(void *opaque, const char *path, const struct stat *there)
 {
     Many *m = opaque;
     if (!is_same(there, &m->folder))
         return 0;
-    free(m->left_aside);
-    m->left_aside = strdup(path);
+    free(m->skipped);
+    m->skipped = strdup(path);
     return 1;
 }
 
@@ -396,7 +395,7 @@ static int add_input(Many *m, const char *input)
     const FolderWalk walk = {.recursive = m->options->recursive,
                              .file = take_file,
                              .unreadable = take_unreadable,
-                             .leaves_out = is_output_folder,
+                             .skips = is_output_folder,
                              .opaque = m,
                              .error = &m->error};
     struct stat there = {0}, beside = {0};
@@ -526,8 +525,8 @@ static int list_files(Many *m)
     if (m->others)
         say(SAY_NORMAL, "skipping %d file%s not named like a video", m->others,
             m->others == 1 ? "" : "s");
-    if (m->left_aside)
-        say(SAY_NORMAL, "skipping the output folder %s", media_quote(m->left_aside));
+    if (m->skipped)
+        say(SAY_NORMAL, "skipping the output folder %s", media_quote(m->skipped));
     return 0;
 }
 
@@ -550,6 +549,6 @@ int headless_many_run(const Options *options, atomic_int *stop)
         free(m.files[i].why);
     }
     free(m.files);
-    free(m.left_aside);
+    free(m.skipped);
     return code;
 }

@@ -86,7 +86,7 @@ int film_joiner_check(const FilmJoiner *j, const uint8_t *extradata, int size, M
     return 0;
 }
 
-/* ---- times of decoding ---- */
+/* ---- decoding times ---- */
 
 static int compare_times(const void *a, const void *b)
 {
@@ -94,8 +94,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* If a coarse time base gave two frames the same time, the later one comes a tick later, as in one
- * run, even if they are in different parts. */
+/* Sorts the presentation times of a part. If a coarse time base gave two frames the same time,
+ * moves the later one by a tick, as in one run. `last`: the last time of the part before. */
 static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)
@@ -150,7 +150,7 @@ static int make_times(FilmJoiner *j, MediaError *error)
     return 0;
 }
 
-/* ---- */
+/* ---- joiner ---- */
 
 int film_joiner_open(FilmJoiner **joiner, const JobPlan *plan, MediaError *error)
 {

@@ -24,7 +24,7 @@ static bool is_skipped(const FolderWalk *w, const FTSENT *e)
     return e->fts_name[0] == '.' || !w->recursive ||
            (n > m && strcmp(e->fts_name + n - m, JOB_FOLDER) == 0) ||
            lstat(e->fts_accpath, &link) < 0 || S_ISLNK(link.st_mode) ||
-           (w->leaves_out && w->leaves_out(w->opaque, e->fts_path, e->fts_statp));
+           (w->skips && w->skips(w->opaque, e->fts_path, e->fts_statp));
 }
 
 /* Takes an entry that is not a folder, or cannot be read. */

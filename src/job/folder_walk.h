@@ -15,7 +15,7 @@ typedef struct FolderWalk {
     /* Called for a folder that cannot be read; `number`: the errno. May be NULL. */
     int (*unreadable)(void *opaque, const char *folder, const char *below, int number);
     /* Returns nonzero for a subfolder to skip. May be NULL. */
-    int (*leaves_out)(void *opaque, const char *path, const struct stat *there);
+    int (*skips)(void *opaque, const char *path, const struct stat *there);
     void *opaque;
     MediaError *error;
 } FolderWalk;

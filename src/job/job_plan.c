@@ -184,7 +184,7 @@ int job_plan_write(JobPlan *plan, MediaError *error)
 
 /* ---- reading ---- */
 
-/* NULL: see regular_file_why(). */
+/* Returns the text of a file, which the caller frees. NULL: see regular_file_why(). */
 static char *read_text(const char *path)
 {
     FILE *file = regular_file_stream(path, O_NOFOLLOW);

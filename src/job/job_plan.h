@@ -50,8 +50,8 @@ typedef struct JobPlan {
     char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
-    int jobs;             /* parts that --jobs makes at a time; 0: other processes take the steps */
-    int64_t wanted_parts; /* asked for; part_count may be smaller: those parts are empty */
+    int jobs;             /* parts that --jobs makes at once; 0: planned without --jobs */
+    int64_t wanted_parts; /* number requested; parts from part_count on are empty */
 } JobPlan;
 
 /* A path; "" if it is too long. */
@@ -88,18 +88,17 @@ void job_plan_free(JobPlan *plan);
 
 /* ---- job folder ---- */
 
-/* The file that identifies the film that is about to become the output; see made_print(). */
+/* The file with the note about the film that is about to become the output; see made_print(). */
 #define JOB_JOINING "joining"
 
-/* Returns 0 if it may be used or does not exist; or MEDIA_OUTPUT. */
+/* Returns 0 if the folder may be used or does not exist, else MEDIA_OUTPUT. */
 int job_folder_check(const char *folder, MediaError *error);
 
-/* Makes it if it does not exist. MEDIA_OUTPUT. */
+/* Makes the folder if it does not exist. MEDIA_OUTPUT. */
 int job_folder_make(const char *folder, MediaError *error);
 
-/* Removes the files of a job, the plan and JOB_JOINING last, so that a join that is killed
- * meanwhile can be repeated: only regular files with exactly the names of a job's files. Then
- * removes the folder if it is empty. */
+/* Removes regular files with exactly the names of a job's files, the plan and JOB_JOINING last, so
+ * that a join that is killed meanwhile can be repeated. Then removes the folder if it is empty. */
 void job_folder_clear(const char *folder);
 
 #endif

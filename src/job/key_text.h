@@ -1,5 +1,5 @@
-/* Text in lines of a key and a value; the last line has a checksum of all before. In values, %
- * precedes the two hexadecimal digits of a byte that does not fit into a line. */
+/* Text whose lines are a key and a value; the last one has the checksum of the others. In values, %
+ * and two hexadecimal digits encode a control character or a %. */
 #ifndef LUMEQ_JOB_KEY_TEXT_H
 #define LUMEQ_JOB_KEY_TEXT_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* {0} is an empty one. */
+/* {0} is empty. */
 typedef struct KeyText {
-    FILE *file; /* that writes the text; NULL before and after */
+    FILE *file; /* writes the text; NULL before the first line and after the last */
     char *text;
     size_t size;
     int failed; /* out of memory */
@@ -24,7 +24,7 @@ uint32_t key_text_end(KeyText *text);
 
 void key_text_free(KeyText *text);
 
-/* True if the text, which ends with a NUL, has a valid checksum, which is put into *sum. */
+/* True if the checksum of the text, which ends with a NUL, is valid. Stores it in *sum. */
 bool key_text_is_whole(const char *text, uint32_t *sum);
 
 /* Splits the next line off the text, in place. Returns 1, or 0 at the end. */

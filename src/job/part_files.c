@@ -205,7 +205,7 @@ void record_file_close(RecordFile *f)
 
 /* ---- frames ---- */
 
-/* Makes room for `size` bytes. Bytes of another size than the last ones are compared with zeros. */
+/* Makes room for `size` bytes. If the size changes, the frame before counts as zeros. */
 static int resize(FrameBytes *f, size_t size)
 {
     const size_t room = (size + 3) / 4 * 4;
@@ -407,7 +407,7 @@ int packet_write(RecordWriter *w, const AVPacket *packet, MediaError *error)
 
 int packets_commit(RecordWriter *w, const uint8_t *extradata, int size, MediaError *error)
 {
-    /* If no picture is shown before the first one, a key frame, none refers to an earlier part. */
+    /* If no picture is shown before the first one, a key frame, no picture needs earlier parts. */
     bool is_closed = !w->end.count || (w->records[0].packet.flags & AV_PKT_FLAG_KEY);
     for (int64_t i = 1; i < w->end.count; i++)
         is_closed &= w->records[i].packet.pts >= w->records[0].packet.pts;

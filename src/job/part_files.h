@@ -18,7 +18,7 @@ typedef enum RecordKind {
     RECORD_KINDS
 } RecordKind;
 
-/* The beginnings of file names: "FOLDER/NAME-00001". */
+/* NAME in the file names "FOLDER/NAME-00001". */
 extern const char *const record_names[RECORD_KINDS];
 
 typedef struct PacketTimes {
@@ -59,7 +59,7 @@ typedef struct RecordWriter {
 int record_writer_open(RecordWriter *writer, const JobPlan *plan, RecordKind kind, int part,
                        MediaError *error);
 
-/* Adds a record: its first member and `first` are those of `head`. MEDIA_OUTPUT. */
+/* Adds a record with the frame or packet and `first` of `head`. MEDIA_OUTPUT. */
 int record_writer_add(RecordWriter *writer, const Record *head, const void *bytes, size_t size,
                       MediaError *error);
 
@@ -88,12 +88,12 @@ int record_file_open(RecordFile *file, const JobPlan *plan, RecordKind kind, int
 /* Reports that the file is not whole. MEDIA_INPUT. */
 int record_file_fail(const RecordFile *file, const char *why, MediaError *error);
 
-/* Closes only the stream until the next read: of many files, not all can be open. */
+/* Closes only the stream, until the next read: few files can be open at once. */
 void record_file_release(RecordFile *file);
 
 void record_file_close(RecordFile *file);
 
-/* A frame's bytes, stored as their differences from the frame before, compressed. {0} is empty. */
+/* A frame's bytes. Files store the compressed differences from the frame before. {0} is empty. */
 typedef struct FrameBytes {
     uint8_t *bytes, *last, *changes, *packed;
     size_t size, room; /* of `bytes`, and rounded up to words */
