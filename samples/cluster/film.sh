@@ -9,11 +9,11 @@ fail() {
     exit 1
 }
 
-# Prints `usage` for --help. Sets `film`, the arguments before -- (for lumeq plan), and `engine`, those
+# Prints `usage` for --help. Sets `film`, the arguments before -- (for lumeq plan), and `scheduler`, those
 # after it. From `film` it takes `output`, `plan`, `parts` and `overwrite`.
 # shellcheck disable=SC2034
 read_arguments() {
-    film=() engine=() output='' parts='' overwrite=()
+    film=() scheduler=() output='' parts='' overwrite=()
     case ${1-} in
     -h | --help)
         usage
@@ -32,7 +32,7 @@ read_arguments() {
         shift
     done
     [ $# = 0 ] || shift
-    engine=("$@")
+    scheduler=("$@")
     [ -n "$output" ] || fail "-o OUT is missing; see --help"
     [[ $parts =~ ^[1-9][0-9]*$ ]] || fail "--parts N is missing: the number of parts"
     plan=$output.lumeq/plan

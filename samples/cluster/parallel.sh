@@ -29,7 +29,7 @@ each() {
     local count
     count=$(grep -c ^part "$plan") || fail "$plan has no parts"
     seq 0 $((count - 1)) | parallel --quote --will-cite --workdir "$PWD" --halt soon,fail=1 \
-        "${engine[@]}" sh -c '"$@" || [ $? = 5 ]' part "$lumeq" "$1" "$plan"
+        "${scheduler[@]}" sh -c '"$@" || [ $? = 5 ]' part "$lumeq" "$1" "$plan"
 }
 
 bash -c "$(list_script)"

@@ -25,7 +25,7 @@ submit() {
     shift 3
     [ -z "$after" ] || set -- "--dependency=afterok:$after" --kill-on-invalid-dep=yes "$@"
     sbatch --parsable --job-name="lumeq-$name" --requeue --output="$output.log" --open-mode=append \
-        "$@" "${engine[@]}" <<<"#!/usr/bin/env bash"$'\n'"$script" | cut -d ';' -f 1
+        "$@" "${scheduler[@]}" <<<"#!/usr/bin/env bash"$'\n'"$script" | cut -d ';' -f 1
 }
 
 # Prints a script line that runs lumeq. Exit code 5 (damaged input) does not stop the other jobs: the
@@ -35,9 +35,9 @@ step() {
     echo '|| [ $? = 5 ]'
 }
 
-# The same for one part; does nothing if there are fewer parts than requested.
+# Prints a script that runs lumeq for the array task's part, unless there are fewer parts than requested.
 part_step() {
-    # shellcheck disable=SC2016 # the script's own
+    # shellcheck disable=SC2016 # the script expands it
     printf '[ "$SLURM_ARRAY_TASK_ID" -lt "$(grep -c ^part %q)" ] || exit 0\n' "$plan"
     step "$@"
 }

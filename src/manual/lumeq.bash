@@ -1,4 +1,4 @@
-# bash completion for lumeq. The program knows its options, see --complete.
+# bash completion for lumeq. `lumeq --complete` prints the candidates.
 # shellcheck shell=bash
 _lumeq()
 {

@@ -1,4 +1,4 @@
-# fish completion for lumeq. The program knows its options, see --complete.
+# fish completion for lumeq. `lumeq --complete` prints the candidates.
 function __lumeq_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

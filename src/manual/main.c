@@ -18,7 +18,7 @@ static bool below_heading; /* groff warns about a break there */
 
 /* ---- roff ---- */
 
-/* Prints characters that roff would misread as escapes. */
+/* Prints text, and escapes characters that roff would misread. */
 static void put(const char *text)
 {
     static const char special[] = "\\-^~`'\"";
@@ -106,9 +106,9 @@ static const HelpPair files[] = {
 
 static const HelpPair environment[] = {
     {"XDG_CONFIG_HOME, HOME", "Location of the settings."},
-    {"NO_COLOR", "Turns off colours, unless --color says otherwise."},
+    {"NO_COLOR", "Turns off colours, except with --color always."},
     {"SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ",
-     "The part for lumeq measure and lumeq segment if they name none."},
+     "The number of the part for lumeq measure and lumeq segment without K."},
     {0},
 };
 
