@@ -20,8 +20,8 @@ struct CameraSound {
     AVPacket *packet;
     int begun;
     atomic_int lost;   /* the message was printed */
-    int64_t until;     /* on the monotonic clock */
-    int64_t frame_end; /* for the sink, in the source's time */
+    int64_t until;     /* the sound is written up to here; microseconds of clock_now() */
+    int64_t frame_end; /* of the sink's last frame, in the source's time */
 };
 
 int camera_sound_open(CameraSound **sound, const Options *o, const Writer *writer,
@@ -33,7 +33,7 @@ int camera_sound_open(CameraSound **sound, const Options *o, const Writer *write
         return 0;
     if (!writer_takes_sound(writer))
         return option_is_given(o->given, "microphone")
-                   ? media_fail(error, MEDIA_USAGE, "--microphone %s: %s holds no sound",
+                   ? media_fail(error, MEDIA_USAGE, "--microphone %s: %s cannot hold sound",
                                 media_quote(o->microphone),
                                 o->output ? media_quote(o->output) : "the output")
                    : 0;

@@ -9,29 +9,29 @@
 
 typedef struct CameraSound CameraSound;
 
-/* Opens the microphone for an output of a camera, before the camera, so that nothing is missed, and
- * adds its track to the writer's options. *sound is NULL if no sound is recorded; if there is no
- * microphone, a line says so. MEDIA_USAGE: no microphone of this name, or the output holds no
+/* Opens the microphone of a camera recording and adds its track to the writer's options. Call it
+ * before the camera opens, so that no sound is missed. *sound is NULL if no sound is recorded;
+ * warns if there is no microphone. MEDIA_USAGE: no microphone of this name, or the output holds no
  * sound. */
 int camera_sound_open(CameraSound **sound, const Options *options, const Writer *writer,
                       TrackOptions *tracks, MediaError *error);
 
-/* Prints the name of the microphone. Call after writer_map(). The others must outlive it. */
+/* Sets source and writer, which must outlive `sound`, and prints the microphone's name. Call after
+ * writer_map(). */
 void camera_sound_use(CameraSound *sound, const Source *source, Writer *writer);
 
-/* Writes the sound that came until a picture with this time, in AV_TIME_BASE units of the source;
- * the first call sets the start. `time` AV_NOPTS_VALUE: until now. One thread. MEDIA_OUTPUT. */
+/* Writes the sound up to a picture's time, in AV_TIME_BASE units of the source; AV_NOPTS_VALUE: up
+ * to now. The first call with a time sets the start. One thread. MEDIA_OUTPUT. */
 int camera_sound_follow(CameraSound *sound, int64_t time, MediaError *error);
 
-/* Completes the sound up to the end of a picture that ends at this time, or up to the last
- * camera_sound_follow() if that was later. MEDIA_OUTPUT. */
+/* Completes the sound up to this end of the last picture, or up to the time of the last
+ * camera_sound_follow() if that is later. MEDIA_OUTPUT. */
 int camera_sound_end(CameraSound *sound, int64_t time, MediaError *error);
 
-/* The level as a share of the usual scale from -60 dB to 0; negative: no sound is recorded. Any
- * thread. */
+/* The level from 0 (-60 dB or less) to 1 (0 dB); negative if no sound is recorded. Any thread. */
 double camera_sound_level(CameraSound *sound);
 
-/* For a run whose frames have their times shifted. After the sink of the writer. */
+/* A sink that makes the sound follow the frames of a run. Add it after the writer's sink. */
 Sink camera_sound_sink(CameraSound *sound);
 
 void camera_sound_close(CameraSound **sound);

@@ -18,7 +18,7 @@ static void complete_print(const char *candidate, const char *help)
     printf("%s%s%.*s\n", candidate, help ? "\t" : "", (int)n, help ? help : "");
 }
 
-/* `choices`: as in Option. */
+/* Prints the values of an option. `choices`: as in Option. */
 static void complete_value(const char *choices)
 {
     for (const char *word = choices; *word;) {

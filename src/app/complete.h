@@ -2,7 +2,7 @@
 #ifndef LUMEQ_APP_COMPLETE_H
 #define LUMEQ_APP_COMPLETE_H
 
-/* Prints candidates for the last word, whatever it begins with. `words` has no program name. */
+/* Prints all candidates for the last word, whatever it is. `words` has no program name. */
 void complete(int count, char **words);
 
 #endif

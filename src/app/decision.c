@@ -17,7 +17,7 @@
 
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
-/* Kinds of pictures that one line names at most, and the smallest percentage that it names. */
+/* A line names at most MAX_KINDS kinds; all but the first have this percentage of the frames. */
 #define MAX_KINDS 3
 #define MIN_PERCENT 5
 
@@ -26,18 +26,19 @@
 /* Tones of a picture, relative to the range from black to white. */
 typedef struct Light {
     double mean;
-    double peak; /* largest share in three neighbouring codes, except dark ones */
+    double peak; /* largest share of samples in three neighbouring codes, except dark ones */
 } Light;
 
-static double place(double code, int full_range)
+/* Returns the level of an 8-bit code: 0 for black, 1 for white. */
+static double level_of(double code, int full_range)
 {
     return full_range ? code / 255 : (code - 16) / 219;
 }
 
-/* The code of SDR with the light of a place in HDR's range. */
-static int code_of_light(LumeqTransfer transfer, double at, int full_range)
+/* Returns the 8-bit SDR code that is as bright as a level of HDR. */
+static int code_of_light(LumeqTransfer transfer, double level, int full_range)
 {
-    const double light = fmin(pow(lumeq_nits(transfer, at) / lumeq_nits(0, 1), 1 / 2.4), 1);
+    const double light = fmin(pow(lumeq_nits(transfer, level) / lumeq_nits(0, 1), 1 / 2.4), 1);
     return (int)lrint(full_range ? 255 * light : 16 + 219 * light);
 }
 
@@ -46,13 +47,13 @@ static Light measure_light(const LumeqFrameStats *s, LumeqTransfer transfer, int
     Light light = {0};
     uint64_t sums[CODES] = {0};
     for (int i = 0; i < s->bins; i++) {
-        const double at = place((double)i * CODES / s->bins, full_range);
+        const double level = level_of((double)i * CODES / s->bins, full_range);
         int code = (int)((int64_t)i * CODES / s->bins);
-        if (transfer != LUMEQ_TRANSFER_SDR && at > 0)
-            code = code_of_light(transfer, at, full_range);
+        if (transfer != LUMEQ_TRANSFER_SDR && level > 0)
+            code = code_of_light(transfer, level, full_range);
         sums[code] += s->hist_in[i];
         light.mean +=
-            s->hist_in[i] * (transfer == LUMEQ_TRANSFER_SDR ? at : place(code, full_range));
+            s->hist_in[i] * (transfer == LUMEQ_TRANSFER_SDR ? level : level_of(code, full_range));
     }
     for (int i = 1; i < CODES; i++)
         sums[i] += sums[i - 1];
@@ -152,8 +153,7 @@ static const char *situation(const Decision *d)
     }
 }
 
-/* True if the change is not visible. The mean curve tells nothing about tiles and
- * cleared haze. */
+/* True if the change is not visible. `change` does not cover tiles and cleared haze. */
 static bool is_hardly_changed(const Decision *d)
 {
     const int tiles = d->mode == LUMEQ_MODE_CLAHE || d->mode == LUMEQ_MODE_HAZE;
@@ -201,7 +201,7 @@ static void name_light(const Decision *d, char *text, size_t size)
     snprintf(text, size, "midtones %s by %s", change, name);
 }
 
-/* Describes the change; "" if situation() says everything. */
+/* Describes the change; "" if situation() already does. */
 static void action(const Decision *d, char *text, size_t size)
 {
     char light[96];

@@ -11,7 +11,7 @@ typedef enum DecisionKind {
     DECISION_OFF,
     DECISION_LIGHT, /* off, except for --brightness and --gamma */
     DECISION_REFERENCE,
-    DECISION_ORDERED, /* decided by --strength or by a mode without judgement */
+    DECISION_ORDERED, /* by --strength, --limit darken or a mode, whatever the picture is */
     DECISION_LIFTED,
     DECISION_LAMPS, /* dark, with parts too bright for a lift */
     DECISION_HAZY,
@@ -29,18 +29,18 @@ typedef struct Decision {
     LumeqMode mode;
     LumeqLimit limit;
     int light;                   /* --brightness or --gamma is set */
-    const Options *options;      /* borrowed, for their names */
+    const Options *options;      /* borrowed; the text names some of them */
     int denoised;                /* visible noise was filtered */
     double dark, lift, strength; /* as in LumeqFrameStats */
     double change;               /* mean difference of luma in 8-bit codes; -1: unknown */
 } Decision;
 
-/* `stats` must have `hist_in`; without `curve` the change is unknown. `params`: used for the frame,
- * by the options; `depth`: bits per sample. */
+/* Finds out what the equalizer did to a frame. `stats` must have `hist_in`; without `curve` the
+ * change is unknown. `params`: the frame's, made from `options`; `depth`: bits per sample. */
 Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                        const Options *options, int depth, int full_range);
 
-/* Prints a sentence without full stop. `key`: the key that strengthens a hardly changed picture, or
+/* Prints a sentence without full stop. `key`: the key that does more to a well exposed picture, or
  * NULL. */
 void decision_text(const Decision *decision, const char *key, char *text, size_t size);
 

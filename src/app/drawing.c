@@ -13,7 +13,7 @@
 #include "player/view/view.h"
 #include "run/frame_scopes.h"
 
-/* ---- places ---- */
+/* ---- geometry ---- */
 
 /* A frame as displayed: upright and with square pixels. */
 typedef struct Displayed {
@@ -35,8 +35,8 @@ static int displayed_find(Displayed *w, const AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* Converts (x, y) of the displayed picture to one coordinate of the stored frame, which grows with
- * x or y by the signs of `x_turn` and `y_turn`. */
+/* Returns one coordinate of the stored frame for (x, y) of the displayed picture. It follows x if
+ * `x_turn` is not 0, else y; backwards if that turn is negative. `length`: of the stored frame. */
 static double stored(const Displayed *w, int x_turn, int y_turn, int x, int y, int length)
 {
     const int all = x_turn ? w->width : w->height;
@@ -44,8 +44,8 @@ static double stored(const Displayed *w, int x_turn, int y_turn, int x, int y, i
     return (double)(x_turn + y_turn > 0 ? along : all - along) * length / all;
 }
 
-/* Blends a canvas into a rectangle of its size, where that lies in the displayed picture. Returns
- * like blend_picture(). */
+/* Blends a canvas into the displayed picture at `rect`, which has the canvas's size and may extend
+ * beyond the picture. Returns like blend_picture(). */
 static int displayed_blend(const Displayed *w, Blender *blender, AVFrame *frame, Rect rect,
                            const Canvas *canvas)
 {
@@ -164,7 +164,7 @@ static int overlay_draw(FrameOverlay *o, AVFrame *frame, const LumeqFrameStats *
 
 /* ---- before and after ---- */
 
-/* Width of the line's edge as a part of the shorter side, as in the window (view.c). */
+/* The line's edges grow by a pixel per EDGE_PART pixels of the shorter side, as in view.c. */
 #define EDGE_PART 1440
 #define LINE_BRIGHT 0xF0F0F0
 #define LINE_DARK 0x101010
@@ -210,7 +210,7 @@ static bool left_is_first(const Displayed *w)
     return w->turn.xx + w->turn.xy > 0;
 }
 
-/* Distance from the start of one picture to the start of the other, at a sample of chroma. */
+/* Distance between the starts of both pictures, rounded down to a chroma sample. */
 static int find_seam(const Comparison *c, const AVFrame *frame)
 {
     const SampleLayout layout = convert_layout((enum AVPixelFormat)frame->format);
@@ -219,7 +219,7 @@ static int find_seam(const Comparison *c, const AVFrame *frame)
     return (c->kind == VIEW_COMPARE_SIDE ? length : length / 2) / step * step;
 }
 
-/* Places both pictures along the axis that is displayed as columns. */
+/* Places both pictures side by side as displayed: along the stored axis that is displayed as x. */
 static void place_pictures(Comparison *c, const AVFrame *frame)
 {
     const int across = c->displayed.turn.xx != 0, first = left_is_first(&c->displayed);

@@ -16,8 +16,8 @@
 typedef struct Engine {
     LumeqContext *context;
     FrameMemory *memory;  /* for decoded and equalized frames */
-    const char *backend;  /* the name at the start; the CPU takes over if a GPU is lost */
-    AVBufferRef *gpu;     /* also decodes or encodes; or NULL */
+    const char *backend;  /* its name at the start; if a GPU is lost, the CPU takes over */
+    AVBufferRef *gpu;     /* the GPU, if it also decodes or encodes; or NULL */
     int decodes, encodes; /* what `gpu` is used for */
     char where[256];      /* names the backend and the reason for it */
     int real_time;        /* set before opening, as in LumeqConfig */
@@ -25,16 +25,16 @@ typedef struct Engine {
     atomic_int no_room;   /* the lack of room for surfaces was reported */
 } Engine;
 
-/* LumeqConfig.cpu_without, from the environment variable LUMEQ_CPU_MASK: a sum of LUMEQ_CPU_* that
- * the program may use. */
+/* LumeqConfig.cpu_without: the complement of the environment variable LUMEQ_CPU_MASK, a sum of
+ * LUMEQ_CPU_* that the program may use. */
 unsigned engine_cpu_without(void);
 
 /* The library's configuration. The engine must not move while it is used. */
 LumeqConfig engine_config(Engine *engine, const Options *options);
 
-/* `all_planes`: decode chroma into pinned memory even if the options do not change it. Prepares the
- * GPU to decode if the options say so. The engine must not move afterwards. MEDIA_USAGE,
- * MEDIA_INPUT. */
+/* Opens the equalizer, and prepares the GPU to decode if the options ask for it. `all_planes`:
+ * decode chroma into pinned memory even if the options do not change it. The engine must not move
+ * afterwards. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
 /* Makes frames for an encoder on the GPU that equalizes, if any. Call before the first frame. */
@@ -59,8 +59,8 @@ bool engine_is_lost(const Engine *engine);
 /* Call after all frames are freed. */
 void engine_close(Engine *engine);
 
-/* --hwdec: true if the GPU that equalizes should decode a video of this codec, in a window or by
- * the number of cores. AV_CODEC_ID_NONE: true for any codec. */
+/* Decides --hwdec: true if the GPU that equalizes should decode this codec. AV_CODEC_ID_NONE: true
+ * if it should decode any. */
 int hwdec_choice(const Options *options, enum AVCodecID codec);
 
 #endif

@@ -26,8 +26,8 @@
 #include "run/lookahead.h"
 #include "run/run.h"
 
-/* Memory that a pipe with two decoders should use at most, and the shortest lookahead in it, in
- * nanoseconds. */
+/* The most bytes that a pipe with two decoders should hold, and the shortest lookahead for that
+ * reason, in nanoseconds. */
 #define PIPE_BYTES (64.0 * (1 << 20))
 #define MIN_LOOKAHEAD INT64_C(200000000)
 
@@ -57,7 +57,7 @@ typedef struct Run {
     Progress progress;
     Trial *trial; /* or NULL */
     RunFigures figures;
-    RunResult *many;  /* of one of several files, or NULL */
+    RunResult *many;  /* gets the summary of one of several files; or NULL */
     int64_t lost;     /* frames lost with a GPU */
     Missed missed;    /* by a camera */
     char damage[768]; /* known losses, or "" */
@@ -97,7 +97,7 @@ static int check_output(Run *run)
     return setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
-/* Opens the files of --stats and --report, whose endings differ. */
+/* Opens the files of --stats and --report. Their endings differ, so they are two files. */
 static int open_reports(Run *run)
 {
     const Options *o = run->options;
@@ -113,7 +113,7 @@ static int open_reports(Run *run)
     return ret < 0 ? ret : run_report_open(&run->report, o, input, run->stop, &run->error);
 }
 
-/* True if the run itself reads decoded frames. */
+/* True if the run needs decoded frames besides the equalized ones. */
 static bool reads_source(const Run *run)
 {
     return run->options->report || run->trial || run->options->compare;
@@ -130,8 +130,7 @@ static bool is_pipe_input(const Options *o)
            (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
 }
 
-/* Returns the reason why there is no lookahead, or NULL. *impossible: an option cannot ask for it.
- */
+/* Returns the reason why there is no lookahead, or NULL. *impossible: no option can change that. */
 static const char *why_no_lookahead(const Run *run, bool *impossible)
 {
     const Options *o = run->options;
@@ -185,7 +184,7 @@ static int choose_lookahead(Run *run)
     return 0;
 }
 
-/* Opens the input. A lookahead shares a pipe, and is shorter if its video needs much memory. */
+/* Opens the input. The lookahead shares a pipe, and is shorter if the video's data rate is high. */
 static int open_source(Run *run)
 {
     const Options *o = run->options;
@@ -220,11 +219,11 @@ static int open_input(Run *run)
 {
     const Options *o = run->options;
     run->video_options = setup_video(o, run->writer);
-    run->video_options.decoder.marks_bars = !run->engine.encodes; /* else they are encoded, too */
+    run->video_options.decoder.marks_bars = !run->engine.encodes; /* else NVENC gets crop_* */
     if (open_source(run) < 0)
         return run->error.fault;
     engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
-    if (run->ahead && run->writer) /* of two decoders; each of their threads holds a frame */
+    if (run->ahead && run->writer) /* two decoders share the cores; each thread holds a frame */
         run->video_options.decoder.threads =
             (int)((o->threads > 0 ? o->threads : process_cores()) + 1) / 2;
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
@@ -612,7 +611,7 @@ static void say_interrupted(const Run *run)
     say(SAY_ERRORS, "%s", line.text);
 }
 
-/* -MEDIA_LOST: `again` has the options to begin again. */
+/* Returns the exit code, or -MEDIA_LOST if the run must begin again with the options `again`. */
 static int run_once(const Options *options, atomic_int *stop, RunResult *result, Options *again)
 {
     Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};

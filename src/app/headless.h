@@ -22,16 +22,16 @@ typedef struct Trial {
     int64_t payload;      /* bytes of all video packets */
     int64_t written;      /* bytes of the output */
     bool no_frames;       /* the run failed: no frame could be decoded */
-    bool is_damaged;      /* because the input is damaged */
+    bool is_damaged;      /* with no_frames: the input is damaged */
 } Trial;
 
-/* The result of a run, for callers with many. */
+/* The result of a run, for callers with several. */
 typedef struct RunResult {
     int64_t frames;
     int is_changed;       /* a camera came back with another size, format or rate */
     double seconds;       /* of video */
     char why[1024];       /* the last message, unless the exit code is EXIT_DONE */
-    char summary[512];    /* instead of a printed one; "" if the run failed */
+    char summary[512];    /* which is then not printed; "" if the run failed */
     ProgressShare *share; /* set by the caller: updated during the run; or NULL */
     Trial *trial; /* set by the caller: write nothing, print no progress and no summary; or NULL */
 } RunResult;

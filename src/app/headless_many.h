@@ -1,5 +1,5 @@
-/* Processes many files without a window, each in a process of its own: a crash or a lost GPU
- * affects one file only. */
+/* Processes many files without a window, each in its own process: a crash or a lost GPU affects one
+ * file only. */
 #ifndef LUMEQ_APP_HEADLESS_MANY_H
 #define LUMEQ_APP_HEADLESS_MANY_H
 

@@ -1,4 +1,4 @@
-/* The film of a job, opened as one run would open it, and the steps that use it. */
+/* The film of a job, opened as a single run would open it, and the steps of the job. */
 #ifndef LUMEQ_APP_JOB_FILM_H
 #define LUMEQ_APP_JOB_FILM_H
 
@@ -25,26 +25,26 @@ typedef struct JobFilm {
     LumeqParams params;
     Progress progress;
     MediaError error;
-    bool local; /* --jobs takes all steps */
+    bool local; /* --jobs runs all steps */
     bool made;  /* --resume, and an earlier run with these options has made the output */
 } JobFilm;
 
-/* The versions of the program and its libraries: all steps need the same. */
+/* Prints the versions of the program and its libraries, which must be the same for all steps. */
 void job_program(char *text, size_t size);
 
-/* Reads the plan at `path` and parses its options and `argc` more, those of the step. The film is
+/* Reads the plan at `path`, and parses its options and then those of the step, `argv`. The film is
  * zeroed except `stop`; close it in any case. */
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
-/* Opens the equalizer, the input and the writer, whose options keep their `whole`. `take` gets the
- * encoded packets, as in WriterOptions; NULL: they are written to the output. */
+/* Opens equalizer, input and writer. Keeps `whole` of film->writer_options, and sets the others.
+ * `take` gets the encoded packets, as in WriterOptions; NULL: they are written to the output. */
 int job_film_open(JobFilm *film, int (*take)(void *opaque, const AVPacket *, MediaError *error),
                   void *opaque);
 
 /* Updates the parameters after the plan's depth was chosen. */
 void job_film_deepen(JobFilm *film);
 
-/* Opens the input again, as one run does; the caller closes it. */
+/* Opens the input once more; the caller closes it. */
 int job_film_source(void *film, Source **source, MediaError *error);
 
 /* Decodes the first frame, which the caller frees. *zero: see input_zero(). */

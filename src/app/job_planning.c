@@ -34,11 +34,11 @@
 #define USUAL_SECONDS 60.0 /* of a part */
 #define USUAL_RATE 25.0    /* frames per second, if the container has no rate */
 
-/* Seconds that the measuring of a part begins earlier if its first frames came out wrong; they
- * grow with each try. */
+/* How much earlier measuring a part begins if the frames before it differ from the previous part's,
+ * in microseconds; four times as much with each further try. */
 #define FIRST_STEP_US INT64_C(4000000)
 
-/* The absolute path. NULL: out of memory. */
+/* Returns the absolute path, which the caller frees. NULL: out of memory. */
 static char *absolute(const char *path)
 {
     char folder[PATH_MAX];
@@ -89,7 +89,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* How an existing plan differs from this one; NULL: not at all. */
+/* Names a difference between an existing plan and this one; NULL if they are equal. */
 static const char *differs_in(const JobPlan *there, const JobPlan *plan)
 {
     if (!same_text(there->input, plan->input) || there->input_size != plan->input_size ||
@@ -168,14 +168,14 @@ static int try_encoder(JobFilm *f)
 
 /* ---- the list of parts ---- */
 
-/* An overlay shows the first numbers of each interval, so parts begin with one. */
+/* An overlay updates its numbers at the start of each interval, so parts begin there. */
 static int64_t next_interval(int64_t time_us)
 {
     return (panel_interval(time_us - 1) + 1) * PANEL_NUMBERS_US;
 }
 
-/* Lists parts of the same length by time. The last one has no end, since lengths of films are often
- * estimates. A film of unknown length is one part. */
+/* Lists parts of equal duration. The last one has no end, since the length of a film is often an
+ * estimate. A film of unknown length is one part. */
 static int list_parts(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -271,8 +271,9 @@ static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames
     return ret;
 }
 
-/* Opens the measures of a part. `last`: the marks of the two frames before it, or NULL. If these
- * came out differently when the part was measured, it is measured again, from further back. */
+/* Opens the measures of a part. `last`: the marks of the previous part's last two frames, or NULL.
+ * If they were different when this part was measured, measures it again, from further back; a
+ * damaged part once in any case. */
 static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameReader *reader,
                          PartMeasures *measures)
 {
@@ -285,7 +286,7 @@ static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameRead
             (memcmp(measures->before, last, sizeof(measures->before)) == 0 &&
              !(is_first && damage_any(&measures->damage.damage))))
             return 0;
-        say(SAY_DETAILS, "measuring part %d again, from further back", part);
+        say(SAY_DETAILS, "measuring part %d again, from an earlier position", part);
         frame_reader_close(reader);
         if (measure_part(f, part, FFMAX(measures->seek_us - step, -1), &frames) < 0)
             return f->error.fault;
@@ -299,7 +300,7 @@ typedef struct Gathered {
     DamageReport damage;
 } Gathered;
 
-/* Completes the plan's parts by their measures, and removes those without frames. */
+/* Completes the plan's parts from their measures, and removes those without frames. */
 static int gather(JobFilm *f, Gathered *all)
 {
     const int64_t most = f->options.frames >= 0 ? f->options.frames : INT64_MAX;
@@ -365,8 +366,8 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
     return ret;
 }
 
-/* --pix-fmt auto10, as in one run: see headless.c. Opens the encoder again if the output is deeper:
- * it may be another one. */
+/* Decides --pix-fmt auto10 like headless.c. If the output is deeper, opens the encoder again, which
+ * may be another one then. */
 static int choose_depth(JobFilm *f, FilmMeasures in)
 {
     FramesSeen seen = {0};
@@ -390,7 +391,7 @@ typedef struct Planning {
     JobFilm *film;
     FilmMeasures in;
     CurveMaker *maker;
-    int64_t put; /* measures */
+    int64_t put; /* number of measures that `maker` has */
     int ended;
     Decisions decisions;
     StatsArrays arrays;
@@ -409,7 +410,7 @@ static int next_curve(Planning *p, MeasuredFrame *frame, LumeqCurve **curve)
         if (curve_maker_put(p->maker, p->ended ? NULL : frame, p->in.measure, &moment, error) < 0)
             return error->fault;
     }
-    return ret ? ret : media_fail(error, MEDIA_INPUT, "the lookahead gave a frame no curve");
+    return ret ? ret : media_fail(error, MEDIA_INPUT, "the lookahead made no curve for a frame");
 }
 
 /* Writes the curves of a part. */
@@ -444,7 +445,7 @@ static int plan_part(Planning *p, int number)
     return ret;
 }
 
-/* Writes the curves of all parts, and notes what they do in words. */
+/* Writes the curves of all parts, and describes what they do in plan->picture. */
 static int plan_curves(JobFilm *f, FilmMeasures in)
 {
     JobPlan *plan = &f->plan;
@@ -467,7 +468,7 @@ static int plan_curves(JobFilm *f, FilmMeasures in)
     return ret >= 0 && *text && !plan->picture ? media_no_memory(&f->error, MEDIA_OUTPUT) : ret;
 }
 
-/* Finishes the plan by the measures of its parts. */
+/* Finishes the plan from the measures of its parts. */
 static int finish_plan(JobFilm *f)
 {
     const Options *o = &f->options;

@@ -133,20 +133,20 @@ static int take_step(JobFilm *f, int step, int part, int *code)
     return ret;
 }
 
-/* A step of this run has its options, with its share of the machine. */
+/* Sets up the film of a step: the options of this run, with a share of the cores and GPUs. */
 static int read_film(const JobRun *r, int slot, JobFilm *f)
 {
     const Options *o = r->options;
     char program[400];
     f->options = *o;
-    f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
+    f->options.config_path = f->options.config_text = NULL; /* the caller's, like the next two */
     f->options.inputs = NULL;
     f->options.output_folder = NULL;
     f->options.device = job_run_device(o, slot);
     if (r->step == PLAN) {
         MediaError ignored = {0};
         Source *source = NULL;
-        if (o->jobs <= 0) /* without a source it fails later */
+        if (o->jobs <= 0) /* if the source cannot be opened, the step reports it */
             (void)setup_source_again(&source, o, NULL, NULL, f->stop, &ignored);
         f->plan.jobs = job_run_at_a_time(o, source ? source->video->codecpar->height : 0);
         f->options.no_measure = 1;
@@ -179,7 +179,7 @@ static int run_step_of(void *run, int part, int slot, ProgressShare *share, Task
         .local = true,
         .progress = {.style = PROGRESS_NONE, .share = share, .started = r->film.progress.started}};
     int code = EXIT_DONE;
-    /* If the parent is killed, nothing may happen beside the next run. */
+    /* If the parent is killed, end at once: the next run may use the same files. */
     (void)signal(SIGUSR1, end_at_once);
     (void)prctl(PR_SET_PDEATHSIG, SIGUSR1);
     if (getppid() != r->pid)
@@ -255,8 +255,8 @@ static void look_at_tasks(void *run)
     progress_update(p);
 }
 
-/* Takes a step in processes: of all parts that lack it, or of the film. Returns 1, 0 if the run was
- * stopped, or a fault. */
+/* Runs a step in processes, one for each part that needs it or one for the film. Returns 1, 0 if
+ * the run was stopped, or a fault. */
 static int run_step(JobRun *r, int step)
 {
     JobFilm *f = &r->film;
@@ -301,7 +301,7 @@ static int run_all(JobRun *r)
         return 1;
     }
     if (ret > 0 && !r->film.plan.ready) {
-        ret = run_step(r, MEASURE); /* parts that are measured only say so */
+        ret = run_step(r, MEASURE); /* does nothing for measured parts */
         if (ret > 0)
             ret = run_step(r, FINISH);
         if (ret > 0 && read_plan(r) < 0)
@@ -366,7 +366,7 @@ int job_run(const Options *options, atomic_int *stop)
 
 /* ---- the commands of the steps ---- */
 
-/* Variables in which schedulers pass the number of the part, and the number of their first one. */
+/* Variables in which schedulers pass the number of a task, and the number of their first task. */
 static const struct {
     const char *name;
     int first;

@@ -1,5 +1,5 @@
-/* A film in parts: --jobs and --resume take all steps with processes on this machine; the commands
- * plan, measure, segment and join take one each. */
+/* A film in parts: --jobs and --resume run all steps in processes on this machine; the commands
+ * plan, measure, segment and join run one each. */
 #ifndef LUMEQ_APP_JOB_RUN_H
 #define LUMEQ_APP_JOB_RUN_H
 
@@ -11,11 +11,11 @@
 /* `stop`: see headless_run(). Returns the exit code. */
 int job_run(const Options *options, atomic_int *stop);
 
-/* The number of encoders to run at a time, at least 1: by --jobs, or as many as keep all cores
+/* The number of encoders to run at once, at least 1: that of --jobs, or as many as keep all cores
  * busy. `rows`: height of the pictures; 0: unknown. */
 int job_run_at_a_time(const Options *options, int rows);
 
-/* The GPU for process number `slot` by --devices, or that of --device. */
+/* The GPU that --devices gives to process number `slot`, or that of --device. */
 int job_run_device(const Options *options, int slot);
 
 /* The commands, which are only recognized as the first argument; NULL at the end. */

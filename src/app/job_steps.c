@@ -1,3 +1,4 @@
+/* The steps of a job after planning: encode a part, join the parts. */
 #include "app/job_film.h"
 
 #include <inttypes.h>
@@ -61,7 +62,7 @@ static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
     return packet_write(&s->writer, packet, error);
 }
 
-/* Opens the film at the part, as it was measured: the frames before it come first. */
+/* Opens the film where measuring the part began, and decodes the frames before the part. */
 static int open_frames(Segment *s)
 {
     JobFilm *f = s->film;
@@ -109,7 +110,8 @@ static int open_segment(Segment *s)
     if (!opened)
         return f->error.fault;
     if (record_file_open(&s->curves.file, &f->plan, RECORDS_CURVES, s->number, &f->error) < 0) {
-        (void)media_fail(&f->error, MEDIA_INPUT, "%s, the curves of the part, are missing",
+        (void)media_fail(&f->error, MEDIA_INPUT,
+                         "%s, the curves of the part, is missing: plan the film again",
                          media_quote(s->curves.file.path));
         return f->error.fault;
     }
@@ -117,9 +119,9 @@ static int open_segment(Segment *s)
         return atomic_load(f->stop) == RUN_INTERRUPTED
                    ? interrupted(f)
                    : media_fail(&f->error, MEDIA_INPUT,
-                                "%s has other frames than the file that was measured; all steps "
-                                "need the same file",
-                                media_quote(f->plan.input));
+                                "%s ends before part %d begins, unlike when it was measured; all "
+                                "steps need the same file",
+                                media_quote(f->plan.input), s->number);
     s->planned = (PlannedCurves){
         .next = part_curves_next,
         .opaque = &s->curves,
@@ -189,7 +191,7 @@ static int write_segment(Segment *s)
     int size = 0;
     if (open_segment(s) < 0)
         return f->error.fault;
-    f->writer_options.tracks.note = say_error; /* of changes: --jobs shows only errors of parts */
+    f->writer_options.tracks.note = say_error; /* --jobs shows only errors of parts */
     f->progress.frames = s->part->frames;
     if (write_frames(s) < 0 || writer_end_frames(f->writer, &f->error) < 0)
         return f->error.fault;
@@ -245,7 +247,8 @@ typedef struct Joining {
     char damage[512];
 } Joining;
 
-/* Writes the encoded packets whose decoding time is not after `until` (AV_TIME_BASE units). */
+/* Writes the encoded packets up to the decoding time `until`, in AV_TIME_BASE units; INT64_MAX:
+ * all. */
 static int write_video(Joining *j, int64_t until)
 {
     JobFilm *f = j->film;
@@ -266,7 +269,7 @@ static int write_video(Joining *j, int64_t until)
     return ret < 0 ? ret : 0;
 }
 
-/* Opens the encoder for the first frame, as each part did: its extradata has to be theirs. */
+/* Opens the encoder for the first frame, as each part did: all must have the same extradata. */
 static int begin_film(void *joining, Frame *frame)
 {
     Joining *j = joining;
@@ -311,8 +314,8 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-/* Called just before the film gets the output's name. The note in JOB_JOINING tells a join that is
- * repeated after a kill that the output is complete. */
+/* Called just before the film gets the output's name. If this join is killed afterwards, the note
+ * in JOB_JOINING tells the next one that the output is complete. */
 static int complete_join(void *joining, const struct stat *whole, MediaError *error)
 {
     Joining *j = joining;
@@ -364,8 +367,8 @@ static int open_join(Joining *j)
     /* An edited plan may name any file as its statistics, so these never replace a file. */
     if (f->options.overwrite && !f->local && f->plan.rows && access(f->plan.rows, F_OK) == 0)
         return media_fail(&f->error, MEDIA_USAGE,
-                          "--stats %s exists: -y of lumeq join only replaces the output; remove it "
-                          "first",
+                          "--stats %s exists, and lumeq join -y only replaces the output; remove "
+                          "that file first",
                           media_quote(f->plan.rows));
     f->writer_options.whole = complete_join;
     f->writer_options.whole_opaque = j;

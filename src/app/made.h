@@ -1,4 +1,4 @@
-/* Notes that tell --resume how an output was made: attributes of outputs. */
+/* Notes for --resume: how an output was made, in an extended attribute of the output. */
 #ifndef LUMEQ_APP_MADE_H
 #define LUMEQ_APP_MADE_H
 
@@ -7,20 +7,21 @@
 
 #include "app/options/options.h"
 
-#define MADE_ROOM 128
+#define MADE_ROOM 128 /* bytes of the longest note, with its terminator */
 
-/* Identifies an input file as it is now, and everything in the options that decides what its output
- * is. */
+/* Returns a checksum of the input's path, size and time, and of all options that change its output.
+ */
 uint32_t made_how(const Options *options, const char *input);
 
 /* Prints the note for a complete output. `code`: exit code of the run. Returns its length. */
 int made_print(char text[MADE_ROOM], const struct stat *output, uint32_t how, int code);
 
-/* Stores the note. Returns 0, or -1: the file system has no attributes, for example. */
+/* Stores the note in the output. Returns 0 or -1, for example if its file system has no attributes.
+ */
 int made_note(const char *output, uint32_t how, int code);
 
-/* Returns the exit code of the run that made the output in this way; -1: another way, or it is not
- * known, or somebody changed the file since. `file`: also has a note, or NULL. */
+/* Returns the exit code of the run that made the output, or -1 if that run had another `how`, is
+ * unknown, or somebody changed the output since. `file`: another place for the note, or NULL. */
 int made_code(const char *output, uint32_t how, const char *file);
 
 #endif

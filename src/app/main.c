@@ -112,7 +112,7 @@ static void print_microphones(void)
     text_list_free(&names);
 }
 
-/* Hardware encoders come first; --doctor says which of them work. */
+/* Hardware encoders come first; --doctor shows which of them work. */
 static void print_encoders(void)
 {
     for (int hardware = 1; hardware >= 0; hardware--) {
@@ -122,7 +122,7 @@ static void print_encoders(void)
     }
 }
 
-/* Prints what --help, --version and the like ask for. Returns the exit code. */
+/* Executes options such as --help and --version. Returns the exit code. */
 static int print_information(const Options *options)
 {
     const int version = lumeq_version();
@@ -245,7 +245,7 @@ static int run(Options *options)
                            : headless_run(options, &stop, NULL);
 }
 
-/* Skips exit handlers if a thread still opens a file, since it uses what they free. */
+/* If a thread is still opening a file, skips exit handlers: they would free what it uses. */
 static int end_program(int code)
 {
     if (source_opening_is_abandoned()) {

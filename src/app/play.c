@@ -258,7 +258,7 @@ static char *print_command(void *opaque, const char *path, const Source *source,
 
 /* ---- --remember ---- */
 
-/* Shorter films, and films left this close to their start or end, start from the beginning. */
+/* In microseconds. Shorter films, or films left this close to an end, play from the beginning. */
 #define MIN_LENGTH INT64_C(60000000)
 #define EDGE INT64_C(5000000)
 
@@ -646,7 +646,7 @@ static int play_inputs(const Options *options, atomic_int *stop, StartWindow *st
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     int unwritten = play ? window_recording_end(&play->recording, interrupted) : 0;
-    /* Not before the recording has ended: RUN_OVER would cut off one into a pipe. */
+    /* Only after the recording has ended, since RUN_OVER would cut off a recording into a pipe. */
     atomic_compare_exchange_strong(stop, &on, RUN_OVER);
     if (play && ret >= 0) {
         const int fault = end_rows(play, interrupted);
@@ -664,7 +664,7 @@ static int play_inputs(const Options *options, atomic_int *stop, StartWindow *st
     return code;
 }
 
-/* The chosen files play as if dropped on a window: without what belongs to the first INPUT. */
+/* Plays files as if they were dropped on a window: options about the first INPUT do not apply. */
 static int play_chosen(const Options *options, const FileList *files, atomic_int *stop,
                        StartWindow *start, MediaError *failed)
 {

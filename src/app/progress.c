@@ -8,7 +8,7 @@
 #include "app/terminal.h"
 #include "run/run.h"
 
-#define BAR_INTERVAL 0.1
+#define BAR_INTERVAL 0.1 /* seconds between updates */
 #define JSON_INTERVAL 0.5
 #define BAR_WIDTH 24
 #define PAINT_BYTES 32  /* for colours */

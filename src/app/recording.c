@@ -22,8 +22,8 @@
 #include "run/queue.h"
 #include "run/run.h"
 
-/* Two seconds at 30 fps, to survive a disk that stalls briefly, in at most this much memory (a 4K
- * frame has 12 MB). */
+/* The queue holds two seconds at 30 fps, so that a disk may stall briefly, but at most QUEUE_BYTES:
+ * a 4K frame has 12 MB. */
 #define QUEUE_LENGTH 60
 #define QUEUE_BYTES (192 << 20)
 
@@ -33,7 +33,7 @@
 /* How often sound is written while no frames come. */
 #define TICK_US 1000000
 
-/* Most recordings that start within one second. */
+/* Limit of the number in names such as "talk-2.mkv". */
 #define MAX_NAMES 100
 
 typedef struct RecorderState {
@@ -64,7 +64,7 @@ struct Recorder {
     int begun, decodable;
     /* Owned by the thread while it runs. */
     int64_t first; /* time of the first frame or packet, or AV_NOPTS_VALUE */
-    int64_t end;   /* of the last one, from there */
+    int64_t end;   /* of the last one, relative to `first` */
     MediaError error;
 
     pthread_mutex_t lock;
@@ -495,7 +495,7 @@ void window_recording_follow(WindowRecording *r, PlayerRecording *to)
     }
     const int64_t now = clock_now();
     if (!r->ending && r->writer->sound && now - r->ticked >= TICK_US) {
-        /* Lets the sound go on while the window is paused and no frames come. */
+        /* An empty frame makes the thread write sound while no frames come, as in a pause. */
         r->ticked = now;
         Frame *frame = frame_alloc();
         if (frame && queue_put(r->writer->queue, &frame, 0, QUEUE_TRY) < 0)

@@ -17,7 +17,7 @@ typedef struct WindowRecording {
     const atomic_int *stop;
     const Source *source; /* of the writer */
     int open;
-    int64_t ticked;       /* when the sound was last told to go on */
+    int64_t ticked;       /* when the thread last got an empty frame, to write sound */
     pthread_mutex_t lock; /* protects the following members */
     Recorder *writer;     /* NULL: nothing is recorded or completed */
     int ending;           /* the writer completes its file */
@@ -58,8 +58,8 @@ int window_recording_end(WindowRecording *recording, int partial);
 /* Call after all threads that bring frames and packets have ended. */
 void window_recording_close(WindowRecording *recording);
 
-/* Runs a camera without a window. If it comes back with another size, format or rate, the next file
- * goes on: "talk-2.mkv". Returns like headless_run(). */
+/* Runs a camera without a window. If it comes back with another size, format or rate, the recording
+ * continues in another file, "talk-2.mkv". Returns like headless_run(). */
 int recording_camera_run(const Options *options, atomic_int *stop);
 
 #endif

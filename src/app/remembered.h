@@ -34,7 +34,7 @@ void remembered_leave(Remembered *remembered, const char *path, const struct sta
 /* Writes the state, merged with positions that other processes stored. Warns on failure. */
 void remembered_save(Remembered *remembered, const WindowSettings *settings);
 
-/* Accepts a NULL pointer inside. */
+/* *remembered may be NULL. */
 void remembered_close(Remembered **remembered);
 
 #endif

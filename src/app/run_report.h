@@ -30,7 +30,7 @@ int run_report_commit(RunReport *report, int partial);
 /* The name of the committed file, or NULL. Valid until it is closed. */
 const char *run_report_name(const RunReport *report);
 
-/* Removes the file unless it was committed. Accepts a NULL pointer inside. */
+/* Removes the file unless it was committed. *report may be NULL. */
 void run_report_close(RunReport **report);
 
 #endif

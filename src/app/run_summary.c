@@ -60,7 +60,7 @@ void figures_say_details(const RunFigures *r, int planned)
 
 /* ---- frames of a camera ---- */
 
-/* The driver counts frames as they are read, ahead of those that are written. So this counts gaps
+/* The driver's count runs ahead: it counts frames when they are read. So this counts gaps in time
  * after frames that were written late. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
@@ -101,7 +101,7 @@ int losses_camera_gone(const Source *source, int64_t frames, const Options *o, c
         return 0;
     if (o->frames >= 0)
         snprintf(of, sizeof(of), " of %lld", (long long)o->frames);
-    snprintf(text, size, "the camera was gone after %lld%s frame%s: %s", (long long)frames, of,
+    snprintf(text, size, "the camera disappeared after %lld%s frame%s: %s", (long long)frames, of,
              frames == 1 && !*of ? "" : "s", status.why);
     return 1;
 }

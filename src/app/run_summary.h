@@ -39,7 +39,7 @@ void figures_say_details(const RunFigures *figures, int planned);
 
 /* ---- losses ---- */
 
-/* Frames that a camera delivered while it waited for earlier ones to be written. Initialize with
+/* Frames of a camera that were dropped while earlier ones waited to be written. Initialize with
  * {0}. */
 typedef struct Missed {
     int64_t frames;
@@ -51,7 +51,7 @@ typedef struct Missed {
 /* Call after each frame of a camera, with its time in AV_TIME_BASE units. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us);
 
-/* Warns if there are any; `why` ends the sentence: what they waited for. */
+/* Warns if frames were dropped. `why` ends the sentence: what the earlier ones waited for. */
 void losses_say_missed(const Missed *missed, const char *why);
 
 /* Logs with -v how many frames the camera's driver lost. */
@@ -64,7 +64,7 @@ int losses_camera_gone(const Source *source, int64_t frames, const Options *opti
 /* True if the source is a camera that came back with another size, format or rate. */
 int losses_camera_changed(const Source *source);
 
-/* Prints the last line if something is lost, and returns EXIT_DAMAGED, else EXIT_DONE. `damage`: of
+/* Prints a line and returns EXIT_DAMAGED if something is lost, else returns EXIT_DONE. `damage`: of
  * the video, or "". `writer` may be NULL. */
 int losses_say_damage(const char *damage, const Writer *writer);
 

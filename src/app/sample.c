@@ -115,7 +115,7 @@ typedef struct Sample {
     MediaError error;
 } Sample;
 
-/* Opens the input for a moment. */
+/* Finds the start and the length of the film. */
 static int find_length(Sample *s)
 {
     const Options *o = s->options;
@@ -180,8 +180,8 @@ static int try_piece(Sample *s, int i)
     Options options = *s->options;
     Trial trial = {.sink = {.self = s, .frame = take_frame}};
     RunResult result = {.trial = &trial};
-    /* At a different place in each section of the film, so that periodic content does not appear at
-     * the same phase in all pieces. */
+    /* Begin at a different place in each section of the film, so that periodic content does not
+     * appear at the same phase in all pieces. */
     const double share = s->seconds / s->pieces;
     const double place = fmod((i + 1) * GOLDEN, 1);
     s->is_drawn = false;

@@ -72,7 +72,7 @@ typedef struct __attribute__((packed)) PathRule {
     int32_t fd;
 } PathRule;
 
-/* A set of rules that is being made. */
+/* A ruleset of Landlock that is being made. */
 typedef struct Rules {
     uint64_t handled; /* rights that are forbidden without a rule */
     int fd;
@@ -327,8 +327,8 @@ static int replace(int fd, const char *path, int flags)
     return ret;
 }
 
-/* Closes inherited descriptors that no option names, and gives up the right to read terminals, as
- * the next user of a terminal is the shell. Returns 0 or an errno. */
+/* Closes inherited descriptors that no option names, and gives up the right to read terminals,
+ * whose input is for the shell. Returns 0 or an errno. */
 static int limit_descriptors(const Options *o)
 {
     char path[32];
@@ -428,8 +428,8 @@ static const char internet[] =
 
 #define REFUSE SCMP_ACT_ERRNO(EPERM)
 
-/* Conditions for the low half of an argument, which is all that the kernel uses of an int, and for
- * the whole. */
+/* Conditions. IS compares the low half of an argument, which is all that the kernel uses of an int;
+ * the others compare the whole. */
 #define IS(argument, value)                                                                        \
     {                                                                                              \
         argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value                                            \
@@ -457,12 +457,12 @@ static const struct {
     {"prlimit64", {IS_NOT(2, 0)}, 1}, /* new limits */
     {"setpriority", {IS_NOT(0, PRIO_PROCESS)}, 1},
     {"setpriority", {IS_NOT(1, 0)}, 1},
-    /* Without a right to write, before Linux 6.2. */
+    /* Before Linux 6.2, Landlock lets these truncate a file without a right to write. */
     {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
     {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_ACCMODE)}, 1},
     {"openat", {HAS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
     {"openat", {HAS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_ACCMODE)}, 1},
-    /* Signals that a file sends. */
+    /* Signals about a file. */
     {"fcntl", {IS(1, F_SETOWN)}, 1},
     {"fcntl", {IS(1, F_SETOWN_EX)}, 1},
     {"fcntl", {IS(1, F_SETSIG)}, 1},
@@ -471,7 +471,8 @@ static const struct {
     {"fcntl", {IS(1, F_SETFL), HAS(2, O_ASYNC, O_ASYNC)}, 2},
 };
 
-/* A run without CUDA may use these requests of ioctl(), one with CUDA all but the others. */
+/* Requests of ioctl(): a run without CUDA may use the harmless ones, one with CUDA all but the
+ * harmful ones. */
 static const unsigned long harmless[] = {FIOCLEX, FIONBIO, FIONCLEX, FIONREAD, TCGETS, TIOCGWINSZ};
 static const unsigned long harmful[] = {FIOASYNC,  FIOSETOWN, FS_IOC_FSSETXATTR, FS_IOC_SETFLAGS,
                                         SIOCSPGRP, TCSETS,    TCSETSF,           TCSETSW,
@@ -479,7 +480,7 @@ static const unsigned long harmful[] = {FIOASYNC,  FIOSETOWN, FS_IOC_FSSETXATTR,
                                         TIOCSETD,  TIOCSPGRP, TIOCSTI,           TIOCSWINSZ};
 
 /* Adds a rule for each call of a list. Calls that this processor lacks need none. Returns 0 or a
- * negative errno, as all below. */
+ * negative errno, like the functions below. */
 static int add_rules(scmp_filter_ctx filter, uint32_t action, const char *calls, unsigned count,
                      const struct scmp_arg_cmp *when)
 {
@@ -499,8 +500,8 @@ static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *calls,
     return add_rules(filter, action, calls, 1, &when);
 }
 
-/* CUDA starts only if it can listen at a socket of local packets, by which processes share memory.
- * It looks for its Multi-Process Service with another one, and does without. */
+/* CUDA starts only if it can listen on a local SOCK_SEQPACKET socket, through which processes share
+ * memory. It looks for its Multi-Process Service through another socket, and does without. */
 static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
 {
     const uint32_t families = (gpu || !network ? 1U << AF_UNIX : 0) |
@@ -523,7 +524,7 @@ static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
     return ret < 0 || network ? ret : add_rules(filter, SCMP_ACT_ERRNO(ENOENT), "connect", 0, NULL);
 }
 
-/* Makes a filter whose answer to other processors' calls is ENOSYS. */
+/* Makes a filter. `otherwise`: the action without a rule. Other processors' calls get ENOSYS. */
 static scmp_filter_ctx new_filter(uint32_t otherwise)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);
@@ -535,7 +536,7 @@ static scmp_filter_ctx new_filter(uint32_t otherwise)
     return filter;
 }
 
-/* Forbids calls, alone or by their arguments. */
+/* Forbids calls, some of them only with certain arguments. */
 static int forbid_calls(const Options *o, int gpu)
 {
     const int network = options_is_url(o);
@@ -554,7 +555,7 @@ static int forbid_calls(const Options *o, int gpu)
         ret = add_rule(filter, REFUSE, "ioctl", (struct scmp_arg_cmp)IS(1, harmful[i]));
     if (ret >= 0)
         ret = limit_sockets(filter, gpu, network);
-    /* Signals to this process, and questions if another one exists. */
+    /* Allow signals to this process, and signal 0, which checks if another one exists. */
     const struct scmp_arg_cmp other[] = {IS_NOT(0, (uint64_t)getpid()), IS_NOT(1, 0)};
     if (ret >= 0)
         ret = add_rules(filter, REFUSE, "kill", 2, other);
@@ -566,7 +567,7 @@ static int forbid_calls(const Options *o, int gpu)
     return ret;
 }
 
-/* The permissions that a run may set: those of files that it replaces, or only to read. */
+/* Allows a run to set the permissions of files that it replaces, or only those to read. */
 static int allow_modes(scmp_filter_ctx filter, const Options *o)
 {
     const char *const paths[] = {o->output, o->stats, o->report};
@@ -605,11 +606,12 @@ static int allow_calls(const Options *o)
 
 /* ---- the decision ---- */
 
-static int is_limited; /* the files that this process opens */
+static int is_limited; /* Landlock limits which files this process opens */
 
 const char *sandbox_hint(const Options *o)
 {
-    return is_limited && o->encoder_options[0] ? "; if a --vopt names a file: --sandbox off" : NULL;
+    return is_limited && o->encoder_options[0] ? "; if a --vopt names a file, use --sandbox off"
+                                               : NULL;
 }
 
 const char *sandbox_lack(void)
@@ -649,7 +651,7 @@ static bool suits_sandbox(const Options *o, const char **why)
         *why = "this encoder needs a device";
     if (options_is_url(o) && network_is_local(o->input))
         *why = "names in .local need the socket of a service";
-    /* The default place is in a folder where anybody may create files. */
+    /* The default, a folder in /tmp, does not count: anybody may create it. */
     if (uses_gpu(o) && getenv("CUDA_MPS_PIPE_DIRECTORY"))
         *why = "CUDA_MPS_PIPE_DIRECTORY names a service that needs sockets";
     return !*why;
@@ -672,7 +674,7 @@ int sandbox_say(const Options *o, MediaError *error)
     return suits;
 }
 
-/* A program outside has to make the GPU's devices before the first use of CUDA. */
+/* CUDA's first use may need a program to make the GPU's devices, which the sandbox would forbid. */
 static void make_devices(void)
 {
     static const char program[] = "/usr/bin/nvidia-modprobe";
@@ -692,13 +694,13 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
     make_devices();
     tzset(); /* reads the file that TZ names */
     const int version = sandbox_landlock(), filters = sandbox_can_filter();
-    const int gpu = uses_gpu(o); /* looks into /dev, which is forbidden below */
+    const int gpu = uses_gpu(o); /* reads /dev, which is forbidden below */
     const int terminal = limit_descriptors(o);
     int reason = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
     if (!reason && version >= LEAST_LANDLOCK)
         reason = limit_files(o, kind, gpu);
     is_limited = !reason && version >= LEAST_LANDLOCK;
-    if (!reason && filters && !gpu) /* what CUDA's driver calls cannot be listed */
+    if (!reason && filters && !gpu) /* the calls of CUDA's driver cannot be listed */
         reason = -allow_calls(o);
     if (!reason && filters)
         reason = -forbid_calls(o, gpu);

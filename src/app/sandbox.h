@@ -22,11 +22,11 @@ int sandbox_landlock(void);
 /* True if the kernel can filter system calls, and lumeq knows those of this processor. */
 bool sandbox_can_filter(void);
 
-/* The sentence that says what the sandbox lacks here, or NULL: nothing. */
+/* A sentence about what the sandbox lacks here, or NULL. */
 const char *sandbox_lack(void);
 
-/* Returns 1, or 0 after a line that says why not, which a process says once, also for those that it
- * starts later. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
+/* Returns 1 if a run with these options gets a sandbox, else 0. Prints once why it gets none or a
+ * part of it, also for later child processes. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
 int sandbox_say(const Options *options, MediaError *error);
 
 /* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes

@@ -15,7 +15,7 @@
 /* Largest term of a frame rate such as 30000/1001. */
 #define MAX_RATE_TERM 1001000
 
-/* The first pause; later ones double. */
+/* The first pause, in seconds; later ones double. */
 #define RECONNECT_PAUSE_S 1
 
 /* ---- the parameters ---- */
@@ -58,7 +58,7 @@ int setup_params(LumeqParams *params, OptionsInput *input, const Options *o, con
     *params = options_params(o, *input);
     if (source->video->codecpar->color_space == AVCOL_SPC_BT2020_CL &&
         params->mode != LUMEQ_MODE_OFF) {
-        say(SAY_WARNINGS, "video of constant luminance is not equalized: its colours would change");
+        say(SAY_WARNINGS, "BT.2020 constant luminance is not equalized: its colours would change");
         params->mode = LUMEQ_MODE_OFF;
         params->brightness = params->gamma = params->deflicker = 0;
     }
@@ -76,7 +76,7 @@ int setup_params(LumeqParams *params, OptionsInput *input, const Options *o, con
 
 /* ---- the codes of deep gray video ---- */
 
-/* By Options.range. */
+/* Indexed by Options.range. */
 static const enum AVColorRange levels[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG,
                                            AVCOL_RANGE_JPEG};
 
@@ -120,7 +120,8 @@ static bool is_live(const char *path, int network)
            !S_ISDIR(file.st_mode);
 }
 
-/* The end of the film to write, as a position; 0: unknown, or no film. */
+/* Returns the end of the film to write, a position in the input in microseconds; 0: no film is
+ * written, or --frames ends it. */
 static int64_t film_end(const Options *o)
 {
     const AVOutputFormat *muxer = NULL;

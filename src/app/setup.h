@@ -1,4 +1,4 @@
-/* From options to everything that a run opens: parameters, sources, writers and their options. */
+/* Turns options into what a run opens: parameters, sources, writers and their options. */
 #ifndef LUMEQ_APP_SETUP_H
 #define LUMEQ_APP_SETUP_H
 
@@ -48,8 +48,8 @@ int choose_output_depth(const Options *options, const LumeqParams *params, const
 int setup_source(Source **source, const Options *options, const char *path, struct SharedPipe *pipe,
                  const atomic_int *stop, MediaError *error);
 
-/* Opens INPUT, or the second side of the pipe, once more, without messages. `like`: its streams are
- * skipped that this one skips, so that both see the same packets; or NULL. */
+/* Opens INPUT, or the second side of the pipe, once more, without messages. `like`: also skips the
+ * streams that this source skips, so that both see the same packets; or NULL. */
 int setup_source_again(Source **source, const Options *options, struct SharedPipe *pipe,
                        const Source *like, const atomic_int *stop, MediaError *error);
 
@@ -60,8 +60,8 @@ int setup_start_opening(SourceOpening **opening, const Options *options, const c
 /* True if a file must be read in real time, since the output is watched. */
 bool setup_is_paced(const Options *options, const Source *source);
 
-/* Options of the input; of its decoder only those that depend on these options. `writer` is NULL if
- * nothing is written. */
+/* Options of the input, and those of its decoder that depend on `options` alone. `writer` is NULL
+ * if nothing is written. */
 InputOptions setup_video(const Options *options, const Writer *writer);
 
 /* ---- the output ---- */
@@ -74,11 +74,11 @@ SegmentOptions setup_segments(const Options *options);
 /* The encoder that the options name or imply; NULL if it does not exist. */
 const AVCodec *setup_find_encoder(const Options *options);
 
-/* Fails with MEDIA_USAGE if that cannot encode a film in parts. */
+/* Fails with MEDIA_USAGE if that encoder cannot encode a film in parts. */
 int setup_check_parts(const Options *options, MediaError *error);
 
-/* Options of the writer, and its creation, before the input is open. Returns like writer_create().
- */
+/* Make the writer's options, and the writer before the input is open. The second one returns like
+ * writer_create(). */
 WriterOptions setup_writer(const Options *options, const atomic_int *stop);
 int setup_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
                         MediaError *error);

@@ -41,9 +41,9 @@ static bool end_task(const TaskPool *p, TaskSlot *slot, int status)
     a->why[sizeof(a->why) - 1] = a->summary[sizeof(a->summary) - 1] = '\0';
     a->notes[sizeof(a->notes) - 1] = '\0';
     a->frames = av_clip64(a->frames, 0, MOST_FRAMES);
-    a->seconds = a->seconds > 0 ? FFMIN(a->seconds, MOST_SECONDS) : 0; /* or no number */
+    a->seconds = a->seconds > 0 ? FFMIN(a->seconds, MOST_SECONDS) : 0; /* 0 for NAN, too */
     if (code > EXIT_DAMAGED)
-        snprintf(a->why, sizeof(a->why), "its process ended with %d", code);
+        snprintf(a->why, sizeof(a->why), "its process ended with exit code %d", code);
     else if (code < 0)
         snprintf(a->why, sizeof(a->why), "its process was killed by signal %d (%s)",
                  WTERMSIG(status), strsignal(WTERMSIG(status)));

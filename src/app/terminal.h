@@ -51,7 +51,7 @@ void say_error(const char *line);  /* SAY_ERRORS */
  * gives up if nobody reads it. */
 void say_in_signal(const char *before, const char *name, const char *after);
 
-/* Collects the lines in `text`, each with an end, instead of printing them. */
+/* Collects messages in `text`, one per line, instead of printing them. */
 void say_collect(char *text, size_t size);
 
 /* Another process shows the line at the bottom: messages of this one overwrite it. */

@@ -13,10 +13,10 @@
 #include "player/camera_watch.h"
 #include "player/clock.h"
 
-/* Frame rate of an input that does not tell its rate. */
+/* Frame rate of an input without a known one. */
 #define DEFAULT_RATE 30
 
-/* Most repetitions per second: a higher "rate" is the unit of time stamps. */
+/* Most repetitions per second. A higher rate of an input is only the unit of its time stamps. */
 #define MAX_REPEATS 120
 
 /* Repeat the last picture after this many frame intervals without a new one. A camera's intervals
@@ -310,7 +310,7 @@ void virtual_camera_close(VirtualCamera **camera)
         pthread_join(v->thread, NULL);
     if (v->frames)
         say(SAY_DETAILS,
-            "the virtual camera had %lld picture%s and repeated the last one %lld time%s",
+            "the virtual camera showed %lld picture%s and repeated the last one %lld time%s",
             (long long)v->frames, v->frames == 1 ? "" : "s", (long long)v->repeats,
             v->repeats == 1 ? "" : "s");
     if (v->delay.count)

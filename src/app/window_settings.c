@@ -198,7 +198,7 @@ static double stepped_strength(const WindowSettings *s, int step, const LumeqFra
     return av_clipd(stepped(strength, step, STRENGTH_STEP), 0, 1);
 }
 
-static int turned(int value, int step, int count)
+static int wrapped(int value, int step, int count)
 {
     return ((value + step) % count + count) % count;
 }
@@ -211,9 +211,9 @@ static LumeqMode stepped_mode(const Options *o, int step)
     int at = 0;
     while (order[at] != o->mode)
         at++;
-    at = turned(at, step, count);
+    at = wrapped(at, step, count);
     while (o->reference && is_excluded_mode(order[at]))
-        at = turned(at, step > 0 ? 1 : -1, count);
+        at = wrapped(at, step > 0 ? 1 : -1, count);
     return order[at];
 }
 
@@ -241,9 +241,9 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
     switch (setting) {
     case PLAYER_MODE: o->mode = stepped_mode(o, step); break;
     case PLAYER_PROFILE:
-        set_profile(s, turned(o->profile, step, profile_count + 1));
+        set_profile(s, wrapped(o->profile, step, profile_count + 1));
         while (o->reference && is_excluded_mode(o->mode))
-            set_profile(s, turned(o->profile, step > 0 ? 1 : -1, profile_count + 1));
+            set_profile(s, wrapped(o->profile, step > 0 ? 1 : -1, profile_count + 1));
         break;
     case PLAYER_STRENGTH:
         o->strength = stepped_strength(s, step, seen);
@@ -259,12 +259,12 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
         o->tiles.x = (int)av_clipd(o->tiles.x + step, 1, LUMEQ_MAX_TILES);
         o->tiles.y = (int)av_clipd(o->tiles.y + step, 1, LUMEQ_MAX_TILES);
         break;
-    case PLAYER_CHROMA: o->chroma = (LumeqChroma)turned((int)o->chroma, step, 2); break;
+    case PLAYER_CHROMA: o->chroma = (LumeqChroma)wrapped((int)o->chroma, step, 2); break;
     case PLAYER_SMOOTH:
         o->smooth = av_clipd(stepped(o->smooth, step, SMOOTH_STEP), 0, MAX_SMOOTH);
         break;
-    case PLAYER_BARS: o->bars = (LumeqBars)turned((int)o->bars, step, 2); break;
-    case PLAYER_RANGE: o->range = turned(o->range, step, 3); break;
+    case PLAYER_BARS: o->bars = (LumeqBars)wrapped((int)o->bars, step, 2); break;
+    case PLAYER_RANGE: o->range = wrapped(o->range, step, 3); break;
     case PLAYER_DENOISE: /* auto comes after 1 */
         value = o->denoise == LUMEQ_DENOISE_AUTO ? 1 + DENOISE_STEP : o->denoise;
         value = stepped(value, step, DENOISE_STEP);
@@ -280,7 +280,7 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
     case PLAYER_METER:
         o->meter = o->meter.width ? (LumeqRect){0} : (LumeqRect){.width = -1, .height = -1};
         break;
-    case PLAYER_DEINTERLACE: o->deinterlace = turned(o->deinterlace, step, 3); break;
+    case PLAYER_DEINTERLACE: o->deinterlace = wrapped(o->deinterlace, step, 3); break;
     case PLAYER_ON_OFF: o->mode = o->mode == LUMEQ_MODE_OFF ? s->on : LUMEQ_MODE_OFF; break;
     default: break;
     }

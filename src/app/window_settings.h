@@ -15,18 +15,18 @@ typedef struct WindowSettings {
 
 void window_settings_open(WindowSettings *settings, const Options *options, OptionsInput input);
 
-/* Another input is played: resets the metered part, keeps other settings. */
+/* Call for another input: resets the metered part, keeps other settings. */
 void window_settings_next(WindowSettings *settings, OptionsInput input);
 
 /* The name of the option behind a setting. */
 const char *window_settings_option(PlayerSetting setting);
 
-/* Prints the value as the option takes it. Returns true if the user changed it, and it is not a
- * part of one picture. */
+/* Prints the value in the option's syntax. Returns true if the user changed it; false for a metered
+ * part, which suits one input only. */
 int window_settings_get(const WindowSettings *settings, PlayerSetting setting, char *text,
                         size_t size);
 
-/* Sets it from the option's value. Ignores wrong values. */
+/* Sets it to a value in the option's syntax. Ignores wrong values. */
 void window_settings_put(WindowSettings *settings, PlayerSetting setting, const char *value,
                          const Refusal *refusal);
 

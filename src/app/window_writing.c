@@ -133,7 +133,7 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
         return;
     *w = (WindowWriting){.output = find_output(o, path)};
     if (!w->output || add_all(&a, o, path, w->output) < 0)
-        (void)media_fail(&error, MEDIA_OUTPUT, "no free name");
+        (void)media_fail(&error, MEDIA_OUTPUT, "no unused file name");
     options.argv = a.all;
     if (!error.fault && (reason = process_start(&w->process, &options)) != 0)
         (void)media_fail(&error, MEDIA_OUTPUT, "cannot start a process: %s", strerror(reason));
@@ -265,7 +265,7 @@ char *window_writing_command(const Options *o, const char *path, const Source *s
         print_argument(to, a.all[i]);
     }
     if (!to || fclose(to) != 0)
-        snprintf(text, size, "No command: no free name, or out of memory");
+        snprintf(text, size, "No command: no unused file name, or out of memory");
     text_list_free(&a);
     free(output);
     return command;

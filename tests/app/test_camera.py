@@ -264,7 +264,7 @@ class Headless(CameraCase, Case):
                 process = self.recorded("--reconnect", "off", *raw_too)
                 self.control("gone")
                 result = self.finished(process, DAMAGED)
-                self.assertRegex(result.lines[-1], r"the camera was gone after \d+ of 1000 frames: unplugged")
+                self.assertRegex(result.lines[-1], r"the camera disappeared after \d+ of 1000 frames: unplugged")
                 self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]),
                                  int(re.search(r"after (\d+) of", result.err).group(1)))
 

@@ -107,7 +107,7 @@ class Headless(SoundCase, Case):
     def test_refusals(self):
         env = self.microphone()
         for args, *words in ((("--microphone", "Blue", "-o", "x.mkv"), "'Blue'", "found: '%s'" % SOURCE),
-                             (("--microphone", SOURCE, "-o", "x.y4m"), "--microphone", "x.y4m", "no sound"),
+                             (("--microphone", SOURCE, "-o", "x.y4m"), "--microphone", "x.y4m", "cannot hold sound"),
                              (("--microphone", SOURCE, "-o", "x.mkv", "--low-latency"), "--microphone", "--low-latency")):
             with self.subTest(args):
                 self.refused(self.record(*args, "--frames", 3, code=USAGE, env=env), USAGE, *words)

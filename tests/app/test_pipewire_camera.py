@@ -217,7 +217,7 @@ class Headless(PipeWireCase, Case):
         process = self.lumeq("--null", "-v", modes=LARGE)
         rest = self.cpu_time(process)
         result = self.interrupt(process)
-        count = int(re.search(r"the virtual camera had (\d+) picture", result.err)[1])
+        count = int(re.search(r"the virtual camera showed (\d+) picture", result.err)[1])
         self.assertLessEqual(count, time.monotonic() - begin + 2)
         process = self.lumeq("--null", modes=LARGE)
         self.watch("NV12", 1000)

@@ -218,7 +218,7 @@ class Choice(SandboxCase):
             args = ("media/clip.mkv", "-o", "out/a.mkv", *FAST, "--vcodec", name, "--vopt", value)
             with self.subTest(value):
                 result = self.exits(OUTPUT, *args, "--sandbox", "on", cwd=folder)
-                self.assertIn("if a --vopt names a file: --sandbox off", result.err)
+                self.assertIn("if a --vopt names a file, use --sandbox off", result.err)
                 self.assertEqual(os.path.exists(os.path.join(folder, "name")), False)
                 self.assertNotIn("--sandbox off", lumeq(*args, "-y", "--sandbox", "off", cwd=folder).err)
                 os.unlink(os.path.join(folder, "out/a.mkv"))
@@ -397,7 +397,7 @@ class Attack(SandboxCase):
         os.mkdir(self.path("films"))
         for name in ("one.mkv", "two.mkv"):
             shutil.copy(self.clip, self.path("films/" + name))
-        for code, said in ((OUTPUT, "2199023255552 frames, 2000000000.00 s of video"), (77, "its process ended with 77")):
+        for code, said in ((OUTPUT, "2199023255552 frames, 2000000000.00 s of video"), (77, "its process ended with exit code 77")):
             self.attack(self.path("films"), "-o", self.path("inside/"), env={"ATTACK_MESSAGE": str(code)},
                         code=OUTPUT if code == OUTPUT else INPUT)
             self.assertIn(said, self.result.err)

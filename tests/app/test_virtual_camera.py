@@ -233,7 +233,7 @@ class Headless(OutputCase, Case):
 
     def test_messages(self):
         result = self.give("--camera", "--virtual-camera", "--null", "--frames", "20", "-v")
-        self.assertRegex(result.err, r"the virtual camera had 20 pictures and repeated the last one \d+ times?")
+        self.assertRegex(result.err, r"the virtual camera showed 20 pictures and repeated the last one \d+ times?")
         self.assertRegex(result.err, r"latency from capture to virtual camera: [\d.]+ ms, 95 % of")
 
     def test_unusable_devices_are_refused(self):
