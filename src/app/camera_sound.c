@@ -11,7 +11,7 @@
 #include "player/clock.h"
 #include "player/sound/microphone.h"
 
-#define LOWEST_DB -60.0
+#define LOWEST_DB -60.0 /* of the level meter */
 
 struct CameraSound {
     Microphone *microphone;

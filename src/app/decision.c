@@ -7,9 +7,9 @@
 
 #include "app/options/option_arguments.h"
 
-#define CODES 256
+#define CODES 256 /* of 8 bits */
 
-/* Smaller changes are not visible, and not mentioned. */
+/* Smaller values, as in LumeqFrameStats, are not visible, and not mentioned. */
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_CHANGE 1.0 /* in 8-bit codes */

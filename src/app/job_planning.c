@@ -23,9 +23,9 @@
 #include "run/measure_pass.h"
 
 /* With more threads, encoders lose quality and gain no speed. */
-#define MOST_ENCODER_THREADS 16
+#define MAX_ENCODER_THREADS 16
 
-#define MOST_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
+#define MAX_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
 
 /* Number of frames to decode before a part: the previous frames that filter its first frame, the
  * frames needed to deinterlace those, and one more. */
@@ -71,8 +71,8 @@ static int begin_plan(JobFilm *f)
     /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
      * decoder gets as many as in one run: how damage is concealed depends on their number. */
     const int cores = process_cores(), share = cores / FFMAX(plan->jobs, 1);
-    plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MOST_ENCODER_THREADS);
-    plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MOST_DECODER_THREADS);
+    plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MAX_ENCODER_THREADS);
+    plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MAX_DECODER_THREADS);
     if (o->threads > 0)
         plan->encoder_threads = plan->decoder_threads = (int)o->threads;
     if (plan->rows && !o->overwrite && !f->made && access(plan->rows, F_OK) == 0)
@@ -81,7 +81,7 @@ static int begin_plan(JobFilm *f)
     if (plan->rows && strcmp(plan->rows, plan->output) == 0)
         return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(plan->rows));
-    return job_input_look(plan, &f->error);
+    return job_input_record(plan, &f->error);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -90,7 +90,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* Names a difference between an existing plan and this one; NULL if they are equal. */
-static const char *differs_in(const JobPlan *there, const JobPlan *plan)
+static const char *plan_difference(const JobPlan *there, const JobPlan *plan)
 {
     if (!same_text(there->input, plan->input) || there->input_size != plan->input_size ||
         there->input_ns != plan->input_ns)
@@ -110,7 +110,7 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
 }
 
 /* Returns 1 if a plan exists, which becomes the film's; 0: no plan exists, or -y replaces it. */
-static int take_plan_there(JobFilm *f)
+static int take_existing_plan(JobFilm *f)
 {
     JobPlan there = {0};
     MediaError why = {0}, *error = &f->error;
@@ -120,7 +120,7 @@ static int take_plan_there(JobFilm *f)
     if (access(path.text, F_OK) < 0 || (f->options.overwrite && !resume))
         return 0;
     int ret = job_plan_read(&there, path.text, f->plan.program, &why);
-    const char *other = ret < 0 ? why.text : differs_in(&there, &f->plan);
+    const char *other = ret < 0 ? why.text : plan_difference(&there, &f->plan);
     if (other)
         ret = media_fail(error, MEDIA_USAGE, "%s already has another plan (%s); -y%s replaces it",
                          folder, other, resume ? " without --resume" : "");
@@ -195,9 +195,9 @@ static int list_parts(JobFilm *f)
     const double wanted = (double)plan->length_us / AV_TIME_BASE / seconds + 0.5;
     int64_t count = o->parts;
     if (!count)
-        count = wanted > JOB_MOST_PARTS ? JOB_MOST_PARTS : FFMAX3((int64_t)wanted, plan->jobs, 1);
+        count = wanted > JOB_MAX_PARTS ? JOB_MAX_PARTS : FFMAX3((int64_t)wanted, plan->jobs, 1);
     plan->wanted_parts = count;
-    count = FFMAX(FFMIN3(count, JOB_MOST_PARTS, plan->frames), 1);
+    count = FFMAX(FFMIN3(count, JOB_MAX_PARTS, plan->frames), 1);
     for (int64_t i = 0, last = INT64_MIN; i < count; i++) {
         int64_t begin = start + av_rescale(i, plan->length_us, count);
         if (o->overlay)
@@ -555,7 +555,7 @@ int job_step_plan(JobFilm *f)
     f->options.lookahead_for = "a film in parts";
     if (begin_plan(f) < 0 || job_folder_check(plan->folder, &f->error) < 0)
         return f->error.fault;
-    const int there = take_plan_there(f);
+    const int there = take_existing_plan(f);
     if (there < 0 || (there == 0 && list_film(f) < 0))
         return f->error.fault;
     if (plan->ready || f->options.no_measure) {

@@ -28,9 +28,9 @@
 /* Cores that one run keeps busy at least: measured with ffv1, whose encoder has 4 slices. */
 #define CORES_OF_RUN 4
 
-#define MOST_TEXT 64
-#define MOST_DEVICES 64
-#define MOST_SLOTS 256 /* --jobs */
+#define MAX_TEXT 64    /* bytes of "part N: " */
+#define MAX_DEVICES 64 /* GPUs */
+#define MAX_SLOTS 256  /* of --jobs */
 #define RESUME "; --resume continues"
 
 enum { PLAN, MEASURE, SEGMENT, JOIN, COMMANDS, FINISH = COMMANDS };
@@ -58,11 +58,11 @@ static int count_gpus(void *opaque, int pipe)
     const int count = lumeq_list_gpus(NULL, 0, why, sizeof(why));
     (void)opaque;
     (void)pipe;
-    _exit(av_clip(count, 0, MOST_DEVICES)); /* skip exit handlers of drivers */
+    _exit(av_clip(count, 0, MAX_DEVICES)); /* skip exit handlers of drivers */
 }
 
 /* Lists the GPUs of --devices. Returns 0 without that option. */
-static int list_devices(const Options *o, int numbers[MOST_DEVICES])
+static int list_devices(const Options *o, int numbers[MAX_DEVICES])
 {
     static int all = -1; /* the machine's GPUs; also for processes that this one starts */
     const ProcessOptions options = {.body = count_gpus};
@@ -78,7 +78,7 @@ static int list_devices(const Options *o, int numbers[MOST_DEVICES])
         for (; count < all; count++)
             numbers[count] = count;
     }
-    for (const char *at = o->devices; *at >= '0' && *at <= '9' && count < MOST_DEVICES;) {
+    for (const char *at = o->devices; *at >= '0' && *at <= '9' && count < MAX_DEVICES;) {
         char *end;
         numbers[count++] = (int)strtol(at, &end, 10);
         at = end + (*end == ',');
@@ -88,20 +88,20 @@ static int list_devices(const Options *o, int numbers[MOST_DEVICES])
 
 int job_run_at_a_time(const Options *o, int rows)
 {
-    int numbers[MOST_DEVICES], cores = (int)o->threads; /* that one encode keeps busy */
+    int numbers[MAX_DEVICES], cores = (int)o->threads; /* that one encode keeps busy */
     const int gpus = list_devices(o, numbers);
     if (o->jobs > 0)
-        return FFMIN((int)o->jobs, MOST_SLOTS);
+        return FFMIN((int)o->jobs, MAX_SLOTS);
     if (cores <= 0) {
         const AVCodec *codec = options_many(o) ? NULL : setup_find_encoder(o);
         cores = FFMAX(codec ? encoder_cores(codec, rows) : 0, CORES_OF_RUN);
     }
-    return av_clip(process_cores() / cores, FFMAX(gpus, 1), MOST_SLOTS);
+    return av_clip(process_cores() / cores, FFMAX(gpus, 1), MAX_SLOTS);
 }
 
 int job_run_device(const Options *o, int slot)
 {
-    int numbers[MOST_DEVICES];
+    int numbers[MAX_DEVICES];
     const int count = list_devices(o, numbers);
     return count ? numbers[slot % count] : (int)o->device;
 }
@@ -215,7 +215,7 @@ static int next_part(void *run)
 static bool end_step_of(void *run, int part, int code, const TaskAnswer *answer)
 {
     JobRun *r = run;
-    char name[MOST_TEXT] = "";
+    char name[MAX_TEXT] = "";
     if (code == EXIT_DONE ||
         (r->step == JOIN && !answer->why[0] && (code == EXIT_DAMAGED || code == EXIT_OUTPUT))) {
         r->code = r->step == JOIN ? code : r->code;

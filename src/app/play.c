@@ -258,7 +258,7 @@ static char *print_command(void *opaque, const char *path, const Source *source,
 
 /* ---- --remember ---- */
 
-/* In microseconds. Shorter films, or films left this close to an end, play from the beginning. */
+/* In microseconds. Shorter films, or those left this close to either end, play from the start. */
 #define MIN_LENGTH INT64_C(60000000)
 #define EDGE INT64_C(5000000)
 
@@ -320,7 +320,7 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
 static int replace_source(void *opaque, LumeqParams *params)
 {
     Play *p = opaque;
-    if (!window_recording_let_go(&p->recording))
+    if (!window_recording_release(&p->recording))
         return AVERROR(EAGAIN);
     window_settings_next(&p->settings, p->next_input);
     atomic_store(&p->live, p->next_live);

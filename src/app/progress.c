@@ -10,8 +10,8 @@
 
 #define BAR_INTERVAL 0.1 /* seconds between updates */
 #define JSON_INTERVAL 0.5
-#define BAR_WIDTH 24
-#define PAINT_BYTES 32  /* for colours */
+#define BAR_WIDTH 24    /* columns */
+#define PAINT_BYTES 32  /* for the escape sequences of its colours */
 #define MIN_BAR_WIDTH 8 /* no bar in less room */
 #define TEXT_COLUMNS 62 /* of the text beside the bar */
 

@@ -429,7 +429,7 @@ static void set_writer(WindowRecording *r, Recorder *writer)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void begin_end(WindowRecording *r, int partial)
+static void start_finishing(WindowRecording *r, int partial)
 {
     pthread_mutex_lock(&r->lock);
     r->ending = 1;
@@ -473,7 +473,7 @@ static void begin(WindowRecording *r, const Source *source, char *text, size_t s
 void window_recording_toggle(WindowRecording *r, const Source *source, char *text, size_t size)
 {
     if (r->writer && !r->ending) {
-        begin_end(r, 0);
+        start_finishing(r, 0);
         snprintf(text, size, "Finishing the recording");
     } else if (r->ending) {
         snprintf(text, size, "Still finishing the last recording");
@@ -515,10 +515,10 @@ void window_recording_follow(WindowRecording *r, PlayerRecording *to)
              seconds / 60 % 60, seconds % 60, dropped);
 }
 
-int window_recording_let_go(WindowRecording *r)
+int window_recording_release(WindowRecording *r)
 {
     if (r->writer && !r->ending)
-        begin_end(r, 0);
+        start_finishing(r, 0);
     return !r->writer;
 }
 
@@ -528,7 +528,7 @@ int window_recording_end(WindowRecording *r, int partial)
     if (!r->writer)
         return r->failed;
     if (!r->ending)
-        begin_end(r, partial);
+        start_finishing(r, partial);
     finish_window(r, text, sizeof(text));
     return r->failed;
 }

@@ -49,7 +49,7 @@ void window_recording_follow(WindowRecording *recording, PlayerRecording *to);
 
 /* Starts to complete the recording. Returns true once it is complete and no longer needs the
  * source. Call window_recording_follow() meanwhile: it checks for that. */
-int window_recording_let_go(WindowRecording *recording);
+int window_recording_release(WindowRecording *recording);
 
 /* Completes the recording, as NAME.partial.EXT if `partial`, waits for it and prints the result.
  * Returns 0 or the fault of any recording so far. */

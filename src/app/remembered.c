@@ -18,9 +18,9 @@
 #define HEADER "lumeq-state"
 #define FORMAT "1"
 
-#define MAX_PLACES 500 /* files; the oldest are dropped */
-#define MAX_BYTES (4 << 20)
-#define MAX_SIDE 32767 /* of a window */
+#define MAX_PLACES 500      /* files; the oldest are dropped */
+#define MAX_BYTES (4 << 20) /* of the file */
+#define MAX_SIDE 32767      /* of a window, in pixels */
 
 /* The position at which a file was left. */
 typedef struct Place {

@@ -38,7 +38,7 @@
 #define LINE_HEIGHT 32
 #define LETTERS 20
 
-#define COLUMNS 4
+#define COLUMNS 4 /* of pairs */
 
 typedef struct Sheet {
     Converter converters[2];
@@ -46,7 +46,7 @@ typedef struct Sheet {
     struct {
         SmallPicture pictures[2]; /* before and after, upright, with square pixels */
         double position;          /* in seconds */
-    } pairs[OPTIONS_SAMPLE_MOST];
+    } pairs[OPTIONS_SAMPLE_MAX];
 } Sheet;
 
 /* Without a font there are no times. */

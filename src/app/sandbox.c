@@ -56,7 +56,7 @@
 #define ALL_TCP 3                     /* bind and connect; version 4 */
 #define ALL_SCOPES 3                  /* abstract sockets and signals; version 6 */
 
-#define LEAST_LANDLOCK 2 /* older ones cannot forbid and allow renames as needed */
+#define MIN_LANDLOCK 2 /* older ones cannot forbid and allow renames as needed */
 
 #define READ (READ_FILE | READ_FOLDER)
 #define USE_DEVICE (READ | WRITE_FILE | IOCTL_DEV)
@@ -555,7 +555,7 @@ static int forbid_calls(const Options *o, int gpu)
         ret = add_rule(filter, REFUSE, "ioctl", (struct scmp_arg_cmp)IS(1, harmful[i]));
     if (ret >= 0)
         ret = limit_sockets(filter, gpu, network);
-    /* Allow signals to this process, and signal 0, which checks if another one exists. */
+    /* Refuse signals to other processes, except 0, which only checks if one exists. */
     const struct scmp_arg_cmp other[] = {IS_NOT(0, (uint64_t)getpid()), IS_NOT(1, 0)};
     if (ret >= 0)
         ret = add_rules(filter, REFUSE, "kill", 2, other);
@@ -616,7 +616,7 @@ const char *sandbox_hint(const Options *o)
 
 const char *sandbox_lack(void)
 {
-    if (sandbox_landlock() < LEAST_LANDLOCK)
+    if (sandbox_landlock() < MIN_LANDLOCK)
         return "this kernel lacks Landlock 2, which Linux 5.19 and later have if "
                "/sys/kernel/security/lsm lists landlock";
     if (KNOWN_CALLS && !sandbox_can_filter())
@@ -697,9 +697,9 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
     const int gpu = uses_gpu(o); /* reads /dev, which is forbidden below */
     const int terminal = limit_descriptors(o);
     int reason = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
-    if (!reason && version >= LEAST_LANDLOCK)
+    if (!reason && version >= MIN_LANDLOCK)
         reason = limit_files(o, kind, gpu);
-    is_limited = !reason && version >= LEAST_LANDLOCK;
+    is_limited = !reason && version >= MIN_LANDLOCK;
     if (!reason && filters && !gpu) /* the calls of CUDA's driver cannot be listed */
         reason = -allow_calls(o);
     if (!reason && filters)

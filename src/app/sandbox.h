@@ -25,8 +25,8 @@ bool sandbox_can_filter(void);
 /* A sentence about what the sandbox lacks here, or NULL. */
 const char *sandbox_lack(void);
 
-/* Returns 1 if a run with these options gets a sandbox, else 0. Prints once why it gets none or a
- * part of it, also for later child processes. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
+/* Returns 1 if a run with these options gets a sandbox, else 0. Prints once why it gets none, or
+ * only a part, also for later children. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
 int sandbox_say(const Options *options, MediaError *error);
 
 /* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes

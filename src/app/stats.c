@@ -26,7 +26,7 @@ typedef struct Column {
     int digits;
 } Column;
 
-#define COLUMNS 14
+#define COLUMNS 14 /* after frame and pts */
 
 static int ends_in(const char *path, const char *extension)
 {

@@ -14,11 +14,11 @@
 #include "media/activity.h"
 #include "media/error.h"
 
-#define LOOK_MS 100
+#define LOOK_MS 100 /* between calls of look() */
 
 /* Limits of what a process reports. */
-#define MOST_FRAMES (INT64_C(1) << 40)
-#define MOST_SECONDS 1e9
+#define MAX_FRAMES (INT64_C(1) << 40)
+#define MAX_SECONDS 1e9
 
 _Static_assert(sizeof(TaskAnswer) <= PIPE_BUF, "an answer arrives whole");
 
@@ -40,8 +40,8 @@ static bool end_task(const TaskPool *p, TaskSlot *slot, int status)
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     a->why[sizeof(a->why) - 1] = a->summary[sizeof(a->summary) - 1] = '\0';
     a->notes[sizeof(a->notes) - 1] = '\0';
-    a->frames = av_clip64(a->frames, 0, MOST_FRAMES);
-    a->seconds = a->seconds > 0 ? FFMIN(a->seconds, MOST_SECONDS) : 0; /* 0 for NAN, too */
+    a->frames = av_clip64(a->frames, 0, MAX_FRAMES);
+    a->seconds = a->seconds > 0 ? FFMIN(a->seconds, MAX_SECONDS) : 0; /* 0 for NAN, too */
     if (code > EXIT_DAMAGED)
         snprintf(a->why, sizeof(a->why), "its process ended with exit code %d", code);
     else if (code < 0)
@@ -131,7 +131,7 @@ double task_pool_progress(const TaskPool *p, int slot, int64_t *frames, double *
     if (!p->slots || p->slots[slot].task < 0)
         return -1;
     const ProgressShare *share = &p->shares[slot];
-    *frames += av_clip64(atomic_load(&share->frames), 0, MOST_FRAMES);
+    *frames += av_clip64(atomic_load(&share->frames), 0, MAX_FRAMES);
     *seconds += (double)atomic_load(&share->time_us) / AV_TIME_BASE;
     return (double)av_clip(atomic_load(&share->done), 0, PROGRESS_WHOLE) / PROGRESS_WHOLE;
 }

@@ -23,7 +23,7 @@ static size_t collected_size;
 
 #define ERASE_LINE "\r\033[K"
 #define DEFAULT_COLUMNS 80
-#define LINE_BYTES 1400
+#define LINE_BYTES 1400 /* of the longest message */
 
 /* How long a line from a signal handler waits for its reader. */
 #define PATIENCE_MS 500

@@ -12,10 +12,10 @@
 /* Steps of settings. Clip limits and gamma change by a ratio, as they are perceived. */
 #define STRENGTH_STEP 0.05
 #define MIN_VISIBLE_STRENGTH 0.25 /* the first step from an unchanged picture */
-#define SMOOTH_STEP 0.1
+#define SMOOTH_STEP 0.1           /* seconds */
 #define MAX_SMOOTH 60
 #define CLIP_RATIO 1.125
-#define MAX_CLIP 100
+#define MAX_CLIP 100     /* the next step is no limit */
 #define DEFAULT_CLIP 3.0 /* the first value after auto */
 #define BRIGHTNESS_STEP 0.05
 #define GAMMA_RATIO 1.1

@@ -21,8 +21,8 @@
 #include "media/printable.h"
 #include "media/text_list.h"
 
-#define MAX_NUMBERS 1000
-#define ENDING_ROOM 32 /* for "-lumeq-N.EXT" and the name of the temporary file */
+#define MAX_NUMBERS 1000 /* names to try */
+#define ENDING_ROOM 32   /* for "-lumeq-N.EXT" and the name of the temporary file */
 
 /* ---- the command line ---- */
 

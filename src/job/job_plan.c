@@ -19,8 +19,8 @@
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
 
-#define MOST_CODE 65535
-#define DEEPER 10 /* bits of --pix-fmt auto10 */
+#define MAX_CODE 65535 /* of 16 bits */
+#define DEEPER 10      /* bits of --pix-fmt auto10 */
 
 #define TITLE "lumeq-plan"
 
@@ -68,7 +68,7 @@ static int stat_input(const char *path, struct stat *file, MediaError *error)
                             media_quote(path));
 }
 
-int job_input_look(JobPlan *plan, MediaError *error)
+int job_input_record(JobPlan *plan, MediaError *error)
 {
     struct stat file;
     if (stat_input(plan->input, &file, error) < 0)
@@ -242,7 +242,7 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
     if (strcmp(key, "argument") == 0)
         return text_list_add(&plan->arguments, value);
     if (strcmp(key, "part") == 0) {
-        JobPart *part = plan->part_count < JOB_MOST_PARTS ? job_plan_add_part(plan) : NULL;
+        JobPart *part = plan->part_count < JOB_MAX_PARTS ? job_plan_add_part(plan) : NULL;
         if (!part)
             return -1;
         const Field numbers = part_field(part);
@@ -281,7 +281,7 @@ static int take_plan(JobPlan *plan, char *text, const char *path, const char *pr
     if (wrong || !plan->program || !plan->input || !plan->output || !plan->part_count ||
         plan->time_base.num <= 0 || plan->time_base.den <= 0 ||
         (plan->depth && plan->depth != DEEPER) || plan->codes[0] < 0 ||
-        plan->codes[0] > plan->codes[1] || plan->codes[1] > MOST_CODE)
+        plan->codes[0] > plan->codes[1] || plan->codes[1] > MAX_CODE)
         return not_a_plan(path, "one of its lines is wrong or missing", error);
     if (strcmp(plan->program, program) != 0)
         return media_fail(error, MEDIA_INPUT,

@@ -12,9 +12,9 @@
 #include "media/text_list.h"
 #include "run/run_frame.h"
 
-#define JOB_PLAN_VERSION 13
+#define JOB_PLAN_VERSION 13 /* of the plan and of the files of parts */
 
-#define JOB_MOST_PARTS 99999 /* file names of parts have five digits */
+#define JOB_MAX_PARTS 99999 /* file names of parts have five digits */
 
 typedef struct JobPart {
     int64_t first, frames; /* number of the first frame, and their count; 0 until measured */
@@ -50,7 +50,7 @@ typedef struct JobPlan {
     char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
-    int jobs;             /* parts that --jobs makes at once; 0: planned without --jobs */
+    int jobs;             /* parts that --jobs makes at once; 0: planned by `lumeq plan` */
     int64_t wanted_parts; /* number requested; parts from part_count on are empty */
 } JobPlan;
 
@@ -69,7 +69,7 @@ JobPath job_part_path(const char *folder, const char *what, int part, const char
 JobPath job_folder(const char *output);
 
 /* Sets the plan's size and time of the input. MEDIA_INPUT. */
-int job_input_look(JobPlan *plan, MediaError *error);
+int job_input_record(JobPlan *plan, MediaError *error);
 
 /* MEDIA_INPUT: the input file is not the one that was planned. */
 int job_input_check(const JobPlan *plan, MediaError *error);

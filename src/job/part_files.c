@@ -16,8 +16,8 @@
 
 static const char magic[] = "lumeqJOB";
 
-#define MOST_RECORD ((uint32_t)1 << 30) /* bytes */
-#define FIRST_RECORDS 256
+#define MAX_RECORD ((uint32_t)1 << 30) /* bytes; a larger size is damage */
+#define FIRST_RECORDS 256              /* room at first; it doubles */
 
 const char *const record_names[RECORD_KINDS] = {
     [RECORDS_MEASURES] = "measured", [RECORDS_CURVES] = "curves", [RECORDS_PACKETS] = "part"};
@@ -148,7 +148,7 @@ static int read_index(RecordFile *f, int64_t left, MediaError *error)
         return record_file_fail(f, "its checksum is wrong", error);
     for (int64_t i = 0; i < f->end.count; position += f->records[i++].size) {
         f->records[i].position = position;
-        if (f->records[i].size > MOST_RECORD || f->records[i].size > left - position)
+        if (f->records[i].size > MAX_RECORD || f->records[i].size > left - position)
             return record_file_fail(f, "its index is damaged", error);
     }
     f->count = f->end.count - 1;
@@ -197,8 +197,8 @@ void record_file_close(RecordFile *f)
     *f = (RecordFile){0};
 }
 
-#define MOST_BYTES ((size_t)4 << 20) /* no curve or measure is larger */
-#define LEVEL 4                      /* level 6 takes nearly twice the time and saves 1 to 3 % */
+#define MAX_BYTES ((size_t)4 << 20) /* no curve or measure is larger */
+#define LEVEL 4                     /* level 6 takes nearly twice the time and saves 1 to 3 % */
 
 /* Hint for measures that cannot be used. */
 #define AGAIN "; lumeq measure PLAN %d -y measures it again"
@@ -232,7 +232,7 @@ static size_t place(const FrameBytes *f, size_t i)
 
 void *frame_writer_reserve(FrameWriter *w, size_t size, MediaError *error)
 {
-    if (size <= MOST_BYTES && resize(&w->frame, size) >= 0)
+    if (size <= MAX_BYTES && resize(&w->frame, size) >= 0)
         return w->frame.bytes;
     (void)media_no_memory(error, MEDIA_OUTPUT);
     return NULL;
@@ -297,7 +297,7 @@ int frame_reader_next(FrameReader *r, MeasuredFrame *frame, MediaError *error)
     if (r->next == r->file.count)
         return 0;
     const Record *const record = &r->file.records[r->next];
-    if (record->first > MOST_BYTES)
+    if (record->first > MAX_BYTES)
         return record_file_fail(&r->file, "a frame is damaged", error);
     if (resize(f, record->first) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);

@@ -29,7 +29,7 @@
 #include "run/run.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-#define MAX_GPUS 16
+#define MAX_GPUS 16 /* more are not listed */
 
 /* ---- what a probe found ---- */
 
@@ -279,7 +279,7 @@ typedef struct DecoderCaps {
     uint8_t supported, more[63];
 } DecoderCaps;
 
-#define CHROMA_420 1
+#define CHROMA_420 1 /* cudaVideoChromaFormat_420 */
 
 static const struct {
     const char *name; /* FFmpeg's, too */
@@ -567,7 +567,7 @@ static void run_probes(Section sections[PROBES])
 
 /* ---- output ---- */
 
-#define MIN_WIDTH 44
+#define MIN_WIDTH 44  /* columns; narrower terminals wrap by themselves */
 #define MAX_WIDTH 100 /* longer lines are hard to read */
 #define INDENT 22     /* column of the findings */
 

@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #define MAX_TRACK 9999
-#define MAX_JOBS 256
-#define MAX_PARTS 99999
+#define MAX_JOBS 256     /* processes at once */
+#define MAX_PARTS 99999  /* JOB_MAX_PARTS */
 #define MIN_BITRATE 10e3 /* a smaller number probably lacks its K or M */
 
 #define FIELD(name) offsetof(Options, name)
@@ -42,7 +42,7 @@ const Option option_table[] = {
     {"keep", 0, OPTION_BYTES, ONCE | UNPLANNED, FIELD(keep), 1e6, 1e15, "N[M|G|T]",
      "with --segment-time: delete the oldest pieces of OUTPUT beyond this many bytes in all; only "
      "those of recordings with --keep count [keep all]"},
-    {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MOST, "N",
+    {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MAX, "N",
      "try N pieces of 6 s, estimate time and size of the whole run, and draw before and after into "
      "OUTPUT.sample.png; write nothing else [8]"},
     {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,

@@ -75,7 +75,7 @@ const Option *option_nearest(const char *name, size_t n);
  * abbreviation of `name` (`length` bytes). */
 int name_distance(const char *typed, size_t n, const char *name, size_t length);
 
-#define NOT_SIMILAR 1000
+#define NOT_SIMILAR 1000 /* above all distances */
 
 /* ---- option profile ---- */
 

@@ -9,7 +9,7 @@
 
 #include "lumeq/lumeq.h"
 
-#define MAX_ENCODER_OPTIONS 64
+#define MAX_ENCODER_OPTIONS 64 /* uses of --vopt */
 
 /* The strength of LUMEQ_STRENGTH_AUTO without a lift. */
 #define OPTIONS_USUAL_STRENGTH 0.8
@@ -18,7 +18,7 @@
 #define OPTION_MAX 128
 
 /* The most pieces of a sample. */
-#define OPTIONS_SAMPLE_MOST 48
+#define OPTIONS_SAMPLE_MAX 48
 
 /* Options.profile for --profile help. */
 #define PROFILE_HELP (-1)
