@@ -105,8 +105,8 @@ void complete(int count, char **words)
     } else if (*word == '-') {
         print_options(count - 1, words);
     } else {
-        for (int i = 0; count < 2 && job_words[i]; i++)
-            complete_print(job_words[i], NULL);
+        for (int i = 0; count < 2 && job_commands[i]; i++)
+            complete_print(job_commands[i], NULL);
         complete_print(":file", NULL);
     }
 }

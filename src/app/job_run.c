@@ -372,22 +372,22 @@ static const struct {
     int first;
 } numbers[] = {{"SLURM_ARRAY_TASK_ID", 0}, {"JOB_COMPLETION_INDEX", 0}, {"PARALLEL_SEQ", 1}};
 
-const char *const job_words[] = {
+const char *const job_commands[] = {
     [PLAN] = "plan", [MEASURE] = "measure", [SEGMENT] = "segment",
     [JOIN] = "join", [COMMANDS] = NULL,
 };
 
-static int find_word(const char *name)
+static int find_command(const char *name)
 {
     int i = 0;
-    while (i < COMMANDS && strcmp(job_words[i], name) != 0)
+    while (i < COMMANDS && strcmp(job_commands[i], name) != 0)
         i++;
     return i;
 }
 
 bool job_is_command(int argc, char **argv)
 {
-    return argc > 1 && find_word(argv[1]) < COMMANDS;
+    return argc > 1 && find_command(argv[1]) < COMMANDS;
 }
 
 /* Parses a number without sign; -1: the text is something else. */
@@ -425,7 +425,7 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
     return media_fail(&f->error, MEDIA_USAGE,
                       "lumeq %s PLAN K needs the number of a part, K, as an argument, or in "
                       "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or PARALLEL_SEQ",
-                      job_words[command]);
+                      job_commands[command]);
 }
 
 /* Reads an existing plan, whose path is argv[0], and the part's number. Returns 1 or a fault. */
@@ -436,8 +436,8 @@ static int read_command(JobFilm *f, int command, int argc, char **argv, long *pa
     if (argc < 1 || argv[0][0] == '-')
         return media_fail(&f->error, MEDIA_USAGE,
                           "lumeq %s needs %sOUT.lumeq/plan; for a file named %s, write ./%s",
-                          job_words[command], command == PLAN ? "IN -o OUT, or " : "",
-                          job_words[command], job_words[command]);
+                          job_commands[command], command == PLAN ? "IN -o OUT, or " : "",
+                          job_commands[command], job_commands[command]);
     if (has_part)
         ret = find_part(f, command, argc - 1, argv + 1, &used, part);
     if (ret >= 0)
@@ -462,7 +462,7 @@ static int read_film_options(JobFilm *f, int argc, char **argv)
         options_print_help(OPTIONS_HELP_FULL);
         return 0;
     }
-    if (options_ask(&f->options))
+    if (options_is_query(&f->options))
         return media_fail(
             &f->error, MEDIA_USAGE,
             "lumeq plan plans a film; use this option without it, as in lumeq --version");
@@ -476,7 +476,7 @@ int job_command(int argc, char **argv, atomic_int *stop)
 {
     JobFilm film = {.stop = stop, .options = options_default()};
     const Options *o = &film.options;
-    const int command = find_word(argv[1]);
+    const int command = find_command(argv[1]);
     /* `lumeq plan IN -o OUT`, and not `lumeq plan PLAN`. */
     bool is_new = false;
     for (int i = 2; i < argc && command == PLAN; i++)

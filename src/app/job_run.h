@@ -19,7 +19,7 @@ int job_run_at_a_time(const Options *options, int rows);
 int job_run_device(const Options *options, int slot);
 
 /* The commands, which are only recognized as the first argument; NULL at the end. */
-extern const char *const job_words[];
+extern const char *const job_commands[];
 
 /* True if the first argument is a command. */
 bool job_is_command(int argc, char **argv);

@@ -126,7 +126,7 @@ static void print_encoders(void)
 static int print_information(const Options *options)
 {
     const int version = lumeq_version();
-    const char *list = options_list(options); /* the option with the value "help" */
+    const char *list = options_with_help(options);
     char versions[256];
     int code = EXIT_DONE;
     media_versions(versions, sizeof(versions));
@@ -216,7 +216,7 @@ static int add_password(Options *o, MediaError *error)
 static int run(Options *options)
 {
     MediaError error = {0};
-    if (options_ask(options))
+    if (options_is_query(options))
         return print_information(options);
     say_set_verbosity(options_verbosity(options));
     media_log_install(options->verbose, say_detail, say_error);

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     else
         ret = options_parse(&options, argc, argv, wrong, sizeof(wrong));
     FUZZ_CHECK((ret < 0) == (wrong[0] != '\0'), "%d: %s", ret, wrong);
-    if (ret == 0 && !options_ask(&options)) {
+    if (ret == 0 && !options_is_query(&options)) {
         fuzz_valid++;
         check_params(&options);
         (void)options_input(&options);

@@ -136,7 +136,7 @@ static int take_text(Lines *lines, char *text)
         return refuse(lines->refusal, "out of memory");
     first.options = &trial;
     const int given = lines->options->profile, ret = take_lines(&first, copy);
-    const char *list = ret < 0 ? NULL : options_list(&trial);
+    const char *list = ret < 0 ? NULL : options_with_help(&trial);
     free(copy);
     if (ret < 0)
         return ret;

@@ -380,7 +380,7 @@ static int check_options(Options *o, const unsigned char *given, const OptionNam
 }
 
 /* Checks options that print something instead of a run, such as --doctor. */
-static int check_question(const Options *o, const Refusal *refusal)
+static int check_query(const Options *o, const Refusal *refusal)
 {
     if (o->json && !o->doctor)
         return refuse(refusal, "--json needs --doctor");
@@ -567,8 +567,8 @@ static int parse(Parser *p, int argc, char **argv)
         if (!options->output)
             return refuse(&p->refusal, "out of memory");
     }
-    if (options_ask(options))
-        return options->help ? 0 : check_question(options, &p->refusal);
+    if (options_is_query(options))
+        return options->help ? 0 : check_query(options, &p->refusal);
     if (check_names(&p->names, options, &p->refusal) < 0 ||
         refuse_rivals(options, NULL, &p->refusal) < 0 || put_over_file(p) < 0)
         return -1;

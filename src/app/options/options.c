@@ -48,7 +48,7 @@ Options options_default(void)
     };
 }
 
-const char *options_list(const Options *o)
+const char *options_with_help(const Options *o)
 {
     const struct {
         const char *name, *value;
@@ -71,10 +71,10 @@ int options_verbosity(const Options *o)
     return o->verbose ? SAY_DETAILS : SAY_NORMAL;
 }
 
-bool options_ask(const Options *o)
+bool options_is_query(const Options *o)
 {
     return o->help || o->version || o->list_gpus || o->list_devices || o->list_formats ||
-           o->doctor || options_list(o);
+           o->doctor || options_with_help(o);
 }
 
 const char *options_input(const Options *o)

@@ -188,13 +188,13 @@ bool options_headless(const Options *options);
 /* The Verbosity that -q and -v set. */
 int options_verbosity(const Options *options);
 
-/* True if the options print something to standard output instead of a run. */
-bool options_ask(const Options *options);
+/* True if the options ask for information on standard output, such as --help, instead of a run. */
+bool options_is_query(const Options *options);
 
 /* The name of the option with the value "help", or NULL. */
-const char *options_list(const Options *options);
+const char *options_with_help(const Options *options);
 
-/* What the equalizer's parameters depend on besides the options. */
+/* Facts that decide the equalizer's parameters, besides the options. */
 typedef struct OptionsInput {
     LumeqTransfer transfer; /* of the input */
     int still;              /* the input is one picture */
