@@ -8,7 +8,7 @@
 /* LUMEQ_STRENGTH_AUTO without lift. */
 #define USUAL_STRENGTH 0.8
 
-/* `also`: words of values besides those from low to high. */
+/* `also` names values outside low..high that are allowed, for the message. */
 static int check_number(const char *name, double value, double low, double high, const char *also)
 {
     if (value >= low && value <= high) /* false for NaN */
@@ -18,7 +18,9 @@ static int check_number(const char *name, double value, double low, double high,
 
 static int check_choice(const char *name, int value, int last)
 {
-    return value >= 0 && value <= last ? 0 : lumeq_refuse("%s %d is unknown", name, value);
+    return value >= 0 && value <= last
+               ? 0
+               : lumeq_refuse("%s must be 0..%d, not %d", name, last, value);
 }
 
 static int check_params(const LumeqParams *p)
@@ -45,14 +47,14 @@ static int check_params(const LumeqParams *p)
          check_number("gamma", p->gamma, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA, "0 or ") < 0))
         return LUMEQ_ERR_ARGUMENT;
     if (p->reference && (p->mode == LUMEQ_MODE_STRETCH || p->mode == LUMEQ_MODE_HAZE))
-        return lumeq_refuse("mode %s has no reference; global and clahe have one",
+        return lumeq_refuse("the reference exists for modes global and clahe, not for %s",
                             p->mode == LUMEQ_MODE_HAZE ? "haze" : "stretch");
     const LumeqRect *m = &p->meter;
     const int named = m->width == m->height && (m->width == 0 || m->width == -1);
     if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))
         return lumeq_refuse(
-            "the metering area must not be empty or begin left of or above the picture; it is "
-            "%dx%d at %d,%d",
+            "the metering area is %dx%d at %d,%d; its size must be positive, and its position not "
+            "negative",
             m->width, m->height, m->x, m->y);
     return 0;
 }
@@ -83,14 +85,14 @@ int lumeq_check_config(const LumeqConfig *config)
 
 static int check_plane(const LumeqImage *image, int plane, const char *name)
 {
-    static const char *const planes[] = {"luma", "chroma", "the second chroma"};
+    static const char *const planes[] = {"luma", "first chroma", "second chroma"};
     const ptrdiff_t stride = image->stride[plane], row = lumeq_row_size(image, plane);
     if (image->plane[plane] && (stride < -INT32_MAX || stride > INT32_MAX))
-        return lumeq_refuse("%s's %s has stride %td, beyond 2^31 - 1 bytes", name, planes[plane],
-                            stride);
+        return lumeq_refuse("%s's %s plane has a stride of %td bytes, beyond 2^31 - 1", name,
+                            planes[plane], stride);
     if (image->plane[plane] && stride > -row && stride < row)
-        return lumeq_refuse("%s's %s has stride %td, shorter than a row of %td bytes", name,
-                            planes[plane], stride, row);
+        return lumeq_refuse("%s's %s plane has a stride of %td bytes, shorter than a row of %td",
+                            name, planes[plane], stride, row);
     if (image->depth > 8 && ((uintptr_t)image->plane[plane] % 2 || stride % 2))
         return lumeq_refuse("%s has 16-bit samples at odd addresses", name);
     return 0;
@@ -119,10 +121,12 @@ static int check_image(const LumeqImage *image, const char *name)
 {
     if (image->width < 1 || image->width > LUMEQ_MAX_SIDE || image->height < 1 ||
         image->height > LUMEQ_MAX_SIDE || (int64_t)image->width * image->height > INT32_MAX)
-        return lumeq_refuse("%s is %dx%d; sides may be 1 to %d, and the area up to 2^31 - 1", name,
-                            image->width, image->height, LUMEQ_MAX_SIDE);
+        return lumeq_refuse(
+            "%s is %dx%d; sides of 1 to %d and an area up to 2^31 - 1 are supported", name,
+            image->width, image->height, LUMEQ_MAX_SIDE);
     if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
-        return lumeq_refuse("%s has unknown range %d", name, (int)image->range);
+        return lumeq_refuse("the range of %s must be 0 (limited) or 1 (full), not %d", name,
+                            (int)image->range);
     return check_samples(image, name);
 }
 
@@ -131,7 +135,8 @@ static int check_memory(const LumeqImage *image, const char *name, const LumeqBa
     if (image->memory == LUMEQ_MEMORY_HOST)
         return 0;
     if (image->memory != LUMEQ_MEMORY_CUDA)
-        return lumeq_refuse("%s has unknown memory %d", name, (int)image->memory);
+        return lumeq_refuse("the memory of %s must be 0 (host) or 1 (CUDA), not %d", name,
+                            (int)image->memory);
     if (!backend->alloc_device)
         return lumeq_refuse("%s is in CUDA memory, which the %s backend cannot access", name,
                             backend->name);
@@ -188,7 +193,7 @@ static Rows rows_of(const LumeqImage *image, int plane)
     };
 }
 
-/* True if they share bytes; rows of one may lie between those of the other. */
+/* True if both share bytes. Rows of one may lie between those of the other. */
 static bool overlap(Rows a, Rows b)
 {
     while (a.left && b.left) {
@@ -248,7 +253,7 @@ int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
 int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out)
 {
     if (!in || !out || !in->data || !out->data)
-        return lumeq_refuse("`in` or `out` is NULL");
+        return lumeq_refuse("`in`, `out` or the `data` of one is NULL");
     if (in->channels < 3 || in->channels > 4 || (in->depth != 8 && in->depth != 16) ||
         (in->order != LUMEQ_ORDER_BGR && in->order != LUMEQ_ORDER_RGB))
         return lumeq_refuse(
@@ -265,8 +270,8 @@ int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out)
     for (int i = 0; i < 2; i++) {
         const ptrdiff_t size = strides[i] < 0 ? -strides[i] : strides[i];
         if (size < row || size > INT32_MAX)
-            return lumeq_refuse("a stride of %td bytes is shorter than a row of %td", strides[i],
-                                row);
+            return lumeq_refuse("a stride is %td bytes; from a row's %td to 2^31 - 1 are supported",
+                                strides[i], row);
     }
     return 0;
 }

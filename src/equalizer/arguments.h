@@ -1,12 +1,13 @@
-/* Checks arguments against lumeq.h. Functions return 0, or LUMEQ_ERR_ARGUMENT with its text. */
+/* Checks the arguments of public functions. All functions return 0, or LUMEQ_ERR_ARGUMENT with a
+ * sentence in lumeq_error_text(). */
 #ifndef LUMEQ_ARGUMENTS_H
 #define LUMEQ_ARGUMENTS_H
 
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
-/* Checks the caller's parameters (NULL: the defaults) and copies them, with strength AUTO resolved:
- * strength 0.8 adaptive, and lift as given; with any other strength lift is 0. */
+/* Checks the caller's parameters (NULL: the defaults) and copies them, with strength AUTO replaced
+ * by 0.8 and `adaptive`. Any other strength clears `lift`. */
 int lumeq_take_params(LumeqParams *to, const LumeqParams *from);
 
 int lumeq_check_config(const LumeqConfig *config);

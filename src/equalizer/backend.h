@@ -16,8 +16,8 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-/* Frames in flight on a GPU, or batches of them: the next two are measured while one is written and
- * one is received. */
+/* Number of frames, or batches, in flight on a GPU: two are measured while one is written and one
+ * is received. */
 #define LUMEQ_FLIGHTS 4
 
 static inline int lumeq_planes(const LumeqImage *image)
@@ -83,7 +83,7 @@ static inline LumeqImage lumeq_metered(const LumeqImage *image, const CurveParam
 
 typedef struct LumeqState {
     CurveResult curve;
-    TileResult tiles; /* in mode CLAHE; otherwise the first members are 0 and the others
+    TileResult tiles; /* outside mode CLAHE, tiles_x, tiles_y and depth are 0 and the rest is
                        * undefined */
 } LumeqState;
 
@@ -104,27 +104,25 @@ typedef struct MeasureShape {
 typedef struct LumeqCounts {
     uint32_t *hist;                  /* histogram of the frame or of the metered region: [bins] */
     uint64_t *cells;                 /* sums of codes, cells row by row: [MEASURE_CELLS] */
-    uint8_t *lit[BARS_DIRECTIONS];   /* lit samples of lines, see bars.h: [width], [height] */
+    uint8_t *lit[BARS_DIRECTIONS];   /* lit samples by column and row (bars.h): [width], [height] */
     HazeCell *haze;                  /* [MEASURE_CELLS] */
-    NoiseProfile *noise;             /* empty if the previous frame is not known */
+    NoiseProfile *noise;             /* empty without a previous frame */
     uint32_t (*tiles)[TILE_CELLS];   /* histogram of each tile; NULL: no tiles */
     uint32_t (*padding)[TILE_CELLS]; /* histogram of each tile's padding, in the reference;
                                       * otherwise NULL */
-    TileSums *sums; /* of a frame in flight of the reference, with tiles, instead of `tiles` and
-                     * `padding` */
+    TileSums *sums; /* set instead of `tiles` and `padding` when a reference frame lands */
 } LumeqCounts;
 
 /* A frame to measure. Valid until the work is finished. */
 typedef struct LumeqMeasureJob {
-    LumeqImage in, previous; /* previous: the frame before, for noise; plane[0] is NULL if it is
-                              * not known */
+    LumeqImage in, previous; /* previous: the noise reference; plane[0] NULL: none */
     MeasureShape shape;      /* of the counts */
     CurveParams curve;       /* sample format and bins */
     BarsParams bars;         /* format for the profile */
     int clahe;
     int chroma; /* measure chroma, for the colour of haze */
     TileGrid grid;
-    LumeqCounts counts;    /* output, in any host memory; cells NULL: not wanted */
+    LumeqCounts counts;    /* output, in any host memory; `cells` NULL: not wanted */
     const LumeqSync *sync; /* NULL: none */
 } LumeqMeasureJob;
 
@@ -132,9 +130,9 @@ typedef struct LumeqMeasureJob {
 typedef struct LumeqFlight {
     LumeqImage out;
     int write;          /* planes to write: 0, 1, or all of out's */
-    int reference;      /* the GPU makes the curve, and writes the frame as well */
+    int reference;      /* the GPU measures, makes the curve and writes, without the host */
     int alone;          /* no other frame is in flight */
-    const void *before; /* the pending frame in flight before it, or NULL */
+    const void *before; /* `pending` of the previous frame in flight, or NULL */
 } LumeqFlight;
 
 /* A frame to equalize with a curve. */
@@ -149,13 +147,13 @@ typedef struct LumeqApplyJob {
     const CurveTable *table;
     int clahe;
     const TileGrid *grid;     /* with clahe */
-    const TileTables *tables; /* with clahe; nodes for as many tiles as in the grid */
+    const TileTables *tables; /* with clahe; nodes of the grid's tiles */
     const LumeqSync *sync;
-    void *flight; /* the pending frame in flight; NULL: a step of its own */
+    void *flight; /* `pending` of the frame in flight; NULL: none */
 } LumeqApplyJob;
 
-/* Colours to convert: `in` to the planes or, if out.data is not NULL, the planes to `out`, with the
- * fourth channel of `in`. */
+/* A conversion of colours: from `in` to the planes or, if out.data is not NULL, from the planes to
+ * `out`, which gets the fourth channel of `in`. */
 typedef struct LumeqPixelsJob {
     LumeqPixels in, out;
     LumeqImage planes;
@@ -187,32 +185,32 @@ typedef struct LumeqBackend {
     const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
 
-    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence on success. All
-     * functions that return an error but AGAIN set lumeq_error_text(). */
+    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence on success. Functions
+     * that return an error other than AGAIN set lumeq_error_text(). */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
     /*
      * Any thread at any time. Without sync they return when everything is done. With sync, which
-     * only a backend with alloc_device gets, measure returns at once and sets *pending for
-     * measure_finish, which writes to the counts passed to it, not to the job's. wait == 0: AGAIN
-     * if it is not done yet. GPU: the device is lost, and everything pending with it. Before it
-     * starts a job a backend may also return MEMORY, if it has none for the job, and ARGUMENT, if a
-     * plane is not where the caller claims.
+     * only a backend with alloc_device gets, measure returns at once and sets *pending;
+     * measure_finish then writes to the counts passed to it, not to the job's. wait == 0: AGAIN if
+     * the GPU is still busy. GPU: the device is lost, and everything pending with it. Before it
+     * starts a job, a backend may also return MEMORY, or ARGUMENT if a plane is not in the memory
+     * that the caller states.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
     int (*apply)(void *priv, const LumeqApplyJob *job);
     /*
-     * Frames in flight, in a backend with a device; else NULL; one thread at a time. `place` checks
-     * a frame and takes its memory; the job without counts, but for `sync`, stays valid until
-     * `begin`, which measures frames, together where they have the same shape. They end their
-     * measure with measure_finish; then `write` takes their curves, and `land` finishes them and
-     * sets the times of the stages. Frames of the reference land after `begin`, with `hist` and
-     * `sums` of the counts; `counts` is NULL for others. `leave` gives up what was placed, in
-     * order, and not before the frame that has it as `before` has landed.
+     * Frames in flight; one thread at a time. NULL in a backend without a device. `place` checks a
+     * frame and allocates its memory. Its job, except for `counts` and `sync`, stays valid until
+     * `begin`, which measures frames, together if they have the same shape. After measure_finish,
+     * `write` takes their curves, and `land` finishes them and sets the times of the stages.
+     * Reference frames land right after `begin`, with `hist` and `sums` in `counts`; for others
+     * `counts` is NULL. `leave` frees the memory of a frame, in the order of frames, once the frame
+     * that has it as `before` has landed.
      *
-     * None but `land` waits, unless the input is not pinned. A device that was lost and recovers
-     * does not write to host memory, except for frames with sync. Errors as above; after `place`
-     * only GPU.
+     * Only `land` waits, and copies of inputs that are not pinned. A lost device that recovers does
+     * not write to host memory, except for frames with sync. Errors as above; after `place` only
+     * GPU.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
     int (*begin)(void *priv, void *const *pendings, int count);
@@ -220,11 +218,11 @@ typedef struct LumeqBackend {
     int (*land)(void *priv, void *pending, const LumeqCounts *counts, int wait,
                 double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);
     void (*leave)(void *priv, void *pending);
-    /* Set in the CPU backend; priv may be NULL: in the calling thread. */
+    /* Set in the CPU backend. priv NULL: converts in the calling thread alone. */
     void (*convert)(void *priv, const LumeqPixelsJob *job);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);
-    /* Both NULL: there is no device, and outputs in LUMEQ_MEMORY_CUDA are never submitted. */
+    /* Both NULL: there is no device, and no image is in LUMEQ_MEMORY_CUDA. */
     void *(*alloc_device)(void *priv, size_t size);
     void (*free_device)(void *priv, void *memory);
     /* lumeq_get_cuda(); NULL if there is no device. */

@@ -1,7 +1,7 @@
 /*
- * Black bars at the edges of video frames (letterbox, pillarbox or both): the profile of a frame
- * that all backends count, in the common subset of C and CUDA, and the state of the search, which
- * is in rule/bars.c.
+ * Black bars at the edges of video frames (letterbox, pillarbox or both): the profile that every
+ * backend counts, in the common subset of C and CUDA, and the state of their detection
+ * (rule/bars.c).
  *
  * A profile has the number of lit (not black) samples in each row and column, counted in a subset
  * of the frame's samples.
@@ -14,7 +14,7 @@
 #include "equalizer/samples.h"
 #include "lumeq/lumeq.h"
 
-/* The profile of a row counts all its samples, or, in wide frames, this many evenly spaced blocks.
+/* The profile of a row counts all its samples or, in wide frames, BARS_BLOCKS evenly spaced blocks.
  */
 #define BARS_BLOCK 16
 #define BARS_BLOCKS 15
@@ -24,7 +24,7 @@
  */
 #define BARS_COLUMN_SAMPLES 128
 
-#define BARS_BLACK_MARGIN 8 /* in codes of 8 bits: compression and grain in bars stay below */
+#define BARS_BLACK_MARGIN 8 /* in codes of 8 bits: compression noise in bars stays below */
 
 #define BARS_ALIGNMENT 4 /* a multiple of any chroma subsampling */
 
@@ -78,14 +78,14 @@ CURVE_INLINE int bars_block_size(int width, int block)
     return left < BARS_BLOCK ? left : BARS_BLOCK;
 }
 
-/* Sampling step for `wanted` of `size` lines. Odd, so that patterns with an even period, such as
- * interlacing, are not sampled at one phase only. */
+/* The step that samples about `wanted` of `size` lines. It is odd, so that patterns with an even
+ * period, such as interlacing, are not sampled at one phase only. */
 CURVE_INLINE int bars_one_in(int size, int wanted)
 {
     return (size / wanted) | 1;
 }
 
-/* The step and the first row of those that the profile of columns counts. */
+/* The step between the rows that the profile of columns counts, and the first of them. */
 CURVE_INLINE int bars_row_step(int height)
 {
     return bars_one_in(height, BARS_COLUMN_SAMPLES);

@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes, and keeps counting past the end of its room. */
+/* Writes bytes; past the end of its room it only counts them. */
 typedef struct ByteWriter {
     uint8_t *to; /* NULL: only counts */
     size_t room, size;
 } ByteWriter;
 
-/* Reads; past the end it returns zeros and sets `bad`. */
+/* Reads bytes; past the end it returns zeros and sets `bad`. */
 typedef struct ByteReader {
     const uint8_t *at;
     size_t left;

@@ -111,7 +111,7 @@ const LumeqWork *lumeq_context_cpu(LumeqContext *c)
     return c->cpu.priv ? &c->cpu : NULL;
 }
 
-/* The CPU, if it may take over a call that failed on the GPU; or NULL. */
+/* Returns the CPU if it may take over a call that failed on the GPU, else NULL. */
 static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *sync, int on_host)
 {
     char line[LUMEQ_ERROR_SIZE];
@@ -135,7 +135,7 @@ int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *b
     if (LUMEQ_TAKE(LumeqSync, to, *sync) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (!backend->alloc_device)
-        return lumeq_refuse("LumeqSync needs the CUDA backend, not %s", backend->name);
+        return lumeq_refuse("a LumeqSync needs the cuda backend, not %s", backend->name);
     *sync = to;
     return 0;
 }

@@ -1,4 +1,5 @@
-/* The backends of a context or an equalizer: the one that was opened, and the CPU. */
+/* A context has the backend that was opened and, once needed, the CPU's, which takes over from a
+ * lost GPU. */
 #ifndef LUMEQ_CONTEXT_H
 #define LUMEQ_CONTEXT_H
 
@@ -14,15 +15,16 @@ struct LumeqContext {
     LumeqConfig config;
     /* A lost GPU stays open: other threads may still be using it. */
     LumeqWork first, cpu;
-    pthread_mutex_t lock; /* for opening `cpu` */
-    atomic_int lost;      /* the GPU of `first` is */
-    atomic_int told;      /* the log knows that the CPU takes over */
+    pthread_mutex_t lock; /* held while `cpu` is opened */
+    atomic_int lost;      /* the GPU of `first` is lost */
+    atomic_int told;      /* the log has the warning that the CPU takes over */
 };
 
 /* Replaces the caller's sync, unless it is NULL, by a checked copy. */
 int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *backend);
 
-/* The CPU's backend, which is opened once. NULL: out of memory or threads. Any thread. */
+/* Returns the CPU's backend, which the first call opens; NULL: out of memory or threads. Any
+ * thread. */
 const LumeqWork *lumeq_context_cpu(LumeqContext *context);
 
 #endif

@@ -33,7 +33,7 @@ typedef struct CurveLight {
 
 #define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in its members */
 
-/* Clear haze as far as the picture is hazy; or wholly, as the caller says that it is. */
+/* CurveParams.clear: clear haze as far as the picture is hazy, or always wholly. */
 enum { CURVE_CLEAR_HAZY = 1, CURVE_CLEAR_ALWAYS };
 
 /* Everything the curve depends on besides the histogram and the history. */
@@ -44,7 +44,7 @@ typedef struct CurveParams {
     int32_t black, white; /* codes */
     uint32_t clip;        /* Q16 multiples of the mean bin; 0: no limit; CURVE_CLIP_AUTO: by the
                            * lift rule */
-    uint32_t alpha;       /* Q16 share of the target taken by this frame's curve, 1..CURVE_ONE */
+    uint32_t alpha;       /* Q16: how far this frame moves the curve, 1..CURVE_ONE */
     uint32_t strength;    /* Q16 */
     int32_t adaptive;     /* well exposed pictures get less of the strength */
     int32_t stretch;      /* the target is a straight line */
@@ -54,8 +54,7 @@ typedef struct CurveParams {
     uint32_t step;    /* microseconds since the frame before */
     uint32_t denoise; /* with a lift: share of the noise to filter, Q16 */
     int32_t past;     /* previous frames that the filter may use */
-    int32_t first;    /* with a lift: the first frame of a video, whose noise later frames will
-                       * tell */
+    int32_t first;    /* with a lift: the first frame of a video whose noise is measured later */
     int32_t scene_cut;
     int32_t reference; /* OpenCV's curve; 8 bits only */
     int32_t transfer;  /* a LumeqTransfer */
@@ -78,22 +77,22 @@ typedef struct CurveBin {
 typedef struct LiftState {
     uint32_t on;         /* 0: no lift, and the other members are undefined */
     uint32_t dark, more; /* Q16: LiftChoice.dark and LiftChoice.lift, smoothed like the curve */
-    uint32_t voids;      /* the same of LiftChoice.voids */
+    uint32_t voids;      /* LiftChoice.voids, likewise smoothed */
     uint32_t ignored;    /* ignore the frame's own noise for the next frame: it belongs to
                           * another scene */
     uint32_t known;      /* the noise has been measured */
     uint32_t awaited;    /* frames left to wait for a noise measurement: LIFT_AWAITED after the
                           * first frame, then down to 0 */
-    uint32_t noise;      /* its mean, in codes of 8 bits, Q16 */
+    uint32_t noise;      /* mean of the measured noise, in codes of 8 bits, Q16 */
     uint32_t seen;       /* noise measurements in this scene, at most LIFT_NOISE_SEEN */
 } LiftState;
 
-/* The frames that the target is made for, see rule/epoch.h. */
+/* An epoch, whose frames share a target, see rule/epoch.h. */
 typedef struct EpochState {
     uint32_t age;     /* microseconds, not counted further than necessary; 0: no epoch */
-    uint32_t changed; /* microseconds for which the picture has differed */
+    uint32_t changed; /* how long the picture has differed, in microseconds */
     uint32_t black;   /* it began with a black picture: its target is the identity */
-    uint32_t need, dark, more, voids; /* targets of those of CurveResult and LiftState */
+    uint32_t need, dark, more, voids; /* targets of these members of CurveResult and LiftState */
     HazeState haze;                   /* the same */
     uint32_t cdf[CURVE_CELLS];        /* mean, Q16, by codes of 8 bits */
 } EpochState;
@@ -105,18 +104,18 @@ typedef struct EpochState {
 typedef struct CurveResult {
     uint32_t bins;
     uint32_t depth; /* of the history; 0: no history */
-    uint32_t white; /* the code of white; together with the depth it tells the range */
+    uint32_t white; /* the code of white; with the depth, it identifies the range */
     uint32_t scene_cut;
     uint32_t jumps;    /* consecutive changes of at least CURVE_JUMP, at most CURVE_JUMPS + 1 */
     uint32_t need;     /* Q16, smoothed: share of the strength that the picture needs */
     uint32_t weight;   /* Q16: weight of this frame in the target */
-    uint32_t alpha;    /* Q16: how far the curve moves towards it; 0 for the reference */
+    uint32_t alpha;    /* Q16: how far the curve moves to the target; 0 for the reference */
     uint32_t strength; /* Q16: strength used */
-    uint32_t fades;    /* the picture is black, fades in from black, or down */
+    uint32_t fades;    /* the picture is black, fades in from black, or fades out */
     uint32_t noise;    /* noise of this frame, from noise_of() */
-    HazeState seen;    /* the same from curve_haze() */
-    HazeState cleared; /* the haze to take, smoothed like the curve */
-    HazeClear clear;   /* from it and the curve, by cells */
+    HazeState seen;    /* haze of this frame, from curve_haze() */
+    HazeState cleared; /* the haze to remove, smoothed like the curve */
+    HazeClear clear;   /* how to remove it, from `cleared` and the curve */
     BarsState bars;    /* found before the curve, which excludes their samples */
     LiftState lift;
     EpochState epoch;
@@ -125,10 +124,10 @@ typedef struct CurveResult {
 
 /* Lookup table of a frame. */
 typedef struct CurveTable {
-    CurveGain gain[CURVE_CELLS]; /* of chroma, by the luma cell below it */
-    LiftTables lift;             /* without a lift only luma_on and chroma_on are valid: 0 */
-    HazeTint tint;               /* to take from chroma after everything else */
-    HazeClear clear;             /* the same for luma */
+    CurveGain gain[CURVE_CELLS]; /* of chroma, by the cell of its luma */
+    LiftTables lift;             /* without a lift, only luma_on and chroma_on are set, to 0 */
+    HazeTint tint;               /* to subtract from chroma after everything else */
+    HazeClear clear;             /* the haze to remove from luma */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];              /* 8 bits: the output sample of each code */
         uint16_t codes16[LUMEQ_MAX_BINS]; /* up to 12 bits: the same, with shifted samples */
@@ -144,7 +143,7 @@ CURVE_INLINE int curve_width(const CurveParams *p)
     return p->bins / CURVE_CELLS;
 }
 
-/* True if samples are interpolated between nodes. */
+/* True if output codes are interpolated between nodes. */
 CURVE_INLINE int curve_has_nodes(const CurveParams *p)
 {
     return p->fraction || p->dither;

@@ -19,35 +19,34 @@
 /* Most frames in flight. */
 #define SLOTS (LUMEQ_FLIGHTS * LUMEQ_MAX_BATCH)
 
-/* A frame in flight. */
 typedef struct Flight {
-    LumeqFrame frame;    /* sync is valid during submit, and only then */
+    LumeqFrame frame;    /* its sync is valid only during submit */
     LumeqImage previous; /* plane[0] NULL: unknown */
-    LumeqPast past;      /* the history after it; its params and clock are set from the start */
+    LumeqPast past;      /* the history after it; params and clock are set on submit */
     int after_reset;     /* it begins a new history */
     int reference;       /* the GPU measures and writes it without the host */
-    int gpu_only;        /* the CPU cannot do it */
+    int gpu_only;        /* the CPU cannot take it over */
     LumeqMeasure measure;
     TileSums sums;     /* of the reference */
     void *pending;     /* on a GPU: the backend's */
-    LumeqCurve *curve; /* NULL: it is still being measured */
-    int finished;      /* or lost, with `error` */
+    LumeqCurve *curve; /* NULL: not made yet */
+    int finished;      /* finished, or lost with `error` */
     int error;
     double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES]; /* of the stages */
 } Flight;
 
 struct LumeqEqualizer {
     LumeqContext *context;
-    const LumeqBackend *backend; /* of the context: the first, or the CPU's */
+    const LumeqBackend *backend; /* the one that the context opened, or the CPU's */
     void *priv;
     LumeqParams params;
 
     int batch; /* frames that are launched together */
-    /* A ring of `size`: `in_flight` frames from `first`, the oldest, on. The one before `first` was
-     * received last. */
+    /* A ring of `size`: `first` is the oldest of `in_flight` frames. The one before it was received
+     * last. */
     Flight flights[SLOTS + 1];
     int size, first, in_flight;
-    int begun, written; /* on a GPU: how many of those it measures, and writes, the oldest first */
+    int begun, written; /* on a GPU: how many of these, the oldest first, it measures or writes */
     int flushing;
 
     CurveWork work;
@@ -58,7 +57,7 @@ struct LumeqEqualizer {
      */
     LumeqImage planes[3];
     int last_planes;     /* index of the last picture's planes */
-    int has_last_planes; /* that picture was the last frame */
+    int has_last_planes; /* that picture was the previous frame */
 
     double opened_us;
     char error[LUMEQ_ERROR_SIZE];
@@ -79,7 +78,7 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
     LumeqGpu found[MAX_GPUS], first;
     int ret;
     if (count < 0 || (count && !gpus))
-        ret = lumeq_refuse("`gpus` is NULL or `count` is negative: %d", count);
+        ret = lumeq_refuse("`gpus` is NULL, or `count` (%d) is negative", count);
     else
         ret = count ? LUMEQ_TAKE(LumeqGpu, &first, gpus) : 0;
     if (ret == 0)
@@ -99,7 +98,7 @@ int lumeq_memory_use(int device, LumeqMemoryUse *use)
 {
     LumeqMemoryUse taken, now = {0};
     if (device < 0 || !use)
-        return lumeq_refuse("`use` is NULL or `device` is negative: %d", device);
+        return lumeq_refuse("`use` is NULL, or `device` (%d) is negative", device);
     if (LUMEQ_TAKE(LumeqMemoryUse, &taken, use) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (lumeq_backend_cuda.memory_use)
@@ -155,7 +154,6 @@ static Flight *flight_at(LumeqEqualizer *eq, int index)
     return &eq->flights[(eq->first + index + eq->size) % eq->size];
 }
 
-/* Most frames in flight. */
 static int slots_of(const LumeqEqualizer *eq)
 {
     return eq->backend->place ? LUMEQ_FLIGHTS * eq->batch : 1;
@@ -261,7 +259,6 @@ static int take_frame(LumeqEqualizer *eq, const LumeqFrame *from, LumeqFrame *fr
     return ret < 0 ? ret : lumeq_check_frame(frame, &eq->params, eq->backend);
 }
 
-/* The history before a frame. */
 static const LumeqPast *past_before(const LumeqEqualizer *eq, const Flight *f)
 {
     static const LumeqPast none;
@@ -274,7 +271,6 @@ static int planes_to_write(const Flight *f)
     return f->frame.out.plane[0] ? lumeq_planes(&f->frame.out) : 0;
 }
 
-/* The job of measuring a frame. */
 static LumeqMeasureJob measure_job(const Flight *f)
 {
     LumeqMeasureJob job = lumeq_measure_job(&f->measure, &f->past.params, &f->past.clock,
@@ -284,7 +280,6 @@ static LumeqMeasureJob measure_job(const Flight *f)
     return job;
 }
 
-/* Takes memory for the counts of a frame. */
 static int prepare_measure(Flight *f)
 {
     const MeasureShape shape = lumeq_measure_shape(&f->past.params, &f->frame.in);
@@ -294,7 +289,6 @@ static int prepare_measure(Flight *f)
     return 0;
 }
 
-/* Makes the curve of a frame that has been measured. */
 static int follow(LumeqEqualizer *eq, Flight *f)
 {
     const LumeqFollow frame = {&f->measure, 0, f->frame.interlaced, f->previous.plane[0] != NULL};
@@ -303,7 +297,6 @@ static int follow(LumeqEqualizer *eq, Flight *f)
     return 0;
 }
 
-/* The job of writing a frame with its curve. */
 static LumeqApplyJob apply_job(const Flight *f)
 {
     LumeqApplyJob job = lumeq_curve_job(f->curve, &f->frame.in, &f->frame.out);
@@ -319,7 +312,7 @@ static LumeqApplyJob apply_job(const Flight *f)
 
 /* ---- on the CPU ---- */
 
-/* The CPU does all of a frame. It only measures one with an output in CUDA memory. */
+/* Measures and writes a frame on the CPU; one with an output in CUDA memory is only measured. */
 static int equalize_here(LumeqEqualizer *eq, Flight *f)
 {
     int ret = 0;
@@ -342,7 +335,7 @@ static int equalize_here(LumeqEqualizer *eq, Flight *f)
     return ret;
 }
 
-/* The CPU finishes the frames in flight; the history goes on without those that it cannot do. If
+/* The CPU finishes the frames in flight; the history skips those that it cannot take over. If
  * memory runs out, the next receive resumes here. */
 static int finish_here(LumeqEqualizer *eq)
 {
@@ -362,7 +355,7 @@ static int finish_here(LumeqEqualizer *eq)
 
 /* ---- on a GPU ---- */
 
-/* Takes memory for the next frame. */
+/* Gives the next frame to the GPU, which allocates its memory. */
 static int place(LumeqEqualizer *eq, Flight *f)
 {
     LumeqMeasureJob job = measure_job(f);
@@ -381,7 +374,7 @@ static int place(LumeqEqualizer *eq, Flight *f)
     return eq->backend->place(eq->priv, &job, &flight, &f->pending);
 }
 
-/* Starts to measure all frames that are placed. */
+/* Starts to measure all frames that the GPU has. */
 static int begin_frames(LumeqEqualizer *eq)
 {
     int ret = 0;
@@ -396,7 +389,8 @@ static int begin_frames(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Makes the curve of a frame; those before it have theirs. AGAIN: its measure is not finished. */
+/* Makes the curve of a frame, after those of all earlier frames. AGAIN: its measure is not
+ * finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
     if (f->reference)
@@ -407,7 +401,7 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
     return ret < 0 ? ret : follow(eq, f);
 }
 
-/* Begins to write frames whose curves are made. */
+/* Starts to write frames whose curves are made. */
 static int write_batch(LumeqEqualizer *eq, int first, int end)
 {
     LumeqApplyJob jobs[LUMEQ_MAX_BATCH];
@@ -418,7 +412,7 @@ static int write_batch(LumeqEqualizer *eq, int first, int end)
     return count ? eq->backend->write(eq->priv, jobs, count) : 0;
 }
 
-/* Makes the curves of all frames whose measures are finished, and begins to write them. `wait`:
+/* Makes the curves of all frames whose measures are finished, and starts to write them. `wait`:
  * number of frames, the oldest first, to wait for. */
 static int write_frames(LumeqEqualizer *eq, int wait)
 {
@@ -473,9 +467,9 @@ static int land_all(LumeqEqualizer *eq)
 }
 
 /*
- * Replaces the GPU by the CPU. A GPU without memory for a frame finishes the others first. The CPU
- * repeats what is left, so that no frame is missing and the results stay identical. The GPU's
- * backend stays open: its memory is still in use.
+ * Replaces the GPU by the CPU. A GPU that is not lost, but has no memory for a frame, finishes the
+ * others first. The CPU repeats what is left, so that no frame is missing and the results stay
+ * identical. The GPU's backend stays open: its memory is still in use.
  */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
@@ -503,7 +497,7 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 }
 
 /* After a failed call, lets the CPU take over if possible, or returns the error. `may`: the CPU may
- * do a frame for which the GPU has no memory. */
+ * take over a frame for which the GPU has no memory. */
 static int not_done(LumeqEqualizer *eq, int ret, int may)
 {
     if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && ret != LUMEQ_ERR_MEMORY))
@@ -512,7 +506,7 @@ static int not_done(LumeqEqualizer *eq, int ret, int may)
                                            : switch_to_cpu(eq, ret == LUMEQ_ERR_GPU);
 }
 
-/* Gives the next frame to the GPU. */
+/* Submits the next frame to the GPU, and starts its batch if it is full. */
 static int begin(LumeqEqualizer *eq, Flight *f)
 {
     int ret = prepare_measure(f);
@@ -546,7 +540,6 @@ static int finish_oldest(LumeqEqualizer *eq, Flight *f, int wait)
 
 /* ---- frames in, frames out ---- */
 
-/* Fills in the next frame in flight. */
 static void fill_flight(LumeqEqualizer *eq, Flight *f, const LumeqFrame *frame)
 {
     static const LumeqClock beginning;
@@ -613,8 +606,8 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
     return 0;
 }
 
-/* For statistics: of a frame of the reference, the GPU returns only the histogram and the sums over
- * tiles. */
+/* Makes the curve of a reference frame for its statistics: the GPU returns only the histogram and
+ * the sums over tiles. */
 static int make_reference_curve(LumeqEqualizer *eq, Flight *f)
 {
     const LumeqMeasureJob job = measure_job(f);
@@ -704,7 +697,7 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     return lumeq_receive(eq, frame, stats);
 }
 
-/* Makes room for a picture's planes, and keeps planes of the same shape. */
+/* Allocates planes for a picture, unless they already have its shape. */
 static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
 {
     const LumeqImage before = *planes;
@@ -730,7 +723,7 @@ static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
     return 0;
 }
 
-/* The CPU's threads, if the equalizer has them. */
+/* Uses the threads of the CPU backend if the equalizer has it. */
 static void convert(LumeqEqualizer *eq, const LumeqPixelsJob *job)
 {
     lumeq_backend_cpu.convert(eq->backend == &lumeq_backend_cpu ? eq->priv : NULL, job);

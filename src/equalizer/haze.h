@@ -1,7 +1,7 @@
 /*
  * Measures how hazy a picture is, and the colour of the haze. Haze lightens shadows: in a clear
- * picture at least a quarter of all places with detail have samples much darker than most around
- * them. Its light also tints everything: what nearly all places have in common is its colour. One
+ * picture, at least a quarter of the places with detail have samples much darker than those around
+ * them. Haze also tints everything, so its colour is the one that nearly all places share. One
  * definition for C and CUDA.
  *
  * The backends find two percentiles and the means of evenly spaced samples in each cell of a
@@ -22,11 +22,11 @@
 #define HAZE_SIDE 8 /* samples of a cell across, and down */
 #define HAZE_SAMPLES (HAZE_SIDE * HAZE_SIDE)
 
-/* How many of a cell's samples are darker than its percentiles, at most. */
+/* Ranks of a cell's two percentiles: at most this many of its samples are darker. */
 #define HAZE_LOW 1
 #define HAZE_HIGH 48
 
-/* Codes of 8 bits. */
+/* Percentiles and means of a cell, in codes of 8 bits. */
 typedef struct HazeCell {
     uint8_t low, high, mean;
     uint8_t chroma[2]; /* means of Cb and Cr; HAZE_GRAY without chroma */
@@ -41,18 +41,18 @@ CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
     return (uint8_t)(mean < UINT8_MAX ? mean : UINT8_MAX);
 }
 
-/* Haze in colours. */
+/* The effect of haze on colours. */
 typedef struct HazeTint {
-    int32_t of[2]; /* its own colour: codes of Cb and Cr from gray for each code of luma, Q16 */
-    int32_t lost;  /* what it took from others: to multiply by 1 + this, Q16, up to 1 */
+    int32_t of[2]; /* its own colour: distance of Cb and Cr from gray per code of luma, Q16 */
+    int32_t lost;  /* to restore other colours, multiply them by 1 + this, Q16, up to 1 */
 } HazeTint;
 
-/* A frame's haze, or its mean over an epoch. */
+/* The haze of a frame, or its mean over an epoch. */
 typedef struct HazeState {
-    HazeTint tint;  /* to take */
-    uint32_t local; /* how much to treat cells on their own, Q16 */
+    HazeTint tint;                                    /* to remove */
+    uint32_t local;                                   /* share of the clearing by cells, Q16 */
     uint32_t low[MEASURE_CELLS], mean[MEASURE_CELLS]; /* as in HazeCell, Q8 */
-    uint32_t veil[MEASURE_CELLS];                     /* the same of haze_veil() */
+    uint32_t veil[MEASURE_CELLS];                     /* haze_veil() of the cells, Q8 */
 } HazeState;
 
 /* Removes haze cell by cell, after the curve: out = code - (light - code) * gain, where `gain`
@@ -66,7 +66,7 @@ typedef struct HazeClear {
 #define HAZE_GAIN_MOST 3072
 #define HAZE_LIFT_MOST (30u << 16)
 
-/* Clearing keeps at least this share (in 256ths) of a code above black. */
+/* Clearing keeps at least this share (in 256ths) of a code's distance from black. */
 #define HAZE_LEFT 38
 
 CURVE_INLINE int haze_is_cleared(HazeTint tint)
@@ -74,10 +74,10 @@ CURVE_INLINE int haze_is_cleared(HazeTint tint)
     return tint.of[0] || tint.of[1] || tint.lost;
 }
 
-/* Stronger colours are not the haze's alone: water stays blue. */
+/* The strongest tint to remove. Stronger colours are not the haze's alone: water stays blue. */
 #define HAZE_TINT_MOST (65536 * 25 / 100)
 
-/* Colours up to so many codes from gray get some back. */
+/* Colours are strengthened up to this distance from gray, in codes of 8 bits. */
 #define HAZE_PALE 40
 
 /* The first column or row of a cell; `size` for the one after the last. */
@@ -94,7 +94,8 @@ CURVE_INLINE int haze_place(int size, int cell, int cells, int i)
     return from + length * (2 * i + 1) / (2 * HAZE_SIDE);
 }
 
-/* A place between the middles of two cells, in 256ths, and the first of them. */
+/* A place between the middles of two neighbouring cells: the first of them, and the distance from
+ * its middle in 256ths. */
 typedef struct HazePlace {
     int32_t cell, part;
 } HazePlace;
@@ -116,7 +117,7 @@ CURVE_INLINE HazePlace haze_between(int at, uint32_t step, int cells)
     return found;
 }
 
-/* The gain between two neighbours. */
+/* Interpolates between the gains of two neighbours. */
 CURVE_INLINE int32_t haze_gain(int32_t from, int32_t to, int32_t part)
 {
     return (256 * from + (to - from) * part) >> 8;
@@ -133,19 +134,19 @@ CURVE_INLINE int32_t haze_lined(int32_t code, int32_t black, int32_t light, int3
 }
 
 /*
- * The light of shadows as a share of the light around them, Q16: a quarter of the cells with detail
- * has less. 0 if few cells have any. `cells`: MEASURE_CELLS of the metered part (width
- * 0: all) of a frame of this size; those in `active` count. `black` is a code of 8 bits.
+ * Returns the light of shadows as a share of the light around them, Q16: a quarter of the cells
+ * with detail has less. 0 if few cells have detail. `cells` are those of the metered part (width 0:
+ * all) of a frame of this size; only those in `active` count. `black` is a code of 8 bits.
  */
 uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                  const LumeqRect *active);
 
-/* The colour that four fifths of the cells have at least, in proportion to their light; 0 of a
- * component if they differ. Arguments as above. */
+/* Returns the colour, in proportion to light, that at least four fifths of the cells have. A
+ * component is 0 if they differ in its sign. Arguments as above. */
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active);
 
-/* The darkest code that haze leaves in a cell, Q8: half way from `low` to that of the darkest
+/* Returns the darkest code that haze leaves in a cell, Q8: half way from `low` to the darkest
  * component of R'G'B', since haze has little colour. */
 uint32_t haze_veil(const HazeCell *cell);
 
@@ -155,17 +156,17 @@ typedef struct HazeNow {
     uint32_t nodes[256];
 } HazeNow;
 
-/* How to clear a frame by cells. Its light follows the picture's, whose changes would grow
- * otherwise. `share` of the gain, Q16; `nodes`: the curve for each code of 8 bits, Q8;
- * black, white: codes of 8 bits. */
+/* Returns how to clear a frame by cells. The haze's light follows the picture's; otherwise clearing
+ * would amplify its changes. `share` of the gain, Q16; `nodes`: the curve for each code of 8 bits,
+ * Q8; black, white: codes of 8 bits. */
 HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
                      const uint32_t nodes[256], int black, int white, int depth);
 
-/* Tones `above` black after a lift (Q16) that keeps black and white, `range` apart. */
+/* Lifts (Q16) a tone that is `above` black. Black and white, `range` apart, stay. */
 uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift);
 
-/* Takes haze from a chroma code over luma that is so many codes above black. A colour does not turn
- * into its opposite. */
+/* Removes haze from a chroma code over luma that is `luma` codes above black. A colour does not
+ * turn into its opposite. */
 CURVE_INLINE int32_t haze_cleared(int32_t code, int depth, int32_t luma, int32_t tint, int32_t lost)
 {
     const int32_t middle = 1 << (depth - 1), pale = HAZE_PALE << (depth - 8), off = code - middle;

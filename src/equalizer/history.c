@@ -60,8 +60,8 @@ int lumeq_history_set_params(LumeqHistory *h, const LumeqParams *params)
 
 void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)
 {
-    /* Without mode CLAHE only some members of the tiles are defined, and no history in the
-     * reference. */
+    /* Outside mode CLAHE, only the first members of the tiles are defined; in the reference, tiles
+     * have no history. */
     const TileResult *tiles = &from->state.tiles;
     const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
     memcpy(&to->state.curve, &from->state.curve, lumeq_result_size(from->state.curve.bins));
@@ -190,7 +190,7 @@ static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
         return lumeq_refuse("the measure has %dx%d tiles, but the parameters ask for %dx%d",
                             m->shape.tiles_x, m->shape.tiles_y, wanted.tiles_x, wanted.tiles_y);
     if (!same_meter(&m->shape.meter, &wanted.meter))
-        return lumeq_refuse("the measure's metering area is not that of the parameters");
+        return lumeq_refuse("the measure's metering area differs from that of the parameters");
     if (h->params.reference && h->params.mode != LUMEQ_MODE_OFF && m->shape.depth != 8)
         return lumeq_refuse("the reference is defined for 8 bits per sample, not for %d",
                             m->shape.depth);

@@ -1,6 +1,6 @@
 /*
- * LumeqHistory: measures in, curves out. Without lookahead it uses the arithmetic of
- * lumeq_process(), frame by frame (history.c); with lookahead, plan.c.
+ * LumeqHistory turns measures into curves. Without lookahead, history.c does that frame by frame,
+ * as for lumeq_process(); with lookahead, rule/plan.c does.
  */
 #ifndef LUMEQ_HISTORY_H
 #define LUMEQ_HISTORY_H
@@ -22,16 +22,16 @@ typedef struct LumeqPast {
 /* Copies the defined members. */
 void lumeq_copy_past(LumeqPast *to, const LumeqPast *from);
 
-/* A frame whose curve is to be made. */
+/* A frame that needs its curve. */
 typedef struct LumeqFollow {
     const LumeqMeasure *measure; /* finished, with what the parameters need */
-    int discontinuity;           /* of the frame before, only the clock counts */
+    int discontinuity;           /* of the history before, only the clock counts */
     int interlaced;
     int past; /* previous frames that the filter may use */
 } LumeqFollow;
 
 /* Makes the curve of a frame from the history before it, and the history after it, whose clock and
- * params the caller has set. `work` is scratch memory. MEMORY, with a sentence in
+ * params the caller has set. `work` is scratch memory. Error: MEMORY, with a sentence in
  * lumeq_error_text(). */
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now, CurveWork *work,
                  LumeqCurve **curve);

@@ -23,11 +23,11 @@
 
 /* Tables of the filter. Samples stay unchanged where the curve does not lift. */
 typedef struct LiftTables {
-    /* By code: the output code, Q8, in the low 16 bits; above it the signed difference to the next
-     * code's. */
+    /* By code: the output code, Q8, in the low 16 bits; in the high ones, the signed difference to
+     * the next code's. */
     uint32_t node[LIFT_CODES];
-    /* By code: a quarter of the tolerance, Q6; above it the most by which a previous sample moves
-     * this one, Q6. */
+    /* By code: a quarter of the tolerance, Q6, in the low 16 bits; in the high ones, the most by
+     * which a previous sample moves this one, Q6. */
     uint32_t tolerance[LIFT_CODES];
     uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
     int32_t luma_on, chroma_on;  /* true if an entry of `tolerance`, of `chroma` is not 0 */
@@ -110,8 +110,9 @@ LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, 
     return lift_tolerance_of(lift_slope(nodes, i), filtered, lift_left(past));
 }
 
-/* The share of luma's gain above 1 that chroma takes, Q12. In photographs of the same place with
- * less and more light (LOL), lighter ones have about 0.8 times as much colour for their light. */
+/* The share of luma's gain above 1 that chroma takes, Q12. In pairs of a dark and a light
+ * photograph of the same scene (the LOL set), the light one has about 0.8 times as much colour in
+ * proportion to its light. */
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
 /* An entry of chroma, over luma with this gain, Q12. */
@@ -122,10 +123,10 @@ LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 }
 
 /* How chroma is scaled in lifted pictures: by LIFT_COLOUR of luma's gain, at most 7.9 times, as 8
- * overflows the 16 bits of the CPU's vectors. It starts at one code above black and is complete at
- * 4, or at 2 and 6 from one code of noise on. The colour of a void, such as a night sky, is mostly
- * noise: with the void share (Q16) both move towards 1 and 8, or, with such noise, those of
- * pictures that are not lifted. */
+ * overflows the 16 bits of the CPU's vectors. Scaling starts at one code above black and is
+ * complete at 4; with one code of noise or more, at 2 and 6. The colour of a void, such as a night
+ * sky, is mostly noise: with the void share (Q16), both limits move towards 1 and 8 or, with that
+ * much noise, towards those of pictures that are not lifted. */
 LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */

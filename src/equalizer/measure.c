@@ -152,7 +152,7 @@ static int check_finished(const LumeqMeasure *m)
     if (m->pending)
         return lumeq_refuse_with(LUMEQ_ERR_AGAIN,
                                  "the measure is not finished: call lumeq_measure_finish() first");
-    return m->valid ? 0 : lumeq_refuse("the measure is empty: lumeq_measure() failed");
+    return m->valid ? 0 : lumeq_refuse("the measure is empty: lumeq_measure_finish() failed");
 }
 
 int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
@@ -164,8 +164,8 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     if (finished < 0)
         return finished;
     if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
-        return lumeq_refuse("only measures of 8 bits that are not of the reference can be "
-                            "converted, to 9..16 bits");
+        return lumeq_refuse("only a measure of 8 bits, not of the reference, can be converted to "
+                            "9..16 bits");
     MeasureShape shape = measure->shape;
     shape.depth = depth;
     const LumeqImage image = lumeq_shape_image(&shape);
@@ -247,7 +247,7 @@ MeasureShape lumeq_take_shape(ByteReader *r)
     return s;
 }
 
-/* A histogram has at most the picture's samples, so sums of counts fit 32 bits. */
+/* A histogram counts at most `most` samples, so that sums of counts fit 32 bits. */
 static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t most)
 {
     uint64_t sum = 0;
@@ -320,7 +320,7 @@ int lumeq_measure_finish(LumeqMeasure *m, int wait)
     if (!m)
         return lumeq_refuse("`measure` is NULL");
     if (!m->pending)
-        return m->valid ? 0 : lumeq_refuse("the measure is empty: lumeq_measure() failed");
+        return check_finished(m);
     const int ret = m->work->backend->measure_finish(m->work->priv, m->pending, &m->counts, wait);
     if (ret == LUMEQ_ERR_AGAIN)
         return ret;

@@ -15,7 +15,7 @@ struct LumeqMeasure {
     LumeqCounts counts; /* all in one allocation, `memory` */
     void *memory;
     size_t room; /* size of `memory` */
-    /* The backend that fills the counts; set while a GPU does. */
+    /* The backend that fills the counts, and its handle while a GPU is still busy. */
     const LumeqWork *work;
     void *pending;
     int valid; /* the counts belong to a frame */

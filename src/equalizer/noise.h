@@ -22,7 +22,7 @@
 #define NOISE_LEVELS 16 /* of brightness: 0 is black, each other one half an octave */
 #define NOISE_BINS 32   /* of differences: 0 is nearly none, each other one a quarter octave */
 
-/* A block above this many half codes of 8 bits over black is not black. */
+/* A block is not black if its mean is at least this many half codes of 8 bits above black. */
 #define NOISE_ABOVE_BLACK 3
 
 /* Unknown noise: no previous frame, an identical one, or too few still blocks. */

@@ -50,9 +50,9 @@ CURVE_INLINE uint32_t curve_node(uint32_t curve)
 /* Added to a code with 8 fraction bits before truncation: one half rounds. */
 #define CURVE_ROUND 128u
 
-/* The same for dither: a fixed pattern that differs in each frame. 64 thresholds in the order of
- * Bayer's 8x8 matrix, so that neighbours differ most. Each frame advances them by about 64 times
- * the golden ratio's square, so that each sample's thresholds are also evenly spread over time. */
+/* The same for dither: 64 thresholds in the order of Bayer's 8x8 matrix, so that neighbours differ
+ * most. Each frame advances them by 25, about 64 over the square of the golden ratio, so that each
+ * sample's thresholds are also evenly spread over time. */
 CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 {
     const uint32_t a = x ^ y;
@@ -62,9 +62,8 @@ CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 }
 
 /*
- * If a bin counts several codes: the output code of number `part` of the 2^fraction, interpolated
- * from the bin's node to the next, at most `last`, the last code. `add` is CURVE_ROUND or
- * curve_dither().
+ * The output of code number `part` of the 2^fraction codes of a bin, interpolated from the bin's
+ * node to the next, and at most `last`, the last code. `add` is CURVE_ROUND or curve_dither().
  */
 CURVE_INLINE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
                                     uint32_t add, uint32_t last)
@@ -139,8 +138,9 @@ CURVE_INLINE CurveLegal curve_legal(int depth, int limited)
 /*
  * If luma rises, limits the gain so that a component this far from gray does not drive B' or R' out
  * of range; the gain may then be below 1. B' is 15/8 of Cb from luma (1.77 to 1.88, depending on
- * the matrix), and R' less of Cr: a colour already further out counts as one at the edge, and stays
- * there. Most of the colour is kept, see curve_bounded(). `from` and `to`: luma before and after.
+ * the matrix), and R' less of Cr: a colour that is already out of range counts as one at the edge,
+ * and stays where it is. Most of the colour is kept, see curve_bounded(). `from` and `to`: luma
+ * before and after.
  */
 CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                    uint32_t range)

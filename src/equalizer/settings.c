@@ -40,7 +40,7 @@ int lumeq_take_struct(void *to, size_t to_size, const void *from, const char *na
     for (size_t i = to_size; i < size; i++)
         known &= !((const uint8_t *)from)[i];
     if (!known)
-        return lumeq_refuse("%s.size is not the size of any known version", name);
+        return lumeq_refuse("%s has an invalid size, or unknown members that are not 0", name);
     memset(to, 0, to_size);
     memcpy(to, from, size < to_size ? size : to_size);
     memcpy(to, &to_size, sizeof(to_size));
@@ -110,7 +110,7 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
     return m;
 }
 
-/* Longer steps between frames count as this. */
+/* Longest step between frames, in nanoseconds; longer ones count as this. */
 #define MOST_STEP INT64_C(1000000000000)
 
 /* At full brightness, tones near black become 1 + this many times as light. */
@@ -267,7 +267,7 @@ int lumeq_params_profile(LumeqParams *params, const char *name)
         return lumeq_give_struct(params, &made, sizeof(made));
     }
     return lumeq_refuse(
-        "the profile '%.40s' is unknown; there are fog, medical-gray, night, screen, "
-        "surveillance, thermal and water",
+        "profile '%.40s' is unknown; choose fog, medical-gray, night, screen, surveillance, "
+        "thermal or water",
         name);
 }

@@ -11,14 +11,15 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-/* Copies a struct that begins with its size into this version's, of `to_size` bytes; missing
- * members become 0. ARGUMENT, with its text, if its size is invalid, or unknown members are not 0.
+/* Copies the caller's struct, which begins with its size, into this version's of `to_size` bytes;
+ * missing members become 0. Error: ARGUMENT, with a sentence, if that size is invalid or unknown
+ * members are not 0.
  */
 int lumeq_take_struct(void *to, size_t to_size, const void *from, const char *name);
 
 #define LUMEQ_TAKE(Struct, to, from) lumeq_take_struct((to), sizeof(Struct), (from), #Struct)
 
-/* Copies the other way, as far as the caller's struct reaches, and keeps its size. ARGUMENT if that
+/* Copies to the caller's struct, as far as it reaches, and keeps its size. Error: ARGUMENT if that
  * size is invalid. */
 int lumeq_give_struct(void *to, const void *from, size_t from_size);
 

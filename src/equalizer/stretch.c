@@ -8,8 +8,8 @@
 
 #define CODES 65536
 
-/* Pictures that span less than this percentage of all codes are stretched, and streams stay
- * stretched below the second. */
+/* A stream is stretched if a picture spans less than SLIVER percent of all codes, until one spans
+ * SLIVER_HELD percent. */
 #define SLIVER 8
 #define SLIVER_HELD 16
 
@@ -27,8 +27,8 @@
 /* Most samples measured per frame; beyond it, rows are skipped. */
 #define ENOUGH_SAMPLES (1 << 18)
 
-/* The margin at each end of the output, as a fraction of all codes, into which outliers are
- * squeezed. Most of it is for codes within one window length, such as a small hot spot. */
+/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR of it is for
+ * codes within one window length, such as a small hot spot. */
 #define MARGIN 16
 #define NEAR(margin) ((margin)*3 / 4)
 
@@ -101,7 +101,9 @@ static int code_above(const uint32_t *counts, int64_t skip)
 
 int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise)
 {
-    if (check_gray(in) < 0 || !used)
+    if (!used)
+        return lumeq_refuse("`used` is NULL");
+    if (check_gray(in) < 0)
         return LUMEQ_ERR_ARGUMENT;
     Counts *counts = calloc(1, sizeof(*counts));
     if (!counts)
@@ -187,7 +189,7 @@ int lumeq_stretch_window(LumeqStretch *s, LumeqCodeRange mode, const LumeqImage 
                          LumeqCodes *window)
 {
     if (!s || !window || mode < LUMEQ_CODE_RANGE_FULL || mode > LUMEQ_CODE_RANGE_USED)
-        return lumeq_refuse("`stretch` or `window` is NULL, or the mode is unknown");
+        return lumeq_refuse("`stretch` or `window` is NULL, or `mode` is unknown");
     if (check_gray(in) < 0)
         return LUMEQ_ERR_ARGUMENT;
     if (mode == LUMEQ_CODE_RANGE_FULL)
@@ -232,7 +234,9 @@ static void make_table(LumeqStretch *s, LumeqCodes window, LumeqCodes levels)
 int lumeq_stretch_write(LumeqStretch *s, const LumeqCodes *window, const LumeqImage *in,
                         const LumeqImage *out)
 {
-    if (!s || check_gray(in) < 0 || check_gray(out) < 0)
+    if (!s)
+        return lumeq_refuse("`stretch` is NULL");
+    if (check_gray(in) < 0 || check_gray(out) < 0)
         return LUMEQ_ERR_ARGUMENT;
     const LumeqCodes levels = levels_of(in);
     if (!window || window->low < levels.low || window->high > levels.high ||

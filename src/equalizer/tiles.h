@@ -1,6 +1,6 @@
 /*
- * Mode CLAHE: how a picture is divided into tiles, and the output of a code anywhere
- * between tiles. The arithmetic of all backends, in the common subset of C and CUDA.
+ * Mode CLAHE: divides a picture into tiles, and finds the output of a code anywhere between them.
+ * This is the arithmetic of all backends, in the common subset of C and CUDA.
  *
  * A tile's curve comes from its histogram of 256 cells, each the equivalent of an 8-bit code
  * (rule/tiles.c). A pixel interpolates the curves of the four tiles around it: along y
@@ -59,7 +59,7 @@ typedef struct TileResult {
     } tile[TILES_MAX];
 } TileResult;
 
-/* The active picture: its origin, and the tiles that lie in it by at least half. Only their curves
+/* The origin of the active picture, and the tiles that lie in it by half or more. Only their curves
  * are used. */
 typedef struct TileInside {
     int32_t x, y, first_x, last_x, first_y, last_y;
@@ -86,8 +86,9 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
                        uint32_t (*padding)[TILE_CELLS], const CurveResult *frame,
                        const TileResult *before, TileResult *result, TileTables *tables);
 
-/* The same for curves that were made elsewhere: first finds the tiles that are used, then adds each
- * tile, with its counts without bars. The history is up to the caller. */
+/* The same for curves that were made elsewhere: lumeq_tile_begin() finds the tiles that are used,
+ * and lumeq_tile_add() adds a tile, whose counts are `left` without bars. The caller keeps the
+ * history. */
 void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *result,
                       TileTables *tables);
 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
