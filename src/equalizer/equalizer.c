@@ -434,7 +434,6 @@ static int write_frames(LumeqEqualizer *eq, int wait)
     return ret;
 }
 
-/* Finishes a frame that is being written. */
 static int land(LumeqEqualizer *eq, Flight *f, int wait)
 {
     const int ret =
@@ -506,7 +505,6 @@ static int not_done(LumeqEqualizer *eq, int ret, int may)
                                            : switch_to_cpu(eq, ret == LUMEQ_ERR_GPU);
 }
 
-/* Submits the next frame to the GPU, and starts its batch if it is full. */
 static int begin(LumeqEqualizer *eq, Flight *f)
 {
     int ret = prepare_measure(f);

@@ -5,7 +5,7 @@
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/launch.cuh"
 
-/* As many as registers hold: they are loaded while the histogram ends. */
+/* Chunks that a thread loads while the histogram ends: as many as registers hold. */
 #define CHUNKS_AT_ONCE 8
 
 /* Position of a sample relative to the dither pattern's origin. */
@@ -25,7 +25,7 @@ template <typename Type, typename EntryType> struct Table {
     };
 };
 
-/* Fills it, with all threads of the block. */
+/* Fills the table, with all threads of the block. */
 template <typename Table>
 static __device__ __forceinline__ void fill(Table *table, const CurveTable *from, int bins)
 {
@@ -37,7 +37,6 @@ static __device__ __forceinline__ void fill(Table *table, const CurveTable *from
     __syncthreads();
 }
 
-/* The output of a sample. */
 template <typename Table>
 static __device__ __forceinline__ uint32_t look_up(const Table &table, const CurveParams &params,
                                                    uint32_t sample, Place at)
@@ -136,7 +135,8 @@ static __device__ __forceinline__ void look_up_start(const Chunks &chunks, Looku
         chunks_load(chunks, &start->at, start->values);
 }
 
-/* Call it in all threads of the block. It synchronizes the block before it reads `active`. */
+/* Maps a plane through the table. All threads of the block call it; it synchronizes them before it
+ * reads `active`. */
 template <typename Table>
 static __device__ __forceinline__ void
 look_up_plane(Table *table, const Chunks &chunks, uint8_t *dst, int dst_stride,
@@ -181,7 +181,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     bars = in_batch(bars, batch, frame);
     let_next_kernel_start();
     look_up_start(chunks, &start);
-    wait_for_kernel_before(); /* it may make the table */
+    wait_for_kernel_before(); /* that kernel may make the table */
     if (threadIdx.x == 0)
         find_active(&active, bars);
     look_up_plane(&table, chunks, dst, dst_stride, from, params, active, &start);

@@ -22,7 +22,6 @@ typedef struct CudaBackend {
     LumeqCudaLoss loss;
 } CudaBackend;
 
-/* Reports why the backend could not be opened. */
 static int open_failed(CudaBackend *cuda, cudaError_t error)
 {
     if (error == cudaErrorNotReady)

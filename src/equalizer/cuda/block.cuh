@@ -1,5 +1,5 @@
-/* The threads of a block together: sums over a warp, and over the first 256 threads, one for each
- * code, without the others; and which block of a kernel finishes last. */
+/* Functions that the threads of a block call together: sums over a warp; sums over the group, which
+ * is the first 256 threads, one for each code; and which block of a kernel finishes last. */
 #ifndef LUMEQ_CUDA_BLOCK_CUH
 #define LUMEQ_CUDA_BLOCK_CUH
 

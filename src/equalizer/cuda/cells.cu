@@ -1,10 +1,10 @@
-/* Sums of the codes in each cell of a picture. */
+/* Sums up the codes in each cell of a picture. */
 #include <stdint.h>
 
 #include "equalizer/backend.h"
 #include "equalizer/cuda/launch.cuh"
 
-/* A warp sums up a row of a block's share of a cell. */
+/* Threads of a warp, which sums up one row at a time, and warps of a block. */
 #define LANES 32
 #define WARPS 8
 

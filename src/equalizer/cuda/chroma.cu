@@ -1,4 +1,4 @@
-/* Scales chroma that is not filtered by the gain of its luma, and copies bars. */
+/* Scales unfiltered chroma by the gain of its luma, and copies bars. */
 #include <stdint.h>
 
 #define THREADS 256
@@ -26,7 +26,7 @@ typedef struct ChromaRule {
     Active active; /* in chroma pixels */
 } ChromaRule;
 
-/* Constants for 8 bits. */
+/* Returns constants if samples have 8 bits. */
 template <typename Sample>
 static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
 {
@@ -83,8 +83,8 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
     group.store(c.out, x, y);
 }
 
-/* Template parameters describe the layout if groups are vectors: walk.aligned. Threads take group
- * after group. */
+/* Template parameters describe the layout if groups are vectors (walk.aligned). A thread takes one
+ * group after another. */
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
     scale_chroma(const __grid_constant__ ChromaWalk walk, const CurveTable *table,

@@ -1,5 +1,6 @@
 /*
- * For kernels that scale chroma by the gain of its luma: gains; luma over saturated colours.
+ * For kernels that scale chroma by the gain of its luma: loads gains, and bounds luma over
+ * saturated colours.
  *
  * Before including it, a .cu file defines THREADS, the size of its blocks.
  */

@@ -22,9 +22,9 @@
 #endif
 
 /*
- * A kind of samples defines: an entry, which combines the four tables; how it is packed (upper
+ * Each kind of samples defines an entry, which combines the four tables; how it is packed (upper
  * left, upper right, lower left, lower right); and the value of a sample, with 8 fraction bits,
- * from the weights of its position. `weights` then advance to the next sample of the row.
+ * from the weights of its position. next_weights() advances them to the next sample of the row.
  */
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static __device__ __forceinline__ void set_weights(Video16 *w, const TileGrid &g
     w->weight = tile_weight(tile_phase(&grid.y, at.y));
 }
 
-/* For both kinds of video. */
+/* Advances the weights, for all depths. */
 template <typename Video> static __device__ __forceinline__ void next_weights(Video *w)
 {
     w->phase += w->step;
@@ -241,7 +241,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     uint4 values = make_uint4(0, 0, 0, 0);
     if (part_has(part, next))
         values = part_load<Sample>(src, part, next);
-    wait_for_kernel_before(); /* it may make the tables */
+    wait_for_kernel_before(); /* that kernel may make the tables */
     if (threadIdx.x == 0)
         find_active(&active, in_batch(bars, batch, frame));
     fill<Kind>(entries, grid, in_batch(tables, batch, frame)); /* synchronizes the block */

@@ -1,7 +1,8 @@
 /*
- * Histograms of tiles, and OpenCV's curves of them. Several blocks count each tile, into tables in
- * shared memory, and add them to the tile's counters. For the reference the last of them computes
- * the tile's curve, and the last of all blocks stores the sums over all tiles.
+ * Counts the histograms of tiles and, for the reference, makes OpenCV's curves from them. Several
+ * blocks count each tile, into tables in shared memory, and add them to the tile's counters. For
+ * the reference, the last of these blocks computes the tile's curve, and the last block of all
+ * stores the sums over all tiles.
  */
 #include <stdint.h>
 
@@ -18,7 +19,7 @@ static_assert(GROUP_THREADS == TILE_CELLS, "a thread for each cell");
 #define WARP_TABLES 4
 #define TABLES (WARP_TABLES + 1)
 
-/* Blocks on a multiprocessor with 2048 threads; others have 1536 or 1024. */
+/* Blocks on a multiprocessor that holds 2048 threads; others hold 1536 or 1024. */
 #define BLOCKS_A_PROCESSOR (2048 / THREADS)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BLOCKS_AT_LEAST 2
@@ -52,7 +53,8 @@ template <typename Sample>
 static __device__ __forceinline__ void count_part(uint32_t *tables, const PartPlane &src,
                                                   const Part &part, Codes cells)
 {
-    /* Offset of the thread's table in bytes. Opaque, so that it is not computed for each sample. */
+    /* Offset of the thread's table in bytes. Opaque, so that the compiler does not compute it for
+     * each sample. */
     uint32_t own = threadIdx.x / 32 % WARP_TABLES * TILE_CELLS * (uint32_t)sizeof(*tables);
     asm volatile("" : "+r"(own));
     const PartStep step = part_step<Sample>(part);
@@ -140,7 +142,7 @@ static __device__ __forceinline__ void finish_all(const TileInside &inside, Tile
         tables->inside = inside;
 }
 
-/* A block's part of its tile, of so many. */
+/* A block's part of its tile, and the number of parts. */
 typedef struct Slice {
     int number, count;
 } Slice;
@@ -216,7 +218,8 @@ extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
     return error ? error : load(clahe_counts<uint8_t>, clahe_counts<uint16_t>);
 }
 
-/* As many blocks as run at once, but each has at least a row, and each thread at least a chunk. */
+/* Blocks per tile: as many as run at once, but with at least a row per block and a chunk per
+ * thread. */
 static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size,
                               int frames)
 {

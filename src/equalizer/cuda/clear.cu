@@ -1,4 +1,4 @@
-/* Takes haze from frames that are written. */
+/* Removes haze from frames that are written. */
 #include <stdint.h>
 
 #include "equalizer/cuda/chroma_parts.cuh"

@@ -1,6 +1,6 @@
 /*
- * Counting the samples of a plane: each block counts into tables in shared memory, and then adds
- * them to common counters.
+ * Counts the samples of a plane. Each block counts into tables in shared memory, and then adds them
+ * to common counters.
  *
  * Before including it, a .cu file includes chunks.cuh, with THREADS.
  */

@@ -4,7 +4,7 @@
 
 #include "equalizer/cuda/pictures.h"
 
-/* Planes of a batch that are this far apart, or a multiple, have the same alignment for all
+/* Planes of a batch whose distance is a multiple of this (bytes) have the same alignment for all
  * kernels.
  */
 #define BATCH_ALIGNMENT 16

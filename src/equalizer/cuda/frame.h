@@ -18,10 +18,11 @@ typedef struct LumeqCudaReference {
 /* True for planes of the same shape and alignment. */
 int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b);
 
-/* True if only what a batch keeps for each frame differs, or what kernels do not use. */
+/* True if the parameters differ only in what a batch keeps for each frame, or kernels do not
+ * use. */
 int lumeq_cuda_same_params(const CurveParams *a, const CurveParams *b);
 
-/* In all functions the job is that of a batch's first frame, with pictures on the device. */
+/* In all functions, `job` is that of a batch's first frame, with pictures on the device. */
 
 /* Computes the histograms and tables of frames of the reference. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
@@ -37,15 +38,15 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 /* Bits of an apply job's curve.lift: the planes that the filter writes. */
 enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
-/* Writes frames with their curves. All data are on the device, including the luma of previous
- * frames, which only a frame alone has; only the grid is on the host. `out` has the layout of `in`;
- * `write` is the number of its planes to write. `early`: the kernel for luma may start before the
- * one that makes the table, and is the last on the stream, has ended. */
+/* Writes frames with their curves. All data except the grid are on the device, also the luma of
+ * previous frames, which only a frame written alone has. `out` has the layout of `in`; `write` is
+ * the number of its planes to write. `early`: the kernel for luma may start before the one that
+ * makes the table, and is the last on the stream, has ended. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream);
 
-/* Takes haze, as the table in host memory says, from a frame that lumeq_cuda_apply_curve() wrote.
- * The job's pictures are on the device. */
+/* Removes haze, by the table in host memory, from a frame that lumeq_cuda_apply_curve() wrote. The
+ * job's pictures are on the device. */
 cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream);
 
 #endif

@@ -4,9 +4,9 @@
  * All pointers to samples, states and tables are to device memory. Kernels accept any width, any
  * stride (also negative), and any alignment to whole samples.
  *
- * From compute capability 9 on, a kernel may start while the one before it on its stream still
- * runs. Results are in order all the same. But kernels that are still queued on that stream must
- * not write the samples, or use the counters and results.
+ * From compute capability 9 on, a kernel may start while the previous one on its stream still runs.
+ * Results are in order all the same. But kernels that are still queued on that stream must not
+ * write the samples, or use the counters and results.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
 #define LUMEQ_CUDA_KERNELS_H
@@ -35,7 +35,6 @@ typedef struct LumeqCudaDevice {
     int shared, shared_all; /* bytes of shared memory: most per block, per multiprocessor */
 } LumeqCudaDevice;
 
-/* A rectangle of samples. */
 typedef struct LumeqCudaPlane {
     uint8_t *data;    /* first row */
     ptrdiff_t stride; /* bytes; within +- 2^31 */
@@ -52,7 +51,7 @@ typedef struct LumeqCudaSamples {
 /* A frame of a batch: distances from the first frame, in bytes. */
 typedef struct LumeqCudaInBatch {
     ptrdiff_t in[3], out[3], before; /* planes */
-    ptrdiff_t device, host;          /* tables and counts; what the host gets */
+    ptrdiff_t device, host;          /* tables and counts; results for the host */
     uint32_t frame;                  /* as in CurveParams */
 } LumeqCudaInBatch;
 
@@ -91,7 +90,7 @@ typedef struct LumeqCudaTally {
 typedef struct LumeqCudaCount {
     LumeqCudaPlane counted;     /* for histogram and haze: luma, or the metered part of it */
     int left, top;              /* of that part */
-    LumeqCudaPlane luma;        /* for bars and noise; data NULL: neither, nor haze */
+    LumeqCudaPlane luma;        /* for bars and noise; data NULL: no bars, noise or haze */
     LumeqCudaPlane before;      /* luma of the previous frame, for noise; data NULL: unknown */
     BarsParams bars;            /* `ignore`: rows and columns are not counted */
     LumeqCudaSamples chroma[2]; /* for the haze: Cb and Cr; data NULL: none */
@@ -101,7 +100,6 @@ typedef struct LumeqCudaCount {
     LumeqCudaTally *host;       /* pinned: gets the counts */
 } LumeqCudaCount;
 
-/* Counts a batch. */
 cudaError_t lumeq_cuda_count(const LumeqCudaDevice *device, const LumeqCudaCount *count,
                              const LumeqCudaBatch *batch, cudaStream_t stream);
 
@@ -162,7 +160,8 @@ cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCud
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Takes haze from the chroma that another kernel has written, of a frame without bars or tiles. */
+/* Removes haze from the chroma that another kernel has written. Not for frames with bars or
+ * tiles. */
 cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
                                   HazeTint tint, cudaStream_t stream);
 
@@ -185,8 +184,8 @@ typedef struct TileCounters {
     uint32_t tiles_done;
 } TileCounters;
 
-/* Computes the histograms of all tiles of `src`, which has the size of the grid, a reference one;
- * then from them `sums`, in pinned memory, and `tables`. `inside`: the tiles that are used. */
+/* Computes the histograms of all tiles of `src` and, from them, `sums`, in pinned memory, and
+ * `tables`. The grid is a reference one of the size of `src`. `inside`: the tiles that are used. */
 cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const TileGrid *grid, const TileInside *inside,
                                        TileSums *sums, TileTables *tables, TileCounters *counters,
@@ -218,7 +217,7 @@ static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCud
     return first ? (Result *)((char *)first + batch.of[frame].device) : first;
 }
 
-/* The same for what the host gets. */
+/* The same for results for the host. */
 template <typename Result>
 static __device__ __forceinline__ Result *host_in_batch(Result *first, const LumeqCudaBatch &batch,
                                                         int frame)

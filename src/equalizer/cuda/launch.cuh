@@ -1,5 +1,5 @@
-/* Loading and launching kernels, which may overlap the kernel before on their stream from compute
- * capability 9 on. */
+/* Loads and launches kernels. From compute capability 9 on, a kernel may overlap the previous one
+ * on its stream. */
 #ifndef LUMEQ_CUDA_LAUNCH_CUH
 #define LUMEQ_CUDA_LAUNCH_CUH
 
@@ -7,8 +7,8 @@
 
 #include "equalizer/cuda/kernels.h"
 
-/* Lets the next kernel start when all blocks have come here. It loads or counts its samples, then
- * waits for the end of this kernel. */
+/* Lets the next kernel start once all blocks have called this. That kernel loads or counts its
+ * samples, then waits for the end of this one. */
 static __device__ __forceinline__ void let_next_kernel_start(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -24,7 +24,7 @@ static __device__ __forceinline__ void wait_for_kernel_before(void)
 #endif
 }
 
-/* Load kernels, which CUDA otherwise does at their first launch. */
+/* Loads kernels, which CUDA otherwise does at their first launch. */
 template <typename... Kernels> static cudaError_t load(Kernels... kernels)
 {
     cudaFuncAttributes attributes;
@@ -33,7 +33,7 @@ template <typename... Kernels> static cudaError_t load(Kernels... kernels)
     return error;
 }
 
-/* The same for kernels that want as much shared memory as there is. */
+/* The same for kernels that use as much shared memory as possible. */
 template <typename... Kernels> static cudaError_t load_with_shared(Kernels... kernels)
 {
     cudaError_t error = load(kernels...);
@@ -44,7 +44,6 @@ template <typename... Kernels> static cudaError_t load_with_shared(Kernels... ke
     return error;
 }
 
-/* Where and how a kernel runs. */
 typedef struct Launch {
     dim3 grid;
     dim3 threads;

@@ -23,7 +23,7 @@ typedef struct Shape {
     static constexpr int halo_y = reach, halo_x = (reach + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = width + 2 * halo_x, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
-    static constexpr int spare = 1; /* rows after it in which chains may end */
+    static constexpr int spare = 1; /* rows after the tile in which chains may end */
     static constexpr int size = pitch * (rows + spare);
 } Shape;
 
@@ -49,7 +49,7 @@ typedef struct ChromaShared {
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-/* Constants for 8 bits. */
+/* Returns constants if samples have 8 bits. */
 template <typename Sample> LIFT_FN LiftCodes codes_of(const ChromaWork &work)
 {
     const LiftCodes codes = {sizeof(Sample) == 1 ? 0 : work.shift,

@@ -25,7 +25,7 @@ template <int a, int b, int c, int width_, int height_> struct Shape {
     static constexpr int halo_x = (halo_y + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = (width + 2 * halo_x) / in_word, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
-    static constexpr int spare = a == 12 ? 0 : 12; /* rows after it in which chains may end */
+    static constexpr int spare = a == 12 ? 0 : 12; /* rows after the tile in which chains may end */
     static constexpr int size = pitch * (rows + spare);
 };
 
@@ -524,7 +524,7 @@ LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const LumaP
             to[i] = (Sample)s[i];
 }
 
-/* `bias`: constant that was added to the samples of the tile. */
+/* Writes a tile of the result. `bias`: constant that was added to its samples. */
 template <typename Sample, typename S>
 LIFT_FN void write_tile(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
                         const LiftPlace &place, const uint32_t *tile, uint32_t bias)
@@ -551,7 +551,7 @@ struct LumaWeight {
     }
 };
 
-/* All steps, in `tile`. */
+/* Runs all steps of a_trous, in `tile`. */
 template <typename S>
 LIFT_FN void smooth(const LiftPlace &place, uint32_t *tile, uint32_t *other,
                     const uint32_t *quarters)

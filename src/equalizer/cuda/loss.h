@@ -1,5 +1,5 @@
-/* A device on which a call failed, except for lack of memory, or that made no progress for 10
- * seconds. Copies may still be in progress: after a loss nothing is called, freed or reused.
+/* A device is lost if a call on it failed, except for lack of memory, or if it made no progress for
+ * 10 seconds. Copies may still be in progress, so after a loss nothing is called, freed or reused.
  * Thread-safe. */
 #ifndef LUMEQ_CUDA_LOSS_H
 #define LUMEQ_CUDA_LOSS_H
@@ -12,7 +12,7 @@
 
 typedef struct LumeqCudaLoss {
     int number;    /* of the device */
-    pid_t process; /* CUDA works in no process that it forks */
+    pid_t process; /* that opened the device; CUDA does not work in forked children */
     atomic_int lost;
     char text[256];
 } LumeqCudaLoss;
@@ -40,8 +40,8 @@ cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWai
 /* True if the time limit for work that began at `since` is over. */
 int lumeq_cuda_overdue(double since);
 
-/* For a loop that waits since `begin`, of this way of waiting: sleeps if it should, and returns 0
- * if it should not go on. */
+/* For a loop that has waited since `begin`: sleeps if `wait` says so, and returns 0 if the loop
+ * should end. */
 int lumeq_cuda_keep_waiting(double since, double begin, LumeqCudaWait wait);
 
 #endif

@@ -1,4 +1,4 @@
-/* A frame's counts in one kernel: some blocks count the histogram, others count for bars, haze and
+/* Counts a frame in one kernel: some blocks count the histogram, others count for bars, haze and
  * noise, and the block that finishes last hands the counts over to the host. */
 #include <stdint.h>
 

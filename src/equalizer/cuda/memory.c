@@ -11,7 +11,7 @@
 /* Most GPUs of a machine, as in lumeq_list_gpus(). */
 #define MOST_DEVICES 64
 
-/* The library may use this part of a GPU's memory. */
+/* The limit is a GPU's memory divided by this. */
 #define SHARE_OF_MEMORY 2
 
 /* The limit of pinned memory is the smaller of both, since it is lost to the rest of the system. */

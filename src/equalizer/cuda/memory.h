@@ -9,7 +9,7 @@
 #include "equalizer/cuda/cuda_context.h"
 #include "lumeq/lumeq.h"
 
-/* Tells the size of the device's memory; the process may use half of it. */
+/* Sets the limit of a device to half of its memory, which is given in bytes. */
 void lumeq_device_limit(int number, uint64_t memory);
 
 /* See LumeqBackend. */
@@ -23,7 +23,7 @@ typedef enum LumeqCudaKind { LUMEQ_CUDA_DEVICE, LUMEQ_CUDA_PINNED } LumeqCudaKin
 cudaError_t lumeq_cuda_take(const LumeqCudaHome *home, LumeqCudaKind kind, int needed,
                             void **memory, size_t size);
 
-/* Frees it; NULL: nothing. May wait for the GPU. */
+/* Frees memory; NULL is allowed. May wait for the GPU. */
 void lumeq_cuda_give(const LumeqCudaHome *home, void *memory);
 
 /* Returns how many of the first planes lie in ordinary host memory, which CUDA does not copy

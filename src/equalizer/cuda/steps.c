@@ -198,7 +198,7 @@ cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *ho
     steps->loss = loss;
     steps->device = *device;
     steps->early = device->early_launches;
-    /* The caller's kernels before these may write what these read, so they must not overlap. */
+    /* The caller's earlier kernels may write what ours read, so ours must not overlap them. */
     steps->device.early_launches = 0;
     steps->opened = pthread_mutex_init(&steps->lock, NULL) == 0;
     cudaError_t error =
@@ -251,9 +251,9 @@ static cudaError_t end(LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t 
     return error ? error : cudaEventRecord(step->done, stream);
 }
 
-/* True if the call must wait for the output, since no event or stream of the caller can. Then the
- * CPU may write it after a GPU is lost, which must not write it as well when it wakes up. So its
- * copy to the host is queued only after the data are ready. */
+/* True if the call itself must wait for the output, since the caller gave no event or stream. If
+ * the GPU is then lost, the CPU writes the output, and the GPU must not write it as well when it
+ * recovers. So its copy to the host is queued only after the data are ready. */
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
@@ -300,7 +300,7 @@ static void fetch_later(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int co
     }
 }
 
-/* Tells whether a frame's queued work has finished. */
+/* Returns cudaErrorNotReady until a frame's queued work has finished. */
 static cudaError_t ask_done(const LumeqCudaStep *step)
 {
     LumeqCudaStep *leader = step->leader;
@@ -439,7 +439,7 @@ static int same_luma(const LumeqImage *a, const LumeqImage *b)
            a->shift == b->shift;
 }
 
-/* Checks where a frame's planes are. */
+/* Checks that a frame's planes are in the stated memory. */
 static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
                         const LumeqFlight *flight)
 {
@@ -538,7 +538,7 @@ static LumeqCudaBatch batch_of(LumeqCudaStep *const *run, int count)
     return batch;
 }
 
-/* Zeroes what the kernels count in, before its first use; each kernel leaves it so. */
+/* Zeroes the kernels' counters before their first use; each kernel leaves them zeroed. */
 static cudaError_t zero_counters(LumeqCudaStep *step, int tiles, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -618,7 +618,6 @@ static cudaError_t equalize(const LumeqCudaSteps *steps, LumeqCudaStep *const *r
     return error;
 }
 
-/* Uploads frames. */
 static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                               cudaStream_t stream)
 {
@@ -818,7 +817,7 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
 }
 
 /* Writes frames of one shape, whose pictures are on the device. The first job's previous frames are
- * there as well, or the step knows the one. */
+ * there as well; that of a frame in flight is in its step. */
 static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
                              const LumeqApplyJob *jobs, int count, cudaStream_t stream)
 {
@@ -848,7 +847,8 @@ static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     return error;
 }
 
-/* True if the frame can be written with the first one. The filter reads other frames for each. */
+/* True if the frame can be written with the first one, which a filter that reads previous frames
+ * prevents. */
 static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
 {
     const LumeqCudaStep *a = first->flight, *b = other->flight;
@@ -928,7 +928,7 @@ void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
     give_step(steps, pending, 1);
 }
 
-/* Uploads the luma of previous frames that are not on the device: behind the step's own picture. */
+/* Uploads the luma of previous frames that are not on the device, after the step's own pictures. */
 static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                                    LumeqApplyJob *job, cudaStream_t stream)
 {

@@ -1,6 +1,6 @@
-/* Steps: any thread may measure or equalize a frame at any time. Each frame has memory, events and
- * a stream of its own. Frames in flight of an equalizer keep them between the steps; those that are
- * launched together use the stream and events of the last one. */
+/* A step is the memory, the events and the stream for work on one frame. Any thread may measure or
+ * equalize a frame at any time. An equalizer's frame in flight keeps its step until it is returned;
+ * frames that are launched together use the stream and events of the last one. */
 #ifndef LUMEQ_CUDA_STEPS_H
 #define LUMEQ_CUDA_STEPS_H
 
@@ -17,8 +17,8 @@ typedef struct LumeqCudaStep LumeqCudaStep;
 typedef struct LumeqCudaSteps {
     const LumeqCudaHome *home;
     LumeqCudaLoss *loss;
-    LumeqCudaDevice device; /* without early launches */
-    int early;              /* but it has them */
+    LumeqCudaDevice device; /* with early launches turned off */
+    int early;              /* the device has early launches */
     LumeqCudaWait waits;    /* how `land` and frames in flight wait */
     int timed;              /* the stages of frames in flight are timed */
     cudaEvent_t anchor;     /* recorded anchor_us after the start, for times */
@@ -31,9 +31,9 @@ typedef struct LumeqCudaSteps {
     double progress; /* when a step last finished, in seconds */
 } LumeqCudaSteps;
 
-/* `steps` must be zeroed but for `waits` and `timed`; `home` and `loss` must outlive it.
- * Waits for the device's first work. Call it in the context, and lumeq_cuda_steps_close() even if
- * it fails. */
+/* `steps` must be zeroed except for `waits` and `timed`; `home` and `loss` must outlive it. Waits
+ * for the device's first work. Call it in the context, and lumeq_cuda_steps_close() even if it
+ * fails. */
 cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
                                   const LumeqCudaDevice *device, LumeqCudaLoss *loss);
 

@@ -1,6 +1,6 @@
 /*
- * Counts for the survey: how much of each row and column is lit, for the bars, percentiles of
- * cells, for the haze, and how blocks of samples differ from the previous frame, for the noise.
+ * The survey of a frame: lit samples of rows and columns, for bars; percentiles of cells, for haze;
+ * and differences of blocks from the previous frame, for noise.
  *
  * Before including it, a .cu file defines THREADS.
  */
@@ -20,9 +20,8 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 
 /*
  * A block spends most of its time waiting for its first samples, and signalling that it is done. So
- * each does much at once: several rows per warp, and columns per lane, with all loads before the
- * first use. Blocks that do not fit beside those of the histogram would run
- * later.
+ * each block does much at once: several rows per warp, and columns per lane, with all loads before
+ * the first use. Blocks that do not fit beside those of the histogram would run later.
  */
 #define ROWS_AT_ONCE 2
 #define COLUMNS_AT_ONCE 2
@@ -229,7 +228,7 @@ static inline int noise_blocks(const NoiseCodes *codes)
 
 /* ---- haze ---------------------------------------------------------------------------------- */
 
-/* The code that at most `most` of a warp's samples are darker than, by bisection. */
+/* Finds, by bisection, the highest code below which at most `most` of a warp's samples are. */
 template <int count>
 static __device__ __forceinline__ uint32_t percentile(const uint32_t (&codes)[count], int most)
 {
@@ -299,7 +298,7 @@ typedef struct SurveyWork {
     int noise_blocks, haze_blocks;
 } SurveyWork;
 
-/* Without luma there is no survey. */
+/* Without luma, the survey has no blocks. */
 static inline SurveyWork survey_of(const LumeqCudaCount *count)
 {
     SurveyWork work = {};
