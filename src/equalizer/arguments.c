@@ -88,11 +88,11 @@ static int check_plane(const LumeqImage *image, int plane, const char *name)
     static const char *const planes[] = {"luma", "first chroma", "second chroma"};
     const ptrdiff_t stride = image->stride[plane], row = lumeq_row_size(image, plane);
     if (image->plane[plane] && (stride < -INT32_MAX || stride > INT32_MAX))
-        return lumeq_refuse("%s's %s plane has a stride of %td bytes, beyond 2^31 - 1", name,
+        return lumeq_refuse("%s's %s plane has stride %td, beyond 2^31 - 1 bytes", name,
                             planes[plane], stride);
     if (image->plane[plane] && stride > -row && stride < row)
-        return lumeq_refuse("%s's %s plane has a stride of %td bytes, shorter than a row of %td",
-                            name, planes[plane], stride, row);
+        return lumeq_refuse("%s's %s plane has stride %td, shorter than a row of %td bytes", name,
+                            planes[plane], stride, row);
     if (image->depth > 8 && ((uintptr_t)image->plane[plane] % 2 || stride % 2))
         return lumeq_refuse("%s has 16-bit samples at odd addresses", name);
     return 0;
@@ -121,12 +121,10 @@ static int check_image(const LumeqImage *image, const char *name)
 {
     if (image->width < 1 || image->width > LUMEQ_MAX_SIDE || image->height < 1 ||
         image->height > LUMEQ_MAX_SIDE || (int64_t)image->width * image->height > INT32_MAX)
-        return lumeq_refuse(
-            "%s is %dx%d; sides of 1 to %d and an area up to 2^31 - 1 are supported", name,
-            image->width, image->height, LUMEQ_MAX_SIDE);
+        return lumeq_refuse("%s is %dx%d; sides may be 1 to %d, and the area up to 2^31 - 1", name,
+                            image->width, image->height, LUMEQ_MAX_SIDE);
     if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
-        return lumeq_refuse("the range of %s must be 0 (limited) or 1 (full), not %d", name,
-                            (int)image->range);
+        return lumeq_refuse("%s has range %d; it must be 0 or 1", name, (int)image->range);
     return check_samples(image, name);
 }
 
@@ -135,8 +133,7 @@ static int check_memory(const LumeqImage *image, const char *name, const LumeqBa
     if (image->memory == LUMEQ_MEMORY_HOST)
         return 0;
     if (image->memory != LUMEQ_MEMORY_CUDA)
-        return lumeq_refuse("the memory of %s must be 0 (host) or 1 (CUDA), not %d", name,
-                            (int)image->memory);
+        return lumeq_refuse("%s has memory %d; it must be 0 or 1", name, (int)image->memory);
     if (!backend->alloc_device)
         return lumeq_refuse("%s is in CUDA memory, which the %s backend cannot access", name,
                             backend->name);

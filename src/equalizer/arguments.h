@@ -1,5 +1,5 @@
-/* Checks the arguments of public functions. All functions return 0, or LUMEQ_ERR_ARGUMENT with a
- * sentence in lumeq_error_text(). */
+/* Checks the arguments of public functions: 0, or ARGUMENT with a sentence in
+ * lumeq_error_text(). */
 #ifndef LUMEQ_ARGUMENTS_H
 #define LUMEQ_ARGUMENTS_H
 

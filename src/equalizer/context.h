@@ -1,5 +1,4 @@
-/* A context has the backend that was opened and, once needed, the CPU's, which takes over from a
- * lost GPU. */
+/* A context: the backend that was opened, and the CPU's, which takes over from a lost GPU. */
 #ifndef LUMEQ_CONTEXT_H
 #define LUMEQ_CONTEXT_H
 
@@ -23,8 +22,7 @@ struct LumeqContext {
 /* Replaces the caller's sync, unless it is NULL, by a checked copy. */
 int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *backend);
 
-/* Returns the CPU's backend, which the first call opens; NULL: out of memory or threads. Any
- * thread. */
+/* Returns the CPU's backend, opened once; NULL: out of memory or threads. Any thread. */
 const LumeqWork *lumeq_context_cpu(LumeqContext *context);
 
 #endif

@@ -29,8 +29,7 @@ struct LumeqCurve {
 LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
                             const TileGrid *grid);
 
-/* Copies a frame's result and, if the curve has a grid, that of its tiles. The caller fills in the
- * tables. */
+/* Copies a frame's result and, with a grid, its tiles'. The caller fills in the tables. */
 void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const TileResult *tiles);
 
 /* The change of the smoothed curve, summed over bins; 0 without a history and with the reference.

@@ -1,8 +1,7 @@
 /*
  * Counts the histograms of tiles and, for the reference, makes OpenCV's curves from them. Several
- * blocks count each tile, into tables in shared memory, and add them to the tile's counters. For
- * the reference, the last of these blocks computes the tile's curve, and the last block of all
- * stores the sums over all tiles.
+ * blocks count a tile, in shared memory, and add to its counters. For the reference, the last of
+ * them computes the tile's curve, and the last block of all stores the sums over all tiles.
  */
 #include <stdint.h>
 
@@ -53,8 +52,7 @@ template <typename Sample>
 static __device__ __forceinline__ void count_part(uint32_t *tables, const PartPlane &src,
                                                   const Part &part, Codes cells)
 {
-    /* Offset of the thread's table in bytes. Opaque, so that the compiler does not compute it for
-     * each sample. */
+    /* Offset of the thread's table in bytes; opaque, so that it is not computed for each sample. */
     uint32_t own = threadIdx.x / 32 % WARP_TABLES * TILE_CELLS * (uint32_t)sizeof(*tables);
     asm volatile("" : "+r"(own));
     const PartStep step = part_step<Sample>(part);
@@ -218,8 +216,7 @@ extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
     return error ? error : load(clahe_counts<uint8_t>, clahe_counts<uint16_t>);
 }
 
-/* Blocks per tile: as many as run at once, but with at least a row per block and a chunk per
- * thread. */
+/* Blocks per tile: all that run at once, but at least a row for each, and a chunk per thread. */
 static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size,
                               int frames)
 {
