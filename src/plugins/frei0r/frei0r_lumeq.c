@@ -1,7 +1,7 @@
 /*
- * The frei0r filter "lumeq", for FFmpeg, GStreamer and MLT (melt, Kdenlive, Shotcut, Flowblade).
- * A host calls one instance from one thread at a time, and has no way to take errors: after one, a
- * frame passes unchanged.
+ * The frei0r filter "lumeq", for FFmpeg, GStreamer and MLT (melt, Kdenlive, Shotcut, Flowblade). A
+ * host calls one instance from one thread at a time. frei0r cannot report errors: a frame that
+ * cannot be equalized passes unchanged.
  */
 #include <frei0r.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 #include "lumeq/lumeq.h"
 
 #define SECOND INT64_C(1000000000)
-#define MAX_GAP (2 * SECOND) /* of a continuing video */
+#define MAX_GAP (2 * SECOND) /* between frames; a larger one begins a new video */
 #define USUAL_STEP (SECOND / 25)
 
-/* Doubles are 0..1 in all hosts. */
+/* All hosts limit doubles to 0..1. */
 enum { PROFILE, AUTOMATIC, STRENGTH, BRIGHTNESS, DENOISE, PARAMS };
 
 static const struct {
@@ -37,9 +37,9 @@ typedef struct Filter {
     char profile[32];
     double numbers[PARAMS];
     int changed;      /* the equalizer does not have these settings yet */
-    double host_time; /* of the frame before */
+    double host_time; /* of the previous frame, in the host's unit */
     int is_in_seconds;
-    int64_t time; /* of the frame before, since the instance was made */
+    int64_t time; /* of the previous frame, in nanoseconds from the first one */
 } Filter;
 
 int f0r_init(void)
@@ -131,8 +131,8 @@ static void set_params(Filter *f)
 }
 
 /*
- * FFmpeg counts milliseconds, other hosts seconds: a short step between frames tells them apart.
- * FFmpeg forgets the time of frames whose rows it moved; all then have the same.
+ * FFmpeg passes milliseconds, other hosts seconds: only seconds have steps below 1. If FFmpeg has
+ * to move the rows of frames, it loses their times, and all have the same.
  */
 static void advance(Filter *f, double host_time)
 {

@@ -23,7 +23,7 @@ GST_DEBUG_CATEGORY_STATIC(lumeq_debug);
 
 typedef struct Settings {
     LumeqParams params;
-    int profile;        /* number of the last chosen one from 1; 0: none */
+    int profile;        /* number of the profile that was set last, from 1; 0: none */
     LumeqConfig config; /* of the next start */
 } Settings;
 
@@ -31,17 +31,17 @@ typedef struct GstLumeq {
     GstVideoFilter parent;
     Settings settings;
     int changed;          /* the equalizer does not have settings.params yet */
-    LumeqParams accepted; /* the last ones that the equalizer took since the start; size 0: none */
+    LumeqParams accepted; /* the last that the equalizer accepted since the start; size 0: none */
     LumeqEqualizer *equalizer;
     int in_cuda;         /* pictures are in CUDA memory, and the equalizer works in `context` */
-    GstObject *context;  /* the pipeline's for CUDA; NULL: none yet */
-    GstBuffer *previous; /* input; NULL: none, or not related to the next frame */
+    GstObject *context;  /* the pipeline's CUDA context; NULL: none yet */
+    GstBuffer *previous; /* previous input; NULL: none, or unrelated to the next frame */
     GstSegment segment;
     LumeqTransfer transfer;
     LumeqCodeRange code_range; /* of the equalizer's parameters */
     LumeqStretch *stretch;
-    LumeqImage stretched[2]; /* this frame and the one before, in turn, in memory of the element */
-    int last_stretched;      /* index of the frame before; -1: it was not stretched */
+    LumeqImage stretched[2]; /* this frame and the previous one, alternately; own memory */
+    int last_stretched;      /* index of the previous frame; -1: it was not stretched */
 } GstLumeq;
 
 typedef GstVideoFilterClass GstLumeqClass;
@@ -90,7 +90,7 @@ static const GEnumValue backends[] = {{LUMEQ_BACKEND_AUTO, "CUDA if it works, el
                                       {LUMEQ_BACKEND_CUDA, "CUDA", "cuda"},
                                       {0, NULL, NULL}};
 
-/* All but doubles are stored as an int, which has the size of an enum. */
+/* Everything except doubles is stored as an int, which has the size of an enum. */
 typedef struct Property {
     const char *name, *nick, *about;
     size_t offset; /* in Settings */
@@ -105,7 +105,7 @@ typedef struct Property {
 
 static const Property properties[] = {
     {"profile", "Profile",
-     "Sets the other parameters for a kind of video; set it before those that differ",
+     "Settings for a kind of video; set it before other properties, which it overwrites",
      offsetof(Settings, profile), CHOICE, 0, 0, "GstLumeqProfile", profiles},
     {"code-range", "Code range", "Stretch GRAY16_LE in system memory that uses few of its codes",
      PARAM(code_range), CHOICE, 0, 0, "GstLumeqCodeRange", code_ranges},
@@ -118,7 +118,7 @@ static const Property properties[] = {
     {"strength", "Strength",
      "0: unchanged, 1: fully equalized, -1: automatic, which also lifts dark video",
      PARAM(strength), NUMBER, LUMEQ_STRENGTH_AUTO, 1, NULL, NULL},
-    {"adaptive", "Adaptive", "With a strength: use less of it for well-exposed pictures",
+    {"adaptive", "Adaptive", "With a strength of 0 to 1: use less of it for well-exposed pictures",
      PARAM(adaptive), FLAG, 0, 1, NULL, NULL},
     {"clip", "Clip limit",
      "Limit of a histogram bin, in multiples of the mean bin, 1 or more; 0: none, -1: automatic, "
@@ -128,11 +128,11 @@ static const Property properties[] = {
      0, LUMEQ_MAX_SMOOTH, NULL, NULL},
     {"scene-cut", "Scene cut", "Switch to the new picture's curve at once after a cut",
      PARAM(scene_cut), FLAG, 0, 1, NULL, NULL},
-    {"tiles-x", "Tile columns", "In mode clahe", PARAM(tiles_x), INTEGER, 1, LUMEQ_MAX_TILES, NULL,
+    {"tiles-x", "Tile columns", "For mode clahe", PARAM(tiles_x), INTEGER, 1, LUMEQ_MAX_TILES, NULL,
      NULL},
-    {"tiles-y", "Tile rows", "In mode clahe", PARAM(tiles_y), INTEGER, 1, LUMEQ_MAX_TILES, NULL,
+    {"tiles-y", "Tile rows", "For mode clahe", PARAM(tiles_y), INTEGER, 1, LUMEQ_MAX_TILES, NULL,
      NULL},
-    {"chroma", "Chroma", "Colour of changed pixels", PARAM(chroma), CHOICE, 0, 0, "GstLumeqChroma",
+    {"chroma", "Chroma", "How colours follow luma", PARAM(chroma), CHOICE, 0, 0, "GstLumeqChroma",
      chromas},
     {"dither", "Dither", "Dither fractions of codes; for outputs without lossy compression",
      PARAM(dither), FLAG, 0, 1, NULL, NULL},
@@ -149,9 +149,8 @@ static const Property properties[] = {
      INTEGER, -1, LUMEQ_MAX_SIDE, NULL, NULL},
     {"lift", "Lift", "With strength -1 in mode global: lift dark video as far as its noise allows",
      PARAM(lift), FLAG, 0, 1, NULL, NULL},
-    {"denoise", "Noise filter",
-     "Where dark video is lifted: 0 (off) to 1; -1: automatic, which is 1", PARAM(denoise), NUMBER,
-     LUMEQ_DENOISE_AUTO, 1, NULL, NULL},
+    {"denoise", "Noise filter", "For lifted dark video: 0 (off) to 1; -1: automatic, which is 1",
+     PARAM(denoise), NUMBER, LUMEQ_DENOISE_AUTO, 1, NULL, NULL},
     {"brightness", "Brightness", "Darken or lighten before equalizing; black and white stay",
      PARAM(brightness), NUMBER, -1, 1, NULL, NULL},
     {"gamma", "Gamma", "Map tones x to x^(1/gamma) before equalizing; above 1 is lighter",
@@ -161,8 +160,8 @@ static const Property properties[] = {
      "for single pictures",
      PARAM(await_noise), FLAG, 0, 1, NULL, NULL},
     {"limit", "Limit", "Direction of changes", PARAM(limit), CHOICE, 0, 0, "GstLumeqLimit", limits},
-    {"backend", "Backend", "Where to compute; the picture is the same", CONFIG(backend), CHOICE, 0,
-     0, "GstLumeqBackend", backends},
+    {"backend", "Backend", "Where to compute; results are identical", CONFIG(backend), CHOICE, 0, 0,
+     "GstLumeqBackend", backends},
     {"device", "Device", "Number of the CUDA device", CONFIG(device), INTEGER, 0, 255, NULL, NULL},
     {"threads", "Threads", "CPU threads; 0: one for each core", CONFIG(threads), INTEGER, 0, 256,
      NULL, NULL},
@@ -245,8 +244,8 @@ static GParamSpec *new_spec(const Property *p, double value)
     return g_param_spec_enum(p->name, p->nick, p->about, type, (int)value, flags);
 }
 
-/* The parameters that properties stand for. Those of the metering area change one by one, so every
- * combination of them means something. */
+/* Returns the parameters that the properties mean. An application sets the numbers of the metering
+ * area one by one, so every combination must be valid. */
 static LumeqParams chosen_params(const GstLumeq *self, LumeqParams params)
 {
     LumeqRect *m = &params.meter;
@@ -258,7 +257,7 @@ static LumeqParams chosen_params(const GstLumeq *self, LumeqParams params)
     return params;
 }
 
-/* Refused settings are an error at the start; later, those before them stay. */
+/* Refused settings are an error at the start; later, the previous ones stay. */
 static gboolean update_params(GstLumeq *self)
 {
     GST_OBJECT_LOCK(self);
@@ -305,7 +304,7 @@ static LumeqImage image_of(const GstVideoFrame *frame, int in_cuda)
         image.chroma_x = (int)GST_VIDEO_FORMAT_INFO_W_SUB(format, 1);
         image.chroma_y = (int)GST_VIDEO_FORMAT_INFO_H_SUB(format, 1);
     }
-    /* By component: YV12 stores Cr first. */
+    /* By component, not by plane: YV12 stores Cr first. */
     for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_PLANES(format); i++) {
         image.plane[i] = GST_VIDEO_FRAME_COMP_DATA(frame, i);
         image.stride[i] = GST_VIDEO_FRAME_COMP_STRIDE(frame, i);
@@ -526,13 +525,13 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
     if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
         gst_lumeq_cuda_answer(GST_ELEMENT(trans), query, ((GstLumeq *)trans)->context))
         return TRUE;
-    /* The sender waits for its buffers, for example to change the format of a camera. */
+    /* The sender waits for its buffers, for example before it changes a camera's format. */
     if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
         gst_buffer_replace(&((GstLumeq *)trans)->previous, NULL);
     return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->query(trans, direction, query);
 }
 
-/* Asks for one more buffer, as the element keeps one. */
+/* Asks for one more buffer, since the element keeps one. */
 static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decided, GstQuery *query)
 {
     const GstLumeq *self = (const GstLumeq *)trans;
@@ -561,7 +560,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
     return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->decide_allocation(trans, query);
 }
 
-/* Size, orientation and colour matrix stay, so that everything about the picture stays valid. */
+/* Size, orientation and colour matrix do not change, so the picture's metadata stays valid. */
 static gboolean transform_meta(GstBaseTransform *trans, GstBuffer *out, GstMeta *meta,
                                GstBuffer *in)
 {

@@ -1,4 +1,4 @@
-/* A build that does not accept CUDA memory. */
+/* Replaces gst_lumeq_cuda.c in builds that do not accept CUDA memory. */
 #include "gst_lumeq_cuda.h"
 
 const char gst_lumeq_cuda_caps[] = "";

@@ -25,9 +25,9 @@ OBS_MODULE_USE_DEFAULT_LOCALE("lumeq", "en-US")
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes, after the lift */
 
-/* Nanoseconds. Larger gaps of timestamps separate videos, as in libobs. */
+/* Nanoseconds. A larger gap between timestamps begins a new video, as in libobs. */
 #define MAX_GAP INT64_C(2000000000)
-/* The settings window is redrawn at most this often, since that closes its open lists. */
+/* Minimum time between redraws of the settings window, since a redraw closes its open lists. */
 #define MIN_REDRAW INT64_C(5000000000)
 
 /* A pixel format. */
@@ -83,9 +83,9 @@ typedef struct Filter {
     int64_t time; /* of the previous frame */
     LumeqFrameStats stats;
     double mean;      /* luma, relative to the range from black to white */
-    const char *said; /* in the settings window: the situation and the lift */
+    const char *said; /* shown in the settings window: the situation and the lift */
     double said_lift;
-    int64_t silent_until; /* time of the next redraw of the settings window at the earliest */
+    int64_t silent_until; /* earliest time of the next redraw of the settings window */
 } Filter;
 
 /* ---- pictures ---- */
@@ -200,7 +200,7 @@ static void pack(const Layout *l, const struct obs_source_frame *frame, const Lu
 
 /* ---- decision ---- */
 
-/* Returns the text key of the kind of picture, and that of the change. */
+/* Returns the text key of the kind of picture, and sets that of the change. */
 static const char *situation(const LumeqFrameStats *s, double mean, const char **change)
 {
     const int is_raised = s->strength >= VISIBLE_STRENGTH;
@@ -283,7 +283,7 @@ static const Layout *find_layout(enum video_format format)
 static void fail(Filter *f, const char *what)
 {
     if (!f->has_failed)
-        blog(LOG_WARNING, "[lumeq] '%s' stays unchanged: %s: %s",
+        blog(LOG_WARNING, "[lumeq] '%s': %s: %s",
              obs_source_get_name(obs_filter_get_parent(f->source)), what,
              lumeq_last_error(f->equalizer));
     f->has_failed = 1;
@@ -345,7 +345,7 @@ static int equalize(Filter *f, struct obs_source_frame *frame)
         return 0;
     start_after_gap(f, time);
     if ((f->changed || transfer != f->transfer) && set_params(f, transfer) < 0)
-        fail(f, "the settings are refused");
+        fail(f, "these settings are refused");
 
     const LumeqImage shown = image_of(f->layout, frame);
     const int is_packed = !f->layout->planes;
@@ -364,7 +364,7 @@ static int equalize(Filter *f, struct obs_source_frame *frame)
     f->stats = (LumeqFrameStats){.size = sizeof(f->stats)};
     const int error = lumeq_process(f->equalizer, &work, &f->stats);
     if (error < 0)
-        fail(f, "a frame cannot be equalized");
+        fail(f, "frames stay unchanged");
     if (is_packed && error >= 0)
         pack(f->layout, frame, &work.out);
     else if (!is_packed && error < 0)

@@ -7,9 +7,9 @@
     for planes in lumeq.film(frames, fps=25):     # a film, whose curves look ahead
         ...
 
-A frame is an array, or a tuple of arrays: luma, Cb and Cr (yuv420p and its kin), or luma and interleaved Cb and Cr
-(NV12, P010). With format='yuv420p' or 'nv12' it is one array that holds all planes, as PyAV's to_ndarray() and OpenCV
-have it. Arrays are uint8, or uint16 with 9 to 16 bits, of (rows, columns). They are neither copied nor changed: any
+A frame is an array, or a tuple of arrays: luma, Cb and Cr (such as yuv420p), or luma and interleaved Cb and Cr
+(NV12, P010). With format='yuv420p' or 'nv12' it is one array that holds all planes, as in PyAV's to_ndarray() and
+OpenCV. Arrays are uint8, or uint16 with 9 to 16 bits, of (rows, columns). They are neither copied nor changed: any
 distance between rows is fine, also a negative one, but the samples of a row must be contiguous. NumPy arrays may also be
 floats from 0 to 1. NumPy arrays and PyTorch tensors on the CPU are equalized there, or by the GPU if one is found. CuPy
 arrays, PyTorch tensors and others with __cuda_array_interface__ or __dlpack__ on an NVIDIA GPU stay there: the work is
@@ -18,7 +18,7 @@ queued on the current stream.
 Settings are keyword arguments, the same everywhere:
 
     profile     'fog', 'medical-gray', 'night', 'screen', 'surveillance', 'thermal' or 'water': several settings at
-                once, which the others here override
+                once, which other arguments override
     mode        'global' (default), 'clahe', 'haze', 'stretch' or 'off'
     strength    'auto' (default: as much as the picture needs), or 0 to 1
     brightness  -1 to 1; gamma: 0.1 to 10; limit: 'none', 'darken' or 'lighten'
@@ -34,10 +34,10 @@ Settings are keyword arguments, the same everywhere:
     code_range  'full' (default), 'auto' or 'used': stretch deep gray that uses few codes, as from thermal cameras, in
                 equalize(), film() and Equalizer.process()
     transfer    'sdr' (default), 'pq' or 'hlg': HDR, whose light above 203 nits stays unchanged
-    dither, adaptive, lift, await_noise: as in lumeq.h, which has the details of all of them
+    dither, adaptive, lift, await_noise: as in lumeq.h, which explains all settings in detail
 
-Bad arguments raise ValueError or TypeError, lack of memory MemoryError, and a GPU that fails lumeq.Error, each with one
-sentence. The GIL is released while frames are processed. Objects may be used by several threads; calls on one Equalizer
+Bad arguments raise ValueError or TypeError, lack of memory raises MemoryError, and a failing GPU lumeq.Error, each with
+one sentence. The GIL is released while frames are processed. Objects may be used by several threads; calls on one Equalizer
 or History wait for each other.
 """
 
@@ -122,7 +122,7 @@ def planes(image: Array, format: str) -> Made:
     if format == "gray":
         return image
     if format not in ("yuv420p", "nv12"):
-        raise ValueError("format is not one of 'gray', 'yuv420p', 'nv12'")
+        raise ValueError("format must be one of 'gray', 'yuv420p', 'nv12'")
     flags = getattr(image, "flags", None)
     whole = image.is_contiguous() if hasattr(image, "is_contiguous") else getattr(flags, "c_contiguous", False)
     if not whole or len(image.shape) != 2 or image.shape[0] % 3 or image.shape[1] % 2:
@@ -143,7 +143,7 @@ class _Layout:
                  format: Optional[str] = None):
         self.depth, self.shift, self.range, self.format = depth, shift, range, format
         if range not in (None, "full", "limited"):
-            raise ValueError("range is not one of 'full', 'limited'")
+            raise ValueError("range must be one of 'full', 'limited'")
         bits = _library.integer("depth", depth or 0), _library.integer("shift", shift)
         self._samples = [Samples(*bits, range == "full"), Samples(*bits, range != "limited")]  # with chroma, gray
 
@@ -154,7 +154,7 @@ class _Layout:
         return self._samples[not isinstance(planes, (tuple, list)) or len(planes) == 1]
 
     def pictures(self, *frames: Frame) -> list[_arrays.Picture]:
-        """Frames that are stored like the first; a last one is written."""
+        """Pictures of frames that are stored like the first one; if there are several, the last one is written."""
         found = frames if self.format is None else [planes(frame, self.format) for frame in frames]
         samples = self.samples(found[0])
         return [picture(one, samples, len(found) > 1 and one is found[-1]) for one in found]
@@ -169,7 +169,7 @@ def _like(array: Array) -> Array:
         return library.empty_like(array)
     if array is None:
         raise TypeError("a frame is an array, or a tuple of arrays; got None: did cv2.imread() find the file?")
-    raise TypeError("no array can be made like %s: pass out=" % type(array).__name__)
+    raise TypeError("cannot create an array like %s: pass out=" % type(array).__name__)
 
 
 def _shapes(frame: Frame) -> list[Any]:
@@ -223,7 +223,7 @@ def _codes(array: np.ndarray) -> np.ndarray:
 
 
 def _with_codes(call: Callable[[Any], Made], frame: Frame, out: Optional[Frame]) -> Made:
-    """call(frame) with codes of 16 bits for floats, and floats as its result."""
+    """Converts floats to codes of 16 bits for call(frame), and its result back to floats."""
     many = isinstance(frame, (tuple, list))
     arrays: list[Any] = list(frame) if many else [frame]
     codes = tuple(map(_codes, arrays))
@@ -234,7 +234,7 @@ def _with_codes(call: Callable[[Any], Made], frame: Frame, out: Optional[Frame])
         return tuple(made) if many else made[0]
     for to, plane in zip(out if many else [out], made):
         if not _is_float(to) or to.shape != plane.shape:
-            raise ValueError("the output's size or type is not the frame's")
+            raise ValueError("the output must have the frame's size and type")
         to[...] = plane
     return out
 
@@ -271,7 +271,7 @@ class _Stretch:
 
 def _rate(fps: Any) -> float:
     if not isinstance(fps, numbers.Real) or not float(fps) > 0:
-        raise ValueError("fps is not a number greater than 0")
+        raise ValueError("fps must be a number greater than 0")
     return float(fps)
 
 
@@ -317,7 +317,7 @@ class Equalizer:
             self._params, self._stretch.mode = params, params.code_range
 
     def _receive(self, most: int = 0) -> None:
-        """Receives frames until at most so many are in flight."""
+        """Receives frames until at most `most` are in flight."""
         if self._flights and not most:
             lib.lumeq_flush(self._native)
         while len(self._flights) > most:
@@ -346,9 +346,9 @@ class Equalizer:
                 follows: bool = True, interlaced: bool = False, stream: Optional[int] = None) -> Made:
         """Equalizes the next frame, and returns `out`, or new arrays.
 
-        time is in seconds. The frame before is read again, to tell noise from detail, so its array must not change
-        until this call returns; a program that overwrites the same array gets no noise filter. follows=False says that
-        the frame does not follow the one before. On a GPU, the output is ready when the work queued so far on the
+        time is in seconds. The previous frame is read again, to tell noise from detail, so its array must not change
+        until this call returns; a program that overwrites the same array gets no noise filter. Pass follows=False if
+        the frame does not follow the previous one. On a GPU, the output is ready when the work queued so far on the
         current stream (or on `stream`, an address) has completed, and frames keep references to their arrays until
         later calls or finish().
         """
@@ -392,7 +392,7 @@ class Equalizer:
         how = self._layout.samples(frames)
         source, target = _arrays.Stack(frames, how), _arrays.Stack(out, how, True)
         if source.count != target.count:
-            raise ValueError("the output's number of frames is not the input's")
+            raise ValueError("the input and the output differ in their number of frames")
         if _arrays.overlap(source.planes, target.planes):
             raise ValueError("the output needs memory of its own: it overlaps the input")
         _arrays.check_depth(source.first.image, source.planes)
@@ -415,7 +415,7 @@ class Equalizer:
 
     def bgr(self, picture: np.ndarray, *, out: Optional[np.ndarray] = None, time: Optional[float] = None,
             rgb: bool = False) -> np.ndarray:
-        """Equalizes a picture of (rows, columns, 3 or 4), as OpenCV has it, or several of (pictures, rows, columns, 3 or 4).
+        """Equalizes a picture of (rows, columns, 3 or 4), as in OpenCV, or several of (pictures, rows, columns, 3 or 4).
 
         Channels are uint8, uint16, or floats from 0 to 1; a fourth one is copied. Pictures of 8 bits are equalized in YCbCr
         with 10 bits, so colours that do not change keep their exact values.
@@ -434,7 +434,7 @@ class Equalizer:
         if picture.ndim == 4:
             out = np.empty(picture.shape, picture.dtype) if out is None else out
             if np.shape(out) != picture.shape:
-                raise ValueError("the output's size is not the pictures'")
+                raise ValueError("the output must have the size of the pictures")
             for one, made in zip(picture, out):
                 self.bgr(one, out=made, time=time, rgb=rgb)
             return out
@@ -454,7 +454,7 @@ class Equalizer:
         return out
 
     def rgb(self, picture: np.ndarray, *, out: Optional[np.ndarray] = None, time: Optional[float] = None) -> np.ndarray:
-        """bgr() for pictures whose first channel is red, as Pillow and imageio have them."""
+        """bgr() for pictures whose first channel is red, as in Pillow and imageio."""
         return self.bgr(picture, out=out, time=time, rgb=True)
 
     def finish(self) -> None:
@@ -463,7 +463,7 @@ class Equalizer:
             self._receive()
 
     def reset(self) -> None:
-        """Forgets the frames before, after a seek for example."""
+        """Forgets earlier frames, after a seek for example."""
         self._stretch.reset()
         with self._lock:
             lib.lumeq_reset(self._native)
@@ -471,7 +471,7 @@ class Equalizer:
 
     @property
     def stats(self) -> Stats:
-        """The last frame's; on a GPU, the last completed one's: see finish()."""
+        """Statistics of the last frame; on a GPU, of the last one that has completed: see finish()."""
         with self._lock:
             return self._stats.stats()
 
@@ -482,7 +482,7 @@ class Equalizer:
 
 
 class Measure:
-    """What History.put() needs to know about a frame."""
+    """A frame's histogram and other statistics, for History.put()."""
 
     def __init__(self, *needs: Any) -> None:
         self._native, self._lock = Handle(lib.lumeq_measure_free), threading.Lock()
@@ -512,8 +512,8 @@ class Context:
 
     def measure(self, frame: Frame, *, previous: Optional[Frame] = None, stream: Optional[int] = None,
                 **settings: Unpack[Settings]) -> Measure:
-        """Measures a frame for History.put(). previous is the frame before, to measure noise. Only the settings
-        mode, tiles and reference matter here."""
+        """Measures a frame for History.put(). previous is the previous frame, for measuring noise. Only the settings
+        mode, tiles, meter and reference matter here."""
         params = set_params(None, settings)
         pictures = self._layout.pictures(frame, *([] if previous is None else [previous]))
         _arrays.check_depth(pictures[0].image, pictures[0].planes)
@@ -555,8 +555,8 @@ class History:
 
     def put(self, measure: Measure, *, time: Optional[float] = None, cut: bool = False,
             interlaced: bool = False) -> None:
-        """Adds the next frame's measure; call get() until it returns None before. time is in seconds. cut=True: the
-        frame has nothing to do with the one before."""
+        """Adds the next frame's measure. Before that, call get() until it returns None. time is in seconds. cut=True: the
+        frame is unrelated to the previous one."""
         if not isinstance(measure, Measure):
             raise TypeError("put() takes what measure() returns")
         moment = _library.Moment(time=_moment(time), duration=nanoseconds(1 / self.fps), discontinuity=bool(cut),
@@ -569,7 +569,7 @@ class History:
             self._count += 1
 
     def get(self) -> Optional[Curve]:
-        """The next frame's curve; its `stats` are a Stats."""
+        """Returns the next frame's curve, or None."""
         made = Curve()
         with self._lock:
             code = lib.lumeq_history_get(self._native, byref(made._native))
@@ -677,5 +677,5 @@ def bgr(picture: np.ndarray, *, out: Optional[np.ndarray] = None, rgb: bool = Fa
 
 
 def rgb(picture: np.ndarray, *, out: Optional[np.ndarray] = None, **options: Unpack[Options]) -> np.ndarray:
-    """Equalizes one picture whose first channel is red, as Pillow and imageio have it."""
+    """Equalizes one picture whose first channel is red, as in Pillow and imageio."""
     return bgr(picture, out=out, rgb=True, **options)

@@ -1,4 +1,4 @@
-"""Arrays of all libraries as pictures of liblumeq. The shapes of a frame are checked once and remembered."""
+"""Describes arrays of all libraries as pictures of liblumeq. The shapes of a frame are checked once and remembered."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 
 from ._library import Frame, Image, Pixels
 
-_new = tuple.__new__  # a named tuple's own takes three times as long
+_new = tuple.__new__  # NamedTuple's own __new__ takes three times as long
 _BYTES = {"|u1": 1, "<u2": 2}
-_ELSEWHERE = ("an array is neither in host memory nor on an NVIDIA GPU, or it speaks only DLPack there, and CuPy or PyTorch is "
-              "not imported")
+_ELSEWHERE = ("an array must be in host memory or on an NVIDIA GPU; if it supports only DLPack there, import CuPy or "
+              "PyTorch")
 
 
 class Plane(NamedTuple):
@@ -24,7 +24,7 @@ class Plane(NamedTuple):
 
     data: int
     form: tuple[Any, ...]  #: shape, strides in bytes, bytes of a sample, whether it is on a GPU
-    stream: int  #: of CUDA, that fills it; 0: unknown
+    stream: int  #: the CUDA stream that fills it; 0: unknown
     array: Any
 
 
@@ -43,7 +43,7 @@ class Picture(NamedTuple):
 
 
 def kind_of(array: Any) -> str:
-    """'float64' and the like, or the type of something else."""
+    """The dtype of an array, such as 'float64', or the type of anything else."""
     if array is None:
         return "None: did cv2.imread() find the file?"
     return str(getattr(array, "dtype", type(array).__name__))
@@ -60,8 +60,8 @@ def _interface(about: Any) -> tuple[Any, ...]:
 
 
 def plane(array: Any, writable: bool) -> Plane:
-    """CUDA's interface comes before DLPack's, which makes streams wait for each other. Attributes of the libraries that
-    are known are faster than either."""
+    """Describes an array. __cuda_array_interface__ comes before DLPack, which makes streams wait for each other. The
+    attributes of known libraries are faster than both."""
     stream, gpu, read_only = 0, False, False
     if isinstance(array, np.ndarray):
         about = array.__array_interface__
@@ -100,7 +100,7 @@ def planes(frame: Any, writable: bool) -> list[Plane]:
     """The planes of a frame: an array, or a tuple or list of one to three."""
     arrays = frame if isinstance(frame, (tuple, list)) else (frame,)
     if not 1 <= len(arrays) <= 3:
-        raise ValueError("a frame has one to three planes: luma, Cb and Cr, or luma and both")
+        raise ValueError("a frame has one to three planes: luma; luma, Cb and Cr; or luma and interleaved chroma")
     return [plane(array, writable) for array in arrays]
 
 
@@ -118,11 +118,11 @@ def _subsampling(image: Any, rows: int, columns: int) -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=256)
 def _describe(forms: tuple[Any, ...], samples: Samples) -> tuple[Any, ...]:
-    """An image without addresses, and what must be equal in the frame before."""
+    """An image without addresses, and what must be equal in the previous frame."""
     image = Image()
     for i, (shape, strides, size, gpu) in enumerate(forms):
         if len(shape) not in (2, 3):
-            raise ValueError("an array has neither two dimensions nor three, but %d" % len(shape))
+            raise ValueError("a plane has two dimensions or three; got an array of %d" % len(shape))
         if not shape[0] or not shape[1]:
             raise ValueError("an array is empty")
         pairs, channels = i == 1 and len(forms) == 2, shape[2] if len(shape) == 3 else 1
@@ -135,7 +135,7 @@ def _describe(forms: tuple[Any, ...], samples: Samples) -> tuple[Any, ...]:
         if i == 0:
             image.height, image.width, image.memory = shape[0], shape[1], gpu
         elif (size, gpu) != forms[0][2:]:
-            raise ValueError("the planes differ in their type or memory")
+            raise ValueError("the planes of a frame differ in their type or memory")
         elif pairs and len(shape) == 2 and shape[1] % 2:
             raise ValueError("interleaved Cb and Cr have an odd number of columns")
         else:
@@ -173,7 +173,7 @@ def _view(one: Plane) -> np.ndarray:
 
 
 def overlap(a: Sequence[Plane], b: Sequence[Plane]) -> bool:
-    """True if they have bytes in common. NumPy knows it exactly, as for the halves of a wide picture."""
+    """True if both share bytes. NumPy decides exactly, for example for the halves of a wide picture."""
     views = list(map(_view, b))
     return any(np.shares_memory(_view(x), y) for x in a for y in views)
 

@@ -1,4 +1,4 @@
-"""liblumeq by ctypes: its structs and functions, errors as exceptions, settings and statistics."""
+"""Calls liblumeq by ctypes: its structs and functions, errors as exceptions, settings and statistics."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FrameStats = _struct("FrameStats", "size:z hist_in:p hist_out:p curve:p active:R
                      "strength:d noise_gain:d curve_speed:d upload_us:d equalize_us:d download_us:d stage_begin_us:3d "
                      "stage_end_us:3d previous noise:d lift:d dark:d filtered cleared:d")
 
-# Kinds of the arguments, each one letter; i: int.
+# Kinds of the arguments, as keys of _KINDS, with i for int.
 for _name, _kinds in {
         "version": "", "build_info": "", "error_string": "i", "last_error": "p", "backend_name": "p",
         "params_default": "p", "params_profile": "pp", "create": "pppz", "destroy": "p", "set_params": "pp",
@@ -66,7 +66,7 @@ for _name in "build_info", "error_string", "last_error", "backend_name":
 
 
 class Error(RuntimeError):
-    """The GPU fails, or cannot be used."""
+    """The GPU failed, or cannot be used."""
 
 
 def check(code: int, equalizer: Any = None, why: Any = None) -> int:
@@ -79,7 +79,7 @@ def check(code: int, equalizer: Any = None, why: Any = None) -> int:
 
 
 class Handle(ctypes.c_void_p):
-    """A pointer to an object of the library, which it destroys; `keep` lives longer."""
+    """A pointer to an object of the library, which is destroyed with it. `keep` holds what the object uses."""
 
     keep: Any = None
 
@@ -102,7 +102,7 @@ _TRUTHS = "reference", "adaptive", "scene_cut", "dither", "lift", "await_noise"
 
 def choice(name: str, value: Any, words: Sequence[str]) -> int:
     if not isinstance(value, str) or value not in words:
-        raise ValueError("%s is not one of %s" % (name, ", ".join(map(repr, words))))
+        raise ValueError("%s must be one of %s" % (name, ", ".join(map(repr, words))))
     return words.index(value)
 
 
@@ -119,13 +119,13 @@ def integer(name: str, value: Any) -> int:
     except TypeError:
         found = 2**31
     if not -2**31 <= found < 2**31:
-        raise TypeError("%s takes integers of 32 bits" % name)
+        raise TypeError("%s must be an integer of 32 bits" % name)
     return found
 
 
 def nanoseconds(seconds: float) -> int:
     if not -9e9 < seconds < 9e9:
-        raise ValueError("a time is not between -9e9 and 9e9 seconds")
+        raise ValueError("a time must be between -9e9 and 9e9 seconds")
     return round(seconds * 1e9)
 
 
@@ -136,7 +136,7 @@ def _integers(name: str, value: Any, count: int, sentence: str) -> list[int]:
 
 
 def set_params(params: Any, settings: Mapping[str, Any]) -> Any:
-    """Params with the settings, a profile first. Without `params`, from the defaults."""
+    """Returns `params`, or the defaults, with these settings; a profile is applied first."""
     made = Params.from_buffer_copy(params) if params else Params()
     if not params:
         lib.lumeq_params_default(byref(made))
@@ -169,7 +169,7 @@ def set_params(params: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def create(function: Any, destroy: Any, backend: Any, device: Any, threads: Any, batch: Any = 0) -> Handle:
-    """An object whose constructor says why it fails."""
+    """Creates an object; if that fails, the exception has the constructor's reason."""
     made, why = Handle(destroy), ctypes.create_string_buffer(256)
     config = Config(backend=choice("backend", backend, ("auto", "cpu", "cuda")), device=integer("device", device),
                     threads=integer("threads", threads), batch=integer("batch", batch), no_stage_times=1)

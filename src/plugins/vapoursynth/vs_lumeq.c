@@ -19,18 +19,18 @@
 #define STEP 16
 #define MOST_PREVIOUS 3
 
-/* frameData[0] of a request that has all it needs for its curve. Otherwise it is 0, or the first of
- * the requested frames, plus 1. */
+/* frameData[0] of a request whose curve is known, once it has requested the frames to equalize.
+ * Before, it is 0, or 1 plus the first of the frames requested for measuring. */
 #define APPLIES (-1)
 
 #define SECOND INT64_C(1000000000)
 #define USUAL_DURATION (SECOND / 25) /* of a frame without one */
 
 typedef struct Plan {
-    LumeqMeasure *measure; /* until the history has it */
+    LumeqMeasure *measure; /* NULL once the history has it */
     LumeqMoment moment;
     LumeqTransfer transfer;
-    int previous; /* frames before it that its curve uses */
+    int previous; /* number of previous frames that its curve uses */
     void *curve;  /* packed; NULL: not known yet */
     size_t size;  /* of `curve` */
 } Plan;
@@ -42,7 +42,7 @@ typedef struct Filter {
     LumeqParams params;
     int64_t lookahead;    /* ns */
     int ahead;            /* the same in frames */
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* guards everything below */
     LumeqHistory *history;
     Plan *plans;  /* by frame */
     int put, got; /* frames whose measures the history has, and whose curves are known */
@@ -91,8 +91,8 @@ static const Argument arguments[] = {
 };
 #define ARGUMENTS (sizeof(arguments) / sizeof(arguments[0]))
 
-/* Sets the number of the script's word; without one it stays. Returns 0, or -1 with a sentence in
- * `error`. */
+/* Sets *number to the index of the script's word; without a word it stays unchanged. Returns 0, or
+ * -1 with a sentence in `error`. */
 static int read_word(const VSMap *in, const char *name, const char *words, int *number, char *error,
                      size_t size, const VSAPI *vs)
 {
@@ -154,7 +154,7 @@ static int64_t get_int(const VSFrame *frame, const char *name, int64_t otherwise
     return missing ? otherwise : value;
 }
 
-/* `frame` is only read, unless it is an output: then its planes have been made writable. */
+/* `frame` is only read, unless it is an output, whose planes have been made writable. */
 static LumeqImage image_of(const Filter *f, const VSFrame *frame, const VSAPI *vs)
 {
     const VSVideoFormat *format = &f->info.format;
@@ -223,13 +223,13 @@ static int take_curves(Filter *f)
     return ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END ? 0 : ret;
 }
 
-/* Puts the next measure into the history. The first frame decides how codes stand for light. */
+/* Puts the next measure into the history. The first frame decides the transfer function. */
 static int put(Filter *f, Plan *plan)
 {
     const int64_t num = f->info.fpsNum, den = f->info.fpsDen, n = f->put;
     int ret = 0;
     if (n == 0 && plan->transfer != f->params.transfer) {
-        LumeqParams params = f->params; /* which other threads read */
+        LumeqParams params = f->params; /* a copy, since other threads read the original */
         params.transfer = plan->transfer;
         lumeq_history_destroy(&f->history);
         ret = lumeq_history_create(&f->history, &params, f->lookahead);
@@ -243,7 +243,7 @@ static int put(Filter *f, Plan *plan)
     return ret;
 }
 
-/* Makes all curves that the measures allow. Call it with the lock. */
+/* Makes all curves for which there are enough measures. Call it with the lock held. */
 static int make_curves(Filter *f)
 {
     int ret = 0;
@@ -388,7 +388,8 @@ static const VSFrame *VS_CC equalize_frame(int n, int reason, void *instance, vo
         return NULL;
     if (reason == arAllFramesReady && first == APPLIES)
         return apply(f, n, request, core, vs);
-    for (int i = first; first > 0 && i < first + STEP; i++) /* or a jump would hold them all */
+    for (int i = first; first > 0 && i < first + STEP; i++) /* otherwise a jump would keep all these
+                                                             * frames */
         vs->releaseFrameEarly(f->frames, i - 1, request);
     request_frames(f, n, data, request, vs);
     return NULL;
@@ -412,7 +413,7 @@ static void VS_CC free_filter(void *instance, VSCore *core, const VSAPI *vs)
     free(f);
 }
 
-/* The node that the script has; `frames` then goes, and frees the filter. */
+/* Frees the script's node. That frees `frames`, which frees the filter. */
 static void VS_CC free_equalizer(void *instance, VSCore *core, const VSAPI *vs)
 {
     (void)core;
