@@ -1,5 +1,5 @@
-# cmake -DOUT=FILE.c -DSHADERS="a;b" -P embed.cmake: the shaders as a table of names and bytes.
-# With -DTEXT=FILE instead: the text as an array of that name.
+# cmake -DOUT=FILE.c -DSHADERS="a;b" -P embed.cmake: writes the shaders as a table of names and texts.
+# With -DTEXT=FILE instead, writes that file as an array of its name.
 set(arrays "")
 set(entries "")
 foreach(path ${SHADERS} ${TEXT})

@@ -1,4 +1,4 @@
-// A layer, pixel by pixel, to be blended.
+// Draws a transparent layer, which is blended over the picture.
 in vec2 at;
 out vec4 colour;
 

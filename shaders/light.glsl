@@ -1,8 +1,8 @@
-// R'G'B' of the stream to that of an SDR screen, through linear light.
+// Converts R'G'B' of the stream to that of an SDR screen, through linear light.
 uniform mat3 gamut;
 uniform vec3 tone; // PQ codes: the stream's peak; as shares of it the screen's peak, and the knee
 
-// BT.1886 with a black of 0: what SDR video is made for, so HDR shown beside it agrees.
+// BT.1886 with a black of 0, for which SDR video is made: HDR then looks like SDR beside it.
 const float SCREEN_GAMMA = 2.4;
 const float SCREEN_NITS = 203.0; // as in view_colour.c
 

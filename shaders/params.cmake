@@ -1,8 +1,8 @@
-# Writes OUT, lumeq.hook with its settings as parameters, from IN. Libplacebo before 5.229 refuses
-# parameters.
+# Writes OUT from IN, which is lumeq.hook: turns its settings into parameters, which libplacebo before
+# 5.229 refuses.
 file(READ "${IN}" text)
 set(setting "const float ([a-z]+) = ([-0-9.]+)@ // ([-0-9.]+)[.][.]([-0-9.]+): ([^\n]*)\n")
-string(REPLACE ";" "@" text "${text}") # or CMake would split there
+string(REPLACE ";" "@" text "${text}") # otherwise CMake would split the text there
 string(REGEX MATCHALL "${setting}" lines "${text}")
 string(REGEX REPLACE "\n// The settings[^\n]*\n(const float [^\n]*\n)+" "" text "${text}")
 set(blocks "")

@@ -1,7 +1,7 @@
-// The planes of a frame to R'G'B' of the screen. Defined by the program: PLANES 1..3, LIGHT 0 (SDR
-// of the screen's primaries), 1 (SDR of others), 2 (PQ) or 3 (HLG), and LUMA_TAPS and CHROMA_TAPS,
-// across and down: how many samples are averaged where a pixel of the screen covers several. They
-// are constants because a CPU that does a GPU's work is thrice as fast without loops.
+// Converts the planes of a frame to R'G'B' of the screen. The program defines PLANES 1..3; LIGHT 0
+// (SDR of the screen's primaries), 1 (SDR of others), 2 (PQ) or 3 (HLG); and LUMA_TAPS and
+// CHROMA_TAPS, the number of samples across and down that are averaged if a pixel of the screen
+// covers several. They are constants because rendering on a CPU is three times as fast without loops.
 in vec2 at;
 in vec2 chroma_at;
 out vec4 colour;
