@@ -205,8 +205,8 @@ typedef struct LumeqBackend {
      * `begin`, which measures frames, together if they have the same shape. After measure_finish,
      * `write` takes their curves, and `land` finishes them and sets the times of the stages.
      * Reference frames land right after `begin`, with `hist` and `sums` in `counts`; for others
-     * `counts` is NULL. `leave` frees the memory of a frame, in the order of frames, once the frame
-     * that has it as `before` has landed.
+     * `counts` is NULL. `leave` frees the memory of a frame: in the order of frames, and after the
+     * frame that has it as `before` has landed.
      *
      * Only `land` waits, and copies of inputs that are not pinned. A lost device that recovers does
      * not write to host memory, except for frames with sync. Errors as above; after `place` only

@@ -121,7 +121,7 @@ static const LumeqWork *replacement(LumeqContext *c, int ret, const LumeqSync *s
     const int may = !sync && on_host && (!refused || c->config.backend != LUMEQ_BACKEND_CUDA);
     if (!refused)
         atomic_store(&c->lost, 1);
-    if ((may || !refused) && !atomic_exchange(&c->told, 1) && c->config.log) {
+    if ((may || !refused) && !atomic_exchange(&c->warned, 1) && c->config.log) {
         snprintf(line, sizeof(line), "the CPU goes on without the GPU: %.200s", lumeq_error_text());
         c->config.log(c->config.log_user, LUMEQ_LOG_WARNING, line);
     }

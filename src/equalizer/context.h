@@ -16,7 +16,7 @@ struct LumeqContext {
     LumeqWork first, cpu;
     pthread_mutex_t lock; /* held while `cpu` is opened */
     atomic_int lost;      /* the GPU of `first` is lost */
-    atomic_int told;      /* the log has the warning that the CPU takes over */
+    atomic_int warned;    /* the log has the warning that the CPU takes over */
 };
 
 /* Replaces the caller's sync, unless it is NULL, by a checked copy. */

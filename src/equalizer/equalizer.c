@@ -1,3 +1,4 @@
+/* LumeqEqualizer: frames in flight, and the CPU, which takes over from a lost GPU. */
 #include "lumeq/lumeq.h"
 
 #include <stdio.h>
@@ -289,7 +290,7 @@ static int prepare_measure(Flight *f)
     return 0;
 }
 
-static int follow(LumeqEqualizer *eq, Flight *f)
+static int compute_curve(LumeqEqualizer *eq, Flight *f)
 {
     const LumeqFollow frame = {&f->measure, 0, f->frame.interlaced, f->previous.plane[0] != NULL};
     if (lumeq_follow(&frame, past_before(eq, f), &f->past, &eq->work, &f->curve) < 0)
@@ -313,7 +314,7 @@ static LumeqApplyJob apply_job(const Flight *f)
 /* ---- on the CPU ---- */
 
 /* Measures and writes a frame on the CPU; one with an output in CUDA memory is only measured. */
-static int equalize_here(LumeqEqualizer *eq, Flight *f)
+static int equalize_on_cpu(LumeqEqualizer *eq, Flight *f)
 {
     int ret = 0;
     f->begin_us[LUMEQ_STAGE_EQUALIZE] = now_us() - eq->opened_us;
@@ -326,7 +327,7 @@ static int equalize_here(LumeqEqualizer *eq, Flight *f)
         ret = eq->backend->measure(eq->priv, &job, &f->pending);
     }
     if (ret == 0 && !f->curve)
-        ret = follow(eq, f);
+        ret = compute_curve(eq, f);
     if (ret == 0 && planes_to_write(f)) {
         const LumeqApplyJob job = apply_job(f);
         ret = eq->backend->apply(eq->priv, &job);
@@ -337,7 +338,7 @@ static int equalize_here(LumeqEqualizer *eq, Flight *f)
 
 /* The CPU finishes the frames in flight; the history skips those that it cannot take over. If
  * memory runs out, the next receive resumes here. */
-static int finish_here(LumeqEqualizer *eq)
+static int finish_on_cpu(LumeqEqualizer *eq)
 {
     int ret = 0;
     for (int i = 0; i < eq->in_flight && ret == 0; i++) {
@@ -346,7 +347,7 @@ static int finish_here(LumeqEqualizer *eq)
             f->error = LUMEQ_ERR_GPU;
             lumeq_copy_past(&f->past, past_before(eq, f));
         } else if (!f->finished) {
-            ret = equalize_here(eq, f);
+            ret = equalize_on_cpu(eq, f);
         }
         f->finished = ret == 0;
     }
@@ -398,7 +399,7 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
     if (f->reference || f->curve)
         return 0;
     const int ret = eq->backend->measure_finish(eq->priv, f->pending, &f->measure.counts, wait);
-    return ret < 0 ? ret : follow(eq, f);
+    return ret < 0 ? ret : compute_curve(eq, f);
 }
 
 /* Starts to write frames whose curves are made. */
@@ -492,12 +493,12 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     snprintf(eq->error, sizeof(eq->error), "the CPU goes on without the GPU: %.200s", reason);
     if (config->log)
         config->log(config->log_user, LUMEQ_LOG_WARNING, eq->error);
-    return finish_here(eq);
+    return finish_on_cpu(eq);
 }
 
 /* After a failed call, lets the CPU take over if possible, or returns the error. `may`: the CPU may
  * take over a frame for which the GPU has no memory. */
-static int not_done(LumeqEqualizer *eq, int ret, int may)
+static int fall_back(LumeqEqualizer *eq, int ret, int may)
 {
     if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && ret != LUMEQ_ERR_MEMORY))
         return ret;
@@ -576,8 +577,8 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
     if (eq->backend->place) {
         ret = begin(eq, f);
         if (ret < 0)
-            ret = not_done(eq, ret,
-                           !f->gpu_only && eq->context->config.backend != LUMEQ_BACKEND_CUDA);
+            ret = fall_back(eq, ret,
+                            !f->gpu_only && eq->context->config.backend != LUMEQ_BACKEND_CUDA);
         if (ret == 0 && !eq->backend->place && f->gpu_only)
             ret = LUMEQ_ERR_GPU;
         if (ret < 0)
@@ -587,11 +588,11 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
         /* With sync, `finished` must be recorded before this returns. */
         ret = write_frames(eq, frame.sync ? eq->in_flight : 0);
         if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
-            (void)not_done(eq, ret, 1); /* lumeq_receive() reports errors */
+            (void)fall_back(eq, ret, 1); /* lumeq_receive() reports errors */
     } else {
         f->reference = 0;
         eq->in_flight++;
-        ret = finish_here(eq);
+        ret = finish_on_cpu(eq);
         if (ret < 0) {
             eq->in_flight--;
             return failed(eq, ret);
@@ -662,9 +663,9 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     if (!f->finished && eq->backend->place)
         ret = finish_oldest(eq, f, eq->flushing || eq->in_flight >= slots_of(eq));
     else if (!f->finished)
-        ret = finish_here(eq);
+        ret = finish_on_cpu(eq);
     if (ret < 0 && ret != LUMEQ_ERR_AGAIN && !f->finished)
-        ret = not_done(eq, ret, 1);
+        ret = fall_back(eq, ret, 1);
     if (f->finished)
         ret = f->error ? 0 : give_stats(eq, stats, f);
     if (ret < 0)

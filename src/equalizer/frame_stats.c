@@ -1,3 +1,4 @@
+/* Computes LumeqFrameStats from a frame's curve. */
 #include <string.h>
 
 #include "equalizer/last_error.h"

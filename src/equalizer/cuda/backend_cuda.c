@@ -1,3 +1,4 @@
+/* The CUDA backend: opens a GPU and enters its context for each call. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
