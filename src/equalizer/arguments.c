@@ -5,7 +5,7 @@
 #include "equalizer/last_error.h"
 #include "equalizer/settings.h"
 
-/* LUMEQ_STRENGTH_AUTO without lift. */
+/* The strength for LUMEQ_STRENGTH_AUTO without lift. */
 #define USUAL_STRENGTH 0.8
 
 /* `also` names values outside low..high that are allowed, for the message. */

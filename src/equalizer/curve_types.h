@@ -31,7 +31,7 @@ typedef struct CurveLight {
     int32_t lift;   /* Q24 */
 } CurveLight;
 
-#define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in its members */
+#define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in the members of CurveLight */
 
 /* CurveParams.clear: clear haze as far as the picture is hazy, or always wholly. */
 enum { CURVE_CLEAR_HAZY = 1, CURVE_CLEAR_ALWAYS };
@@ -42,8 +42,8 @@ typedef struct CurveParams {
     int32_t bins;
     int32_t fraction;     /* a bin counts 2^fraction codes */
     int32_t black, white; /* codes */
-    uint32_t clip;        /* Q16 multiples of the mean bin; 0: no limit; CURVE_CLIP_AUTO: by the
-                           * lift rule */
+    uint32_t clip;        /* Q16 multiples of the mean bin; 0: no limit; CURVE_CLIP_AUTO: the lift
+                           * rule decides */
     uint32_t alpha;       /* Q16: how far this frame moves the curve, 1..CURVE_ONE */
     uint32_t strength;    /* Q16 */
     int32_t adaptive;     /* well exposed pictures get less of the strength */
@@ -51,7 +51,7 @@ typedef struct CurveParams {
     int32_t limit;        /* a LumeqLimit */
     int32_t lift;         /* lift_decide() makes the target */
     CurveLight light;
-    uint32_t step;    /* microseconds since the frame before */
+    uint32_t step;    /* microseconds since the previous frame */
     uint32_t denoise; /* with a lift: share of the noise to filter, Q16 */
     int32_t past;     /* previous frames that the filter may use */
     int32_t first;    /* with a lift: the first frame of a video whose noise is measured later */
@@ -89,12 +89,12 @@ typedef struct LiftState {
 
 /* An epoch, whose frames share a target, see rule/epoch.h. */
 typedef struct EpochState {
-    uint32_t age;     /* microseconds, not counted further than necessary; 0: no epoch */
+    uint32_t age;     /* microseconds, counted only as far as necessary; 0: no epoch */
     uint32_t changed; /* how long the picture has differed, in microseconds */
-    uint32_t black;   /* it began with a black picture: its target is the identity */
+    uint32_t black;   /* it began with a black picture, so its target is the identity */
     uint32_t need, dark, more, voids; /* targets of these members of CurveResult and LiftState */
-    HazeState haze;                   /* the same */
-    uint32_t cdf[CURVE_CELLS];        /* mean, Q16, by codes of 8 bits */
+    HazeState haze;                   /* target of CurveResult.cleared */
+    uint32_t cdf[CURVE_CELLS];        /* mean CDF, Q16, by codes of 8 bits */
 } EpochState;
 
 /*

@@ -28,8 +28,8 @@ typedef struct Flight {
     int reference;       /* the GPU measures and writes it without the host */
     int gpu_only;        /* the CPU cannot take it over */
     LumeqMeasure measure;
-    TileSums sums;     /* of the reference */
-    void *pending;     /* on a GPU: the backend's */
+    TileSums sums;     /* of tiles, in the reference */
+    void *pending;     /* on a GPU: the backend's handle */
     LumeqCurve *curve; /* NULL: not made yet */
     int finished;      /* finished, or lost with `error` */
     int error;

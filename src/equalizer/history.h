@@ -36,7 +36,7 @@ typedef struct LumeqFollow {
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now, CurveWork *work,
                  LumeqCurve **curve);
 
-/* The history after a frame of the reference, whose curve is made elsewhere. */
+/* Makes the history after a frame of the reference, whose curve is made elsewhere. */
 void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast *now);
 
 struct LumeqHistory {

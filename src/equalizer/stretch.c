@@ -27,12 +27,12 @@
 /* Most samples measured per frame; beyond it, rows are skipped. */
 #define ENOUGH_SAMPLES (1 << 18)
 
-/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR of it is for
- * codes within one window length, such as a small hot spot. */
+/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR() is the part
+ * for codes within one window length of the window, such as a small hot spot. */
 #define MARGIN 16
 #define NEAR(margin) ((margin)*3 / 4)
 
-/* Time constant with which a stream's window follows the picture, and the longest step. */
+/* Time constant with which a stream's window follows the pictures, and the longest step of time. */
 #define FOLLOW_US INT64_C(2000000)
 #define MAX_STEP_US INT64_C(1000000)
 

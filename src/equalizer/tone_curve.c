@@ -192,7 +192,7 @@ static LumeqRect take_active(ByteReader *r, const MeasureShape *s)
     return a;
 }
 
-/* Curves are monotone and within the codes, and so are values interpolated between bins. */
+/* Checks that the curve is monotone and within the codes; then interpolated values are as well. */
 static void take_bins(ByteReader *r, LumeqCurve *curve)
 {
     const CurveParams *p = &curve->params;
@@ -205,7 +205,7 @@ static void take_bins(ByteReader *r, LumeqCurve *curve)
     }
 }
 
-/* Within the limits of lift_decide(); noise within the codes. */
+/* Accepts values within the limits of lift_decide(), and noise within the codes. */
 static void take_lift(ByteReader *r, LumeqCurve *curve)
 {
     LiftState *lift = &curve->result->lift;

@@ -41,7 +41,7 @@ typedef struct GstLumeq {
     LumeqCodeRange code_range; /* of the equalizer's parameters */
     LumeqStretch *stretch;
     LumeqImage stretched[2]; /* this frame and the previous one, alternately; own memory */
-    int last_stretched;      /* index of the previous frame; -1: it was not stretched */
+    int last_stretched;      /* index of the previous frame's; -1: it was not stretched */
 } GstLumeq;
 
 typedef GstVideoFilterClass GstLumeqClass;

@@ -27,7 +27,7 @@
 #define USUAL_DURATION (SECOND / 25) /* of a frame without one */
 
 typedef struct Plan {
-    LumeqMeasure *measure; /* NULL once the history has it */
+    LumeqMeasure *measure; /* NULL before it is made, and once the history has it */
     LumeqMoment moment;
     LumeqTransfer transfer;
     int previous; /* number of previous frames that its curve uses */
@@ -45,7 +45,7 @@ typedef struct Filter {
     pthread_mutex_t lock; /* guards everything below */
     LumeqHistory *history;
     Plan *plans;  /* by frame */
-    int put, got; /* frames whose measures the history has, and whose curves are known */
+    int put, got; /* number of frames whose measures the history has; whose curves are known */
     int64_t time; /* of frame `put` */
 } Filter;
 
@@ -139,7 +139,7 @@ static int read_arguments(Filter *f, LumeqConfig *config, const VSMap *in, char 
     config->threads = vs->mapGetIntSaturated(in, "threads", 0, &missing);
     const double lookahead = vs->mapGetFloat(in, "lookahead", 0, &missing);
     f->lookahead = 2 * SECOND;
-    if (!missing) /* -1 is refused */
+    if (!missing) /* lumeq_history_create() refuses -1 */
         f->lookahead =
             lookahead >= 0 && lookahead <= 10 ? (int64_t)(lookahead * (double)SECOND) : -1;
     return read_word(in, "backend", "auto cpu cuda", (int *)&config->backend, error, size, vs);
