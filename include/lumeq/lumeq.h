@@ -371,9 +371,9 @@ typedef struct LumeqConfig {
 /*
  * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, calls
  * do not wait for the GPU if all images are in CUDA memory or pinned memory; copies from and to
- * pageable memory may wait. But lumeq_submit() always waits until the frame is measured, since the
- * host makes its curve; only with `reference` it does not. Results are ready when the work queued
- * on the stream, or `finished`, has completed.
+ * pageable memory may wait. lumeq_submit() still waits until the frame is measured, since the host
+ * makes its curve, but not with `reference`. Results are ready when the work queued on the stream,
+ * or `finished`, has completed.
  *
  * If the library waits for more than 10 seconds because earlier work of the caller does not
  * complete, the GPU counts as lost. It may recover later, so the memory passed to calls that did
