@@ -94,8 +94,12 @@ class Arrays(unittest.TestCase):
         frame = picture()
         frame.flags.writeable = False
         lumeq.equalize(frame)
-        with self.assertRaisesRegex(ValueError, "read-only"):
-            lumeq.equalize(picture(), out=frame)
+        context, history = lumeq.Context(), lumeq.History(0)
+        history.put(context.measure(frame, previous=frame))
+        context.apply(history.get(), frame, previous=[frame])
+        for call in (lumeq.equalize, lumeq.Equalizer().process):
+            with self.assertRaisesRegex(ValueError, "read-only"):
+                call(picture(), out=frame)
 
     def test_planes_and_packed_images(self):
         y, u, v = yuv()

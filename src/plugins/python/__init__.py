@@ -153,11 +153,11 @@ class _Layout:
     def samples(self, planes: Frame) -> Samples:
         return self._samples[not isinstance(planes, (tuple, list)) or len(planes) == 1]
 
-    def pictures(self, *frames: Frame) -> list[_arrays.Picture]:
-        """Pictures of frames that are stored like the first one; if there are several, the last one is written."""
+    def pictures(self, *frames: Frame, outputs: int = 0) -> list[_arrays.Picture]:
+        """Pictures of frames that are stored like the first one. The last `outputs` frames must be writable."""
         found = frames if self.format is None else [planes(frame, self.format) for frame in frames]
         samples = self.samples(found[0])
-        return [picture(one, samples, len(found) > 1 and one is found[-1]) for one in found]
+        return [picture(one, samples, i >= len(found) - outputs) for i, one in enumerate(found)]
 
 
 def _like(array: Array) -> Array:
@@ -359,7 +359,7 @@ class Equalizer:
         if self._stretch.mode:
             known = isinstance(time, numbers.Real)
             frame = self._stretch.frame(frame, float(time) if known else self._count / self.fps)  # type: ignore
-        source, target = self._layout.pictures(frame, made)
+        source, target = self._layout.pictures(frame, made, outputs=1)
         _arrays.check_depth(source.image, source.planes)
         when, sync = _moment(time), _sync(source, frame, stream)
         with self._lock:
@@ -529,7 +529,7 @@ class Context:
         if not isinstance(curve, Curve):
             raise TypeError("apply() takes a curve, as History.get() returns")
         out = _output(frame, out)
-        source, *before, target = self._layout.pictures(frame, *previous, out)
+        source, *before, target = self._layout.pictures(frame, *previous, out, outputs=1)
         images = (_library.Image * len(before))(*[one.image for one in before])
         sync = _sync(source, frame, stream)
         check(lib.lumeq_apply(self._native, curve._native, byref(source.image), images, len(before), byref(target.image),
