@@ -732,7 +732,8 @@ typedef struct LumeqCodes {
 LUMEQ_API int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise);
 
 /* Returns 1 if LUMEQ_CODE_RANGE_AUTO stretches pictures that use these codes, else 0. `all`: the
- * codes of black and white; `held`: not 0 if the stream is already stretched. Any thread. */
+ * codes of black and white; `held`: not 0 if the stream is already stretched. Error: ARGUMENT. Any
+ * thread. */
 LUMEQ_API int lumeq_is_sliver(const LumeqCodes *used, const LumeqCodes *all, int held);
 
 /* The state of one stream. One thread at a time. */

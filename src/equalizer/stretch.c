@@ -146,6 +146,8 @@ static LumeqCodes levels_of(const LumeqImage *image)
 
 int lumeq_is_sliver(const LumeqCodes *used, const LumeqCodes *all, int held)
 {
+    if (!used || !all)
+        return lumeq_refuse("`used` or `all` is NULL");
     return (used->high - used->low) * 100 < (held ? SLIVER_HELD : SLIVER) * (all->high - all->low);
 }
 

@@ -147,6 +147,9 @@ BENCH_TEST(null_for_objects)
     REFUSED(NULL, lumeq_apply(b->context, b->curve, NULL, NULL, 0, &b->out, NULL));
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &b->in, NULL, 0, NULL, NULL));
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &b->in, NULL, 1, &b->out, NULL));
+    const LumeqCodes codes = {0, 1};
+    REFUSED(NULL, lumeq_is_sliver(NULL, &codes, 0));
+    REFUSED(NULL, lumeq_is_sliver(&codes, NULL, 0));
     CHECK(lumeq_measure(b->context, &measure, NULL, &b->in, NULL, NULL) == 0,
           "no default parameters: %s", lumeq_last_error(NULL));
     lumeq_measure_free(&measure);
