@@ -397,8 +397,10 @@ TEST(refuses_with_a_sentence)
         {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0}, {"backend", "gpu", 0}, "backend is \"gpu\""},
         {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0}, {"profile", "nigth", 0}, "nigth"},
         {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0}, {"strength", NULL, 2}, "strength"},
-        {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0}, {"lookahead", NULL, 11}, "lookahead"},
-        {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0}, {"lookahead", NULL, -1}, "lookahead"},
+        {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0},
+         {"lookahead", NULL, 11},
+         "lookahead is 11, but must be 0 to 10 seconds"},
+        {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0}, {"lookahead", NULL, -1}, "lookahead is -1, "},
         {{cfYUV, 8, 1, 1, 64, 48, 0, 25, 0, 1, 0}, {"threads", NULL, 1000}, "threads"},
     };
     VSCore *core = start();

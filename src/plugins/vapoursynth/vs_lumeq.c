@@ -138,10 +138,11 @@ static int read_arguments(Filter *f, LumeqConfig *config, const VSMap *in, char 
     }
     config->threads = vs->mapGetIntSaturated(in, "threads", 0, &missing);
     const double lookahead = vs->mapGetFloat(in, "lookahead", 0, &missing);
-    f->lookahead = 2 * SECOND;
-    if (!missing) /* lumeq_history_create() refuses -1 */
-        f->lookahead =
-            lookahead >= 0 && lookahead <= 10 ? (int64_t)(lookahead * (double)SECOND) : -1;
+    if (!missing && !(lookahead >= 0 && lookahead <= 10)) {
+        snprintf(error, size, "lookahead is %g, but must be 0 to 10 seconds", lookahead);
+        return -1;
+    }
+    f->lookahead = missing ? 2 * SECOND : (int64_t)(lookahead * (double)SECOND);
     return read_word(in, "backend", "auto cpu cuda", (int *)&config->backend, error, size, vs);
 }
 
