@@ -72,7 +72,7 @@ static int apply_cpu(void *priv, const LumeqApplyJob *job)
     pthread_mutex_lock(&cpu->lock);
     const int ret = lumeq_cpu_apply(&cpu->team, job);
     pthread_mutex_unlock(&cpu->lock);
-    return ret < 0 ? lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for the output") : 0;
+    return ret < 0 ? lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory for the noise filter") : 0;
 }
 
 static void convert_cpu(void *priv, const LumeqPixelsJob *job)
