@@ -34,7 +34,8 @@ void frame_memory_copy_in(FrameMemory *memory, AVFrame *frame);
 
 /* Returns a frame like `in`, which is direct (convert.h), with its own uninitialized luma plane and
  * references to everything else. Its chroma is also its own if `chroma` is not 0 or `in` is on a
- * GPU (gpu_frame.h). NULL: out of memory. The caller frees it. One thread at a time. */
+ * GPU (gpu_frame.h). NULL: out of memory. The caller frees it. Any thread, but one at a
+ * time with a device (frame_memory_encode_on()). */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
 /* Copies a GPU frame to a host frame with planes in this memory. Returns 0 or AVERROR with NULL in
@@ -43,7 +44,7 @@ int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *fr
 
 /* From now on, frame_memory_output() allocates frames in the memory of this device
  * (gpu_device_open()), for its encoder. If the first allocation fails, all are host frames. NULL:
- * host frames. Call in the thread of frame_memory_output(). */
+ * host frames. A change must not overlap with frame_memory_output(). */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 
 /* True if this plane's memory came from the allocator. Any thread. */
