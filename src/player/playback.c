@@ -86,13 +86,11 @@ const PlaybackState *playback_state(const Playback *p)
 static int choose(const Playback *p, enum AVMediaType type, int number, const AVStream **stream,
                   MediaError *error)
 {
-    *stream = NULL;
-    if (number == 0)
-        *stream = track_best(p->state.source, type);
-    else if (number > 0)
-        *stream = track_find(p->state.source, type, number - 1);
+    *stream =
+        number ? track_find(p->state.source, type, number - 1) : track_best(p->state.source, type);
     if (number > 0 && !*stream)
-        return media_fail(error, MEDIA_USAGE, "there is no %s track %d; the input has %d",
+        return media_fail(error, MEDIA_USAGE,
+                          "there is no %s track %d; the input has %d, counted from 0",
                           type == AVMEDIA_TYPE_AUDIO ? "audio" : "subtitle", number - 1,
                           track_count(p->state.source, type));
     return 0;

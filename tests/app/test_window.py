@@ -341,7 +341,8 @@ class Window(WindowCase):
     def test_bad_input(self):
         result = self.ends(self.play("/nonexistent.mkv"), INPUT)
         self.assertEqual(len(result.lines), 1, str(result))
-        self.assertIn("audio track 7", self.ends(self.play(SMALL, "--audio-track", "7"), USAGE).err)
+        result = self.ends(self.play(SMALL, "--audio-track", "7"), USAGE)
+        self.assertIn("audio track 7; the input has 1, counted from 0", result.err)
 
     def test_odd_and_small(self):
         for size in ("16x16", "641x361", "90x160"):
