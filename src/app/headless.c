@@ -319,7 +319,7 @@ static const char *print_counts(const Run *run, char *text, size_t size)
     const struct {
         long long count;
         const char *what, *more;
-    } counts[] = {{segments.count, " piece", "s"},
+    } counts[] = {{segments.count, " segment", "s"},
                   {segments.deleted, " deleted", ""},
                   {run->source ? source_losses(run->source) : 0, " outage", "s"}};
     size_t length = 0;
@@ -601,7 +601,7 @@ static void say_interrupted(const Run *run)
     if (run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer))
         media_add(&line, ": %s", run->error.text);
     else if (name && run->options->segment_time > 0)
-        media_add(&line, "; the last piece is %s", media_quote(name));
+        media_add(&line, "; the last segment is %s", media_quote(name));
     else if (name)
         media_add(&line, "; the finished part is in %s", media_quote(name));
     if (stats)

@@ -68,7 +68,7 @@ InputOptions setup_video(const Options *options, const Writer *writer);
 
 EncoderOptions setup_encoder(const Options *options);
 
-/* Options of the pieces that a writer splits its output into. */
+/* Options of the segments that a writer splits its output into. */
 SegmentOptions setup_segments(const Options *options);
 
 /* The encoder that the options name or imply; NULL if it does not exist. */

@@ -180,7 +180,7 @@ class Loss(OnGpu):
                     self.assertEqual(times[-1] == expected[-1], source != film(250), times)
 
     def test_visible_pieces(self):
-        """Pieces, numbered pictures and statistics in a pipe can be seen before the end."""
+        """Segments, numbered pictures and statistics in a pipe can be seen before the end."""
         pipe = self.path("pipe.csv")
         os.mkfifo(pipe)
         for options in (("-o", self.path("%H%M%S.mkv"), "--segment-time", 1), ("-o", self.path("%d.png"), "--sequence"),

@@ -1,4 +1,4 @@
-"""--segment-time: output in pieces, named by the time."""
+"""--segment-time: output in segments, named by the time."""
 
 from common import *
 
@@ -11,20 +11,20 @@ def film():
 
 
 class Segments(Case):
-    def pieces(self, ending="mkv"):
-        """The pieces in order; a second one within a second has the suffix "-2"."""
+    def segments(self, ending="mkv"):
+        """The segments in order; a second one within a second has the suffix "-2"."""
         names = [name for name in self.files() if re.fullmatch(r"cam-%s(-\d+)?\.%s" % (SECONDS, ending), name)]
         return [self.path(name) for name in sorted(names, key=lambda name: os.path.splitext(name)[0])]
 
-    def write_pieces(self, source, *args, ending="mkv", seconds=2):
+    def write_segments(self, source, *args, ending="mkv", seconds=2):
         result = self.ok(source, "-o", self.path(PATTERN + "." + ending), "--segment-time", seconds, *args)
-        found = self.pieces(ending)
+        found = self.segments(ending)
         self.assertEqual(len(self.files()), len(found), self.files())
-        self.assertIn("%d pieces, " % len(found), result.err)
+        self.assertIn("%d segments, " % len(found), result.err)
         return found
 
     def is_whole(self, path, codec=None):
-        """Checks that a piece begins at 0 with a key frame, and decodes by itself."""
+        """Checks that a segment begins at 0 with a key frame, and decodes by itself."""
         first = probe(path, "-select_streams", "v:0", "-show_packets", "-read_intervals", "%+#1")["packets"][0]
         self.assertIn("K", first["flags"], path)
         self.assertEqual(ffmpeg("-xerror", "-i", path, "-f", "null", "-") or b"", b"")
@@ -36,8 +36,8 @@ class Segments(Case):
             os.remove(self.path(name))
 
     def test_everything_is_kept(self):
-        """Every frame and sound packet once, in order; each piece begins at 0, and names differ by its length."""
-        found = self.write_pieces(film(), "--preset", "ultrafast")
+        """Every frame and sound packet once, in order; each segment begins at 0, and names differ by its length."""
+        found = self.write_segments(film(), "--preset", "ultrafast")
         self.assertEqual([len(frame_times(path)) for path in found], [50, 50, 25])
         sound = []
         for path in found:
@@ -53,12 +53,12 @@ class Segments(Case):
 
     def test_the_same_pictures(self):
         path = clip("short.mkv", *X264, seconds=3)
-        found = self.write_pieces(path, "--vcodec", "ffv1", "--two-pass", "on", seconds=1)
+        found = self.write_segments(path, "--vcodec", "ffv1", "--two-pass", "on", seconds=1)
         whole = self.lossless(path, "--two-pass", "on")
         hashes = []
-        for piece in found:
-            self.is_whole(piece, "ffv1")
-            hashes += probe_hashes(piece)
+        for segment in found:
+            self.is_whole(segment, "ffv1")
+            hashes += probe_hashes(segment)
         self.assertEqual(hashes, probe_hashes(whole))
 
     def test_encoders_and_containers(self):
@@ -72,7 +72,7 @@ class Segments(Case):
                 more += ("--vopt", "cpu-used=8") if name == "vp9" else ()
                 more += ("--acodec", "ac3") if ending == "avi" else ()  # ffmpeg itself fails at some AAC in AVI
                 more += ("--preset", "ultrafast") if codec.startswith("libx") else ()
-                found = self.write_pieces(clip("two.mkv", *X264, "-c:a", "aac", seconds=2, sound=2), "--vcodec", codec,
+                found = self.write_segments(clip("two.mkv", *X264, "-c:a", "aac", seconds=2, sound=2), "--vcodec", codec,
                                           *more, ending=ending, seconds=1)
                 self.assertEqual(len(found), 2)
                 self.assertEqual(sum(len(frame_times(path)) for path in found), 50)
@@ -81,8 +81,8 @@ class Segments(Case):
                 self.clear()
 
     def test_converted_sound(self):
-        """Sound that the converter holds back still goes into its piece."""
-        found = self.write_pieces(film(), "--acodec", "ac3", "--preset", "ultrafast")
+        """Sound that the converter holds back still goes into its segment."""
+        found = self.write_segments(film(), "--acodec", "ac3", "--preset", "ultrafast")
         usual = self.converted(film(), "usual.mkv", "--acodec", "ac3", "--preset", "ultrafast")
         self.assertEqual(sum((payloads(path) for path in found), []), payloads(usual))
         lengths = [sum(float(p["duration_time"]) for p in probe(path, "-select_streams", "a", "-show_packets")["packets"])
@@ -100,11 +100,11 @@ class Segments(Case):
                           "ultrafast", *args, stdin=trickle(self))
 
     def test_live_and_interrupted(self):
-        """Pieces follow the clock; the last one ends with the run and is complete."""
+        """Segments follow the clock; the last one ends with the run and is complete."""
         process = self.live("--low-latency")
-        self.assertTrue(wait_for(lambda: len(self.pieces()) >= 2), self.files())
+        self.assertTrue(wait_for(lambda: len(self.segments()) >= 2), self.files())
         result = self.interrupt(process)
-        found = self.pieces()
+        found = self.segments()
         self.assertGreaterEqual(len(found), 3)
         self.assertEqual(len(self.files()), len(found), self.files())
         self.assertIn(os.path.basename(found[-1]), result.lines[-1])
@@ -115,13 +115,13 @@ class Segments(Case):
         self.assertTrue(all(now - LIVENESS < stamp <= now for stamp in stamps), stamps)
 
     def test_killed(self):
-        """Finished pieces stay, and the next run removes the unfinished one."""
+        """Finished segments stay, and the next run removes the unfinished one."""
         process = self.live()
-        self.assertTrue(wait_for(lambda: len(self.pieces()) >= 2), self.files())
+        self.assertTrue(wait_for(lambda: len(self.segments()) >= 2), self.files())
         process.kill()
         process.wait()
         process.stderr.close()
-        found = self.pieces()
+        found = self.segments()
         for path in found:
             self.is_whole(path)
         self.assertTrue([name for name in self.files() if name.startswith(".cam-")], self.files())
@@ -144,7 +144,7 @@ class Segments(Case):
         return self.ok(film(), "-o", self.path(folder + PATTERN + ".mkv"), "--segment-time", 1, "--keep", limit,
                        "--vcodec", "ffv1", *more).err
 
-    def test_only_own_pieces_are_deleted(self):
+    def test_only_own_segments_are_deleted(self):
         """--keep deletes what its own recordings have written, and never a file that just has such a name."""
         others = ["cam-20200101-000000.mkv", "cam-20200101-000000-2.mkv", "cam-20200101-000000.mp4", "film.mkv"]
         for i, name in enumerate(others):
@@ -156,16 +156,16 @@ class Segments(Case):
         own = set(self.files()) - set(others)
         self.assertLess(len(own), 6, own)
         self.assertEqual(set(others) - set(self.files()), set())
-        first = re.findall(r"--keep has begun to delete the oldest pieces: (.*)", said)
+        first = re.findall(r"--keep has begun to delete the oldest segments: (.*)", said)
         self.assertEqual(len(first), 1, said)
         for path in re.findall("'([^']*)'", first[0]):
             self.assertFalse(os.path.exists(path), path)
             self.assertRegex(path, r"/cam-\d{8}-\d{6}(-\d+)?\.mkv$")
 
     def test_the_next_recording_deletes_on(self):
-        """It deletes the pieces of the first one, except those that somebody has changed, moved or replaced."""
+        """It deletes the segments of the first one, except those that somebody has changed, moved or replaced."""
         self.kept("--frames", 50)
-        first = [os.path.basename(path) for path in self.pieces()]
+        first = [os.path.basename(path) for path in self.segments()]
         self.assertGreater(len(first), 1)
         changed = first[0]
         os.utime(self.path(changed), (1e9, 1e9))

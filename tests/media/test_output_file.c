@@ -107,7 +107,7 @@ TEST(names_that_are_taken)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
-/* A recording in pieces makes files for days; memory must not grow. */
+/* A recording in segments makes files for days; memory must not grow. */
 TEST(memory_stays)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX";

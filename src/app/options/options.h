@@ -65,8 +65,8 @@ typedef struct Options {
     const char *output;
     char *output_folder; /* owned: OUTPUT with a slash, if it is an existing folder without one */
     int null_output, overwrite, overlay;
-    double segment_time; /* of each piece; 0: one piece */
-    int64_t keep;        /* bytes of pieces to keep; 0: all */
+    double segment_time; /* of each segment; 0: no segments */
+    int64_t keep;        /* bytes of segments to keep; 0: all */
 
     int profile;             /* number of the profile from 1, or 0 */
     int is_profile_strength; /* the profile set the strength */

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,63 +24,63 @@
 #include "media/regular_file.h"
 #include "media/side_data.h"
 
-/* ---- kept pieces ---- */
+/* ---- kept segments ---- */
 
 /* An entry of the list: size in bytes, modification time in ns, a slash, the name, and a NUL. Names
  * may contain any other character. */
 #define LINE "%" PRId64 " %" PRId64 "/"
 #define LINE_SCAN "%" SCNd64 " %" SCNd64 "/%n"
 
-typedef struct KeptPiece {
+typedef struct KeptSegment {
     char *path;
     int64_t bytes, written_ns;
-} KeptPiece;
+} KeptSegment;
 
-typedef struct KeptPieces {
+typedef struct KeptSegments {
     char *folder, *list; /* `folder`: "", or it ends in a slash; `list`: path of the list on disk */
-    KeptPiece *pieces;   /* oldest first */
+    KeptSegment *segments; /* oldest first */
     int count;
     int64_t limit, deleted;
     void (*note)(const char *line); /* or NULL */
     bool has_complained;
-} KeptPieces;
+} KeptSegments;
 
 static int64_t time_of(const struct stat *file)
 {
     return (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec;
 }
 
-static bool is_unchanged(const KeptPiece *piece)
+static bool is_unchanged(const KeptSegment *segment)
 {
     struct stat file;
-    return lstat(piece->path, &file) == 0 && S_ISREG(file.st_mode) &&
-           file.st_size == piece->bytes && time_of(&file) == piece->written_ns;
+    return lstat(segment->path, &file) == 0 && S_ISREG(file.st_mode) &&
+           file.st_size == segment->bytes && time_of(&file) == segment->written_ns;
 }
 
 /* Returns 0 or an errno. */
-static int append(KeptPieces *k, const char *name, int64_t bytes, int64_t written_ns)
+static int append(KeptSegments *k, const char *name, int64_t bytes, int64_t written_ns)
 {
     char *path = av_asprintf("%s%s", k->folder, name);
-    KeptPiece *more =
-        path ? av_realloc_array(k->pieces, (size_t)k->count + 1, sizeof(*more)) : NULL;
+    KeptSegment *more =
+        path ? av_realloc_array(k->segments, (size_t)k->count + 1, sizeof(*more)) : NULL;
     if (!more) {
         av_free(path);
         return ENOMEM;
     }
-    k->pieces = more;
-    more[k->count++] = (KeptPiece){path, bytes, written_ns};
+    k->segments = more;
+    more[k->count++] = (KeptSegment){path, bytes, written_ns};
     return 0;
 }
 
-static void forget(KeptPieces *k, int at)
+static void forget(KeptSegments *k, int at)
 {
-    av_free(k->pieces[at].path);
+    av_free(k->segments[at].path);
     k->count--;
-    memmove(k->pieces + at, k->pieces + at + 1, (size_t)(k->count - at) * sizeof(*k->pieces));
+    memmove(k->segments + at, k->segments + at + 1, (size_t)(k->count - at) * sizeof(*k->segments));
 }
 
 /* Reads the list, which may be missing. Returns 0 or an errno. */
-static int read_list(KeptPieces *k)
+static int read_list(KeptSegments *k)
 {
     FILE *list = regular_file_stream(k->list, O_NOFOLLOW);
     int ret = 0;
@@ -96,7 +95,7 @@ static int read_list(KeptPieces *k)
             strchr(line + length, '/'))
             continue;
         ret = append(k, line + length, bytes, written_ns);
-        if (!ret && !is_unchanged(&k->pieces[k->count - 1]))
+        if (!ret && !is_unchanged(&k->segments[k->count - 1]))
             forget(k, k->count - 1);
     }
     free(line);
@@ -105,8 +104,8 @@ static int read_list(KeptPieces *k)
     return ret;
 }
 
-/* Reads the hidden list of pieces that earlier recordings with the same pattern have written. */
-static int kept_pieces_open(KeptPieces *k, const SegmentOptions *o, MediaError *error)
+/* Reads the hidden list of segments that earlier recordings with the same pattern have written. */
+static int kept_segments_open(KeptSegments *k, const SegmentOptions *o, MediaError *error)
 {
     const char *pattern = o->path, *base = file_name_base(pattern);
     k->limit = o->keep;
@@ -117,19 +116,19 @@ static int kept_pieces_open(KeptPieces *k, const SegmentOptions *o, MediaError *
     const int ret = k->list ? read_list(k) : ENOMEM;
     return !ret ? 0
                 : media_fail(error, MEDIA_OUTPUT,
-                             "--keep cannot read %s, the list of earlier pieces: %s",
+                             "--keep cannot read %s, the list of earlier segments: %s",
                              media_quote(k->list ? k->list : pattern), strerror(ret));
 }
 
-/* Deletes the oldest pieces beyond the limit, but never the newest one. Appends their names to
+/* Deletes the oldest segments beyond the limit, but never the newest one. Appends their names to
  * `names`. Notes only the first failure. */
-static void delete_oldest(KeptPieces *k, char *names, size_t size)
+static void delete_oldest(KeptSegments *k, char *names, size_t size)
 {
     int64_t bytes = 0;
     for (int i = 0; i < k->count; i++)
-        bytes += k->pieces[i].bytes;
+        bytes += k->segments[i].bytes;
     for (int i = 0; i < k->count - 1 && bytes > k->limit;) {
-        const KeptPiece *old = &k->pieces[i];
+        const KeptSegment *old = &k->segments[i];
         const int deletes = is_unchanged(old);
         if (deletes && unlink(old->path) < 0) {
             if (!k->has_complained)
@@ -147,16 +146,16 @@ static void delete_oldest(KeptPieces *k, char *names, size_t size)
     }
 }
 
-/* Lists a completed piece and deletes the oldest others. Notes the names of the first ones deleted,
- * and only the first failure. */
-static void kept_pieces_add(KeptPieces *k, const char *path)
+/* Lists a completed segment and deletes the oldest others. Notes the names of the first ones
+ * deleted, and only the first failure. */
+static void kept_segments_add(KeptSegments *k, const char *path)
 {
     const char *name = file_name_base(path);
     const bool is_first = !k->deleted;
     char names[1024] = "";
     struct stat file;
     for (int i = k->count - 1; i >= 0; i--)
-        if (strcmp(file_name_base(k->pieces[i].path), name) == 0)
+        if (strcmp(file_name_base(k->segments[i].path), name) == 0)
             forget(k, i); /* it was replaced */
     int ret = lstat(path, &file) < 0 ? errno : append(k, name, file.st_size, time_of(&file));
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -173,7 +172,7 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
     k->has_complained |= ret != 0;
     delete_oldest(k, names, sizeof(names));
     if (is_first && *names)
-        media_note(k->note, "--keep has begun to delete the oldest pieces: %s", names);
+        media_note(k->note, "--keep has begun to delete the oldest segments: %s", names);
 }
 
 /* Allowed strftime() conversions; none can produce a slash. */
@@ -187,12 +186,12 @@ static void kept_pieces_add(KeptPieces *k, const char *path)
  * few, but more and more would wait if a camera were unplugged while its microphone goes on. */
 #define MOST_HELD_BYTES (32 << 20)
 
-typedef struct Piece {
+typedef struct Segment {
     OutputFile file;
     AVFormatContext *format; /* NULL if no segment is open */
     bool has_header;         /* its header was written */
     int64_t start;           /* in the video's time base */
-} Piece;
+} Segment;
 
 /* The start of a segment whose first packet is still in the encoder. */
 typedef struct Cut {
@@ -206,20 +205,20 @@ struct Segments {
     AVFormatContext *like;
     const AVStream *video;
     AVDictionary *muxer;
-    Piece current, previous;  /* `previous` stays open until all its packets arrived */
-    unsigned char *has_moved; /* by stream: 1 once it has packets in `current` */
-    int64_t first;            /* start of the first segment, AV_TIME_BASE units */
-    int64_t wall;             /* wall clock at that time, in seconds */
-    int64_t due;              /* earliest time of the next cut, AV_TIME_BASE units */
-    AVFifo *cuts;             /* Cut, oldest first */
-    int64_t count, bytes;     /* of completed segments */
+    Segment current, previous; /* `previous` stays open until all its packets arrived */
+    unsigned char *has_moved;  /* by stream: 1 once it has packets in `current` */
+    int64_t first;             /* start of the first segment, AV_TIME_BASE units */
+    int64_t wall;              /* wall clock at that time, in seconds */
+    int64_t due;               /* earliest time of the next cut, AV_TIME_BASE units */
+    AVFifo *cuts;              /* Cut, oldest first */
+    int64_t count, bytes;      /* of completed segments */
     int64_t refused;
     char *name;
     AVPacket **held;
     int held_count;
     size_t held_bytes;
-    KeptPieces kept; /* with --keep */
-    bool is_full;    /* MOST_HELD_BYTES was reached in this segment */
+    KeptSegments kept; /* with --keep */
+    bool is_full;      /* MOST_HELD_BYTES was reached in this segment */
 };
 
 /* ---- names ---- */
@@ -261,9 +260,9 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
     /* Time 0 begins a year, a day, an hour and a minute. If the name at time 0 differs from the
      * next one, all consecutive names differ. */
     char first[PATH_MAX], second[PATH_MAX];
-    const time_t next = (time_t)options->seconds;
     if (name_at(options->path, 0, gmtime_r, first) < 0 ||
-        name_at(options->path, next, gmtime_r, second) < 0 || strcmp(first, second) == 0)
+        name_at(options->path, (time_t)options->seconds, gmtime_r, second) < 0 ||
+        strcmp(first, second) == 0)
         return media_fail(error, MEDIA_USAGE,
                           "--segment-time %g: consecutive segments of %s would have the same name; "
                           "%%H%%M%%S adds the time to the second",
@@ -271,21 +270,21 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
     return 0;
 }
 
-/* ---- one piece ---- */
+/* ---- one segment ---- */
 
 /* The temporary name is made from the pattern, so that the next run finds leftovers of any
  * segment. */
-static int open_file(const Segments *s, Piece *piece, time_t at, MediaError *error)
+static int open_file(const Segments *s, Segment *segment, time_t at, MediaError *error)
 {
     char name[PATH_MAX];
     const SegmentOptions *o = s->options;
     if (name_at(o->path, at, localtime_r, name) < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: its name is too long",
                           media_quote(o->path));
-    const int ret = o->overwrite ? output_file_check(&piece->file, name, 1, NULL, error)
-                                 : output_file_check_free(&piece->file, name, error);
-    piece->file.temp_like = o->path;
-    return ret < 0 ? ret : output_file_open(&piece->file, error);
+    const int ret = o->overwrite ? output_file_check(&segment->file, name, 1, NULL, error)
+                                 : output_file_check_free(&segment->file, name, error);
+    segment->file.temp_like = o->path;
+    return ret < 0 ? ret : output_file_open(&segment->file, error);
 }
 
 static Cut cut_at(const Segments *s, int64_t pts, AVRational base)
@@ -295,66 +294,66 @@ static Cut cut_at(const Segments *s, int64_t pts, AVRational base)
     return (Cut){us, av_rescale_q(pts, base, s->video->time_base), (time_t)wall};
 }
 
-static int begin(const Segments *s, Piece *piece, const Cut *cut, MediaError *error)
+static int begin(const Segments *s, Segment *segment, const Cut *cut, MediaError *error)
 {
     AVDictionary *muxer = NULL;
-    int ret = open_file(s, piece, cut->wall, error);
+    int ret = open_file(s, segment, cut->wall, error);
     if (ret < 0)
         return ret;
-    piece->start = cut->start;
+    segment->start = cut->start;
     const AVFormatContext *like = s->like;
-    if (avformat_alloc_output_context2(&piece->format, like->oformat, NULL, like->url) < 0 ||
-        av_dict_copy(&piece->format->metadata, like->metadata, 0) < 0 ||
+    if (avformat_alloc_output_context2(&segment->format, like->oformat, NULL, like->url) < 0 ||
+        av_dict_copy(&segment->format->metadata, like->metadata, 0) < 0 ||
         av_dict_copy(&muxer, s->muxer, 0) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
-    piece->format->strict_std_compliance = like->strict_std_compliance;
-    piece->format->flags = like->flags;
-    piece->format->avoid_negative_ts = like->avoid_negative_ts;
-    piece->format->max_interleave_delta = like->max_interleave_delta;
+    segment->format->strict_std_compliance = like->strict_std_compliance;
+    segment->format->flags = like->flags;
+    segment->format->avoid_negative_ts = like->avoid_negative_ts;
+    segment->format->max_interleave_delta = like->max_interleave_delta;
     /* Chapters are not copied, because their times refer to the whole output. */
     for (unsigned i = 0; i < like->nb_streams; i++)
-        if (!side_data_copy_stream(piece->format, like->streams[i]))
+        if (!side_data_copy_stream(segment->format, like->streams[i]))
             return media_no_memory(error, MEDIA_OUTPUT);
-    piece->format->pb = piece->file.io;
+    segment->format->pb = segment->file.io;
     media_log_clear();
-    ret = avformat_write_header(piece->format, &muxer);
+    ret = avformat_write_header(segment->format, &muxer);
     av_dict_free(&muxer);
-    piece->has_header = ret >= 0;
-    return ret < 0 ? output_file_fail(&piece->file, ret, error) : 0;
+    segment->has_header = ret >= 0;
+    return ret < 0 ? output_file_fail(&segment->file, ret, error) : 0;
 }
 
-static void close_piece(Piece *piece)
+static void close_segment(Segment *segment)
 {
-    if (piece->format)
-        piece->format->pb = NULL;
-    avformat_free_context(piece->format);
-    output_file_close(&piece->file);
-    *piece = (Piece){0};
+    if (segment->format)
+        segment->format->pb = NULL;
+    avformat_free_context(segment->format);
+    output_file_close(&segment->file);
+    *segment = (Segment){0};
 }
 
-static int finish_piece(Segments *s, Piece *piece, MediaError *error)
+static int finish_segment(Segments *s, Segment *segment, MediaError *error)
 {
-    if (!piece->has_header) {
-        close_piece(piece);
+    if (!segment->has_header) {
+        close_segment(segment);
         return 0;
     }
     media_log_clear();
-    int ret = av_write_trailer(piece->format);
-    ret = ret < 0 ? output_file_fail(&piece->file, ret, error)
-                  : output_file_flush(&piece->file, error);
-    const int64_t size = ret < 0 ? 0 : output_file_bytes(&piece->file);
+    int ret = av_write_trailer(segment->format);
+    ret = ret < 0 ? output_file_fail(&segment->file, ret, error)
+                  : output_file_flush(&segment->file, error);
+    const int64_t size = ret < 0 ? 0 : output_file_bytes(&segment->file);
     if (ret >= 0)
-        ret = output_file_commit(&piece->file,
+        ret = output_file_commit(&segment->file,
                                  s->options->overwrite ? OUTPUT_OWN_NAME : OUTPUT_FREE, error);
     if (ret >= 0) {
         s->bytes += size;
         s->count++;
         av_free(s->name);
-        s->name = av_strdup(piece->file.name);
+        s->name = av_strdup(segment->file.name);
         if (s->options->keep > 0 && s->name)
-            kept_pieces_add(&s->kept, s->name);
+            kept_segments_add(&s->kept, s->name);
     }
-    close_piece(piece);
+    close_segment(segment);
     return ret;
 }
 
@@ -372,8 +371,7 @@ int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
     s->cuts = av_fifo_alloc2(1, sizeof(Cut), AV_FIFO_FLAG_AUTO_GROW);
     if (!s->has_moved || !s->cuts || av_dict_copy(&s->muxer, muxer, 0) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
-    const SegmentOptions *o = s->options;
-    if (o->keep > 0 && kept_pieces_open(&s->kept, o, error) < 0)
+    if (s->options->keep > 0 && kept_segments_open(&s->kept, s->options, error) < 0)
         return error->fault;
     const Cut cut = cut_at(s, pts, base);
     return begin(s, &s->current, &cut, error);
@@ -384,9 +382,9 @@ bool segments_is_due(const Segments *s, int64_t pts, AVRational base)
     return av_rescale_q(pts, base, AV_TIME_BASE_Q) >= s->due;
 }
 
-static int64_t start_in(const Segments *s, const Piece *piece, const AVStream *out)
+static int64_t start_in(const Segments *s, const Segment *segment, const AVStream *out)
 {
-    return av_rescale_q(piece->start, s->video->time_base, out->time_base);
+    return av_rescale_q(segment->start, s->video->time_base, out->time_base);
 }
 
 /* True for copied video, which moves to the next segment with its next key frame. */
@@ -401,7 +399,7 @@ static int64_t packet_time(const AVPacket *packet)
     return packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
 }
 
-static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
+static int write_to_segment(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     const int64_t time = packet_time(packet);
     int is_previous = 0;
@@ -411,19 +409,19 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
             is_previous =
                 !s->has_moved[out->index] && (is_previous || !(packet->flags & AV_PKT_FLAG_KEY));
     }
-    const Piece *piece = is_previous ? &s->previous : &s->current;
-    const int64_t start = start_in(s, piece, out);
+    const Segment *segment = is_previous ? &s->previous : &s->current;
+    const int64_t start = start_in(s, segment, out);
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts -= start;
     if (packet->dts != AV_NOPTS_VALUE)
         packet->dts -= start;
-    av_packet_rescale_ts(packet, out->time_base, piece->format->streams[out->index]->time_base);
+    av_packet_rescale_ts(packet, out->time_base, segment->format->streams[out->index]->time_base);
     media_log_clear();
-    const int ret = av_interleaved_write_frame(piece->format, packet);
+    const int ret = av_interleaved_write_frame(segment->format, packet);
     if (output_file_refuses(ret) && out != s->video)
         s->refused++;
     else if (ret < 0)
-        return output_file_fail(&piece->file, ret, error);
+        return output_file_fail(&segment->file, ret, error);
     if (!s->previous.has_header || is_previous)
         return 0;
     /* Close the previous segment once no stream has packets left for it. */
@@ -437,7 +435,7 @@ static int write_to_piece(Segments *s, AVPacket *packet, const AVStream *out, Me
         if (!s->has_moved[i] && (is_copied_video(s, other) || (into <= GRACE_US && is_played)))
             return 0;
     }
-    return finish_piece(s, &s->previous, error);
+    return finish_segment(s, &s->previous, error);
 }
 
 /* True if the packet may belong to the next segment, whose first picture has not arrived. */
@@ -474,7 +472,7 @@ static int release(Segments *s, MediaError *error)
             continue;
         }
         if (ret >= 0)
-            ret = write_to_piece(s, packet, out, error);
+            ret = write_to_segment(s, packet, out, error);
         av_packet_free(&packet);
     }
     return ret;
@@ -487,11 +485,11 @@ int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaErro
     while (out == s->video && ret >= 0 && av_fifo_peek(s->cuts, &cut, 1, 0) >= 0 &&
            packet_time(packet) >= cut.start) {
         av_fifo_drain2(s->cuts, 1);
-        ret = finish_piece(s, &s->previous, error);
+        ret = finish_segment(s, &s->previous, error);
         if (ret < 0)
             break;
         s->previous = s->current;
-        s->current = (Piece){0};
+        s->current = (Segment){0};
         s->is_full = false;
         memset(s->has_moved, 0, s->like->nb_streams);
         ret = begin(s, &s->current, &cut, error);
@@ -501,7 +499,7 @@ int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaErro
     if (ret < 0)
         return ret;
     if (!may_belong_to_next(s, packet, out))
-        return write_to_piece(s, packet, out, error);
+        return write_to_segment(s, packet, out, error);
     AVPacket *own = av_packet_alloc();
     if (!own || av_dynarray_add_nofree(&s->held, &s->held_count, own) < 0) {
         av_packet_free(&own);
@@ -526,8 +524,8 @@ int segments_finish(Segments *s, MediaError *error)
     s->is_full = true; /* no further segment begins */
     int ret = release(s, error);
     if (ret >= 0)
-        ret = finish_piece(s, &s->previous, error);
-    return ret < 0 ? ret : finish_piece(s, &s->current, error);
+        ret = finish_segment(s, &s->previous, error);
+    return ret < 0 ? ret : finish_segment(s, &s->current, error);
 }
 
 SegmentTotals segments_totals(const Segments *s)
@@ -544,15 +542,15 @@ void segments_close(Segments **segments)
     for (int i = 0; i < s->held_count; i++)
         av_packet_free(&s->held[i]);
     av_freep(&s->held);
-    close_piece(&s->previous);
-    close_piece(&s->current);
+    close_segment(&s->previous);
+    close_segment(&s->current);
     av_dict_free(&s->muxer);
     av_fifo_freep2(&s->cuts);
     av_freep(&s->has_moved);
     av_freep(&s->name);
     while (s->kept.count)
         forget(&s->kept, s->kept.count - 1);
-    av_free(s->kept.pieces);
+    av_free(s->kept.segments);
     av_free(s->kept.list);
     av_free(s->kept.folder);
     av_freep(segments);
