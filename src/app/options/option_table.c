@@ -145,7 +145,7 @@ const Option option_table[] = {
 
     HEADING("Tracks and tags (tracks of each kind count from 0)"),
     {"video-track", 0, OPTION_INTEGER, 0, FIELD(video_track), 0, MAX_TRACK, "N",
-     "video track to process [the longest]"},
+     "video track to process [the default one, else the largest]"},
     {"audio-track", 0, OPTION_INTEGER, 0, FIELD(audio_track), 0, MAX_TRACK, "N",
      "keep only this audio track [all]"},
     {"sub-track", 0, OPTION_TRACK, 0, FIELD(sub_track), 0, MAX_TRACK, "N|none",
