@@ -38,7 +38,7 @@ typedef struct BenchOption {
 
 #define BENCH_MAX_LIST 16
 
-/* Indices of the words that were given. */
+/* The words that were given, as indices in BenchOption.allowed. */
 typedef struct BenchList {
     int count, items[BENCH_MAX_LIST];
 } BenchList;
@@ -100,8 +100,8 @@ int bench_take_sizes(void *options, const char *sizes);
  * 0, or -1 after one sentence on stderr. */
 int bench_make_picture(BenchPicture *picture, const BenchPictures *options, int size, int content);
 
-/* Finds GPU number `device` and stores its name. Returns 1; 0 if there is no GPU and `what`, which
- * is not needed, is left out; or -1. Prints a sentence unless it returns 1. */
+/* Finds GPU number `device` and stores its name. Returns 1; 0 if there is no GPU and none is
+ * needed; or -1. Unless it returns 1, it prints why `what` fails or is left out. */
 int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,
                    size_t size);
 

@@ -1,4 +1,4 @@
-/* Generates pictures. */
+/* Generates pictures to measure with. */
 #ifndef LUMEQ_BENCH_CONTENT_H
 #define LUMEQ_BENCH_CONTENT_H
 

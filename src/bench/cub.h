@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Counts samples in device memory: bytes, or 16-bit words if there are more than 256 bins. If
- * `temporary` is NULL, only stores the size that it must have in *size. */
+ * `temporary` is NULL, only stores its required size in bytes in *size. */
 cudaError_t histogram_cub(void *temporary, size_t *size, const void *samples, uint32_t count,
                           int bins, uint32_t *counts, cudaStream_t stream);
 

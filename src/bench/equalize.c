@@ -46,11 +46,11 @@ typedef struct EqualizeTimes {
     double cpu_total, chroma, resident, resident_chroma, host_total, frame, duplex;
 } EqualizeTimes;
 
-/* Pictures for each direction, without and with batches; more than can be in flight. */
+/* Number of pictures for each direction, without and with batches: more than can be in flight. */
 #define FEW_PICTURES 8
 #define MOST_PICTURES 72
 
-/* Number of frames that are timed alone. */
+/* Limits of the number of frames that are timed alone. */
 #define MAX_FRAMES 4096
 #define MIN_FRAMES 3
 
@@ -351,7 +351,7 @@ static int time_alone(Feed *feed, double seconds, double *us)
 /* ---- checks ---- */
 
 /* Runs the first frames, with as many in flight as possible, and compares them with plain C. Call
- * it before anything else. */
+ * it before other functions use the feed. */
 static int feed_check(Feed *feed)
 {
     const LumeqConfig config = {
@@ -382,7 +382,7 @@ static int feed_check(Feed *feed)
 
 /* ---- frames in GPU memory ---- */
 
-/* Compares the first frames with those that feed_check() has checked. */
+/* Equalizes the first frames in GPU memory and compares them with those of feed_check(). */
 static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copier)
 {
     const BenchPicture *picture = &feed->of->picture;
@@ -509,15 +509,15 @@ static void print_columns(void)
            "  resident_chroma_us   the same with 4:2:0 chroma, scaled\n"
            "  host_total_us        one frame alone from pinned memory to pinned memory\n"
            "  frames_per_s         frames in flight from host memory to host memory\n"
-           "  duplex_frames_per_s  what copies up and down at the same time allow\n"
+           "  duplex_frames_per_s  what copies in both directions at once allow\n"
            "  share_of_duplex      frames_per_s / duplex_frames_per_s\n\n"
            "All results equal plain C on one thread, bit for bit; otherwise there is no row,\n"
            "and the exit code is 1.\n\n"
            "For comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0\n"
            "for Histogram: 1080p, one channel, H100 PCIe at 1,095 MHz, batches of 16, 64 and\n"
            "128 independent pictures. lumeq's frames depend on each other. lumeq also finds\n"
-           "bars, measures noise and limits how much it brightens, except with --modes\n"
-           "reference.\n" BENCH_ORIGIN_HELP);
+           "black bars, measures noise and limits how much it brightens, except with\n"
+           "--modes reference.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(EqualizeOptions *o, int argc, char **argv)

@@ -78,14 +78,15 @@ int bench_copies(double *us, int device, size_t size, double seconds)
 
 #define ALIGNMENT 256
 
-/* There are enough copies of the picture that its data are not read from the L2 cache. */
+/* Limits of the number of copies of the picture, and their size in multiples of the L2 cache, so
+ * that samples are not read from that cache. */
 #define MAX_PIECES 1024
 #define TIMES_L2 5
 #define MIN_PIECES 4
 
 #define WARM_UPS 5
 #define REPLAYS 31
-#define LAUNCHES 4 /* of the graph in a replay */
+#define LAUNCHES 4 /* of the graph in a timed replay */
 
 /* Results in device memory for each piece, which is a copy of the picture. */
 typedef struct Results {
@@ -262,8 +263,8 @@ static cudaError_t time_once(const Timer *timer, double *us)
     return error;
 }
 
-/* Times the strategy: the median of the replays, and the distance of their quartiles. Afterwards,
- * every piece must have the counts of the first run. */
+/* Times the strategy: the median of the replays, and the distance between their quartiles.
+ * Afterwards, every piece must have the counts of the first run. */
 static int time_strategy(HistogramGpu *g, HistogramResult *r)
 {
     Timer timer = {0};

@@ -8,8 +8,8 @@
 #include "bench/content.h"
 
 /* Copies pieces of `size` bytes between pinned memory and the GPU, in both directions at the same
- * time, for at least `seconds`. Stores the time of one piece in each direction. Returns 0, or -1
- * after a sentence on stderr; -1 in builds without CUDA. */
+ * time, for at least `seconds`. Stores the mean time in which one piece was copied each way.
+ * Returns 0, or -1 after a sentence on stderr; always -1 in builds without CUDA. */
 int bench_copies(double *us, int device, size_t size, double seconds);
 
 /* ---- histograms ---- */

@@ -11,7 +11,7 @@
 
 #define STRATEGIES "cpu|cpu-simd|cub|lumeq"
 
-/* Number of timed runs on the CPU, and the time after which MIN_RUNS are enough. */
+/* Limits of the number of timed runs on the CPU, and the time after which MIN_RUNS are enough. */
 #define MIN_RUNS 5
 #define MAX_RUNS 101
 #define ENOUGH_US 100e3
@@ -51,8 +51,8 @@ static void print_notes(void)
            "GPU times are medians over replays of a graph and include clearing the counters.\n"
            "The graph counts up to 1024 copies of the picture, together several times as large\n"
            "as the L2 cache. Pictures below some hundred KB are too small for that and stay in\n"
-           "the cache. On the CPU, each run counts the same picture. noise is the distance of\n"
-           "the quartiles relative to the median.\n" BENCH_ORIGIN_HELP);
+           "the cache. On the CPU, each run counts the same picture. noise is the distance\n"
+           "between the quartiles, relative to the median.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(HistogramOptions *o, int argc, char **argv)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The end of each command's help. */
+/* The last lines of each command's help. */
 #define BENCH_ORIGIN_HELP                                                                          \
     "With --csv every row ends with machine (CPU, cores, GPU), date (UTC) and command.\n"
 
@@ -13,8 +13,9 @@
 void bench_report_begin(int csv, const char *command, const char *gpu);
 
 /* Add a cell to the row; every row has the same columns. `key`: the column's name in CSV, with its
- * unit; `title`: its name in the table, NULL if the table omits it. Numbers have `digits` after the
- * point. NULL and NAN mean not measured: "-" in the table, empty in CSV. */
+ * unit; `title`: its name in the table, NULL if the table omits it. `width`: of the column in the
+ * table. Numbers have `digits` after the point. NULL and NAN mean not measured: "-" in the table,
+ * empty in CSV. */
 void bench_text(const char *key, const char *title, int width, const char *text);
 void bench_number(const char *key, const char *title, int width, int digits, double number);
 

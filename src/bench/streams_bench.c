@@ -18,20 +18,20 @@
 
 #define MAX_FILES 64
 #define MAX_STREAMS 256
-#define MAX_FILM_BYTES ((int64_t)1 << 30) /* of one video in memory */
+#define MAX_FILM_BYTES ((int64_t)1 << 30) /* packets of one video in memory */
 
 /* Time for all threads to start before the first packet is due. */
 #define HEAD_START_US 200000
 
-/* Frames before the clock starts: the first ones create decoder and equalizer, and memory for the
- * frames in flight. */
+/* Frames of each stream before the clock starts. The first ones are slow, because decoder and
+ * equalizer allocate what they need. */
 #define WARM_UP_FRAMES 10
 
 typedef struct StreamsOptions {
     BenchCommon common;
     const char *files[MAX_FILES];
     int file_count, live, unpaced;
-    const char *hwdec, *backend, *threads, *device; /* lumeq's options */
+    const char *hwdec, *backend, *threads, *device; /* values of lumeq's options */
     double rate, seconds;
 } StreamsOptions;
 
@@ -40,7 +40,7 @@ typedef struct Film {
     Source *source;
     AVPacket **packets;
     int count;
-    int64_t length; /* in the track's time base */
+    int64_t length; /* duration in the track's time base */
     double rate;    /* packets due per second; 0: as fast as possible */
 } Film;
 
@@ -410,7 +410,7 @@ static int measure(Bench *b)
         b->streams[i].film = &b->films[i % o->file_count];
     }
     b->use.size = sizeof(b->use);
-    (void)start_streams(b); /* a stream keeps its error */
+    (void)start_streams(b); /* the stream that fails keeps its error */
     for (int i = 0; i < b->count; i++)
         if (b->streams[i].running)
             pthread_join(b->streams[i].thread, NULL);
@@ -430,7 +430,7 @@ static int measure(Bench *b)
 
 typedef struct Row {
     const char *stream, *input, *decoded;
-    double frames, rate, late, delays[3], counted, pinned; /* delays: 50 %, 99 %, all */
+    double frames, rate, late, delays[3], counted, pinned; /* delays: of 50, 99 and 100 % */
 } Row;
 
 static void print_row(const Row *r)
