@@ -47,16 +47,17 @@ static const PanelTheme translucent = {
     .dim = 0xD2D7DE,
 };
 
-/* Panels with a shorter side, in pixels, have no text. */
+/* Smaller panels, in pixels, have no text. */
 #define MIN_TEXT_WIDTH 160
 #define MIN_TEXT_HEIGHT 110
+/* Minimum text height in desktop pixels. */
 #define MIN_TEXT_SIZE 11
-#define LEAST_TEXT_SIZE 8 /* lower limit even if the user wants small text */
+#define LEAST_TEXT_SIZE 8 /* if the user wants small text */
 
-/* Usual maximum length of the words, in characters. */
+/* In a panel with room for this many characters, the words take one line, else two. */
 #define LONG_WORDS 76
 
-/* Plots with a shorter side, in pixels, are left out. */
+/* Plots with a side below this many pixels are left out. */
 #define MIN_PLOT 4
 
 static int room_above(const PanelLayout *layout)
@@ -97,7 +98,7 @@ static void lay_wide(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){inner.x + inner.width - side, top, side, bottom - top};
 }
 
-/* Lays out both histograms and the curve above each other. */
+/* Lays out both histograms and below them the curve. */
 static void lay_tall(PanelLayout *layout, Rect inner)
 {
     const int left = inner.x + room_left(layout);
@@ -204,7 +205,7 @@ static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scop
             *plots[i] = (Rect){0};
 }
 
-/* Minimum plot size, in lines of text or pixels. */
+/* Minimum side of a plot in PANEL_ALL: in lines of text, and in pixels; both must be met. */
 #define LEAST_LINES 2
 #define LEAST_PIXELS 48
 
@@ -215,7 +216,7 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     PanelLayout layout = {.digits = digits, .text = text};
     layout.marks = max_int(3, min_int(width, height) / 36);
     const int margin = max_int(min_int(width, height) / 40, text * 3 / 4);
-    /* half of the last number of an axis reaches beyond the axis */
+    /* an axis's last number is centred on its tick, so half of it reaches beyond the axis */
     const int end = text ? max_int(0, text_room(text, digits) / 2 + text / 3 - margin) : 0;
     Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
     if (data->words && text) { /* at the bottom: two lines in narrow panels */
@@ -228,7 +229,8 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     return layout;
 }
 
-/* If the user's text size leaves no room for all plots, smaller text is used. */
+/* If the user's text size leaves no room for PANEL_ALL, smaller text is tried. If no text size
+ * does, only the histograms and the curve are laid out. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data)
 {
     const PanelText usual = {.density = data->text.density};
@@ -250,7 +252,7 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
                    data->scope == PANEL_ALL ? PANEL_HISTOGRAM : data->scope);
 }
 
-/* Assumes text and five-digit codes. */
+/* Assumes a panel with text, and codes of five digits. */
 bool panel_has_room_for_all(int width, int height, PanelText text)
 {
     const PanelData data = {.words = "", .text = text, .scope = PANEL_ALL};
@@ -300,13 +302,13 @@ static double code_y(const Panel *p, Rect plot, double code)
     return plot.y + plot.height - (code + 0.5) * plot.height / code_count(p->data);
 }
 
-/* A code axis has ticks at each quarter and at the last code, an HDR axis at these nits. */
+/* An axis of codes has ticks at each quarter and at the last code, an axis of nits at `nits`. */
 #define QUARTERS 4
 #define NITS 6
 
 static const char *const nits[NITS] = {"0.1", "1", "10", "100", "203", "1000"};
 
-/* Places of these nits between black (0) and white (1). */
+/* Places of `nits` between black (0) and white (1). */
 static const double nits_place[][NITS] = {
     [PANEL_PQ] = {0.062, 0.150, 0.302, 0.508, 0.581, 0.752},
     [PANEL_HLG] = {0.037, 0.097, 0.254, 0.629, 0.749, 1},
@@ -317,7 +319,7 @@ static int last_tick(const Panel *p)
     return p->data->light ? NITS - 1 : QUARTERS;
 }
 
-/* A code axis has no grid lines at the sides of the plot. */
+/* An axis of codes has no grid lines at the sides of the plot. */
 static int first_line(const Panel *p)
 {
     return p->data->light ? 0 : 1;
@@ -331,7 +333,7 @@ static int tick_code(const Panel *p, int tick)
     return black + (int)lrint(nits_place[p->data->light][tick] * (white_code(p->data) - black));
 }
 
-/* The next tick that has a number, if the plot has room for `numbers` of them. */
+/* The next tick that gets a number in a plot with room for `numbers` numbers. */
 static int next_number(const Panel *p, int tick, int numbers)
 {
     const int first = tick_code(p, tick), room = code_count(p->data) / max_int(numbers, 1);
@@ -490,7 +492,7 @@ static ScopePlot scope_plot(const Panel *p)
     return (ScopePlot){p->canvas, p->text, p->theme, p->layout.text, line_width(p)};
 }
 
-/* Draws nothing before the first count. */
+/* Draws nothing while there are no counts. */
 static void draw_scopes_ground(const Panel *p)
 {
     const ScopePlot plot = scope_plot(p);
@@ -701,12 +703,12 @@ struct PanelCache {
     Canvas canvas;   /* the complete panel */
     PanelData drawn; /* data of the background; its pointers may dangle */
     Text *text;      /* the Text that drew the background */
-    double kr, kb;   /* of the background's scopes, as are the next two */
+    double kr, kb;   /* this line and the next: properties of the background's scopes */
     int scopes_full_range, has_chroma;
     PanelMarks input, output; /* the numbers drawn */
     char words[256];          /* the words drawn */
     int64_t interval;         /* panel_interval() of the drawn numbers */
-    int late;                 /* newer numbers wait for the next interval */
+    int late;                 /* the numbers have changed, but must wait for the next interval */
 };
 
 int panel_cache_create(PanelCache **cache)

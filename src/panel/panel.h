@@ -64,8 +64,8 @@ typedef struct PanelLayout {
     int word_lines; /* its number of lines */
 } PanelLayout;
 
-/* `digits`: of the last code; 0: no text. Only `words`, `text`, `scope` and `translucent` of the
- * data are used. */
+/* `digits`: digits of the last code; 0: no text. Only `words`, `text`, `scope` and `translucent` of
+ * the data are used. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data);
 
 /* True if PANEL_ALL fits a panel of this size. */
@@ -106,9 +106,9 @@ int64_t panel_interval(int64_t now_us);
 /* Returns 0, or -1 if out of memory; *cache is then NULL. */
 int panel_cache_create(PanelCache **cache);
 
-/* Same result as panel_draw() in a canvas of this size. The cache owns the canvas, which is valid
- * until the next call. `now_us` is any monotonic clock. Returns NULL if out of memory or if a side
- * is not positive. */
+/* Draws like panel_draw() on a canvas of this size, but numbers may be outdated. The cache owns the
+ * canvas, which is valid until the next call. `now_us` is any monotonic clock. Returns NULL if out
+ * of memory or if a side is not positive. */
 const Canvas *panel_cache_draw(PanelCache *cache, const PanelData *data, int width, int height,
                                Text *text, int64_t now_us);
 

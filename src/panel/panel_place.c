@@ -3,10 +3,11 @@
 /* Smaller panels are unreadable; in desktop pixels. */
 #define MIN_WIDTH 216
 #define MIN_HEIGHT 150
-/* A panel takes a quarter of the window's width; beyond this width, at most a fifth. */
+/* A panel takes a quarter of the window's width. If that exceeds this width, it takes a fifth, but
+ * at least this width. */
 #define USUAL_WIDTH 480
 
-/* A panel over the picture leaves the last 1/SUBTITLES of the height to subtitles. */
+/* A panel over the picture leaves the lowest 1/SUBTITLES of the picture to subtitles. */
 #define SUBTITLES 4
 
 static bool wide_enough(int width, int height)
@@ -36,7 +37,7 @@ static PanelPlace place_beside(int width, int height, double density)
     return (PanelPlace){.panel = {0, top, width, height - top}, .picture = {0, 0, width, top}};
 }
 
-/* At the top of one side, or in a narrow picture along the whole width, with a margin. */
+/* With a margin, at the top of one side or, in a narrow picture, across it above the subtitles. */
 static Rect place_over(Rect around, bool at_left, double density)
 {
     const int width = around.width, height = around.height;

@@ -21,8 +21,8 @@ typedef struct PanelPlace {
  * screens. */
 PanelPlace panel_place(int width, int height, PanelMode mode, double density);
 
-/* Places the panel over the right or left part of the picture, which covers `around`. In a
- * comparison the source is at the left, and the panel covers it. */
+/* Places the panel over the picture, which covers `around`: at the right or, in a comparison, at
+ * the left (`at_left`), where the panel covers the source. */
 PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density);
 
 /* The largest part of `whole` on one side of the panel; all of it if they do not overlap. */

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* A level with this share of its column's samples has full brightness. The gamma applies to smaller
- * shares, so that gradients stay visible. */
+/* A level with this share of its column's samples has full brightness. Smaller shares are
+ * brightened by the gamma, so that gradients stay visible. */
 #define FULL_SHARE 0.08
 #define WAVEFORM_GAMMA 0.55
 
@@ -11,10 +11,10 @@
 #define LEAST_VECTOR 0.3
 #define BESIDE_VECTOR 0.45 /* maximum brightness of its neighbours */
 
-/* Saturation of the marked colours. */
+/* Saturation of the colours that have a box. */
 #define MARKED 0.75
 
-/* Half the side of a mark, in levels. */
+/* Half the side of a box, in levels. */
 #define MARK 5.0
 
 /* Angle of the skin tone line, from Cb towards Cr. */
@@ -56,7 +56,7 @@ void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
     const double black = s->full_range ? 0 : 16, white = s->full_range ? 255 : 235;
     const int top = (int)lrint(level_y(rect, white + 0.5));
     const int bottom = (int)lrint(level_y(rect, black - 0.5));
-    int step = rect.height >= 4 * p->size ? 2 : 4; /* each step-th line has a number */
+    int step = rect.height >= 4 * p->size ? 2 : 4; /* every step-th line has a number */
     if (rect.height >= 7 * p->size)
         step = 1;
     canvas_set(p->canvas, rect, t->plot, t->plot_alpha);
@@ -157,8 +157,8 @@ static Colour colour_of(double r, double g, double b)
            (Colour)lrint(255 * fmin(fmax(g, 0), 1)) << 8 | (Colour)lrint(255 * fmin(fmax(b, 0), 1));
 }
 
-/* Draws a box at 75 % of the colour. Its label is beyond the box or, if it would meet the circle,
- * on the centre's side. */
+/* Draws a box at 75 % of the colour. Its label is outside the box: away from the centre or, if it
+ * would meet the circle there, towards the centre. */
 static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue *hue)
 {
     const double unit = (double)rect.width / SCOPES_LEVELS;

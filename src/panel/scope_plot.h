@@ -1,4 +1,4 @@
-/* Draws waveform and vectorscope. */
+/* Draws the waveform and the vectorscope. */
 #ifndef LUMEQ_PANEL_SCOPE_PLOT_H
 #define LUMEQ_PANEL_SCOPE_PLOT_H
 
@@ -33,12 +33,12 @@ typedef struct ScopePlot {
     int line; /* line width */
 } ScopePlot;
 
-/* The graticules, which depend only on the range and matrix of `scopes`. */
+/* Draw the graticules, which depend only on the range and matrix of `scopes`. */
 void scope_plot_waveform_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 
-/* The counts: brighter means more. The waveform is as wide as the picture, highest level on top.
- * Vectors have Cb to the right and Cr upwards, each in its own colour. */
+/* Draw the counts: brighter means more. The waveform's columns are those of the picture, with the
+ * highest level on top. Vectors have Cb to the right and Cr upwards, each in its own colour. */
 void scope_plot_waveform(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCOPES_LEVELS 256  /* upper 8 bits of luma, Cb and Cr codes */
-#define SCOPES_COLUMNS 320 /* maximum columns */
+#define SCOPES_LEVELS 256  /* a level is the upper 8 bits of a luma, Cb or Cr code */
+#define SCOPES_COLUMNS 320 /* maximum columns of the waveform */
 
 /* One component in display orientation: sample (x, y) is at first + x * column + y * row bytes.
  * Borrowed. */
@@ -39,8 +39,8 @@ typedef struct Scopes {
 #define SCOPES_MOST_COLUMNS 960
 #define SCOPES_MOST_ROWS 270
 
-/* The smallest step that takes at most `most` of `length` samples. In a picture that already has
- * only these samples, each one is counted. */
+/* The smallest step that takes at most `most` of `length` samples. If a picture was reduced to
+ * these samples before, the step is 1. */
 int scopes_step(int length, int most);
 
 /* Replaces the counts by those of a picture. */

@@ -6,7 +6,7 @@
 
 #include <ass/ass.h>
 
-/* Keep libass's caches small: a text with the time in it is drawn only once. */
+/* libass's caches are kept small, because texts that contain a time are drawn only once. */
 #define CACHE_GLYPHS 1000
 #define CACHE_MB 2
 
@@ -15,10 +15,10 @@
 
 /* The word joiner keeps the backslash from starting a tag. */
 #define LITERAL_BACKSLASH "\\\xE2\x81\xA0"
-#define MAX_ESCAPED 4 /* its bytes */
+#define MAX_ESCAPED 4 /* maximum bytes of an escaped character */
 #define MAX_TAGS 256
 
-/* Resizing the frame empties libass's caches, so it grows in steps of this size. */
+/* Resizing libass's frame empties its caches, so the frame grows in steps of this many pixels. */
 #define FRAME_STEP 4096
 
 struct Text {
@@ -44,7 +44,7 @@ ASS_Library *ass_library_open(void)
     return library;
 }
 
-/* Plain text without the outline and shadow of subtitles. */
+/* A track for plain text, without the outline and shadow of subtitles. */
 static ASS_Track *new_track(ASS_Library *library)
 {
     ASS_Track *track = ass_new_track(library);
@@ -157,7 +157,7 @@ void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char 
         return;
     event->MarginL = box.x;
     event->MarginV = box.y;
-    event->MarginR = box.width; /* render() makes it a margin */
+    event->MarginR = box.width; /* the width, which render() turns into the right margin */
 }
 
 void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands)

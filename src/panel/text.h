@@ -14,9 +14,9 @@ typedef enum TextAnchor {
     TEXT_RIGHT = 6,
 } TextAnchor;
 
-/* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL, which all functions
- * accept (they draw nothing). Searching for fonts can take seconds, so a thread may open a Text for
- * another one. */
+/* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL, with which all
+ * functions draw nothing. Searching for fonts can take seconds, so a thread may open a Text for
+ * another thread. */
 int text_open(Text **text);
 
 /* Queues a line of UTF-8 text without control characters. `size` is the line height (ascent plus
