@@ -21,7 +21,7 @@
 #define SOUND_STEP_US INT64_C(20000)
 #define SOUND_STEPS 100
 
-/* Key steps across the visible picture, or across the split. */
+/* Number of key steps that move the picture or the split line across the visible picture. */
 #define PAN_STEPS 10
 
 /* A drag smaller than this, in window units, is a click. */
@@ -173,7 +173,7 @@ void act_speed(Player *p)
         return;
     }
     speed = step > 0 ? speed * SPEED_RATIO : speed / SPEED_RATIO;
-    if (!step || (speed > 0.96 && speed < 1.04)) /* exactly 1 */
+    if (!step || (speed > 0.96 && speed < 1.04)) /* avoids rounding errors */
         speed = 1;
     speed = SDL_clamp(speed, PLAYER_MIN_SPEED, PLAYER_MAX_SPEED);
     playback_set_speed(p->playback, speed, clock_now());
@@ -270,7 +270,7 @@ void act_next_sound(Player *p)
         say_track(p, "Sound", track);
 }
 
-/* Redoes the current frame if the new look needs data that a lost GPU held. */
+/* Sets the look. If it needs data that a lost GPU held, the current frame is equalized again. */
 static void set_look(Player *p, Look look)
 {
     if (screen_set_look(p->screen, &look, p->shown->frame, &p->failed) <= 0)
@@ -437,7 +437,7 @@ void act_meter(Player *p)
     set_look(p, look);
 }
 
-/* Order: histogram beside the picture, over it, then each scope in the same place, off. */
+/* Order: the histogram beside the picture, then over it; each scope in the same place; off. */
 static void show_next_panel(const Player *p, Look *look)
 {
     const PanelScope last = screen_has_room_for_all(p->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;

@@ -15,8 +15,8 @@ Action act_chapter; /* by `arg` chapters */
 Action act_step;    /* one frame forward; `arg` 1: back */
 Action act_speed;   /* by `arg` steps; 0: normal speed */
 Action act_loop;
-Action act_repeat; /* marks the start of a section, then its end; then stops repeating it */
-Action act_position;
+Action act_repeat;   /* marks the start of a section, then its end; then stops repeating it */
+Action act_position; /* shows the bar for a second */
 
 /* Sound and tracks. */
 Action act_volume;    /* by `arg` steps */
@@ -24,7 +24,7 @@ Action act_volume_to; /* to x on the volume bar */
 Action act_mute;
 Action act_next_sound;
 Action act_next_subtitles;
-Action act_last_subtitles; /* the file that was added last */
+Action act_last_subtitles; /* shows the file that was added last */
 Action act_subtitle_delay; /* by `arg` steps */
 Action act_sound_delay;    /* by `arg` steps */
 
@@ -36,7 +36,7 @@ Action act_setting_scroll; /* changes the setting at x, y by `arg` steps */
 Action act_meter; /* meters the rectangle drawn to x, y; `arg` 1: asks for it; 2: the whole picture;
                      3: the visible part */
 
-/* The look. */
+/* The window's look. */
 typedef enum LookChange {
     LOOK_SUBTITLES, /* this and the next five: on or off */
     LOOK_SETTINGS,
@@ -66,7 +66,7 @@ Action act_screenshot;
 Action act_record;
 Action act_write;         /* exports the video with the current settings */
 Action act_print_command; /* prints the command that does the same */
-Action act_open;          /* opens a dropped file; `arg` 1: adds it to the same drop */
+Action act_open;          /* opens a dropped file; `arg` 1: adds it to the files of the same drop */
 Action act_file;          /* next file in the list; `arg` -1: previous */
 Action act_dialog;
 Action act_escape;

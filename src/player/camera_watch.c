@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-/* If this many packets but no picture arrive in this time, the packets are damaged. */
+/* The camera's pictures are damaged if no picture but at least DAMAGED_PACKETS packets have arrived
+ * for more than DAMAGED_US. */
 #define DAMAGED_US 2000000
 #define DAMAGED_PACKETS 3
 

@@ -34,7 +34,7 @@ static void settle(Clock *c, int64_t now)
     c->time = now;
 }
 
-/* A paused clock waits without limit. */
+/* The time until which a clock waits for sound. A paused clock waits without limit. */
 static int64_t hold_until(int running, int64_t now)
 {
     return running ? now + CLOCK_HOLD_US : INT64_MAX;

@@ -45,7 +45,7 @@ int64_t clock_until(const Clock *clock, int64_t now_us, int64_t position_us);
 /* The next frame is not known yet. */
 #define SYNC_NO_FRAME INT64_MIN
 
-/* A frame this far from the clock is shown at once: its timestamps have jumped. */
+/* A frame this far from the clock is shown at once, because its timestamps have jumped. */
 #define SYNC_JUMP_US 60000000
 
 typedef enum SyncAction {
@@ -70,7 +70,7 @@ typedef struct SyncFrame {
 /* Decides what to do with the first queued frame and counts the decision. The only frame in the
  * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US) or
  * when a frame, the clock or the sound has changed; otherwise *wait_us is 0. `by_sound`: the clock
- * follows the sound, which is more reliable than timestamps that jump. */
+ * follows the sound, so timestamps that jump do not move it: SYNC_JUMP is not returned. */
 SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_sound,
                        const SyncFrame *frame, int64_t *wait_us);
 
@@ -89,7 +89,7 @@ void delay_note(Delay *delay, int64_t us);
 /* Mean in milliseconds; 0 if no delay was noted. */
 double delay_mean(const Delay *delay);
 
-/* The quantile in milliseconds: `share` of the delays were no longer. */
+/* A quantile in milliseconds, rounded up: this share (0..1) of the delays was not longer. */
 double delay_share(const Delay *delay, double share);
 
 #endif

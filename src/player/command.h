@@ -33,10 +33,10 @@ typedef enum ControlsTarget {
 
 /* Starts as {0}. */
 typedef struct Controls {
-    /* Set by the caller: finds the item at x, y (window units). NULL: the picture is everywhere. */
+    /* Set by the caller: finds the item at x, y (window units). NULL: everything is the picture. */
     ControlsTarget (*target)(const void *opaque, int x, int y);
     const void *opaque;
-    ControlsTarget at, held; /* under the mouse now; when the left button was pressed */
+    ControlsTarget at, held; /* item under the mouse now, and when the left button was pressed */
     int dragging;            /* left button is down */
     int settings;         /* set by the caller: the settings panel is open and takes keys first */
     int x, y;             /* mouse position */

@@ -21,7 +21,7 @@ typedef struct Binding {
 /* Added to the key code for keys with Ctrl or Alt. SDL's codes use bit 30 and the low bits. */
 #define WITH_CTRL (1 << 29)
 #define WITH_ALT (1 << 28)
-#define WITH_SHIFT (1 << 27) /* only with one of these */
+#define WITH_SHIFT (1 << 27) /* only with WITH_CTRL or WITH_ALT */
 
 typedef struct Row {
     const char *keys, *what; /* for the help; NULL: described in another row */
@@ -57,7 +57,7 @@ static const Row rows[] = {
     {"m", "mute", act_mute, 0, 0, {TEXT("m", 0)}},
     {"k  K", "sound earlier, later", act_sound_delay, 0, 1, {TEXT("k", -1), TEXT("K", 1)}},
     {"#", "next sound track", act_next_sound, 0, 0, {TEXT("#", 0)}},
-    {"j  v", "next subtitles; show them", act_next_subtitles, 0, 0, {TEXT("j", 0)}},
+    {"j  v", "next subtitles; show, hide", act_next_subtitles, 0, 0, {TEXT("j", 0)}},
     {NULL, NULL, act_look, LOOK_SUBTITLES, 0, {TEXT("v", 0)}},
     {"Ctrl+G", "subtitles earlier", act_subtitle_delay, 0, 1, {CTRL(g, -1)}},
     {"Ctrl+Shift+G", "subtitles later", act_subtitle_delay, 0, 1, {CTRL_SHIFT(g, 1)}},
@@ -70,7 +70,7 @@ static const Row rows[] = {
     {"g  G", "gamma", act_setting, PLAYER_GAMMA, 1, {TEXT("g", -1), TEXT("G", 1)}},
     {"r", "reset settings", act_setting, PLAYER_RESET, 0, {TEXT("r", 0)}},
     {"Tab", "settings panel", act_look, LOOK_SETTINGS, 0, {KEY(TAB, 0)}},
-    {"z  z Enter", "meter: draw; what you see", act_meter, 0, 0, {TEXT("z", 1)}},
+    {"z  z Enter", "meter a drawn area; visible part", act_meter, 0, 0, {TEXT("z", 1)}},
     {NULL, NULL, act_meter, 0, 0, {KEY(RETURN, 3), KEY(KP_ENTER, 3)}},
     {"D", "deinterlace", act_setting, PLAYER_DEINTERLACE, 0, {TEXT("D", 1)}},
     {"M", "mirror", act_look, LOOK_MIRROR, 0, {TEXT("M", 0)}},
@@ -91,13 +91,13 @@ static const Row rows[] = {
     {"i", "statistics", act_look, LOOK_STATISTICS, 0, {TEXT("i", 0)}},
     {"?  F1", "this help", act_look, LOOK_HELP, 0, {TEXT("?", 0), KEY(F1, 0)}},
     {"wheel", "volume; Ctrl: zoom", NULL, 0, 0, {{0}}},
-    {"drag", "seek; move line, picture", NULL, 0, 0, {{0}}},
+    {"drag", "seek; move the split, picture", NULL, 0, 0, {{0}}},
     {"right  middle", "pause; whole picture", NULL, 0, 0, {{0}}},
     {"q  Esc", "quit", act_quit, 0, 0, {TEXT("q", 0)}},
     {NULL, NULL, act_escape, 0, 0, {KEY(ESCAPE, 0)}},
     HEADING("Files"),
     {"<  >", "previous, next file", act_file, 0, 0, {TEXT("<", -1), TEXT(">", 1)}},
-    {"media keys", "files; pause", act_file, 0, 0, {KEY(AUDIOPREV, -1), KEY(AUDIONEXT, 1)}},
+    {"media keys", "change file; pause", act_file, 0, 0, {KEY(AUDIOPREV, -1), KEY(AUDIONEXT, 1)}},
     {NULL, NULL, act_pause, 0, 0, {KEY(AUDIOPLAY, 0), KEY(AUDIOSTOP, 0)}},
     {"Ctrl+O", "open a file", act_dialog, 0, 0, {CTRL(o, 0)}},
     {"s", "screenshot", act_screenshot, 0, 0, {TEXT("s", 0)}},
@@ -180,7 +180,7 @@ static int set_command(Command *command, Action *act, int which, int arg, int x,
     return 1;
 }
 
-/* Handles a drag, or the end of one, at x, y. */
+/* Handles a drag to x, y, or its end there. */
 static int drag_to(const Controls *c, int x, int y, Command *command)
 {
     switch (c->held) {
@@ -296,7 +296,7 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
     case SDL_TEXTINPUT:
         if (!take_key(c, event->text.text, 0, command))
             return 0;
-        if (command->act == act_meter) { /* a second press cancels drawing */
+        if (command->act == act_meter) { /* a second press meters everything */
             command->arg = c->metering ? 2 : 1;
             c->metering = !c->metering;
         }

@@ -4,7 +4,7 @@
 
 typedef struct FileListEntry {
     char *path;
-    char *name; /* to show: the path or, since a URL may hold secrets, a name derived from it */
+    char *name; /* shown: the path or, if it is a URL, which may hold secrets, its file name */
     int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 
@@ -23,7 +23,7 @@ void file_list_clear(FileList *list);
  * Returns 0, or -1 if out of memory. */
 int file_list_add(FileList *list, const char *path, int shuffled);
 
-/* Returns the next playable file after `at` in direction `step` (1 or -1), or -1. */
+/* Returns the index of the next playable file after `at` in direction `step` (1 or -1), or -1. */
 int file_list_find(const FileList *list, int at, int step);
 
 #endif

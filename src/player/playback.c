@@ -23,14 +23,15 @@
  * real time may have left much more. */
 #define PLAY_OUT_US 500000
 
-/* Maximum number of fetched frames: the second one decides whether to drop a late first one. */
+/* Maximum number of fetched frames. The position of the second one decides whether a late first one
+ * is dropped. */
 #define AHEAD 2
 
-/* Work for the worker thread: all that can block on threads, the input or the sound device. */
+/* Work for the worker thread, which can block on threads, the input or the sound device. */
 typedef struct PlaybackWork {
     pthread_t thread;
     int running;
-    atomic_int done;      /* the members below belong to the loop again */
+    atomic_int done;      /* the thread is done, and the loop may use the members below */
     atomic_int overtaken; /* the loop has requested another start */
     int starts;           /* true: restarts all threads at `start` */
     int sounds;           /* true: starts the sound */
@@ -38,25 +39,25 @@ typedef struct PlaybackWork {
     const AVStream *asked, *sound; /* the requested track, and the playing one; or NULL */
     double speed;
     int64_t sound_delay; /* as in Playback */
-    Audio *audio;        /* the playback's; NULL: open it first */
+    Audio *audio;        /* of the playback; NULL: not opened yet */
     char trouble[320];   /* see Playback */
     char add[PATH_MAX];  /* the subtitle file to open, or "" */
-    SubtitleFile *added; /* the result, or NULL */
-    Playback *to_close;  /* others to close first: only one may have the sound device */
+    SubtitleFile *added; /* the opened file, or NULL */
+    Playback *to_close;  /* playbacks to close first, because only one may have the sound device */
     MediaError error;
 } PlaybackWork;
 
-/* Only the worker starts and stops the source, the demuxer and the input. */
+/* While the worker thread runs, only it opens, starts and stops the input and its demuxer. */
 struct Playback {
     PlaybackOptions options;
     PlaybackState state;  /* owns its source */
-    Demuxer *demuxer;     /* the input's */
-    EqualizeStage *stage; /* the caller's; NULL before playback_equalize() */
+    Demuxer *demuxer;     /* of state.input */
+    EqualizeStage *stage; /* borrowed; NULL before playback_equalize() */
     Audio *audio;         /* NULL: no sound */
     char trouble[320]; /* why there is no sound or subtitle, until playback_take_trouble(); or "" */
     char *path;        /* options.path */
     char add[PATH_MAX];        /* the subtitle file to open next, or "" */
-    const SubtitleFile *added; /* until playback_take_file(), or NULL */
+    const SubtitleFile *added; /* the result of playback_take_file(), or NULL */
     PacketStore subtitles;     /* packets of all subtitle tracks so far */
 
     PlaybackWork work;
@@ -65,7 +66,7 @@ struct Playback {
 
     Frame *ahead[AHEAD];
     Frame *redone;    /* the shown frame, equalized again with other settings, or NULL */
-    int64_t ended_at; /* when the end of a live source was noticed while playing; 0: not yet */
+    int64_t ended_at; /* when the end of a live source was noticed, unless paused; 0: not yet */
     int64_t skipped;  /* frames that the decoder skipped to catch up */
 
     Clock clock;
@@ -104,7 +105,8 @@ static bool has_file(const Playback *p, const char *path)
     return 0;
 }
 
-/* Fails only if the file of the command line cannot be opened; errors of others are only shown. */
+/* Opens the subtitle files. Fails only if options.sub_file cannot be opened; errors of other files
+ * are only shown. */
 static int open_files(Playback *p)
 {
     const PlaybackOptions *o = &p->options;
@@ -168,7 +170,7 @@ static int open_and_start_sound(Playback *p, MediaError *error)
     if (!w->audio) {
         if (audio_open(&w->audio, w->sound, error) < 0)
             return -1;
-        /* until playback_arrived() */
+        /* paused until playback_arrived() */
         audio_queue_pause(audio_queue(w->audio), 1, clock_now());
     }
     if (position != AV_NOPTS_VALUE)
@@ -323,7 +325,7 @@ void playback_drop_ahead(Playback *p)
     p->state.ended = 0;
 }
 
-/* Stops the sound and drops all frames. */
+/* Takes no more frames from the stage, drops all frames and pauses the sound. */
 static void detach(Playback *p)
 {
     if (p->stage)
@@ -511,7 +513,8 @@ bool playback_check_late(Playback *p, int64_t lead_us, int64_t now)
     return clock_until(&p->clock, now, p->ahead[0]->decoded.position) < lead_us;
 }
 
-/* Without sound, the clock follows timestamps that jump, so frames after a jump are not late. */
+/* Without sound, a frame that is more than SYNC_JUMP_US behind the clock is not late: it comes
+ * after a jump of timestamps, which the clock will follow. */
 void playback_update_late(Playback *p, int64_t now)
 {
     const int64_t time = playback_time(p, now);

@@ -1,4 +1,4 @@
-/* Plays one source: its threads, its frames in order, and the clock. */
+/* Plays one source: runs its threads, delivers its frames in order, and keeps the clock. */
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
@@ -10,12 +10,12 @@
 typedef struct PlaybackOptions {
     InputOptions video;
     int audio_track, sub_track; /* as in PlayerOptions */
-    const char *path;     /* subtitle files beside it are opened; NULL: none; used on opening */
-    const char *sub_file; /* the first subtitle file; NULL: none; used on opening */
+    const char *path;           /* opens subtitle files beside this path; NULL: none; copied */
+    const char *sub_file;       /* the first subtitle file, or NULL; must outlive the opening */
     int no_audio;
-    int sound_later; /* not 0: the sound device is opened by playback_equalize() */
+    int sound_later; /* nonzero: playback_equalize() opens the sound device */
     double speed;
-    void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerOptions */
+    void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerHost */
     void *opaque;
 } PlaybackOptions;
 
@@ -24,7 +24,7 @@ typedef struct Playback Playback;
 /* Maximum number of subtitle files of one video. */
 #define PLAYBACK_FILES 32
 
-/* The state that the loop reads. It changes only during the loop's calls. */
+/* The state that the loop reads. Once opening has filled it in, only the loop's calls change it. */
 typedef struct PlaybackState {
     Source *source;
     Input *input;             /* NULL until it is open; the playback starts and stops it */
@@ -33,9 +33,9 @@ typedef struct PlaybackState {
     const SubtitleFile *file; /* the file of `subtitle`; NULL: it is a track of the source */
     const SubtitleFile *files[PLAYBACK_FILES];
     int file_count;
-    InputStart start; /* the last request */
+    InputStart start; /* the last requested start */
     int pending;      /* true until the requested frame is shown */
-    int attached;     /* the stage takes frames: no start is in progress */
+    int attached;     /* the stage takes frames, and no start is in progress */
     int ahead;        /* number of fetched frames */
     int ended;        /* no frames follow the fetched ones */
     int paused;
@@ -58,25 +58,27 @@ int64_t playback_underruns(const Playback *p);
  * AVERROR(EAGAIN) while it is in progress, or MEDIA_USAGE (no such track) or MEDIA_INPUT. */
 int playback_poll(Playback *p, MediaError *error);
 
-/* Waits until the work is done. */
+/* Waits until the work is done. Returns 0 or the error of playback_poll(). */
 int playback_wait(Playback *p, MediaError *error);
 
 /* Gives the frames of an opened playback to the stage from now on. Opens the sound device first if
  * PlaybackOptions.sound_later is set. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Starts to close another playback. Its sound device is closed before this one's is opened, because
- * some devices can be opened only once. If the other's input hangs, this one's next start waits. */
+/* Starts to close another playback. The other's sound device is closed before this one's is opened,
+ * because some devices can be opened only once. If the other's input hangs, the next start of this
+ * playback waits for it. */
 void playback_close_later(Playback *p, Playback **other);
 
 /* Seeks: drops the fetched frames at once and restarts the threads at `start`. A further call
  * replaces a restart that has not begun. A paused playback stays paused. */
 void playback_start(Playback *p, const InputStart *start);
 
-/* Fetches up to `count` frames, at most two, without waiting. 0 or MEDIA_INPUT. */
+/* Fetches frames until `count` (1 or 2) are held or no more are ready. Returns 0 or an error of
+ * equalize_stage_receive(). */
 int playback_fetch(Playback *p, int count, MediaError *error);
 
-/* Fetches the newest frame; older ones count as dropped. 0 or MEDIA_INPUT. */
+/* The same, but keeps only the newest frame; older ones count as dropped. */
 int playback_fetch_newest(Playback *p, MediaError *error);
 
 /* The first fetched frame; there must be one. */
@@ -97,7 +99,7 @@ void playback_update_late(Playback *p, int64_t now);
 int64_t playback_dropped(const Playback *p);
 int64_t playback_late(const Playback *p);
 
-/* Call when the requested frame, the first fetched one, is shown: starts the clock at it. */
+/* Call when the first fetched frame is the requested one and is shown now. Starts the clock. */
 void playback_arrived(Playback *p, int64_t now);
 
 /* Updates the clock. Returns true if the first fetched frame is so late that the next one may
@@ -142,8 +144,8 @@ void playback_select_file(Playback *p, const SubtitleFile *file);
 void playback_add_file(Playback *p, const char *path);
 const SubtitleFile *playback_take_file(Playback *p);
 
-/* The stored subtitle packets: all of the chosen file, or those read from all tracks of the source
- * so far. */
+/* The stored subtitle packets: all packets of the chosen file or, without one, the packets read so
+ * far from all subtitle tracks of the source. */
 const PacketStore *playback_subtitles(const Playback *p);
 
 /* Reads and stores the next subtitle packet of the source. The playback must be attached. Returns a

@@ -11,14 +11,14 @@
 #include "player/start_window.h"
 #include "player/status.h"
 
-/* Maximum wait of a turn. The program's stop flag is checked between turns. */
+/* Maximum wait in a turn of the loop. The program's stop flag is checked between turns. */
 #define TURN_US 100000
 
 /* Maximum subtitle packets per turn, because a file may have 100,000 at one position. */
 #define SUBTITLES_A_TURN 256
 
-/* Subtitles match the current frame. If the next frame is late, they continue without it and stay
- * this far behind the clock. */
+/* Subtitles are drawn for the position of the current frame. If the next frame is late and the
+ * clock is further ahead than this, they are drawn for the clock's position minus this. */
 #define SUBTITLES_BEHIND_US 50000
 
 /* Open the next file this long before the current one ends. */
@@ -192,7 +192,7 @@ static void repeat(Player *p)
     }
 }
 
-/* Seeks to the current position to decode the pictures again that were lost with the GPU. */
+/* Seeks to the current position, so that frames that were lost with the GPU are decoded again. */
 static void continue_in_software(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -295,8 +295,8 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     return 0;
 }
 
-/* Passes a limited number of packets to the subtitle thread: first the stored ones of a newly
- * selected track. */
+/* Passes a limited number of packets to the subtitle thread. The stored packets of a newly selected
+ * track come first. */
 static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
 {
     int count = 0;
@@ -350,7 +350,7 @@ static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
     }
     if (playback_take_file(p->playback))
         act_last_subtitles(p);
-    if (ret == AVERROR(EAGAIN)) /* its threads are restarting */
+    if (ret == AVERROR(EAGAIN)) /* the playback's threads are restarting */
         ret = 0;
     if (ret >= 0 && played(p)->attached)
         ret = take_subtitles(p, wait, error);

@@ -11,9 +11,9 @@
 
 typedef struct Player Player;
 
-/* Opens the window and starts playing. Takes ownership of the source on success; `path` names it.
- * Copies the options. Returns 0, MEDIA_USAGE (no display, no such track) or MEDIA_INPUT; on error
- * *player is NULL. */
+/* Opens the window and starts playing. Takes ownership of the source on success. `path`: the
+ * source's name. Copies the options. Returns 0, MEDIA_USAGE (no display, no such track) or
+ * MEDIA_INPUT; on error *player is NULL. */
 int player_open(Player **player, const PlayerOptions *options, Source *source, const char *path,
                 MediaError *error);
 
@@ -26,32 +26,33 @@ void player_set_status(Player *player, const PlayerRecording *recording,
 int player_turn(Player *player, MediaError *error);
 
 typedef struct PlayerState {
-    int64_t position, duration;   /* of the current frame and of the input, in microseconds */
+    int64_t position, duration;   /* position of the current frame, duration of the input, in us */
     int64_t shown, dropped, late; /* frames since the start */
     int64_t lost;                 /* frames that the camera's driver counted as lost */
     int paused, muted, volume, fullscreen, loop;
     int width, height; /* window size in desktop units if the user resized it, else 0 */
     double speed;
     Look look;
-    int on_gpu;          /* nonzero: the GPU decoded the current frame */
-    int ended;           /* nonzero: playback reached the end */
-    int at_end;          /* nonzero: paused on the last picture */
-    int seeking;         /* nonzero: the frame after a seek is pending */
-    int changing;        /* nonzero: the current frame is being redone with new settings */
-    int64_t offset;      /* picture minus sound at the last frame; AV_NOPTS_VALUE: no sound */
+    int on_gpu;     /* nonzero: the GPU decoded the current frame */
+    int ended;      /* nonzero: playback reached the end */
+    int at_end;     /* nonzero: paused on the last picture */
+    int seeking;    /* nonzero: the frame after a seek is pending */
+    int changing;   /* nonzero: the current frame is being equalized again, with new settings */
+    int64_t offset; /* position of the last frame minus that of the sound, in us;
+                       AV_NOPTS_VALUE: no sound */
     int64_t screenshots; /* screenshots written */
-    /* Means over the last frames. */
+    /* Means over the last frames, in milliseconds unless stated otherwise. */
     double equalize_ms;    /* the whole equalize stage */
-    double upload_ms;      /* into textures */
+    double upload_ms;      /* uploading frames into textures */
     double layers_ms;      /* drawing panel and text on the CPU and uploading them */
     double draw_ms;        /* drawing the window, without waiting for vsync */
     double latency_frames; /* from decoder to screen, in frame durations */
     /* Camera delay from capture to screen: mean, 95th percentile, maximum. */
     double delay_ms, delay_95_ms, delay_most_ms;
-    int gone;        /* nonzero: the camera or connection is lost and awaited */
-    int damaged;     /* nonzero: the camera's pictures cannot be decoded */
-    int recording;   /* nonzero: recording */
-    int file, files; /* index of the current file from 1 on (0: not from a list), number of files */
+    int gone;            /* nonzero: the camera or connection is lost; the player waits for it */
+    int damaged;         /* nonzero: the camera's pictures cannot be decoded */
+    int recording;       /* nonzero: recording */
+    int file, files;     /* number of the current file in the list, from 1 on, or 0; files in it */
     const char *message; /* the last message shown; "" at first */
 } PlayerState;
 
@@ -61,7 +62,8 @@ PlayerState player_state(const Player *player);
  * free(). */
 uint8_t *player_grab(Player *player, int *width, int *height);
 
-/* Stops playback. Returns 1 with one sentence about known damage of the input, or 0. */
+/* Stops playback. If the input is known to be damaged, writes one sentence about it to `text` and
+ * returns 1; else returns 0. */
 int player_damage(Player *player, char *text, size_t size);
 
 void player_close(Player **player);

@@ -17,15 +17,15 @@ typedef struct Wanted {
 /* The file that will replace the current one. */
 typedef struct Next {
     char path[PATH_MAX]; /* "": no file is next */
-    int at, step;        /* index in its list; direction to go on in if it cannot be played */
-    int waits; /* 1: wait for the end of the current file; 0: only for its own first frame */
-    Playback *playback; /* from opening until its first frame is ready; or NULL */
-    int64_t since;      /* start of that wait */
+    int at, step;        /* index in its list; direction (1, -1) of the file to try if it fails */
+    int waits; /* 1: starts at the end of the current file; 0: once its first frame is ready */
+    Playback *playback; /* the opened file until it becomes the current one; or NULL */
+    int64_t since;      /* when it was opened */
 } Next;
 
 struct Player {
-    PlayerOptions options;  /* as the user changes them */
-    const PlayerHost *host; /* of the options */
+    PlayerOptions options;  /* includes what the user changed */
+    const PlayerHost *host; /* &options.host */
     char path[PATH_MAX];
 
     Screen *screen;
@@ -37,7 +37,7 @@ struct Player {
     Next next;
     MediaError broken; /* why the current file stopped; cleared when the next one starts */
     SubtitleThread *subtitles;
-    int kept, kept_end; /* stored packets kept..kept_end - 1 still go to the subtitle thread */
+    int kept, kept_end; /* the subtitle thread has yet to get stored packets kept..kept_end - 1 */
     int trouble_said;   /* the current subtitle error was shown */
 
     /* Read only; owned by the screen and by showing.c. */
@@ -48,7 +48,7 @@ struct Player {
     int64_t pointed; /* position under the mouse on the seek bar; -1: the mouse is elsewhere */
     Controls controls;
     Command command;   /* the command in progress */
-    MediaError failed; /* its error */
+    MediaError failed; /* why a command failed; ends the player */
     OsdBar bar;
     int64_t titled; /* position in the window title, in seconds */
     Wanted wanted;
@@ -58,7 +58,7 @@ struct Player {
     CameraWatch camera;
     PlayerRecording recording;
     PlayerWriting writing;
-    int64_t warned_until; /* quitting before then cancels the export: the user was warned */
+    int64_t warned_until; /* until then, a warning is shown, and quitting cancels the export */
     int over;             /* the window is closing */
     int ended;            /* playback reached the end; the window closes or stays open there */
 };
@@ -68,8 +68,8 @@ static inline const PlaybackState *played(const Player *p)
     return playback_state(p->playback);
 }
 
-/* The position that the next seek starts from. Seeks add up while the frame of the last one is
- * pending. */
+/* The position that the next seek starts from. While the frame of a seek is pending, this is the
+ * requested position, so that seeks add up. */
 static inline int64_t player_position(const Player *p)
 {
     const PlaybackState *b = played(p);

@@ -35,7 +35,7 @@ typedef enum PlayerSetting {
     PLAYER_RESET,                    /* keys only; restores all defaults */
 } PlayerSetting;
 
-/* The step that restores a default. */
+/* The value of `step` that restores a default. */
 #define PLAYER_STEP_BACK 0
 
 /* The values of all settings. */
@@ -54,9 +54,9 @@ typedef struct PlayerSettings {
 typedef struct PlayerRecording {
     int on;                  /* nonzero: recording */
     char line[64];           /* progress, shown with the red light */
-    double level;            /* of the sound, 0 to 1; negative: no sound is recorded */
+    double level;            /* sound level, 0 to 1; negative: no sound is recorded */
     char message[512];       /* result, shown once; "": none */
-    int64_t frames, dropped; /* written, and dropped as too late */
+    int64_t frames, dropped; /* frames written, frames dropped because they were late */
 } PlayerRecording;
 
 /* State of an export. */
@@ -68,7 +68,8 @@ typedef struct PlayerWriting {
 
 /* The player's requests to the program. All members must be set. They are called on the player's
  * thread unless stated otherwise, must not call the player and must not block. `path` and `source`
- * are the current file, borrowed for the call. `text` is one sentence for the window. */
+ * belong to the current file and are borrowed for the call. `text` receives one sentence for the
+ * window. */
 typedef struct PlayerHost {
     void *opaque; /* first argument of all functions */
 
@@ -77,15 +78,16 @@ typedef struct PlayerHost {
     int (*list_files)(void *opaque, const char *path, FileList *files);
     /* Begins to open a file; cancels an earlier opening. */
     int (*start_opening)(void *opaque, const char *path, MediaError *error);
-    /* Called once a turn after that: 0 with the source, AVERROR(EAGAIN), or an error. The program
-     * must change nothing else yet, because the file may still turn out unplayable. */
+    /* Called once a turn after start_opening(). Returns 0 with the opened source, AVERROR(EAGAIN)
+     * while it is being opened, or another error. The program must not change its own state yet,
+     * because the file may still turn out to be unplayable. */
     int (*take_opened)(void *opaque, Source **source, MediaError *error);
-    /* The new file is playable and about to replace the current one. Returns 0 with its settings,
-     * or AVERROR(EAGAIN) if the current one is still needed; the player then asks again next turn.
-     * */
+    /* Called when the new file is playable and about to replace the current one. Returns 0 with the
+     * settings for the new file, or AVERROR(EAGAIN) if the program still needs the current file;
+     * the player then asks again in the next turn. */
     int (*replace)(void *opaque, LumeqParams *params);
-    /* The position at which the file was left, or -1. note_left() stores it; `ended`: the file was
-     * played to its end. */
+    /* where_left() returns the position that note_left() stored for the file, or -1. `ended`: the
+     * file was played to its end. */
     int64_t (*where_left)(void *opaque, const char *path, const Source *source);
     void (*note_left)(void *opaque, const char *path, const Source *source, int64_t position,
                       int ended);
@@ -97,28 +99,31 @@ typedef struct PlayerHost {
                            size_t size);
     /* Fills in the rows of the settings panel. */
     void (*list_settings)(void *opaque, OsdSettings *rows);
-    /* Meters this rectangle, in stored samples; no width: the whole picture. */
+    /* Sets the rectangle to meter, in stored samples (width 0: the whole picture), and fills in the
+     * new parameters. */
     void (*meter)(void *opaque, LumeqRect part, LumeqParams *params, char *text, size_t size);
-    /* The equalizing device (`lost`: the GPU was lost), and the decision about a frame in words. */
+    /* engine() names the equalizing device (`lost`: the GPU was lost). decided() describes the
+     * decision about a frame. */
     const char *(*engine)(void *opaque, int lost);
     void (*decided)(void *opaque, const Frame *frame, char *text, size_t size);
-    /* Called once per shown frame, in order. `us`: time for upload and drawing. */
+    /* Called once per shown frame, in order. `us`: time that its upload and drawing took. */
     void (*shown)(void *opaque, const Frame *frame, double us);
 
     /* Starts or stops recording a camera. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
     /* Receives each video packet on the reading thread. */
     void (*packet)(void *opaque, const AVPacket *packet);
-    /* Starts exporting the file with the current settings. `text`: why not, or "". */
+    /* Starts exporting the file with the current settings. `text`: why it cannot start, or "". */
     void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
-    /* Prints the equivalent command and returns it, to be freed; or NULL and why not in `text`. */
+    /* Prints the equivalent command and returns it; free it with free(). On failure, returns
+     * NULL and stores the reason in `text`. */
     char *(*print_command)(void *opaque, const char *path, const Source *source, char *text,
                            size_t size);
     /* Called inside any player function if the display is lost. Must end the program without
      * calling the player. */
     void (*lost)(void *opaque);
 
-    /* Thread-safe. Print a line: always, and only with -v. */
+    /* note() prints a line, detail() only with -v. Thread-safe. */
     void (*note)(const char *line);
     void (*detail)(const char *line);
 } PlayerHost;
@@ -127,7 +132,7 @@ typedef struct PlayerOptions {
     int64_t from_us, to_us, frames; /* the part to play; -1: from the start, to the end, all */
     int range;                      /* AVCOL_RANGE_* override, or AVCOL_RANGE_UNSPECIFIED */
     int threads;                    /* decoder threads; 0: one per core */
-    int audio_track, sub_track;     /* 1-based number among its kind; 0: best; -1: none */
+    int audio_track, sub_track;     /* number from 0 among its kind, plus 1; 0: best; -1: none */
     const char *sub_file;           /* subtitle file of the first input; borrowed, or NULL */
     int no_audio, mute, volume;     /* volume: 0..PLAYER_MAX_VOLUME */
     double speed;                   /* PLAYER_MIN_SPEED..PLAYER_MAX_SPEED */
@@ -142,16 +147,16 @@ typedef struct PlayerOptions {
     int keep_open, keep_dropped; /* nonzero: stay paused on the last picture, of this input or of
                                     dropped files; live video always ends */
     const char *screenshot_dir;  /* borrowed; NULL: beside the input */
-    int width, height; /* size that a new window fits into, in its units; 0: the desktop */
+    int width, height; /* a new window fits into this size in window units; 0: into the desktop */
 
-    FileList *files; /* playlist, `at` the source's entry; moved out of here unless opening fails;
-                        NULL: none */
+    FileList *files; /* the playlist, whose `at` is the source's entry; player_open() moves it out
+                        of here unless it fails; NULL: none */
     const char *greeting;      /* first message, or NULL */
-    struct StartWindow *start; /* borrowed; the player takes over its window; or NULL */
+    struct StartWindow *start; /* the player takes over its window; borrowed; or NULL */
 
     EqualizeStageOptions stage; /* the player sets its `wake` */
     AVBufferRef *gpu;           /* the GPU that decodes, or NULL */
-    GpuBudget gpu_budget;       /* memory that decoding may use there */
+    GpuBudget gpu_budget;       /* memory that decoding may use on `gpu` */
     int device;                 /* equalizing CUDA device; -1: none */
 
     PlayerHost host;

@@ -21,23 +21,26 @@ int playlist_following(const Player *p);
  * end. */
 void playlist_start(Player *p, int at, int step, int waits);
 
-/* Changes to file `at`, which the user chose. If it is already open, it starts at once. */
+/* Like playlist_start() for a file that the user chose. If the file is already open because it
+ * comes next, it starts at once. */
 void playlist_change(Player *p, int at, int step);
 
 /* Starts to show the playback's selected subtitles. */
 void player_show_subtitles(Player *p);
 
-/* Adds a dropped file, or loads it as subtitles of the current one. Files dropped together (`adds`)
- * form one list, which replaces the old one. */
+/* Adds a dropped file, or loads it as subtitles of the current file. Files dropped together
+ * (`adds`) form one list, which replaces the old one. */
 void playlist_drop(Player *p, const char *path, int adds);
 
-/* Call once a turn while a file is next: starts it once its first frame is ready. */
+/* Call once a turn while p->next has a file. Continues to open it, then starts it, at once or
+ * at the end of the current file (see playlist_start()). */
 void playlist_poll(Player *p);
 
 /* True if --ss, --to or --frames selects a part of the input. */
 bool playlist_is_part(const Player *p);
 
-/* Shows the error and, in a list, also prints it, because the next file soon hides it. */
+/* Shows why a file failed. In a list, also prints it, because a message of the next file soon
+ * replaces it. */
 void playlist_say_failed(Player *p, const char *why);
 
 #endif

@@ -29,23 +29,23 @@
  * can be closed during a long wait. */
 #define HIDDEN_US 1000000
 
-/* Minimum time between panel updates, so at 60 fps every other frame, and the delay after which the
- * panel follows if no further frame comes. */
+/* PANEL_US: minimum time between panel updates; at 60 fps, every other frame updates it. If no
+ * further frame comes, a skipped update follows PANEL_LAST_US after the last one. */
 #define PANEL_US 25000
 #define PANEL_LAST_US 60000
 
 /* Update interval of the statistics. */
 #define STATISTICS_US 500000
 
-/* Maximum bytes of the video's name in a screenshot's, which leave room for
+/* Maximum bytes of the video's name in a screenshot's name; the rest has room for
  * "-123.45.67.890-1234.png". */
 #define MAX_STEM (NAME_MAX - 32)
 
-/* A screenshot, compressed and written on a thread. */
+/* A screenshot, which a thread compresses and writes. */
 typedef struct Screenshot {
     pthread_t thread;
     bool running;     /* the thread must be joined */
-    atomic_bool done; /* joining will not block */
+    atomic_bool done; /* the thread has finished, so joining will not block */
 
     /* Used by the thread while it runs. */
     const char *folder; /* borrowed; NULL: the video's folder, or the current one */
@@ -286,8 +286,8 @@ void screen_own_size(const Screen *s, int *width, int *height)
         window_own_size(s->state.window, width, height);
 }
 
-/* Resizes the window for a picture and the panel: for the picture's own size or, if the options
- * give a size, the largest size inside that, but at most the desktop. */
+/* Resizes the window so that it holds a picture of this size and the panel or, if the options give
+ * a size, so that it is as large as possible inside that. It never exceeds window_max_size(). */
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;
@@ -506,8 +506,8 @@ static bool shows_input(const Screen *s)
     return s->state.look.compare != VIEW_COMPARE_OFF || s->state.look.source;
 }
 
-/* Uploads or removes the unprocessed picture; a frame that the GPU decoded is downloaded first.
- * Returns 1 if a lost GPU held it. */
+/* Uploads or removes the unprocessed picture. If the GPU decoded it, it is downloaded first.
+ * Returns 1 if it was lost with the GPU. */
 static int upload_input(Screen *s, const Frame *f, MediaError *error)
 {
     const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
@@ -735,7 +735,7 @@ static void draw_osd(Screen *s, int64_t now)
     }
     osd_label(s->osd, OSD_BEFORE, panel_free(before, panel));
     osd_label(s->osd, OSD_AFTER, panel_free(after, panel));
-    for (int part = OSD_PARTS - 1; part >= 0; part--) { /* pages hide labels and the bar */
+    for (int part = OSD_PARTS - 1; part >= 0; part--) { /* pages first: they hide the bar */
         const ViewLayer at = (ViewLayer)(VIEW_LAYER_OSD + part);
         OsdLayer layer;
         if (osd_draw(s->osd, (OsdPart)part, &place, now, &layer)) {
@@ -780,7 +780,7 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     if (content->settings)
         osd_set_settings(s->osd, content->settings);
     draw_osd(s, now);
-    draw_subtitles(s, content); /* after the bar: they move above it */
+    draw_subtitles(s, content); /* after the bar, because they move above it */
     s->state.layers_us = (double)(clock_now() - begin);
     *wait = FFMIN(*wait, osd_wait(s->osd, now));
     *wait = FFMIN(*wait, FFMAX(s->statistics_at - now, 0));
@@ -794,7 +794,8 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     return draw(s, error);
 }
 
-/* "FOLDER/NAME-0.01.23.456"; some systems forbid colons in names. */
+/* "FOLDER/NAME-0.01.23.456"; some systems forbid colons in names. `beside`: the video's folder is
+ * used unless the options give one. */
 static void base_name(const Screenshot *s, int beside, char *base, size_t size)
 {
     const char *slash = strrchr(s->path, '/');
@@ -805,7 +806,7 @@ static void base_name(const Screenshot *s, int beside, char *base, size_t size)
         folder = s->path;
         length = (int)(slash - s->path);
     }
-    while (length > 0 && folder[length - 1] == '/') /* "DIR/" is DIR */
+    while (length > 0 && folder[length - 1] == '/') /* removes trailing slashes */
         length--;
     const char *dot = strrchr(name, '.');
     const size_t whole = dot && dot != name ? (size_t)(dot - name) : strlen(name);

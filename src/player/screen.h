@@ -24,7 +24,7 @@ typedef struct Look {
     bool help;     /* the keys are shown */
     bool settings; /* the settings panel is open */
     bool source;   /* shows the unprocessed picture when not comparing */
-    int chosen;    /* row of the settings panel */
+    int chosen;    /* selected row of the settings panel */
     double split;
     ViewZoom zoom;
     Rect mark; /* outlined rectangle in window units; no width: none */
@@ -36,10 +36,10 @@ typedef struct ScreenState {
     char renderer[256];                   /* OpenGL driver and version */
     char message[512];                    /* the last message; "" at first */
     int64_t screenshots;                  /* number written */
-    double upload_us, layers_us, draw_us; /* of the last frame: upload, panel and text, drawing */
+    double upload_us, layers_us, draw_us; /* of the last frame; see PlayerState */
 } ScreenState;
 
-/* Fills in the rows of the keys and returns their number. */
+/* Fills in up to `room` rows of the help and returns their number. */
 typedef int ScreenHelp(OsdRow *rows, int room);
 
 /* Opens the window in the source's shape. Without a source (NULL) it has the default size and is
@@ -48,7 +48,8 @@ typedef int ScreenHelp(OsdRow *rows, int room);
 int screen_open(Screen **screen, const PlayerOptions *options, ScreenHelp *help,
                 const Source *source, MediaError *error);
 
-/* Gives an open window to a new owner. It takes the source's shape unless the user resized it. */
+/* Gives an open screen new options, which must outlive it. The window takes the source's shape
+ * unless the user resized it. */
 void screen_adopt(Screen *screen, const PlayerOptions *options, const Source *source);
 
 /* Always current; valid until screen_close(). */
@@ -93,18 +94,18 @@ Rect screen_to_samples(const Screen *screen, Rect part);
 
 /* ---- content ---- */
 
-/* `frame`: the current one, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT. */
+/* `frame`: the shown frame, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT. */
 int screen_set_look(Screen *screen, const Look *look, const Frame *frame, MediaError *error);
 
-/* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must come through host memory
- * (the old picture stays until then), 0 or MEDIA_INPUT. */
+/* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must be equalized again, into
+ * host memory (the old picture stays until then), 0 or MEDIA_INPUT. */
 int screen_upload(Screen *screen, const Frame *frame, int lost, MediaError *error);
 
-/* Fits a new window again if its first picture is rotated. */
+/* Fits a new window again if its first picture turns out to be rotated. */
 void screen_fit(Screen *screen, const Source *source);
 
+/* Show a message; screen_warn() shows it longer. */
 void screen_say(Screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, but it stays longer. */
 void screen_warn(Screen *screen, const char *line);
 
 /* Keeps the bar visible at least until this time. */
@@ -119,7 +120,7 @@ void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_
 /* Shows the cursor, comparison labels and bar until this time. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
-/* Also exchanges the panel's mode, which is separate for window and fullscreen. */
+/* Also changes the panel's mode: the window and fullscreen each have one. */
 void screen_toggle_fullscreen(Screen *screen);
 
 /* ---- once a turn ---- */
@@ -132,18 +133,18 @@ void screen_touch(Screen *screen);
 
 typedef struct ScreenContent {
     const Frame *frame;              /* last uploaded frame, or NULL */
-    int fresh;                       /* it has not been drawn yet */
+    int fresh;                       /* the frame has not been drawn yet */
     const char *words;               /* the equalizer's decision in words */
     SubtitleThread *subtitles;       /* NULL: none */
-    int64_t position, next_position; /* for subtitles */
+    int64_t position, next_position; /* of the subtitles to draw now and next */
     const char *notice, *recording;  /* see osd.h */
     double recording_level;
     const OsdBar *bar;           /* NULL: unchanged */
     const OsdSettings *settings; /* NULL: unchanged; no rows: closed */
 } ScreenContent;
 
-/* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the next
- * change. */
+/* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the time
+ * until the next change. */
 int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int64_t *wait,
                   MediaError *error);
 
@@ -151,7 +152,7 @@ int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int
 
 /* Writes the picture as a PNG into the folder of the options; without one, beside the video `path`
  * or, if that fails, into the current folder. The window reports the result. Ignored while another
- * is being written. */
+ * screenshot is being written. */
 void screen_take_screenshot(Screen *screen, const char *path, int64_t position);
 
 /* See player_grab(). */

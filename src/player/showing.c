@@ -5,7 +5,7 @@
 /* Weight of the newest time in a running mean. */
 #define TIMING_WEIGHT 0.1
 
-/* Margin added to the usual upload time. */
+/* Margin added to the mean upload time. */
 #define LEAD_US 2000
 
 /* Frames are drawn this long before they are due, because the swap waits for vsync. */
@@ -204,8 +204,8 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
     return show_next(s, b, due, error);
 }
 
-/* True after the duration of the last frame, and after the end of the sound unless only a part of
- * the input is played. */
+/* True once the last frame was shown for its duration and the sound has ended. If only a part of
+ * the input is played, the sound does not matter. */
 static bool is_over(const Showing *s, Playback *b, int64_t now)
 {
     const PlaybackState *state = playback_state(b);
@@ -230,7 +230,7 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
         ret = show_redone(s, b, error);
     if (ret < 0)
         return ret;
-    if (is_fresh(s)) { /* the previous frame is still on the screen */
+    if (is_fresh(s)) { /* the current frame is not on the screen yet */
         *wait = FFMIN(*wait, FFMAX(s->due - now, 0));
         return SHOWING_NOTHING;
     }

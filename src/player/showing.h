@@ -23,8 +23,8 @@ typedef struct Timings {
 typedef struct Measured {
     Timings timings;
     double rate;    /* frames per second, over about the last second */
-    Delay delay;    /* live pictures: age of frames when they were shown */
-    int64_t offset; /* between picture and sound; AV_NOPTS_VALUE: no sound */
+    Delay delay;    /* live video: age of each frame when it was shown */
+    int64_t offset; /* picture minus sound, in microseconds; AV_NOPTS_VALUE: no sound */
 } Measured;
 
 typedef struct Shown {
@@ -41,17 +41,18 @@ typedef enum ShowingEvent {
     SHOWING_NOTHING = 0,
     SHOWING_ARRIVED, /* the requested frame is shown */
     SHOWING_STEPPED,
-    SHOWING_ENDED, /* the last frame was shown for its duration; repeated until the next start */
+    SHOWING_ENDED, /* the last frame was shown for its duration; returned until the next start */
 } ShowingEvent;
 
-/* The stage and the screen must outlive it. NULL: out of memory. */
+/* `stage` and `screen` must outlive the result. Returns NULL if out of memory. */
 Showing *showing_create(EqualizeStage *stage, Screen *screen);
 
 /* Always up to date; valid until showing_free(). */
 const Shown *showing_shown(const Showing *showing);
 
 /* Call once a turn. `step`: show the next frame while paused. Lowers `wait` to the time until the
- * next call is due. Returns a ShowingEvent, or MEDIA_INPUT. */
+ * next call is due. Returns a ShowingEvent, or an error of equalize_stage_receive() or
+ * screen_upload(). */
 int showing_run(Showing *showing, Playback *playback, int step, int64_t now, int64_t *wait,
                 MediaError *error);
 

@@ -12,7 +12,7 @@
 #include "player/file_dialog.h"
 #include "player/window.h"
 
-/* Maximum wait of a turn. The program's stop flag is checked between turns. */
+/* Maximum wait in a turn of the loop. The program's stop flag is checked between turns. */
 #define TURN_US 100000
 
 #define PROMPT "Drop a video here, or press Ctrl+O; ? shows all keys"

@@ -20,8 +20,8 @@ void start_window_say(StartWindow *window, const char *line);
  * the window, or MEDIA_USAGE. */
 int start_window_turn(StartWindow *window, MediaError *error);
 
-/* Replaces the list with the files chosen since the last call and returns their number; 0 without
- * such files or while a drop is incomplete. */
+/* Replaces the list with the files chosen since the last call and returns their number. Without
+ * such files or while a drop is incomplete, leaves the list unchanged and returns 0. */
 int start_window_take(StartWindow *window, FileList *files);
 
 /* The screen. A player takes it and leaves NULL; after that the StartWindow may only be closed. */

@@ -194,8 +194,8 @@ void status_rows(const Player *p, StatusRows *r)
 const char *status_setting(PlayerSetting setting)
 {
     static const char *const texts[PLAYER_SETTINGS] = {
-        [PLAYER_MODE] = "One curve for all, one per tile, a linear stretch, or dehazing.",
-        [PLAYER_PROFILE] = "Presets for a kind of video; changes the rows below.",
+        [PLAYER_MODE] = "One curve for the picture or per tile, a linear stretch, or dehazing.",
+        [PLAYER_PROFILE] = "A preset for a kind of video; changes the rows below.",
         [PLAYER_STRENGTH] = "How strongly to equalize: 0 changes nothing, 1 equalizes fully.",
         [PLAYER_CLIP] = "Limits the added contrast; lower is gentler and less noisy.",
         [PLAYER_TILES] = "Columns and rows of tiles, for mode clahe.",
@@ -205,9 +205,9 @@ const char *status_setting(PlayerSetting setting)
         [PLAYER_RANGE] = "The video's luma range, if its label is wrong.",
         [PLAYER_DENOISE] = "Reduces noise in dark areas that are brightened.",
         [PLAYER_BRIGHTNESS] = "Darkens or lightens the tones before equalizing.",
-        [PLAYER_GAMMA] = "Lightens the tones with a gamma curve; below 1 darkens.",
+        [PLAYER_GAMMA] = "Lightens the tones with a gamma curve; values below 1 darken.",
         [PLAYER_METER] = "The part of the picture that determines the curve.",
-        [PLAYER_DEINTERLACE] = "Makes whole frames of interlaced video.",
+        [PLAYER_DEINTERLACE] = "Turns interlaced video into whole frames.",
     };
     return texts[setting];
 }

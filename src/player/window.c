@@ -301,7 +301,7 @@ int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error)
     /* without a window manager (X11), place the window explicitly */
     SDL_Rect *before = &window->before, to = *before;
     if (fullscreen) {
-        int top = 0, left = 0; /* of the frame, which SDL does not know while fullscreen */
+        int top = 0, left = 0; /* of the window's frame, which SDL does not know while fullscreen */
         SDL_GetWindowPosition(window->window, &before->x, &before->y);
         SDL_GetWindowSize(window->window, &before->w, &before->h);
         (void)SDL_GetWindowBordersSize(window->window, &top, &left, NULL, NULL);

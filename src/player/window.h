@@ -11,8 +11,8 @@
  * context is current there. */
 typedef struct Window Window;
 
-/* Silences what ALSA and Wayland print on their own, such as missing devices. Must be called before
- * SDL starts. Errors still reach the user through SDL_GetError(). */
+/* Silences messages that ALSA and Wayland print themselves, for example about missing devices. Call
+ * it before SDL starts. Errors still reach the user through SDL_GetError(). */
 void window_silence_libraries(void);
 
 /* Opens a hidden, resizable window and starts SDL's video subsystem without its signal handlers.
@@ -42,7 +42,7 @@ void window_resize(Window *window, int width, int height);
 /* The window's size in desktop units; 0 x 0 if fullscreen or maximized. */
 void window_own_size(const Window *window, int *width, int *height);
 
-/* The drawable size in pixels; all drawing uses these. */
+/* The drawable size in pixels, the unit of all drawing. */
 void window_size(const Window *window, int *width, int *height);
 /* Pixels per unit of SDL's events and window sizes, at least 1. */
 double window_density(const Window *window);
@@ -50,7 +50,7 @@ double window_density(const Window *window);
 /* Shows the drawn frame; waits for vsync. */
 void window_swap(Window *window);
 
-/* UTF-8. */
+/* `title`: UTF-8. */
 void window_set_title(Window *window, const char *title);
 
 /* Returns 0, or a negative value with an error; the window then stays as it was. */
@@ -68,7 +68,7 @@ void window_close(Window **window);
 typedef enum DesktopState {
     DESKTOP_FINE,
     DESKTOP_NO_DISPLAY,
-    DESKTOP_NO_OPENGL, /* none, older than 3.3, or incomplete */
+    DESKTOP_NO_OPENGL, /* OpenGL is missing, older than 3.3, or incomplete */
 } DesktopState;
 
 typedef struct DesktopDisplay {

@@ -16,10 +16,10 @@
 #define HELP_UNITS 15
 #define SETTINGS_SHARE (1 / 44.0)
 #define SETTINGS_UNITS 14
-#define EASY_UNITS 11    /* smallest comfortable size */
-#define SMALLEST_UNITS 9 /* smallest size; longer lines are cut */
+#define EASY_UNITS 11    /* smallest text of the bar */
+#define SMALLEST_UNITS 9 /* long lines of pages are cut instead of making text smaller */
 
-/* Maximum text height as a share of the window. */
+/* Maximum text height as a share of the window's shorter side. */
 #define LARGEST_SHARE (1 / 10.0)
 
 /* Background opacity, 0 to 255: pages must stay readable over anything. */
@@ -31,7 +31,7 @@
 #define MARGIN_SHARE (1 / 45.0)
 #define MARGIN_UNITS 10
 
-/* Message layout in multiples of its text height. */
+/* Message layout in multiples of its text height. BAR: height of the bar of the sound level. */
 #define LINE 1.25
 #define PADDING_ACROSS 0.65
 #define PADDING 0.4
@@ -65,7 +65,7 @@ struct Osd {
     OsdPage pages[OSD_PARTS]; /* of statistics and help */
     bool has_message;
     char message[OSD_MAX_LINE];
-    bool message_drawn;                                 /* the canvas includes the message */
+    bool message_drawn;                                 /* the canvas shows `message` */
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
     int level;                    /* of the recorded sound, 0 to LEVEL_STEPS; -1: none */
     Rect labelled[OSD_AFTER + 1]; /* {0}: no label */
@@ -173,7 +173,7 @@ static double usual(const OsdPlace *place, double share, double units)
     return fmax(side_of(place) * share, units * place->density);
 }
 
-/* Applies the user's factor but leaves room for other lines. */
+/* The size with the user's factor, limited by LARGEST_SHARE to leave room for other lines. */
 static int scaled(const OsdPlace *place, double share, double units)
 {
     const double size = usual(place, share, units);
@@ -195,7 +195,7 @@ static int message_height(const OsdPlace *place, int with_bar)
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
 }
 
-/* While the help or settings are open, messages are not enlarged, which leaves room for these. */
+/* While the help or settings are open, messages are not enlarged, to leave room for these. */
 static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
 {
     OsdPlace place = *window;
@@ -224,7 +224,7 @@ static int recording_width(const Osd *o, const OsdPlace *place)
     return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
 }
 
-/* Draws a bar below a line of text. */
+/* Draws the sound level as a bar below a line of text. */
 static void fill_bar(const Overlay *overlay, int size, double share)
 {
     const int padding = (int)(PADDING_ACROSS * size), height = (int)fmax(2, BAR * size);
@@ -338,7 +338,7 @@ static Overlay draw_page(const Osd *o, OsdPart part, const OsdPlace *place)
         .alpha = is_help ? HELP_ALPHA : STATISTICS_ALPHA,
         .name = is_help ? OSD_ACCENT : OSD_DIM,
         .value = OSD_BRIGHT,
-        .min_width = is_help ? 0 : before->overlay.canvas.width, /* so it does not flicker */
+        .min_width = is_help ? 0 : before->overlay.canvas.width, /* its width must not flicker */
     };
     return osd_page_draw(&o->pages[part], &style, o->text);
 }
@@ -448,7 +448,7 @@ bool osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdL
         changed = p->overlay.canvas.width > 0;
         clear(p);
     } else if (!p->valid || !same_place(&p->place, &place)) {
-        if (!same_place(&p->place, &place)) /* draw_page() keeps a page's width in the same place */
+        if (!same_place(&p->place, &place)) /* else draw_page() does not make a page narrower */
             clear(p);
         const Overlay drawn = draw(o, part, &place);
         clear(p);

@@ -17,7 +17,7 @@ typedef enum OsdPart {
     OSD_BEFORE = 0, /* comparison labels */
     OSD_AFTER,
     OSD_BAR,        /* at the bottom */
-    OSD_POINTED,    /* time above the bar */
+    OSD_POINTED,    /* time under the mouse, above the bar */
     OSD_STATISTICS, /* below the message */
     OSD_SETTINGS,   /* on the left below the message; hides the statistics */
     OSD_MESSAGE,    /* top left */
@@ -51,20 +51,21 @@ typedef struct OsdLayer {
 /* Returns 0, or -1 if out of memory; *osd is then NULL. */
 int osd_open(Osd **osd);
 
-/* Sets the text renderer (borrowed). Draws nothing while it is NULL. */
+/* Sets the text renderer (borrowed). Without one (NULL), nothing is drawn. */
 void osd_set_text(Osd *osd, Text *text);
 
 /* Shows a message, replacing the last one. */
 void osd_message(Osd *osd, int64_t now_us, const char *line);
 
-/* Shows OSD_MESSAGE, OSD_BEFORE (both labels) or OSD_BAR at least until then; then it fades. */
+/* Shows OSD_MESSAGE, OSD_BEFORE (both labels) or OSD_BAR at least until this time; then the part
+ * fades. */
 void osd_show(Osd *osd, OsdPart part, int64_t until_us);
 
 /* Sets a permanent notice, shown to the left of messages; copied. NULL: none. */
 void osd_notice(Osd *osd, const char *line);
 
-/* Sets the line beside the red light; copied; NULL: no recording. `level`: the sound's level below
- * it, 0..1; negative: none. */
+/* Sets the line beside the red light; copied; NULL: no recording. `level`: sound level, shown
+ * as a bar below the line, 0..1; negative: no bar. */
 void osd_recording(Osd *osd, const char *line, double level);
 
 /* Places the label OSD_BEFORE or OSD_AFTER at the top centre of a rectangle, below messages. No
@@ -74,13 +75,13 @@ void osd_label(Osd *osd, OsdPart part, Rect within);
 /* Sets the bar's content; copied. */
 void osd_set_bar(Osd *osd, const OsdBar *bar);
 
-/* The places of the bar's parts, even while it is hidden. */
+/* The places of the bar's parts, even while the bar is hidden. */
 OsdBarPlaces osd_bar_at(const Osd *osd, const OsdPlace *place);
 
 /* Sets a line above the bar, centred at a window column; copied. "": none. */
 void osd_set_pointed(Osd *osd, int column, const char *line);
 
-/* Sets the rows of OSD_STATISTICS or OSD_HELP; copied. Count 0 hides it. */
+/* Sets the rows of OSD_STATISTICS or OSD_HELP; copied. Count 0 hides the part. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
 
 /* Sets the settings panel; copied. No rows: hidden. */
@@ -89,8 +90,8 @@ void osd_set_settings(Osd *osd, const OsdSettings *settings);
 /* The places of the settings panel; {0}: hidden. */
 OsdSettingsPlaces osd_settings_place(const Osd *osd, const OsdPlace *place);
 
-/* Lays out and draws one part. *layer is what to show; its canvas has width 0 if the part is
- * hidden. Returns true if the canvas changed since the last call for this part. The opacity may
+/* Lays out and draws one part, and stores it in *layer; a hidden part has a canvas of width 0.
+ * Returns true if the canvas changed since the last call for this part. The opacity may
  * change in any case. */
 bool osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
 

@@ -43,7 +43,7 @@ Overlay osd_box(Rect rect, int radius, int alpha)
     return (Overlay){.canvas = canvas, .x = rect.x, .y = rect.y};
 }
 
-/* Reduces a number of bytes so that it ends at a character boundary. */
+/* Reduces `count` so that the line's first `count` bytes are whole characters. */
 static size_t whole_characters(const char *line, size_t count)
 {
     while (count > 0 && ((unsigned char)line[count] & 0xC0) == 0x80)
@@ -72,7 +72,7 @@ typedef struct Column {
 
 typedef struct PageLayout {
     int columns, rows;           /* number of columns, and of rows in the longest one */
-    int start[OSD_MAX_ROWS + 1]; /* first row of each column; after the last, number of rows */
+    int start[OSD_MAX_ROWS + 1]; /* first row of each column, then the number of all rows */
     Column column[OSD_MAX_ROWS];
     double width, height; /* of the page */
     double size;          /* text height at which the page fits */
@@ -126,7 +126,7 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
         layout.rows = max_int(layout.rows, layout.start[i + 1] - layout.start[i]);
     }
     layout.height = layout.rows * LINE + 2 * PADDING;
-    /* rather cut lines than use tiny text */
+    /* lines are cut before text gets too small */
     const double across = (style->limit.width - SPARE * columns) / layout.width;
     layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
     return layout;
@@ -178,7 +178,8 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
     text_draw(text, canvas);
 }
 
-/* Start of a box centred in the span from `from`, but kept within the one from `least`. */
+/* Start of a box of this length, centred in the span that begins at `from`, but kept within the
+ * room that begins at `least`. */
 static int middle(int from, int span, int length, int least, int room)
 {
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);

@@ -1,6 +1,6 @@
 /* Draws parts of the on-screen display: pages of rows, the bar and the settings panel. Each
- * function draws into a new canvas that the caller frees; it has no pixels if memory or room is
- * missing. */
+ * function draws into a new canvas, which the caller frees. The canvas has no pixels if memory or
+ * room is missing. */
 #ifndef LUMEQ_PLAYER_OSD_PARTS_H
 #define LUMEQ_PLAYER_OSD_PARTS_H
 
@@ -43,11 +43,11 @@ typedef struct OsdPageStyle {
     Rect limit;      /* the page stays inside */
     Rect around;     /* centre on this if possible; {0}: top left of `limit` */
     int size;        /* preferred text height */
-    int smallest;    /* smallest readable text height; longer lines are cut */
+    int smallest;    /* long lines are cut instead of making text smaller than this */
     int max_columns; /* maximum columns of rows */
-    int alpha;       /* of the background */
+    int alpha;       /* of the background, 0 to 255 */
     Colour name, value;
-    int min_width; /* of the page, if it fits */
+    int min_width; /* minimum width of the page, if `limit` has room */
 } OsdPageStyle;
 
 /* Copies up to OSD_MAX_ROWS rows, and OSD_CELL - 1 bytes of each cell. */

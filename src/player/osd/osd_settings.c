@@ -16,7 +16,7 @@
 #define ALPHA 225
 #define CHOSEN_ALPHA 34
 
-/* The title above the rows; a sentence about the selected row and the key hints below them. */
+/* Lines besides the rows: title, sentence about the selected row, hints about keys. */
 #define MORE_LINES 3
 
 #define TITLE "Settings"

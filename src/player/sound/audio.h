@@ -16,8 +16,8 @@
 typedef struct Audio Audio;
 
 /* Opens the default device at full volume, with the rate and channels of `stream` if it supports
- * them; it then plays any track. Starts SDL's audio subsystem. Returns a negative value with an
- * error on failure; *audio is then NULL. */
+ * them. The device can then play any track. Starts SDL's audio subsystem. Returns a negative value
+ * with an error on failure; *audio is then NULL. */
 int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 
 /* Plays the demuxer's selected track from `position_us`, or from the demuxer's position if

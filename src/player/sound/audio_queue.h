@@ -2,8 +2,8 @@
  * Queues sound blocks from the decoding thread to the device and computes the audible position.
  * Does not use SDL; times are microseconds of clock_now(), passed in.
  *
- * A device is assumed to have two buffers: while one is heard, it requests the other. So new
- * samples are heard one buffer later, as in ffplay; jitter of the requests is smoothed.
+ * A device is assumed to have two buffers: while it plays one, it requests samples for the other.
+ * So these are heard one buffer later, as in ffplay. Jitter of the requests is smoothed.
  */
 #ifndef LUMEQ_PLAYER_AUDIO_QUEUE_H
 #define LUMEQ_PLAYER_AUDIO_QUEUE_H
@@ -24,7 +24,7 @@ typedef struct AudioQueue AudioQueue;
  * audio_queue_start(). NULL if out of memory. */
 AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block);
 
-/* Starts with an empty queue; old samples are neither heard nor reported. */
+/* Empties and starts the queue. The position of samples from before is no longer reported. */
 void audio_queue_start(AudioQueue *queue);
 
 /* Decoding thread: waits for a free block to fill; NULL when stopped. */
@@ -45,11 +45,11 @@ void audio_queue_pause(AudioQueue *queue, int paused, int64_t now_us);
 /* Skips everything before this position. Thread-safe. */
 void audio_queue_skip(AudioQueue *queue, int64_t position);
 
-/* Gain, reached within one buffer. Thread-safe. */
+/* Sets the gain, which the next request reaches gradually. Thread-safe. */
 void audio_queue_gain(AudioQueue *queue, double gain);
 
-/* Device thread: fills `samples` (interleaved) with `count` samples per channel. Blocks at most
- * while one block is copied. */
+/* Device thread: fills `samples` (interleaved) with `count` samples per channel. Never waits
+ * for the decoding thread to fill a block. */
 void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_us);
 
 /* Returns nonzero with the audible position. Returns 0 if it is unknown, so that the clock must run

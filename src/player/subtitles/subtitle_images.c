@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A 16:9 canvas of at least this height was made for the uncropped picture with its black bars. */
+/* Canvases of 16:9 and at least this height are taken as made for pictures with black bars. */
 #define HD_HEIGHT 720
 #define SHAPE_TOLERANCE 0.02
 
@@ -43,8 +43,8 @@ typedef struct Mapping {
     double left, top, across, down;
 } Mapping;
 
-/* Maps the event's canvas to the picture. If it was made for an uncropped 16:9 picture and this one
- * is cropped, the canvas keeps its shape and *cut is set. */
+/* Maps the event's canvas to the picture. If the canvas was made for the picture with black bars,
+ * and these were cropped, it keeps its shape and *cut is set. */
 static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
 {
     const double width = event->canvas_width, height = event->canvas_height;
@@ -67,7 +67,7 @@ static int move_between(int begin, int size, int limit, int limit_size)
     return to - begin;
 }
 
-/* Copies a bitmap with premultiplied alpha into a canvas that begins at box.x and box.y. */
+/* Copies a bitmap into a canvas that begins at box.x and box.y, and premultiplies its alpha. */
 static void copy_bitmap(const Canvas *canvas, const SubtitleBitmap *b, Rect box)
 {
     const Rect part = rect_intersect((Rect){b->x, b->y, b->width, b->height}, box);

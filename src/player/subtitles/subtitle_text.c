@@ -14,8 +14,8 @@
 #define UNKNOWN_MS 5000
 
 /* Some lines take libass seconds of CPU time, or gigabytes, which ass_set_cache_limits() does not
- * limit; ordinary ones take milliseconds. A picture that exceeds these limits ends the subtitles.
- * To notice that in time, lines are added to a picture in steps. */
+ * limit; ordinary ones take milliseconds. If a picture exceeds these limits, the track is turned
+ * off. To notice that in time, STEP lines at a time are added to a picture. */
 #define MAX_RENDER_MS 2000
 #define MAX_PICTURE_BYTES (2 * SUBTITLE_BUDGET)
 #define STEP 16
@@ -45,7 +45,7 @@ struct SubtitleText {
 
     int64_t text_bytes; /* text of all events */
     int left_out;       /* true if an event was dropped */
-    int visible;        /* lines of the last picture */
+    int visible;        /* number of lines in the last picture */
     int ended;          /* a picture took too much time or memory */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
@@ -144,7 +144,8 @@ static int limit_events(ASS_Track *track, int all, long long now, int most)
     return visible;
 }
 
-/* Begins with as many lines as the last picture had plus STEP, and adds further ones in steps. */
+/* Draws a picture: begins with STEP lines more than the last picture had, then adds STEP at a time.
+ * `laid_out`: the layout is new, so this begins with STEP lines. */
 static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int *changed)
 {
     const long long begun = processor_ms();

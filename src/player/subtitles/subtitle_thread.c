@@ -30,12 +30,12 @@ typedef struct Commands {
     size_t packet_bytes;
 } Commands;
 
-/* A picture and what it was, or will be, drawn for. */
+/* A drawn or requested picture. */
 typedef struct Picture {
     bool exists;
-    int64_t position; /* AV_NOPTS_VALUE: nothing is drawn */
+    int64_t position; /* AV_NOPTS_VALUE: request to draw nothing */
     SubtitlesPlace place;
-    int64_t commands; /* number of commands executed before */
+    int64_t commands; /* number of commands that were executed before it was drawn */
     Overlay overlay;  /* its pixels belong to the Subtitles */
 } Picture;
 
@@ -52,10 +52,10 @@ struct SubtitleThread {
 
     /* The thread uses the next members while it is busy, the loop otherwise. */
     Subtitles *subtitles;
-    Source *source; /* shared; of the selection */
+    Source *source; /* source of the selected track, shared */
     Commands work;
     Picture made;
-    bool pixels_differ; /* they changed since the loop last took a picture */
+    bool pixels_differ; /* the pixels have changed since the loop last took a picture */
 
     /* Only the loop uses the next members. */
     Commands waiting;
@@ -175,7 +175,7 @@ void subtitle_thread_reset(SubtitleThread *t)
         queue_command(t, (Command){.kind = COMMAND_RESET});
 }
 
-/* True if the picture was drawn after all commands for this request. */
+/* True if the picture was drawn as requested, after all commands so far. */
 static bool is_for(const SubtitleThread *t, const Picture *picture, const Picture *request)
 {
     return picture->exists && picture->commands == t->commands &&

@@ -1,8 +1,7 @@
 /*
- * Decodes and draws subtitles on a thread, one picture ahead of its frame.
+ * Decodes and draws subtitles on a thread, one picture at a time, usually before its frame.
  *
- * All functions are for the loop's thread. The loop never waits for a picture but uses the latest
- * one.
+ * All functions are for the loop's thread, which never waits for a picture but shows the latest.
  */
 #ifndef LUMEQ_PLAYER_SUBTITLE_THREAD_H
 #define LUMEQ_PLAYER_SUBTITLE_THREAD_H
@@ -13,8 +12,8 @@
 
 typedef struct SubtitleThread SubtitleThread;
 
-/* `wake` is called from the thread when a picture that subtitle_thread_draw() lacked is ready. NULL
- * if out of memory or threads. */
+/* `wake` is called from the thread when a picture that subtitle_thread_draw() lacked is ready.
+ * Returns NULL if out of memory or threads. */
 SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque);
 
 /* See subtitles_select(). Removes the old picture at once. The source is shared until the next
@@ -33,7 +32,7 @@ void subtitle_thread_reset(SubtitleThread *thread);
 
 /* See subtitles_draw(); the canvas is valid until the next call. If the picture is late, the last
  * one stays for a moment, unless the position is earlier or the size has changed. `next`: the
- * position to draw after this one, prepared ahead; AV_NOPTS_VALUE: unknown. */
+ * position of the following call, whose picture is drawn in advance; AV_NOPTS_VALUE: unknown. */
 bool subtitle_thread_draw(SubtitleThread *thread, int64_t position, int64_t next,
                           const SubtitlesPlace *place, Overlay *overlay);
 

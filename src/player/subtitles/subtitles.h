@@ -1,5 +1,5 @@
 /*
- * Draws subtitles into a canvas: text with libass, bitmaps in their own size, to be scaled.
+ * Draws subtitles into a canvas: text with libass; bitmaps in their own size, which OpenGL scales.
  *
  * All functions are for one thread and may take long (see subtitle_thread.h). Positions are
  * microseconds from source_start().
@@ -20,7 +20,7 @@ typedef struct SubtitlesPlace {
 
 typedef struct Subtitles Subtitles;
 
-/* Larger pictures have no subtitles. */
+/* Pictures in the window with a longer side, in pixels, have no subtitles. */
 #define SUBTITLES_MAX_SIDE 8192
 
 /* Returns 0, or -1 if out of memory; *subtitles is then NULL. */
@@ -89,8 +89,8 @@ typedef struct SubtitleImages {
     Overlay overlay;      /* owned */
 } SubtitleImages;
 
-/* Takes ownership of the event. Earlier events end when it begins. The oldest events are dropped if
- * there are too many or they exceed SUBTITLE_BUDGET bytes. */
+/* Takes ownership of the event. Earlier events end when the new one begins. The oldest events are
+ * dropped if there are too many or they exceed SUBTITLE_BUDGET bytes. */
 void subtitle_images_add(SubtitleImages *images, SubtitleEvent *event);
 
 /* See subtitles_draw(). */

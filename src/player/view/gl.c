@@ -23,7 +23,7 @@ int gl_load(Gl *gl, MediaError *error)
     return 0;
 }
 
-/* A lost context may report an error for ever. */
+/* A lost context may report errors forever. */
 #define MAX_ERRORS 16
 
 int gl_check(const Gl *gl, const char *doing, MediaError *error)
@@ -37,7 +37,7 @@ int gl_check(const Gl *gl, const char *doing, MediaError *error)
                       first == GL_OUT_OF_MEMORY ? ", out of memory" : "");
 }
 
-/* Mesa's renderers and other known names. */
+/* Compares with the names of Mesa's and other software renderers. */
 bool gl_is_software(const char *renderer)
 {
     static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};

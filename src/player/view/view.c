@@ -77,11 +77,12 @@ static ViewColour view_colour(const PictureFormat *f)
 /* From this zoom on, samples are shown as squares. */
 #define BLOCK_ZOOM 3
 
-/* Maximum samples averaged per direction; more would compile slowly. */
+/* Maximum samples averaged per direction; a shader with more would compile slowly. */
 #define MAX_TAPS 8
 
-/* The split line is bright with dark edges so that it is visible on any picture. Edge width and
- * half the handle's height are fractions of the picture's shorter side. */
+/* The split line is bright with dark edges so that it is visible on any picture. The
+ * edges' width is 1/EDGE_PART of the picture's shorter side, half the handle's height
+ * 1/HANDLE_PART. */
 #define EDGE_PART 1440
 #define HANDLE_PART 32
 #define MIN_HANDLE 16
@@ -225,7 +226,7 @@ ViewPlaces view_layout(const View *view, const ViewScene *scene)
     return places;
 }
 
-/* The zoom centre for a picture that begins at `from`, clamped. */
+/* x or y of the ViewZoom of a picture that begins at `from`, clamped. */
 static double middle_of(int begin, int size, double from, double length)
 {
     const double most = length > size ? 0.5 - size / (2 * length) : 0;
@@ -316,7 +317,7 @@ static void set_chroma(const Gl *gl, const Program *program, const PictureFormat
     gl->Uniform2f(program->at.chroma_shift, shift[0], shift[1]);
 }
 
-/* Number of samples to average, so that they cover one screen pixel. */
+/* Number of samples that are averaged for a screen pixel, so that they cover it. */
 static int taps(int from, int to)
 {
     return (int)fmin(fmax(floor((double)from / to + 0.5), 1), MAX_TAPS);
@@ -417,8 +418,8 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     return 0;
 }
 
-/* The length after averaging whole pixels during conversion, at least about `to`. Averaging first
- * is much cheaper than a very wide cubic filter and hardly worse. */
+/* The length, at least about `to`, after averaging groups of whole pixels during the conversion. To
+ * average first is much cheaper than a very wide cubic filter and hardly worse. */
 static int reduced(int length, int to)
 {
     const int whole = length / to < MAX_TAPS ? length / to : MAX_TAPS;

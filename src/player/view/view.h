@@ -46,7 +46,7 @@ typedef struct ViewZoom {
 
 #define VIEW_MAX_ZOOM 256.0
 
-/* Maximum window pixels per picture pixel: enough to count samples. */
+/* Maximum window pixels per picture pixel; samples are then large enough to be counted. */
 #define VIEW_MAX_PIXELS 64.0
 
 /* {0} draws nothing. */
@@ -89,12 +89,12 @@ void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity);
 void view_picture_size(const View *view, ViewSide side, int *width, int *height);
 
 /* Computes the places of the pictures: fitted into the area, centred, or zoomed. A zoomed picture
- * that is larger than its area always covers it. VIEW_COMPARE_SIDE arranges them in the direction
- * that shows them larger. */
+ * that is larger than its area always covers it. VIEW_COMPARE_SIDE places them side by side or one
+ * above the other, whichever shows them larger. */
 ViewPlaces view_layout(const View *view, const ViewScene *scene);
 
-/* Zooms by a factor (0: the whole picture) and keeps the point (x, y) in place. Stops at the
- * picture's own size if it would pass it. *pixels: window pixels per picture pixel. */
+/* Zooms by a factor (0: the whole picture) and keeps the point (x, y) in place. A step that
+ * would pass the picture's own size stops there. *pixels: window pixels per picture pixel. */
 ViewZoom view_zoom(const View *view, const ViewScene *scene, double times, int x, int y,
                    double *pixels);
 

@@ -11,7 +11,7 @@
 
 #include "player/clock.h"
 
-/* One for each plane of each side. */
+/* Maximum number of registered textures: one for each plane of each side. */
 #define TEXTURES (3 * VIEW_SIDES)
 
 /* A GPU that makes no progress for this long is considered lost. */
@@ -77,7 +77,7 @@ static cudaError_t await(const ViewCuda *cuda)
 static void unregister(Texture *t)
 {
     if (t->texture && cudaGraphicsUnregisterResource(t->resource) != cudaSuccess)
-        (void)cudaGetLastError(); /* the texture is deleted, or about to be */
+        (void)cudaGetLastError(); /* ignored: the texture is deleted, or about to be */
     *t = (Texture){0};
 }
 
@@ -132,7 +132,7 @@ static cudaError_t copy(ViewCuda *cuda, cudaGraphicsResource_t resource, const V
 
 /* Waits for the copies, because the caller may free the frame at once. On an H200, waiting before
  * unmapping is 0.2 ms faster than after. If the GPU hangs, copies from pageable memory block
- * without limit, so this waits first until it responds. */
+ * without limit, so this first waits until the GPU responds. */
 static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const ViewPlane *planes,
                         int count, int pageable)
 {
@@ -172,7 +172,7 @@ static int upload(void *opaque, const ViewPlane *planes, int count, MediaError *
     if (cuda->failure[0] || count > TEXTURES)
         return 1;
     cudaError_t status = cudaSetDevice(cuda->device);
-    if (status) /* lost device: assume that all planes are there */
+    if (status) /* lost device: assume that it holds all planes */
         places.device = count;
     else
         status = find_places(planes, count, &places);

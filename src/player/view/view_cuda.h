@@ -1,6 +1,6 @@
 /*
- * Uploads planes to OpenGL textures with CUDA: from memory of the GPU that draws, without leaving
- * it; from pinned memory, without a copy by the CPU; and from other memory.
+ * Uploads planes to OpenGL textures with CUDA. Planes in the memory of the GPU that draws do not
+ * leave it. Planes in pinned memory are not copied by the CPU. Other memory works, too.
  *
  * All functions are for the thread of the view's OpenGL context. Without CUDA support
  * view_cuda_open() fails.
@@ -28,7 +28,7 @@ const ViewUploader *view_cuda_uploader(const ViewCuda *cuda);
 int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count);
 
 /* Returns NULL while CUDA works, or one sentence after it failed or made no progress for 10
- * seconds. After that, planes take the ordinary path and must be in host memory; view_set_frame()
+ * seconds. After that, OpenGL uploads the planes, which must be in host memory; view_set_frame()
  * fails if a plane is, or may be, on the device. */
 const char *view_cuda_failure(const ViewCuda *cuda);
 
