@@ -93,7 +93,7 @@ typedef struct BenchPictures {
             BENCH_RANGE(INT, BenchCommon, seed, 1, INT_MAX), .allowed = "1 or more"                \
     }
 
-/* For .take: `options` is a BenchPictures. */
+/* For BenchOption.take. `options`: begins with a BenchPictures. */
 int bench_take_sizes(void *options, const char *sizes);
 
 /* Generates the picture with these indices of size and content. The caller frees its luma. Returns

@@ -99,7 +99,7 @@ struct HistogramGpu {
     int number;
     CurveParams params;
     uint32_t samples;
-    size_t size, distance; /* bytes of the picture, and from one copy to the next */
+    size_t size, distance; /* bytes of the picture; bytes from one copy of it to the next */
     int pieces;
     uint8_t *pictures;
     Results *results;
@@ -172,7 +172,7 @@ HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device)
     return NULL;
 }
 
-/* The stride of a single row is 0, which is aligned to anything. */
+/* Counts the picture as a single row, whose stride of 0 is aligned to anything. */
 static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t stream)
 {
     const LumeqCudaCount count = {.counted = {picture_at(g, piece), 0, (int)g->samples, 1},
