@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Plain data, borrowed. Bytes are R, G, B, A; alpha is not premultiplied. */
+/* The pixels are borrowed. Bytes are R, G, B, A; alpha is not premultiplied. */
 typedef struct Canvas {
     uint8_t *pixels;  /* first row */
     ptrdiff_t stride; /* bytes between rows */
@@ -20,7 +20,7 @@ typedef struct Canvas {
 typedef struct Overlay {
     Canvas canvas;
     int x, y;
-    int width, height; /* size on screen if scaled; alpha is then premultiplied; 0: not scaled */
+    int width, height; /* 0: not scaled; else size on the screen, with premultiplied alpha */
 } Overlay;
 
 /* 0xRRGGBB */

@@ -54,7 +54,7 @@ static const PanelTheme translucent = {
 #define MIN_TEXT_SIZE 11
 #define LEAST_TEXT_SIZE 8 /* if the user wants small text */
 
-/* In a panel with room for this many characters, the words take one line, else two. */
+/* In a panel with room for this many characters, PanelData.words has one line, else two. */
 #define LONG_WORDS 76
 
 /* Plots with a side below this many pixels are left out. */
@@ -98,7 +98,7 @@ static void lay_wide(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){inner.x + inner.width - side, top, side, bottom - top};
 }
 
-/* Lays out both histograms and below them the curve. */
+/* Lays out one histogram above the other and the curve below them. */
 static void lay_tall(PanelLayout *layout, Rect inner)
 {
     const int left = inner.x + room_left(layout);
@@ -125,7 +125,7 @@ static int text_size(int width, int height, PanelText text)
     return scale > 0 ? max_int(least, min_int((int)(usual * scale), most)) : usual;
 }
 
-/* Maximum height of a waveform relative to its width; over a picture or in PANEL_ALL, it is 1. */
+/* Maximum height of a waveform relative to its width; over a picture or in PANEL_ALL, 1. */
 #define HIGHEST_WAVEFORM 3
 
 static Rect waveform_in(const PanelLayout *layout, Rect r, int is_over)
@@ -608,7 +608,7 @@ static void draw_bars(const Panel *p, Rect plot, const uint32_t *hist, Colour co
     }
 }
 
-/* Draws a line from the 1st to the 99th percentile, and the mean. */
+/* Draws a line from the 1st to the 99th percentile, and a bar at the mean. */
 static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colour colour)
 {
     const int line = line_width(p), height = p->layout.marks - line;

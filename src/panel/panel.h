@@ -38,10 +38,10 @@ typedef struct PanelText {
 /* The data to draw; borrowed. A plot whose array is NULL stays empty. */
 typedef struct PanelData {
     int bins;  /* at most PANEL_MAX_BINS */
-    int depth; /* bits per code: the bins divide 2^depth codes evenly; 0: one bin per code */
+    int depth; /* bits per code; a bin counts 2^depth / bins codes; 0: one bin per code */
     const uint32_t *hist_in, *hist_out;
     const uint32_t *curve; /* output code of each bin's first code, 16 fraction bits */
-    int full_range; /* 0: black and white are 16 and 235 (of 256), else the first and last code */
+    int full_range;        /* 0: black and white are 16 and 235 of 256; else first and last code */
     PanelLight light;
     PanelScale scale;
     int translucent;   /* nonzero: drawn over a picture, with a translucent background */
@@ -83,11 +83,11 @@ int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
  */
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text);
 
-/* Marks of a histogram. */
+/* The values that are marked in a histogram and printed above it. */
 typedef struct PanelMarks {
     int known;     /* 0: nothing to mark */
-    double mean;   /* code */
-    int low, high; /* 1st and 99th percentile */
+    double mean;   /* mean code */
+    int low, high; /* codes of the 1st and 99th percentile */
 } PanelMarks;
 
 /* Returns {0} for an array that is NULL or all zero. */

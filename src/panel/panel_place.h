@@ -25,7 +25,7 @@ PanelPlace panel_place(int width, int height, PanelMode mode, double density);
  * the left (`at_left`), where the panel covers the source. */
 PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density);
 
-/* The largest part of `whole` on one side of the panel; all of it if they do not overlap. */
+/* The largest part of `whole` on one side of the panel; all of `whole` without an overlap. */
 Rect panel_free(Rect whole, Rect panel);
 
 /* Enlarges a picture's size to that of a window with the panel beside it. Unchanged if no panel

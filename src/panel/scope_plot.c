@@ -7,7 +7,7 @@
 #define FULL_SHARE 0.08
 #define WAVEFORM_GAMMA 0.55
 
-/* Minimum brightness of an existing vector. */
+/* Minimum brightness of a vector with a count. */
 #define LEAST_VECTOR 0.3
 #define BESIDE_VECTOR 0.45 /* maximum brightness of its neighbours */
 
@@ -111,7 +111,7 @@ static const Hue hues[] = {
     {"Cy", 0, 1, 1}, {"B", 0, 0, 1},  {"Mg", 1, 0, 1},
 };
 
-/* Draws an antialiased circle through the maximum of each axis. */
+/* Draws an antialiased circle through the maximum chroma of each axis. */
 static void draw_circle(const ScopePlot *p, Rect rect, double radius)
 {
     const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
