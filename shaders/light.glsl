@@ -4,7 +4,7 @@ uniform vec3 tone; // PQ codes: the stream's peak; as shares of it the screen's 
 
 // BT.1886 with a black of 0, for which SDR video is made: HDR then looks like SDR beside it.
 const float SCREEN_GAMMA = 2.4;
-const float SCREEN_NITS = 203.0; // as in view_colour.c
+const float SCREEN_NITS = 203.0; // as in view.c
 
 // SMPTE ST 2084
 const float M1 = 2610.0 / 16384.0;
