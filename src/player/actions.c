@@ -173,7 +173,7 @@ void act_speed(Player *p)
         return;
     }
     speed = step > 0 ? speed * SPEED_RATIO : speed / SPEED_RATIO;
-    if (!step || (speed > 0.96 && speed < 1.04)) /* avoids rounding errors */
+    if (!step || (speed > 0.96 && speed < 1.04)) /* exactly 1 after steps up and down */
         speed = 1;
     speed = SDL_clamp(speed, PLAYER_MIN_SPEED, PLAYER_MAX_SPEED);
     playback_set_speed(p->playback, speed, clock_now());
@@ -437,7 +437,7 @@ void act_meter(Player *p)
     set_look(p, look);
 }
 
-/* Order: the histogram beside the picture, then over it; each scope in the same place; off. */
+/* Order: the histogram beside the picture, the same over the picture, each scope there, off. */
 static void show_next_panel(const Player *p, Look *look)
 {
     const PanelScope last = screen_has_room_for_all(p->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;

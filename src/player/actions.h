@@ -33,8 +33,8 @@ Action act_setting;        /* changes `which`, a PlayerSetting, by `arg` steps *
 Action act_setting_chosen; /* changes the selected setting by `arg` steps */
 Action act_setting_at;     /* handles a click on the panel at x, y */
 Action act_setting_scroll; /* changes the setting at x, y by `arg` steps */
-Action act_meter; /* meters the rectangle drawn to x, y; `arg` 1: asks for it; 2: the whole picture;
-                     3: the visible part */
+Action act_meter; /* meters the rectangle drawn to x, y; `arg` 1: asks the user for it; 2: whole
+                     picture; 3: the visible part */
 
 /* The window's look. */
 typedef enum LookChange {

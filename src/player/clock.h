@@ -17,7 +17,7 @@
 
 /* {.speed = 1} is a paused clock at 0. */
 typedef struct Clock {
-    int64_t time, position; /* reference point; the clock stands still until `time` */
+    int64_t time, position; /* the clock stands at `position` until `time`, then runs */
     double speed;           /* 1 = real time */
     int running;
 } Clock;
@@ -52,7 +52,7 @@ typedef enum SyncAction {
     SYNC_WAIT, /* not due yet */
     SYNC_SHOW,
     SYNC_DROP, /* the next frame is already due: drop this one and ask about the next */
-    SYNC_JUMP, /* call clock_set() with its position, then show it */
+    SYNC_JUMP, /* call clock_set() with the frame's position, then show the frame */
 } SyncAction;
 
 /* Starts as {0}. */

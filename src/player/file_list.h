@@ -4,7 +4,7 @@
 
 typedef struct FileListEntry {
     char *path;
-    char *name; /* shown: the path or, if it is a URL, which may hold secrets, its file name */
+    char *name; /* to show: the path, or only the file name of a URL, which may hold secrets */
     int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 

@@ -27,7 +27,7 @@
  * is dropped. */
 #define AHEAD 2
 
-/* Work for the worker thread, which can block on threads, the input or the sound device. */
+/* Work that can block on threads, the input or the sound device; the worker thread does it. */
 typedef struct PlaybackWork {
     pthread_t thread;
     int running;
@@ -36,7 +36,7 @@ typedef struct PlaybackWork {
     int starts;           /* true: restarts all threads at `start` */
     int sounds;           /* true: starts the sound */
     InputStart start;
-    const AVStream *asked, *sound; /* the requested track, and the playing one; or NULL */
+    const AVStream *asked, *sound; /* the requested track; the one that plays, or NULL */
     double speed;
     int64_t sound_delay; /* as in Playback */
     Audio *audio;        /* of the playback; NULL: not opened yet */
@@ -547,7 +547,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
         return;
     p->state.paused = paused;
     if (p->state.pending)
-        return; /* playback_arrived() applies it */
+        return; /* playback_arrived() applies the pause */
     if (paused) {
         p->stopped_at = shown;
     } else {

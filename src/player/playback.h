@@ -139,8 +139,8 @@ void playback_select_audio(Playback *p, const AVStream *stream, int64_t position
 void playback_select_subtitles(Playback *p, const AVStream *stream);
 void playback_select_file(Playback *p, const SubtitleFile *file);
 
-/* Starts to open a subtitle file and adds it to the files. playback_take_file() returns it once
- * when it is open. */
+/* Starts to open a subtitle file, which is then added to PlaybackState.files. After that,
+ * playback_take_file() returns it once; otherwise NULL. */
 void playback_add_file(Playback *p, const char *path);
 const SubtitleFile *playback_take_file(Playback *p);
 
@@ -156,10 +156,10 @@ int playback_read_subtitle(Playback *p, AVPacket *packet);
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
 /* Ends all threads for good and waits for them. Returns 1 if the input is damaged; `text` says how.
- * `to_end`: whether it was played to the end of the input; `lost`: frames lost after decoding. */
+ * `to_end`: nonzero: playback reached the input's end; `lost`: frames lost after decoding. */
 int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t size);
 
-/* False for a pipe. */
+/* False for live sources, and for pipes. */
 bool playback_can_seek(const Playback *p);
 
 /* The length of the input, or 0 if unknown. */

@@ -2,7 +2,7 @@
  * The player: a window that shows the equalized video with its sound and histograms.
  *
  * It keeps time, handles keys and draws. Other threads decode and equalize frames. All functions
- * must be called on the thread that SDL allows windows on.
+ * must be called on the main thread, the only one on which SDL allows windows.
  */
 #ifndef LUMEQ_PLAYER_PLAYER_H
 #define LUMEQ_PLAYER_PLAYER_H
@@ -21,8 +21,8 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
 void player_set_status(Player *player, const PlayerRecording *recording,
                        const PlayerWriting *writing);
 
-/* Runs one turn of the loop: handles events and shows the frame that is due. Waits for at most 0.1
- * s. Returns 0 to go on, 1 when the player was closed or reached the end, or MEDIA_INPUT. */
+/* Runs one turn of the loop: handles events and shows the frame that is due. Waits up to
+ * 0.1 s. Returns 0 to go on, 1 when the player was closed or reached the end, or a MEDIA_ error. */
 int player_turn(Player *player, MediaError *error);
 
 typedef struct PlayerState {

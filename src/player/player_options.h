@@ -132,12 +132,12 @@ typedef struct PlayerOptions {
     int64_t from_us, to_us, frames; /* the part to play; -1: from the start, to the end, all */
     int range;                      /* AVCOL_RANGE_* override, or AVCOL_RANGE_UNSPECIFIED */
     int threads;                    /* decoder threads; 0: one per core */
-    int audio_track, sub_track;     /* number from 0 among its kind, plus 1; 0: best; -1: none */
+    int audio_track, sub_track;     /* 1 + index among tracks of its kind; 0: best; -1: none */
     const char *sub_file;           /* subtitle file of the first input; borrowed, or NULL */
     int no_audio, mute, volume;     /* volume: 0..PLAYER_MAX_VOLUME */
     double speed;                   /* PLAYER_MIN_SPEED..PLAYER_MAX_SPEED */
     int loop, fullscreen, mirror;
-    double osd_scale; /* factor for text and the bar, on top of the automatic size */
+    double osd_scale; /* the user's factor for the automatic size of text and the bar */
     ViewCompare compare;
     PanelMode histogram, fullscreen_histogram; /* in the window, and in fullscreen */
     PanelScope scope;                          /* initial scope */
@@ -157,7 +157,7 @@ typedef struct PlayerOptions {
     EqualizeStageOptions stage; /* the player sets its `wake` */
     AVBufferRef *gpu;           /* the GPU that decodes, or NULL */
     GpuBudget gpu_budget;       /* memory that decoding may use on `gpu` */
-    int device;                 /* equalizing CUDA device; -1: none */
+    int device;                 /* number of the CUDA device that equalizes; -1: none */
 
     PlayerHost host;
 } PlayerOptions;

@@ -75,7 +75,7 @@ struct Screen {
     bool cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
     bool dirty;                    /* redraw needed */
-    int64_t hidden_until;          /* hidden until then unless a picture arrives; 0: visible */
+    int64_t hidden_until; /* the window is hidden until then or its first picture; 0: visible */
 };
 
 const ScreenState *screen_state(const Screen *s)
@@ -166,7 +166,7 @@ static OsdPlace osd_place(const Screen *s)
     OsdPlace place = {
         .area = panel.free,
         .picture = panel.picture,
-        .bar = panel.picture, /* at the bottom of the picture, also over a panel there */
+        .bar = panel.picture, /* at the picture's bottom, even if the panel is there */
         .density = window_density(s->state.window),
         .scale = s->options->osd_scale,
     };

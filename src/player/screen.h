@@ -120,7 +120,7 @@ void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_
 /* Shows the cursor, comparison labels and bar until this time. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
-/* Also changes the panel's mode: the window and fullscreen each have one. */
+/* Also changes the panel's mode, because the window and fullscreen have one each. */
 void screen_toggle_fullscreen(Screen *screen);
 
 /* ---- once a turn ---- */

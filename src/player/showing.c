@@ -115,7 +115,7 @@ void showing_drop(Showing *s)
     equalize_stage_shown(s->stage, NULL);
 }
 
-/* If the screen cannot take the frame from the GPU, it is equalized again into host memory. */
+/* Uploads the frame. If the screen cannot take it from the GPU, it is redone for the host. */
 static int upload(Showing *s, Playback *b, MediaError *error)
 {
     const int lost = equalize_stage_is_lost(s->stage);

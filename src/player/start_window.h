@@ -1,6 +1,6 @@
 /* The window before a video is chosen. It waits for a dropped file or one from the file dialog.
  *
- * All functions must be called on the thread that SDL allows windows on. */
+ * All functions must be called on the main thread, the only one on which SDL allows windows. */
 #ifndef LUMEQ_PLAYER_START_WINDOW_H
 #define LUMEQ_PLAYER_START_WINDOW_H
 

@@ -14,26 +14,26 @@ typedef struct StatusRows {
 
 void status_rows(const Player *p, StatusRows *rows);
 
-/* "1:02 / 5:00"; duration 0: unknown, left out. */
+/* Writes "1:02 / 5:00", or "1:02" if the duration is 0 (unknown). */
 void status_position(int64_t position, int64_t duration, char *text, size_t size);
 
-/* "1:02.345" */
+/* Writes "1:02.345". */
 void status_frame(int64_t position, char *text, size_t size);
 
-/* The time and chapter title at a position of the seek bar. */
+/* Writes the time and chapter title at a position of the seek bar. */
 void status_pointed(const Source *source, int64_t position, char *text, size_t size);
 
 /* Fills in the bar. During playback the position is rounded to 0.25 s so that the bar is not
  * redrawn for every frame. */
 void status_bar(const Player *p, OsdBar *bar);
 
-/* One sentence about a setting. */
+/* Returns one sentence about a setting. */
 const char *status_setting(PlayerSetting setting);
 
-/* "2/5: name" */
+/* Writes "2/5: name". */
 void status_file(const FileList *files, int at, char *text, size_t size);
 
-/* The window's title, with the position if `duration` is not 0. */
+/* Writes the window's title, with the position if `duration` is not 0. */
 void status_title(const Source *source, const char *path, const FileList *files, int64_t position,
                   int64_t duration, char *text, size_t size);
 

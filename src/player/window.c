@@ -77,8 +77,8 @@ typedef int (*XlibHandler)(void *display);
 typedef XlibHandler (*XlibSetHandler)(XlibHandler handler);
 static const Window *on_x11;
 
-/* Another thread that notices the loss first leaves it to the window's thread for STUCK_MS, but no
- * longer, because the window's thread may be waiting for that thread. */
+/* If another thread notices the loss first, it waits STUCK_MS for the window's thread to do so, but
+ * no longer, because the window's thread may be waiting for it. */
 static int lose_x11(void *display)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;

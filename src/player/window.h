@@ -26,7 +26,7 @@ void window_set_lost(Window *window, void (*lost)(void *opaque), void *opaque);
 
 void window_show(Window *window);
 
-/* Ends the wait for events. Thread-safe; `unused` makes it a callback. */
+/* Ends the wait for events. Thread-safe. `unused`: for use as a callback. */
 void window_wake(void *unused);
 
 /* Call it on SDL_QUIT. `by_itself`: no SDL_WINDOWEVENT_CLOSE came before. If the display is lost,

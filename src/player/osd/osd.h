@@ -84,7 +84,7 @@ void osd_set_pointed(Osd *osd, int column, const char *line);
 /* Sets the rows of OSD_STATISTICS or OSD_HELP; copied. Count 0 hides the part. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
 
-/* Sets the settings panel; copied. No rows: hidden. */
+/* Sets the settings panel's content; copied. Without rows, the panel is hidden. */
 void osd_set_settings(Osd *osd, const OsdSettings *settings);
 
 /* The places of the settings panel; {0}: hidden. */

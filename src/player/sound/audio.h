@@ -21,9 +21,9 @@ typedef struct Audio Audio;
 int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 
 /* Plays the demuxer's selected track from `position_us`, or from the demuxer's position if
- * AV_NOPTS_VALUE. `origin_us` is source_start(). The last track must be stopped. The demuxer must
- * run and is read until audio_stop(). Returns a negative value with an error if the track cannot be
- * decoded. */
+ * AV_NOPTS_VALUE. `origin_us` is source_start(). The previous track must be stopped. The demuxer
+ * must run and is read until audio_stop(). Returns a negative value with an error if the track
+ * cannot be decoded. */
 int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t position_us,
                 double speed, MediaError *error);
 
@@ -35,12 +35,12 @@ void audio_stop(Audio *audio);
  * position and the underruns. Pause and volume persist across audio_stop() and audio_start(). */
 AudioQueue *audio_queue(const Audio *audio);
 
-/* 0 to AUDIO_MAX_VOLUME, effective at once. Perceived loudness: samples are multiplied by (volume /
- * AUDIO_MAX_VOLUME)^3, so 50 is -18 dB and 10 is -60 dB. */
+/* Sets the volume, 0 to AUDIO_MAX_VOLUME, at once. To match perceived loudness, samples are
+ * multiplied by (volume / AUDIO_MAX_VOLUME)^3, so 50 is -18 dB and 10 is -60 dB. */
 void audio_set_volume(Audio *audio, int volume, int muted);
 
-/* SOUND_MIN_SPEED to SOUND_MAX_SPEED, at unchanged pitch. Audible about 200 ms later, because sound
- * is decoded ahead. */
+/* Sets the speed, SOUND_MIN_SPEED to SOUND_MAX_SPEED, at unchanged pitch. This is heard about 200
+ * ms later, because sound is decoded ahead. */
 void audio_set_speed(Audio *audio, double speed);
 
 /* Number of damaged packets and frames in all tracks so far. */

@@ -155,9 +155,9 @@ static int64_t heard_now(const AudioQueue *q, int64_t now)
     return heard < (double)q->delivered ? (int64_t)floor(heard) : q->delivered;
 }
 
-/* Resumes, after the device came back, at the position of the clock, which ran on its own
- * meanwhile. Samples are heard two buffers later, because the device's first request finds the
- * queue empty. */
+/* Skips to the position of the clock, which ran on its own while the device was gone, plus two
+ * buffers: the first request finds the queue empty, and the samples of the second one are heard one
+ * buffer later. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
     if (!q->calls || !q->playing || !q->run)
@@ -167,7 +167,7 @@ static void catch_up(AudioQueue *q, int64_t now)
     q->playing = 0;
 }
 
-/* A request means that the device has played all but one buffer. */
+/* A request means that the device has played all samples but those of one buffer. */
 static void note_call(AudioQueue *q, int64_t now)
 {
     const double heard = (double)(q->delivered - q->buffer);

@@ -48,7 +48,7 @@ struct SubtitleThread {
     pthread_mutex_t lock; /* protects the next members */
     pthread_cond_t changed;
     bool busy, ends;
-    bool awaited; /* the loop lacks the picture */
+    bool awaited; /* the loop lacks the current picture */
 
     /* The thread uses the next members while it is busy, the loop otherwise. */
     Subtitles *subtitles;
