@@ -448,7 +448,7 @@ bool osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdL
         changed = p->overlay.canvas.width > 0;
         clear(p);
     } else if (!p->valid || !same_place(&p->place, &place)) {
-        if (!same_place(&p->place, &place)) /* else draw_page() does not make a page narrower */
+        if (!same_place(&p->place, &place)) /* lets draw_page() make a page narrower */
             clear(p);
         const Overlay drawn = draw(o, part, &place);
         clear(p);

@@ -1,5 +1,5 @@
 /*
- * Decodes and draws subtitles on a thread, one picture at a time, usually before its frame.
+ * Decodes and draws subtitles on a thread, one picture at a time, usually before its frame is due.
  *
  * All functions are for the loop's thread, which never waits for a picture but shows the latest.
  */

@@ -20,7 +20,7 @@ typedef struct SubtitlesPlace {
 
 typedef struct Subtitles Subtitles;
 
-/* Pictures in the window with a longer side, in pixels, have no subtitles. */
+/* If a side of the shown picture is longer than this, in pixels, no subtitles are drawn. */
 #define SUBTITLES_MAX_SIDE 8192
 
 /* Returns 0, or -1 if out of memory; *subtitles is then NULL. */
@@ -37,7 +37,7 @@ void subtitles_packet(Subtitles *subtitles, AVPacket *packet);
 void subtitles_reset(Subtitles *subtitles);
 
 /* Draws the subtitles at a position; the overlay is a tight rectangle. Returns 1 if it differs from
- * the last call. The canvas is owned by the subtitles and valid until the next call. */
+ * that of the last call. The canvas is owned by the subtitles and valid until the next call. */
 int subtitles_draw(Subtitles *subtitles, int64_t position, const SubtitlesPlace *place,
                    Overlay *overlay);
 
@@ -90,7 +90,7 @@ typedef struct SubtitleImages {
 } SubtitleImages;
 
 /* Takes ownership of the event. Earlier events end when the new one begins. The oldest events are
- * dropped if there are too many or they exceed SUBTITLE_BUDGET bytes. */
+ * dropped if there are too many events, or if all take more than SUBTITLE_BUDGET bytes. */
 void subtitle_images_add(SubtitleImages *images, SubtitleEvent *event);
 
 /* See subtitles_draw(). */
