@@ -96,8 +96,8 @@ PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist);
 /* Draws a panel for every frame and reuses unchanged parts. For one thread at a time. */
 typedef struct PanelCache PanelCache;
 
-/* A cached panel changes its numbers at most once per interval of this length, at the first frame
- * in it, so that they can be read. */
+/* A cached panel changes its numbers only at the first frame of each interval of this length, so
+ * that people can read them. */
 #define PANEL_NUMBERS_US 250000
 
 /* The number of the interval that contains this time. */

@@ -28,8 +28,8 @@ PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, do
 /* The largest part of `whole` on one side of the panel; all of `whole` without an overlap. */
 Rect panel_free(Rect whole, Rect panel);
 
-/* Enlarges a picture's size to that of a window with the panel beside it. Unchanged if no panel
- * fits. */
+/* Enlarges a picture's size to that of a window for the picture with the panel beside it. If no
+ * panel fits, the size stays unchanged. */
 void panel_add_room(int *width, int *height);
 
 #endif
