@@ -300,7 +300,7 @@ void view_cuda_close(ViewCuda **cuda)
             unregister(&c->textures[i]);
         cudaFreeHost(c->fetched);
         cudaStreamDestroy(c->stream);
-    } /* else the device may still use them */
+    } /* else the GPU may still use textures and memory */
     free(c);
     *cuda = NULL;
 }
