@@ -59,12 +59,12 @@ typedef struct HazeState {
  * changes linearly between the middles of cells. */
 typedef struct HazeClear {
     int32_t light;                /* code of the haze's light, of the picture's depth; 0: no haze */
-    uint32_t lift;                /* Q16: the curve is lifted by it first, to keep the mean */
+    int32_t lift;                 /* of haze_lifted() afterwards, to keep the mean */
     uint16_t gain[MEASURE_CELLS]; /* Q10, at most HAZE_GAIN_MOST */
 } HazeClear;
 
 #define HAZE_GAIN_MOST 3072
-#define HAZE_LIFT_MOST (30u << 16)
+#define HAZE_LIFT_MOST INT16_MAX
 
 /* Clearing keeps at least this share (in 256ths) of a code's distance from black. */
 #define HAZE_LEFT 38
@@ -133,6 +133,18 @@ CURVE_INLINE int32_t haze_lined(int32_t code, int32_t black, int32_t light, int3
     return code > black ? kept : code;
 }
 
+/* Lifts a code of `depth` bits above black, most of all half way to white, `range` codes away.
+ * `lift`: added share of the code just above black, Q15 for each 2^depth of `range`. */
+CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int32_t lift,
+                                 int depth)
+{
+    const int32_t above = code > black ? code - black : 0, left = above < range ? range - above : 0;
+    const uint32_t shares = (((uint32_t)above << 15 >> depth) * ((uint32_t)left << 15 >> depth));
+    const int32_t product = (int32_t)((shares >> 14) + 1) >> 1; /* Q15, rounded as in vectors */
+    const int32_t more = ((product * lift >> 14) + 1) >> 1;
+    return code + (((more << depth) + (1 << 14)) >> 15);
+}
+
 /*
  * Returns the light of shadows as a share of the light around them, Q16: a quarter of the cells
  * with detail has less. 0 if few cells have detail. `cells` are those of the metered part (width 0:
@@ -161,9 +173,6 @@ typedef struct HazeNow {
  * Q8; black, white: codes of 8 bits. */
 HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
                      const uint32_t nodes[256], int black, int white, int depth);
-
-/* Lifts (Q16) a tone that is `above` black. Black and white, `range` apart, stay. */
-uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift);
 
 /* Removes haze from a chroma code over luma that is `luma` codes above black. A colour does not
  * turn into its opposite. */

@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 9
+#define FORMAT 10
 
 static size_t tables_size(const TileGrid *grid)
 {
@@ -149,7 +149,7 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
     lumeq_put32(&w, (uint32_t)curve->table.tint.lost);
     const HazeClear *clear = &curve->table.clear;
     lumeq_put32(&w, (uint32_t)clear->light);
-    lumeq_put32(&w, clear->lift);
+    lumeq_put32(&w, (uint32_t)clear->lift);
     for (int i = 0; i < MEASURE_CELLS; i++)
         lumeq_put32(&w, clear->gain[i]);
     lumeq_put32(&w, (uint32_t)curve->fields);
@@ -228,7 +228,7 @@ static HazeTint take_haze(ByteReader *r, LumeqCurve *curve)
         tint.of[i] = lumeq_take_range(r, 0, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST;
     tint.lost = lumeq_take_range(r, 0, CURVE_ONE);
     clear->light = lumeq_take_range(r, 0, (1 << curve->params.depth) - 1);
-    clear->lift = (uint32_t)lumeq_take_range(r, 0, HAZE_LIFT_MOST);
+    clear->lift = lumeq_take_range(r, 0, HAZE_LIFT_MOST);
     for (int i = 0; i < MEASURE_CELLS; i++)
         clear->gain[i] = (uint16_t)lumeq_take_range(r, 0, HAZE_GAIN_MOST);
     return tint;

@@ -70,9 +70,12 @@ TEST(cells_by_hand)
               haze_lined(3, 16, 200, 512) == 3,
           "lighter tones, black and below stay");
     CHECK(haze_lined(30, 16, 200, 1024) == 16 + 14 * HAZE_LEFT / 256, "some is left above black");
-    CHECK(haze_lifted(100, 1000, 0) == 100 && haze_lifted(1000, 1000, 1 << 16) == 1000 &&
-              haze_lifted(500, 1000, 1 << 16) == 666,
-          "a lift keeps black and white");
+    CHECK(haze_lifted(116, 16, 219, 0, 8) == 116 && haze_lifted(235, 16, 219, 16384, 8) == 235 &&
+              haze_lifted(250, 16, 219, 16384, 8) == 250 && haze_lifted(9, 16, 219, 16384, 8) == 9,
+          "white, black and what is beyond them are not lifted");
+    CHECK(haze_lifted(116, 16, 219, 16384, 8) == 116 + 23 &&
+              haze_lifted(464, 64, 876, 16384, 10) == 464 + 93,
+          "a lift of half of 100 * 119 / 256 codes");
     for (int size = 1; size < 5000; size += 61)
         for (int at = 0; at < size; at++) {
             const HazePlace place = haze_between(at, haze_step(size, 16), 16);
@@ -98,7 +101,7 @@ TEST(clearing_by_hand)
     HazeNow now = {.seen = &haze};
     memcpy(now.nodes, nodes, sizeof(nodes));
     const HazeClear clear = haze_clear(&haze, &now, CURVE_ONE, nodes, 16, 235, 10);
-    CHECK(clear.light == 769, "the light is %d", clear.light);
+    CHECK(clear.light == 816, "the light is %d", clear.light);
     CHECK(clear.gain[0] < clear.gain[16] && clear.gain[48] > 1000 && clear.gain[130] < 140,
           "gains %d, %d, %d, %d", clear.gain[0], clear.gain[16], clear.gain[48], clear.gain[130]);
     CHECK(clear.lift > 0, "the picture gets darker");
@@ -139,7 +142,9 @@ VARIANT_TEST(clearing_kernels)
                              .depth = p.depth,
                              .shift = p.shift,
                              .black = p.black,
-                             .light = check_below(&random, 1 << p.depth)};
+                             .range = p.white - p.black,
+                             .light = check_below(&random, 1 << p.depth),
+                             .lift = check_below(&random, HAZE_LIFT_MOST + 1)};
         row.width = row.at + width + check_below(&random, 100);
         for (int i = 0; i < MEASURE_COLUMNS; i++)
             row.gain[i] = check_below(&random, HAZE_GAIN_MOST + 1);
@@ -148,7 +153,9 @@ VARIANT_TEST(clearing_kernels)
             const HazePlace at =
                 haze_between(row.at + x, haze_step(row.width, MEASURE_COLUMNS), MEASURE_COLUMNS);
             const int gain = haze_gain(row.gain[at.cell], row.gain[at.cell + 1], at.part);
-            const int cleared = haze_lined(code, p.black, row.light, gain) << p.shift;
+            const int lined = haze_lined(code, p.black, row.light, gain);
+            const int cleared = haze_lifted(lined, p.black, row.range, row.lift, p.depth)
+                                << p.shift;
             memcpy(check_row(&out, 0) + x * size, &sample, (size_t)size);
             memcpy(check_row(&expected, 0) + x * size, &cleared, (size_t)size);
         }

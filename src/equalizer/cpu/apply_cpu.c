@@ -290,7 +290,9 @@ static void clear_band(void *priv, int band)
         .depth = out->depth,
         .shift = out->shift,
         .black = a->job->curve.black,
+        .range = a->job->curve.white - a->job->curve.black,
         .light = clear->light,
+        .lift = clear->lift,
     };
     for (int y = lumeq_band_start(out->height, band, a->bands); y < end; y++) {
         const HazePlace place = haze_between(a->active.y + y, step, MEASURE_ROWS);

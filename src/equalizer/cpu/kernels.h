@@ -65,11 +65,11 @@ typedef struct LumeqBoundRow {
 typedef struct LumeqClearRow {
     void *out;
     int at, width; /* first column in the frame; width of the frame */
-    int depth, shift, black;
-    int32_t light, gain[MEASURE_COLUMNS]; /* as in HazeClear; gains of this row */
+    int depth, shift, black, range;
+    int32_t light, lift, gain[MEASURE_COLUMNS]; /* as in HazeClear; gains of this row */
 } LumeqClearRow;
 
-/* Clears `width` samples by haze_lined(). */
+/* Clears `width` samples by haze_lined() and haze_lifted(). */
 typedef void LumeqClearKernel(const LumeqClearRow *row, int width);
 
 /* A row of output chroma, and the rows of input luma that it covers. */

@@ -148,21 +148,32 @@ static inline void find_clear_gains(int16_t gain[CLEAR_SAMPLES + TINT_BLOCK],
     memset(gain + count, 0, TINT_BLOCK * sizeof(*gain));
 }
 
-/* haze_lined() in lanes of 16 bits. */
+/* value * part / 2^15, rounded. */
+static inline int16_t clear_part(int16_t value, int16_t part)
+{
+    return (int16_t)((((int32_t)value * part >> 14) + 1) >> 1);
+}
+
+/* haze_lined() and haze_lifted() in lanes of 16. */
 #define DEFINE_CLEAR_LANES(bits, Sample)                                                           \
     static inline void clear_block##bits(Sample *restrict out, const int16_t *restrict gain,       \
                                          const LumeqClearRow *row)                                 \
     {                                                                                              \
         const int16_t black = (int16_t)row->black, light = (int16_t)row->light;                    \
+        const int16_t range = (int16_t)row->range, lift = (int16_t)row->lift;                      \
         const Sample last = (1 << bits) - 1;                                                       \
         for (int i = 0; i < TINT_BLOCK; i++) {                                                     \
             const int16_t code = (int16_t)(bits == 8 || out[i] < last ? out[i] : last);            \
-            const int16_t far = (int16_t)(most((int16_t)(light - code), 0) << 5);                  \
-            const int16_t less = (int16_t)((((int32_t)far * gain[i] >> 14) + 1) >> 1);             \
+            const int16_t less =                                                                   \
+                clear_part((int16_t)(most((int16_t)(light - code), 0) << 5), gain[i]);             \
             const int16_t above = most((int16_t)(code - black), 0);                                \
             const int16_t kept = (int16_t)((int32_t)above * (HAZE_LEFT << 8) >> 16);               \
-            const int16_t cleared = most((int16_t)(code - less), (int16_t)(black + kept));         \
-            out[i] = (Sample)(code > black ? cleared : code);                                      \
+            const int16_t cleared = most((int16_t)(above - less), kept);                           \
+            const int16_t left = most((int16_t)(range - cleared), 0);                              \
+            const int16_t product =                                                                \
+                clear_part((int16_t)(cleared << (15 - bits)), (int16_t)(left << (15 - bits)));     \
+            const int16_t more = (int16_t)(clear_part(product, lift) + (1 << (14 - bits)));        \
+            out[i] = (Sample)(code > black ? black + cleared + (more >> (15 - bits)) : code);      \
         }                                                                                          \
     }
 
@@ -172,11 +183,12 @@ DEFINE_CLEAR_LANES(10, uint16_t)
 static inline void clear_block16(uint16_t *restrict out, const int16_t *restrict gain,
                                  const LumeqClearRow *row)
 {
-    const int32_t shift = row->shift, black = row->black, light = row->light;
-    const int32_t last = (1 << row->depth) - 1;
+    const int32_t shift = row->shift, last = (1 << row->depth) - 1;
     for (int i = 0; i < TINT_BLOCK; i++) {
         const int32_t code = out[i] >> shift, known = code < last ? code : last;
-        out[i] = (uint16_t)(haze_lined(known, black, light, gain[i]) << shift);
+        out[i] = (uint16_t)(haze_lifted(haze_lined(known, row->black, row->light, gain[i]),
+                                        row->black, row->range, row->lift, row->depth)
+                            << shift);
     }
 }
 

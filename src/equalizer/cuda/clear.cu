@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(THREADS)
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     clear_cells(const LumeqCudaPlane out, int left, int top, int frame_width, int frame_height,
-                int depth, int shift, int black, const __grid_constant__ HazeClear clear)
+                int depth, int shift, int black, int white, const __grid_constant__ HazeClear clear)
 {
     const int x = (int)(blockIdx.x * THREADS + threadIdx.x), last = (1 << depth) - 1;
     if (x >= out.width)
@@ -48,9 +48,9 @@ static __global__ void __launch_bounds__(THREADS)
         const int second = haze_gain(gain[1], gain[MEASURE_COLUMNS + 1], row.part);
         Sample *const sample = (Sample *)plane_row(out, y) + x;
         const int code = min((int)(*sample >> shift), last);
-        *sample =
-            (Sample)(haze_lined(code, black, clear.light, haze_gain(first, second, column.part))
-                     << shift);
+        const int cleared =
+            haze_lined(code, black, clear.light, haze_gain(first, second, column.part));
+        *sample = (Sample)(haze_lifted(cleared, black, white - black, clear.lift, depth) << shift);
     }
 }
 
@@ -80,5 +80,5 @@ extern "C" cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRe
                         THREADS, 0, 0, stream};
     return launch(how, params->depth > 8 ? clear_cells<uint16_t> : clear_cells<uint8_t>, *out,
                   active.x, active.y, width, height, params->depth, params->shift, params->black,
-                  *clear);
+                  params->white, *clear);
 }

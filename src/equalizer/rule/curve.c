@@ -710,15 +710,6 @@ static void hdr_tolerances(const CurveParams *p, const CurveResult *result, cons
     t->chroma[cell] = (uint16_t)(lift_chroma((uint32_t)gain) * codes >> 16);
 }
 
-/* The curve for the lookup table, with the lift that makes up for clearing haze by cells. */
-static uint32_t looked_up(const CurveParams *p, const CurveTable *table, uint32_t curve)
-{
-    const uint32_t black = (uint32_t)p->black << 16, range = ((uint32_t)p->white << 16) - black;
-    return table->clear.light && curve > black
-               ? black + haze_lifted(curve - black, range, table->clear.lift)
-               : curve;
-}
-
 void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t past,
                      CurveTable *table)
 {
@@ -727,7 +718,7 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
     LiftTables *t = &table->lift;
     uint32_t nodes[CURVE_CELLS], luma = 0, chroma = 0;
     for (int i = 0; i < CURVE_CELLS; i++)
-        nodes[i] = curve_code8(p, looked_up(p, table, result->bin[i * width].curve));
+        nodes[i] = curve_code8(p, result->bin[i * width].curve);
     lift_constants(t, noise, filtered, past);
     const int first = (p->black >> down) + 4, last = (p->white >> down) - 3;
     const int32_t left = lift_left(t->past);
@@ -756,15 +747,14 @@ static void fill_codes(const CurveParams *p, const CurveBin *bin, CurveTable *ta
 {
     if (curve_has_nodes(p)) {
         for (int i = 0; i < p->bins; i++)
-            table->nodes[i] = curve_node(looked_up(p, table, bin[i].curve));
+            table->nodes[i] = curve_node(bin[i].curve);
         table->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
     } else if (p->depth == 8) {
         for (int i = 0; i < 256; i++)
-            table->codes8[i] = (uint8_t)((looked_up(p, table, bin[i].curve) + CURVE_ONE / 2) >> 16);
+            table->codes8[i] = (uint8_t)((bin[i].curve + CURVE_ONE / 2) >> 16);
     } else {
         for (int i = 0; i < p->bins; i++)
-            table->codes16[i] =
-                (uint16_t)((looked_up(p, table, bin[i].curve) + CURVE_ONE / 2) >> 16 << p->shift);
+            table->codes16[i] = (uint16_t)((bin[i].curve + CURVE_ONE / 2) >> 16 << p->shift);
     }
 }
 

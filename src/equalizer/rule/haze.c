@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "equalizer/rule/arithmetic.h"
+
 #define HAZE_SPAN 6  /* distance of a cell's percentiles from which on it has detail, codes */
 #define HAZE_LEAST 9 /* minimum number of cells to judge a picture */
 #define HAZE_LIT 16  /* minimum light of a cell to judge its colour, codes above black */
@@ -81,27 +83,18 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 
 /* ---- clearing by cells ---- */
 
-#define CLEAR_TAKEN 98         /* percent of the veil to take */
-#define CLEAR_PLAIN (6 << 8)   /* cells whose tones span no more stay as they are, */
-#define CLEAR_DETAIL (20 << 8) /* and those that span this are cleared fully; Q8 */
-#define CLEAR_LIGHTER 9        /* number of cells that are at least as light as the haze */
-#define CLEAR_LIGHT 15         /* 16ths of that light to use; lighter tones stay as they are */
-#define CLEAR_MEAN 124         /* 128ths of the cells' mean light to keep */
-#define CLEAR_STEPS 16         /* bisections of the lift */
-
-uint32_t haze_lifted(uint32_t above, uint32_t range, uint32_t lift)
-{
-    if (above >= range)
-        return above;
-    const uint64_t divisor = 65536 + (uint64_t)lift * above / range;
-    return (uint32_t)((uint64_t)above * (65536 + (uint64_t)lift) / divisor);
-}
+#define CLEAR_TAKEN 30         /* percent of a cell's light, at most */
+#define CLEAR_PLAIN (4 << 8)   /* cells whose tones span no more stay as they are, */
+#define CLEAR_DETAIL (16 << 8) /* and these are cleared wholly; Q8 */
+#define CLEAR_LIGHTER 18       /* so many cells have at least the haze's light */
+#define CLEAR_MEAN 122         /* 128ths of the light before, as the cells tell it */
+#define CLEAR_LIFT 26624       /* the steepest lift, Q15 of the range */
 
 /* Tones of a cell above black, after the curve, Q8. */
 typedef struct Tones {
     uint32_t low, high; /* three quarters of the cell are below `high` */
     uint32_t veil;
-    uint32_t dark, bright; /* half of the cell each, for its light */
+    uint32_t mean, spread; /* half of the cell each is this much darker and lighter */
 } Tones;
 
 uint32_t haze_veil(const HazeCell *cell)
@@ -131,10 +124,12 @@ static uint32_t above(uint32_t code, int black)
 /* A cell's own gain. */
 static uint32_t own_gain(const Tones *t, uint32_t light, uint32_t share)
 {
-    const uint32_t veil = (t->veil < light ? t->veil : light) * CLEAR_TAKEN / 100;
     const uint32_t span = t->high - t->low;
-    uint32_t gain = light > veil ? (veil << 10) / (light - veil) : HAZE_GAIN_MOST;
-    gain = gain < HAZE_GAIN_MOST ? gain : HAZE_GAIN_MOST;
+    uint32_t gain = HAZE_GAIN_MOST;
+    if (light > t->veil)
+        gain = least_of(gain, (t->veil << 10) / (light - t->veil));
+    if (light > t->mean)
+        gain = least_of(gain, (t->mean << 10) / (light - t->mean) * CLEAR_TAKEN / 100);
     if (span < CLEAR_DETAIL)
         gain = span <= CLEAR_PLAIN ? 0 : gain * (span - CLEAR_PLAIN) / (CLEAR_DETAIL - CLEAR_PLAIN);
     return (uint32_t)((uint64_t)gain * share >> 16);
@@ -156,30 +151,35 @@ static void smooth_gains(const uint32_t *gain, uint16_t *smooth)
     }
 }
 
-/* The cells' light after a lift and clearing. */
-static uint64_t cleared_light(const Tones *tones, const HazeClear *clear, uint32_t lift,
-                              uint32_t light, uint32_t range)
+/* The lift that returns the light that clearing takes from the cells; `range` of codes, Q8. */
+static int32_t lift_back(const Tones *tones, const HazeClear *clear, uint32_t light, uint32_t range)
 {
-    uint64_t sum = 0;
+    uint64_t before = 0, after = 0, steepest = 0;
     for (int i = 0; i < MEASURE_CELLS; i++) {
-        const int32_t dark = (int32_t)haze_lifted(tones[i].dark, range, lift);
-        const int32_t bright = (int32_t)haze_lifted(tones[i].bright, range, lift);
-        sum += (uint64_t)haze_lined(dark, 0, (int32_t)light, clear->gain[i]);
-        sum += (uint64_t)haze_lined(bright, 0, (int32_t)light, clear->gain[i]);
+        const Tones *t = &tones[i];
+        const uint32_t halves[2] = {t->mean - t->spread, t->mean + t->spread};
+        before += 2 * t->mean;
+        for (int k = 0; k < 2; k++) {
+            const uint32_t code =
+                (uint32_t)haze_lined((int32_t)halves[k], 0, (int32_t)light, clear->gain[i]);
+            after += code;
+            steepest += code < range ? (uint64_t)code * (range - code) / range : 0;
+        }
     }
-    return sum;
+    const uint64_t wanted = before * CLEAR_MEAN / 128;
+    const uint64_t lift = wanted > after ? ((wanted - after) << 15) / (steepest | !steepest) : 0;
+    return (int32_t)((lift < CLEAR_LIFT ? lift : CLEAR_LIFT) * (256 << 8) / range);
 }
 
-/* The change of light that most cells have in common, after the curve, which was `then`, and the
- * lift; Q8. */
+/* The change of light that most cells have in common, after the curve, which was `then`; Q8. */
 static int32_t light_shift(const HazeState *haze, const HazeNow *now, const uint32_t then[256],
-                           int black, uint32_t range, uint32_t lift)
+                           int black)
 {
     int32_t shifts[MEASURE_CELLS];
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const uint32_t from = above(output(then, haze->mean[i]), black);
         const uint32_t to = above(output(now->nodes, now->seen->mean[i]), black);
-        shifts[i] = (int32_t)haze_lifted(to, range, lift) - (int32_t)haze_lifted(from, range, lift);
+        shifts[i] = (int32_t)to - (int32_t)from;
     }
     return common_of(shifts, MEASURE_CELLS);
 }
@@ -193,7 +193,6 @@ HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
     uint32_t gain[MEASURE_CELLS];
     int32_t sorted[MEASURE_CELLS];
     const uint32_t range = (uint32_t)(white - black) << 8;
-    uint64_t before = 0;
     if (!share)
         return none;
     for (int i = 0; i < MEASURE_CELLS; i++) {
@@ -203,21 +202,17 @@ HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
         tones[i] = (Tones){.low = low,
                            .high = low + more * 8 / 5,
                            .veil = above(output(nodes, haze->veil[i]), black),
-                           .dark = mean - more,
-                           .bright = mean + more};
+                           .mean = mean,
+                           .spread = more};
         sorted[i] = (int32_t)tones[i].high;
-        before += 2 * mean;
     }
     qsort(sorted, MEASURE_CELLS, sizeof(sorted[0]), compare);
-    const uint32_t light = (uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER] * CLEAR_LIGHT / 16;
+    const uint32_t light = (uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER];
     for (int i = 0; i < MEASURE_CELLS; i++)
         gain[i] = own_gain(&tones[i], light, share);
     smooth_gains(gain, clear.gain);
-    for (uint32_t step = HAZE_LIFT_MOST / 2, i = 0; i < CLEAR_STEPS; i++, step /= 2)
-        if (cleared_light(tones, &clear, clear.lift + step, light, range) <
-            before * CLEAR_MEAN / 128)
-            clear.lift += step;
-    const int32_t moved = (int32_t)light + light_shift(haze, now, nodes, black, range, clear.lift);
+    clear.lift = lift_back(tones, &clear, light, range);
+    const int32_t moved = (int32_t)light + light_shift(haze, now, nodes, black);
     const uint32_t there = moved < 256 ? 256 : (uint32_t)moved < range ? (uint32_t)moved : range;
     clear.light = (int32_t)((there + ((uint32_t)black << 8)) << (depth - 8) >> 8);
     return clear;
