@@ -67,7 +67,7 @@ typedef struct HazeClear {
 #define HAZE_LIFT_MOST INT16_MAX
 
 /* Clearing keeps at least this share (in 256ths) of a code's distance from black. */
-#define HAZE_LEFT 38
+#define HAZE_LEFT 96
 
 CURVE_INLINE int haze_is_cleared(HazeTint tint)
 {
