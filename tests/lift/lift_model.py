@@ -104,7 +104,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
         clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
     wide = min(width(y), ramp(mean, share(12), share(25)))
     lamps = times(D, ramp(x[p99], share(60), share(80)))
-    need = max(times(times(ONE - wide, Q), ONE - lamps), times(share(5), ONE - page))
+    need = max(times(times(ONE - wide, Q), ONE - lamps), times(share(5), ONE - page), times(share(35), times(D, Q)))
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
     moved, back = abs(risen), 0

@@ -356,6 +356,7 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
     const int32_t light = (int32_t)v->at[v->p99];
     need = times(need, CURVE_ONE - times(c->dark, ramp(light, LIFT_PERCENT(60), LIFT_PERCENT(80))));
     need = most_of(need, times(LIFT_PERCENT(5), CURVE_ONE - v->page));
+    need = most_of(need, times(LIFT_PERCENT(35), times(c->dark, v->quality)));
     const int lighter = equalized > mean;
     const uint32_t moved = lighter ? equalized - mean : mean - equalized;
     const uint32_t rest = between(LIFT_PERCENT(1) / 2, mean / LIFT_MEAN_MOVES, CURVE_ONE - wide);
