@@ -1,7 +1,7 @@
-"""Comments, messages and pages in plain English: counts phrases that make prose hard to read, by folder.
+"""Counts phrases that make comments, messages and pages hard to read, by folder.
 
-Run it alone to list them: python3 plain_english.py [FOLDER...]. A phrase that it finds should be read aloud once; the
-limits leave room for the few that are the best English. See .github/CONTRIBUTING.md.
+Run it alone to list them: python3 plain_english.py [FOLDER...]. Read each phrase aloud once; the limits leave room for
+the few that are good English. See .github/CONTRIBUTING.md.
 """
 
 import collections
@@ -13,7 +13,7 @@ import unittest
 from test_architecture import read, tracked
 
 MOST_PER_1000 = 1.5  # phrases in 1,000 words of a folder
-MOST_IN_SMALL = 4  # phrases in a folder of fewer words than that says little about
+MOST_IN_SMALL = 4  # phrases in a folder of up to SMALL words
 SMALL = 3000
 
 PHRASES = [re.compile(p, re.M) for p in (
@@ -42,7 +42,7 @@ C = (".c", ".h", ".cu", ".cuh", ".vert", ".frag", ".glsl")
 
 
 def is_prose(text):
-    """False for a single word and for formats without words."""
+    """True if a string literal has at least two words."""
     return re.search(r"[a-z]{3} [a-z]{2}", text)
 
 
@@ -68,7 +68,7 @@ def prose_of_page(text):
 
 
 def prose(name):
-    """(line, text) of everything in a file that people read."""
+    """Returns an iterator of (line, text) over everything in a file that people read."""
     kinds = ((".md", prose_of_page), (C, prose_of_c), ((".py", ".sh", ".cmake", "CMakeLists.txt"), prose_of_script))
     for ends, find in kinds:
         if name.endswith(ends):
@@ -81,7 +81,7 @@ def folder(name):
 
 
 def count():
-    """Words and places by folder."""
+    """Returns ({folder: number of words}, {folder: places with a phrase})."""
     words, places = collections.Counter(), collections.defaultdict(list)
     for name in tracked():
         if name.endswith("plain_english.py"):
@@ -98,10 +98,10 @@ class PlainEnglish(unittest.TestCase):
     def test_folders(self):
         words, places = count()
         self.assertGreater(sum(words.values()), 10000)
-        for room in sorted(words):
-            most = words[room] * MOST_PER_1000 / 1000 if words[room] > SMALL else MOST_IN_SMALL
-            with self.subTest(room):
-                self.assertLessEqual(len(places[room]), most, "\n" + "\n".join(places[room][:40]))
+        for name in sorted(words):
+            most = words[name] * MOST_PER_1000 / 1000 if words[name] > SMALL else MOST_IN_SMALL
+            with self.subTest(name):
+                self.assertLessEqual(len(places[name]), most, "\n" + "\n".join(places[name][:40]))
 
     def test_the_list_finds_something(self):
         for text in ("Of the rows that are moved", "What it takes is freed.", "there is none", "is made anew", "at its own pace"):
@@ -112,13 +112,13 @@ class PlainEnglish(unittest.TestCase):
 
 def main():
     words, places = count()
-    for room in sorted(words, key=lambda r: -len(places[r])):
-        if len(sys.argv) > 1 and room not in sys.argv[1:]:
+    for name in sorted(words, key=lambda r: -len(places[r])):
+        if len(sys.argv) > 1 and name not in sys.argv[1:]:
             continue
-        for place in places[room] if len(sys.argv) > 1 else ():
+        for place in places[name] if len(sys.argv) > 1 else ():
             print(place)
-        print("%-28s %6d words %4d phrases %5.1f per 1,000" % (room, words[room], len(places[room]),
-                                                               1000 * len(places[room]) / max(1, words[room])))
+        print("%-28s %6d words %4d phrases %5.1f per 1,000" % (name, words[name], len(places[name]),
+                                                               1000 * len(places[name]) / max(1, words[name])))
 
 
 if __name__ == "__main__":

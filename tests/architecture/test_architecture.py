@@ -1,5 +1,5 @@
-"""The architecture: who includes and calls whom, no circular dependencies, and some rules of style. LUMEQ_BUILD is the
-build whose object files show the calls, NM the program that reads them."""
+"""Checks which part includes and calls which, that no dependency is circular, and some rules of style. LUMEQ_BUILD is
+the build whose object files show the calls, NM the program that reads them."""
 
 import collections
 import os
@@ -9,8 +9,8 @@ import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Allowed includes and calls. "equalizer-api" is the public header and its functions;
-# the panel knows nothing of it, and media only its stretch of deep gray.
+# Allowed includes and calls. "equalizer-api" is the public header and its functions; media uses only its
+# stretch of deep gray.
 MAY_INCLUDE = {
     "app": {"app", "job", "report", "player", "run", "media", "panel", "equalizer-api"},
     "player": {"player", "run", "media", "panel"},
@@ -51,7 +51,7 @@ def sources():
 
 
 def includes(name):
-    """(line number, included file, whether it is in quotes)"""
+    """Yields (line number, included file, True if it is in quotes)."""
     for i, line in enumerate(read(name).splitlines(), 1):
         m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
         if m:
@@ -65,14 +65,14 @@ def part(name):
     return name.split("/")[1]
 
 
-class Walls(unittest.TestCase):
+class Includes(unittest.TestCase):
     def fail_at(self, found):
         self.assertFalse(found, "\n" + "\n".join(found))
 
-    def test_there_is_something_to_look_at(self):
+    def test_sources_are_found(self):
         self.assertGreater(len(sources()), 20)
 
-    def test_who_includes_whom(self):
+    def test_parts_include_only_allowed_parts(self):
         found = []
         for name in sources():
             for line, what, quoted in includes(name):
@@ -86,12 +86,12 @@ class Walls(unittest.TestCase):
                 elif os.path.isfile(os.path.join(ROOT, beside)):
                     other = part(beside)
                 else:
-                    continue  # generated, or not of this project
+                    continue  # generated, or not part of this project
                 if other not in MAY_INCLUDE.get(part(name), {part(name), "equalizer-api"}):
                     found.append("%s:%d: %s may not include %s" % (name, line, part(name), what))
         self.fail_at(found)
 
-    def test_cpu_and_cuda_do_not_know_each_other(self):
+    def test_cpu_and_cuda_do_not_include_each_other(self):
         found = ["%s:%d: %s" % (name, line, what) for name in sources()
                  for line, what, _ in includes(name)
                  if (name.startswith("src/equalizer/cpu/") and "cuda" in what) or
@@ -141,7 +141,7 @@ def unit(name):
     return re.sub(r"\.\w+$", "", name)
 
 
-def circles(graph):
+def cycles(graph):
     """Sets of nodes that depend on each other (Tarjan's algorithm)."""
     number, lowest, stack, found = {}, {}, [], []
 
@@ -167,7 +167,7 @@ def circles(graph):
 
 
 def included_files():
-    """(file, file of the repository that it includes)"""
+    """Yields (file, file of the repository that it includes)."""
     known = set(sources())
     for name in sources():
         for _, what, quoted in includes(name):
@@ -176,20 +176,20 @@ def included_files():
                     yield name, path
 
 
-class Circles(unittest.TestCase):
-    """Files in a circle cannot be read, tested or replaced separately."""
+class Cycles(unittest.TestCase):
+    """Files in a cycle cannot be read, tested or replaced separately."""
 
-    def test_circles_are_found(self):
+    def test_cycles_are_found(self):
         graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set()}
-        self.assertEqual(circles(graph), [{"a", "b", "c"}])
-        self.assertEqual(circles({"a": {"b"}, "b": {"c"}}), [])
+        self.assertEqual(cycles(graph), [{"a", "b", "c"}])
+        self.assertEqual(cycles({"a": {"b"}, "b": {"c"}}), [])
 
     def test_headers(self):
         graph = collections.defaultdict(set)
         for name, other in included_files():
             if name.endswith((".h", ".cuh")):
                 graph[name].add(other)
-        self.assertEqual(circles(graph), [])
+        self.assertEqual(cycles(graph), [])
 
     def test_files(self):
         """A source file counts with its header: x.c must not need a file that needs x.h."""
@@ -197,10 +197,10 @@ class Circles(unittest.TestCase):
         for a, b in included_files():
             if unit(a) != unit(b):
                 graph[unit(a)].add(unit(b))
-        self.assertEqual([sorted(c) for c in circles(graph)], [])
+        self.assertEqual([sorted(c) for c in cycles(graph)], [])
 
-    def test_rooms(self):
-        """Folders next to each other."""
+    def test_folders(self):
+        """Folders in the same folder."""
         graph = collections.defaultdict(set)
         for a, b in included_files():
             one, other = os.path.dirname(a).split("/"), os.path.dirname(b).split("/")
@@ -208,22 +208,22 @@ class Circles(unittest.TestCase):
                 if one[n] != other[n]:
                     graph["/".join(one[:n + 1])].add("/".join(other[:n + 1]))
                     break
-        # src/ and include/ are no rooms: the equalizer includes the header that it implements.
-        found = [c for c in circles(graph) if c != {"src", "include"}]
+        # Except src/ and include/: the equalizer includes the header that it implements.
+        found = [c for c in cycles(graph) if c != {"src", "include"}]
         self.assertEqual([sorted(c) for c in found], [])
 
 
 class Objects:
-    """Which file of src/ defines a symbol, and which ones use it, by the build's object files."""
+    """The build's object files: which file of src/ defines a symbol, and which files use it."""
 
     def __init__(self, build):
         self.defined = {}
         self.used = []
         known = set(sources())
-        self.files = {}  # by the object's path
+        self.files = {}  # {path of the object: source}
         for folder, _, names in os.walk(os.path.join(build, "CMakeFiles")):
             for path in (os.path.join(folder, name) for name in names):
-                # What is left over of sources that have gone is not read.
+                # Objects of deleted sources may remain in the folder.
                 source = path.partition(".dir/")[2][:-len(".o")]
                 if path.endswith(".o") and source in known:
                     self.files[path] = source
@@ -257,17 +257,17 @@ class Calls(unittest.TestCase):
         self.assertFalse(found, "\n" + "\n".join(sorted(set(found))))
 
     def between(self):
-        """(file, symbol, the other file that defines it)"""
+        """Yields (file, symbol that it uses, other file that defines the symbol)."""
         for source, symbol in self.objects.used:
             other = self.objects.defined.get(symbol)
             if other and other != source:
                 yield source, symbol, other
 
-    def test_there_is_something_to_look_at(self):
+    def test_objects_are_found(self):
         self.assertGreater(len(self.objects.files), 100)
         self.assertIn(("app", "equalizer"), {(part(a), part(b)) for a, _, b in self.between()})
 
-    def test_who_calls_whom(self):
+    def test_parts_call_only_allowed_parts(self):
         found = []
         for source, symbol, other in self.between():
             callee = "equalizer-api" if symbol in self.api else part(other)
@@ -282,15 +282,15 @@ class Calls(unittest.TestCase):
                  call[0].split("/")[2] != call[2].split("/")[2]]
         self.fail_at(found)
 
-    def test_files_do_not_call_in_circles(self):
+    def test_files_do_not_call_in_cycles(self):
         """Files that share a header may call each other without including each other."""
         graph = collections.defaultdict(set)
         for source, _, other in self.between():
             if unit(source) != unit(other):
                 graph[unit(source)].add(unit(other))
-        self.fail_at([" and ".join(sorted(c)) for c in circles(graph)])
+        self.fail_at([" and ".join(sorted(c)) for c in cycles(graph)])
 
-    def test_rooms_do_not_call_in_circles(self):
+    def test_folders_do_not_call_in_cycles(self):
         graph = collections.defaultdict(set)
         for source, _, other in self.between():
             one, two = os.path.dirname(source).split("/"), os.path.dirname(other).split("/")
@@ -298,7 +298,7 @@ class Calls(unittest.TestCase):
                 if one[n] != two[n]:
                     graph["/".join(one[:n + 1])].add("/".join(two[:n + 1]))
                     break
-        self.fail_at([" and ".join(sorted(c)) for c in circles(graph)])
+        self.fail_at([" and ".join(sorted(c)) for c in cycles(graph)])
 
     def only_in(self, pattern, homes):
         self.fail_at(["%s: %s" % (source, symbol) for source, symbol in self.objects.used
@@ -306,7 +306,7 @@ class Calls(unittest.TestCase):
                       not source.startswith(homes)])
 
     def test_ffmpeg_beyond_its_data_types_only_in_media(self):
-        """Frames and packets, memory, fractions and queues go everywhere above the equalizer."""
+        """libavutil's frames, memory, fractions and queues are allowed, except in the equalizer and the panel."""
         self.only_in(r"(avcodec|avformat|avfilter|avdevice|avio|sws|swr|swscale)_|"
                      r"av_(read|write|interleaved|guess|seek|find|codec|bsf|parser|buffersrc|"
                      r"buffersink|muxer|demuxer|input)_", ("src/media/",))

@@ -1,4 +1,4 @@
-"""The pages: links lead somewhere, each folder has a page, and pages name only existing files."""
+"""Checks the pages: links lead somewhere, each folder has a page, and pages name only existing files."""
 
 import os
 import re
@@ -6,12 +6,12 @@ import unittest
 
 from test_architecture import read, tracked
 
-FRONT_DOOR = 220  # lines of README.md at most
-ROOMS = ("src/", "shaders/", "tests/")
+MAX_README_LINES = 220
+FOLDERS = ("src/", "shaders/", "tests/")  # every folder in them has a page
 
 
 def anchors(page):
-    """As GitHub makes them from headings."""
+    """The anchors that GitHub makes from a page's headings."""
     text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
     found = set()
     for heading in re.findall(r"^#+ (.*)$", text, re.M):
@@ -26,7 +26,7 @@ def links(page):
 
 
 def is_there(path):
-    """In the repository: untracked and ignored files do not count."""
+    """True for a file or folder of the repository; ignored files do not count."""
     return path in KNOWN or any(n.startswith(path.rstrip("/") + "/") for n in KNOWN)
 
 
@@ -44,7 +44,7 @@ class Pages(unittest.TestCase):
                 path, _, anchor = link.partition("#")
                 target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
                 if not is_there(target):
-                    found.append("%s: %s is not there" % (page, link))
+                    found.append("%s: %s does not exist" % (page, link))
                 elif anchor and (not target.endswith(".md") or anchor not in anchors(target)):
                     found.append("%s: %s has no such heading" % (page, link))
         self.assertFalse(found, "\n" + "\n".join(found))
@@ -62,27 +62,27 @@ class Pages(unittest.TestCase):
         for page in tracked("*.md"):
             self.assertEqual(len(re.findall(r"^```", read(page), re.M)) % 2, 0, page)
 
-    def test_front_door_is_short(self):
-        self.assertLessEqual(len(read("README.md").splitlines()), FRONT_DOOR)
+    def test_readme_is_short(self):
+        self.assertLessEqual(len(read("README.md").splitlines()), MAX_README_LINES)
 
-    def test_each_room_has_a_page(self):
+    def test_each_folder_has_a_page(self):
         """Every folder with a file of its own, except the inputs of fuzz targets."""
-        rooms = {os.path.dirname(n) for n in KNOWN if n.startswith(ROOMS) and "/corpus/" not in n} - {"src"}
-        self.assertGreater(len(rooms), 30)
-        self.assertLess({"src/player/view", "shaders", "tests", "tests/app"}, rooms)
-        self.assertEqual(sorted(r for r in rooms if not is_there(r + "/README.md")), [])
+        folders = {os.path.dirname(n) for n in KNOWN if n.startswith(FOLDERS) and "/corpus/" not in n} - {"src"}
+        self.assertGreater(len(folders), 30)
+        self.assertLess({"src/player/view", "shaders", "tests", "tests/app"}, folders)
+        self.assertEqual(sorted(f for f in folders if not is_there(f + "/README.md")), [])
 
-    def test_pages_of_rooms_name_files_that_are_there(self):
-        for page in (n for n in KNOWN if n.startswith(ROOMS) and n.endswith("/README.md")):
+    def test_pages_of_folders_name_existing_files(self):
+        for page in (n for n in KNOWN if n.startswith(FOLDERS) and n.endswith("/README.md")):
             with self.subTest(page):
                 self.assertRegex(read(page), r"\A# \S.*\n\n\w|\A# \S.*\n\n`")
-                room = os.path.dirname(page)
+                folder = os.path.dirname(page)
                 for name in re.findall(r"`([\w./]+\.(?:c|h|cu|cuh|py|sh|vert|frag|glsl|cmake))`", read(page)):
-                    where = [os.path.normpath(os.path.join(room, name)), name]
+                    where = [os.path.normpath(os.path.join(folder, name)), name]
                     self.assertTrue(any(is_there(w) for w in where), "%s: %s" % (page, name))
 
     def test_the_example_of_an_option(self):
-        """The option that CONTRIBUTING.md follows is in no other files of the program than it says."""
+        """CONTRIBUTING.md names every file of src/app that mentions its example option."""
         page = read(".github/CONTRIBUTING.md").split("## An option that reaches the library")[1].split("\n## ")[0]
         name = re.search(r"`--([a-z-]+)` is the example", page)[1]
         field = name.replace("-", "_")
