@@ -1,5 +1,5 @@
-/* Included first in each file that clang-tidy reads: tells the analyzer, which sees one file at a
- * time, that functions which report an error return less than 0. */
+/* Included first in each file that clang-tidy reads. The analyzer sees one file at a time; these
+ * macros show it that functions which report an error return less than 0. */
 #include "equalizer/last_error.h"
 #include "job/part_files.h"
 #include "media/error.h"

@@ -23,6 +23,6 @@ cmake --preset release -B "$build" -DLUMEQ_CUDA=OFF -DBUILD_SHARED_LIBS=OFF -DBU
 cmake --build "$build" --parallel "$(cores)"
 find "$build" -name '*.gcda' -delete
 CHECK_SHORT=1 ctest --test-dir "$build" -L short -j "$(cores)" --timeout 1800 "$@" ||
-    say "some tests failed: the paths that they take are listed, too"
+    say "some tests failed: the list may contain lines that they would have run"
 python3 tests/static/uncovered.py "$build" >"$build/uncovered.txt"
 tail -n 1 "$build/uncovered.txt"

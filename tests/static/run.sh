@@ -10,8 +10,8 @@ usage() {
 usage: run.sh [all | REV]
 
 Checks the C files of src/ that have changed since the commit REV, at most $most of them, the latest
-first. Default: since the branch left main; on main, the last $commits commits. A changed header stands
-for its C file. "all" checks all files, which takes 8 minutes on two cores.
+first. Default: since the branch left main; on main, the last $commits commits. If x.h has changed, x.c
+is checked. "all" checks all files, which takes 8 minutes on two cores.
 END
 }
 
@@ -25,9 +25,9 @@ cd -- "$root"
 for tool in clang-tidy cppcheck; do
     have "$tool" || { say "skipped: $tool is not installed" && exit 77; }
 done
-git rev-parse --quiet --verify HEAD >/dev/null || { say "skipped: git knows no commit here" && exit 77; }
+git rev-parse --quiet --verify HEAD >/dev/null || { say "skipped: not a git checkout" && exit 77; }
 
-# Device code and plugins need the headers of other programs.
+# Leaves out device code and plugins, which need the headers of other programs.
 every_file() {
     git ls-files 'src/*.c' | grep -vE '^src/(plugins|bench/gpu)|/cuda/|cuda\.c$|src/media/gpu_device\.c'
 }
@@ -49,7 +49,7 @@ else
     git rev-parse --quiet --verify "$since^{commit}" >/dev/null || fail "$since is no commit"
     mapfile -t files < <(changed_files "$since")
     if [ "${#files[@]}" -gt "$most" ]; then
-        say "not checked, as they changed before the $most others: ${files[*]:$most}"
+        say "not checked, as only the latest $most files are: ${files[*]:$most}"
         files=("${files[@]:0:$most}")
     fi
 fi
@@ -65,7 +65,7 @@ new_findings() {
         grep -vEf <(sed -n 's/^\([^# ]*\) \([a-zA-Z.-]*\) .*/^\1:.*\\[\2[],]/p' tests/static/accepted.txt) || true
 }
 
-# The files that define the functions of analyzer.h are read without it.
+# Files that define the functions of analyzer.h are read without it.
 tidy() {
     local include=(--extra-arg=-include "--extra-arg=$root/tests/static/analyzer.h")
     case $1 in

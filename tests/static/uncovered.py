@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists the lines of error paths in src/ that no test ran, by what fails: uncovered.py BUILD_DIR."""
+"""Lists the lines of error paths in src/ that no test ran, grouped by what fails. Usage: uncovered.py BUILD_DIR"""
 
 import collections
 import gzip
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# The first pattern that the line or the one before it matches gives the group.
+# A line belongs to the first group whose pattern matches it or an adjacent line.
 GROUPS = (
     ("out of memory", r"out_of_memory|out of memory|ENOMEM|NO_MEMORY|ERR_MEMORY|no memory"),
     ("a GPU or CUDA fails", r"cuda|CUDA|gpu|GPU|nvenc|nvdec"),
@@ -24,7 +24,7 @@ ERROR = re.compile(r"media_fail|refuse|_fail\(|out_of_memory|AVERROR|LUMEQ_ERR|r
 
 
 def executed(build):
-    """{source: {line: how often}} of all objects."""
+    """{source: {line: number of executions}} of all objects."""
     counts = collections.defaultdict(collections.Counter)
     data = [os.path.join(folder, name) for folder, _, names in os.walk(build) for name in names
             if name.endswith(".gcno") and "/tests/" not in folder]
