@@ -1,4 +1,4 @@
-/* Pieces of a report: sums over long videos, choice of pictures, noise of blocks, and texts. */
+/* Tests the parts of reports: sums over long videos, choice of pictures, noise of blocks, texts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,9 +73,10 @@ TEST(sums)
         }
         report_summary_add(&s, &frame, wants ? make_picture(i, 50000) : NULL);
     }
-    CHECK(s.all.frames == FRAMES && s.cuts == cuts && s.shots_seen == cuts + 1, "%ld",
-          (long)s.shots_seen);
-    CHECK(s.point_count <= REPORT_POINTS && s.point_count * s.step >= FRAMES, "%d", s.point_count);
+    CHECK(s.all.frames == FRAMES && s.cuts == cuts && s.shots_seen == cuts + 1,
+          "%ld shots after %ld cuts", (long)s.shots_seen, (long)cuts);
+    CHECK(s.point_count <= REPORT_POINTS && s.point_count * s.step >= FRAMES, "%d points",
+          s.point_count);
     CHECK(s.shot_count == REPORT_SHOTS, "%d shots", s.shot_count);
     ReportSums merged = {0};
     for (int i = 0; i < s.point_count; i++) {
@@ -84,15 +85,15 @@ TEST(sums)
     }
     points = merged.of[REPORT_NOISE][0];
     CHECK(frames == FRAMES, "%ld frames in points", (long)frames);
-    CHECK(same_sum(&expected, &s.all.sums.of[REPORT_NOISE][0]), "the whole");
-    CHECK(same_sum(&expected, &points), "the points");
+    CHECK(same_sum(&expected, &s.all.sums.of[REPORT_NOISE][0]), "sums of all frames differ");
+    CHECK(same_sum(&expected, &points), "sums of the points differ");
     for (int i = 0; i < s.shot_count; i++) {
         const ReportPicture *p = s.shots[i].picture;
         const ReportSpan *span = &s.shots[i].span;
         shown += p != NULL;
         CHECK((p != NULL) == (i % s.pictured == 0), "picture of shot %d", i);
         CHECK(!p || (p->number >= span->first && p->number < span->first + span->frames),
-              "it is of another shot");
+              "the picture of shot %d is from another shot", i);
     }
     CHECK(shown > REPORT_PICTURED / 2 && shown <= REPORT_PICTURED, "%ld pictures", (long)shown);
     report_summary_close(&s);
@@ -147,7 +148,7 @@ TEST(changes)
 
 /* ---- blocks ---- */
 
-/* The sum of twelve: a standard deviation of 1, nearly Gaussian. */
+/* The sum of twelve uniform numbers: nearly Gaussian, with a standard deviation of 1. */
 static double gaussian(CheckRandom *random)
 {
     double sum = -6;
@@ -156,7 +157,7 @@ static double gaussian(CheckRandom *random)
     return sum;
 }
 
-/* Texture that stands still, with noise; times `gain`, and `more` brighter. */
+/* Draws a still texture with noise: brighter by `more`, then multiplied by `gain`. */
 static AVFrame *draw(int depth, uint64_t number, double sigma, double gain, double more)
 {
     AVFrame *frame = new_frame(depth > 8 ? AV_PIX_FMT_GRAY10LE : AV_PIX_FMT_GRAY8, 320, 200);
@@ -176,7 +177,8 @@ static AVFrame *draw(int depth, uint64_t number, double sigma, double gain, doub
 
 static ReportSamples samples[2]; /* of two frames */
 
-/* Measures the noise of two such frames. Returns 0 or -1 like block_samples_noise(). */
+/* Measures the noise of two drawn frames, before and after a gain. The second frame is brighter by
+ * `more`. Returns 0 or -1 like block_samples_noise(). */
 static int measure(int depth, double sigma, double gain, double more, double noise[2])
 {
     const LumeqRect active = {3, 1, 310, 190};
@@ -196,14 +198,14 @@ TEST(noise)
     for (int depth = 8; depth <= 10; depth += 2)
         for (int sigma = 1; sigma <= 4; sigma += 3) {
             double noise[2];
-            if (!CHECK(measure(depth, sigma, 2, 0, noise) == 0, "not known"))
+            if (!CHECK(measure(depth, sigma, 2, 0, noise) == 0, "the noise is unknown"))
                 continue;
-            /* The quartile of deviations of 64 samples is 6 % below their mean, and rounding adds.
-             */
-            CHECK(noise[0] > 0.85 * sigma && noise[0] < 1.1 * sigma + 0.1, "%d: %g", sigma,
-                  noise[0]);
-            CHECK(noise[1] > 1.85 * noise[0] && noise[1] < 2.1 * noise[0], "twice %g is %g",
-                  noise[0], noise[1]);
+            /* The lower quartile of deviations of 64 samples is 6 % below their mean; rounding adds
+             * some noise. */
+            CHECK(noise[0] > 0.85 * sigma && noise[0] < 1.1 * sigma + 0.1,
+                  "noise of %d measured as %g", sigma, noise[0]);
+            CHECK(noise[1] > 1.85 * noise[0] && noise[1] < 2.1 * noise[0],
+                  "noise is %g, and %g after a gain of 2", noise[0], noise[1]);
         }
 }
 
@@ -221,7 +223,8 @@ TEST(contrast)
     BlockSamples *blocks = &samples[0].of[0];
     double sum = 0, squares = 0;
     block_samples_take(blocks, frame, narrow);
-    CHECK(blocks->count == 0 && isnan(block_samples_contrast(blocks)), "no block");
+    CHECK(blocks->count == 0 && isnan(block_samples_contrast(blocks)),
+          "a block is found in an area narrower than a block");
     for (int i = 0; i < BLOCK_SIDE * BLOCK_SIDE; i++) {
         const int x = 2 + i % BLOCK_SIDE, y = 3 + i / BLOCK_SIDE;
         const double code = frame->data[0][y * frame->linesize[0] + x];
@@ -230,8 +233,8 @@ TEST(contrast)
     }
     block_samples_take(blocks, frame, one);
     CHECK(blocks->count == 1, "%d blocks", blocks->count);
-    CHECK(fabs(block_samples_contrast(blocks) - sqrt(squares - sum * sum)) < 1e-9, "%g",
-          block_samples_contrast(blocks));
+    CHECK(fabs(block_samples_contrast(blocks) - sqrt(squares - sum * sum)) < 1e-9,
+          "contrast is %g, not %g", block_samples_contrast(blocks), sqrt(squares - sum * sum));
 }
 
 /* ---- texts ---- */
