@@ -1,5 +1,5 @@
-/* Sound with beeps at known positions: written to files, encoded by the ffmpeg program, and found
- * again in samples. */
+/* Sound with beeps at known positions: writes it to WAV files, encodes them with the ffmpeg
+ * program, and finds the beeps in decoded samples. */
 #ifndef LUMEQ_TESTS_BEEPS_H
 #define LUMEQ_TESTS_BEEPS_H
 
@@ -33,7 +33,7 @@ static inline void beep_put(FILE *f, unsigned value, int bytes)
         fputc((int)(value >> (8 * i) & 255), f);
 }
 
-/* 16-bit PCM, the beeps in all channels. */
+/* Writes 16-bit PCM with the beeps in all channels. */
 static inline void beep_write_wav(const char *path, int rate, int channels, double seconds)
 {
     FILE *f = fopen(path, "wb");
@@ -60,7 +60,7 @@ static inline void beep_write_wav(const char *path, int rate, int channels, doub
     fclose(f);
 }
 
-/* Runs the ffmpeg program in the folder: 1, or 0 when it fails or is not there. */
+/* Runs the ffmpeg program in the folder. Returns 0 if it fails or is missing. */
 static inline int beep_ffmpeg(const char *arguments)
 {
     char command[1024];
@@ -70,7 +70,7 @@ static inline int beep_ffmpeg(const char *arguments)
     return system(command) == 0;
 }
 
-/* Finds where beeps begin, and how high they are, in samples that are handed in one by one. */
+/* Finds the start and the pitch of each beep in a stream of samples. */
 typedef struct BeepFinder {
     double rises[BEEP_MAX], hertz[BEEP_MAX];
     int count;
@@ -78,7 +78,7 @@ typedef struct BeepFinder {
     double quiet, time; /* seconds since the last loud sample, and since the beep began */
     double last;
     int was_low, waves;
-    double first_wave; /* when, in the beep */
+    double first_wave; /* its time from the beep's start, in seconds */
 } BeepFinder;
 
 /* Takes the next sample. Positions are in seconds; `step` is the time until the next sample. */

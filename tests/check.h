@@ -82,8 +82,7 @@ check_that(int ok, const char *file, int line, const char *condition, const char
     return 0;
 }
 
-/* CHECK(condition, format, ...): returns whether the condition holds, so that a test can give up.
- */
+/* CHECK(condition, format, ...): returns 1 if the condition holds, so that a test can give up. */
 #define CHECK(condition, ...) check_that(!!(condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
 
 /* Before a variable: calls free(&variable) when its block ends, also if a test gives up. */
@@ -104,7 +103,7 @@ static inline int check_share(void)
     return CHECK_SLOWER > 1 || getenv("CHECK_SHORT") ? 5 : 1;
 }
 
-/* N rounds with random content, or the share of them. */
+/* How many of n rounds with random content to run. */
 static inline int check_rounds(int n)
 {
     return (n + check_share() - 1) / check_share();
@@ -116,7 +115,7 @@ static inline int check_drawn(int n)
     return ((uint64_t)n + check_state.seed) % (uint64_t)check_share() == 0;
 }
 
-/* Skips a test without threads under ThreadSanitizer; returns not 0 then. */
+/* Under ThreadSanitizer, skips a test that has a single thread, and returns 1. */
 static inline int check_without_threads(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -208,8 +207,7 @@ static inline int check_file(int argc, char **argv)
         return check_file(argc, argv);                                                             \
     }
 
-/* For functions that make test data sample by sample: instrumented, they would take most of the
- * time. */
+/* For functions that generate test data: instrumented, they would take most of the time. */
 #define CHECK_NOT_INSTRUMENTED __attribute__((no_sanitize_thread, no_sanitize_address))
 
 /* splitmix64, by Sebastiano Vigna, public domain: the value number `index` of the stream `seed`. */
@@ -248,9 +246,9 @@ static inline uint64_t check_fnv(uint64_t hash, const void *data, size_t size)
 }
 
 /*
- * A rectangle of bytes in memory of its own. Everything around it, the padding between rows
- * included, holds a pattern that differs from byte to byte, so that a copy of it from elsewhere is
- * seen as well.
+ * A rectangle of bytes in its own allocation. All bytes around it, including the padding between
+ * rows, hold a pattern that differs from byte to byte. A write beyond the rectangle is found even
+ * if it copies a part of the pattern.
  */
 typedef struct CheckRect {
     uint8_t *memory;
@@ -269,8 +267,8 @@ static inline uint8_t check_canary(size_t position)
 
 /*
  * The pixels (lowest address) begin `offset` bytes after an address that is aligned to
- * CHECK_ALIGNMENT. `guard` bytes, a multiple of that, lie before and behind; with guard 0 the
- * memory ends with the rectangle and the address sanitizer sees what reads beyond.
+ * CHECK_ALIGNMENT. `guard` bytes, a multiple of CHECK_ALIGNMENT, lie before and after them. With
+ * guard 0 the memory ends with the rectangle, so that AddressSanitizer reports reads beyond it.
  */
 static inline CheckRect check_rect(int width, int height, ptrdiff_t stride, int offset, int guard)
 {
@@ -295,7 +293,7 @@ static inline uint8_t *check_row(const CheckRect *rect, int y)
     return rect->pixels + y * rect->stride;
 }
 
-/* Answers whether nothing but the rectangle has been written. */
+/* True if nothing outside the rectangle was written. */
 static inline int check_rect_intact(const CheckRect *rect)
 {
     const size_t pitch = (size_t)(rect->stride < 0 ? -rect->stride : rect->stride);
@@ -312,7 +310,7 @@ static inline int check_rect_intact(const CheckRect *rect)
     return 1;
 }
 
-/* Answers whether two rectangles of one size hold the same. */
+/* True if two rectangles of the same size hold the same bytes. */
 static inline int check_rect_equal(const CheckRect *a, const CheckRect *b)
 {
     for (int y = 0; y < a->height; y++)

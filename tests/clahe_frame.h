@@ -1,4 +1,4 @@
-/* One frame of mode CLAHE by the C reference, from the histogram to the samples. */
+/* Equalizes frames in mode CLAHE with the C kernels, from the histogram to the samples. */
 #ifndef LUMEQ_TESTS_CLAHE_FRAME_H
 #define LUMEQ_TESTS_CLAHE_FRAME_H
 
@@ -9,12 +9,12 @@
 #include "equalizer/rule/curve.h"
 
 typedef struct ClaheSettings {
-    CurveParams curve; /* as the front of the library makes them */
+    CurveParams curve; /* of clahe_curve() */
     int tiles_x, tiles_y;
-    double clip; /* of the reference */
+    double clip; /* clip limit; read only if curve.reference is set */
 } ClaheSettings;
 
-/* Range as in LumeqRange; everything else is 0. */
+/* `full`: 1 for full range, 0 for limited range. */
 static inline CurveParams clahe_curve(int depth, int shift, int full)
 {
     const int fraction = depth > 12 ? depth - 12 : 0;
@@ -43,7 +43,7 @@ static inline TileGrid clahe_grid(const ClaheSettings *settings, const CheckRect
     return grid;
 }
 
-/* The whole picture's result. */
+/* Computes the curve of the whole picture. */
 static inline void clahe_global(const CheckRect *src, const CurveParams *curve,
                                 const CurveResult *before, CurveResult *result, CurveTable *table)
 {
@@ -57,7 +57,7 @@ static inline void clahe_global(const CheckRect *src, const CurveParams *curve,
     curve_compute(curve, hist, before, result, table, &work);
 }
 
-/* The tiles, from the whole picture's result. */
+/* Computes the curves of the tiles from the whole picture's result. */
 static inline void clahe_tiles(const TileGrid *grid, const CheckRect *src, const CurveResult *frame,
                                const TileResult *before, TileResult *result, TileTables *tables)
 {
@@ -80,7 +80,7 @@ static inline void clahe_apply(const TileGrid *grid, const CheckRect *src, const
                       grid->x.size, src->height, 0, tables);
 }
 
-/* The frame's smoothing factor and strength. */
+/* Returns a frame's result with this smoothing factor and strength, valid until the next call. */
 static inline CurveResult *clahe_frame(uint32_t alpha, uint32_t strength)
 {
     static CurveResult frame;
@@ -91,7 +91,7 @@ static inline CurveResult *clahe_frame(uint32_t alpha, uint32_t strength)
     return &frame;
 }
 
-/* A picture of pictures.h at any depth. */
+/* Draws a picture of pictures.h at any depth. */
 static inline void clahe_fill(const CheckRect *rect, const CurveParams *p, Picture picture,
                               uint64_t seed)
 {

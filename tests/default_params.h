@@ -1,5 +1,4 @@
-/* The values of lumeq_params_default(), for tables and initializers; test_equalizer compares them.
- */
+/* The values of lumeq_params_default(), for initializers; test_equalizer checks that they match. */
 #ifndef LUMEQ_TESTS_DEFAULT_PARAMS_H
 #define LUMEQ_TESTS_DEFAULT_PARAMS_H
 

@@ -13,23 +13,24 @@
 #define BLOCKS 512
 
 typedef struct Fake {
-    void *cpu; /* of the CPU's backend */
-    int device, applied;
+    void *cpu; /* the CPU backend's private data */
+    int device;
+    int applied; /* frames written */
 } Fake;
 
 void (*fake_gpu_closed)(int device, int frames);
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int is_shut, gave_up;
-static int at_gate;               /* frames that wait there */
-static int frames_left = INT_MAX; /* until it is lost */
-static int measures_left = INT_MAX;
+static int at_gate;                 /* frames that wait at the gate */
+static int frames_left = INT_MAX;   /* frames to write before the loss */
+static int measures_left = INT_MAX; /* frames to measure before the loss */
 static int lost;
-static const char *refusal;  /* before it is opened; no lock */
-static int only = -1;        /* number of the one that is lost; -1: any */
-static void *blocks[BLOCKS]; /* its memory */
-/* Bytes reserved by decoders: now, at most, and the limit. */
+static const char *refusal;  /* set before opening, so without the lock */
+static int only = -1;        /* the GPU that can be lost; -1: any */
+static void *blocks[BLOCKS]; /* allocated memory */
+/* Bytes reserved by decoders: now, the peak, and the limit. */
 static uint64_t reserved, most_reserved, limit = (uint64_t)1 << 40;
 
 static struct timespec deadline(void)
@@ -76,7 +77,7 @@ static void *alloc_fake(void *priv, size_t size)
     return memory;
 }
 
-/* A lost one is not asked to. */
+/* Frees nothing once the GPU is lost; fake_gpu_free() does. */
 static void free_fake(void *priv, void *memory)
 {
     (void)priv;
@@ -89,7 +90,7 @@ static void free_fake(void *priv, void *memory)
     pthread_mutex_unlock(&lock);
 }
 
-/* For what never looks into them. */
+/* Placeholders, for callers that only pass them on. */
 static int get_cuda_fake(void *priv, void **context, void **stream)
 {
     *context = priv;
@@ -130,7 +131,7 @@ static void close_fake(void *priv)
     free(fake->cpu);
 }
 
-/* Counts a call down. Returns GPU once it is lost. */
+/* Counts a call down. Returns LUMEQ_ERR_GPU once the GPU is lost. */
 static int count_down(const Fake *fake, int *left)
 {
     pthread_mutex_lock(&lock);

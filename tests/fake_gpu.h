@@ -1,6 +1,6 @@
 /*
- * A fake CUDA backend that replaces the library's at link time. It computes on the CPU, step by
- * step. Tests can block it and lose it. Its memory is the host's.
+ * A fake CUDA backend that replaces the library's at link time. It computes on the CPU, in host
+ * memory. Tests can block it and lose it.
  */
 #ifndef LUMEQ_TESTS_FAKE_GPU_H
 #define LUMEQ_TESTS_FAKE_GPU_H
@@ -14,9 +14,10 @@
 
 void gate_set(int shut);
 
-/* True if a frame waits at the gate. gate_wait() waits for that, and returns 0 if no frame comes.
- */
+/* True if a frame waits at the gate. */
 int gate_is_reached(void);
+
+/* Waits for a frame at the gate; returns 0 if no frame comes. */
 int gate_wait(void);
 
 /* True if the gate has opened by itself. */
@@ -34,12 +35,12 @@ void fake_gpu_limit(int64_t bytes);
 /* Loses the GPU after N frames were written. Without this call it is never lost. */
 void fake_gpu_lose_after(int frames);
 
-/* Loses it after N measures. */
+/* Loses the GPU after N frames were measured. */
 void fake_gpu_lose_after_measures(int frames);
 
 int fake_gpu_is_lost(void);
 
-/* Only the GPU of this number is lost. */
+/* Limits losses to the GPU with this number. */
 void fake_gpu_lose_only(int device);
 
 /* Called when a GPU is closed, with its number and the frames that it wrote. */

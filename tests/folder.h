@@ -20,7 +20,7 @@ static inline void remove_folder(void)
     folder[0] = '\0';
 }
 
-/* A path in the folder; valid until the fourth call after. */
+/* A path in the folder; stays valid during the next three calls. */
 static inline const char *in_folder(const char *name)
 {
     static char paths[4][480];

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs all tests that need a GPU, with built programs only (no CMake, no ffmpeg): the library's tests with the
-# CUDA backend; the program with --backend cuda against --backend cpu on real files, frame by frame; and both
-# under compute-sanitizer, if it is installed. Prints the counts at the end.
+# CUDA backend; the program, whose output with --backend cuda and --backend cpu must be equal; and both under
+# compute-sanitizer, if it is installed. Prints the counts at the end.
 set -u
 
 usage='usage: gpu.sh BUILD_DIR [tests|bench|program|decoding|sanitizers|losses]...
-BUILD_DIR is where lumeq and the test programs are. Without parts it is all of them, some 15 minutes.'
+BUILD_DIR has lumeq and the test programs. Without parts, runs all of them, which takes about 15 minutes.'
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "$usage" >&2; exit 2; }
 build=$(cd "$1" && pwd)
 shift
@@ -13,7 +13,7 @@ parts=" ${*:-tests bench program decoding sanitizers losses} "
 for part in $parts; do
     case $part in
     tests | bench | program | decoding | sanitizers | losses) ;;
-    *) echo "gpu.sh: no part '$part'" >&2; echo "$usage" >&2; exit 2 ;;
+    *) echo "gpu.sh: unknown part '$part'" >&2; echo "$usage" >&2; exit 2 ;;
     esac
 done
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -46,7 +46,7 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# Hanging programs fail.
+# A program that hangs is ended, and fails.
 limited() {
     timeout -k 10 300 "$@"
 }
@@ -59,11 +59,11 @@ check() {
     [ "$(type -t "$1")" != function ] || limit=
     $limit "$@" >"$work/log" 2>&1 || code=$?
     ended=$SECONDS
-    tell "$name" "$code"
+    report "$name" "$code"
 }
 
-# Reports a result; the log is in $work/log.
-tell() {
+# report NAME CODE: reports the result of a program, whose log is in $work/log.
+report() {
     case $2 in
     0) pass "$1" ;;
     77) skip "$1: $(grep -m 1 -i skipped "$work/log")" ;;
@@ -78,7 +78,7 @@ check_program() {
     if [ -n "$program" ]; then
         check "$1" "$program"
     else
-        echo "$1 is not among the programs" >"$work/log"
+        echo "$build has no test program $1" >"$work/log"
         fail "$1"
     fi
 }
@@ -93,8 +93,8 @@ noise() {
     done
 }
 
-# Generates a dark 8-bit video: its eighths differ by some codes, and by noise from frame to frame:
-# WIDTH HEIGHT FRAMES.
+# Generates a dark 8-bit video with eight bands of different brightness, and with noise that changes from frame to
+# frame: WIDTH HEIGHT FRAMES.
 dark_noise() {
     printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C420jpeg\n' "$1" "$2"
     local i code
@@ -107,7 +107,7 @@ dark_noise() {
     done
 }
 
-# Noise of four codes: CODE COUNT.
+# bytes_from CODE COUNT: prints random bytes from CODE to CODE + 3.
 bytes_from() {
     local set='' code
     for code in $1 $(($1 + 1)) $(($1 + 2)) $(($1 + 3)); do
@@ -116,7 +116,7 @@ bytes_from() {
     head -c "$2" /dev/urandom | LC_ALL=C tr '\000-\377' "$set"
 }
 
-# Both backends make the same pictures and the same statistics, except times.
+# Both backends make the same pictures and the same statistics, apart from times.
 same_bits() {
     local input=$1 backend
     shift
@@ -181,7 +181,7 @@ whole_program() {
     check "dark and noisy, --profile night" same_bits "$work/dark.y4m" --profile night
     check "--list-gpus" lists_gpus
     check "--doctor: this build has code for the GPU" doctor_finds_gpu
-    check "a GPU that is not there is refused" no_such_gpu "$clip"
+    check "a missing GPU is refused" no_such_gpu "$clip"
     check "the player: the picture stays on the GPU" plays_on_gpu "$clip"
     LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
 }
@@ -191,10 +191,10 @@ decoding() {
     local program
     check "decoded on the GPU, one pass" same_decoding "$1" --two-pass off --to 4
     LUMEQ_CLIP=$1 check_program test_cuda_opens
-    check "a pause with frames on it" long_pause "$1"
+    check "a long pause with frames on the GPU" long_pause "$1"
     check "a window and a clip with 16 references" many_references
     every_clip
-    check "streams that share, and that do not" streams_alike "$1"
+    check "three live streams" live_streams "$1"
     check "decoded on the GPU, --report" same_decoding "$1" --report "$work/report.json" --to 2
     program=$(find_program lumeq)
     ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" --sandbox off \
@@ -209,23 +209,23 @@ decoding() {
     check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
 }
 
-# Runs last: on one GPU windows did not open after faults and hangs.
+# Runs last, because on one GPU no window could be opened after faults and hangs.
 losses() {
-    check "lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
-    check "lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
-    check "lost with frames on it, into a pipe" counted_after_loss "$clip"
+    check "GPU lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
+    check "GPU lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
+    check "GPU lost with frames on it, into a pipe" counted_after_loss "$clip"
     check_program test_cuda_loss
 }
 
-# The GPU fails permanently in mid-run. One encoder thread makes the run long enough.
+# Runs lumeq with a GPU that fails for good after 2.5 s. With one encoder thread the run takes longer than that.
 lose_gpu() {
     local fault
     fault=$(find "$build" -name 'libgpu_fault.so' | head -n 1)
-    [ -n "$fault" ] || { echo "libgpu_fault.so is not there"; return 1; }
+    [ -n "$fault" ] || { echo "$build has no libgpu_fault.so"; return 1; }
     limited env LD_PRELOAD="$fault" GPU_FAULT_MS=2500 "$lumeq" --backend cuda --hwdec nvdec --threads 1 --vcodec ffv1 -y -v "$@"
 }
 
-# A file begins again in software: it has the pictures and statistics of the CPU.
+# After a loss, lumeq starts a file again on the CPU: pictures and statistics equal those of a run on the CPU.
 same_after_loss() {
     local input=$1 how
     shift
@@ -241,7 +241,7 @@ same_after_loss() {
         [ -s "$work/cpu.stats" ] && cmp "$work/cpu.y4m" "$work/cuda.y4m" && cmp "$work/cpu.stats" "$work/cuda.stats"
 }
 
-# A pipe goes on in software: missing frames are counted.
+# After a loss, output into a pipe continues on the CPU, and lost frames are counted.
 counted_after_loss() {
     local code=0
     lose_gpu "$1" -o - --format matroska >"$work/pipe.mkv" 2>"$work/pipe.err" || code=$?
@@ -253,12 +253,12 @@ counted_after_loss() {
 long_pause() {
     local program
     program=$(find_program test_session)
-    [ -n "$program" ] || { echo "test_session is not there"; return 1; }
+    [ -n "$program" ] || { echo "$build has no test_session"; return 1; }
     limited env LUMEQ_CLIP="$1" LUMEQ_TEST_BACKEND=cuda LUMEQ_TEST_PAUSE_S="${LUMEQ_TEST_PAUSE_S:-5}" \
         "$program" pauses_for_long
 }
 
-# Frames of a window go to the host if the GPU has no room; decoder surfaces do not run out.
+# If the GPU has no room for the window's frames, they go to the host: decoder surfaces do not run out.
 many_references() {
     local clip=${LUMEQ_GPU_CLIPS:-}/h264-refs16.mkv
     [ -f "$clip" ] || { echo "skipped: no h264-refs16.mkv in LUMEQ_GPU_CLIPS"; return 77; }
@@ -267,11 +267,11 @@ many_references() {
     ! grep -q 'No decoder surfaces left' "$work/refs.log"
 }
 
-# The clips that tests/gpu_clips.sh made (LUMEQ_GPU_CLIPS), also those that only software decodes.
+# Decodes each clip of tests/gpu_clips.sh (LUMEQ_GPU_CLIPS).
 every_clip() {
     local clip
     for clip in "${LUMEQ_GPU_CLIPS:-}"/*.mkv; do
-        [ -f "$clip" ] || { skip "clips of all codecs: none in LUMEQ_GPU_CLIPS"; return; }
+        [ -f "$clip" ] || { skip "clips of all codecs: LUMEQ_GPU_CLIPS has no clips"; return; }
         check "decoded on the GPU, $(basename "$clip" .mkv)" same_clip "$clip"
     done
 }
@@ -293,8 +293,8 @@ same_clip() {
 }
 
 # Three live streams: no frame is late, and the limits are printed.
-streams_alike() {
-    [ -n "$bench" ] || { echo "skipped: lumeq-bench is not there"; return 77; }
+live_streams() {
+    [ -n "$bench" ] || { echo "skipped: $build has no lumeq-bench"; return 77; }
     limited "$bench" streams "$1" --hwdec nvdec --live 3 --seconds 2 --csv >"$work/streams.csv" \
         2>"$work/streams.err" || { cat "$work/streams.err"; return 1; }
     cat "$work/streams.csv" "$work/streams.err"
@@ -302,7 +302,7 @@ streams_alike() {
         awk -F, '$1 == "all" { seen = 1; late = $6 } END { exit !seen || late > 0 }' "$work/streams.csv"
 }
 
-# The GPU decodes, and makes the same bits as software.
+# The GPU decodes, and gives the same bits as software.
 same_decoding() {
     local input=$1 how
     shift
@@ -333,8 +333,9 @@ plays_on_gpu() {
         grep -q 'luma stays on the GPU'
 }
 
-# Starts a program under a tool. Several run at once, because most of the work is the host's. Exit codes report a tool's
-# finding, or the program's own failure. Tools cannot reach into the sandbox: switch it off.
+# under TOOL PROGRAM ARGUMENTS...: starts a program under a tool of compute-sanitizer. Several run at once, because the
+# host does most of the work. The exit code is 99 if the tool finds a fault, else the program's. Tools cannot look into
+# the sandbox, so lumeq must run without it.
 under() {
     local tool=$1 place
     shift
@@ -348,14 +349,14 @@ under() {
     } &
 }
 
-# Waits for all of them and reports the results.
+# Waits for the programs that under() started, and reports the results.
 end_under() {
     local i code
     wait
     for i in "${!under_tools[@]}"; do
         read -r began ended code <"$work/under$i.end"
         mv "$work/under$i.log" "$work/log"
-        tell "${under_tools[i]}" "$code"
+        report "${under_tools[i]}" "$code"
     done
     under_tools=()
 }
@@ -377,7 +378,7 @@ bench_tests() {
         LUMEQ_BENCH=$bench check "lumeq-bench histogram" \
             python3 -B "$root/tests/bench/test_bench_histogram.py" Gpu
     else
-        skip "lumeq-bench: it or python3 is not there"
+        skip "lumeq-bench: the program or python3 is missing"
     fi
 }
 
@@ -385,7 +386,7 @@ sanitizers() {
     local tool program depth cases
     command -v compute-sanitizer >/dev/null || { skip "compute-sanitizer: not installed"; return; }
     for tool in memcheck racecheck initcheck synccheck; do
-        # Fewer cases: under a tool everything takes a hundred times as long.
+        # Fewer cases, because under a tool a program takes a hundred times as long.
         program=$(find_program test_cuda_backend)
         [ -z "$program" ] || LUMEQ_TEST_CASES=5 under "$tool" "$program" same_bits
         program=$(find_program test_noise)
@@ -394,7 +395,7 @@ sanitizers() {
         [ -z "$program" ] || under "$tool" "$program" orange_fog
         program=$(find_program test_cuda_steps)
         cases=80
-        [ "$tool" != racecheck ] || cases=20 # a lifted one takes it seconds
+        [ "$tool" != racecheck ] || cases=20 # it takes seconds for a lifted frame
         [ -z "$program" ] || LUMEQ_TEST_CASES=$cases under "$tool" "$program" frames live
         for depth in 8 12; do
             [ -z "$bench" ] || under "$tool" "$bench" histogram --check --size 333x77 --depth $depth
@@ -404,7 +405,6 @@ sanitizers() {
         under "$tool" "$lumeq" "$work/deep.y4m" --sandbox off --backend cuda -q -o "$work/$tool-deep.nut" -y \
             --vcodec rawvideo --mode clahe
     done
-    # Large pictures, because small ones would need many in memory.
     [ -z "$bench" ] || under memcheck "$bench" equalize --size 3840x2160 --content noise \
         --backend cuda --modes reference,clahe-reference --seconds 0.01
     program=$(find_program test_cuda_gl)
@@ -412,7 +412,7 @@ sanitizers() {
     end_under
 }
 
-# A part that is skipped without a GPU.
+# Runs a part, or skips it without a GPU.
 on_a_gpu() {
     if [ -n "$("$lumeq" --list-gpus 2>/dev/null)" ]; then
         "$@"
@@ -422,7 +422,7 @@ on_a_gpu() {
 }
 
 lumeq=$(find_program lumeq)
-[ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
+[ -n "$lumeq" ] || { echo "gpu.sh: $build has no program lumeq" >&2; exit 2; }
 bench=$(find_program lumeq-bench)
 clip=$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Makes the clips that tests/gpu.sh decodes on a GPU besides the bundled one (LUMEQ_GPU_CLIPS): of each codec and
-# depth that lumeq takes there, and those that software has to decode, whose names end with -software.
+# Encodes clips for tests/gpu.sh (LUMEQ_GPU_CLIPS): one of each codec and depth that lumeq decodes on a GPU, and clips
+# that it must decode in software, whose names end with -software.
 set -eu
 
 [ $# = 1 ] || { echo 'usage: gpu_clips.sh DIR' >&2; exit 2; }
 mkdir -p "$1"
 sample=$(cd "$(dirname "$0")/.." && pwd)/samples/lumeq-sample.mkv
 
-# NAME FILTER OPTIONS...: two seconds of the sample.
+# clip NAME FILTER OPTIONS...: encodes two seconds of the sample.
 clip() {
     local name=$1 filter=$2
     shift 2

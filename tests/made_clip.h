@@ -1,4 +1,4 @@
-/* A clip in NUT, of raw pictures and sound, written packet by packet. */
+/* Writes NUT files of raw pictures and sound, packet by packet. */
 #ifndef LUMEQ_TESTS_MADE_CLIP_H
 #define LUMEQ_TESTS_MADE_CLIP_H
 
@@ -8,8 +8,8 @@
 
 typedef struct MadeClip {
     AVFormatContext *format;
-    int rates[2]; /* times are in these units: of the video, of the sound */
-    int ret;      /* negative after a failure, after which nothing is done */
+    int rates[2]; /* ticks per second in times of the video and of the sound */
+    int ret;      /* negative after a failure; later calls then write nothing */
 } MadeClip;
 
 static inline AVCodecParameters *made_clip_stream(MadeClip *clip, enum AVMediaType type,
@@ -26,7 +26,7 @@ static inline AVCodecParameters *made_clip_stream(MadeClip *clip, enum AVMediaTy
     return stream->codecpar;
 }
 
-/* Pictures are gray, `side` wide and high; sound has one channel of 8 bits. */
+/* Pictures are gray, `side` wide and high. Sound is mono with 8 bits. */
 static inline MadeClip made_clip_begin(const char *path, int side, int frame_rate, int sound_rate)
 {
     MadeClip clip = {.rates = {frame_rate, sound_rate}};
@@ -49,7 +49,7 @@ static inline MadeClip made_clip_begin(const char *path, int side, int frame_rat
     return clip;
 }
 
-/* A packet of the video (0) or of the sound (1). */
+/* Writes a packet of the video (stream 0) or of the sound (1); `time` is in ticks. */
 static inline void made_clip_write(MadeClip *clip, int stream, int64_t time, void *data, int size)
 {
     AVPacket *packet = av_packet_alloc();
@@ -68,7 +68,7 @@ static inline void made_clip_write(MadeClip *clip, int stream, int64_t time, voi
     av_packet_free(&packet);
 }
 
-/* Whether it is there. */
+/* Closes the file. Returns 1 if all was written. */
 static inline int made_clip_end(MadeClip *clip)
 {
     if (clip->ret >= 0)

@@ -1,4 +1,4 @@
-/* A frame with memory, whose content is unknown, and the size of its components. */
+/* Allocates frames, with undefined content, and returns the size of their components. */
 #ifndef LUMEQ_TESTS_NEW_FRAME_H
 #define LUMEQ_TESTS_NEW_FRAME_H
 

@@ -1,4 +1,4 @@
-/* Relations of rectangles. */
+/* Whether rectangles contain or overlap each other. */
 #ifndef LUMEQ_TESTS_RECTS_H
 #define LUMEQ_TESTS_RECTS_H
 

@@ -1,4 +1,4 @@
-/* How much memory of this machine the program has. */
+/* Resident memory of this process. */
 #ifndef LUMEQ_TESTS_RESIDENT_H
 #define LUMEQ_TESTS_RESIDENT_H
 

@@ -8,12 +8,13 @@ usage() {
     cat <<END
 usage: run.sh [--all | --hosts] [--no-install]
 
-Makes an optimized build in build/ci/ and runs all tests; without a GPU it leaves out CUDA. --all builds
-CUDA if nvcc is installed, for the oldest kind of card and for Hopper, and repeats all tests under
-AddressSanitizer and UndefinedBehaviorSanitizer, and those with threads under ThreadSanitizer. It also
-checks changed sources with clang-tidy and cppcheck.
---hosts, for a release and as root, runs the tests on other systems (tests/hosts/) and builds for every
-card. Missing packages are installed on Debian and Ubuntu; with --no-install they are listed.
+Makes an optimized build in build/ci/ and runs all tests. CUDA is built only if there is a GPU.
+--all         also runs the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and those with
+              threads under ThreadSanitizer; checks changed sources with clang-tidy and cppcheck; builds
+              CUDA if nvcc is installed, for the oldest supported GPUs and for Hopper
+--hosts       runs the tests on other systems (tests/hosts/), and builds device code for every GPU; for a
+              release, and as root
+--no-install  lists missing packages; by default they are installed on Debian and Ubuntu
 END
 }
 
@@ -54,8 +55,8 @@ choose_launcher() {
     fi
 }
 
-# --all compiles device code for the oldest kind of card, which has the fewest features, and for the
-# card that most code is written for, with or without a card here.
+# --all compiles device code for the oldest supported GPUs, which have the fewest features, and for
+# Hopper, for which most code is written. It needs no GPU.
 choose_code() {
     if [ "${#builds[@]}" -gt 1 ]; then
         cuda=(-DLUMEQ_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90")
@@ -64,7 +65,7 @@ choose_code() {
     fi
 }
 
-# VapourSynth's headers and core, out of its wheel, which no Python runs here.
+# Extracts VapourSynth's headers and core from its wheel, without installing it.
 fetch_vapoursynth() {
     local folder=$root/build/ci/vapoursynth
     mkdir -p "$folder"
@@ -106,12 +107,12 @@ say_what_is_left_out() {
     local names
     names=$(ctest --test-dir "build/ci/$1" -N -LE "^(${labels[$1]}|hard)\$" | sed -n 's/^ *Test *#[0-9]*: /, /p')
     names=$(tr -d '\n' <<<"$names")
-    [ -z "$names" ] || say "$1: left out, as it has nothing new to say of them: ${names#, }"
+    [ -z "$names" ] || say "$1: not run, as this build would find nothing new: ${names#, }"
 }
 
-# The places for tests that run at once (tests/CMakeLists.txt): a computing test takes five, a waiting
-# one takes one. Each core has one computing test, and four more tests wait. Under ThreadSanitizer none
-# only waits.
+# Slots for tests that run at once (tests/CMakeLists.txt): a computing test takes five, a waiting test
+# one. There are slots for a computing test on each core, six at most, and for four waiting tests. Under
+# ThreadSanitizer, where waiting tests compute as well, for one.
 places() {
     local cores places
     cores=$(cores)
@@ -121,8 +122,8 @@ places() {
     echo "$places"
 }
 
-# On a busy machine a test may fail only because of the others: rerun each failed test alone, except
-# after a sanitizer's finding.
+# On a busy machine a test may fail only because others run at the same time: rerun each failed test
+# alone, except after a sanitizer's finding.
 run_alone() {
     local log=build/ci/$1/ctest.log timeout=$2 number name
     if grep -qE '(Address|Leak|Thread)Sanitizer|runtime error:' "$log"; then
@@ -130,7 +131,7 @@ run_alone() {
     fi
     cp "build/ci/$1/Testing/Temporary/LastTestsFailed.log" "$log.failed" 2>/dev/null || return 0
     while IFS=: read -r number name; do
-        say "$1: $name (test $number) has failed beside others"
+        say "$1: $name (test $number) failed while others ran; running it alone"
         if "${launcher[@]}" ctest --test-dir "build/ci/$1" -R "^$name\$" \
             --output-on-failure --no-tests=error --timeout "$timeout" </dev/null; then
             alone+=("$1: $name")
@@ -155,7 +156,7 @@ run_tests() {
     [ "$ok" = 1 ] || run_alone "$1" "$timeout"
 }
 
-# 0 passed, 77 skipped with a printed reason.
+# Runs a script and counts it by its exit code: 0 passed, 77 skipped with a printed reason.
 run_script() {
     local code=0
     say
@@ -205,7 +206,7 @@ else
         "gstreamer-rtsp-server-1.0:libgstrtspserver-1.0-dev gstreamer1.0-rtsp gstreamer1.0-plugins-ugly")
     prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
-    # The same for everybody: a change fails only for what it changed. Other numbers find more.
+    # A fixed seed: a change fails only because of what it changed. Other seeds test other cases.
     export CHECK_SEED=${CHECK_SEED:-0}
     say "random content: CHECK_SEED=$CHECK_SEED"
     set_sanitizer_options
