@@ -28,7 +28,7 @@ static inline void fake_camera_clean_up(void)
     unlink(getenv("FAKE_CAMERA_CONTROL"));
 }
 
-/* Makes it a working camera with these modes; NULL: its default ones. */
+/* Makes it a working camera with these modes; NULL: the default modes. */
 static inline void fake_camera_has(const char *modes)
 {
     if (modes)

@@ -1,7 +1,7 @@
 /*
- * A fake NVIDIA encoder: libnvidia-encode.so.1, as FFmpeg loads it. Its packets are no pictures,
- * but text about one: the place of its memory, the layout of its rows, a checksum, and whether this
- * was still the same when the packet was fetched.
+ * A fake NVIDIA encoder: libnvidia-encode.so.1, as FFmpeg loads it. A packet holds text about a
+ * picture: where its memory is, the layout of its rows, a checksum, and whether the checksum was
+ * still the same when the packet was fetched.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static NVENCSTATUS set_streams(void *encoder, NV_ENC_CUSTREAM_PTR in, NV_ENC_CUS
 
 static NVENCSTATUS end(void *encoder)
 {
-    fake_nvidia_tell("an encoder");
+    fake_nvidia_log("an encoder");
     return NV_ENC_SUCCESS;
 }
 
@@ -223,7 +223,7 @@ static NVENCSTATUS lock_packet(void *encoder, NV_ENC_LOCK_BITSTREAM *p)
     return NV_ENC_SUCCESS;
 }
 
-/* ---- what FFmpeg looks for ------------------------------------------------------------------ */
+/* ---- entry points --------------------------------------------------------------------------- */
 
 NVENCSTATUS NvEncodeAPIGetMaxSupportedVersion(uint32_t *version)
 {

@@ -5,15 +5,15 @@
  *
  *   FAKE_DRIVER          words: init=N, the error of cuInit(); cuda=N, the CUDA version [13000];
  *                        count=N, the number of GPUs [1]; hang or crash: cuInit() does
- *   FAKE_OPENGL          hang or crash: the library does when it is loaded, as an OpenGL driver
+ *   FAKE_OPENGL          hang or crash: the library does when it is loaded, as OpenGL drivers may
  *   FAKE_NVDEC           none: no decoder can be created; N: a decoder decodes N pictures, then it
  *                        fails; map N: it decodes all, but only N can be mapped; only N: the
  *                        driver supports only the codec with this number
  *   FAKE_NVDEC_PICTURES  a folder with a file WxH.nv12 for each coded size, without padding. A
  *                        decoder returns its pictures in decoding order. Without it they are blank.
  *   FAKE_CUDA_COPIES     copies fail after this many planes
- *   FAKE_NVIDIA_TELLS    logs to standard error what is released, and in the end the number of
- *                        contexts that were created, and of blocks of memory that are left
+ *   FAKE_NVIDIA_TELLS    if set, logs to standard error what is released, and at exit the number of
+ *                        contexts created and of memory blocks not freed
  */
 #include <limits.h>
 #include <pthread.h>
@@ -35,9 +35,9 @@
 #define MINOR 76
 
 FakeNvidia fake_nvidia;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several decode at a time */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several threads decode */
 
-void fake_nvidia_tell(const char *what)
+void fake_nvidia_log(const char *what)
 {
     if (getenv("FAKE_NVIDIA_TELLS"))
         (void)fprintf(stderr, "%s is given back\n", what);
@@ -281,7 +281,7 @@ int cuvidCreateDecoder(Decoder **decoder, const unsigned long *info)
 
 int cuvidDestroyDecoder(Decoder *d)
 {
-    fake_nvidia_tell("a decoder");
+    fake_nvidia_log("a decoder");
     if (d->pictures)
         (void)fclose(d->pictures);
     free(d);
@@ -338,7 +338,7 @@ int cuvidMapVideoFrame64(Decoder *d, int index, uintptr_t *memory, unsigned *pit
 
 int cuvidUnmapVideoFrame64(Decoder *d, uintptr_t memory)
 {
-    fake_nvidia_tell("a picture");
+    fake_nvidia_log("a picture");
     free((void *)memory);
     pthread_mutex_lock(&lock);
     d->mapped--;

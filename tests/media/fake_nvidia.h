@@ -4,8 +4,8 @@
 
 typedef struct FakeNvidia {
     int contexts, copies;         /* so far */
-    int blocks, decoders, mapped; /* memory, decoders and pictures that are not released */
-    int most_mapped;              /* pictures at a time */
+    int blocks, decoders, mapped; /* memory blocks, decoders and mapped pictures not yet released */
+    int most_mapped;              /* most pictures mapped at a time */
     int refused;                  /* requests for more pictures than a decoder was created for */
 } FakeNvidia;
 
@@ -17,6 +17,6 @@ static inline int fake_nvidia_open(void)
 }
 
 /* Logs that something was released. */
-void fake_nvidia_tell(const char *what);
+void fake_nvidia_log(const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* Blending: every sample against the mean of what its pixels would become, in double precision. */
+/* Compares each blended sample with the mean of its blended pixels, in double precision. */
 #include <math.h>
 
 #include <libavutil/pixdesc.h>
@@ -9,7 +9,7 @@
 
 #define SIDE 40
 
-/* Allowed error: of swscale's integers in 8-bit codes, and of the blend's rounding at any depth. */
+/* Allowed errors: of swscale's integers, in 8-bit codes, and of rounding, in codes of any depth. */
 #define WITHIN_8_BITS 1.0
 #define WITHIN 1.0
 
@@ -39,7 +39,7 @@ static BlendPicture as_picture(const Pixels *p, int width, int height)
     return (BlendPicture){p->rgba[0][0], 4, sizeof(p->rgba[0]), width, height};
 }
 
-/* Codes are within their depth. */
+/* Fills a plane with random codes of the format's depth. */
 static void fill_samples(AVBufferRef *buffer, enum AVPixelFormat format, CheckRandom *random)
 {
     const AVComponentDescriptor *comp = av_pix_fmt_desc_get(format)->comp;
@@ -73,7 +73,7 @@ static int sample(const AVFrame *frame, int i, int x, int y)
     const uint8_t *at =
         frame->data[comp->plane] + y * frame->linesize[comp->plane] + x * comp->step + comp->offset;
     const int value = comp->depth > 8 ? at[0] | at[1] << 8 : at[0];
-    CHECK((value & ((1 << comp->shift) - 1)) == 0, "something below the code: %d", value);
+    CHECK((value & ((1 << comp->shift) - 1)) == 0, "bits below the code are set: %d", value);
     return value >> comp->shift;
 }
 
@@ -86,7 +86,7 @@ static void weights(const Case *c, double *kr, double *kb)
         {AVCOL_SPC_BT470BG, 0.299, 0.114},      {AVCOL_SPC_SMPTE240M, 0.212, 0.087},
         {AVCOL_SPC_BT2020_NCL, 0.2627, 0.0593},
     };
-    int at = c->height >= 720 ? 0 : 1; /* what an unspecified one is taken for */
+    int at = c->height >= 720 ? 0 : 1; /* assumed if the space is unspecified */
     for (int i = 0; i < 5; i++)
         if ((int)table[i][0] == (int)c->space)
             at = i;
@@ -167,9 +167,9 @@ static void check_case(const Case *c, CheckRandom *random)
     FREED_BY(av_frame_free) AVFrame *before = make_frame(c, random);
     av_frame_copy(before, frame);
     const BlendPicture picture = as_picture(&p, c->place.width, c->place.height);
-    CHECK(blend_picture(&blender, frame, c->place, &picture) == 0, "it fails");
+    CHECK(blend_picture(&blender, frame, c->place, &picture) == 0, "blending fails");
     check_frame(c, before, frame, &p);
-    CHECK(same(before, shared), "memory that is shared was written to");
+    CHECK(same(before, shared), "shared memory was written to");
     blend_close(&blender);
     av_frame_free(&frame);
     av_frame_free(&shared);
@@ -238,14 +238,14 @@ TEST(turned)
         FREED_BY(blend_close) Blender blender = {0};
         CheckRandom same_frame = check_random(4);
         frames[i] = make_frame(&c, &same_frame);
-        CHECK(blend_picture(&blender, frames[i], c.place, &pictures[i]) == 0, "it fails");
+        CHECK(blend_picture(&blender, frames[i], c.place, &pictures[i]) == 0, "blending fails");
     }
-    CHECK(same(frames[0], frames[1]), "the turned picture is another one");
+    CHECK(same(frames[0], frames[1]), "the turned picture differs");
     av_frame_free(&frames[0]);
     av_frame_free(&frames[1]);
 }
 
-/* Answers the luma that an opaque gray fills the frame with. */
+/* Blends an opaque gray over a whole frame and returns the resulting luma. */
 static int gray_in(int gray, enum AVColorTransferCharacteristic transfer, int scale)
 {
     static Pixels p;
@@ -258,10 +258,10 @@ static int gray_in(int gray, enum AVColorTransferCharacteristic transfer, int sc
     for (int i = 0; i < SIDE * SIDE; i++)
         memset(p.rgba[i / SIDE][i % SIDE], gray, 3);
     const BlendPicture picture = as_picture(&p, 32 / scale, 32 / scale);
-    CHECK(blend_picture(&blender, frame, c.place, &picture) == 0, "it fails");
+    CHECK(blend_picture(&blender, frame, c.place, &picture) == 0, "blending fails");
     const int luma = sample(frame, 0, 0, 0);
     for (int i = 0; i < 32 * 32; i++)
-        CHECK(abs(sample(frame, 0, i % 32, i / 32) - luma) <= 1, "it is not even");
+        CHECK(abs(sample(frame, 0, i % 32, i / 32) - luma) <= 1, "luma is not uniform");
     blend_close(&blender);
     av_frame_free(&frame);
     return luma;
@@ -305,7 +305,7 @@ TEST(refused)
     AVFrame *frame = make_frame(&c, &random), *before = make_frame(&c, &random);
     av_frame_copy(before, frame);
     const BlendPicture picture = as_picture(&p, 8, 8);
-    CHECK(blend_picture(&blender, frame, c.place, &picture) < 0, "rgb24 is taken");
+    CHECK(blend_picture(&blender, frame, c.place, &picture) < 0, "rgb24 is accepted");
     CHECK(same(before, frame), "rgb24 is written to");
     blend_close(&blender);
     av_frame_free(&frame);

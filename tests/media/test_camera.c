@@ -1,4 +1,4 @@
-/* A running (fake) camera: timestamps, damaged frames, unplugging, coming back, and closing. */
+/* A running (fake) camera: timestamps, damaged frames, unplugging, return, and closing. */
 #include <sys/resource.h>
 
 #include <libavutil/time.h>
@@ -25,26 +25,26 @@ static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpe
 
 /* A camera's state, its state after some frames, and the expected intervals. */
 typedef struct Times {
-    const char *words, *then; /* NULL: it stays so */
+    const char *words, *then; /* `then` NULL: no change */
     int64_t interval, tolerance;
-    int settled;  /* from this frame on the interval holds */
-    int in_a_row; /* ... this many times */
+    int settled;  /* from this frame on the interval must hold ... */
+    int in_a_row; /* ... this many times in a row */
 } Times;
 
-/* Returns whether the interval is the expected one. */
+/* Checks a frame's times. Returns 1 if the interval is as expected. */
 static int check_frame(const Times *t, int i, const AVPacket *packet, int64_t captured,
                        int64_t last)
 {
     const int64_t now = av_gettime_relative(), apart = packet->pts - last;
     const char *words = t->then ? t->then : t->words;
-    CHECK(i || packet->pts == 0, "the first is at %lld", (long long)packet->pts);
-    CHECK(packet->dts == packet->pts, "at %lld and %lld", (long long)packet->pts,
+    CHECK(i || packet->pts == 0, "the first frame is at %lld", (long long)packet->pts);
+    CHECK(packet->dts == packet->pts, "pts %lld, dts %lld", (long long)packet->pts,
           (long long)packet->dts);
     CHECK(!i || (apart > 0 && apart < LATE_US), "'%s': %lld us between two frames", words,
           (long long)apart);
     CHECK(captured <= now && captured > now - LATE_US, "'%s': captured %lld us ago", words,
           (long long)(now - captured));
-    CHECK(llabs(packet->duration - t->interval) <= 1, "it lasts %lld", (long long)packet->duration);
+    CHECK(llabs(packet->duration - t->interval) <= 1, "duration %lld", (long long)packet->duration);
     if (i < t->settled || llabs(apart - t->interval) <= t->tolerance)
         return 1;
     printf("'%s': %lld us between two frames, not %lld\n", words, (long long)apart,
@@ -113,10 +113,10 @@ TEST(unplugging_ends_a_recording)
         for (int i = 0; i < 5 && ret == 0; i++)
             ret = read_and_drop(source, packet);
         fake_camera_is("gone");
-        for (int i = 0; i < 100 && ret == 0; i++) /* those that were there already come still */
+        for (int i = 0; i < 100 && ret == 0; i++) /* frames captured before still come */
             ret = read_and_drop(source, packet);
         const CameraStatus status = camera_status(source->camera);
-        CHECK(ret == AVERROR_EOF, "reading answers %d", ret);
+        CHECK(ret == AVERROR_EOF, "source_read() returns %d", ret);
         CHECK(status.state == CAMERA_GONE && strstr(status.why, "unplugged"), "state %d, '%s'",
               status.state, status.why);
         source_close(&source);
@@ -129,7 +129,7 @@ static long count_waits(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
-/* A stalled camera is not polled in a busy loop until it counts as gone. */
+/* While a stalled camera does not count as gone yet, it is not polled in a busy loop. */
 static void check_idle(const char *words, const char *then)
 {
     Source *source;
@@ -148,7 +148,7 @@ static void check_idle(const char *words, const char *then)
         const long waits = count_waits() - before;
         const int64_t took = av_gettime_relative() - begin;
         printf("'%s': waited %ld times in %lld us\n", then, waits, (long long)took);
-        CHECK(ret == AVERROR_EOF && waits * 5000 < took, "answers %d after %ld waits in %lld us",
+        CHECK(ret == AVERROR_EOF && waits * 5000 < took, "returns %d after %ld waits in %lld us",
               ret, waits, (long long)took);
         source_close(&source);
     }
@@ -168,10 +168,10 @@ typedef struct LiveView {
     Input *input;
     MediaError error;
     int64_t last;    /* position of the last frame */
-    int last_number; /* what it shows */
+    int last_number; /* number that it shows */
 } LiveView;
 
-/* The number that a frame shows: 16 fields along the top, an eighth of the height, of a bit each.
+/* The number that a frame shows: 16 fields along its top, an eighth of its height, of one bit each.
  */
 static int live_view_number(const AVFrame *frame)
 {
@@ -196,7 +196,7 @@ static int open_view(LiveView *v)
                  "%s", v->error.text);
 }
 
-/* Returns how long it took. */
+/* Returns how long it took, in us. */
 static int64_t live_view_close(LiveView *v)
 {
     const int64_t begin = av_gettime_relative();
@@ -246,13 +246,13 @@ static void check_damage(const char *words)
         const int before = view.last_number;
         fake_camera_is(words);
         av_usleep(6 * INTERVAL_US);
-        while (live_view_next(&view, &frame, 0)) /* cut ones may be shown in part */
+        while (live_view_next(&view, &frame, 0)) /* cut pictures may be shown in part */
             av_frame_free(&frame.frame);
         fake_camera_is("");
         CHECK(camera_status(view.source->camera).state == CAMERA_RUNNING, "'%s': it is gone",
               words);
         for (int i = 0; i < MOST_FRAMES && view.last_number <= before + 6; i++)
-            if (!live_view_skip(&view, 1)) /* a slow machine sees those of before first */
+            if (!live_view_skip(&view, 1)) /* on a slow machine, earlier frames come first */
                 break;
         CHECK(view.last_number > before + 6, "'%s': frame %d after %d", words, view.last_number,
               before);
@@ -267,7 +267,7 @@ TEST_IF(damaged_pictures_are_skipped, fake_camera_ready())
     check_damage("cut");
 }
 
-/* ---- going and coming ---- */
+/* ---- unplugging and return ---- */
 
 static int wait_for(LiveView *v, CameraState state, const char *why, int64_t patience)
 {
@@ -289,8 +289,8 @@ static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
     return wait_for(v, state, "", patience);
 }
 
-/* Sets the camera's state to `words`, checks that it is gone, then to `then`, and that it is back.
- */
+/* Sets the camera's state to `words` and checks that it is gone, then to `then` and checks that it
+ * is back. */
 static void check_return(const char *words, const char *why, const char *then)
 {
     LiveView view;
@@ -300,7 +300,7 @@ static void check_return(const char *words, const char *why, const char *then)
         fake_camera_is(words);
         CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "'%s': it still runs", words);
         const CameraStatus gone = camera_status(view.source->camera);
-        CHECK(strstr(gone.why, why), "'%s': it is '%s'", words, gone.why);
+        CHECK(strstr(gone.why, why), "'%s': the reason is '%s'", words, gone.why);
         av_usleep(300000);
         fake_camera_is(then);
         CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "'%s': it does not return",
@@ -311,7 +311,7 @@ static void check_return(const char *words, const char *why, const char *then)
         live_view_skip(&view, 4);
         for (int i = 0; i < MOST_FRAMES && late >= LATE_AT_BEST_US && live_view_skip(&view, 1); i++)
             late = llabs(av_gettime_relative() - zero - view.last);
-        CHECK(late < LATE_AT_BEST_US, "'%s': by its times it is %lld us late", words,
+        CHECK(late < LATE_AT_BEST_US, "'%s': by their times frames are %lld us late", words,
               (long long)late);
     }
     live_view_close(&view);
@@ -342,7 +342,7 @@ TEST(camera_comes_back_in_steps)
             fake_camera_is(words[i][0]);
             CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
             CHECK(!wait_for_state(&view, CAMERA_RUNNING, 600000), "'%s': it is back", words[i][0]);
-            CHECK(wait_for(&view, CAMERA_GONE, words[i][1], LIVENESS_US), "'%s': it is '%s'",
+            CHECK(wait_for(&view, CAMERA_GONE, words[i][1], LIVENESS_US), "'%s': reason '%s'",
                   words[i][0], camera_status(view.source->camera).why);
             const int unusable = camera_status(view.source->camera).unusable;
             CHECK(unusable == (words[i][1][0] != 'u' && strcmp(words[i][0], "stall") != 0),
@@ -394,8 +394,8 @@ TEST(another_camera_does_not_replace_it)
         CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
         fake_camera_is("name=Other");
         CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "another camera is shown");
-        fake_camera_is("at=/dev/video2 bus=usb-fake-2"); /* a second one of its kind */
-        CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "its twin is shown");
+        fake_camera_is("at=/dev/video2 bus=usb-fake-2"); /* another one of the same model */
+        CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "the same model is shown");
         fake_camera_is("");
         CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "it does not return");
     }

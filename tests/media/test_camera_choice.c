@@ -1,7 +1,7 @@
 /* Listing (fake) cameras and their modes, choosing a mode, and the messages if none can be used. */
 #include "fake_camera.h"
 
-/* Like cameras on USB 2: raw pictures are slow, JPEGs are not. */
+/* Modes as of cameras on USB 2: raw pictures are slow, JPEGs are not. */
 #define USUAL                                                                                      \
     "YUYV 640x480@30,15;YUYV 1280x720@10,5;YUYV 1920x1080@5;"                                      \
     "MJPG 640x480@30,15;MJPG 1280x720@30,15;MJPG 1920x1080@30,15"
@@ -43,9 +43,10 @@ TEST_IF(best_mode_of_odd_cameras, fake_camera_ready())
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 1280x720 at 60 fps");
     expect(&(CameraOptions){.rate = {2997, 100}},
            "Fake Webcam (/dev/video0): mjpeg 1280x720 at 30 fps");
-    fake_camera_has("YUYV 640x480@15;YUYV 1280x720@10"); /* nothing gives 30 */
+    fake_camera_has("YUYV 640x480@15;YUYV 1280x720@10"); /* no mode has 30 fps */
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 15 fps");
-    fake_camera_has("GREY 1280x720@90;MJPG 640x480@30"); /* a camera of colours, and its infrared */
+    fake_camera_has(
+        "GREY 1280x720@90;MJPG 640x480@30"); /* a colour camera with an infrared sensor */
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 640x480 at 30 fps");
     fake_camera_has("YUYV 32x16-2592x1944/16x8@1-90");
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 1920x1080 at 90 fps");
@@ -166,7 +167,7 @@ TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "are damaged");
 }
 
-/* A webcam is preferred to a sensor, which is used if it is alone. */
+/* A webcam is preferred to a sensor. Without a webcam, the sensor is used. */
 TEST_IF(webcams_come_before_sensors, fake_camera_ready())
 {
     CameraDevice device;
@@ -194,13 +195,13 @@ TEST(devices_are_listed)
     fake_camera_is("at=/dev/video5");
     int count = camera_list_devices(&devices, &error);
     if (CHECK(count == 1, "%d cameras, %s", count, error.text)) {
-        CHECK(strcmp(devices[0].path, "/dev/video5") == 0, "at %s", devices[0].path);
-        CHECK(strcmp(devices[0].name, "Fake Webcam") == 0, "is %s", devices[0].name);
-        CHECK(strcmp(devices[0].bus, "usb-fake-1") == 0, "on %s", devices[0].bus);
+        CHECK(strcmp(devices[0].path, "/dev/video5") == 0, "path %s", devices[0].path);
+        CHECK(strcmp(devices[0].name, "Fake Webcam") == 0, "name %s", devices[0].name);
+        CHECK(strcmp(devices[0].bus, "usb-fake-1") == 0, "bus %s", devices[0].bus);
         CHECK(!devices[0].problem[0], "%s", devices[0].problem);
     }
     camera_free(&devices);
-    CHECK(!devices, "the list is still there");
+    CHECK(!devices, "the list is not set to NULL");
     fake_camera_is("denied");
     count = camera_list_devices(&devices, &error);
     CHECK(count == 1 && strstr(devices[0].problem, "group 'video'"), "%d cameras: %s", count,
@@ -227,7 +228,7 @@ TEST(modes_are_listed_by_format)
     fake_camera_has("MJPG 640x480@30,15;YUYV 16x16-1920x1080/16x8@1-60;MJPG 800x600;"
                     "S920 320x240@30");
     const int count = camera_list_modes(NULL, &device, &modes, &error);
-    /* By format, in the order of the driver. */
+    /* Modes are grouped by format, in the driver's order. */
     static const int order[] = {0, 2, 1, 3};
     for (int i = 0; CHECK(count == 4, "%d modes, %s", count, error.text) && i < count; i++) {
         const CameraMode *mode = &modes[i];

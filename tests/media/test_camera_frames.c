@@ -1,4 +1,4 @@
-/* A (fake) camera's packets: their contents, and missed frames. */
+/* A (fake) camera's packets: their content, lifetime and colours, and missed frames. */
 #include <linux/videodev2.h>
 #include <pthread.h>
 
@@ -36,7 +36,7 @@ static int is_white(const uint8_t *sample, uint32_t code)
     return sample[code == V4L2_PIX_FMT_Y16] >= 128;
 }
 
-/* The number that a frame shows: 16 fields along the top, an eighth of the height, of a bit each.
+/* The number that a frame shows: 16 fields along its top, an eighth of its height, of one bit each.
  */
 static unsigned number_of(const AVPacket *packet, uint32_t code)
 {
@@ -87,7 +87,8 @@ TEST(row_padding_is_removed)
 
 /* ---- which frames are missing ---- */
 
-/* Reads `count` frames, and returns how many the camera has captured since the first. */
+/* Reads `count` frames. Returns how many frames the camera has captured from number `*first` on,
+ * which is set if it was negative. */
 static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *first)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
@@ -113,7 +114,7 @@ static void check_missed(const char *words, int is_counted)
     if (!source)
         return;
     read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
-    av_usleep(500000); /* 30 frames, and it can keep eight */
+    av_usleep(500000); /* 30 frames; the device keeps eight */
     const int64_t had = read_frames(source, V4L2_PIX_FMT_YUYV, 17, &first);
     const CameraStatus status = camera_status(source->camera);
     CHECK(had >= 20 + 20, "%lld frames in all", (long long)had);
@@ -128,7 +129,7 @@ TEST_IF(missed_frames_are_counted, fake_camera_ready())
     check_missed("uncounted", 0);
 }
 
-/* Damaged frames are left out and counted, and are not missed. */
+/* Damaged frames are skipped and counted, but not as missed. */
 static void check_damaged(const char *words)
 {
     int64_t first = -1;
@@ -167,7 +168,8 @@ static int is_mapped(void)
     return found;
 }
 
-/* A packet is a copy: it stays after the camera was unplugged, which unmaps its buffers at once. */
+/* A packet is a copy: it stays valid when the camera is unplugged, which unmaps its buffers at
+ * once. */
 TEST_IF(packets_survive_unplugging, fake_camera_ready())
 {
     FREED_BY(av_packet_free) AVPacket *held = av_packet_alloc(), *packet = av_packet_alloc();
@@ -175,21 +177,21 @@ TEST_IF(packets_survive_unplugging, fake_camera_ready())
     if (!source || !CHECK(source_read(source, held) == 0, "no frame comes"))
         return;
     const unsigned number = number_of(held, V4L2_PIX_FMT_YUYV);
-    CHECK(is_mapped(), "it is not mapped");
+    CHECK(is_mapped(), "the buffers are not mapped");
     fake_camera_is("gone");
     int ret = 0;
     while (ret == 0) {
         ret = source_read(source, packet);
         av_packet_unref(packet);
     }
-    CHECK(ret == AVERROR_EOF, "reading answers %d", ret);
-    CHECK(!is_mapped(), "it is mapped while it is gone");
-    CHECK(holds(held, V4L2_PIX_FMT_YUYV, number), "it is another frame");
+    CHECK(ret == AVERROR_EOF, "source_read() returns %d", ret);
+    CHECK(!is_mapped(), "the buffers of an unplugged camera are mapped");
+    CHECK(holds(held, V4L2_PIX_FMT_YUYV, number), "the packet has changed");
 }
 
-/* ---- while it is waited for ---- */
+/* ---- waiting ---- */
 
-static int64_t happened; /* when, before the thread ends */
+static int64_t happened; /* time of the event, set before its thread ends */
 
 static void *unplug(void *opaque)
 {
@@ -209,7 +211,7 @@ static void *stop(void *opaque)
     return NULL;
 }
 
-/* Whatever happens is noticed at once, not with the next frame. */
+/* An event ends a wait for the next frame at once. */
 static void check_wait(void *(*what)(void *), int expected)
 {
     pthread_t thread;
@@ -223,15 +225,16 @@ static void check_wait(void *(*what)(void *), int expected)
         }
         const int64_t end = av_gettime_relative();
         pthread_join(thread, NULL);
-        CHECK(ret == expected, "reading answers %d", ret);
-        CHECK(end - happened < CHECK_SLOWER * 500000, "after %lld us", (long long)(end - happened));
+        CHECK(ret == expected, "source_read() returns %d", ret);
+        CHECK(end - happened < CHECK_SLOWER * 500000, "the wait ends %lld us later",
+              (long long)(end - happened));
     }
     source_close(&source);
     av_packet_free(&packet);
     atomic_store(&fake_stop, 0);
 }
 
-TEST_IF(wait, fake_camera_ready())
+TEST_IF(events_end_a_wait, fake_camera_ready())
 {
     check_wait(unplug, AVERROR_EOF);
     check_wait(stop, AVERROR_EXIT);

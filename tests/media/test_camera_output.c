@@ -46,7 +46,7 @@ static uint8_t *written(size_t size)
     FILE *file = fopen(record, "rb");
     if (!file || !data || fseek(file, -(long)size, SEEK_END) != 0 ||
         fread(data, 1, size, file) != size) {
-        CHECK(0, "%s has not %zu bytes", record, size);
+        CHECK(0, "%s has fewer than %zu bytes", record, size);
         free(data);
         data = NULL;
     }
@@ -75,7 +75,7 @@ static void read_log(long from, char *text, size_t size)
 
 /* ---- pictures ---- */
 
-/* Different bytes in each row and column. */
+/* Draws a picture whose rows and columns differ. */
 static AVFrame *draw(enum AVPixelFormat format, int width, int height)
 {
     AVFrame *frame = new_frame(format, width, height);
@@ -101,7 +101,7 @@ static uint8_t sample(const AVFrame *frame, int plane, int x, int y)
     return frame->data[plane][(ptrdiff_t)y * frame->linesize[plane] + x];
 }
 
-/* Opens, sets and writes. */
+/* Opens the virtual camera, sets its format, and writes a picture. */
 static int give(CameraOutput **output, const AVFrame *frame, MediaError *error)
 {
     *error = (MediaError){0};
@@ -121,14 +121,14 @@ static int is_given(CameraOutput **output, const AVFrame *frame)
 
 /* ---- tests ---- */
 
-TEST(a_named_one_need_not_be_a_loopback)
+TEST(a_named_device_need_not_be_a_loopback)
 {
     CameraOutput *output;
     MediaError error = {0};
     if (!ready("out.other"))
         return;
     CHECK(camera_output_open(&output, "9", &error) == 0, "%s", error.text);
-    CHECK(output && strcmp(camera_output_path(output), OUTPUT_PATH) == 0, "another one");
+    CHECK(output && strcmp(camera_output_path(output), OUTPUT_PATH) == 0, "another device is used");
     camera_output_close(&output);
 }
 
@@ -205,10 +205,10 @@ TEST(pictures_are_written_bit_for_bit)
                                    (size_t)(stride / 2) * (size_t)(y / 2 + x % 2 * HEIGHT / 2) +
                                    (size_t)(x / 2)] != sample(frame, 1 + x % 2, x / 2, y / 2);
             }
-        CHECK(first && !wrong, "%s: %d bytes are others", av_get_pix_fmt_name(format), wrong);
+        CHECK(first && !wrong, "%s: %d bytes differ", av_get_pix_fmt_name(format), wrong);
         if (output && CHECK(camera_output_repeat(output, 0, &error) == 1, "%s", error.text))
             again = written(2 * size);
-        CHECK(again && memcmp(again, again + size, size) == 0, "the second one is another one");
+        CHECK(again && memcmp(again, again + size, size) == 0, "the repeated picture differs");
         free(first);
         free(again);
     }
@@ -220,7 +220,7 @@ static void fill(AVFrame *frame, uint8_t luma)
         memset(frame->data[p], p ? 128 : luma, (size_t)frame->linesize[p] * (size_t)frame->height);
 }
 
-/* Full range is converted: programs take a camera's YUV for limited range. */
+/* Full range is converted, because programs assume limited range for a camera's YUV. */
 TEST(full_range_becomes_limited)
 {
     static const uint8_t pairs[][2] = {{0, 16}, {255, 235}, {128, 126}};
@@ -236,8 +236,8 @@ TEST(full_range_becomes_limited)
     }
 }
 
-/* The device keeps its size and depth when later pictures have others. */
-TEST(other_pictures_later)
+/* The device keeps its size and depth if those of later pictures differ. */
+TEST(size_and_depth_stay)
 {
     FREED_BY(camera_output_close) CameraOutput *output = NULL;
     MediaError error = {0};
@@ -252,7 +252,7 @@ TEST(other_pictures_later)
         CHECK(camera_output_write(output, large, 0, &error) >= 0, "%s", error.text))
         data = written(WIDTH * HEIGHT * 3 / 2);
     CHECK(data && data[0] == 77 && data[WIDTH * HEIGHT - 1] == 77 && data[WIDTH * HEIGHT] == 128,
-          "a larger one is another one");
+          "a larger picture is not scaled to the device's size");
     free(data);
     data = NULL;
     if (output && CHECK(camera_output_write(output, deep, 0, &error) >= 0, "%s", error.text))
@@ -262,7 +262,7 @@ TEST(other_pictures_later)
         const int was = 16 + (i % WIDTH * 7 + i / WIDTH * 13) % 200;
         wrong += abs(data[i] - was) > 1;
     }
-    CHECK(data && !wrong, "%d samples of a deeper one are others", wrong);
+    CHECK(data && !wrong, "%d samples of a 10-bit picture are wrong", wrong);
     free(data);
     av_frame_free(&first);
 }

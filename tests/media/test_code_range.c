@@ -28,7 +28,7 @@ static AVFrame *ramp(enum AVPixelFormat format, int low, int rise)
     return frame;
 }
 
-/* Uniform between low and low + 20: a standard deviation of 6. */
+/* Uniform noise between low and low + 20, with a standard deviation of 6. */
 static AVFrame *noise(int low)
 {
     AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, low, 0);
@@ -40,7 +40,7 @@ static AVFrame *noise(int low)
     return frame;
 }
 
-/* Its left half has one code, the right one another. */
+/* The left half has one code, the right half another. */
 static AVFrame *halves(int left, int right)
 {
     AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, left, 0);
@@ -50,8 +50,9 @@ static AVFrame *halves(int left, int right)
     return frame;
 }
 
-/* 8 % of 65,535 are 5,242.8 codes; of limited range, of 4,096 to 60,160, 4,485.1. */
-TEST(the_limit)
+/* Pictures are stretched if they use less than 8 % of all codes: of 65,535 codes, less than
+ * 5,242.8; of limited range (4,096 to 60,160), less than 4,485.1. */
+TEST(stretched_below_eight_percent)
 {
     static const struct {
         CodeRangeMode mode;
@@ -80,10 +81,11 @@ TEST(the_limit)
     }
 }
 
-/* Margins are a 16th of all codes, and no wider than the codes in them. Three quarters of them are
- * for the codes up to the window's length away: 250 of the 1,000 codes below 1,000 are for those
- * below 10. */
-TEST(the_line)
+/* Codes outside the window share a margin at each end of the output: a 16th of all codes, or as
+ * many as lie outside if they are fewer. Three quarters of a margin are for the codes up to the
+ * window's length away. In the second case the lower margin has 1,000 codes: 250 for codes below
+ * 10, and 750 for those up to 1,000. */
+TEST(stretch_curve)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -142,9 +144,10 @@ static void check_next(CodeStretch *stretch, AVFrame *frame, int pts, const char
     av_frame_free(&frame);
 }
 
-/* In a second a third of the way. The ramp of 990 codes is a sliver, that of 9,900 (15 %) is held,
- * that of 19,800 is not. */
-TEST(a_stream)
+/* The window moves a third of the way each second. A ramp of 990 codes is stretched; one of 9,900
+ * codes (15 %) only after a narrower one. With a ramp of 19,800 codes, the window widens to all
+ * codes. */
+TEST(window_follows_a_stream)
 {
     const CodeRange range = {.mode = CODE_RANGE_AUTO};
     CodeStretch *stretch = code_stretch_create(&range);

@@ -18,7 +18,8 @@
 #define LIVENESS_US (CHECK_SLOWER * 20000000)
 #define LONG_ENOUGH_US 300000 /* a demuxer without a bound would read on within this time */
 
-/* Its sound ends at once, so that the demuxer would read to the end to find more. */
+/* The clip's sound ends at once, so a demuxer without a bound would read to the end to find more.
+ */
 static int make_clip(const char *path)
 {
     static uint8_t picture[SIDE * SIDE], sound[8];
@@ -47,25 +48,25 @@ static int wait_for(int count)
     return atomic_load(&pictures) >= count;
 }
 
-/* It stops at 64 MB of packets, and continues when some are taken. */
+/* The demuxer stops at 64 MB of packets, and continues when some are taken. */
 static void check_bytes(Demuxer *demuxer)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     for (int taken = 0; taken < FRAMES && CHECK(packet, "out of memory"); taken++) {
         const int most = taken + MOST < FRAMES ? taken + MOST : FRAMES;
-        if (!CHECK(wait_for(most), "after %d packets, no more come than %d", taken, pictures))
+        if (!CHECK(wait_for(most), "%d packets taken, only %d read", taken, pictures))
             break;
         if (taken < 2)
             av_usleep(LONG_ENOUGH_US);
-        CHECK(pictures <= most, "after %d packets, %d are read", taken, pictures);
+        CHECK(pictures <= most, "%d packets taken, %d read", taken, pictures);
         const int ret = demuxer_read(demuxer, DEMUX_VIDEO, packet, 1);
-        CHECK(ret == 0 && packet->size == SIDE * SIDE, "reading answers %d", ret);
+        CHECK(ret == 0 && packet->size == SIDE * SIDE, "demuxer_read() returns %d", ret);
         av_packet_unref(packet);
     }
-    CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "there are more");
+    CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "more pictures come");
 }
 
-/* A demuxer of the file's pictures. */
+/* Opens a demuxer of the file's pictures. Returns 0 on errors. */
 static int open_demuxer(Source **source, Demuxer **demuxer, const char *path, DemuxOrder order)
 {
     static const atomic_int never;
@@ -81,7 +82,7 @@ static int open_demuxer(Source **source, Demuxer **demuxer, const char *path, De
     return 1;
 }
 
-/* Runs `check` with a demuxer of a clip with pictures and sound. */
+/* Calls check() with a demuxer of the clip that make() writes. */
 static void with_clip(DemuxOrder order, int (*make)(const char *path),
                       void (*check)(Demuxer *demuxer))
 {
@@ -100,19 +101,19 @@ TEST(bytes_that_wait_are_bounded)
     with_clip(DEMUX_BY_KIND, make_clip, check_bytes);
 }
 
-/* In order, packets can be seen before they are taken, as far as the bytes allow. */
+/* In file order, packets can be seen before they are taken, up to 64 MB. */
 static void check_order(Demuxer *demuxer)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     const AVPacket *seen = NULL;
     CHECK(demuxer_peek(demuxer, MOST, &seen) == 0 && seen->size == SIDE * SIDE, "no picture");
-    CHECK(demuxer_peek(demuxer, MOST + 1, &seen) == AVERROR(EAGAIN), "64 MB are no limit");
+    CHECK(demuxer_peek(demuxer, MOST + 1, &seen) == AVERROR(EAGAIN), "more than 64 MB are read");
     for (int i = 0; i <= FRAMES && CHECK(packet, "out of memory"); i++) {
         const int ret = demuxer_read(demuxer, DEMUX_VIDEO, packet, 1);
         CHECK(ret == 0 && packet->stream_index == !i, "packet %d is of another track", i);
         av_packet_unref(packet);
     }
-    CHECK(demuxer_peek(demuxer, 0, &seen) == AVERROR_EOF, "there are more");
+    CHECK(demuxer_peek(demuxer, 0, &seen) == AVERROR_EOF, "more packets come");
 }
 
 TEST(tracks_in_order)
@@ -135,11 +136,11 @@ static int make_tiny_sound(const char *path)
     return made_clip_end(&clip);
 }
 
-/* It stops before the pictures, and reaches them as the sound is taken. */
+/* The demuxer stops before the pictures, and reaches them once the sound is taken. */
 static void check_tiny(Demuxer *demuxer)
 {
     av_usleep(2 * LONG_ENOUGH_US);
-    CHECK(!pictures, "it has read on to the pictures");
+    CHECK(!pictures, "pictures are read before the sound is taken");
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
     for (int i = 0; i < TINY && CHECK(packet, "out of memory"); i++) {
         if (!CHECK(demuxer_read(demuxer, DEMUX_AUDIO, packet, 1) == 0, "no packet %d", i))
@@ -162,10 +163,10 @@ static void check_starved(Demuxer *demuxer)
         av_packet_unref(packet);
         sound++;
     }
-    CHECK(sound == TINY_MOST, "%d packets of sound have waited", sound);
+    CHECK(sound == TINY_MOST, "%d packets of sound waited", sound);
 }
 
-/* Pictures come before the sound is taken, and the overhead of tiny packets counts. */
+/* Pictures come even if nobody takes the sound. The overhead of tiny packets counts. */
 TEST(tiny_packets)
 {
     if (CHECK_SLOWER > 1) {
@@ -194,14 +195,14 @@ static void check_end(Demuxer *demuxer)
         CHECK(packet && demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no packet %d", i);
         av_packet_unref(packet);
     }
-    CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "there are more");
+    CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "more pictures come");
     demuxer_stop(demuxer);
     CHECK(demuxer_end(demuxer) == AV_TIME_BASE, "it ends at %lld us",
           (long long)demuxer_end(demuxer));
 }
 
-/* The end is that of the longest track, wherever it lies in the file. */
-TEST(end_is_the_longest_tracks)
+/* The end is that of the longest track, even if its packets are not the last in the file. */
+TEST(end_is_that_of_the_longest_track)
 {
     with_clip(DEMUX_BY_KIND, make_short_video, check_end);
 }
@@ -216,8 +217,8 @@ TEST(live_keyframe_drops_older_packets)
     if (open_demuxer(&source, &demuxer, LUMEQ_CLIP, DEMUX_BY_KIND)) {
         source->live = 1;
         CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text);
-        CHECK(wait_for(CLIP_FRAMES), "%d are read", pictures);
-        CHECK(demuxer_dropped(demuxer) == CLIP_LAST_KEY, "%lld are dropped",
+        CHECK(wait_for(CLIP_FRAMES), "%d pictures are read", pictures);
+        CHECK(demuxer_dropped(demuxer) == CLIP_LAST_KEY, "%lld pictures are dropped",
               (long long)demuxer_dropped(demuxer));
         CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0 &&
                   (packet->flags & AV_PKT_FLAG_KEY),
@@ -237,7 +238,7 @@ TEST(seek)
     if (open_demuxer(&source, &demuxer, LUMEQ_CLIP, DEMUX_BY_KIND)) {
         CHECK(demuxer_start(demuxer, 3 * INT64_C(1000000), &error) == 0, "%s", error.text);
         while (demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0) {
-            CHECK(seen++ || (packet->flags & AV_PKT_FLAG_KEY), "no keyframe is the first");
+            CHECK(seen++ || (packet->flags & AV_PKT_FLAG_KEY), "the first is no keyframe");
             av_packet_unref(packet);
         }
         CHECK(seen > 0 && seen < CLIP_FRAMES, "%d pictures from the middle", seen);

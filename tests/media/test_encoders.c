@@ -1,4 +1,4 @@
-/* All encoders of this FFmpeg. */
+/* Tests every encoder of this FFmpeg: its pixel formats, and its default settings. */
 #include "check.h"
 
 #include <libavutil/pixdesc.h>
@@ -31,7 +31,8 @@ TEST(every_encoder_has_a_format_or_is_refused)
             enum AVPixelFormat to = AV_PIX_FMT_NONE;
             CHECK(encoder_choose_format(&to, codec, &options, from[i], &error) == 0, "%s: %s",
                   codec->name, error.text);
-            CHECK(av_pix_fmt_desc_get(to), "%s of %s", codec->name, av_get_pix_fmt_name(from[i]));
+            CHECK(av_pix_fmt_desc_get(to), "%s has no format for %s", codec->name,
+                  av_get_pix_fmt_name(from[i]));
         }
     }
 }

@@ -1,7 +1,6 @@
 /*
- * Frames decoded into memory of somebody else's allocator, as they are for the GPU: the same
- * pictures as without it, everything given back, also when the allocator runs dry. Argument: a
- * video.
+ * Decodes into memory of an external allocator, as for the GPU. The pictures must be the same as in
+ * ordinary memory, and all memory must be freed, even if the allocator runs out. Argument: a video.
  */
 #include "../check.h"
 
@@ -13,9 +12,9 @@
 static const char *video;
 static atomic_int never;
 
-/* An allocator that counts, and can run dry. Any thread. */
+/* An allocator that counts, and can run out. Any thread. */
 typedef struct Counter {
-    atomic_int alive, given, left; /* left: pieces it still gives */
+    atomic_int alive, given, left; /* blocks not yet freed, allocated so far, and still available */
 } Counter;
 
 static void *count_alloc(void *opaque, size_t size)
@@ -81,7 +80,7 @@ static void decode(FrameMemory *memory, Hashes *hashes)
     }
 }
 
-/* left: how many pieces the allocator gives. Answers how many it gave. */
+/* `left`: number of blocks that the allocator has. Returns how many it gave. */
 static int compare_with(int left, const Hashes *expected, char *report, size_t size)
 {
     static Hashes hashes;
@@ -93,10 +92,10 @@ static int compare_with(int left, const Hashes *expected, char *report, size_t s
     decode(memory, &hashes);
     CHECK(hashes.count == expected->count, "%d frames, not %d", hashes.count, expected->count);
     CHECK(memcmp(hashes.decoded, expected->decoded, sizeof(hashes.decoded)) == 0,
-          "pictures differ with %d pieces", left);
+          "pictures differ with %d blocks", left);
     frame_memory_report(memory, report, size);
     frame_memory_close(&memory);
-    CHECK(atomic_load(&counter.alive) == 0, "%d pieces were not given back",
+    CHECK(atomic_load(&counter.alive) == 0, "%d blocks were not freed",
           atomic_load(&counter.alive));
     return atomic_load(&counter.given);
 }
@@ -112,12 +111,13 @@ TEST(pictures_are_the_same)
     frame_memory_close(&ordinary);
 
     const int given = compare_with(1 << 20, &expected, report, sizeof(report));
-    CHECK(given > 2 && given < FRAMES, "%d pieces: buffers are not used again", given);
-    CHECK(!report[0], "all are in the allocator's memory, but '%s'", report);
+    CHECK(given > 2 && given < FRAMES, "%d blocks: buffers are not reused", given);
+    CHECK(!report[0], "all frames are in the allocator's memory, but it reports '%s'", report);
 
     for (int left = 0; left < 6; left++) {
-        CHECK(compare_with(left, &expected, report, sizeof(report)) == left, "it was not used up");
-        CHECK(strstr(report, "ordinary memory") != NULL, "with %d pieces it reports '%s'", left,
+        CHECK(compare_with(left, &expected, report, sizeof(report)) == left,
+              "some of %d blocks are not used", left);
+        CHECK(strstr(report, "ordinary memory") != NULL, "with %d blocks it reports '%s'", left,
               report);
     }
 }

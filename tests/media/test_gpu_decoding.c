@@ -1,7 +1,7 @@
 /*
- * Decoding on a GPU with a fake driver (fake_nvidia.c): software takes over when the GPU refuses;
- * if it fails later, software continues at the next key frame, and frames in between are counted.
- * No CUDA context is created beside the given one. LUMEQ_TEST_CLIP: another clip than the sample.
+ * Decoding on a GPU with a fake driver (fake_nvidia.c). If the GPU refuses, software decodes. If it
+ * fails later, software continues at the next key frame, and frames in between are counted. Only
+ * the given CUDA context is used. LUMEQ_TEST_CLIP: a clip to decode instead of the sample.
  * tests/gpu.sh checks real pictures of NVDEC.
  */
 #include <libavutil/hwcontext.h>
@@ -113,7 +113,7 @@ static void send(Decoder *decoder, const AVPacket *packet, Seen *to)
     int ret;
     for (int i = 0; (ret = decoder_send(decoder, packet)) == AVERROR(EAGAIN) && i < MOST; i++)
         take_frames(decoder, to);
-    CHECK(ret == 0, "a packet was answered %d", ret);
+    CHECK(ret == 0, "decoder_send() returns %d", ret);
     take_frames(decoder, to);
 }
 
@@ -132,7 +132,7 @@ static void renew_gpu(void)
         return;
     av_buffer_unref(&gpu);
     if (gpu_device_open(&gpu, &context, &stream) < 0) {
-        fprintf(stderr, "FFmpeg takes no driver that is made up\n");
+        fprintf(stderr, "FFmpeg does not accept the fake driver\n");
         exit(1);
     }
 }
@@ -205,15 +205,15 @@ static void compare_with(int threads, int least_on_gpu, int most_on_gpu)
     for (int i = 0; i < seen.count && i < MOST; i++, at++) {
         while (at < expected.count && expected.times[at] != seen.times[i])
             at++;
-        CHECK(at < expected.count, "no frame is at %lld", (long long)seen.times[i]);
-        CHECK(!seen.sums[i] || seen.sums[i] == expected.sums[at], "frame %d is another one", i);
+        CHECK(at < expected.count, "software has no frame at %lld", (long long)seen.times[i]);
+        CHECK(!seen.sums[i] || seen.sums[i] == expected.sums[at], "frame %d differs", i);
     }
-    CHECK(seen.count + seen.lost == expected.count, "%d frames and %lld are lost, not %d",
+    CHECK(seen.count + seen.lost == expected.count, "%d frames decoded and %lld lost, of %d",
           seen.count, (long long)seen.lost, expected.count);
     CHECK(seen.corrupt == 0, "%lld frames are damaged", (long long)seen.corrupt);
     CHECK(seen.on_gpu >= least_on_gpu && seen.on_gpu <= most_on_gpu,
           "%d frames from the GPU, not %d to %d", seen.on_gpu, least_on_gpu, most_on_gpu);
-    CHECK(!fake_nvidia_open(), "%d of the GPU's things are still open", fake_nvidia_open());
+    CHECK(!fake_nvidia_open(), "%d GPU objects are still open", fake_nvidia_open());
 }
 
 static void compare(int least_on_gpu, int most_on_gpu)
@@ -235,22 +235,22 @@ TEST(software_takes_over)
         compare(cases[i].least, cases[i].most);
         CHECK(getenv("LUMEQ_TEST_CLIP") || (seen.lost > 0) == (i > 1), "%s: %lld frames are lost",
               cases[i].fault, (long long)seen.lost);
-        CHECK(!seen.at_the_end, "it goes on with a GPU that fails: %s", cases[i].fault);
+        CHECK(!seen.at_the_end, "the failed GPU is still used: %s", cases[i].fault);
     }
 }
 
-/* The decoder fails once, for a caller that can begin again. */
+/* For a caller that can start again (`lossless`), the decoder fails once if frames are lost. */
 TEST(lossless_decoding_fails)
 {
     static const char *const faults[] = {NO_FAULT, "none", "0", "7", "map 3"};
     for (int i = 0; i < 5; i++) {
         set_decoder(faults[i]);
         decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8, .lossless = 1}, &seen);
-        CHECK(seen.failures == (i > 2), "%s: it fails %d times", faults[i], seen.failures);
+        CHECK(seen.failures == (i > 2), "%s: the decoder fails %d times", faults[i], seen.failures);
     }
 }
 
-/* Damage that the GPU's decoder sees is the end of it. */
+/* After a damaged packet, software decodes the rest. */
 TEST(damaged_packets)
 {
     how.spoils = 33;
@@ -266,7 +266,7 @@ TEST(too_many_held_frames_lead_to_software)
     decode_on_gpu(NO_FAULT, 2, 2);
     how.holds = 0;
     compare(2, 32);
-    CHECK(!seen.at_the_end, "there are surfaces without end");
+    CHECK(!seen.at_the_end, "the GPU has surfaces for all held frames");
 }
 
 /* For packets whose references are missing, FFmpeg returns frames that NVDEC never decoded. */
@@ -275,7 +275,7 @@ TEST(frames_never_decoded_are_lost)
     how.seek_to = 30;
     how.blank = 1;
     decode_on_gpu(NO_FAULT, 2, 8);
-    CHECK(!seen.at_the_end, "it goes on with a GPU whose frames are empty");
+    CHECK(!seen.at_the_end, "a GPU that returns empty frames is still used");
     memset(&how, 0, sizeof(how));
 }
 
@@ -283,13 +283,13 @@ TEST(all_on_the_gpu)
 {
     decode_on_gpu(NO_FAULT, 2, 8);
     compare(seen.count, seen.count);
-    CHECK(seen.at_the_end, "it has left the GPU");
+    CHECK(seen.at_the_end, "the GPU is no longer used");
     CHECK(fake_nvidia.most_mapped <= 2, "%d frames were held", fake_nvidia.most_mapped);
-    CHECK(fake_nvidia.contexts == 0, "%d contexts were made", fake_nvidia.contexts);
+    CHECK(fake_nvidia.contexts == 0, "%d contexts were created", fake_nvidia.contexts);
 }
 
-/* A paused player holds as many frames as it requested, always the newest. LUMEQ_TEST_CLIP: with
- * many references, which may leave no room for them all. */
+/* A paused player holds as many frames as it requested, always the newest. If LUMEQ_TEST_CLIP has
+ * many references, the GPU may have no room for these frames. */
 TEST(requested_frames_can_be_held)
 {
     how.holds = MOST;
@@ -298,7 +298,7 @@ TEST(requested_frames_can_be_held)
     decode_on_gpu(NO_FAULT, 2, 16);
     memset(&how, 0, sizeof(how));
     const int most = fake_nvidia.most_mapped;
-    CHECK(seen.at_the_end, "it has left the GPU");
+    CHECK(seen.at_the_end, "the GPU is no longer used");
     CHECK(fake_nvidia.refused == 0, "%d maps too many were requested", fake_nvidia.refused);
     CHECK(seen.on_gpu ? most >= 16 && most <= 18 : most <= 2, "%d pictures were held of %d frames",
           most, seen.on_gpu);
@@ -306,8 +306,8 @@ TEST(requested_frames_can_be_held)
     printf("%d of %d frames on the GPU, %d pictures at a time\n", seen.on_gpu, seen.count, most);
 }
 
-/* LUMEQ_TEST_CLIP begins with what a GPU decodes, and continues with what no GPU decodes. */
-TEST(a_change_to_software)
+/* LUMEQ_TEST_CLIP changes from a format that GPUs decode to one that no GPU decodes. */
+TEST(change_to_software)
 {
     if (!getenv("LUMEQ_TEST_CLIP")) {
         check_skip("LUMEQ_TEST_CLIP names no clip");
@@ -315,7 +315,7 @@ TEST(a_change_to_software)
     }
     decode_on_gpu(NO_FAULT, 2, 8);
     compare(1, seen.count - 1);
-    CHECK(!seen.at_the_end, "it decodes on a GPU what none does");
+    CHECK(!seen.at_the_end, "the GPU is still used after the change");
 }
 
 /* ---- memory ---- */
@@ -340,34 +340,35 @@ static int64_t decode_within(int64_t limit, const char *fault)
     memory.limit = limit;
     set_decoder(fault);
     decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14, .budget = budget}, &seen);
-    CHECK(memory.used == 0, "%lld bytes were not given back", (long long)memory.used);
+    CHECK(memory.used == 0, "%lld bytes are still reserved", (long long)memory.used);
     return memory.most;
 }
 
-/* Enough memory; too little to keep frames on the GPU; too little to decode there. */
+/* Decodes with enough memory, with too little to keep frames on the GPU, and with too little to
+ * decode there. */
 TEST(too_little_memory)
 {
     const int64_t all = decode_within(INT64_MAX, NO_FAULT);
     compare(seen.count, seen.count);
-    CHECK(all > 14 * 2 * 256 * 144 * 3 / 2 && !memory.refused, "%lld bytes for all",
+    CHECK(all > 14 * 2 * 256 * 144 * 3 / 2 && !memory.refused, "all frames need %lld bytes",
           (long long)all);
     how.blank = 1;
     const int64_t some = decode_within(all - 1, NO_FAULT);
     how.blank = 0;
     compare(0, 0);
     CHECK(some > 0 && some < all && memory.refused == 1 && seen.at_the_end,
-          "%lld bytes where all are %lld, %s on the GPU", (long long)some, (long long)all,
-          seen.at_the_end ? "" : "not");
+          "%lld bytes of %lld, the decoder is %s", (long long)some, (long long)all,
+          seen.at_the_end ? "on the GPU" : "in software");
     decode_within(some - 1, NO_FAULT);
     compare(0, 0);
-    CHECK(!seen.at_the_end && memory.refused == 2, "it decodes on a GPU without room");
+    CHECK(!seen.at_the_end && memory.refused == 2, "a GPU without room is used");
 }
 
 /* If no GPU decoder can be created, no GPU memory stays reserved. */
 TEST(unused_memory_is_not_reserved)
 {
     const int64_t most = decode_within(INT64_MAX, "none");
-    CHECK(most > 0 && seen.reserved == 0, "%lld bytes of %lld are counted to the end",
+    CHECK(most > 0 && seen.reserved == 0, "%lld bytes of %lld are still reserved at the end",
           (long long)seen.reserved, (long long)most);
 }
 
@@ -378,7 +379,7 @@ TEST(lost_gpu_is_not_freed)
         how.lost_at_end = lost;
         decode_on_gpu("40", 2, 8);
         memset(&how, 0, sizeof(how));
-        CHECK(seen.decoders == lost, "%d decoders of the GPU are left of %d", seen.decoders, lost);
+        CHECK(seen.decoders == lost, "%d GPU decoders are left, not %d", seen.decoders, lost);
         fake_nvidia = (FakeNvidia){0};
         compare(20, 40);
     }
@@ -395,7 +396,7 @@ TEST(opened_again_and_again)
     int64_t before = 0;
     for (int i = 0; i < count; i++) {
         decode_on_gpu(i % 4 == 3 ? "20" : NO_FAULT, 1, 8);
-        CHECK(!fake_nvidia_open(), "%d of the GPU's things are still open", fake_nvidia_open());
+        CHECK(!fake_nvidia_open(), "%d GPU objects are still open", fake_nvidia_open());
         before = i == count / 4 ? resident_bytes() : before;
     }
     const int64_t more = resident_bytes() - before;
@@ -405,7 +406,8 @@ TEST(opened_again_and_again)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-static AVFrame *made_up(enum AVPixelFormat stored, enum AVPixelFormat format, int width, int height)
+static AVFrame *make_gpu_frame(enum AVPixelFormat stored, enum AVPixelFormat format, int width,
+                               int height)
 {
     AVFrame *frame = av_frame_alloc();
     frame->format = AV_PIX_FMT_CUDA;
@@ -435,7 +437,7 @@ static const struct {
 TEST(layouts)
 {
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        AVFrame *frame = made_up(formats[i].stored, formats[i].format, 64, 64);
+        AVFrame *frame = make_gpu_frame(formats[i].stored, formats[i].format, 64, 64);
         const SampleLayout is = gpu_frame_layout(frame);
         CHECK(memcmp(&is, &formats[i].layout, sizeof(is)) == 0,
               "case %d: %d planes, %d bits, shift %d, chroma %d %d", (int)i, is.planes, is.depth,
@@ -448,7 +450,7 @@ TEST(layouts)
 /* Crops a GPU frame as libavcodec crops a software frame: the same size and first sample. */
 static void check_crop(enum AVPixelFormat stored, enum AVPixelFormat format, int left, int top)
 {
-    AVFrame *frame = made_up(stored, format, 512, 256), *host = av_frame_alloc();
+    AVFrame *frame = make_gpu_frame(stored, format, 512, 256), *host = av_frame_alloc();
     uint8_t *const start = (uint8_t *)4096;
     host->format = format;
     host->width = 512;
@@ -539,12 +541,13 @@ TEST(downloads)
     static const int extras[] = {0, 1, 7, 15, 34};
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         for (size_t k = 0; k < sizeof(extras) / sizeof(extras[0]); k++) {
-            AVFrame *frame = made_up(formats[i].stored, formats[i].format, 194, 66), *host = NULL;
+            AVFrame *frame = make_gpu_frame(formats[i].stored, formats[i].format, 194, 66),
+                    *host = NULL;
             CHECK(av_hwframe_ctx_init(frame->hw_frames_ctx) == 0, "no surfaces");
             const SampleLayout layout = gpu_frame_layout(frame);
             frame->buf[0] = draw_surface(frame, &layout, extras[k]);
             const int ret = frame_memory_download(on_host, &host, frame);
-            if (CHECK(ret == 0, "format %d, %d bytes: answered %d", (int)i, extras[k], ret)) {
+            if (CHECK(ret == 0, "format %d, %d bytes: returned %d", (int)i, extras[k], ret)) {
                 CHECK(host->format == formats[i].format && host->width == 194 && host->height == 66,
                       "format %d became %d", (int)i, host->format);
                 const int wrong = wrong_samples(host, &layout);

@@ -1,4 +1,4 @@
-/* Ten minutes of a camera and a microphone, in made-up time: a beep with each flash. The sound
+/* Records a simulated microphone for ten minutes, with a beep at each flash of a camera. The sound
  * device's clock drifts, and its blocks come late, in bursts, or not at all. */
 #include "media/output/live_sound.h"
 
@@ -12,18 +12,18 @@
 #define EVERY_US 5000000 /* from one flash to the next */
 #define BEEP_US 50000
 #define FRAME_US 33367
-#define BEGIN INT64_C(7000000000) /* the clock does not begin with the recording */
+#define BEGIN INT64_C(7000000000) /* time of the clock when the recording starts */
 #define MAX_BEEPS 256
-#define IN_SYNC_US 40000 /* what people do not notice */
+#define IN_SYNC_US 40000 /* people notice no smaller offset */
 
 /* How a microphone behaves. */
 typedef struct Device {
-    double drift;              /* of its clock, as a share */
+    double drift;              /* relative error of its clock */
     int jitter_us;             /* blocks come up to this late */
-    int64_t burst_every_us;    /* blocks that wait for each other; 0: never */
-    int64_t burst_us;          /* for how long */
+    int64_t burst_every_us;    /* time from one burst to the next; 0: no bursts */
+    int64_t burst_us;          /* blocks of this time come together */
     int64_t starts_us;         /* from the start of the recording */
-    int64_t gap_us, gap_until; /* nothing is captured between these times; 0: always */
+    int64_t gap_us, gap_until; /* nothing is captured between these times; 0: no gap */
 } Device;
 
 /* Beeps found in the recording. */
@@ -59,7 +59,7 @@ static void read_all(LiveSound *s, int64_t until, int end, AVPacket *packet, Fou
     }
 }
 
-/* The time of the device's sample, from the start of the recording. */
+/* The time of the device's sample in us, from the start of the recording. */
 static double time_of(const Device *d, int64_t sample)
 {
     return (double)d->starts_us + (double)sample * 1e6 / (LIVE_SOUND_RATE * (1 + d->drift));
@@ -70,7 +70,7 @@ static int is_missing(const Device *d, double time)
     return d->gap_us && time >= (double)d->gap_us && time < (double)d->gap_until;
 }
 
-/* Adds one block as captured. Returns 0 if it is lost in the gap. */
+/* Adds the block that begins with sample `first` and came at `came`. */
 static void add_block(LiveSound *s, const Device *d, int64_t first, int64_t came)
 {
     float samples[BLOCK];
@@ -153,7 +153,7 @@ TEST(bursts)
     is_in_sync(&f, 0, 0, ten_minutes, IN_SYNC_US);
 }
 
-/* The device has a gap that its sample numbers do not tell, as when it lost a buffer. */
+/* Records with a gap that the sample numbers do not show, as after a lost buffer. */
 static Found record_losing(int64_t lost_us, int64_t at_us, int64_t length)
 {
     Device d = {.drift = 50e-6, .jitter_us = 10000, .starts_us = -100000, .gap_us = at_us};
@@ -180,7 +180,7 @@ TEST(a_late_start_and_an_early_end)
     const Found g = record(&gone, 60000000);
     is_in_sync(&g, gone.gap_us, INT64_MAX, 60000000, IN_SYNC_US);
     const Device never = {.starts_us = INT64_C(1) << 40};
-    CHECK(record(&never, 10000000).count == 0, "there is sound");
+    CHECK(record(&never, 10000000).count == 0, "a device that never starts has sound");
 }
 
 TEST(the_level)

@@ -17,7 +17,7 @@
 
 /* ---- demuxers ---- */
 
-TEST(demuxers_tell_of_damage)
+TEST(demuxers_report_damage)
 {
     static const struct {
         const char *demuxer, *line;
@@ -89,7 +89,7 @@ TEST(failed_assertions_are_always_printed)
     media_log_install(0, NULL, NULL);
 }
 
-/* ---- stages at the same time ---- */
+/* ---- several threads ---- */
 
 typedef struct Stage {
     int number;
@@ -116,7 +116,7 @@ static void *run_stage(void *arg)
     return NULL;
 }
 
-TEST(stages_keep_their_own)
+TEST(stages_keep_their_own_messages)
 {
     pthread_t threads[STAGES];
     Stage stages[STAGES];
@@ -129,7 +129,7 @@ TEST(stages_keep_their_own)
     }
     for (int i = 0; i < STAGES; i++) {
         pthread_join(threads[i], NULL);
-        CHECK(stages[i].wrong == 0, "stage %d: %d of %d are not its own, first '%s'", i,
+        CHECK(stages[i].wrong == 0, "stage %d: %d of %d messages are wrong, first '%s'", i,
               stages[i].wrong, ROUNDS, stages[i].first);
     }
     pthread_barrier_destroy(&start);
@@ -138,7 +138,7 @@ TEST(stages_keep_their_own)
 /* ---- codecs ---- */
 
 /* Logs as a codec's own thread does: with a copy of its context. */
-static void *speak_for(void *codec)
+static void *log_for(void *codec)
 {
     AVCodecContext *copy = avcodec_alloc_context3(NULL);
     copy->opaque = ((const AVCodecContext *)codec)->opaque;
@@ -149,7 +149,7 @@ static void *speak_for(void *codec)
     return NULL;
 }
 
-TEST(codecs_keep_what_their_threads_say)
+TEST(codecs_keep_messages_of_their_threads)
 {
     AVCodecContext *codecs[2] = {avcodec_alloc_context3(NULL), avcodec_alloc_context3(NULL)};
     CodecLog logs[2];
@@ -157,26 +157,24 @@ TEST(codecs_keep_what_their_threads_say)
     media_log_install(0, NULL, NULL);
     for (int i = 0; i < 2; i++)
         codec_log_open(&logs[i], codecs[i]);
-    pthread_create(&thread, NULL, speak_for, codecs[1]);
+    pthread_create(&thread, NULL, log_for, codecs[1]);
     pthread_join(thread, NULL);
     media_log_clear();
     LogNote note = codec_log_take(&logs[0]);
-    CHECK(!note.error[0] && !note.refused_width, "the other one's: '%s'", note.error);
-    CHECK(!codec_log_has_damage(&logs[0]), "the other one's damage");
+    CHECK(!note.error[0] && !note.refused_width, "the other codec's message: '%s'", note.error);
+    CHECK(!codec_log_has_damage(&logs[0]), "the other codec's damage");
     CHECK(codec_log_has_damage(&logs[1]), "no damage");
     note = codec_log_take(&logs[1]);
     CHECK(strstr(note.error, "frame 7 is broken"), "'%s'", note.error);
     CHECK(note.refused_width == 70000 && note.refused_height == 60000, "%ux%u", note.refused_width,
           note.refused_height);
     note = codec_log_take(&logs[1]);
-    CHECK(!note.error[0], "taken once: '%s'", note.error);
-    CHECK(!codec_log_has_damage(&logs[1]), "taken once");
+    CHECK(!note.error[0], "the message is still there: '%s'", note.error);
+    CHECK(!codec_log_has_damage(&logs[1]), "the damage is still there");
     for (int i = 0; i < 2; i++) {
         avcodec_free_context(&codecs[i]);
         codec_log_close(&logs[i]);
     }
 }
-
-/* ---- */
 
 TEST_MAIN

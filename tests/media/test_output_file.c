@@ -16,14 +16,14 @@ static char removed[8][256];
 static int removed_count, gets_ahead;
 static uint32_t next_number;
 
-/* libavutil's; names are made of these numbers. */
+/* Replaces libavutil's function: names contain these numbers. */
 uint32_t av_get_random_seed(void)
 {
     return next_number++;
 }
 
-/* The system's. With `gets_ahead`, another thread closes the files first; their memory is reused.
- */
+/* Replaces the system's function. With `gets_ahead`, the files are closed first, as by another
+ * thread, and their memory is reused. */
 int unlink(const char *name)
 {
     if (gets_ahead) {
@@ -60,7 +60,7 @@ static int open_in(OutputFile *file, const char *folder, const char *name)
     return CHECK(ret >= 0, "%s", error.text);
 }
 
-TEST(closed_in_the_middle)
+TEST(files_closed_during_removal)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX";
     if (!CHECK(mkdtemp(folder) != NULL, "no folder") || !open_in(&first, folder, "a.mkv") ||
@@ -72,11 +72,11 @@ TEST(closed_in_the_middle)
     CHECK(removed_count > 0, "nothing was removed");
     for (int i = 0; i < removed_count; i++)
         CHECK(strncmp(removed[i], folder, strlen(folder)) == 0, "'%s' was removed", removed[i]);
-    CHECK(rmdir(folder) == 0, "something is left");
+    CHECK(rmdir(folder) == 0, "the folder is not empty");
 }
 
 /* If a new file's name is taken, by a file or by a dangling link, another name is tried. */
-TEST(names_that_are_taken)
+TEST(taken_names_are_skipped)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX", whole[128], link[128], nowhere[64];
     char said[8] = "";
@@ -92,23 +92,23 @@ TEST(names_that_are_taken)
     next_number = 0x10;
     if (open_in(&first, folder, "a.mkv")) {
         const char *name = first.temp.name;
-        CHECK(strcmp(name, whole) != 0 && strcmp(name, link) != 0, "it is '%s'", name);
+        CHECK(strcmp(name, whole) != 0 && strcmp(name, link) != 0, "the name is '%s'", name);
         CHECK(next_number == 0x13, "%u names were tried", next_number - 0x10);
-        CHECK(write(first.temp.fd, "other", 5) == 5, "it cannot be written");
+        CHECK(write(first.temp.fd, "other", 5) == 5, "the file cannot be written");
     }
     CHECK(!is_there(nowhere), "the link was followed");
     output_file_close(&first);
     file = fopen(whole, "r");
     CHECK(file && fgets(said, sizeof(said), file) && fclose(file) == 0 &&
               strcmp(said, "whole") == 0,
-          "it holds '%s'", said);
+          "the file with the taken name holds '%s'", said);
     (void)remove(whole);
     (void)remove(link);
-    CHECK(rmdir(folder) == 0, "something is left");
+    CHECK(rmdir(folder) == 0, "the folder is not empty");
 }
 
-/* A recording in segments makes files for days; memory must not grow. */
-TEST(memory_stays)
+/* A recording in segments creates files for days; memory must not grow. */
+TEST(memory_does_not_grow)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX";
     size_t before = 0;
@@ -123,7 +123,7 @@ TEST(memory_stays)
     }
     const size_t after = mallinfo2().uordblks; /* 0 with a sanitizer */
     CHECK(after < before + 20000, "%zu bytes became %zu", before, after);
-    CHECK(rmdir(folder) == 0, "something is left");
+    CHECK(rmdir(folder) == 0, "the folder is not empty");
 }
 
 TEST_MAIN

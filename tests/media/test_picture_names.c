@@ -11,13 +11,13 @@ TEST(patterns_are_recognized)
     static const char *const are_not[] = {"",      "f.png", "f%s", "f%4d",     "f%00d",    "f%010d",
                                           "f%d%d", "f%",    "f%0", "%d/f.png", "f%20d.png"};
     for (size_t i = 0; i < sizeof(are) / sizeof(are[0]); i++)
-        CHECK(picture_pattern_is(are[i]), "%s is none", are[i]);
+        CHECK(picture_pattern_is(are[i]), "%s is not taken for a pattern", are[i]);
     for (size_t i = 0; i < sizeof(are_not) / sizeof(are_not[0]); i++)
-        CHECK(!picture_pattern_is(are_not[i]), "%s is one", are_not[i]);
+        CHECK(!picture_pattern_is(are_not[i]), "%s is taken for a pattern", are_not[i]);
 }
 
-/* Names made from a pattern give their numbers back; other names give none. */
-TEST(numbers_come_back)
+/* Names made from a pattern have a number; other names have none. */
+TEST(numbers_are_read_from_names)
 {
     static const char *const patterns[] = {"x/f%d.png", "f%04d.png", "f%02d", "%d.5%s"};
     static const int64_t numbers[] = {0, 7, 10, 99, 100, 9999, 10000, 123456789012};
@@ -39,8 +39,8 @@ TEST(numbers_come_back)
         {"f.png", "f.png"},
     };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        CHECK(picture_pattern_number(others[i][0], others[i][1]) == -1, "%s gives %s", others[i][0],
-              others[i][1]);
+        CHECK(picture_pattern_number(others[i][0], others[i][1]) == -1, "%s matches %s",
+              others[i][0], others[i][1]);
 }
 
 TEST_MAIN

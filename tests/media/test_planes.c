@@ -1,6 +1,5 @@
-/* Which pixel formats pass as they are, what the others become, and frames with planes of their
- * own.
- */
+/* Which pixel formats need no conversion, what the others become, and output frames with their own
+ * planes. */
 #include <string.h>
 
 #include <libavutil/imgutils.h>
@@ -23,7 +22,7 @@ static void check_is(enum AVPixelFormat format, enum AVPixelFormat want)
           av_get_pix_fmt_name(got), av_get_pix_fmt_name(want));
 }
 
-TEST(pass_as_they_are)
+TEST(direct_formats)
 {
     static const enum AVPixelFormat direct[] = {
         AV_PIX_FMT_YUV420P,      AV_PIX_FMT_YUV410P,     AV_PIX_FMT_YUV411P,
@@ -43,7 +42,7 @@ TEST(pass_as_they_are)
     }
 }
 
-TEST(nearest)
+TEST(nearest_formats)
 {
     static const enum AVPixelFormat pairs[][2] = {
         {AV_PIX_FMT_YUV420P10BE, AV_PIX_FMT_YUV420P10LE},
@@ -77,8 +76,8 @@ TEST(nearest)
         check_is(pairs[i][0], pairs[i][1]);
 }
 
-/* Whatever there is in this FFmpeg: no depth, no chroma and no alpha is lost. */
-TEST(all)
+/* Conversion from any format of this FFmpeg loses no depth, chroma or alpha. */
+TEST(nothing_is_lost)
 {
     const AVPixFmtDescriptor *from = NULL;
     while ((from = av_pix_fmt_desc_next(from))) {
@@ -87,7 +86,7 @@ TEST(all)
             continue;
         const enum AVPixelFormat got = convert_nearest_direct(format);
         const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(got);
-        if (!CHECK(to && convert_is_direct(got), "%s becomes nothing", from->name))
+        if (!CHECK(to && convert_is_direct(got), "%s has no format", from->name))
             continue;
         const int depth = FFMIN(convert_depth(format), 16);
         CHECK(to->comp[0].depth >= depth && to->log2_chroma_w <= from->log2_chroma_w &&
@@ -147,7 +146,7 @@ static uint64_t hash(const AVFrame *frame)
     return h;
 }
 
-/* Written all over, the planes of its own leave the input as it is. */
+/* Writing to the output's own planes does not change the input. */
 static void check_output(FrameMemory *memory, const AVFrame *in, int chroma, int all_planes)
 {
     const char *name = av_get_pix_fmt_name(in->format);
@@ -176,7 +175,7 @@ static void check_adopted(FrameMemory *memory, AVFrame *frame, int all_planes)
     for (int i = 0; i < 3 && frame->data[i]; i++)
         CHECK(frame_memory_owns(memory, frame->data[i]) == (i == 0 || all_planes),
               "%s: plane %d is in the wrong memory", av_get_pix_fmt_name(frame->format), i);
-    CHECK(hash(frame) == before, "%s: other pictures", av_get_pix_fmt_name(frame->format));
+    CHECK(hash(frame) == before, "%s: the picture changed", av_get_pix_fmt_name(frame->format));
 }
 
 static void check_format(enum AVPixelFormat format, int all_planes)
@@ -192,7 +191,7 @@ static void check_format(enum AVPixelFormat format, int all_planes)
         check_output(memory, frame, 1, all_planes);
     }
     frame_memory_close(&memory);
-    CHECK(counter.alive == 0, "%d pieces were not given back", counter.alive);
+    CHECK(counter.alive == 0, "%d blocks were not freed", counter.alive);
 }
 
 TEST(planes)
@@ -207,8 +206,8 @@ TEST(planes)
     }
 }
 
-/* The window takes what the equalizer takes. */
-TEST(shown)
+/* The window accepts exactly the formats that the equalizer accepts. */
+TEST(window_formats)
 {
     const AVPixFmtDescriptor *desc = NULL;
     char why[128];

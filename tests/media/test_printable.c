@@ -1,4 +1,4 @@
-/* Text from others, and names in quotes, as they are shown. */
+/* Escapes foreign text for messages, and quotes names. */
 #include <string.h>
 
 #include "check.h"
@@ -28,7 +28,7 @@ TEST(controls_are_escaped)
                 "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xaa");
 }
 
-/* Bytes alone, overlong forms, surrogates, beyond U+10FFFF, cut off. */
+/* Stray bytes, overlong forms, surrogates, codes beyond U+10FFFF, truncated sequences. */
 TEST(invalid_bytes_are_escaped)
 {
     check_shown("\x9b"
@@ -44,7 +44,7 @@ TEST(invalid_bytes_are_escaped)
     check_shown("\xe2\x1b[", "\\xe2\\x1b[");
 }
 
-TEST(what_does_not_fit_is_cut)
+TEST(long_text_is_cut)
 {
     char shown[12];
     memset(shown, 'x', sizeof(shown));
@@ -55,7 +55,7 @@ TEST(what_does_not_fit_is_cut)
     CHECK(shown[10] == 'x', "wrote beyond its end");
 }
 
-/* Each name of a statement is in memory of its own; a long one ends in dots. */
+/* A statement can quote several names; long names end in dots. */
 TEST(names_are_quoted)
 {
     char all[4 * MEDIA_QUOTED], name[2 * MEDIA_QUOTED];

@@ -1,5 +1,5 @@
 /*
- * Beeps, encoded by the ffmpeg program in many ways and decoded by sound.c, keep their positions
+ * Beeps that the ffmpeg program encodes in many formats and sound.c decodes keep their positions
  * and pitch at any speed, also after a seek, a hole, a jump and damage.
  */
 #include "beeps.h"
@@ -11,7 +11,7 @@
 #define SECONDS 5
 #define MAX_PACKETS 4096
 
-/* All packets of sound in a file. Positions are counted from its first picture, or its start. */
+/* All packets of a file's sound. Positions count from `origin`: the first picture, or the start. */
 typedef struct Clip {
     AVFormatContext *format;
     const AVStream *stream;
@@ -23,8 +23,8 @@ typedef struct Clip {
 typedef struct Played {
     BeepFinder beeps;
     int64_t first, last_end; /* position of the first sample, and after the last one */
-    double length;           /* seconds of time */
-    double worst_step;       /* what a block's position is off the end of the one before, seconds */
+    double length;           /* seconds */
+    double worst_step;       /* largest gap or overlap between two blocks, in seconds */
     float *samples;          /* of the first channel */
     int count, room;
 } Played;
@@ -88,7 +88,7 @@ typedef struct How {
     int rate, channels;
     int64_t from;
     double speed;
-    int change_speed; /* not 0: another speed each so many packets */
+    int change_speed; /* packets until the speed changes; 0: never */
 } How;
 
 static const How usual = {48000, 2, AV_NOPTS_VALUE, 1, 0};
@@ -100,13 +100,14 @@ static void feed(Sound *sound, const AVPacket *packet, const How *how, Played *p
     int ret;
     sound_send(sound, packet);
     while ((ret = sound_receive(sound, &block)) == 0) {
-        CHECK(block.count > 0 && block.count <= sound_block_samples(how->rate), "%d", block.count);
+        CHECK(block.count > 0 && block.count <= sound_block_samples(how->rate),
+              "a block of %d samples", block.count);
         take_block(played, &block, how->channels, how->rate);
     }
-    CHECK(ret == (packet ? AVERROR(EAGAIN) : AVERROR_EOF), "%d", ret);
+    CHECK(ret == (packet ? AVERROR(EAGAIN) : AVERROR_EOF), "sound_receive() returns %d", ret);
 }
 
-/* Answers the damage. */
+/* Decodes the whole clip. Returns the damage, or -1 on errors. */
 static int64_t play(const Clip *clip, const How *how, Played *played)
 {
     static const double speeds[] = {1, 2, 0.5, 1.1, 4, 0.25};
@@ -147,7 +148,7 @@ static void check_pitch(const char *what, const Played *p, double tolerance)
               i, p->beeps.hertz[i]);
 }
 
-/* Encodes beeps, beside small pictures. */
+/* Encodes beeps together with small pictures. */
 static int make(int rate, int channels, const char *arguments)
 {
     char line[512];
@@ -283,7 +284,7 @@ TEST(starts_to_the_sample)
     }
 }
 
-/* The same for coded sound, which starts with earlier packets as after a seek. */
+/* Compressed sound starts in the middle too, from earlier packets as after a seek. */
 TEST(starts_in_coded_sound)
 {
     static const char *const names[] = {"s.mp4", "s.mp3", "s.opus"};
@@ -322,7 +323,7 @@ static void edit(Clip *clip, double from, double to, double move)
     clip->count = left;
 }
 
-/* A test of a clip in FLAC, in packets of 20 ms. */
+/* A test with a clip in FLAC, in packets of 20 ms. */
 #define FLAC_TEST(name)                                                                            \
     static void name##_of(Clip *clip, Played *played);                                             \
     TEST(name)                                                                                     \
@@ -401,7 +402,7 @@ FLAC_TEST(jitter_is_smoothed)
     CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
 }
 
-/* Samples slightly faster than their timestamps, for long: no hole, and no growing delay. */
+/* The timestamps advance slightly faster than the samples: no hole, and no growing delay. */
 FLAC_TEST(drift_is_smoothed)
 {
     for (int i = 0; i < clip->count; i++)
@@ -414,7 +415,7 @@ FLAC_TEST(drift_is_smoothed)
     CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
 }
 
-/* Another rate and another number of channels in one track. */
+/* The rate and the number of channels change within a track. */
 TEST(format_changes)
 {
     Clip one, other;
@@ -441,7 +442,7 @@ TEST(format_changes)
     sound_close(&sound);
     CHECK(played.beeps.count == 2 * ALL_BEEPS, "%d beeps", played.beeps.count);
     for (int n = ALL_BEEPS; n < played.beeps.count; n++) {
-        /* the encoder's own delay is not told in such a file */
+        /* without a Xing header, the file does not tell the encoder's delay */
         const double rise = played.beeps.rises[n] - (double)end / 1e6 - 1105 / 48000.0;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.005, "a beep at %.4f", rise);
     }
@@ -450,7 +451,7 @@ TEST(format_changes)
     close_clip(&other);
 }
 
-TEST(damage_is_passed_over)
+TEST(damage_is_skipped)
 {
     static const char *const names[] = {"d.mkv", "d.mp3", "d.mp4", "d.opus"};
     static const char *const codecs[] = {"flac", "libmp3lame", "aac", "libopus"};
@@ -472,18 +473,18 @@ TEST(damage_is_passed_over)
         }
         const int64_t damage = play(&clip, &usual, &played);
         /* MP3 and Opus may decode any bits without an error */
-        CHECK(damage > 0 || i == 1 || i == 3, "%s: nothing was noted", names[i]);
+        CHECK(damage > 0 || i == 1 || i == 3, "%s: no damage is reported", names[i]);
         CHECK(fabs(played.length - SECONDS) < 0.2, "%s: %.3f s", names[i], played.length);
         int right = 0;
         for (int n = 0; n < played.beeps.count; n++) {
             const double rise = played.beeps.rises[n];
             right += (rise < 1.2 || rise > 2.2) && fabs(rise - beep_nearest(rise)) < 0.05;
         }
-        CHECK(right >= ALL_BEEPS - 1, "%s: %d beeps where they belong", names[i], right);
+        CHECK(right >= ALL_BEEPS - 1, "%s: %d beeps at their positions", names[i], right);
     }
 }
 
-/* Parameters that make no sense are refused with a sentence. */
+/* A codec without a decoder is refused with a message. */
 TEST(no_decoder)
 {
     FREED_BY(close_clip) Clip clip = {0};
@@ -494,7 +495,7 @@ TEST(no_decoder)
         return;
     clip.stream->codecpar->codec_id = AV_CODEC_ID_PROBE;
     CHECK(sound_open(&sound, clip.stream, 0, 48000, 2, &error) == MEDIA_INPUT, "it opens");
-    CHECK(!sound && error.text[0], "no sentence");
+    CHECK(!sound && error.text[0], "no message");
 }
 
 TEST_MAIN

@@ -1,4 +1,4 @@
-/* Turning frames in every pixel format: every sample must be at its new place. */
+/* Turns frames in every pixel format: every sample must be at its new place. */
 #include <libswscale/swscale.h>
 
 #include "check.h"
@@ -53,7 +53,7 @@ static void put(AVFrame *frame, int component, int x, int y, uint16_t code)
                          y, component, 1, sizeof(code));
 }
 
-/* Another code for each sample than those near it have. */
+/* Gives each sample another code than its neighbours. */
 static void fill(AVFrame *frame)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
@@ -63,7 +63,7 @@ static void fill(AVFrame *frame)
                 put(frame, c, x, y, (x * 37 + y * 101 + c * 57) * 13 % (1 << desc->comp[c].depth));
 }
 
-/* Samples of a component that are not where they have to be. */
+/* Counts the samples of a component that are not at their new place. */
 static int count_wrong(const AVFrame *from, const AVFrame *to, int component, PictureTurn t)
 {
     int wrong = 0;
@@ -81,7 +81,7 @@ static AVFrame *turn_frame(const AVFrame *frame, PictureTurn turn)
     Turner *turner;
     AVFrame *to = av_frame_alloc();
     int ret = turner_open(&turner, frame, turn, 1);
-    for (int i = 0; ret >= 0 && i < 2; i++) /* the second like the first */
+    for (int i = 0; ret >= 0 && i < 2; i++) /* a turner can be used again */
         ret = turner_run(turner, frame, to);
     turner_close(&turner);
     CHECK(ret >= 0, "%s: %s", av_get_pix_fmt_name(frame->format), av_err2str(ret));
@@ -90,8 +90,7 @@ static AVFrame *turn_frame(const AVFrame *frame, PictureTurn turn)
     return to;
 }
 
-/* If chroma is finer in one direction, a quarter turn makes it as fine in the other, interpolated.
- */
+/* If chroma is finer in one direction, a quarter turn interpolates it to full resolution. */
 static void check_format(enum AVPixelFormat format, int width, int height)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -101,8 +100,7 @@ static void check_format(enum AVPixelFormat format, int width, int height)
         const PictureTurn t = turns[i].turn;
         const int quarter = t.xx == 0;
         const int finer = quarter && desc->log2_chroma_w != desc->log2_chroma_h;
-        if (finer &&
-            !sws_isSupportedInput(format)) /* nv16, nv20: no encoder could take them either */
+        if (finer && !sws_isSupportedInput(format)) /* nv16 and nv20 */
             continue;
         FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, t);
         if (!to)
@@ -135,7 +133,8 @@ TEST(formats)
     CHECK(count > 40, "%d formats", count);
 }
 
-/* A ramp of chroma along the stored rows runs down the turned columns, a step as long as before. */
+/* A chroma ramp along the rows runs down the columns of the turned picture. Its steps are half as
+ * large, because there are twice as many samples. */
 TEST(resampled_chroma)
 {
     FREED_BY(av_frame_free) AVFrame *frame = make_frame(AV_PIX_FMT_YUV422P10, 64, 16);
@@ -144,7 +143,7 @@ TEST(resampled_chroma)
             for (int x = 0; x < samples_across(frame, c); x++)
                 put(frame, c, x, y, (uint16_t)(100 + x * 16) % 1024);
     FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, turns[QUARTER].turn);
-    CHECK(to && to->format == AV_PIX_FMT_YUV444P10, "format");
+    CHECK(to && to->format == AV_PIX_FMT_YUV444P10, "another format");
     for (int c = 1; to && c < 3; c++) {
         int most = 0;
         for (int y = 4; y < samples_down(to, c) - 4; y++)
@@ -165,7 +164,7 @@ TEST(properties)
     CHECK(to->pts == 7 && FRAME_DURATION(to) == 3 && to->time_base.den == 25, "times");
     CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){1, 2}) == 0, "aspect");
     CHECK(!av_frame_get_side_data(to, AV_FRAME_DATA_DISPLAYMATRIX), "it would be turned twice");
-    CHECK(av_frame_get_side_data(to, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL), "lost");
+    CHECK(av_frame_get_side_data(to, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL), "light level is lost");
     CHECK(!av_dict_get(to->metadata, "Orientation", NULL, 0), "it would be turned twice");
     av_frame_free(&to);
     to = turn_frame(frame, turns[HALF].turn);
