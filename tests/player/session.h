@@ -21,7 +21,7 @@ static atomic_int session_stop;
 typedef struct Session {
     Play *play;
     Options options;
-    int ended; /* player_turn()'s last answer */
+    int ended; /* last result of play_turn() */
     MediaError error;
 } Session;
 
@@ -30,8 +30,8 @@ static inline int64_t session_now(void)
     return (int64_t)(SDL_GetTicks64() * 1000);
 }
 
-/* `arguments`: the command line, NULL at the end. The CPU computes, unless LUMEQ_TEST_BACKEND names
- * another backend. Standard input is no terminal, even when a person runs the test from one. */
+/* Opens the player. `arguments`: the command line, NULL at the end. LUMEQ_TEST_BACKEND replaces the
+ * backend, which is the CPU. Standard input is no terminal, even if the test is run from one. */
 static inline int session_open(Session *s, const char *const *arguments)
 {
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
@@ -63,8 +63,8 @@ static inline void session_close(Session *s)
 
 #define ARGUMENTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* SESSION_TEST(name, fails) { ... }: a test of the player in `s`. `fails` is the expression that
- * opens it, not 0 if the test cannot run; `s` is closed after the test. */
+/* SESSION_TEST(name, fails) { ... }: a test of the player in `s`. The expression `fails` opens `s`,
+ * and is not 0 if the test cannot run. `s` is closed after the test. */
 #define SESSION_TEST(name, fails)                                                                  \
     static void name##_in(Session *s);                                                             \
     TEST(name)                                                                                     \
@@ -91,11 +91,11 @@ static inline PlayerState session_state(const Session *s)
             state = session_state(s);                                                              \
         }                                                                                          \
         (void)state;                                                                               \
-        CHECK(condition, "it never happened; at %lld us, %s, %s", (long long)state.position,       \
-              state.message, (s)->error.text);                                                     \
+        CHECK(condition, "not reached; at %lld us, last message '%s', error '%s'",                 \
+              (long long)state.position, state.message, (s)->error.text);                          \
     } while (0)
 
-/* For conditions: the last message, or how it begins. */
+/* Conditions: the last message is this text, or begins with it. */
 #define SAYS(text) (strcmp(state.message, text) == 0)
 #define BEGINS(text) (strncmp(state.message, text, strlen(text)) == 0)
 
@@ -156,7 +156,7 @@ static inline const char *clip(void)
     return elsewhere ? elsewhere : LUMEQ_CLIP;
 }
 
-/* Pauses on the frame at this position of the clip. `histogram` as on the command line. */
+/* Opens the clip and pauses on the frame at this position. `histogram` as on the command line. */
 static inline int session_open_at(Session *s, int64_t position, const char *histogram)
 {
     char from[32];

@@ -1,6 +1,6 @@
 /*
- * The player's sound through SDL's drivers without hardware: "dummy" discards it, "disk" writes it
- * to a file. Time limits are generous.
+ * Plays sound through SDL's drivers without hardware: "dummy" discards it, "disk" writes it to a
+ * file. Time limits are generous.
  */
 #include "beeps.h"
 
@@ -93,7 +93,8 @@ TEST(plays_to_the_end)
     audio_queue_pause(audio_queue(p.audio), 1, begin);
     start(&p, 500000, 2);
     usleep(100000);
-    CHECK(!audio_queue_position(audio_queue(p.audio), clock_now(), &position), "it plays at once");
+    CHECK(!audio_queue_position(audio_queue(p.audio), clock_now(), &position),
+          "it plays while paused");
     audio_queue_pause(audio_queue(p.audio), 0, clock_now());
     CHECK(wait_for_position(&p) >= 500000, "nothing is heard");
     while (!audio_queue_is_over(audio_queue(p.audio), clock_now()) &&
@@ -109,7 +110,7 @@ TEST(plays_to_the_end)
           (long long)last);
     CHECK(clock_now() - begin > 1500000, "3.5 s at speed 2 took %lld us",
           (long long)(clock_now() - begin));
-    CHECK(audio_damage(p.audio) == 0, "damage");
+    CHECK(audio_damage(p.audio) == 0, "damage is reported");
     finish(&p);
 }
 
@@ -164,7 +165,7 @@ TEST(device_gets_the_beeps)
               beeps.rises[i] - beeps.rises[i - 1]);
 }
 
-/* After each start, positions are those after the start, and none is known once it has stopped. */
+/* Positions are never before the start, and unknown after a stop. */
 TEST(restarts)
 {
     Playing p;
@@ -192,8 +193,8 @@ TEST(restarts)
         }
         stop(&p);
         CHECK(!audio_queue_position(audio_queue(p.audio), clock_now(), &position),
-              "stopped, it is at %lld", (long long)position);
-        CHECK(audio_queue_is_over(audio_queue(p.audio), clock_now()), "stopped, it goes on");
+              "at %lld after a stop", (long long)position);
+        CHECK(audio_queue_is_over(audio_queue(p.audio), clock_now()), "not over after a stop");
     }
     finish(&p);
 }

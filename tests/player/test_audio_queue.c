@@ -21,7 +21,7 @@ static AudioQueue *create(void)
     return q;
 }
 
-/* A block with one value in all samples. */
+/* Pushes a block with one value in all samples. */
 static void push(AudioQueue *q, int64_t position, float value)
 {
     SoundBlock *block = audio_queue_room(q);
@@ -39,7 +39,7 @@ static void push_some(AudioQueue *q, int64_t position, float value, int count)
         push(q, position + i * 20 * MS, value);
 }
 
-/* Takes a buffer; answers its last sample. */
+/* Takes a buffer. Returns its last sample, or NAN if a sample is invalid. */
 static double take(AudioQueue *q, int64_t now)
 {
     for (int i = 0; i < BUFFER; i++)
@@ -84,10 +84,10 @@ TEST(positions)
     take(q, 80 * MS);
     take(q, 100 * MS);
     is_at(q, 110 * MS, 5070 * MS);
-    CHECK(audio_queue_underruns(q) == 0, "it has not run dry yet");
-    CHECK(!audio_queue_is_over(q, 110 * MS), "it is not over");
-    CHECK(take(q, 120 * MS) == 0, "nothing is left");
-    CHECK(audio_queue_underruns(q) == 1, "it has run dry");
+    CHECK(audio_queue_underruns(q) == 0, "it has run dry");
+    CHECK(!audio_queue_is_over(q, 110 * MS), "it is over");
+    CHECK(take(q, 120 * MS) == 0, "samples are left");
+    CHECK(audio_queue_underruns(q) == 1, "it has not run dry");
     take(q, 140 * MS);
     is_unknown(q, 145 * MS);
     push_some(q, 5100 * MS, 0.5f, 3);
@@ -97,11 +97,11 @@ TEST(positions)
     audio_queue_end(q);
     take(q, 180 * MS);
     take(q, 200 * MS);
-    CHECK(!audio_queue_is_over(q, 230 * MS), "some is still to be heard");
+    CHECK(!audio_queue_is_over(q, 230 * MS), "it is over before all was heard");
     take(q, 220 * MS);
     take(q, 240 * MS);
-    CHECK(audio_queue_is_over(q, 250 * MS), "all has been heard");
-    CHECK(audio_queue_underruns(q) == 1, "the end is not running dry");
+    CHECK(audio_queue_is_over(q, 250 * MS), "it is not over after all was heard");
+    CHECK(audio_queue_underruns(q) == 1, "the end counts as running dry");
 }
 
 TEST(nothing_stale_is_heard)
@@ -109,17 +109,18 @@ TEST(nothing_stale_is_heard)
     FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 10);
-    CHECK(fabs(take(q, 0) - 0.5) < 1e-6, "it plays");
+    CHECK(fabs(take(q, 0) - 0.5) < 1e-6, "it does not play");
     audio_queue_stop(q);
-    CHECK(audio_queue_room(q) == NULL, "it has stopped");
-    CHECK(take(q, 20 * MS) == 0, "stopped, but it plays");
+    CHECK(audio_queue_room(q) == NULL, "it has room after a stop");
+    CHECK(take(q, 20 * MS) == 0, "it plays after a stop");
     is_unknown(q, 25 * MS);
     is_unknown(q, 400 * MS);
     audio_queue_start(q);
     is_unknown(q, 400 * MS);
-    CHECK(take(q, 40 * MS) == 0, "nothing is there yet");
+    CHECK(take(q, 40 * MS) == 0, "old samples are played");
     push_some(q, 9000 * MS, 0.25f, 3);
-    CHECK(fabs(take(q, 60 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "the new sound");
+    CHECK(fabs(take(q, 60 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6,
+          "the new sound is not played");
     is_unknown(q, 70 * MS);
     is_at(q, 85 * MS, 9005 * MS);
 }
@@ -131,19 +132,20 @@ TEST(pause_and_volume)
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
     audio_queue_pause(q, 1, 10 * MS);
-    CHECK(take(q, 20 * MS) == 0 && out[0] == 0, "paused");
+    CHECK(take(q, 20 * MS) == 0 && out[0] == 0, "it plays while paused");
     take(q, 40 * MS);
     is_unknown(q, 50 * MS);
     audio_queue_pause(q, 0, 50 * MS);
-    CHECK(fabs(take(q, 60 * MS) - 0.5) < 1e-6, "it goes on");
+    CHECK(fabs(take(q, 60 * MS) - 0.5) < 1e-6, "it does not continue");
     is_at(q, 85 * MS, 25 * MS); /* the second block */
     audio_queue_gain(q, 0);
-    CHECK(take(q, 80 * MS) == 0 && out[0] > 0.49, "no click");
-    CHECK(take(q, 100 * MS) == 0 && out[0] == 0, "muted");
-    is_at(q, 110 * MS, 50 * MS); /* silent, but it goes on */
+    CHECK(take(q, 80 * MS) == 0 && out[0] > 0.49, "the volume jumps");
+    CHECK(take(q, 100 * MS) == 0 && out[0] == 0, "it is not silent");
+    is_at(q, 110 * MS, 50 * MS); /* silent sound advances */
     audio_queue_gain(q, 0.5);
     take(q, 120 * MS);
-    CHECK(fabs(take(q, 140 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "half");
+    CHECK(fabs(take(q, 140 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6,
+          "the volume is not half");
 }
 
 TEST(position_after_device_stall)
@@ -157,12 +159,13 @@ TEST(position_after_device_stall)
     is_at(q, 400 * MS, 40 * MS);
     is_unknown(q, 20 * MS + AUDIO_GONE_US + 1 * MS);
     is_unknown(q, 2000 * MS);
-    /* alone from 520 ms and 40 ms on, it is at 1540 ms, and two buffers later at 1580 ms */
+    /* Without the device, the position advances from 40 ms at 520 ms to 1540 ms now, and to 1580 ms
+     * two buffers later. */
     CHECK(take(q, 2020 * MS) == 0, "samples for the time of the stall are played");
     for (int i = 10; i < 100; i++)
         if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
             push(q, i * 20 * MS, i < 79 ? 0.25f : 0.125f);
-    CHECK(fabs(take(q, 2040 * MS) - 0.125) < 1e-6, "it goes on at another place");
+    CHECK(fabs(take(q, 2040 * MS) - 0.125) < 1e-6, "it continues at another position");
     is_at(q, 2061 * MS, 1581 * MS);
 }
 
@@ -174,9 +177,9 @@ TEST(device_stall_while_paused_skips_nothing)
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
     take(q, 20 * MS);
-    audio_queue_pause(q, 1, 720 * MS); /* 200 ms alone, at 240 ms */
+    audio_queue_pause(q, 1, 720 * MS); /* at 240 ms, 200 ms of them without the device */
     audio_queue_pause(q, 0, 60000 * MS);
-    take(q, 60100 * MS); /* 100 ms more alone */
+    take(q, 60100 * MS); /* another 100 ms without it */
     for (int i = 10; i < 30; i++)
         if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
             push(q, i * 20 * MS, 0.25f);

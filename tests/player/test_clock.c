@@ -44,17 +44,17 @@ TEST(waits_for_sound)
     clock_pause(&c, 0, 0);
     clock_set(&c, 0, 7 * S, 1);
     at(&c, S / 10, 7 * S, "waits");
-    CHECK(clock_until(&c, S / 10, 7 * S) == 0, "the current frame is due");
-    CHECK(clock_until(&c, S / 10, 8 * S) == S, "the sound may begin now");
+    CHECK(clock_until(&c, S / 10, 7 * S) == 0, "the current frame is not due");
+    CHECK(clock_until(&c, S / 10, 8 * S) == S, "not as if the sound began now");
     clock_follow(&c, S / 10, 7 * S + 100);
     at(&c, S / 10, 7 * S + 100, "the sound begins");
     at(&c, S / 10 + 5000, 7 * S + 5100, "runs with it");
 
     clock_set(&c, S, 7 * S, 1);
     at(&c, S + CLOCK_HOLD_US, 7 * S, "waits");
-    at(&c, 2 * S + CLOCK_HOLD_US, 8 * S, "no sound has come");
+    at(&c, 2 * S + CLOCK_HOLD_US, 8 * S, "runs without sound");
     clock_set_speed(&c, 2 * S + CLOCK_HOLD_US, 2);
-    at(&c, 3 * S + CLOCK_HOLD_US, 10 * S, "runs without");
+    at(&c, 3 * S + CLOCK_HOLD_US, 10 * S, "runs faster without sound");
 }
 
 TEST(waits_while_paused)
@@ -62,12 +62,12 @@ TEST(waits_while_paused)
     Clock c = new_clock;
     clock_set(&c, 0, 7 * S, 1);
     clock_pause(&c, 100 * S, 0);
-    at(&c, 100 * S + CLOCK_HOLD_US / 2, 7 * S, "waits only then");
+    at(&c, 100 * S + CLOCK_HOLD_US / 2, 7 * S, "waits once it is not paused");
     clock_pause(&c, 100 * S + CLOCK_HOLD_US / 2, 1);
     clock_set_speed(&c, 150 * S, 2);
     clock_pause(&c, 200 * S, 0);
     at(&c, 200 * S + CLOCK_HOLD_US, 7 * S, "waits again");
-    at(&c, 201 * S + CLOCK_HOLD_US, 9 * S, "but not for ever");
+    at(&c, 201 * S + CLOCK_HOLD_US, 9 * S, "stops waiting");
 }
 
 TEST(large_steps_are_taken_at_once)
@@ -79,11 +79,11 @@ TEST(large_steps_are_taken_at_once)
     clock_follow(&c, 2 * S, 5);
     at(&c, 2 * S, 5, "back");
     clock_set_speed(&c, 2 * S, 4);
-    clock_follow(&c, 3 * S, 5 + 4 * S + 2 * CLOCK_JUMP_US); /* only half of it in time */
-    CHECK(clock_position(&c, 3 * S) < 5 + 4 * S + CLOCK_JUMP_US, "at speed 4 that is small");
+    clock_follow(&c, 3 * S, 5 + 4 * S + 2 * CLOCK_JUMP_US); /* CLOCK_JUMP_US / 2 at speed 4 */
+    CHECK(clock_position(&c, 3 * S) < 5 + 4 * S + CLOCK_JUMP_US, "a small step is taken at once");
     Clock paused = new_clock;
     clock_follow(&paused, S, S);
-    at(&paused, S, 0, "nothing is heard while paused");
+    at(&paused, S, 0, "does not follow while paused");
 }
 
 static SyncAction decide(Sync *sync, const Clock *clock, int64_t position, int64_t next,
@@ -115,13 +115,13 @@ TEST(frames_in_time)
     CHECK(decide(&sync, &c, S, S + 40000, &wait) == SYNC_SHOW && wait == 0, "due");
     CHECK(decide(&sync, &c, S - 39000, S + 1000, &wait) == SYNC_SHOW, "late");
     CHECK(decide(&sync, &c, S - 44900, S - 4900, &wait) == SYNC_SHOW, "the next one is just due");
-    CHECK(sync.shown == 3 && sync.dropped == 0 && sync.late == 1, "%d %d %d", (int)sync.shown,
-          (int)sync.dropped, (int)sync.late);
+    CHECK(sync.shown == 3 && sync.dropped == 0 && sync.late == 1, "%d shown, %d dropped, %d late",
+          (int)sync.shown, (int)sync.dropped, (int)sync.late);
     CHECK(decide(&sync, &c, S - 45000, S - 5000, &wait) == SYNC_DROP, "the next one is overdue");
     CHECK(decide(&sync, &c, S - 5 * S, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "the only one");
     CHECK(decide(&sync, &c, S, S, &wait) == SYNC_DROP, "the next one is at the same time");
-    CHECK(sync.shown == 4 && sync.dropped == 2 && sync.late == 2, "%d %d %d", (int)sync.shown,
-          (int)sync.dropped, (int)sync.late);
+    CHECK(sync.shown == 4 && sync.dropped == 2 && sync.late == 2, "%d shown, %d dropped, %d late",
+          (int)sync.shown, (int)sync.dropped, (int)sync.late);
 
     sync.lead_us = 8000;
     CHECK(decide(&sync, &c, S + 30000, SYNC_NO_FRAME, &wait) == SYNC_WAIT && wait == 22000,
@@ -140,9 +140,9 @@ TEST(jumping_frames)
     CHECK(sync_decide(&sync, &c, 0, 0, &ahead, &wait) == SYNC_JUMP, "ahead");
     CHECK(sync_decide(&sync, &c, 0, 0, &back, &wait) == SYNC_JUMP, "back");
     CHECK(sync_decide(&sync, &c, 0, 0, &slide, &wait) == SYNC_WAIT, "frames that are shown long");
-    CHECK(sync_decide(&sync, &c, 0, 1, &ahead, &wait) == SYNC_WAIT, "the sound knows better");
-    CHECK(sync_decide(&sync, &c, 0, 1, &back, &wait) == SYNC_DROP, "the sound knows better");
-    CHECK(sync.shown == 2, "%d", (int)sync.shown);
+    CHECK(sync_decide(&sync, &c, 0, 1, &ahead, &wait) == SYNC_WAIT, "ahead of the sound");
+    CHECK(sync_decide(&sync, &c, 0, 1, &back, &wait) == SYNC_DROP, "behind the sound");
+    CHECK(sync.shown == 2, "%d shown", (int)sync.shown);
 }
 
 TEST_MAIN

@@ -59,15 +59,15 @@ static Command expect(Action *act, int arg)
 {
     static Command command;
     const int there = next(&command);
-    CHECK(there && command.act == act && command.arg == arg,
-          "another command (%d, not %d); there is %sone", command.arg, arg, there ? "" : "n");
+    CHECK(there && command.act == act && command.arg == arg, "%s (%d, not %d)",
+          there ? "another command" : "no command", command.arg, arg);
     return command;
 }
 
 static void expect_none(void)
 {
     static Command command;
-    CHECK(!next(&command), "a command (%d)", command.arg);
+    CHECK(!next(&command), "an unexpected command (%d)", command.arg);
 }
 
 static void begin(void)
@@ -101,7 +101,7 @@ static void press_each(const Key *all, size_t count)
         else
             press_with(all[i].code & ~(WITH_CTRL | WITH_ALT), mod, 0);
         const Command c = expect(all[i].act, all[i].arg);
-        CHECK(!c.repeated && c.which == all[i].which, "it is held down, or about %d", c.which);
+        CHECK(!c.repeated && c.which == all[i].which, "repeated, or `which` is %d", c.which);
         expect_none();
     }
 }
@@ -168,17 +168,17 @@ TEST(held_keys_repeat_where_useful)
 {
     begin();
     press(SDLK_RIGHT, 1);
-    CHECK(expect(act_seek, 5).repeated, "it is held down");
+    CHECK(expect(act_seek, 5).repeated, "a held key does not count as repeated");
     press(SDLK_SPACE, 1);
     type(" ");
     press(SDLK_ESCAPE, 1);
     expect_none();
     press(SDLK_SPACE, 0);
     type(" ");
-    CHECK(!expect(act_pause, 0).repeated, "pressed again, it counts as held");
+    CHECK(!expect(act_pause, 0).repeated, "a key pressed again counts as repeated");
 }
 
-/* While the settings panel is open it gets its keys; all others keep their meaning. */
+/* While the settings panel is open, it gets its keys; other keys keep their meaning. */
 TEST(settings_panel_gets_its_keys)
 {
     /* clang-format off */
@@ -200,7 +200,7 @@ TEST(settings_panel_gets_its_keys)
     controls.settings = 1;
     PRESS_EACH(all);
     press(SDLK_RIGHT, 1);
-    CHECK(expect(act_setting_chosen, 1).repeated, "it is held down");
+    CHECK(expect(act_setting_chosen, 1).repeated, "a held key does not count as repeated");
     press(SDLK_TAB, 1);
     press(SDLK_DELETE, 1);
     expect_none();
@@ -271,7 +271,7 @@ TEST(bar_drag_seeks)
     expect_at(act_point, 0, 550, 7);
     controls.cursor_until = 0;
     expect_none();
-    CHECK(controls.cursor_until > NOW, "the bar goes while the mouse is on it");
+    CHECK(controls.cursor_until > NOW, "the bar disappears while the mouse is on it");
     SDL_Event event = {.type = SDL_WINDOWEVENT};
     event.window.event = SDL_WINDOWEVENT_LEAVE;
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
@@ -285,7 +285,7 @@ TEST(bar_drag_seeks)
     bar_is_hidden = 0;
     controls.cursor_until = NOW + 1;
     expect_none();
-    CHECK(controls.cursor_until > NOW + 1, "the bar goes although the mouse rests on it");
+    CHECK(controls.cursor_until > NOW + 1, "the bar disappears although the mouse rests on it");
 }
 
 /* Elsewhere a drag moves the picture, or the split line, or draws the meter. */

@@ -1,4 +1,4 @@
-/* A file dropped on the window, until its first picture is shown. */
+/* Files dropped on the window, from the drop until the first picture is shown. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -12,7 +12,7 @@
 
 #define NAP_US 1000
 
-/* ---- a sound device that only one may open ---- */
+/* ---- a sound device that can be open only once ---- */
 
 typedef SDL_AudioDeviceID (*OpenDevice)(const char *, int, const SDL_AudioSpec *, SDL_AudioSpec *,
                                         int);
@@ -54,7 +54,7 @@ void SDL_CloseAudioDevice(SDL_AudioDeviceID id)
     close(id);
 }
 
-/* ---- a decoder that takes its time ---- */
+/* ---- a slow decoder ---- */
 
 static atomic_int held;                       /* not 0: decoders other than `known` wait */
 static atomic_int waiting;                    /* a decoder waits */
@@ -112,7 +112,7 @@ TEST(gets_the_only_sound_device)
     release(&s);
     CHECK(!device.refused && device.opened == 2, "the device was opened %d times, refused %d times",
           device.opened, device.refused);
-    CHECK(strstr(session_state(&s).message, "No sound") == NULL, "it says %s",
+    CHECK(strstr(session_state(&s).message, "No sound") == NULL, "the message is '%s'",
           session_state(&s).message);
     SDL_Event link = {.type = SDL_DROPTEXT};
     link.drop.file = SDL_strdup(LUMEQ_CLIP);
@@ -133,19 +133,20 @@ SESSION_TEST(old_file_plays_until_new_picture, open_clip(s, ARGUMENTS(LUMEQ_CLIP
 }
 
 /* The end of the old file does not end the new one. */
-SESSION_TEST(comes_at_the_end, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config", "--to", "0.5")))
+SESSION_TEST(old_end_does_not_end_it,
+             open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config", "--to", "0.5")))
 {
     session_type(" "); /* opening may take longer than the rest of the part */
     drop_held(s);
     TYPE_UNTIL(s, " ", state.position >= 460000);
     session_turns(s, 4);
     release(s);
-    SESSION_UNTIL(s, state.position >= 600000); /* and is played beyond --to */
+    SESSION_UNTIL(s, state.position >= 600000); /* --to does not apply to it */
 }
 
 /* A second, missing file is dropped before the first one's picture comes: the played file
  * continues. Then the window closes while a dropped file is being opened. */
-SESSION_TEST(another_takes_its_place, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
+SESSION_TEST(second_drop_replaces_the_first, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);
     session_drop("/nonexistent/film.mkv");
@@ -153,7 +154,7 @@ SESSION_TEST(another_takes_its_place, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-c
     SESSION_UNTIL(s, strstr(state.message, "film.mkv") != NULL);
     const int64_t position = session_state(s).position;
     SESSION_UNTIL(s, state.position >= position + 80000);
-    CHECK(position >= 240000, "the first one is played");
+    CHECK(position >= 240000, "the first dropped file is played");
     drop_held(s);
     atomic_store(&held, 0); /* or its thread would not end */
 }

@@ -40,29 +40,30 @@ static void fill(FileList *list, int shuffled)
     }
 }
 
-TEST(goes_on_in_a_list)
+TEST(finds_neighbours_in_the_list)
 {
     FileList list = {.at = -1};
     fill(&list, 0);
     CHECK(list.count == MANY && strcmp(list.entries[MANY - 1].path, "39") == 0, "another order");
-    CHECK(file_list_find(&list, 3, 1) == 4 && file_list_find(&list, 3, -1) == 2, "not beside it");
+    CHECK(file_list_find(&list, 3, 1) == 4 && file_list_find(&list, 3, -1) == 2,
+          "not its neighbours");
     CHECK(file_list_find(&list, MANY - 1, 1) == -1 && file_list_find(&list, 0, -1) == -1,
-          "there is one beyond an end");
+          "a file is found beyond an end");
     list.entries[4].failed = list.entries[5].failed = list.entries[0].failed = 1;
-    CHECK(file_list_find(&list, 3, 1) == 6, "a file that failed is chosen");
+    CHECK(file_list_find(&list, 3, 1) == 6, "a failed file is found");
     list.round = 1;
     CHECK(file_list_find(&list, MANY - 1, 1) == 1, "the first does not follow the last");
     CHECK(file_list_find(&list, 1, -1) == MANY - 1, "the last does not come before the first");
     for (int i = 0; i < MANY; i++)
         list.entries[i].failed = i != 7;
-    CHECK(file_list_find(&list, 7, 1) == 7, "the only one does not follow itself");
+    CHECK(file_list_find(&list, 7, 1) == 7, "the only good file does not follow itself");
     list.entries[7].failed = 1;
-    CHECK(file_list_find(&list, 7, 1) == -1, "one that has failed is found");
+    CHECK(file_list_find(&list, 7, 1) == -1, "a failed file follows itself");
     file_list_clear(&list);
     CHECK(list.count == 0 && list.round && list.at == -1, "not empty");
 }
 
-TEST(shuffles_what_is_not_played_yet)
+TEST(shuffles_files_not_played_yet)
 {
     int seen[MANY] = {0}, moved = 0;
     FREED_BY(file_list_clear) FileList list = {.at = -1};
@@ -70,19 +71,20 @@ TEST(shuffles_what_is_not_played_yet)
     list.at = MANY - 1;
     fill(&list, 1);
     for (int i = 0; i < MANY; i++) {
-        CHECK(atoi(list.entries[i].path) == i, "a file that was played has moved");
+        CHECK(atoi(list.entries[i].path) == i, "a played file has moved");
         const int number = atoi(list.entries[MANY + i].path);
         seen[number]++;
         moved += number != i;
     }
     for (int i = 0; i < MANY; i++)
-        CHECK(seen[i] == 1, "%d is there %d times", i, seen[i]);
-    CHECK(moved > MANY / 2, "%d of %d are elsewhere", moved, MANY);
+        CHECK(seen[i] == 1, "file %d is in the list %d times", i, seen[i]);
+    CHECK(moved > MANY / 2, "only %d of %d files have moved", moved, MANY);
 }
 
 /* ---- in the window ---- */
 
-/* "a 9", "a 10" and "b" are the clip; "broken.mp4" and "notes.txt" are no videos. */
+/* Makes a folder: "a 9", "a 10" and "b" are the clip; "broken.mp4" and "notes.txt" are no videos.
+ */
 static void make_folder(void)
 {
     static const char *const names[] = {"a 9.mkv", "a 10.mkv", "b.mkv"};
@@ -109,7 +111,7 @@ SESSION_TEST(plays_files_in_order,
     const int64_t before = session_now();
     while (!s->ended && session_now() < before + LIVENESS_US)
         s->ended = play_turn(s->play, &s->error);
-    CHECK(s->ended == 1, "it does not end: %s", s->error.text);
+    CHECK(s->ended == 1, "the player does not end: %s", s->error.text);
     CHECK(session_state(s).position < 400000, "at %lld", (long long)session_state(s).position);
 }
 
@@ -117,30 +119,31 @@ SESSION_TEST(opens_the_next_one_ahead,
              (atomic_store(&opened, 0),
               session_open(s, ARGUMENTS("--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP))))
 {
-    /* so that it does not end before */
+    /* paused, so that the first file does not end before */
     TYPE_UNTIL(s, " ", atomic_load(&opened) == 2);
-    CHECK(session_state(s).file == 1, "it is played already");
+    CHECK(session_state(s).file == 1, "the second file is already played");
     TYPE_UNTIL(s, " ", state.file == 2);
-    CHECK(atomic_load(&opened) == 2, "it was opened %d times", atomic_load(&opened) - 1);
+    CHECK(atomic_load(&opened) == 2, "the second file was opened %d times",
+          atomic_load(&opened) - 1);
 }
 
 SESSION_TEST(keys_choose, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    CHECK(strncmp(session_title(), "1/2 ", 4) == 0, "its title is %s", session_title());
+    CHECK(strncmp(session_title(), "1/2 ", 4) == 0, "the title is '%s'", session_title());
     TYPE_UNTIL(s, "<", SAYS("First file"));
     TYPE_UNTIL(s, ">", state.file == 2);
-    CHECK(strncmp(session_state(s).message, "2/2: lumeq-sample", 12) == 0, "it says %s",
+    CHECK(strncmp(session_state(s).message, "2/2: lumeq-sample", 12) == 0, "the message is '%s'",
           session_state(s).message);
-    CHECK(strncmp(session_title(), "2/2 ", 4) == 0, "its title is %s", session_title());
+    CHECK(strncmp(session_title(), "2/2 ", 4) == 0, "the title is '%s'", session_title());
     TYPE_UNTIL(s, ">", SAYS("Last file"));
     PRESS_UNTIL(s, SDLK_AUDIOPREV, state.file == 1);
     PRESS_UNTIL(s, SDLK_AUDIONEXT, state.file == 2);
     PRESS_UNTIL(s, SDLK_AUDIOPLAY, state.paused);
 }
 
-SESSION_TEST(alone_there_is_no_other, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP)))
+SESSION_TEST(a_single_file, open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP)))
 {
-    CHECK(strncmp(session_title(), "1/1", 3) != 0, "its title is %s", session_title());
+    CHECK(strncmp(session_title(), "1/1", 3) != 0, "the title is '%s'", session_title());
     TYPE_UNTIL(s, ">", SAYS("No other files"));
 }
 
@@ -149,7 +152,7 @@ SESSION_TEST(begins_again_with_the_first,
              open_files(s, ARGUMENTS("--no-config", "--loop-all", "--to", "0.4", LUMEQ_CLIP,
                                      LUMEQ_CLIP, LUMEQ_CLIP)))
 {
-    /* before the first comes the last */
+    /* the last file comes before the first */
     TYPE_UNTIL(s, "<", state.file == 3);
     SESSION_UNTIL(s, state.file == 1);
     SESSION_UNTIL(s, state.file == 2);
@@ -161,7 +164,7 @@ SESSION_TEST(stays_open_at_the_last_end_only,
 {
     SESSION_UNTIL(s, state.at_end);
     CHECK(session_state(s).file == 2, "at the end of file %d", session_state(s).file);
-    CHECK(!s->ended, "it is closed");
+    CHECK(!s->ended, "the player ends");
     TYPE_UNTIL(s, "<", state.file == 1 && !state.at_end);
 }
 
@@ -179,11 +182,11 @@ SESSION_TEST(begins_with_what_can_be_played,
                                      "/nonexistent/a.mkv", LUMEQ_CLIP)))
 {
     CHECK(session_state(s).file == 3, "file %d is played", session_state(s).file);
-    CHECK(strstr(session_state(s).message, "a.mkv") != NULL, "it says %s",
+    CHECK(strstr(session_state(s).message, "a.mkv") != NULL, "the message is '%s'",
           session_state(s).message);
 }
 
-TEST(ends_where_none_can_be_played)
+TEST(fails_if_no_file_can_be_played)
 {
     Options options;
     char text[512];
@@ -194,12 +197,12 @@ TEST(ends_where_none_can_be_played)
                     (char *)in_folder("notes.txt")};
     if (!CHECK(options_parse(&options, 4, argv, text, sizeof(text)) == 0, "%s", text))
         return;
-    CHECK(play_open(&play, &options, &stop, &error) == MEDIA_INPUT && !play, "it is open");
-    CHECK(strstr(error.text, "cannot play any of 2 files") != NULL, "it says %s", error.text);
+    CHECK(play_open(&play, &options, &stop, &error) == MEDIA_INPUT && !play, "the player opens");
+    CHECK(strstr(error.text, "cannot play any of 2 files") != NULL, "error '%s'", error.text);
     options_free(&options);
 }
 
-/* In natural order, without files whose names say that they are no videos. */
+/* A folder plays in natural order, without files whose names show that they are no videos. */
 SESSION_TEST(plays_a_folder, open_files(s, ARGUMENTS("--no-config", "--loop", folder)))
 {
     CHECK(session_state(s).files == 4, "%d files", session_state(s).files);
@@ -225,7 +228,7 @@ SESSION_TEST(dropped_files_become_the_list,
     drop_all(paths);
     SESSION_UNTIL(s, state.files == 6 && state.file == 1);
     session_type(">");
-    SESSION_UNTIL(s, state.file == 3); /* the second is broken, the third the folder's first */
+    SESSION_UNTIL(s, state.file == 3); /* file 2 is broken; file 3 is the folder's first */
     session_drop(LUMEQ_CLIP);
     SESSION_UNTIL(s, state.files == 1);
 }

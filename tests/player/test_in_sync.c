@@ -42,9 +42,9 @@ typedef struct World {
     AudioQueue *queue;
     float buffers[PLAYED][BUFFER * 2];
     double heard_from[PLAYED], period;
-    int64_t asked;      /* buffers so far */
-    double next_call;   /* when it asks */
-    double stalled_for; /* in all */
+    int64_t asked;      /* buffers requested so far */
+    double next_call;   /* time of the next request */
+    double stalled_for; /* total time of stalls */
     int64_t silent_until;
 
     /* the sound */
@@ -58,7 +58,7 @@ typedef struct World {
     /* the pictures */
     Clock clock;
     Sync sync;
-    int64_t first_frame, next_frame, decoded; /* numbers */
+    int64_t first_frame, next_frame, decoded; /* frame numbers */
     double decoder_free;
     double speed;
     int arriving; /* no picture has been shown since the start */
@@ -77,7 +77,7 @@ static double frame_position(const World *w, int64_t number)
 
 /* ---- the device ---- */
 
-/* Fills the queue as the thread that decodes does. */
+/* Fills the queue as the decoding thread does. */
 static void decode_sound(World *w)
 {
     while (w->running && w->now >= w->starved_until &&
@@ -98,7 +98,7 @@ static void decode_sound(World *w)
     }
 }
 
-/* The device asks for a buffer, which it plays one period after it should have asked. */
+/* The device requests a buffer, which it plays one period after the request was due. */
 static void ask(World *w)
 {
     float *samples = w->buffers[w->asked % PLAYED];
@@ -111,7 +111,7 @@ static void ask(World *w)
     w->next_call = due + w->period + check_below(&w->random, w->how->jitter_us + 1);
 }
 
-/* The position of the sample that leaves the speaker then; 0: it is silent. */
+/* Finds the position of the sample that leaves the speaker at this time. Returns 0 in silence. */
 static int speaker(const World *w, double time, double *position)
 {
     for (int64_t n = w->asked - 1; n >= 0 && n > w->asked - PLAYED; n--) {
@@ -127,7 +127,7 @@ static int speaker(const World *w, double time, double *position)
     return 0;
 }
 
-/* Lets time pass, with what the device does meanwhile. */
+/* Advances the time and runs the device. */
 static void pass(World *w, double until)
 {
     while (w->next_call <= until) {
@@ -159,7 +159,7 @@ static void start_at(World *w, double position)
     w->silent_until = w->now;
 }
 
-/* The first picture after a start is there: the time runs from it. */
+/* The first picture after a start starts the clock. */
 static void arrive(World *w)
 {
     w->arriving = 0;
@@ -168,7 +168,7 @@ static void arrive(World *w)
     audio_queue_pause(w->queue, 0, w->now);
 }
 
-/* Pictures are decoded while there is room for them. */
+/* Decodes pictures while there is room for them. */
 static void decode_pictures(World *w)
 {
     while (w->decoded < w->next_frame + AHEAD && w->decoder_free <= (double)w->now) {
@@ -185,7 +185,7 @@ static void compare(World *w, int64_t number, double time)
     double heard;
     if (!speaker(w, time, &heard) || time < (double)w->silent_until + GRACE_US)
         return;
-    /* the frame that a seek goes into is not seen from its beginning */
+    /* a seek into the middle of a frame starts there */
     const double position = fmax(frame_position(w, number), (double)w->start);
     const double off = (position - heard) / w->speed / 1e3;
     w->compared++;
@@ -228,12 +228,12 @@ static void step(World *w)
     switch (sync_decide(&w->sync, &w->clock, w->now, by_sound, &frame, &wait)) {
     case SYNC_WAIT: pass(w, (double)w->now + (double)wait); break;
     case SYNC_DROP: w->next_frame++; break;
-    case SYNC_JUMP: CHECK(0, "%s: a jump", w->how->name); break;
+    case SYNC_JUMP: CHECK(0, "%s: the clock jumps", w->how->name); break;
     case SYNC_SHOW: show(w); break;
     }
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void pause_for_a_while(World *w)
 {
@@ -244,7 +244,7 @@ static void pause_for_a_while(World *w)
     clock_pause(&w->clock, w->now, 0);
 }
 
-/* The device neither asks nor plays for a while; the pictures go on. */
+/* The device neither requests nor plays for a while; pictures continue. */
 static void stall(World *w)
 {
     const double length = 700000 + check_below(&w->random, 3000000);
@@ -258,10 +258,10 @@ static void change_speed(World *w)
     static const double speeds[] = {0.25, 0.5, 1, 1.5, 2, 4};
     w->speed = w->sound_speed = speeds[check_below(&w->random, 6)];
     clock_set_speed(&w->clock, w->now, w->speed);
-    w->silent_until = w->now + 300000; /* blocks that are decoded already have the old speed */
+    w->silent_until = w->now + 300000; /* blocks decoded before have the old speed */
 }
 
-static void let_something_happen(World *w)
+static void make_event(World *w)
 {
     const Case *c = w->how;
     const int what = check_below(&w->random, 5);
@@ -293,12 +293,12 @@ static void play(const Case *how)
     while ((double)w->now < how->seconds * 1e6 / check_share()) {
         step(w);
         if ((double)w->now > next_event) {
-            let_something_happen(w);
+            make_event(w);
             next_event = (double)w->now + 1e6 + check_below(&w->random, 8000000);
         }
     }
-    printf("%s: off by %.1f ms at most, %.1f on average, in %lld of %lld shown; dropped %lld, "
-           "late %lld, run dry %lld times\n",
+    printf("%s: off by %.1f ms at most, %.1f on average; %lld of %lld frames compared; "
+           "%lld dropped, %lld late, %lld underruns\n",
            how->name, w->worst_ms, w->sum_ms / (double)w->compared, (long long)w->compared,
            (long long)w->sync.shown, (long long)w->sync.dropped, (long long)w->sync.late,
            (long long)audio_queue_underruns(w->queue));

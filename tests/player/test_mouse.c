@@ -31,7 +31,7 @@ static int row_differs(const Grab *a, const Grab *b, int y)
     return memcmp(a->pixels + (size_t)y * row, b->pixels + (size_t)y * row, row) != 0;
 }
 
-/* Moves the mouse, which shows the bar. `first`: nothing else changes, so check for it. */
+/* Moves the mouse, which shows the bar. `first`: nothing else changes, so check that it shows. */
 static OsdBarPlaces show_bar(Session *s, int first)
 {
     const OsdBarPlaces at = bar_places(s);
@@ -50,6 +50,7 @@ static void click(Rect part)
     send_mouse(SDL_MOUSEBUTTONUP, part.x + part.width / 2, part.y + part.height / 2);
 }
 
+/* Distance of the position from this one. */
 static int64_t off(const Session *s, int64_t position)
 {
     return llabs(session_state(s).position - position);
@@ -70,8 +71,9 @@ SESSION_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(s, 1 * SEC
     const int64_t there = session_state(s).position;
     send_mouse(SDL_MOUSEMOTION, at.track.x + quarter, y);
     session_turns(s, 3);
-    CHECK(session_state(s).position == there, "it follows a mouse that does not hold it");
-    CHECK(session_state(s).paused, "it plays");
+    CHECK(session_state(s).position == there,
+          "the position follows a mouse that does not hold the track");
+    CHECK(session_state(s).paused, "seeking ends the pause");
     (void)show_bar(s, 0);
     click(at.volume);
     SESSION_UNTIL(s, abs(state.volume - 50) <= 2);
@@ -88,8 +90,8 @@ SESSION_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(s, 1 * SEC
     SESSION_UNTIL(s, state.fullscreen);
 }
 
-/* A drawn part is named in words. */
-SESSION_TEST(the_metered_part_is_told, open_at(s, 1 * SECOND))
+/* The message has the size of the marked part. */
+SESSION_TEST(metered_part_has_its_size, open_at(s, 1 * SECOND))
 {
     session_type("z");
     send_mouse(SDL_MOUSEBUTTONDOWN, 100, 60);
@@ -98,7 +100,7 @@ SESSION_TEST(the_metered_part_is_told, open_at(s, 1 * SECOND))
     int width = 0, height = 0;
     const char *size = session_state(s).message + 32;
     CHECK(sscanf(size, "%dx%d pixels", &width, &height) == 2 && width > 0 && height > 0,
-          "it says %s", size);
+          "the size is '%s'", size);
 }
 
 /* Pixels that differ above the bar, around a column. */
@@ -146,8 +148,8 @@ SESSION_TEST(time_under_the_mouse, open_without_subtitles(s, 1 * SECOND))
             AUTO_GRAB now = grab(s);
             differs = differ_above(&before, &now, &at, x) > 0;
         }
-    CHECK(session_now() < end, "it does not come, or stays");
-    CHECK(session_state(s).position < 2 * SECOND, "pointing to it seeks");
+    CHECK(session_now() < end, "the time does not appear, or stays");
+    CHECK(session_state(s).position < 2 * SECOND, "pointing at the track seeks");
 }
 
 SESSION_TEST(chapters_and_edges, open_at(s, 1 * SECOND))
@@ -199,7 +201,7 @@ SESSION_TEST(repeats, open_at(s, 2 * SECOND))
         SESSION_UNTIL(
             s, (most = FFMAX(most, state.position), state.position <= 2 * SECOND + 2 * FRAME_US));
     }
-    CHECK(most <= 2 * SECOND + 11 * FRAME_US, "it goes on to %lld", (long long)most);
+    CHECK(most <= 2 * SECOND + 11 * FRAME_US, "the section plays to %lld", (long long)most);
     TYPE_UNTIL(s, "L", SAYS("Repeat: off"));
     SESSION_UNTIL(s, state.position > 3 * SECOND);
 }
@@ -237,7 +239,7 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
                         !state.changing && !state.seeking);
         session_turns(s, 3);
         AUTO_GRAB now = grab(s);
-        CHECK(!rows[i].seen || difference(&before, &now, 0.6, 1) > 0.05, "%s is not seen: %.3f",
+        CHECK(!rows[i].seen || difference(&before, &now, 0.6, 1) > 0.05, "%s cannot be seen: %.3f",
               rows[i].says, difference(&before, &now, 0.6, 1));
         PRESS_UNTIL(s, i % 2 ? SDLK_BACKSPACE : SDLK_DELETE,
                     strncmp(state.message, rows[i].back, strlen(rows[i].back)) == 0 &&
@@ -245,7 +247,7 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
                         !state.seeking);
         session_turns(s, 3);
         AUTO_GRAB back = grab(s);
-        CHECK(difference(&before, &back, 0.6, 1) == 0, "%s does not bring it back: %.3f",
+        CHECK(difference(&before, &back, 0.6, 1) == 0, "%s does not restore the picture: %.3f",
               rows[i].back, difference(&before, &back, 0.6, 1));
         session_press(SDLK_DOWN);
     }
@@ -268,14 +270,15 @@ SESSION_TEST(w_prints_and_copies_the_command, open_at(s, 1 * SECOND))
     char *copied = SDL_GetClipboardText();
     CHECK(strncmp(copied, "lumeq ", 6) == 0 && strstr(copied, "-lumeq.mkv") &&
               strstr(copied, " --mode=clahe"),
-          "it is %s", copied);
+          "the clipboard has '%s'", copied);
     SDL_free(copied);
     window_writing_start(&writing, &s->options, "-", &none, text, sizeof(text));
-    CHECK(!writing.output && strncmp(text, "Only files", 10) == 0, "it says %s", text);
-    CHECK(!window_writing_command(&s->options, "-", &none, text, sizeof(text)), "a command");
+    CHECK(!writing.output && strncmp(text, "Only files", 10) == 0, "the message is '%s'", text);
+    CHECK(!window_writing_command(&s->options, "-", &none, text, sizeof(text)),
+          "standard input has a command");
 }
 
-/* Makes a script with this line, which takes the place of the desktop's dialog. */
+/* Writes a script with this line, which replaces the desktop's dialog. */
 static void make_dialog(const char *name, const char *line)
 {
     char script[600];
@@ -294,7 +297,8 @@ SESSION_TEST(opens_by_a_dialog, open_at(s, 8 * SECOND))
     make_dialog("zenity", "echo /chosen/but/left; exit 1");
     session_press_with(SDLK_o, KMOD_LCTRL);
     session_turns(s, 5);
-    CHECK(strstr(session_state(s).message, "drop"), "it says %s", session_state(s).message);
+    CHECK(strstr(session_state(s).message, "drop"), "the message is '%s'",
+          session_state(s).message);
     snprintf(line, sizeof(line), "echo '%s'", clip());
     unlink(in_folder("zenity"));
     make_dialog("kdialog", line);
@@ -305,8 +309,8 @@ SESSION_TEST(opens_by_a_dialog, open_at(s, 8 * SECOND))
         while (session_state(s).position >= 8 * SECOND && session_now() < end)
             session_turns(s, 1);
     }
-    CHECK(session_state(s).position < 8 * SECOND, "the other file is not played");
-    make_dialog("kdialog", "while :; do :; done"); /* is closed with the player */
+    CHECK(session_state(s).position < 8 * SECOND, "the chosen file is not played");
+    make_dialog("kdialog", "while :; do :; done"); /* the player must close it */
     session_press_with(SDLK_o, KMOD_LCTRL);
     session_turns(s, 2);
     session_close(s);

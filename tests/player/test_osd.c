@@ -102,13 +102,13 @@ static int count_ink(const Canvas *canvas, int border)
     return count;
 }
 
-/* Checks that it has text, with a margin around it. */
+/* Checks that the drawn part has text with a margin around it. */
 static void check_ink(const Fixture *f, const char *name)
 {
     const Canvas *canvas = &f->layer.overlay.canvas;
     CHECK(count_ink(canvas, 0) > 50, "%s at %dx%d: nothing is written", name, f->place.width,
           f->place.height);
-    CHECK(count_ink(canvas, 3) == 0, "%s at %dx%d: reaches its side", name, f->place.width,
+    CHECK(count_ink(canvas, 3) == 0, "%s at %dx%d: no margin", name, f->place.width,
           f->place.height);
 }
 
@@ -134,7 +134,7 @@ static void check_layout(Fixture *f)
     CHECK(is_inside(brief, f->place.area) && is_inside(message, f->place.area) &&
               is_inside(page, f->place.area) && is_inside(help, window),
           "%dx%d: outside", width, height);
-    CHECK(!overlap(message, page) && !overlap(message, help), "%dx%d: over each other", width,
+    CHECK(!overlap(message, page) && !overlap(message, help), "%dx%d: parts overlap", width,
           height);
     const Rect picture = f->place.picture;
     CHECK(abs(2 * help.x + help.width - 2 * picture.x - picture.width) <= 1,
@@ -165,7 +165,7 @@ OSD_TEST(osd_layout)
     }
 }
 
-/* Follows the scale; even a small window has room for a message and the help. */
+/* Sizes follow the scale; even a small window has room for a message and the help. */
 OSD_TEST(osd_scale)
 {
     static const double scales[] = {0.5, 1, 2, 4};
@@ -193,7 +193,7 @@ OSD_TEST(osd_scale)
             const Rect beside = draw(f, OSD_MESSAGE, 1), help = draw(f, OSD_HELP, 1);
             osd_set_rows(f->osd, OSD_HELP, NULL, 0);
             CHECK(is_inside(message, window) && is_inside(help, window) && !overlap(beside, help),
-                  "%dx%d at %.1f: outside, or over each other", width, height, scales[k]);
+                  "%dx%d at %.1f: outside, or parts overlap", width, height, scales[k]);
             CHECK(k == 0 || help.height >= 14 * 8, "%dx%d at %.1f: help is %d high", width, height,
                   scales[k], help.height);
         }
@@ -204,8 +204,8 @@ OSD_TEST(osd_scale)
 OSD_TEST(osd_message)
 {
     const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
-    CHECK(!draw(f, OSD_MESSAGE, 0).width && !f->changed, "one at first");
-    CHECK(osd_wait(f->osd, 0) == INT64_MAX, "waits for something");
+    CHECK(!draw(f, OSD_MESSAGE, 0).width && !f->changed, "a message at first");
+    CHECK(osd_wait(f->osd, 0) == INT64_MAX, "a redraw without a message");
     osd_message(f->osd, begin, "first");
     CHECK(draw(f, OSD_MESSAGE, begin).width && f->changed && f->layer.opacity == 1, "not there");
     CHECK(draw(f, OSD_MESSAGE, end - 1).width && !f->changed, "drawn again, or gone");
@@ -214,7 +214,7 @@ OSD_TEST(osd_message)
     CHECK(f->layer.opacity > 0.4 && f->layer.opacity < 0.6, "opacity %.3f", f->layer.opacity);
     CHECK(osd_wait(f->osd, end + 1) == 0, "waits while it fades");
     CHECK(!draw(f, OSD_MESSAGE, end + OSD_FADE_US).width && f->changed, "still there");
-    CHECK(osd_wait(f->osd, end + OSD_FADE_US) == INT64_MAX, "waits for ever");
+    CHECK(osd_wait(f->osd, end + OSD_FADE_US) == INT64_MAX, "a redraw after the message");
     osd_message(f->osd, begin, "first");
     const Rect brief = draw(f, OSD_MESSAGE, begin);
     osd_message(f->osd, end, "a second one, which is longer");
@@ -229,7 +229,7 @@ OSD_TEST(osd_notice)
     osd_notice(f->osd, "camera gone, waiting");
     const Rect notice = draw(f, OSD_MESSAGE, 0);
     check_ink(f, "notice");
-    CHECK(f->layer.opacity == 1 && osd_wait(f->osd, 0) == INT64_MAX, "it is to end");
+    CHECK(f->layer.opacity == 1 && osd_wait(f->osd, 0) == INT64_MAX, "the notice will end");
     CHECK(draw(f, OSD_MESSAGE, 100 * end).width == notice.width && !f->changed, "it has ended");
     osd_message(f->osd, 0, "brief");
     CHECK(draw(f, OSD_MESSAGE, 1).width > notice.width && f->changed, "no message after it");
@@ -237,7 +237,7 @@ OSD_TEST(osd_notice)
     CHECK(osd_wait(f->osd, 1) == end - 1, "the message does not end by itself");
     CHECK(draw(f, OSD_MESSAGE, end).width == notice.width && f->changed && f->layer.opacity == 1,
           "the message has not ended");
-    CHECK(osd_wait(f->osd, end) == INT64_MAX, "it is to end, too");
+    CHECK(osd_wait(f->osd, end) == INT64_MAX, "the notice will end after the message");
     osd_notice(f->osd, NULL);
     CHECK(!draw(f, OSD_MESSAGE, 2 * end).width && f->changed, "still there");
 }
@@ -266,7 +266,7 @@ OSD_TEST(osd_labels)
     CHECK(f->layer.opacity > 0.4 && f->layer.opacity < 0.6 && !f->changed, "does not fade");
     CHECK(osd_wait(f->osd, 1000001) == 0, "waits while they fade");
     CHECK(!draw(f, OSD_AFTER, 1000000 + OSD_FADE_US).width && f->changed, "still there");
-    CHECK(osd_wait(f->osd, 1000000 + OSD_FADE_US) == INT64_MAX, "waits for ever");
+    CHECK(osd_wait(f->osd, 1000000 + OSD_FADE_US) == INT64_MAX, "a redraw after the labels");
     osd_show(f->osd, OSD_BEFORE, 9000000);
     osd_set_rows(f->osd, OSD_HELP, keys, key_count);
     osd_label(f->osd, OSD_AFTER, draw(f, OSD_HELP, 2000000));
@@ -276,9 +276,9 @@ OSD_TEST(osd_labels)
     draw(f, OSD_AFTER, 2000000);
     CHECK(f->layer.opacity == 1, "gone with the help");
     osd_label(f->osd, OSD_AFTER, (Rect){1250, 100, 30, 500});
-    CHECK(!draw(f, OSD_AFTER, 2000000).width && f->changed, "in a strip of 30 pixels");
+    CHECK(!draw(f, OSD_AFTER, 2000000).width && f->changed, "shown in a strip of 30 pixels");
     osd_label(f->osd, OSD_BEFORE, (Rect){0});
-    CHECK(!draw(f, OSD_BEFORE, 2000000).width && f->changed, "of no picture");
+    CHECK(!draw(f, OSD_BEFORE, 2000000).width && f->changed, "shown without a picture");
 }
 
 static int count_red(const Canvas *canvas)
@@ -292,10 +292,10 @@ static int count_red(const Canvas *canvas)
     return count;
 }
 
-/* The light of a recording is at the right, and messages end before it. */
+/* The recording light is at the right, and messages end before it. */
 OSD_TEST(osd_recording)
 {
-    CHECK(!draw(f, OSD_RECORDING, 0).width, "one at first");
+    CHECK(!draw(f, OSD_RECORDING, 0).width, "a light at first");
     osd_recording(f->osd, "REC 0:11", -1);
     const Rect light = draw(f, OSD_RECORDING, 0);
     check_ink(f, "light");
@@ -304,7 +304,7 @@ OSD_TEST(osd_recording)
     osd_recording(f->osd, "REC 0:44", -1);
     CHECK(draw(f, OSD_RECORDING, 0).x == light.x && f->changed, "it moves with its digits");
     osd_recording(f->osd, "REC 0:44", -1);
-    CHECK(draw(f, OSD_RECORDING, 0).x == light.x && !f->changed, "it is drawn for nothing");
+    CHECK(draw(f, OSD_RECORDING, 0).x == light.x && !f->changed, "drawn again without a change");
     osd_message(f->osd, 0,
                 "A message that is far too long for one line of the window, whose end is cut off "
                 "where something else is, and which goes on and on and on and on and on and on");
@@ -312,7 +312,7 @@ OSD_TEST(osd_recording)
     CHECK(message.x + message.width <= light.x, "a message lies over it");
     osd_recording(f->osd, NULL, -1);
     CHECK(!draw(f, OSD_RECORDING, 2).width && f->changed, "still there");
-    CHECK(draw(f, OSD_MESSAGE, 2).width > message.width, "its room is not given back");
+    CHECK(draw(f, OSD_MESSAGE, 2).width > message.width, "messages do not get its room back");
 }
 
 /* Rows are copied, and redrawn when they change; the page keeps its width when numbers get shorter.
@@ -341,7 +341,7 @@ OSD_TEST(osd_rows)
     osd_set_rows(f->osd, OSD_HELP, rows, OSD_MAX_ROWS + 10);
     CHECK(draw(f, OSD_HELP, 5).width, "too many rows hide the page");
     osd_set_rows(f->osd, OSD_MESSAGE, rows, 3);
-    CHECK(!draw(f, OSD_MESSAGE, 6).width, "rows as a message");
+    CHECK(!draw(f, OSD_MESSAGE, 6).width, "rows are shown as a message");
 }
 
 OSD_TEST(osd_tiny_windows)
@@ -388,14 +388,14 @@ OSD_TEST(osd_position_bar)
         check_ink(f, "bar");
         const OsdBarPlaces at = osd_bar_at(f->osd, &f->place);
         CHECK(at.all.x == all.x && at.all.y == all.y && at.all.width == all.width,
-              "%dx%d: it is not where it is said", width, height);
+              "%dx%d: osd_bar_at() has another place", width, height);
         CHECK(is_inside(all, f->place.area) && is_inside(at.button, all) &&
                   is_inside(at.track, all) && (!at.volume.width || is_inside(at.volume, all)),
               "%dx%d: outside", width, height);
         CHECK(!overlap(at.button, at.track) && !overlap(at.track, at.volume) &&
                   !overlap(at.track, at.settings) && !overlap(at.volume, at.settings) &&
                   !overlap(at.settings, at.fullscreen),
-              "%dx%d: over each other", width, height);
+              "%dx%d: parts overlap", width, height);
         CHECK(!at.settings.width == !at.fullscreen.width && (width < 1000 || at.settings.width) &&
                   (!at.settings.width ||
                    (is_inside(at.settings, all) && is_inside(at.fullscreen, all))),
@@ -405,24 +405,25 @@ OSD_TEST(osd_position_bar)
         const uint8_t *line =
             canvas_pixel(&f->layer.overlay.canvas, at.track.x - all.x, all.height / 2);
         const int third = at.track.width / 3 * 4;
-        CHECK(line[third - 12] > line[third - 12 + 2] + 60, "%dx%d: its begin is not filled", width,
-              height);
-        CHECK(abs(line[third * 3 / 2] - line[third * 3 / 2 + 2]) < 60,
-              "%dx%d: its middle is filled", width, height);
+        CHECK(line[third - 12] > line[third - 12 + 2] + 60, "%dx%d: the played part is not filled",
+              width, height);
+        CHECK(abs(line[third * 3 / 2] - line[third * 3 / 2 + 2]) < 60, "%dx%d: the rest is filled",
+              width, height);
     }
     osd_set_bar(f->osd, &bar);
     draw(f, OSD_BAR, 11);
-    CHECK(!f->changed, "it is drawn for nothing");
+    CHECK(!f->changed, "drawn again without a change");
     bar.position += minute;
     osd_set_bar(f->osd, &bar);
     draw(f, OSD_BAR, 12);
     CHECK(f->changed && osd_wait(f->osd, 12) == 1000000 - 12,
-          "it does not follow, or does not end");
+          "the bar does not follow the position, or does not end");
     CHECK(!draw(f, OSD_BAR, 1000000 + OSD_FADE_US).width, "still there");
     bar.duration = bar.most = 0; /* a live picture without sound */
     osd_set_bar(f->osd, &bar);
     const OsdBarPlaces live = osd_bar_at(f->osd, &f->place);
-    CHECK(live.button.width > 0 && !live.track.width && !live.volume.width, "nothing to seek on");
+    CHECK(live.button.width > 0 && !live.track.width && !live.volume.width,
+          "wrong parts for live video");
 }
 
 /* The time is above the pointed position of the bar, and inside the window at both ends. */
@@ -433,7 +434,7 @@ OSD_TEST(osd_pointed)
     bar.duration = 90000000;
     osd_set_bar(f->osd, &bar);
     osd_show(f->osd, OSD_BAR, 1000000);
-    CHECK(!draw(f, OSD_POINTED, 1).width, "something at first");
+    CHECK(!draw(f, OSD_POINTED, 1).width, "a time at first");
     osd_set_pointed(f->osd, 640, "0:42");
     const Rect line = draw(f, OSD_POINTED, 1), all = osd_bar_at(f->osd, &f->place).all;
     check_ink(f, "time");
@@ -467,8 +468,7 @@ static OsdSettings make_settings(void)
     return s;
 }
 
-/* All rows are inside and can be clicked where they are drawn; the one that is chosen is seen to
- * be. */
+/* All rows are inside, can be clicked where they are drawn, and the chosen row is highlighted. */
 TEST(osd_settings)
 {
     OsdSettings settings = make_settings();
@@ -476,7 +476,7 @@ TEST(osd_settings)
     int acts, step;
     if (!start(&f))
         return;
-    CHECK(!draw(&f, OSD_SETTINGS, 1).width, "there at first");
+    CHECK(!draw(&f, OSD_SETTINGS, 1).width, "settings at first");
     osd_set_rows(f.osd, OSD_STATISTICS, statistics, STATISTICS);
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
@@ -488,7 +488,7 @@ TEST(osd_settings)
         check_ink(&f, "settings");
         const OsdSettingsPlaces at = osd_settings_place(f.osd, &f.place);
         CHECK(memcmp(&at.all, &all, sizeof(all)) == 0 && is_inside(all, f.place.area),
-              "%dx%d: it is elsewhere", width, height);
+              "%dx%d: osd_settings_place() has another place", width, height);
         CHECK(at.size >= 9, "%dx%d: text of %d pixels", width, height, at.size);
         for (int row = 0; row < settings.count; row++) {
             const int y = at.top + row * at.row + at.row / 2;
@@ -502,11 +502,11 @@ TEST(osd_settings)
         CHECK(osd_settings_at(&at, at.value, at.top - 1, &acts, &step) < 0 &&
                   osd_settings_at(&at, all.x - 1, at.top, &acts, &step) < 0 &&
                   osd_settings_at(&at, at.value, at.top + 14 * at.row, &acts, &step) < 0,
-              "%dx%d: rows beside the rows", width, height);
+              "%dx%d: a row is found outside of the rows", width, height);
         const uint8_t *ground =
             canvas_pixel(&f.layer.overlay.canvas, all.width / 2, at.top - all.y + 1);
         CHECK(ground[0] > ground[at.row * f.layer.overlay.canvas.stride] + 20,
-              "%dx%d: the first row is not seen to be chosen", width, height);
+              "%dx%d: the chosen row is not highlighted", width, height);
         const Rect usual = draw(&f, OSD_SETTINGS, 1);
         f.place.scale = 2;
         const Rect large = draw(&f, OSD_SETTINGS, 1);
@@ -517,18 +517,18 @@ TEST(osd_settings)
     osd_set_settings(f.osd, &settings);
     draw(&f, OSD_SETTINGS, 1);
     draw(&f, OSD_SETTINGS, 2);
-    CHECK(!f.changed, "it is drawn for nothing");
+    CHECK(!f.changed, "drawn again without a change");
     CHECK(!draw(&f, OSD_STATISTICS, 2).width, "statistics below it");
     settings.chosen = 3;
     settings.rows[3].changed = settings.rows[5].idle = 1;
     osd_set_settings(f.osd, &settings);
     draw(&f, OSD_SETTINGS, 3);
-    CHECK(f.changed, "it does not follow");
+    CHECK(f.changed, "not drawn again after a change");
     osd_set_rows(f.osd, OSD_HELP, keys, key_count);
     CHECK(!draw(&f, OSD_SETTINGS, 4).width && !osd_settings_place(f.osd, &f.place).all.width,
-          "it is there beside the help");
+          "settings together with the help");
     osd_set_rows(f.osd, OSD_HELP, keys, 0);
-    CHECK(draw(&f, OSD_SETTINGS, 5).width, "it does not come back");
+    CHECK(draw(&f, OSD_SETTINGS, 5).width, "the settings do not come back");
     for (int size = 1; size < 300; size += 7) {
         f.place = whole_window(size, size);
         const Rect small = draw(&f, OSD_SETTINGS, 6);
@@ -536,7 +536,7 @@ TEST(osd_settings)
     }
     memset(&settings, 0, sizeof(settings));
     osd_set_settings(f.osd, &settings);
-    CHECK(!draw(&f, OSD_SETTINGS, 7).width, "it stays");
+    CHECK(!draw(&f, OSD_SETTINGS, 7).width, "empty settings are shown");
     stop(&f);
 }
 

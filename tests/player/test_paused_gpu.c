@@ -7,7 +7,7 @@
 
 #include "fake_gpu.h"
 #include "fake_nvidia.h"
-#include "made_up_way.h"
+#include "fake_view_cuda.h"
 #include "player/clock.h"
 #include "session.h"
 
@@ -16,7 +16,7 @@
 
 #define MINUTES 10
 
-static _Atomic int64_t ahead; /* of the player's clock (--wrap) */
+static _Atomic int64_t ahead; /* how far the player's clock (--wrap) is ahead of the real one */
 int64_t __real_clock_now(void);
 int64_t __wrap_clock_now(void);
 
@@ -60,7 +60,7 @@ static int open_paused(Session *s)
     if (session_open(s, arguments) < 0)
         return -1;
     SESSION_UNTIL(s, state.shown > 20);
-    CHECK(session_state(s).on_gpu, "it does not decode on the GPU");
+    CHECK(session_state(s).on_gpu, "frames are not decoded on the GPU");
     check_held("while it plays");
     TYPE_UNTIL(s, " ", state.paused);
     return s->ended;
@@ -77,13 +77,13 @@ TEST(a_long_pause)
     pass_minutes(&s, "after the keys");
     const int64_t shown = session_state(&s).shown;
     TYPE_UNTIL(&s, " ", state.shown > shown + 40);
-    CHECK(session_state(&s).on_gpu, "it has left the GPU");
+    CHECK(session_state(&s).on_gpu, "the GPU is no longer used");
     CHECK(!fake_nvidia.refused, "%d surfaces too many were requested", fake_nvidia.refused);
     check_held("while it plays again");
     session_close(&s);
     const int most = fake_nvidia.most_mapped;
     CHECK(most <= GPU_FRAMES, "%d frames were held at a time", most);
-    CHECK(!fake_nvidia_open(), "%d of the GPU's things are still open", fake_nvidia_open());
+    CHECK(!fake_nvidia_open(), "%d GPU objects are still open", fake_nvidia_open());
     printf("%d frames at a time of %d\n", most, GPU_FRAMES);
     fake_gpu_free();
 }
@@ -106,7 +106,7 @@ TEST(lost_while_it_is_paused)
     TYPE_UNTIL(&s, ",", state.position == position);
     const int64_t shown = session_state(&s).shown;
     TYPE_UNTIL(&s, " ", state.shown > shown + 20);
-    CHECK(!s.ended, "it ends: %s", s.error.text);
+    CHECK(!s.ended, "the player ends: %s", s.error.text);
     session_close(&s);
     fake_gpu_lose_after(1000000);
     fake_gpu_free();

@@ -1,5 +1,5 @@
-/* The preview of a fake camera: keys that do not apply to cameras, files dropped on it, and closing
- * it at any moment, also while it records. */
+/* The preview of a fake camera: keys that do not apply to cameras, dropped files, and closing at
+ * any moment, even while recording. */
 #include <stdlib.h>
 
 #include "folder.h"
@@ -8,7 +8,7 @@
 
 #define MODES "MJPG 320x240@30,15;YUYV 320x240@15"
 
-/* An empty folder, which recordings go to. */
+/* Enters a new, empty folder for recordings. */
 static int enter_folder(void)
 {
     remove_folder();
@@ -42,8 +42,8 @@ SESSION_TEST(cannot_seek_or_loop, !fake_camera_ready() || open_camera(s, nothing
         keys[i] ? session_type(keys[i]) : session_press(i == 4 ? SDLK_LEFT : SDLK_HOME);
         SESSION_UNTIL(s, strstr(state.message, "live") != NULL);
     }
-    CHECK(session_state(s).speed == 1 && !session_state(s).loop, "they did something");
-    /* the last one has paused */
+    CHECK(session_state(s).speed == 1 && !session_state(s).loop, "a key had an effect");
+    /* the last key has paused */
     TYPE_UNTIL(s, " ", !state.paused);
     const int64_t shown = session_state(s).shown;
     SESSION_UNTIL(s, state.shown > shown + 5);
@@ -61,21 +61,21 @@ SESSION_TEST(settings_act_on_paused_picture, !fake_camera_ready() || open_camera
     for (int i = 0; i < 5; i++) {
         session_type(keys[i]);
         session_turns(s, 2);
-        CHECK(!s->ended, "%s ends it: %s", keys[i], s->error.text);
-        CHECK(i || strncmp(session_state(s).message, "Strength: ", 10) == 0, "it says '%s'",
+        CHECK(!s->ended, "%s ends the player: %s", keys[i], s->error.text);
+        CHECK(i || strncmp(session_state(s).message, "Strength: ", 10) == 0, "the message is '%s'",
               session_state(s).message);
     }
     const int64_t shown = session_state(s).shown;
     TYPE_UNTIL(s, " ", state.shown > shown + 3);
 }
 
-SESSION_TEST(says_that_pictures_are_damaged, !fake_camera_ready() || open_camera(s, nothing))
+SESSION_TEST(reports_damaged_pictures, !fake_camera_ready() || open_camera(s, nothing))
 {
     for (int i = 0; i < 2; i++) {
         fake_camera_is("malformed");
         SESSION_UNTIL(s, state.damaged);
         const int64_t shown = session_state(s).shown;
-        CHECK(!session_state(s).gone, "it is gone");
+        CHECK(!session_state(s).gone, "the camera counts as gone");
         fake_camera_is("");
         SESSION_UNTIL(s, !state.damaged && state.shown > shown);
     }
@@ -85,12 +85,12 @@ SESSION_TEST(says_that_pictures_are_damaged, !fake_camera_ready() || open_camera
     SESSION_UNTIL(s, !state.gone);
 }
 
-/* The head of an IVF file of this code, and one packet of zeros. */
+/* Writes an IVF file with this codec and one packet of zeros. */
 static int write_video(const char *path, const char code[4])
 {
     unsigned char file[32 + 12 + 8] = "DKIF";
     file[6] = 32;             /* where packets begin */
-    file[12] = file[14] = 64; /* its size */
+    file[12] = file[14] = 64; /* width, height */
     file[16] = file[20] = 25; /* a rate of 25 / 25 */
     file[24] = 1;             /* packets */
     file[32] = 8;             /* bytes of the first one */
@@ -101,7 +101,7 @@ static int write_video(const char *path, const char code[4])
 }
 
 /* A missing file, one without its decoder's header, and one without a decodable frame. */
-TEST(a_file_that_cannot_be_played_changes_nothing)
+TEST(unplayable_files_change_nothing)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
     static const char *const files[] = {"none.ivf", "head.ivf", "data.ivf"};
@@ -125,7 +125,7 @@ TEST(a_file_that_cannot_be_played_changes_nothing)
     }
 }
 
-TEST(a_file_takes_its_place)
+TEST(a_file_replaces_the_camera)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
     Session s;

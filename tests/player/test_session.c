@@ -1,4 +1,4 @@
-/* The player, driven by keys and the mouse, checked by its state and by pictures of its window. */
+/* Drives the player by keys and the mouse, and checks its state and pictures of its window. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -105,15 +105,15 @@ SESSION_TEST(plays_to_its_end, session_open(s, ARGUMENTS(clip(), "--no-config", 
     SESSION_UNTIL(s, s->ended);
     const int64_t took = session_now() - begin;
     const PlayerState state = session_state(s);
-    CHECK(s->ended == 1, "answered %d: %s", s->ended, s->error.text);
+    CHECK(s->ended == 1, "play_turn() returns %d: %s", s->ended, s->error.text);
     CHECK(state.position >= 10960000 - FRAME_US, "ended at %lld", (long long)state.position);
     CHECK(state.shown + state.dropped >= 37, "%lld shown, %lld dropped", (long long)state.shown,
           (long long)state.dropped);
-    CHECK(took > 1000000, "1.5 s were over in %lld us", (long long)took);
+    CHECK(took > 1000000, "1.5 s of video took %lld us", (long long)took);
 }
 
 /* The window appears with its first picture, not empty. */
-SESSION_TEST(comes_with_its_picture, session_open(s, ARGUMENTS(clip(), "--no-config")) < 0)
+SESSION_TEST(appears_with_its_picture, session_open(s, ARGUMENTS(clip(), "--no-config")) < 0)
 {
     CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_HIDDEN, "it is shown empty");
     SESSION_UNTIL(s, state.shown > 0);
@@ -142,11 +142,11 @@ SESSION_TEST(pauses_for_long, open_clip(s))
         session_turns(s, 1);
     const int64_t shown = session_state(s).shown;
     TYPE_UNTIL(s, " ", !state.paused && state.shown >= shown + 60);
-    CHECK(session_state(s).on_gpu == on_gpu, "it has left the GPU");
+    CHECK(session_state(s).on_gpu == on_gpu, "the GPU is no longer used");
     CHECK(!s->error.fault, "%s", s->error.text);
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
     const int wanted = backend && !strcmp(backend, "cuda");
-    CHECK(on_gpu == wanted, "it decodes %s", on_gpu ? "on a GPU" : "in software");
+    CHECK(on_gpu == wanted, "frames are decoded %s", on_gpu ? "on a GPU" : "in software");
 }
 
 SESSION_TEST(steps_both_ways, open_at(s, 2 * SECOND))
@@ -169,11 +169,11 @@ SESSION_TEST(seeks_exactly, open_at(s, 1 * SECOND))
     PRESS_UNTIL(s, SDLK_LEFT, state.position == 1 * SECOND && !state.seeking);
     /* not before the start */
     PRESS_UNTIL(s, SDLK_LEFT, state.position == 0 && !state.seeking);
-    session_press(SDLK_RIGHT); /* they add up */
+    session_press(SDLK_RIGHT); /* two seeks add up */
     PRESS_UNTIL(s, SDLK_RIGHT, state.position == 10 * SECOND && !state.seeking);
     /* not beyond the last frame */
     PRESS_UNTIL(s, SDLK_UP, state.position >= 10900000 && !state.seeking);
-    CHECK(!s->ended, "a seek to the end while paused ends it");
+    CHECK(!s->ended, "a seek to the end while paused ends the player");
     PRESS_UNTIL(s, SDLK_DOWN, state.position == 0 && !state.seeking);
     TYPE_UNTIL(s, " ", state.position >= 200000);
 }
@@ -214,16 +214,16 @@ static void stays_at_its_end(Session *s)
     session_turns(s, 3);
     const PlayerState state = session_state(s);
     CHECK(!s->ended && state.paused && state.position >= 10960000 - FRAME_US,
-          "answered %d, %s, at %lld", s->ended, state.paused ? "paused" : "playing",
+          "play_turn() returns %d, %s, at %lld", s->ended, state.paused ? "paused" : "playing",
           (long long)state.position);
-    CHECK(session_state(s).ended, "it has not ended");
+    CHECK(session_state(s).ended, "the video does not count as ended");
 }
 
 SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-config", "--ss",
                                                                "10.5", "--keep-open", "yes")) < 0)
 {
     stays_at_its_end(s);
-    /* again, from where it began */
+    /* plays again from the start of the part */
     TYPE_UNTIL(s, " ", !state.at_end && !state.paused && state.position < 10700000);
     stays_at_its_end(s);
     PRESS_UNTIL(s, SDLK_LEFT, !state.at_end && !state.seeking && state.position < 6000000);
@@ -241,13 +241,13 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
     stays_at_its_end(s);
     TYPE_UNTIL(s, ",", !state.at_end && !state.seeking && state.position < last);
     TYPE_UNTIL(s, "q", s->ended);
-    CHECK(!session_state(s).ended, "it has ended where it was closed before");
+    CHECK(!session_state(s).ended, "the video counts as ended, though closed before its end");
 }
 
-/* By default the window stays open after a dropped file, and closes if a program started it. */
-SESSION_TEST(keeps_what_was_dropped, open_clip(s))
+/* By default the window stays open at the end of a dropped file; with --keep-open no, it closes. */
+SESSION_TEST(stays_open_after_a_dropped_file, open_clip(s))
 {
-    SESSION_UNTIL(s, state.position >= 200000); /* so that 0 is the dropped one's */
+    SESSION_UNTIL(s, state.position >= 200000); /* so that position 0 is the dropped file's */
     for (int i = 0; i < 3; i++) {
         if (i == 2) {
             session_close(s);
@@ -304,11 +304,11 @@ SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
     change(s, "3");
     change(s, "b");
     AUTO_GRAB changed = grab(s);
-    CHECK(difference(&before, &changed, 0.1, 0.6) > 0.3, "not to be seen");
+    CHECK(difference(&before, &changed, 0.1, 0.6) > 0.3, "the changes cannot be seen");
     change(s, "r");
     AUTO_GRAB reset = grab(s);
     CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not undo all changes");
-    CHECK(session_state(s).position == 1 * SECOND, "the frame is another one");
+    CHECK(session_state(s).position == 1 * SECOND, "another frame is shown");
 }
 
 /* Fullscreen opens without the panel unless the command line asks for it, and keeps what the user
@@ -351,8 +351,8 @@ static const char *write_good_clip(void)
     return write_file("good.y4m", clip, (size_t)(at - clip));
 }
 
-/* The first step away from automatic strength is a visible one; further steps are even. */
-SESSION_TEST(more_of_a_good_picture,
+/* The first step away from automatic strength is visible; further steps are even. */
+SESSION_TEST(steps_for_a_good_picture,
              session_open(s, ARGUMENTS(write_good_clip(), "--no-config", "--strength", "auto")))
 {
     TYPE_UNTIL(s, "p", state.paused && state.shown > 0);
@@ -421,8 +421,8 @@ SESSION_TEST(the_panel_over_a_split,
     hide_panel(s);
     session_turns(s, 4);
     AUTO_GRAB without = grab(s);
-    CHECK(difference(&there, &without, 0.05, 0.2) > 0.3, "it was not there");
-    CHECK(difference(&there, &without, 0.55, 0.95) == 0, "it covered the equalized half");
+    CHECK(difference(&there, &without, 0.05, 0.2) > 0.3, "the panel was not at the left");
+    CHECK(difference(&there, &without, 0.55, 0.95) == 0, "the panel covered the equalized half");
 }
 
 static int same_picture(const Grab *a, const Grab *b)
@@ -444,7 +444,7 @@ static Grab settled(Session *s)
         free(last.pixels);
         last = now;
     }
-    CHECK(session_now() < end, "the window does not come to rest");
+    CHECK(session_now() < end, "the window does not stop changing");
     return last;
 }
 
@@ -453,29 +453,30 @@ SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
 {
     wait_for_text(s);
     AUTO_GRAB one = settled(s);
-    CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "nobody has touched the mouse");
+    CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "the cursor is visible before the mouse moves");
     send_mouse(SDL_MOUSEMOTION, 100, 100);
     session_turns(s, 3);
     AUTO_GRAB unlabelled = grab(s);
-    CHECK(difference(&one, &unlabelled, 0, 1) == 0, "the one picture is labelled");
+    CHECK(difference(&one, &unlabelled, 0, 1) == 0, "a single picture is labelled");
     TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_SPLIT);
     AUTO_GRAB rest = settled(s);
     send_mouse(SDL_MOUSEMOTION, 110, 100);
     session_turns(s, 3);
     AUTO_GRAB moving = grab(s);
     CHECK(!same_picture(&rest, &moving), "there are no labels");
-    CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_ENABLE, "the cursor is hidden where it moves");
+    CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_ENABLE, "the cursor is hidden while it moves");
     AUTO_GRAB again = settled(s);
     CHECK(same_picture(&rest, &again), "the labels stay");
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "the cursor stays");
 }
 
-/* h goes through beside the picture, over it, and off; in both places through the scopes, without
- * the last one if it has no room. Each shows at once, even while paused. */
+/* h cycles through the histogram beside the picture, the histogram over it, the other scopes in the
+ * same place, and no panel. The last scope is skipped without room for it. Each change shows at
+ * once, even while paused. */
 SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 {
     static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
-    CHECK(session_state(s).look.histogram == PANEL_BESIDE, "it is not beside at first");
+    CHECK(session_state(s).look.histogram == PANEL_BESIDE, "the panel is not beside at first");
     TYPE_UNTIL(s, "h", state.look.histogram == PANEL_OVER);
     CHECK(session_state(s).look.scope == PANEL_HISTOGRAM, "another scope is first");
     for (int beside = 0; beside < 2; beside++) {
@@ -491,13 +492,13 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
             }
             session_turns(s, 2);
             const Grab now = grab(s);
-            CHECK(difference(&before, &now, 0.8, 0.99) > 0.02, "%s is not to be seen", names[i]);
+            CHECK(difference(&before, &now, 0.8, 0.99) > 0.02, "%s cannot be seen", names[i]);
             free(before.pixels);
             before = now;
         }
         free(before.pixels);
         CHECK(session_state(s).look.histogram == (beside ? PANEL_BESIDE : PANEL_OVER),
-              "it has been moved");
+              "the panel has moved");
         TYPE_UNTIL(s, "h", state.look.histogram == PANEL_OFF);
         TYPE_UNTIL(s, "h", state.look.histogram == PANEL_BESIDE);
         CHECK(session_state(s).look.scope == PANEL_HISTOGRAM, "another scope is first");
@@ -512,7 +513,7 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 
 SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
 {
-    if (has_text()) /* the rest goes without */
+    if (has_text()) /* the other keys need no text */
         wait_for_text(s);
     TYPE_UNTIL(s, "H", state.look.log_scale);
     TYPE_UNTIL(s, "P", state.look.histogram == PANEL_OVER);
@@ -537,13 +538,13 @@ SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
 /* A paused window is drawn only when the system asks for it. */
 SESSION_TEST(is_drawn_when_asked, open_at(s, SECOND))
 {
-    pass(s, OSD_MESSAGE_US + OSD_FADE_US); /* no message is left that will go by itself */
+    pass(s, OSD_MESSAGE_US + OSD_FADE_US); /* no message is left to fade */
     int known = -1;
     for (const int64_t end = session_now() + LIVENESS_US; known != swaps && session_now() < end;) {
         known = swaps;
         session_turns(s, 10); /* a second */
     }
-    CHECK(known == swaps, "it never stands still");
+    CHECK(known == swaps, "the window is drawn all the time");
     SDL_Event event = {.type = SDL_WINDOWEVENT};
     event.window.event = SDL_WINDOWEVENT_EXPOSED;
     SDL_PushEvent(&event);
@@ -565,7 +566,7 @@ SESSION_TEST(picture_and_sound_go_together, open_clip(s))
         together += state.position > SECOND && llabs(state.offset) < CHECK_SLOWER * SECOND / 10;
         ahead_of_sound += state.offset > SECOND / 2;
     }
-    CHECK(together == 10, "of %lld frames %lld are at their place", (long long)shown,
+    CHECK(together == 10, "of %lld frames only %lld are in sync", (long long)shown,
           (long long)together);
     CHECK(!ahead_of_sound, "%lld frames are far ahead of the sound", (long long)ahead_of_sound);
 }
@@ -593,7 +594,7 @@ static void screenshots_of(const char *video, const char *picture)
         snprintf(name, sizeof(name), "%s-0.00.01.000%s.png", picture, i == 1 ? "" : "-2");
         CHECK(unlink(in_folder(name)) == 0, "there is no %s", name);
     }
-    CHECK(unlink(link) == 0 && rmdir(folder) == 0, "something else is there");
+    CHECK(unlink(link) == 0 && rmdir(folder) == 0, "the folder is not empty");
     remove_folder();
 }
 
@@ -610,7 +611,7 @@ TEST(screenshots)
 
 /* ---- subtitles ---- */
 
-/* While a subtitle is being drawn, frames, keys, seeks and other files go on. */
+/* Frames, keys, seeks and other files do not wait while a subtitle is drawn. */
 SESSION_TEST(subtitles_hold_up_nothing,
              (shows_subtitles = 0, loop = pthread_self(), !has_text()) ||
                  session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1")))
@@ -624,11 +625,11 @@ SESSION_TEST(subtitles_hold_up_nothing,
     PRESS_UNTIL(s, SDLK_RIGHT, !state.seeking && state.position > 5 * SECOND);
     session_drop(clip());
     SESSION_UNTIL(s, !state.seeking && state.position < 2 * SECOND);
-    CHECK(!shows_subtitles, "a line of the file before is there");
-    CHECK(atomic_load(&is_waiting), "the thread has drawn while it was held");
+    CHECK(!shows_subtitles, "a subtitle of the previous file is shown");
+    CHECK(atomic_load(&is_waiting), "the thread drew while it was held");
     atomic_store(&held, 0);
     SESSION_UNTIL(s, shows_subtitles);
-    CHECK(!atomic_load(&gave_up), "the loop has waited for a line");
+    CHECK(!atomic_load(&gave_up), "the player's loop waited for a subtitle");
 }
 
 /* The first subtitle begins at 0.2 s; no subtitle is shown at 8 s. */
@@ -642,19 +643,19 @@ SESSION_TEST(subtitles_belong_to_frames, !has_text() || open_before_the_first_li
 {
     const int64_t first = 5 * FRAME_US;
     session_turns(s, 4);
-    CHECK(!shows_subtitles, "it is there before its begin");
+    CHECK(!shows_subtitles, "the subtitle is shown before its start");
     TYPE_UNTIL(s, ".", state.position == first && shows_subtitles);
     TYPE_UNTIL(s, ",", state.position < first);
-    CHECK(!shows_subtitles, "it stays on the frame before");
+    CHECK(!shows_subtitles, "the subtitle stays on the previous frame");
     TYPE_UNTIL(s, ".", state.position == first && shows_subtitles);
     for (int i = 0; i < 2; i++) {
         PRESS_UNTIL(s, i ? SDLK_LEFT : SDLK_RIGHT, (state.position > 3 * SECOND) == !i);
-        CHECK(!shows_subtitles, "a line is there after a seek, and another frame");
+        CHECK(!shows_subtitles, "after a seek, the subtitle of another frame is shown");
     }
     SESSION_UNTIL(s, !state.seeking && shows_subtitles);
 }
 
-/* ---- the end, at any moment ---- */
+/* ---- closing ---- */
 
 TEST(closes_at_any_moment)
 {

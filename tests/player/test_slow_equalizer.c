@@ -33,7 +33,7 @@ SESSION_TEST(keys_act, open_clip(s))
     TYPE_UNTIL(s, "P", state.look.histogram == PANEL_OVER);
     TYPE_UNTIL(s, "c", state.look.compare == VIEW_COMPARE_SPLIT);
     TYPE_UNTIL(s, "e", SAYS("Equalizer: off"));
-    CHECK(session_state(s).changing, "it cannot be seen yet");
+    CHECK(session_state(s).changing, "the change counts as shown before it is equalized");
     TYPE_UNTIL(s, " ", state.paused);
     CHECK(session_state(s).shown <= shown + 2, "frames come through the gate");
     gate_set(0);

@@ -80,7 +80,7 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* Sound tracks can be switched off and on meanwhile. */
+/* While reading blocks, sound tracks can be switched off and on. */
 SESSION_TEST(tracks_do_not_wait, open_clip(s))
 {
     TYPE_UNTIL(s, "#", SAYS("Sound: none"));
@@ -105,7 +105,7 @@ SESSION_TEST(files_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* The window can be closed meanwhile; closing waits for the threads. */
+/* While reading blocks, the window can be closed; closing waits for the threads. */
 SESSION_TEST(quits, open_clip(s))
 {
     session_press(SDLK_RIGHT);

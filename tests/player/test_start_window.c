@@ -40,7 +40,7 @@ static int count_bright(StartWindow *w)
     return count;
 }
 
-/* Waits until more text than this is visible, or less; returns how much. */
+/* Waits until there are more, or fewer, bright pixels `than` a number. Returns how many. */
 static int wait_for(StartWindow *w, int more, int than)
 {
     int count = than;
@@ -54,7 +54,7 @@ static int wait_for(StartWindow *w, int more, int than)
     return count;
 }
 
-TEST(prompts_and_says)
+TEST(shows_prompt_and_message)
 {
     StartWindow *w;
     if (has_text() && open_it(&w) == 0) {
@@ -80,7 +80,7 @@ TEST(shows_keys_and_explains_tab)
     }
     session_press(SDLK_TAB);
     wait_for(w, 1, prompt + 200);
-    CHECK(turns(w, 1) == 0, "Tab ends it");
+    CHECK(turns(w, 1) == 0, "Tab closes the window");
     start_window_close(&w);
 }
 
@@ -91,30 +91,30 @@ TEST(takes_files_dropped_together)
     if (open_it(&w) < 0)
         return;
     turns(w, 2);
-    CHECK(start_window_take(w, &files) == 0, "a file at first");
+    CHECK(start_window_take(w, &files) == 0, "there is a file before the drop");
     SDL_PushEvent(&(SDL_Event){.type = SDL_DROPBEGIN});
     session_drop("/a.mkv");
     turns(w, 2);
-    CHECK(start_window_take(w, &files) == 0, "one file of two");
+    CHECK(start_window_take(w, &files) == 0, "the first file comes before the second");
     session_drop("/b.mkv");
     SDL_PushEvent(&(SDL_Event){.type = SDL_DROPCOMPLETE});
     turns(w, 2);
     CHECK(start_window_take(w, &files) == 2 && files.count == 2 &&
               strcmp(files.entries[1].path, "/b.mkv") == 0,
           "%d files", files.count);
-    CHECK(start_window_take(w, &files) == 0 && files.count == 2, "they come again");
+    CHECK(start_window_take(w, &files) == 0 && files.count == 2, "the files come twice");
     file_list_clear(&files);
     start_window_close(&w);
 }
 
-TEST(ends_by_keys_and_its_button)
+TEST(closed_by_keys_and_its_button)
 {
     StartWindow *w;
     for (int way = 0; way < 3; way++) {
         if (open_it(&w) < 0)
             return;
         session_type("f");
-        CHECK(turns(w, 2) == 0, "f ends it");
+        CHECK(turns(w, 2) == 0, "f closes the window");
         if (way == 0) {
             session_press(SDLK_ESCAPE);
             CHECK(turns(w, 2) == 0, "Esc does not only leave fullscreen");
@@ -124,7 +124,7 @@ TEST(ends_by_keys_and_its_button)
         } else {
             SDL_PushEvent(&(SDL_Event){.type = SDL_QUIT});
         }
-        CHECK(turns(w, 3) == 1, "way %d does not end it", way);
+        CHECK(turns(w, 3) == 1, "way %d does not close the window", way);
         start_window_close(&w);
     }
 }

@@ -5,7 +5,7 @@
 #include "media/subtitles/subtitle_file.h"
 #include "session.h"
 
-/* In the middle of the picture, where difference() looks. */
+/* Subtitles in the middle of the picture, which difference() compares. */
 #define LINES "1\n00:00:00,000 --> 00:00:08,000\n{\\an5}SUBTITLES\n"
 #define LATER "1\n00:00:01,500 --> 00:00:08,000\n{\\an5}SUBTITLES\n"
 
@@ -39,13 +39,13 @@ TEST(found_by_name)
         CHECK(strcmp(found[i], in_folder(wanted[i])) == 0, "%s is number %d", found[i], i);
         free(found[i]);
     }
-    CHECK(subtitle_file_find(in_folder("film.mkv"), found, 1) == 1, "more than there is room for");
+    CHECK(subtitle_file_find(in_folder("film.mkv"), found, 1) == 1, "more files than asked for");
     free(found[0]);
-    CHECK(subtitle_file_find("/nonexistent/film.mkv", found, 8) == 0, "files of no folder");
+    CHECK(subtitle_file_find("/nonexistent/film.mkv", found, 8) == 0, "files in a missing folder");
     remove_folder();
 }
 
-/* The text of the first packet. */
+/* Checks the text of a file's first packet. */
 static void check_text(const char *name, const char *wanted)
 {
     SubtitleFile *file;
@@ -108,7 +108,7 @@ TEST(other_files_are_refused)
 
 /* ---- in the window ---- */
 
-/* Pauses on the frame at one second. */
+/* Opens the video and pauses on the frame at one second. */
 static int open_film(Session *s, const char *option, const char *value)
 {
     if (!has_text() || session_open(s, ARGUMENTS(in_folder("film.mkv"), "--no-config", "--ss", "1",
@@ -169,7 +169,7 @@ TEST(beside_the_video)
         says(&s, "Subtitle delay: -400 ms");
         wait_for_subtitles(&s, &without, 0);
         TYPE_UNTIL(&s, "j", strstr(state.message, "Subtitles: none") != NULL);
-        /* a file that is dropped is shown; a wrong one is reported, and the video stays */
+        /* A dropped file is shown. An invalid one is reported, and the video stays. */
         write_text("other.srt", LINES);
         session_drop(in_folder("other.srt"));
         says(&s, "Subtitles: other.srt");
@@ -199,7 +199,7 @@ TEST(on_the_command_line)
     remove_folder();
 }
 
-TEST(none_if_not_wanted)
+TEST(none_with_sub_track_none)
 {
     Session s = {0};
     make_folder();
@@ -208,13 +208,13 @@ TEST(none_if_not_wanted)
         TYPE_UNTIL(&s, "j",
                    strstr(state.message, "Subtitles: none") != NULL ||
                        strstr(state.message, "of") != NULL);
-        CHECK(strstr(session_state(&s).message, "film.srt") == NULL, "it is loaded");
+        CHECK(strstr(session_state(&s).message, "film.srt") == NULL, "film.srt is loaded");
     }
     session_close(&s);
     remove_folder();
 }
 
-/* Later sound moves the picture ahead of it, and the time of the picture with it. */
+/* A sound delay moves the picture ahead of the sound, and with it the position. */
 SESSION_TEST(sound_delay, session_open(s, ARGUMENTS(clip(), "--no-config", "--loop")))
 {
     SESSION_UNTIL(s, state.position >= 400000 && state.offset != AV_NOPTS_VALUE);

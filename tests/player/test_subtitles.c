@@ -25,7 +25,7 @@ static const char ass_header[] =
     "0,1,0,0,2,10,10,10,1\n\n[Events]\n"
     "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n";
 
-/* A source with a video track and one of subtitles, in milliseconds, that begins at 10 s. */
+/* A source with a video track and a subtitle track, in milliseconds, which begins at 10 s. */
 typedef struct Fixture {
     Source source;
     AVStream *stream;
@@ -108,7 +108,7 @@ static void put_text(Fixture *f, int64_t at_ms, int64_t duration_ms, const char 
     put(f, at_ms, duration_ms, text, strlen(text));
 }
 
-/* With an ordinary line for nine seconds. */
+/* Starts an ASS track with a line of nine seconds. */
 static Fixture start_with_line(void)
 {
     Fixture f = start(AV_CODEC_ID_ASS);
@@ -133,7 +133,7 @@ static const uint8_t *pixel(const Fixture *f, int x, int y)
     return canvas_pixel(&f->overlay.canvas, x - f->overlay.x, y - f->overlay.y);
 }
 
-/* Returns 0 if skipped, for lack of fonts, or failed. */
+/* Returns 0 if the test is skipped, because there are no fonts, or has failed. */
 static int has_text(Fixture *f, int64_t at_ms)
 {
     const int there = draw(f, at_ms).width > 0;
@@ -233,7 +233,7 @@ TEST(subrip_lines_appear_at_their_time)
         CHECK(white > 1000 && dark > 1000, "%d white pixels, %d dark ones", white, dark);
         CHECK(!draw(&f, 2000).width && f.changed, "still there at its end");
         CHECK(!draw(&f, 2500).width && !f.changed, "changed from nothing to nothing");
-        CHECK(draw(&f, 3200).width < where.width, "the second one is not there");
+        CHECK(draw(&f, 3200).width < where.width, "the second line is missing");
     }
 }
 
@@ -327,7 +327,7 @@ TEST(lines_move_above_a_cover)
     stop(&f);
 }
 
-/* A line that comes again after a seek is drawn once; so is a new one. */
+/* A line that is read again after a seek is drawn once; so is a new line. */
 TEST(repeated_lines_are_drawn_once)
 {
     static const enum AVCodecID codecs[] = {AV_CODEC_ID_SUBRIP, AV_CODEC_ID_ASS};
@@ -343,11 +343,11 @@ TEST(repeated_lines_are_drawn_once)
             put_text(&f, 1000, 1000, half);
             put_text(&f, 3000, 1000, later);
             draw(&f, 1500);
-            CHECK(hash(&f) == once, "%d: differs after it came again", i);
-            CHECK(draw(&f, 3500).width, "%d: what followed is missing", i);
+            CHECK(hash(&f) == once, "%d: a repeated line looks different", i);
+            CHECK(draw(&f, 3500).width, "%d: the next line is missing", i);
             subtitles_reset(f.subtitles);
             put_text(&f, 5000, 1000, i ? "2,0,Default,,0,0,0,,Last" : "Last");
-            CHECK(draw(&f, 5500).width, "%d: the first one after a seek is missing", i);
+            CHECK(draw(&f, 5500).width, "%d: the first line after a seek is missing", i);
         }
     }
 }
@@ -372,7 +372,8 @@ TEST(other_text_formats)
     CHECK(subtitles_trouble(f.subtitles) != NULL, "there is no warning");
     subtitles_select(f.subtitles, &f.source, NULL);
     put_text(&f, 0, 1000, "none is selected");
-    CHECK(!draw(&f, 500).width && !subtitles_trouble(f.subtitles), "something without a track");
+    CHECK(!draw(&f, 500).width && !subtitles_trouble(f.subtitles),
+          "a subtitle or trouble without a track");
     stop(&f);
 }
 
@@ -541,7 +542,7 @@ static int draw_object(uint8_t *object, int width, int height)
     return 11 + size;
 }
 
-/* A white rectangle on a canvas of 1920x1080; of width 0: a subtitle that clears it. */
+/* A white rectangle on a canvas of 1920x1080; width 0: a subtitle that clears the canvas. */
 static Pgs make_pgs(Rect where)
 {
     const int with_object = where.width > 0;
@@ -622,8 +623,8 @@ TEST(memory_for_large_bitmaps_is_bounded)
         put(&f, 1000 * i, 0, full.data, full.size);
     const long more = resident_mb() - before;
     CHECK(CHECK_SLOWER > 1 || more < 20, "%ld MB are needed to keep them", more);
-    CHECK(!draw(&f, 31500).width, "9 are kept");
-    CHECK(draw(&f, 32500).width && draw(&f, 39500).width, "the last 8 are not kept");
+    CHECK(!draw(&f, 31500).width, "more than 8 bitmaps are kept");
+    CHECK(draw(&f, 32500).width && draw(&f, 39500).width, "the last 8 bitmaps are not kept");
 }
 
 /* ---- hostile ---- */
@@ -690,7 +691,7 @@ TEST(random_packets_do_no_harm)
             if (codecs[i] == AV_CODEC_ID_ASS && turn % 3) {
                 random_line(&random, (char *)data, sizeof(data));
                 size = strlen((char *)data);
-            } else if (turn & 1) { /* a valid one with a wrong byte */
+            } else if (turn & 1) { /* a valid packet with a wrong byte */
                 memcpy(data, pgs.data, size = pgs.size);
                 data[check_below(&random, (int)size)] = (uint8_t)check_below(&random, 256);
             }
@@ -734,10 +735,10 @@ TEST(time_to_draw_is_bounded)
         put_shapes(&f, 8, 40, 1);
         CHECK(draw(&f, 1000).width, "nothing is drawn");
         atomic_store(&slow_ms, 2100);
-        CHECK(!draw(&f, 1040).width && f.changed, "it goes on");
+        CHECK(!draw(&f, 1040).width && f.changed, "subtitles are still drawn");
         atomic_store(&slow_ms, 0);
         CHECK(has_ended(&f), "trouble: %s", subtitles_trouble(f.subtitles));
-        CHECK(!draw(&f, 1080).width, "it comes again");
+        CHECK(!draw(&f, 1080).width, "subtitles are drawn again");
     }
 }
 
@@ -755,14 +756,14 @@ TEST(memory_after_enlarging_is_bounded)
             const long before = resident_mb();
             atomic_store(&most_mb, 0);
             f.place.picture = (Rect){0, 0, 2560, 1440}; /* 420 MB */
-            CHECK(!draw(&f, 1500).width && has_ended(&f), "it goes on");
+            CHECK(!draw(&f, 1500).width && has_ended(&f), "subtitles are still drawn");
             const long more = atomic_load(&most_mb) - before;
             CHECK(CHECK_SLOWER > 1 || more < 300, "%ld MB are needed to draw them", more);
         }
     }
 }
 
-/* Of 60 MB of lines that wait, the first 30 MB are kept. */
+/* If 60 MB of lines wait, the first 30 MB are kept. */
 TEST(memory_for_long_scripts_is_bounded)
 {
     static char line[60000];
@@ -779,7 +780,7 @@ TEST(memory_for_long_scripts_is_bounded)
         CHECK(says_left_out(&f), "all are kept, or there is no warning");
         const long more = resident_mb() - before;
         CHECK(CHECK_SLOWER > 1 || more < 40, "%ld MB are needed to keep them", more);
-        CHECK(draw(&f, 510500).width && !draw(&f, 1010500).width, "others are kept");
+        CHECK(draw(&f, 510500).width && !draw(&f, 1010500).width, "the wrong lines are kept");
         subtitles_reset(f.subtitles);
         CHECK(says_left_out(&f), "the warning comes again after a seek");
     }
@@ -813,8 +814,8 @@ static void stop_thread(Threaded *t)
     atomic_store(&held, 0);
     subtitle_thread_free(&t->thread);
     subtitle_thread_free(&t->thread);
-    CHECK(!atomic_load(&t->f.source.shares), "its source is kept");
-    CHECK(!atomic_load(&gave_up), "something has waited for a picture");
+    CHECK(!atomic_load(&t->f.source.shares), "the source is still shared");
+    CHECK(!atomic_load(&gave_up), "the test waited for a picture");
     stop(&t->f);
 }
 
@@ -876,18 +877,18 @@ TEST(thread_draws_ahead)
             for (int waited = 0; waited < LOAD_MS && !atomic_load(&drawn[i]); waited++)
                 usleep(1000);
             CHECK(ask(&t, (i - 1) * FRAME_MS, i * FRAME_MS) == pictures[i - 1],
-                  "that of frame %d is shown before it", i);
+                  "the subtitle of frame %d is shown too early", i);
             atomic_store(&held, 1);
             CHECK(comes(&t, i * FRAME_MS, (i + 1) * FRAME_MS, pictures[i]) &&
                       pictures[i] != pictures[i - 1],
-                  "that of frame %d is not there", i);
+                  "the subtitle of frame %d is missing", i);
             atomic_store(&held, 0);
         }
     }
 }
 
-/* While drawing takes long, the last subtitles stay, but not after a jump, in another size, or of
- * another track. */
+/* While drawing takes long, the last subtitles stay, unless the position jumps, or the size or the
+ * track changes. */
 TEST(late_drawing_keeps_the_last_picture)
 {
     FREED_BY(stop_thread) Threaded t;
@@ -897,33 +898,33 @@ TEST(late_drawing_keeps_the_last_picture)
         const uint64_t first = expected(&t, 0);
         CHECK(comes(&t, 0, FRAME_MS, first), "nothing is drawn");
         const int wakes = atomic_load(&t.wakes);
-        CHECK(wakes > 0, "it does not tell of a picture");
+        CHECK(wakes > 0, "no wake-up for a picture");
         hold(&t, 2 * FRAME_MS);
         for (int i = 2; i < 10; i++)
             CHECK(ask(&t, i * FRAME_MS, (i + 1) * FRAME_MS) == first && !t.f.changed,
-                  "it is gone after %d frames", i);
-        CHECK(!ask(&t, 2000, 2040) && t.f.changed, "it is there 2 s later");
+                  "the picture is gone after %d frames", i);
+        CHECK(!ask(&t, 2000, 2040) && t.f.changed, "the picture is still there 2 s later");
         atomic_store(&held, 0);
-        CHECK(comes(&t, 2000, 2040, first), "it does not come back");
+        CHECK(comes(&t, 2000, 2040, first), "the picture does not come back");
 
         hold(&t, 2080);
         t.f.place.picture.width -= 2;
-        CHECK(!ask(&t, 2080, 2120) && t.f.changed, "it is there in another size");
+        CHECK(!ask(&t, 2080, 2120) && t.f.changed, "the picture is there in another size");
         atomic_store(&held, 0);
         const uint64_t small = expected(&t, 2080);
-        CHECK(comes(&t, 2080, 2080, small), "it is not drawn again");
+        CHECK(comes(&t, 2080, 2080, small), "not drawn again in the new size");
 
         hold(&t, 2120);
         subtitle_thread_reset(t.thread);
-        CHECK(ask(&t, 2080, 2080) == small, "it is gone while the frame is still there");
-        CHECK(!ask(&t, 4120, 4120), "it is there after a seek");
+        CHECK(ask(&t, 2080, 2080) == small, "the picture is gone before its frame");
+        CHECK(!ask(&t, 4120, 4120), "the picture is there after a seek");
         atomic_store(&held, 0);
-        CHECK(comes(&t, 4120, 4120, small), "it is not drawn after a seek");
+        CHECK(comes(&t, 4120, 4120, small), "not drawn after a seek");
 
         hold(&t, 4160);
         subtitle_thread_select(t.thread, &t.f.source, NULL);
-        CHECK(!ask(&t, 4120, 4120) && t.f.changed, "that of another track is there");
-        CHECK(!atomic_load(&gave_up), "something has waited");
+        CHECK(!ask(&t, 4120, 4120) && t.f.changed, "the picture of another track is there");
+        CHECK(!atomic_load(&gave_up), "the test waited for a picture");
     }
 }
 
@@ -950,9 +951,9 @@ TEST(packets_wait_for_the_thread)
         put_both(&t, 9000, 500, "9999,0,Default,,0,0,0,,too many");
         atomic_store(&held, 0);
         const uint64_t picture = expected(&t, last);
-        CHECK(picture && comes(&t, last, last, picture), "the last one is not there");
-        CHECK(!subtitle_thread_is_full(t.thread), "it stays full");
-        CHECK(expected(&t, 9250) && comes(&t, 9250, 9250, 0), "one more is taken than has room");
+        CHECK(picture && comes(&t, last, last, picture), "the last line is missing");
+        CHECK(!subtitle_thread_is_full(t.thread), "the queue stays full");
+        CHECK(expected(&t, 9250) && comes(&t, 9250, 9250, 0), "a full queue takes a packet");
     }
 }
 

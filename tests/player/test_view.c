@@ -30,7 +30,7 @@ static int shows(const ViewScene *scene, Rect rect, int luma)
     return draw(scene) && is_all(rect, shown_level(luma), 1);
 }
 
-/* Shows an even gray. */
+/* Shows a uniform gray. */
 static void show_gray(ViewSide side, int luma)
 {
     FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, luma);
@@ -101,7 +101,7 @@ VIEW_TEST(side_by_side_places)
           "not above each other in a high window");
     scene.compare = VIEW_COMPARE_OFF;
     at = view_layout(view, &scene);
-    CHECK(at.picture[VIEW_INPUT].width == 0, "an input that is not shown");
+    CHECK(at.picture[VIEW_INPUT].width == 0, "the input has a place, but is not shown");
     CHECK(is_rect(at.picture[VIEW_OUTPUT], 0, 90, 320, 180), "the output is elsewhere");
     show(VIEW_INPUT, NULL);
     scene.compare = VIEW_COMPARE_SIDE;
@@ -131,18 +131,18 @@ VIEW_TEST(zooms_at_a_point)
         CHECK(fabs(now - at) < 2, "step %d: column %.1f, not %.1f", i, now, at);
         const Rect seen = view_layout(view, &scene).picture[VIEW_OUTPUT];
         CHECK(seen.x == 0 && seen.width == 640, "step %d: the window is not filled", i);
-        if (i == 3) /* 0.625, 0.78, 0.98 of its size, and then its own */
+        if (i == 3) /* after 0.625, 0.78 and 0.98 times the original size */
             CHECK(pixels == 1 && view_layout(view, &scene).whole[VIEW_OUTPUT].width == 1280,
-                  "its own size is passed by: %.3f", pixels);
+                  "the original size is skipped: %.3f", pixels);
     }
     for (int i = 0; i < 40; i++)
         scene.zoom = view_zoom(view, &scene, 1.25, 500, 200, &pixels);
-    CHECK(pixels == VIEW_MAX_PIXELS, "%.1f pixels for each", pixels);
+    CHECK(pixels == VIEW_MAX_PIXELS, "%.1f pixels per sample", pixels);
     scene.zoom = view_zoom(view, &scene, 0, 500, 200, &pixels);
     CHECK(is_rect(view_layout(view, &scene).whole[VIEW_OUTPUT], 0, 60, 640, 360) && pixels == 0.5,
-          "it is not whole again");
+          "the whole picture does not show again");
     scene.zoom = view_zoom(view, &scene, 0.5, 500, 200, &pixels);
-    CHECK(scene.zoom.by == 1, "smaller than it fits: %.2f", scene.zoom.by);
+    CHECK(scene.zoom.by == 1, "smaller than the window: %.2f", scene.zoom.by);
 }
 
 /* Panning stops where the picture would no longer cover the window. */
@@ -184,7 +184,7 @@ VIEW_TEST(shows_a_part)
     CHECK(shows(&scene, (Rect){0, 0, 640, 360}, 180), "another part is seen");
     scene.zoom = view_zoom(view, &scene, 0, 0, 0, &pixels);
     scene.compare = VIEW_COMPARE_SIDE;
-    for (int i = 0; i < 2; i++) /* to its own size, and on */
+    for (int i = 0; i < 2; i++) /* to the original size, then further */
         scene.zoom = view_zoom(view, &scene, 5, 639, 359, &pixels);
     const ViewPlaces at = view_layout(view, &scene);
     CHECK(at.whole[0].width == at.whole[1].width &&
@@ -220,7 +220,7 @@ VIEW_TEST(finds_a_part)
     show(VIEW_OUTPUT, frame);
     check_samples(&scene, (Rect){100, 70, 50, 60}, (Rect){200, 100, 100, 120});
     check_samples(&scene, (Rect){600, 0, 100, 50}, (Rect){1200, 0, 80, 60}); /* partly outside */
-    CHECK(!view_to_samples(view, &scene, (Rect){0, 0, 640, 10}).width, "nothing but the border");
+    CHECK(!view_to_samples(view, &scene, (Rect){0, 0, 640, 10}).width, "samples in the border");
     view_set_mirror(view, 1);
     check_samples(&scene, (Rect){100, 70, 50, 60}, (Rect){980, 100, 100, 120});
     view_set_mirror(view, 0);
@@ -233,7 +233,7 @@ VIEW_TEST(finds_a_part)
     check_samples(&scene, (Rect){360 - 10, 0, 10, 20}, (Rect){0, 0, 40, 20});
 }
 
-/* From three times its size on samples are squares. */
+/* From three times the original size on, samples are drawn as squares. */
 VIEW_TEST(shows_samples)
 {
     double pixels;
@@ -264,8 +264,8 @@ static AVFrame *quarter_frame(void)
     return frame;
 }
 
-/* Display matrices without their scale, and which quarter of the stored picture comes to lie where.
- * The matrix takes (x, y) to (a * x + c * y, b * x + d * y). */
+/* Display matrices without their scale, and the quarter of the stored picture that each quarter of
+ * the window shows. A matrix takes (x, y) to (a * x + c * y, b * x + d * y). */
 static const struct Turn {
     int a, b, c, d;
     int quarter[4];
@@ -391,7 +391,7 @@ VIEW_TEST(split)
                   "split %d: the line cannot be seen", i);
     }
     scene.split = -3;
-    CHECK(shows(&scene, (Rect){40, 20, 600, 360}, 190), "a split outside");
+    CHECK(shows(&scene, (Rect){40, 20, 600, 360}, 190), "a split outside of the picture");
 }
 
 VIEW_TEST(shown_sides)
@@ -453,27 +453,27 @@ VIEW_TEST(layer_blending)
         CHECK(is_all((Rect){100, 50, 60, 40}, level, 1), "translucent: %d", pixel_at(110, 60)[0]);
         CHECK(is_gray(pixel_at(99, 60), below, 0) && is_gray(pixel_at(160, 60), below, 0) &&
                   is_gray(pixel_at(110, 49), below, 0) && is_gray(pixel_at(110, 90), below, 0),
-              "it reaches beyond itself");
+              "the layer reaches beyond its place");
         CHECK(pixel_at(110, 60)[3] == 255, "the window becomes translucent");
     }
     view_move_layer(view, VIEW_LAYER_PANEL, 300, -20, 0.5);
     if (draw(&scene)) {
         const int level = (int)((240 * 64 + below * 191) / 255.0 + 0.5);
         CHECK(is_all((Rect){300, 0, 20, 20}, level, 1), "moved and faded: %d", pixel_at(310, 5)[0]);
-        CHECK(is_all((Rect){0, 0, 300, 180}, below, 0), "it is still where it was");
+        CHECK(is_all((Rect){0, 0, 300, 180}, below, 0), "the layer is still where it was");
     }
     fill_canvas(&canvas, 20, 255); /* above the panel, in any order of calls */
     set_layer(VIEW_LAYER_OSD, &canvas, 290, 0, 1);
     view_move_layer(view, VIEW_LAYER_PANEL, 280, 0, 1);
     if (draw(&scene))
-        CHECK(is_all((Rect){290, 0, 30, 40}, 20, 0), "not in order");
+        CHECK(is_all((Rect){290, 0, 30, 40}, 20, 0), "layers are in the wrong order");
     set_layer(VIEW_LAYER_OSD, NULL, 0, 0, 1);
     view_move_layer(view, VIEW_LAYER_PANEL, 0, 0, 0);
     if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 320, 180}, below, 0), "layers that are gone");
+        CHECK(is_all((Rect){0, 0, 320, 180}, below, 0), "hidden layers are visible");
 }
 
-/* Its pixels stay in place. */
+/* A layer's pixels keep their places. */
 VIEW_TEST(layer_content)
 {
     static uint8_t pixels[50 * 30 * 4];
@@ -497,7 +497,7 @@ VIEW_TEST(layer_content)
     CHECK(!wrong, "%d pixels are wrong", wrong);
 }
 
-/* Premultiplied, and scaled to its place: half translucent white at any size. */
+/* A layer of premultiplied, translucent white looks the same at any size. */
 VIEW_TEST(scaled_layer)
 {
     static uint8_t pixels[40 * 20 * 4];
@@ -657,7 +657,7 @@ VIEW_TEST(picture_alone)
     display_matrix(&turns[4], matrix);
     frame->sample_aspect_ratio = (AVRational){2, 1};
     CHECK(view_render_picture(view, VIEW_OUTPUT, &(Canvas){pixels, 16, 4, 4}, fresh_error()) < 0,
-          "a picture out of nothing");
+          "a picture is rendered without a frame");
     turn_frame(frame, matrix);
     show(VIEW_OUTPUT, frame);
     view_picture_size(view, VIEW_OUTPUT, &width, &height);
@@ -707,7 +707,7 @@ VIEW_TEST(sizes)
               strstr(fixture_error.text, number),
           "too wide a frame: %s", fixture_error.text);
     if (draw(&scene))
-        CHECK(is_all((Rect){0, 0, 128, 72}, 0, 0), "the frame before is still shown");
+        CHECK(is_all((Rect){0, 0, 128, 72}, 0, 0), "the previous frame is still shown");
     av_frame_free(&frame);
 }
 
@@ -719,7 +719,7 @@ static int refuse_planes(void *opaque, const ViewPlane *planes, int count, Media
 {
     for (int i = 0; i < count; i++)
         CHECK(planes[i].bytes_per_row >= planes[i].width && planes[i].texture && planes[i].data,
-              "a plane of nothing");
+              "an empty plane");
     uploads += count;
     if (*(const int *)opaque < 0)
         media_fail(error, MEDIA_INPUT, "no way");
@@ -738,11 +738,12 @@ VIEW_TEST(refusing_uploader)
           "%s", fixture_error.text);
     answer = 1;
     if (draw_frame(frame, 64, 36))
-        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the usual way");
+        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "refused planes are not shown");
     CHECK(uploads == 6, "%d planes were seen", uploads);
     view_set_uploader(view, NULL);
     if (draw_frame(frame, 64, 36))
-        CHECK(uploads == 6 && is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "without it");
+        CHECK(uploads == 6 && is_all((Rect){0, 0, 64, 36}, shown_level(120), 1),
+              "an uploader that was removed is used");
 }
 
 /* ---- the window itself ---- */

@@ -3,11 +3,11 @@
 
 #include "view_fixture.h"
 
-/* The task's tolerance: codes of 8 bits. */
+/* Allowed error in 8-bit codes. */
 #define TOLERANCE 2
 
-/* For chroma interpolated between two very different colours: OpenGL leaves the precision to the
- * driver, and llvmpipe uses 8 bits. */
+/* Allowed error if chroma is interpolated between two very different colours: OpenGL leaves the
+ * precision to the driver, and llvmpipe uses 8 bits. */
 #define EDGE_TOLERANCE 3
 #define PATCH 8
 
@@ -46,7 +46,7 @@ static double clamp(double value, double low, double high)
     return fmin(fmax(value, low), high);
 }
 
-/* R'G'B', 0..1, unclamped, of codes that may lie between two. */
+/* Converts codes, which need not be whole, to unclamped R'G'B' of 0..1. */
 static void to_rgb(const Matrix *m, int full, int depth, const double code[3], double rgb[3])
 {
     const double unit = pow(2, depth - 8), top = pow(2, depth) - 1;
@@ -58,7 +58,7 @@ static void to_rgb(const Matrix *m, int full, int depth, const double code[3], d
     rgb[1] = (y - m->kr * rgb[0] - m->kb * rgb[2]) / (1 - m->kr - m->kb);
 }
 
-/* A component at a position in samples of its own, linear between them. */
+/* A component at a position in its own samples, interpolated linearly. */
 static double interpolated(const AVFrame *frame, int comp, double x, double y)
 {
     int width, height;
@@ -98,7 +98,7 @@ static int is_edge(int x, int y)
     return x % PATCH == 0 || x % PATCH == PATCH - 1 || y % PATCH == 0 || y % PATCH == PATCH - 1;
 }
 
-/* Draws a frame as it is and compares all of it; `what` says which one. */
+/* Draws a frame at its own size and compares all pixels; `what` names it in messages. */
 static void compare(const AVFrame *frame, const Matrix *m, double site_x, double site_y,
                     const char *what)
 {
@@ -222,7 +222,7 @@ VIEW_TEST(gray_formats)
     }
 }
 
-/* Unspecified: by the number of lines. */
+/* An unspecified matrix follows from the number of lines. */
 VIEW_TEST(matrix_by_size)
 {
     for (int height = 576; height <= 720; height += 144) {
@@ -299,7 +299,7 @@ static double pq_code(double nits)
     return pow((0.8359375 + 18.8515625 * y) / (1 + 18.6875 * y), 78.84375);
 }
 
-/* BT.2100: gray of a screen of 1000 nits. */
+/* BT.2100: gray on a screen of 1000 nits. */
 static double hlg_nits(double code)
 {
     const double a = 0.17883277, b = 1 - 4 * a, c = 0.5 - a * log(4 * a);
@@ -335,7 +335,7 @@ static AVFrame *gray_ramp(enum AVColorTransferCharacteristic transfer)
     return frame;
 }
 
-/* `peak`: of the stream, as the model has it. */
+/* `peak`: brightest light of the stream, in nits. */
 static void check_ramp(const AVFrame *frame, double peak, const char *what)
 {
     double worst = 0;
@@ -391,7 +391,7 @@ VIEW_TEST(hdr_ramps)
     av_frame_free(&frame);
 }
 
-/* One colour of a BT.2020 stream: `rgb` in its codes, 0..1, drawn. */
+/* Draws one colour of a BT.2020 stream. `rgb`: its codes, 0..1. */
 static const uint8_t *draw_colour(enum AVColorTransferCharacteristic transfer, const double rgb[3])
 {
     const double kr = 0.2627, kb = 0.0593, y = kr * rgb[0] + (1 - kr - kb) * rgb[1] + kb * rgb[2];

@@ -1,5 +1,4 @@
-/* Shared by the tests of the view: an offscreen window, made-up frames, and access to drawn pixels.
- */
+/* Shared by the tests of the view: an offscreen window, generated frames, and the drawn pixels. */
 #ifndef LUMEQ_TESTS_VIEW_FIXTURE_H
 #define LUMEQ_TESTS_VIEW_FIXTURE_H
 
@@ -148,7 +147,7 @@ static inline ViewScene whole_scene(int width, int height)
         .width = width, .height = height, .area = {0, 0, width, height}, .shown = VIEW_OUTPUT};
 }
 
-/* Shows a frame alone, as large as the window is. */
+/* Draws a frame alone, in a window of this size. */
 static inline int draw_frame(const AVFrame *frame, int width, int height)
 {
     const ViewScene scene = whole_scene(width, height);
@@ -160,7 +159,7 @@ static inline const uint8_t *pixel_at(int x, int y)
     return drawn + y * drawn_canvas.stride + (ptrdiff_t)x * 4;
 }
 
-/* Within `tolerance` of gray. */
+/* True if all components are within `tolerance` of `level`. */
 static inline int is_gray(const uint8_t *pixel, int level, int tolerance)
 {
     for (int i = 0; i < 3; i++)

@@ -1,7 +1,7 @@
-/* A fake of the window's CUDA uploads, for one-file test programs: it counts calls, and treats
+/* A fake of the window's CUDA uploads, for test programs of one file: counts calls, and treats
  * frames on the GPU as drawn. */
-#ifndef LUMEQ_TESTS_PLAYER_MADE_UP_WAY_H
-#define LUMEQ_TESTS_PLAYER_MADE_UP_WAY_H
+#ifndef LUMEQ_TESTS_PLAYER_FAKE_VIEW_CUDA_H
+#define LUMEQ_TESTS_PLAYER_FAKE_VIEW_CUDA_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static struct {
     int opened, closed, uploads, fetched, given_up, too_late;
-} way;
+} fake_view_cuda;
 
 struct ViewCuda {
     ViewUploader uploader;
@@ -23,8 +23,8 @@ static int count_upload(void *opaque, const ViewPlane *planes, int count, MediaE
     (void)planes;
     (void)count;
     (void)error;
-    way.uploads++;
-    way.too_late += way.given_up;
+    fake_view_cuda.uploads++;
+    fake_view_cuda.too_late += fake_view_cuda.given_up;
     return 1;
 }
 
@@ -36,7 +36,7 @@ int view_cuda_open(ViewCuda **cuda, int device, MediaError *error)
     if (!*cuda)
         abort();
     (*cuda)->uploader.upload = count_upload;
-    way.opened++;
+    fake_view_cuda.opened++;
     return 0;
 }
 
@@ -50,7 +50,7 @@ int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count)
     (void)cuda;
     (void)rows; /* the fake GPU uses host memory */
     (void)count;
-    way.fetched++;
+    fake_view_cuda.fetched++;
     return 0;
 }
 
@@ -62,12 +62,12 @@ const char *view_cuda_failure(const ViewCuda *cuda)
 void view_cuda_give_up(ViewCuda *cuda, const char *why)
 {
     snprintf(cuda->failure, sizeof(cuda->failure), "%s", why);
-    way.given_up++;
+    fake_view_cuda.given_up++;
 }
 
 void view_cuda_close(ViewCuda **cuda)
 {
-    way.closed += *cuda != NULL;
+    fake_view_cuda.closed += *cuda != NULL;
     free(*cuda);
     *cuda = NULL;
 }
