@@ -41,7 +41,7 @@ static const uint8_t *pixel(int x, int y)
     return check_row(&picture.rect, y) + (ptrdiff_t)x * 4;
 }
 
-/* Warm: the output's bars; the ground, grid and axes are grey or bluish. */
+/* The output's bars are warm; the background, the grid and the axes are grey or bluish. */
 static int is_output_bar(int x, int y)
 {
     const uint8_t *p = pixel(x, y);
@@ -141,7 +141,7 @@ TEST(panel_depth)
                 if (i == 0)
                     memcpy(before, pixel(x, y), 4);
             }
-        CHECK(different < 700, "%d bits: %d pixels are not as with 8", depths[i], different);
+        CHECK(different < 700, "%d bits: %d pixels differ from 8 bits", depths[i], different);
     }
     free(first);
 }
@@ -182,7 +182,7 @@ TEST(panel_curve)
             found |= pixel(x, y + dy)[0] > 150;
         CHECK(found, "code %d", code);
         const int far = y + (code < 128 ? plot.height / 3 : -plot.height / 3);
-        CHECK(pixel(x, far)[0] < 200, "something bright below the curve at code %d", code);
+        CHECK(pixel(x, far)[0] < 200, "a bright pixel far from the curve at code %d", code);
     }
 }
 
@@ -238,7 +238,7 @@ TEST(panel_sizes)
     CHECK(text == NULL, "not set to NULL");
 }
 
-/* The numbers of the axes: the curve's to its left, the last ones centred on the ends. */
+/* The axes' numbers: the curve's are to its left, and the last ones are centred on the ends. */
 static void check_numbers(const PanelLayout *l, int width, int height)
 {
     const int number = text_room(l->text, l->digits), beside = l->curve.y < l->output.y;
@@ -299,10 +299,10 @@ TEST(scope_layout)
                 }
                 CHECK(l.vectors.width == l.vectors.height, "not square");
                 if (scope == PANEL_ALL)
-                    CHECK(!l.waveform.width == !l.vectors.width, "one of two");
+                    CHECK(!l.waveform.width == !l.vectors.width, "only one of two scopes");
             }
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        for (int scale = 0; scale < 4; scale++) /* text takes none of it */
+        for (int scale = 0; scale < 4; scale++) /* larger text does not take the room */
             CHECK(panel_has_room_for_all(all[i][0], all[i][1], (PanelText){.scale = scale}),
                   "%dx%d, text times %d", all[i][0], all[i][1], scale);
     for (int width = 216; width < 1300;
@@ -312,12 +312,12 @@ TEST(scope_layout)
         CHECK(panel_layout(2 * width, 800, 3, &twice).text / 2 == text, "%d wide: not %d", width,
               text);
     }
-    CHECK(!panel_has_room_for_all(216, 240, (PanelText){0}), "in a small one");
+    CHECK(!panel_has_room_for_all(216, 240, (PanelText){0}), "a small panel has room for all");
 }
 
 static Scopes scopes;
 
-/* Two levels in the left half of the columns, red in the other one. */
+/* The waveform has two levels in its left half, the vectorscope has red. */
 static void fill_scopes(void)
 {
     scopes = (Scopes){.columns = 100,
@@ -365,7 +365,7 @@ TEST(scope_plots)
     }
 }
 
-/* The rows and columns of the words' room that something bright stands in. */
+/* Bounds of the bright pixels in the caption's rows. */
 static Rect lit_words(const PanelLayout *l)
 {
     Rect lit = {0};
@@ -412,7 +412,7 @@ TEST(caption_wraps_and_is_cut)
 
 /* ---- laid over a picture ---- */
 
-/* Colours laid over nothing are themselves; over something, both count by their alpha. */
+/* A colour blended over a transparent pixel stays as it is; otherwise both count by their alpha. */
 TEST(panel_blend)
 {
     for (int cover = 1; cover < 256; cover++)
@@ -495,9 +495,8 @@ TEST(panel_cache_numbers)
     check_cached(cache, 480, 640, text, 2 * PANEL_NUMBERS_US);
     picture.hist_in[40] = 1000;
     panel_cache_draw(cache, &picture.data, 480, 640, text, 2 * PANEL_NUMBERS_US + 1);
-    CHECK(panel_cache_is_late(cache), "the first frame of a stretch does not count where it is as "
-                                      "those before");
-    CHECK(panel_interval(-1) == -1 && panel_interval(0) == 0, "stretches about 0");
+    CHECK(panel_cache_is_late(cache), "an unchanged first frame does not start its interval");
+    CHECK(panel_interval(-1) == -1 && panel_interval(0) == 0, "intervals around 0");
 }
 
 /* ---- marks of a histogram ---- */
@@ -539,14 +538,14 @@ static void check_place(int width, int height, PanelMode mode)
         return;
     const PanelLayout layout =
         panel_layout(p.panel.width, p.panel.height, 3, &(PanelData){.words = ""});
-    CHECK(layout.text >= 11, "%dx%d: cannot be read", width, height);
+    CHECK(layout.text >= 11, "%dx%d: text of %d pixels", width, height, layout.text);
     CHECK(layout.input.height >= 32 && layout.output.height >= 32 && layout.curve.height >= 44 &&
               layout.input.width >= 120 && layout.curve.width >= 60,
           "%dx%d: plots of %dx%d, %dx%d", width, height, layout.input.width, layout.input.height,
           layout.curve.width, layout.curve.height);
 }
 
-/* Over pictures that cover a part of the window, on either side. */
+/* Places the panel over a picture that covers a part of the window, on either side. */
 static void check_place_over(Rect around)
 {
     const Rect window = {0, 0, 1400, 1000};
@@ -573,13 +572,13 @@ TEST(panel_place_over)
     check_place_over((Rect){60, 140, 1280, 720});
     const PanelPlace none = panel_place_over(400, 300, (Rect){0, 37, 400, 225}, false, 1);
     CHECK(!none.panel.width && none.free.width == 400 && none.free.height == 300,
-          "one over 400x225");
+          "a panel over 400x225");
     const Rect beside = panel_free((Rect){100, 50, 400, 300}, (Rect){90, 40, 150, 200});
     CHECK(beside.x == 240 && beside.y == 50 && beside.width == 260 && beside.height == 300,
           "free: %d, %d, %dx%d", beside.x, beside.y, beside.width, beside.height);
 }
 
-/* A window with room for the panel shows the picture as large as it was. */
+/* A window that is enlarged for the panel shows the picture as large as before. */
 TEST(panel_add_room)
 {
     for (int width = 16; width < 4000; width += 37)
@@ -605,8 +604,8 @@ TEST(panel_place)
     check_place(640, 360, PANEL_BESIDE);
     check_place(640, 360, PANEL_OVER);
     CHECK(panel_place(640, 360, PANEL_BESIDE, 1).panel.width > 0, "no panel at 640x360");
-    CHECK(panel_place(400, 300, PANEL_BESIDE, 1).panel.width == 0, "one at 400x300");
-    CHECK(panel_place(100, 50, PANEL_BESIDE, 1).panel.width == 0, "one in a window of 100x50");
+    CHECK(panel_place(400, 300, PANEL_BESIDE, 1).panel.width == 0, "a panel at 400x300");
+    CHECK(panel_place(100, 50, PANEL_BESIDE, 1).panel.width == 0, "a panel in a window of 100x50");
 }
 
 TEST_MAIN

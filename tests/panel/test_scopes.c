@@ -1,4 +1,4 @@
-/* Counts of the scopes, compared with straightforward ones. */
+/* Counts of the scopes, compared with counts made by hand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static uint32_t all_luma(void)
     return sum;
 }
 
-/* Each column by itself; gray has no vectors. */
+/* Each column is counted separately; gray has no vectors. */
 TEST(gray)
 {
     static const uint8_t luma[3][4] = {{0, 16, 235, 255}, {0, 17, 235, 7}, {1, 17, 235, 7}};
@@ -40,8 +40,8 @@ TEST(gray)
     CHECK(scopes.most_vectors == 0, "vectors of gray");
 }
 
-/* The upper 8 bits of a code, at any place in a sample; larger values count as the brightest code.
- */
+/* The upper 8 bits of a code count, wherever they are in a sample. Values beyond the last code
+ * count as the last code. */
 TEST(deep)
 {
     static const uint16_t low[2] = {1023, 515}, high[2] = {1023 << 6, 515 << 6};
@@ -58,7 +58,7 @@ TEST(deep)
     CHECK(scopes.waveform[0][255] == 1 && scopes.waveform[1][0] == 1, "beyond the last code");
 }
 
-/* In one plane or in two; each frame starts new counts. */
+/* Chroma is in one plane or in two. Each frame starts new counts. */
 TEST(vectors)
 {
     static const uint8_t luma[2][4] = {{0}};
@@ -70,21 +70,22 @@ TEST(vectors)
                              .kr = 0.25,
                              .kb = 0.125};
     scopes_count(&scopes, &picture);
-    CHECK(scopes.has_chroma && scopes.kr == 0.25 && scopes.kb == 0.125, "what it is of");
+    CHECK(scopes.has_chroma && scopes.kr == 0.25 && scopes.kb == 0.125,
+          "the chroma or the matrix is wrong");
     CHECK(scopes.vectors[240][90] == 1 && scopes.vectors[128][128] == 1, "two colours");
     CHECK(scopes.most_vectors == 1, "at most %u", scopes.most_vectors);
     picture.cb = (ScopesPlane){&both[0][0], 2, 4, 2, 1, 1, 8, 0};
     picture.cr = (ScopesPlane){&both[0][1], 2, 4, 2, 1, 1, 8, 0};
     scopes_count(&scopes, &picture);
     CHECK(scopes.vectors[240][90] == 2 && scopes.most_vectors == 2, "one colour twice");
-    CHECK(scopes.vectors[128][128] == 0, "of the picture before");
+    CHECK(scopes.vectors[128][128] == 0, "counts of the previous picture");
 }
 
 /* A quarter turn: a stored column is shown as a row, from the bottom up. */
 TEST(turned)
 {
     static const uint8_t luma[2][3] = {{10, 20, 30}, {40, 50, 60}};
-    /* Watched: 30 60 above 20 50 above 10 40. */
+    /* Displayed: 30 60 above 20 50 above 10 40. */
     const ScopesPicture picture = {.luma = {&luma[0][2], 3, -1, 2, 3, 1, 8, 0}};
     scopes_count(&scopes, &picture);
     for (int i = 0; i < 3; i++)
@@ -92,8 +93,7 @@ TEST(turned)
               "row %d", i);
 }
 
-/* A large picture is sampled in even steps in all its parts; a column of the scope covers several
- * of the picture. */
+/* A large picture is sampled in even steps; a column of the scope covers several of the picture. */
 TEST(large)
 {
     enum { WIDTH = 1921, HEIGHT = 1080 };
@@ -116,7 +116,7 @@ TEST(large)
                 there += scopes.waveform[x][level];
         }
         CHECK(column > 0 && column == there && column <= scopes.column_samples,
-              "column %d has %u of %u where they belong", x, there, column);
+              "column %d has %u of %u samples at the right level", x, there, column);
     }
     free(luma);
 }

@@ -1,5 +1,4 @@
-/* Text of the panel: ASS tags are shown as themselves, and a machine without fonts does no harm.
- */
+/* Text of the panel: ASS tags are drawn literally, and without fonts no text is drawn. */
 #include <stddef.h>
 
 #include "folder.h"
@@ -57,7 +56,7 @@ static Rect ink_of(Text *text, int room, const char *line)
     }                                                                                              \
     static void name##_with(Text *text)
 
-/* A line that ASS would take for something else stays one line, in its place, in its size. */
+/* ASS syntax in a line changes neither its place nor its size, and breaks no lines. */
 static void check_plain(Text *text, const char *line)
 {
     const Rect plain = ink_of(text, WIDTH, "plain"), where = ink_of(text, WIDTH, line);
@@ -83,7 +82,7 @@ FONT_TEST(text_room)
     const Rect whole = ink_of(text, WIDTH, "a long line of text"),
                cut = ink_of(text, 50, "a long line");
     CHECK(whole.width > 100, "only %d wide", whole.width);
-    CHECK(cut.x + cut.width <= 10 + 50, "goes on to %d", cut.x + cut.width);
+    CHECK(cut.x + cut.width <= 10 + 50, "a cut line ends at %d", cut.x + cut.width);
     const Rect digits = ink_of(text, WIDTH, "8888888888");
     CHECK(digits.width <= text_room(SIZE, 10), "ten digits need %d", digits.width);
 }
@@ -98,11 +97,11 @@ FONT_TEST(text_width)
         CHECK(abs(where.x + where.width - 10 - width) <= 1, "'%s': measured %d, drawn to %d",
               lines[i], width, where.x + where.width - 10);
     }
-    CHECK(text_width(text, SIZE, "") == 0, "nothing has a width");
+    CHECK(text_width(text, SIZE, "") == 0, "an empty line has a width");
     CHECK(text_width(NULL, SIZE, "0") == 0, "a width without a font");
 }
 
-/* With a configuration of fontconfig that has no folder of fonts. */
+/* The configuration of fontconfig has no font folders. */
 TEST(text_without_fonts)
 {
     static const char config[] = "<fontconfig></fontconfig>\n";
