@@ -1,5 +1,5 @@
-/* Frames equalized ahead of their time: whatever changes while they wait, the result has the bits
- * of an equalizer that takes one frame after the other. */
+/* Frames equalized ahead of time: whatever changes while they wait, the result has the bits of an
+ * equalizer that takes frames in order. */
 #include <limits.h>
 #include <pthread.h>
 
@@ -30,7 +30,7 @@ static int wait_for_event(int known)
     return CHECK(ret == 0, "nothing happens");
 }
 
-/* The input (--wrap) has been away before the frame that is decoded after so many others. */
+/* After this many frames, the input (--wrap) reports that it has returned after an interruption. */
 static atomic_int until_return = -1;
 
 int __wrap_decoder_take_return(Decoder *decoder);
@@ -62,16 +62,16 @@ typedef struct Rig {
     LumeqParams params;
     Frame *shown;
     Seen seen;
-    int known;                         /* events that were looked at */
+    int known;                         /* events seen so far */
     atomic_int decoded;                /* frames so far */
-    atomic_int taken;                  /* frames that the stage has handed to the recording */
+    atomic_int taken;                  /* frames that the stage has passed to the recording */
     atomic_llong last;                 /* time of the last of them */
-    atomic_int seeks;                  /* where frames may be at work still that were before */
-    atomic_llong taken_at, decoded_at; /* when the last one was; decoded_at: or soon after */
-    int unwanted;                      /* by the recording */
+    atomic_int seeks;                  /* after a seek, frames from before may still be taken */
+    atomic_llong taken_at, decoded_at; /* when the last frame was; decoded_at may be later */
+    int unwanted;                      /* 1: nothing is recorded */
 } Rig;
 
-static atomic_int notes; /* lines that everybody should see */
+static atomic_int notes; /* warnings of the library */
 
 static int wants(void *opaque)
 {
@@ -83,7 +83,7 @@ static void take(void *opaque, const AVFrame *out, const LumeqFrameStats *stats)
     Rig *r = opaque;
     CHECK(out->pts > atomic_exchange(&r->last, out->pts) || atomic_load(&r->seeks),
           "a frame is recorded twice");
-    CHECK(stats->bins == 256, "without its statistics");
+    CHECK(stats->bins == 256, "a frame has no statistics");
     atomic_store(&r->taken_at, av_gettime_relative());
     atomic_fetch_add(&r->taken, 1);
 }
@@ -141,7 +141,7 @@ static void stop(Rig *r)
 /* Filtering lifted frames takes minutes with a sanitizer, so only one test does it there. */
 static int lifts = CHECK_SLOWER == 1;
 
-/* `bytes`: as in EqualizeStageOptions. */
+/* Opens a rig. `bytes`: as in EqualizeStageOptions. */
 static int open_bounded(Rig *r, int live, int64_t bytes)
 {
     static const atomic_int never;
@@ -190,7 +190,7 @@ static int open_rig(Rig *r)
 static void close_rig(Rig *r)
 {
     gate_set(0);
-    CHECK(!gate_gave_up(), "somebody waits for the equalizer");
+    CHECK(!gate_gave_up(), "the test waited for the equalizer");
     if (r->stage)
         equalize_stage_stop(r->stage);
     if (r->input)
@@ -264,7 +264,7 @@ static int wait_for_news(Rig *r)
     return ret;
 }
 
-/* So many frames were equalized for the first time. */
+/* Waits until this many frames were equalized for the first time. */
 static void wait_until_taken(Rig *r, int count)
 {
     while (r->taken < count && wait_for_news(r))
@@ -292,14 +292,14 @@ static void see(Rig *r, Frame *frame, int again)
         s->params[s->count - 1] = r->params;
 }
 
-/* Shows the next frame, and before it the current one if that comes again. */
+/* Shows the next frame. If the current one comes again before, shows that first. */
 static void show_next(Rig *r, const char *when)
 {
     Frame *frame;
     int ret;
     while ((ret = receive(r, &frame)) == 1) {
         see(r, frame, 1);
-        if (r->seen.count) /* else it is of before a seek */
+        if (r->seen.count) /* else it is from before a seek */
             check_shown(r, when);
     }
     if (!CHECK(ret == 0, "%s: %d, %s", when, ret, r->error.text))
@@ -350,22 +350,22 @@ static int go_to(Rig *r, int64_t position)
     }                                                                                              \
     static void name##_in(Rig *r)
 
-TEST(one_after_the_other)
+TEST(frames_in_order)
 {
     Rig r;
     lifts = 1;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
         for (int i = 0; i < 12; i++) {
-            show_next(&r, "in turn");
-            CHECK(r.shown->decoded.position == i * FRAME_US, "%lld",
+            show_next(&r, "in order");
+            CHECK(r.shown->decoded.position == i * FRAME_US, "at %lld",
                   (long long)r.shown->decoded.position);
         }
     close_rig(&r);
     lifts = CHECK_SLOWER == 1;
 }
 
-/* After a change of the settings the shown frame and all waiting ones come again. */
-STAGE_TEST(settings_reach_what_is_ahead, AV_NOPTS_VALUE)
+/* After a change of the settings, the shown frame and all waiting ones are equalized again. */
+STAGE_TEST(settings_reach_waiting_frames, AV_NOPTS_VALUE)
 {
     for (int i = 0; i < 8; i++) {
         show_next(r, "before");
@@ -378,14 +378,14 @@ STAGE_TEST(settings_reach_what_is_ahead, AV_NOPTS_VALUE)
         show_next(r, "playing");
         CHECK(r->shown->decoded.position == (2 * i + 1) * FRAME_US, "at %lld",
               (long long)r->shown->decoded.position);
-        CHECK(r->taken >= frames, "recorded backwards");
+        CHECK(r->taken >= frames, "fewer frames are recorded than before");
     }
     CHECK(r->taken <= 16 + 3, "%d frames are recorded", r->taken);
 }
 
-/* Many settings in a row while the first is still being applied: the picture that is shown goes on
- * changing, and the last one is right. */
-STAGE_TEST(settings_overtake, AV_NOPTS_VALUE)
+/* If the settings change many times while a frame is being equalized, the shown frame gets the last
+ * settings. */
+STAGE_TEST(last_settings_apply, AV_NOPTS_VALUE)
 {
     for (int i = 0; i < 3; i++)
         show_next(r, "before");
@@ -395,15 +395,15 @@ STAGE_TEST(settings_overtake, AV_NOPTS_VALUE)
         CHECK(gate_wait(), "no frame comes");
         for (int i = 0; i < 10; i++)
             set(r, 0.05 * i, LUMEQ_MODE_GLOBAL);
-        CHECK(equalize_stage_is_behind(r->stage), "it cannot be");
+        CHECK(equalize_stage_is_behind(r->stage), "the stage is not behind");
         gate_set(0);
         see_redone(r, "the last of many");
         show_next(r, "after many");
     }
 }
 
-/* Nothing of before comes after a seek, whenever it is. */
-STAGE_TEST(a_seek_leaves_nothing, AV_NOPTS_VALUE)
+/* No earlier frame comes after a seek, at whatever moment it happens. */
+STAGE_TEST(no_old_frames_after_a_seek, AV_NOPTS_VALUE)
 {
     for (int i = 0; i < 12; i++) {
         const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
@@ -425,19 +425,18 @@ STAGE_TEST(a_seek_leaves_nothing, AV_NOPTS_VALUE)
         CHECK(r->shown->decoded.position == to, "at %lld instead of %lld",
               (long long)r->shown->decoded.position, (long long)to);
         show_next(r, "the second after a seek");
-        CHECK(r->shown->decoded.position == to + FRAME_US, "one is missing");
+        CHECK(r->shown->decoded.position == to + FRAME_US, "a frame is missing");
     }
 }
 
-/* While the frame of before is still on the screen, those behind the seek have their own history.
- */
+/* While the frame from before a seek is still shown, the frames after it start a new history. */
 STAGE_TEST(settings_after_a_seek, AV_NOPTS_VALUE)
 {
     for (int i = 0; i < 6; i++) {
         const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
         show_next(r, "before a seek");
         show_next(r, "before a seek");
-        const int taken = r->taken; /* two more may be there as soon as it has gone there */
+        const int taken = r->taken; /* two more frames may follow right after the seek */
         if (!go_to(r, to))
             break;
         wait_until_taken(r, taken + 2);
@@ -448,8 +447,8 @@ STAGE_TEST(settings_after_a_seek, AV_NOPTS_VALUE)
     }
 }
 
-/* Nobody waits for an equalizer that takes its time. */
-STAGE_TEST(the_window_goes_on, AV_NOPTS_VALUE)
+/* The window's calls do not wait for a slow equalizer. */
+STAGE_TEST(calls_do_not_wait, AV_NOPTS_VALUE)
 {
     Frame *frame;
     show_next(r, "before");
@@ -465,12 +464,13 @@ STAGE_TEST(the_window_goes_on, AV_NOPTS_VALUE)
     equalize_stage_hold(r->stage, 1);
     equalize_stage_hold(r->stage, 0);
     CHECK(equalize_stage_receive(r->stage, &frame, &r->error) == AVERROR(EAGAIN), "a frame comes");
-    CHECK(equalize_stage_is_behind(r->stage), "it cannot be done");
+    CHECK(equalize_stage_is_behind(r->stage), "the stage is not behind");
     if (go_to(r, 50 * FRAME_US))
-        CHECK(equalize_stage_receive(r->stage, &frame, &r->error) == AVERROR(EAGAIN), "stale");
+        CHECK(equalize_stage_receive(r->stage, &frame, &r->error) == AVERROR(EAGAIN),
+              "an old frame comes");
 }
 
-/* The end comes after the last frame, also if that is equalized again. */
+/* The end comes after the last frame, even if that frame is equalized again. */
 STAGE_TEST(the_end_is_the_last, (LAST_FRAME - 4) * FRAME_US)
 {
     Frame *frame;
@@ -488,10 +488,10 @@ STAGE_TEST(the_end_is_the_last, (LAST_FRAME - 4) * FRAME_US)
     }
     CHECK(ret == AVERROR_EOF && count == 5, "%d frames, then %d", count, ret);
     set(r, 0.5, LUMEQ_MODE_GLOBAL);
-    CHECK(receive(r, &frame) == 1, "the last frame is shown, and changes");
+    CHECK(receive(r, &frame) == 1, "the last frame does not come again");
     see(r, frame, 1);
     check_shown(r, "after the end");
-    CHECK(receive(r, &frame) == AVERROR_EOF, "it is still the end");
+    CHECK(receive(r, &frame) == AVERROR_EOF, "the end does not come again");
 }
 
 /* Waits until the input has decoded this many frames. */
@@ -504,18 +504,18 @@ static void wait_until_decoded(const Rig *r, int frames)
 }
 
 /* Late frames are dropped before they are equalized, and the next one counts them. */
-STAGE_TEST(late_frames_are_left_out, AV_NOPTS_VALUE)
+STAGE_TEST(late_frames_are_dropped, AV_NOPTS_VALUE)
 {
     Frame *frame;
     int64_t skipped = 0, shown = 9, returned = 0;
     show_next(r, "before");
     equalize_stage_set_late(r->stage, 60 * FRAME_US, 70 * FRAME_US);
-    for (int i = 0; i < 8; i++) { /* so early that the time has jumped */
+    for (int i = 0; i < 8; i++) { /* these end long before the range of late frames */
         show_next(r, "before a jump");
         skipped += r->shown->decoded.skipped;
     }
-    CHECK(!skipped, "%lld left out as the time has jumped", (long long)skipped);
-    wait_until_decoded(r, 9 + 2 + 2); /* shown; equalized ahead; in the input's queue */
+    CHECK(!skipped, "%lld frames before the range are dropped", (long long)skipped);
+    wait_until_decoded(r, 9 + 2 + 2); /* shown, equalized ahead, and in the input's queue */
     atomic_store(&until_return, 20);
     equalize_stage_set_late(r->stage, INT64_MIN, 60 * FRAME_US);
     do {
@@ -530,13 +530,13 @@ STAGE_TEST(late_frames_are_left_out, AV_NOPTS_VALUE)
         r->shown = frame;
     } while (frame->decoded.position < 60 * FRAME_US);
     CHECK(skipped > 0 && shown + skipped == frame->decoded.position / FRAME_US + 1,
-          "%lld left out, %lld not, at %lld", (long long)skipped, (long long)shown,
+          "%lld frames dropped, %lld shown, at %lld", (long long)skipped, (long long)shown,
           (long long)frame->decoded.position);
-    CHECK(returned == 1, "%lld frames are the first after a return", (long long)returned);
+    CHECK(returned == 1, "%lld frames count as the first after a return", (long long)returned);
 }
 
 /* Frames in the memory of a lost GPU are equalized again, whenever it is lost. */
-TEST(a_lost_gpu_takes_nothing)
+TEST(a_lost_gpu_loses_no_frames)
 {
     for (int i = 0; i < 8; i++) {
         Rig r;
@@ -547,19 +547,19 @@ TEST(a_lost_gpu_takes_nothing)
             if (start(&r, AV_NOPTS_VALUE))
                 for (int k = 0; k < 4; k++) {
                     show_next(&r, "on a GPU");
-                    CHECK(k || r.shown->on_device, "elsewhere");
+                    CHECK(k || r.shown->on_device, "the first frame is not on the GPU");
                     set(&r, 0.2 * k, k % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
-                    see_redone(&r, "on a GPU, anew");
+                    see_redone(&r, "on a GPU, again");
                 }
-            CHECK(fake_gpu_is_lost() && equalize_stage_is_lost(r.stage), "it was not lost");
-            CHECK(!r.shown->on_device && notes == 1, "said %d times", notes);
+            CHECK(fake_gpu_is_lost() && equalize_stage_is_lost(r.stage), "the GPU is not lost");
+            CHECK(!r.shown->on_device && notes == 1, "%d warnings", notes);
         }
         close_rig(&r);
         fake_gpu_free();
     }
 }
 
-/* The same where the stage may have to wait with the last of them, and wakes nobody. */
+/* Like wait_until_taken(), for a stage that may wait with the last frame, and then wakes nobody. */
 static void poll_until_taken(const Rig *r, int count)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
@@ -568,7 +568,7 @@ static void poll_until_taken(const Rig *r, int count)
     CHECK(r->taken >= count, "%d taken, not %d", r->taken, count);
 }
 
-/* The most that wait: until there are so many, or for a while. */
+/* Watches until `enough` frames wait, or for a while if that is INT_MAX. Returns the most. */
 static int watch_waiting(Rig *r, int enough)
 {
     const int64_t patience = enough == INT_MAX ? 50000 : LIVENESS_S * INT64_C(1000000);
@@ -582,13 +582,13 @@ static int watch_waiting(Rig *r, int enough)
     return most;
 }
 
-/* Frames that are too large for two of them wait one by one, whatever the window asks for
- * meanwhile; small ones wait beside each other. */
-TEST(what_waits_is_bounded)
+/* If the bound has no room for two frames, one waits at a time, whatever the window asks for; if it
+ * has, several wait. */
+TEST(waiting_frames_are_bounded)
 {
     for (int small = 0; small < 2; small++) {
         Rig r;
-        const int64_t at_most = small ? 0 : 400 * 224 * 3; /* there is the decoded frame, too */
+        const int64_t at_most = small ? 0 : 400 * 224 * 3; /* a frame, decoded and equalized */
         if (open_bounded(&r, 0, at_most) && start(&r, AV_NOPTS_VALUE))
             for (int i = 0; i < 4; i++) {
                 show_next(&r, "before");
@@ -596,7 +596,7 @@ TEST(what_waits_is_bounded)
                 set(&r, 0.2 * i, LUMEQ_MODE_GLOBAL);
                 equalize_stage_redo(r.stage);
                 const int most = watch_waiting(&r, small ? 2 : INT_MAX);
-                CHECK(small ? most >= 2 : most == 1, "%d wait", most);
+                CHECK(small ? most >= 2 : most == 1, "%d frames wait", most);
                 see_redone(&r, "again");
             }
         close_rig(&r);
@@ -625,30 +625,31 @@ static void show_newest(Rig *r)
     while (receive(r, &frame) == 0) {
         see(r, frame, 0);
         check_shown(r, "the newest");
-        CHECK(frame->decoded.decoded_at <= taken_at, "one that has waited came before");
+        CHECK(frame->decoded.decoded_at <= taken_at, "an older frame was not replaced");
         taken_at = r->taken_at;
         equalize_stage_taken(r->stage, frame);
     }
-    CHECK(r->shown && r->shown->decoded.position == LAST_FRAME * FRAME_US, "not the last");
+    CHECK(r->shown && r->shown->decoded.position == LAST_FRAME * FRAME_US,
+          "the last frame is missing");
 }
 
-/* A live frame that the window has not come for gives way to a newer one, as if it had not been;
- * not to one that was decoded while it was equalized, which would be for ever. Nothing of an input
- * before it is in the first one. */
+/* A newer frame replaces a live frame that the window has not taken, which leaves no trace in the
+ * history. Frames decoded while that one was equalized do not replace it, or none would ever be
+ * shown. The first frame has no trace of an earlier input. */
 TEST(the_newest_is_shown)
 {
     for (int before = 0; before < 2; before++) {
         Rig r;
         if (open_bounded(&r, 1, 0) && start(&r, AV_NOPTS_VALUE)) {
             if (before)
-                show_next(&r, "a live one");
+                show_next(&r, "live");
             show_newest(&r);
             stop(&r);
             forget_seen(&r);
             if (!before && start(&r, 0)) {
                 Frame *frame;
                 show_newest(&r);
-                set(&r, 0.3, LUMEQ_MODE_GLOBAL); /* nothing is taken back from before it */
+                set(&r, 0.3, LUMEQ_MODE_GLOBAL); /* no frame comes again */
                 CHECK(receive(&r, &frame) == AVERROR_EOF, "%s", r.error.text);
             }
         }

@@ -67,7 +67,7 @@ TEST(formats)
     }
 }
 
-/* Columns are those of who watches. */
+/* Columns are those of the displayed picture. */
 TEST(turned)
 {
     AVFrame *frame = make(AV_PIX_FMT_YUV420P, 1, 0, 0);
@@ -78,17 +78,17 @@ TEST(turned)
     if (!data)
         exit(1);
     static const int32_t clockwise[9] = {0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30};
-    memcpy(data->data, clockwise, sizeof(clockwise)); /* its upper row is at the right */
+    memcpy(data->data, clockwise, sizeof(clockwise)); /* the upper row is displayed at the right */
     CHECK(frame_scopes_count(&scopes, frame, 0) == 0 && scopes.columns == HEIGHT, "%d columns",
           scopes.columns);
     for (int x = 0; x < WIDTH; x++)
         CHECK(scopes.waveform[HEIGHT - 1][16 + 10 * x] == 1 && scopes.waveform[0][19 + 10 * x] == 1,
               "stored column %d", x);
-    CHECK(scopes.vectors[200][90] == 2, "chroma is not what it was");
+    CHECK(scopes.vectors[200][90] == 2, "chroma has changed");
     av_frame_free(&frame);
 }
 
-/* ---- of a large frame some rows are enough ---- */
+/* ---- some rows of a large frame are enough ---- */
 
 static size_t plane_size(const AVFrame *frame, int i)
 {
@@ -109,7 +109,7 @@ static AVFrame *make_large(enum AVPixelFormat format, int width, int height, con
     return frame;
 }
 
-/* All of a plane, as it is watched. */
+/* A whole plane, as displayed. */
 static ScopesPlane whole_plane(const AVFrame *frame, const PictureFormat *f, int i, int component)
 {
     const PicturePlane *plane = &f->plane[i];
@@ -141,7 +141,7 @@ static void count_whole(const AVFrame *frame)
     scopes_count(&plain, &picture);
 }
 
-/* Other rows are overwritten. */
+/* Overwrites all other rows. Returns the number of bytes kept. */
 static size_t keep_rows(const AVFrame *frame, const FrameRows *rows, int planes)
 {
     size_t kept = 0;
@@ -183,7 +183,7 @@ TEST(rows_are_enough)
             frame_scopes_count_rows(&scopes, frame, rows, 0);
             CHECK(memcmp(&scopes, &plain, sizeof(plain)) == 0, "turn %d, format %d", turn, i);
             frame_scopes_count(&scopes, frame, 0);
-            CHECK(memcmp(&scopes, &plain, sizeof(plain)) == 0, "turn %d, format %d: at once", turn,
+            CHECK(memcmp(&scopes, &plain, sizeof(plain)) == 0, "turn %d, format %d: all rows", turn,
                   i);
             av_frame_free(&frame);
         }

@@ -1,5 +1,5 @@
-/* A frame is taken for the one that was measured only where all that is known of it is
- * the same. */
+/* A planned curve is taken only if the frame has the time, duration, size, format and range of the
+ * measured one. */
 #include <libavutil/frame.h>
 
 #include "check.h"
@@ -68,7 +68,7 @@ static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, Me
     return 1;
 }
 
-/* Whether the frame is the one that was measured. */
+/* Checks whether the frame is taken for the measured one. */
 static void check(Measured *measured, PlannedCurves planned, const AVFrame *frame, int same,
                   const char *what)
 {
@@ -79,14 +79,14 @@ static void check(Measured *measured, PlannedCurves planned, const AVFrame *fram
     const int ret = planned_take(&planned, frame, 0, &curve, &error);
     lumeq_curve_unref(&curve);
     CHECK(ret == same, "%s: %d, %s", what, ret, error.text);
-    CHECK(planned.differs == !same && planned.taken == same, "%s: %lld are the same", what,
+    CHECK(planned.differs == !same && planned.taken == same, "%s: %lld curves were taken", what,
           (long long)planned.taken);
 }
 
 static void check_all(Measured *measured, PlannedCurves planned)
 {
     AVFrame *frame = make_frame();
-    check(measured, planned, frame, 1, "the frame");
+    check(measured, planned, frame, 1, "the measured frame");
     frame->pts++;
     check(measured, planned, frame, 0, "another time");
     frame->pts--;

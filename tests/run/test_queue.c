@@ -44,7 +44,7 @@ static int put(Queue *queue, int value, int64_t bytes, QueueWait wait)
     return queue_put(queue, &thing, bytes, wait);
 }
 
-/* The value, or the negative answer. */
+/* Returns the item's value, or a negative error. */
 static int take(Queue *queue, QueueWait wait)
 {
     Thing thing;
@@ -55,19 +55,19 @@ static int take(Queue *queue, QueueWait wait)
 TEST(bounds_bytes)
 {
     Queue *queue = open_queue(10, 100, 0);
-    CHECK(put(queue, 1, 60, QUEUE_TRY) == 0, "there is room");
-    CHECK(put(queue, 2, 40, QUEUE_TRY) == 0, "there is just room");
-    CHECK(put(queue, 3, 1, QUEUE_TRY) == AVERROR(EAGAIN), "no byte is left");
+    CHECK(put(queue, 1, 60, QUEUE_TRY) == 0, "an empty queue has no room");
+    CHECK(put(queue, 2, 40, QUEUE_TRY) == 0, "no room for the last 40 bytes");
+    CHECK(put(queue, 3, 1, QUEUE_TRY) == AVERROR(EAGAIN), "room for one byte too many");
     CHECK(take(queue, QUEUE_TRY) == 1 && put(queue, 3, 61, QUEUE_TRY) == AVERROR(EAGAIN),
-          "one byte is missing");
-    CHECK(put(queue, 3, 60, QUEUE_TRY) == 0, "bytes that were taken are free");
-    CHECK(take(queue, QUEUE_TRY) == 2 && take(queue, QUEUE_TRY) == 3, "the order");
-    CHECK(put(queue, 4, 1000, QUEUE_TRY) == 0, "a large one waits alone");
-    CHECK(put(queue, 5, 0, QUEUE_TRY) == AVERROR(EAGAIN), "alone");
+          "room for one byte too many after a take");
+    CHECK(put(queue, 3, 60, QUEUE_TRY) == 0, "no room for as many bytes as were taken");
+    CHECK(take(queue, QUEUE_TRY) == 2 && take(queue, QUEUE_TRY) == 3, "wrong order");
+    CHECK(put(queue, 4, 1000, QUEUE_TRY) == 0, "an empty queue refuses a large item");
+    CHECK(put(queue, 5, 0, QUEUE_TRY) == AVERROR(EAGAIN), "room beside a large item");
     queue_close(&queue);
 }
 
-TEST(the_oldest_gives_way)
+TEST(the_oldest_is_dropped)
 {
     Queue *queue = open_queue(2, 100, 1);
     Thing thing;
@@ -75,11 +75,11 @@ TEST(the_oldest_gives_way)
         CHECK(put(queue, i, 10, QUEUE_WAIT) == 0, "%d has to wait", i);
     CHECK(atomic_load(&freed) == 3, "%d freed", atomic_load(&freed));
     CHECK(queue_take(queue, &thing, QUEUE_TRY) == 0 && thing.value == 3 && thing.skipped == 3,
-          "%d, which knows of %d before it", thing.value, thing.skipped);
-    CHECK(put(queue, 5, 95, QUEUE_TRY) == 0, "bytes are made room for, too");
+          "item %d, %d skipped", thing.value, thing.skipped);
+    CHECK(put(queue, 5, 95, QUEUE_TRY) == 0, "no item is dropped for 95 bytes");
     CHECK(queue_take(queue, &thing, QUEUE_TRY) == 0 && thing.value == 5 && thing.skipped == 1,
-          "%d, which knows of %d before it", thing.value, thing.skipped);
-    CHECK(queue_wait_for_room(queue) == 0, "there always is");
+          "item %d, %d skipped", thing.value, thing.skipped);
+    CHECK(queue_wait_for_room(queue) == 0, "no room, though items can be dropped");
     queue_close(&queue);
 }
 
@@ -116,12 +116,12 @@ TEST(everything_arrives)
         count += value == count;
     }
     pthread_join(thread, NULL);
-    CHECK(count == MANY && atomic_load(&freed) == 0, "%d of %d", count, MANY);
+    CHECK(count == MANY && atomic_load(&freed) == 0, "%d of %d items arrived", count, MANY);
     queue_close(&queue);
 }
 
-/* A stop ends all waits for room and for items. */
-TEST(a_stop_wakes)
+/* A stop ends a wait for room. */
+TEST(a_stop_ends_a_wait_for_room)
 {
     for (int i = 0; i < 50; i++) {
         Queue *queue = open_queue(2, 0, 0);
@@ -147,7 +147,7 @@ static void *take_one(void *arg)
     return NULL;
 }
 
-TEST(an_end_wakes)
+TEST(stop_and_end_end_a_wait_for_items)
 {
     for (int i = 0; i < 50; i++) {
         Queue *queue = open_queue(2, 0, 0);
@@ -162,7 +162,8 @@ TEST(an_end_wakes)
         else
             queue_end(queue, AVERROR(EIO));
         pthread_join(thread, NULL);
-        CHECK(w.last == (i % 4 < 2 ? AVERROR_EXIT : AVERROR(EIO)), "answers %d", w.last);
+        CHECK(w.last == (i % 4 < 2 ? AVERROR_EXIT : AVERROR(EIO)), "queue_take() returns %d",
+              w.last);
         queue_close(&queue);
     }
 }
