@@ -48,7 +48,7 @@ class Case(unittest.TestCase):
         for column in columns:
             self.assertGreater(float(row[column]), 0, (column, row))
 
-    def tells_origin(self, row, *args):
+    def check_origin(self, row, *args):
         """Checks that a row has the machine, date and command of a table's heading."""
         lines = self.run_bench(*args).stdout.splitlines()
         self.assertEqual(row["command"].split()[:2], lines[0].split()[:2])

@@ -57,7 +57,7 @@ class Cpu(Case):
             self.unmeasured(row, LIBRARY[:2] + ("device",))
 
     def test_depths_and_threads(self):
-        """Depth 8, and one of the deeper ones, chosen by the seed."""
+        """Depth 8, and a larger one that the seed chooses."""
         for depth, threads in (("8", "1"), (("10", "12", "16")[SEED % 3], "3")):
             rows = self.rows(*self.ON, "--size", "640x360", "--content", "noise", "--depth", depth,
                              "--modes", "global,clahe", "--threads", threads)
@@ -65,11 +65,11 @@ class Cpu(Case):
 
     def test_origin(self):
         args = self.ON + ("--size", "40x30", "--content", "ramp")
-        self.tells_origin(self.rows(*args)[0], *args)
+        self.check_origin(self.rows(*args)[0], *args)
 
     def test_without_a_gpu(self):
         if has_gpu():
-            self.skipTest("there is one")
+            self.skipTest("there is a GPU")
         result = self.run_bench("--size", "40x30", "--content", "flat")
         self.assertEqual(len(result.stderr.splitlines()), 1)
         self.assertIn("backend cuda is left out", result.stderr)

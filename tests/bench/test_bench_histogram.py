@@ -25,7 +25,7 @@ class Case(common.Case):
     command = "histogram"
 
     def rows(self, *args, **more):
-        """Returns a run's rows. The program checks the counts before it prints one."""
+        """Returns a run's rows. The program checks the counts before it prints a row."""
         return self.csv_rows(COLUMNS, *args, **more)
 
 
@@ -58,7 +58,7 @@ class Cpu(Case):
 
     def test_origin(self):
         args = self.ON + ("--size", "40x30")
-        self.tells_origin(self.rows(*args)[0], *args)
+        self.check_origin(self.rows(*args)[0], *args)
 
     def test_table(self):
         lines = self.run_bench(*self.ON, "--size", "40x30").stdout.splitlines()
@@ -69,7 +69,7 @@ class Cpu(Case):
 
     def test_without_a_gpu(self):
         if has_gpu():
-            self.skipTest("there is one")
+            self.skipTest("there is a GPU")
         result = self.run_bench("--size", "40x30", "--csv")
         self.assertEqual(len(result.stdout.splitlines()), 3)
         self.assertEqual(len(result.stderr.splitlines()), 1)

@@ -1,4 +1,4 @@
-"""lumeq-bench streams: a few frames of the clip, on the CPU."""
+"""lumeq-bench streams with a few frames of the clip, on the CPU."""
 
 import csv
 import io
@@ -43,7 +43,7 @@ class Streams(common.Case):
         self.assertGreater(float(rows[0]["delay_100_ms"]), 2)
 
     def test_unpaced(self):
-        """Frames are never late without a pace."""
+        """Without a pace, no frame is late."""
         rows = self.rows("--unpaced", "--seconds", "0.5")
         self.assertGreater(int(rows[0]["frames"]), 0)
         self.assertEqual((rows[0]["late"], rows[0]["delay_50_ms"]), ("", ""))
@@ -63,8 +63,8 @@ class Streams(common.Case):
 
 
 @unittest.skipUnless(os.environ.get("FAKE_GPU_BENCH"), "this build has no CUDA")
-class MadeUpGpu(unittest.TestCase):
-    """A fake driver has no room to decode. tests/gpu.sh plays streams on a real GPU."""
+class FakeGpu(unittest.TestCase):
+    """With a fake driver that has no room to decode. tests/gpu.sh plays streams on a real GPU."""
 
     def rows(self, *args, **more):
         with tempfile.TemporaryDirectory() as folder:

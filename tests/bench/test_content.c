@@ -17,7 +17,7 @@ static LumeqFrameStats made_of(BenchContent content, int width, int height, int 
     uint8_t *memory = calloc(FRAMES + 1, size);
     LumeqFrameStats stats = {.size = sizeof(stats)};
     LumeqEqualizer *eq = NULL;
-    CHECK(memory && lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
+    CHECK(memory && lumeq_create(&eq, &config, NULL, 0) == 0, "no equalizer");
     for (int i = 0; memory && eq && i < FRAMES; i++) {
         const BenchPicture picture = {memory + (size_t)i * size, width, height, depth};
         LumeqImage in = {.plane = {picture.luma},
