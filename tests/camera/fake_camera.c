@@ -7,18 +7,22 @@
  *
  * With a sanitizer, set ASAN_OPTIONS=verify_asan_link_order=0.
  *
- * Environment (defaults after the semicolon):
- *   FAKE_CAMERA          its path, beginning with /dev/video; /dev/video0
- *   FAKE_CAMERA_NAME     its name; "Fake Webcam"
- *   FAKE_CAMERA_MODES    formats it offers, in order, as code, size and rates; a size may be a
- * range with steps, then rates are a range; without rates, it reports none; codes have four
- * characters, "Y12 " and "Y16-" (big endian) too: "MJPG
- * 1280x720@30,15;YUYV 16x16-1920x1080/16x8@1-60;YUYV 8x8" FAKE_CAMERA_STATE    its state, in the
- * words below; empty FAKE_CAMERA_CONTROL  a file with such words, read at every call; replace it by
- * rename(). Without it, FAKE_CAMERA_STATE applies. FAKE_OUTPUT          the path of a virtual
- * camera like v4l2loopback's, which takes YUYV, NV12 and YU12 by write(); must begin with
- * /dev/video; unset FAKE_OUTPUT_RECORD   a file that gets every picture written to it; FILE.log
- * gets a line, with the time, for each format, rate, picture, and frame that the camera delivers
+ * Environment, with defaults in brackets:
+ *
+ *   FAKE_CAMERA          the camera's path, which begins with /dev/video [/dev/video0]
+ *   FAKE_CAMERA_NAME     its name [Fake Webcam]
+ *   FAKE_CAMERA_MODES    formats it offers, in order: code, size, rates. If the size is a range
+ *                        with steps, the rates are a range. Without rates, it reports none.
+ *                        Codes have four characters, as in "Y12 " and "Y16-" (big endian):
+ *                        "MJPG 1280x720@30,15;YUYV 16x16-1920x1080/16x8@1-60;YUYV 8x8"
+ *   FAKE_CAMERA_STATE    its state, in the words below []
+ *   FAKE_CAMERA_CONTROL  a file with such words, read at every call; replace it by rename(). It
+ *                        overrides FAKE_CAMERA_STATE.
+ *   FAKE_OUTPUT          the path of a virtual camera like v4l2loopback's, which begins with
+ *                        /dev/video; it takes YUYV, NV12 and YU12 by write() [no virtual camera]
+ *   FAKE_OUTPUT_RECORD   a file that gets every picture written to the virtual camera. FILE.log
+ *                        gets a line, with the time, for each format, rate and picture written,
+ *                        and for each frame that the camera delivers.
  *
  * The words, separated by blanks:
  *   gone          unplugged: open descriptors stay dead, nothing can be opened
@@ -44,8 +48,8 @@
  *   flagged       frames are marked as damaged by the driver; flagged=N: every Nth one
  *   short         raw frames end before their last row does; short=N: every Nth one
  *   pad=N         rows of raw frames have N bytes of padding
- *   colours=C/E/Q/X  what the driver says of these: colour space, encoding, quantization, transfer,
- *                 by their numbers in V4L2
+ *   colours=C/E/Q/X  colour space, encoding, quantization and transfer that the driver reports, as
+ *                 numbers of V4L2
  *   lost=N        every Nth frame is lost on its way to the driver, which counts it
  *   uncounted     the driver does not number its frames
  *   noclock       no timestamps
@@ -131,7 +135,7 @@ static int is_output_path(const char *path)
     return output && strcmp(path, output) == 0;
 }
 
-/* With the lock held. */
+/* Reads the camera's state. Call with the lock held. */
 static void look(void)
 {
     need_real();
@@ -141,7 +145,7 @@ static void look(void)
         cam.handles[i].dead = !cam.handles[i].is_output;
 }
 
-/* May be called without the lock: sanitizers open files to report something, from any place. */
+/* May be called without the lock, because sanitizers open files at any point to report faults. */
 static struct Handle *find(int fd)
 {
     for (int i = 0; i < MAX_HANDLES; i++)
@@ -152,7 +156,7 @@ static struct Handle *find(int fd)
 
 /* ---- the calls ---- */
 
-/* A descriptor, -1 with errno, or -2: the path is another one. */
+/* Returns a descriptor, -1 with errno, or -2 for another path. */
 static int open_camera(const char *path, int flags)
 {
     int fd = -2;
@@ -275,7 +279,7 @@ int ioctl(int fd, unsigned long ask, ...)
     need_real();
     int ours, waits = 0, ret;
     while ((ret = locked_answer(fd, ask, argument, &ours, &waits)) < 0 && waits)
-        usleep(1000); /* the program did not ask for answers at once */
+        usleep(1000); /* the descriptor is not O_NONBLOCK */
     return ours ? ret : real_ioctl(fd, ask, argument);
 }
 
@@ -292,7 +296,7 @@ ssize_t write(int fd, const void *data, size_t size)
     return ret;
 }
 
-/* The camera's events for poll(); 0 and the time of the next check without events. */
+/* The camera's events for poll(). Without any, 0, and *next is the time of the next check. */
 static short events(int fd, int64_t *next)
 {
     short found = 0;
@@ -323,7 +327,7 @@ static int poll_camera(struct pollfd *file, int ms)
     return 1;
 }
 
-/* The camera is waited for alone. */
+/* The camera can only be polled alone. */
 int poll(struct pollfd *files, nfds_t count, int ms)
 {
     need_real();

@@ -21,7 +21,7 @@
 #define MAX_MODES 32
 #define MAX_RATES 8
 #define BUFFERS 8
-#define JUNK 0xee /* behind a frame */
+#define JUNK 0xee /* fills a buffer after its frame */
 
 typedef struct Mode {
     uint32_t code;
@@ -52,7 +52,7 @@ static struct {
     unsigned count, queued[BUFFERS], queued_count;
     Buffer done[BUFFERS];
     unsigned done_index[BUFFERS], done_count;
-    int64_t next;    /* when the next frame is there */
+    int64_t next;    /* time of the next frame */
     unsigned number; /* its number */
 } cam = {.owner = -1};
 
@@ -118,7 +118,7 @@ static int64_t interval(void)
     return 1000000 / (int64_t)cam.rate;
 }
 
-/* Whether the word, or "WORD=N" and the frame is an Nth one. */
+/* True if the word applies to the frame: as "WORD" to every frame, as "WORD=N" to every Nth. */
 static int concerns(const char *word, unsigned number)
 {
     char with_number[16];
@@ -144,7 +144,7 @@ static void advance(void)
     }
 }
 
-/* Bytes from a row to the next of raw pictures, 0 of others. */
+/* Bytes from a row of raw pictures to the next; 0 for other pictures. */
 static unsigned stride(void)
 {
     const char *pad = fake_after("pad=");
@@ -260,7 +260,7 @@ static void free_buffers(void)
     cam.owner = -1;
 }
 
-/* The handle is a file in memory: the program maps the buffers of it by itself. */
+/* The descriptor is a memory file, so that the program can map the buffers. */
 static int request(int fd, struct v4l2_requestbuffers *ask)
 {
     if (fake_is("busy") || (cam.owner >= 0 && cam.owner != fd))
@@ -292,7 +292,7 @@ static int query_buffer(struct v4l2_buffer *buffer)
 
 /* ---- formats ---- */
 
-/* The word that a text begins with, or, of no text, `otherwise`. */
+/* Copies the text up to the first blank, or `otherwise` if it is NULL. */
 static void take_text(unsigned char *to, size_t size, const char *word, const char *otherwise)
 {
     snprintf((char *)to, size, "%.*s", word ? (int)strcspn(word, " \t\n") : 100,
@@ -411,7 +411,7 @@ static void fill_format(struct v4l2_format *format)
                &pix->xfer_func);
 }
 
-/* Like drivers, it adjusts what it does not support to the next best. */
+/* As drivers do, replaces a size that the mode does not support. */
 static int set_format(struct v4l2_format *format, int fd)
 {
     const struct v4l2_pix_format wanted = format->fmt.pix;
@@ -496,7 +496,7 @@ int fake_answer(int fd, unsigned long ask, void *argument)
     const uint32_t type = type_of((uint32_t)ask, argument);
     if (type && type != V4L2_BUF_TYPE_VIDEO_CAPTURE)
         return fake_fail(EINVAL);
-    /* A request is 32 bits; what a caller passes as int is extended by its sign. */
+    /* A request has 32 bits; if a caller passes an int, its sign is extended. */
     switch ((uint32_t)ask) {
     case (uint32_t)VIDIOC_QUERYCAP: return query_capabilities(argument);
     case (uint32_t)VIDIOC_ENUM_FMT: return enum_format(argument);

@@ -15,7 +15,7 @@ static struct {
 
 /* ---- records ---- */
 
-/* Returns NULL if nothing shall be recorded. */
+/* Returns NULL without FAKE_OUTPUT_RECORD. */
 static FILE *open_beside(const char *end)
 {
     char path[4096];

@@ -13,7 +13,7 @@ int fake_is(const char *word);
 /* The text after a word like "rate=", up to the next blank; NULL without that word. */
 const char *fake_after(const char *word);
 
-/* Whether a text begins with this word. */
+/* True if a text begins with this word. */
 int fake_word_is(const char *text, const char *word);
 
 #endif

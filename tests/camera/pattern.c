@@ -55,7 +55,7 @@ static void draw_deep_gray(unsigned char *to, uint32_t code, unsigned width, uns
         }
 }
 
-/* Luma is every `step`th byte, grey between. */
+/* Luma is every `step`th byte; bytes between are 128. */
 static void draw_luma_rows(unsigned char *to, unsigned step, unsigned width, unsigned height,
                            unsigned stride, unsigned number)
 {
@@ -95,7 +95,7 @@ void draw_raw(unsigned char *to, uint32_t code, unsigned width, unsigned height,
     if (code == V4L2_PIX_FMT_NV12)
         draw_chroma_rows(chroma, width, height / 2, stride);
     else if (code == V4L2_PIX_FMT_YUV420)
-        draw_chroma_rows(chroma, width / 2, height, stride / 2); /* one plane after the other */
+        draw_chroma_rows(chroma, width / 2, height, stride / 2); /* two planes in a row */
 }
 
 static AVCodecContext *encoder;
