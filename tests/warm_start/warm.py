@@ -1,4 +1,4 @@
-"""Programs that are already linked (warm_start.c). Without its library they start normally."""
+"""Starts programs that are already linked (warm_start.c). Without its library they start normally."""
 
 import array
 import atexit
@@ -11,9 +11,9 @@ import threading
 import time
 
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
-TOOLS = ("ffmpeg", "ffprobe")  # which are not tested here
+TOOLS = ("ffmpeg", "ffprobe")  # programs that are not under test
 MOST = 1 << 16  # bytes of a request
-# Variables that the linker, sanitizers and the library read before main(): another value needs another start.
+# Variables that the linker, sanitizers and the library read before main(). Each set of values needs its own process.
 AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "WARM_START_OPENS")
 # These need a normal start: the C library and the tests' preloaded libraries use them before main().
 NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL|ATTACK_LOG)$")
@@ -26,7 +26,7 @@ class Program:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         loaded = dict(env, WARM_START=str(theirs.fileno()))
         loaded["LD_PRELOAD"] = ":".join(filter(None, (LIBRARY, env.get("LD_PRELOAD"))))
-        # A sanitizer's run-time wants to be first.
+        # By default, AddressSanitizer refuses to start if it is not the first library.
         loaded["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         self.env = {name: value for name, value in loaded.items() if name not in ("LD_PRELOAD", "WARM_START")}
         if os.path.basename(path) in TOOLS:
@@ -59,7 +59,7 @@ class Run:
             os.close(theirs)
         self.pid = self.number()
         if self.pid is None:
-            raise AssertionError("the warm start is gone: %r" % program.process.args)
+            raise AssertionError("the warm-start process has ended: %r" % program.process.args)
 
     def number(self):
         data = os.read(self.answers, 4)
@@ -123,7 +123,7 @@ class Run:
 
 
 class Files:
-    """The three standard files: the program's ends, and our ends of pipes."""
+    """The three standard files: the program's ends (far), and our ends of pipes (near)."""
 
     def __init__(self, *asked):
         self.far, self.near = [], []
@@ -146,7 +146,7 @@ class Files:
 
 
 def find(path, env):
-    """A program that accepts such a run."""
+    """Returns the warm-start process for a run, or None if the run needs a normal start."""
     if not LIBRARY or any(map(NEVER.match, env)):
         return None
     key = path, tuple(sorted((n, v) for n, v in env.items() if n.startswith(AT_START)))
@@ -156,7 +156,7 @@ def find(path, env):
 
 
 def start(args, env, stdin=None, stdout=None, stderr=None, cwd=None, **more):
-    """Like subprocess.Popen(), which does anything that a warm start cannot."""
+    """Like subprocess.Popen(), which is called for anything that a warm start cannot do."""
     program = None if more else find(args[0], env)
     if program:
         variables = program.differing(env)

@@ -29,7 +29,7 @@ typedef int Start(Main *main, int argc, char **argv, void (*init)(void), void (*
                   void (*end)(void), void *stack);
 
 enum { MOST_BYTES = 1 << 16, MOST_ARGS = 1 << 12, MOST_RUNS = 64 };
-enum { ANSWERS = 3, FILES }; /* of those that come with a request */
+enum { ANSWERS = 3, FILES }; /* descriptors of a request: three standard files, then the pipe */
 
 typedef struct Run {
     pid_t pid;
@@ -90,7 +90,7 @@ static int split(size_t size)
     return n;
 }
 
-/* Prepares a run's process: nothing of other runs stays open. */
+/* Prepares a run's process, and closes the files of other runs. */
 static void take(const int files[FILES])
 {
     for (int i = 0; i < ANSWERS; i++)
@@ -106,7 +106,7 @@ static void take(const int files[FILES])
         give_up(request);
 }
 
-static int tell(int answers, int number)
+static int send_number(int answers, int number)
 {
     return write(answers, &number, sizeof number) == sizeof number;
 }
@@ -118,7 +118,7 @@ static void keep(pid_t pid, const int files[FILES])
     runs[running] = (Run){pid, files[ANSWERS]};
     watched[++running] =
         (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    if (pid < 0 || watched[running].fd < 0 || !tell(files[ANSWERS], pid))
+    if (pid < 0 || watched[running].fd < 0 || !send_number(files[ANSWERS], pid))
         give_up("warm start");
 }
 
@@ -128,7 +128,7 @@ static void end(int n)
     int status = 0;
     if (waitpid(runs[n].pid, &status, 0) != runs[n].pid)
         give_up("warm start: a process");
-    tell(runs[n].answers, status);
+    send_number(runs[n].answers, status);
     close(runs[n].answers);
     close(watched[1 + n].fd);
     runs[n] = runs[--running];
