@@ -1,4 +1,4 @@
-"""shaders/lumeq.hook in ffmpeg and mpv, against the program. README.md describes the comparison."""
+"""Compares shaders/lumeq.hook in ffmpeg and mpv with the program, as README.md describes."""
 
 import collections
 import contextlib
@@ -29,7 +29,7 @@ LIGHT = {"dark": "16+(val-16)*0.16", "hazy": "140+(val-16)*0.22", "exposed": "va
 
 
 def skipped_ffmpeg():
-    """Why the shader cannot run in ffmpeg; empty if it can."""
+    """Returns why the shader cannot run in ffmpeg; 0 if it can."""
     if SANITIZED:
         return "the program's part is tested without sanitizers"
     p = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-init_hw_device", "vulkan=v", "-filter_hw_device", "v",
@@ -58,7 +58,7 @@ def luma(path, size=SIZE):
 
 
 def curve(before, after):
-    """The median output of each code."""
+    """Returns {code: median output}."""
     counts = collections.defaultdict(list)
     for (code, out), n in sorted(collections.Counter(zip(before, after)).items()):
         counts[code].append((out, n))
@@ -74,7 +74,7 @@ def curve(before, after):
 
 
 def agreement(before, shaded, program):
-    """The share of samples within 2 codes of the program's curve."""
+    """Returns the share of samples within 2 codes of the program's curve."""
     medians = curve(before, program)
     pairs = collections.Counter(zip(before, shaded))
     return sum(n for (code, out), n in pairs.items() if abs(out - medians[code]) <= 2) / len(before)
@@ -85,21 +85,21 @@ def mean(frame):
 
 
 def setting(name, value):
-    """The shader with another setting, as a text."""
+    """Returns the shader's text with another value of a setting."""
     text, found = re.subn(r"(const float %s = )[-0-9.]+" % name, r"\g<1>%s" % value, read_bytes(HOOK).decode())
     assert found == 1, name
     return text
 
 
 class Source(unittest.TestCase):
-    """Needs no player."""
+    """Checks the shader's text, without a player."""
 
     HEADERS = ("rule/transfer.c", "rule/lift.h", "rule/lift.c", "rule/curve.h", "rule/curve.c", "rule/epoch.h", "rule/epoch.c",
                "haze.h", "rule/haze.c", "noise.h", "rule/noise.c", "samples.h",
                "settings.c", "lift_filter.h")
 
     def in_headers(self):
-        """Values of the macros; Q16 and Q12 as shares."""
+        """Returns the values of the macros; Q16 and Q12 as shares of 1."""
         values = {"CURVE_ONE": 1.0, "CURVE_GAIN_ONE": 1.0}
         for name in self.HEADERS:
             text = read_bytes(os.path.join(ROOT, "src/equalizer", name)).decode()
@@ -134,7 +134,7 @@ class Source(unittest.TestCase):
 @unittest.skipIf(WHY, WHY)
 class InFfmpeg(Case):
     def both(self, source, size=SIZE):
-        """Frames of the source, the shader and the program, without their noise filters."""
+        """Returns (source, shader, program) for each frame, without noise filters."""
         shaded, written = self.path("shaded.y4m"), self.path("program.y4m")
         write_bytes(self.path("sharp.hook"), setting("denoise", "0.0").encode())
         shade(source, shaded, self.path("sharp.hook"))
@@ -147,7 +147,7 @@ class InFfmpeg(Case):
         return list(zip(*frames))
 
     def draw(self, *lights, noise=4, frames=DRAWN):
-        """A clip of one drawing after the other, in 8 bits."""
+        """Writes a clip with a drawing in each light, in 8 bits."""
         source = self.path("drawn.y4m")
         parts = [ffmpeg_source(light, noise, frames) for light in lights]
         joined = "".join("%s[v%d];" % (part, i) for i, part in enumerate(parts))
@@ -156,13 +156,13 @@ class InFfmpeg(Case):
         return source
 
     def assert_flicker(self, frames):
-        """Excess flicker; cuts are left out."""
+        """The shader adds little flicker; cuts do not count."""
         means = [[mean(plane) for plane in frame[:2]] for frame in frames]
         moves = [(b[1] - a[1]) - (b[0] - a[0]) for a, b in zip(means, means[1:]) if abs(b[0] - a[0]) < 4]
         self.assertLessEqual(sum(map(abs, moves)) / len(moves), 0.15)
 
-    def test_it_is_the_program(self):
-        """Dark, hazy and well exposed, with cuts between them, at which the curve changes at once."""
+    def test_matches_the_program(self):
+        """A dark, a hazy and a well exposed scene; at the cuts between them, the curve changes at once."""
         frames = self.both(self.draw(*LIGHT))
         shares = [agreement(*frame) for frame in frames]
         for i, light in enumerate(LIGHT):
@@ -178,7 +178,7 @@ class InFfmpeg(Case):
 
     @unittest.skipIf(SHORT, "long")
     def test_the_bundled_clip(self):
-        """The clip is small, but its matrix is that of HD, which the shader has to find out."""
+        """The clip is small, but has the matrix of HD, which the shader must detect."""
         frames = self.both(SMALL, (400, 224) if SMALL.endswith("tests/lumeq-sample.mkv") else (1280, 720))
         shares = [agreement(*frame) for frame in frames]
         self.assertGreaterEqual(sum(shares[SECOND:]) / len(shares[SECOND:]), 0.98)
@@ -224,12 +224,12 @@ class InFfmpeg(Case):
             self.assertLess(abs(frame[1] - frame[2]), 2)
 
     def test_noise_filter(self):
-        """It removes most of the noise of a dark picture, keeps its edges, and leaves flat curves alone."""
+        """Removes most of a dark picture's noise, keeps edges, and hardly changes a picture with a flat curve."""
         def noise(frame):
             return sum(abs(frame[i - 1] - 2 * frame[i] + frame[i + 1]) for i in range(1, len(frame) - 1)) / len(frame)
 
         def rows(frame):
-            """Means of columns of the left third and of the right one, across an edge."""
+            """Means of a column on each side of the edge."""
             return [mean([frame[y * SIZE[0] + x] for y in range(SIZE[1])]) for x in (SIZE[0] // 2 - 3, SIZE[0] // 2 + 3)]
 
         source, sharp, soft = (self.path(name) for name in ("edge.y4m", "sharp.y4m", "soft.y4m"))
@@ -249,7 +249,7 @@ class InFfmpeg(Case):
         self.assertLess(mean([abs(a - b) for a, b in zip(luma(sharp)[-1], luma(soft)[-1])]), 0.3)
 
     def test_settings(self):
-        """Strength 0 changes nothing; half of the picture stays with split 0.5."""
+        """Strength 0 changes nothing; split 0.5 leaves the left half unchanged."""
         source = self.draw("hazy", frames=3)
         hook, shaded = self.path("set.hook"), self.path("set.y4m")
         write_bytes(hook, setting("strength", "0.0").encode())
@@ -280,7 +280,7 @@ def skipped_mpv():
 @unittest.skipIf(skipped_mpv(), skipped_mpv() or "")
 class InMpv(Case):
     def show(self, source, *options):
-        """A screenshot of mpv's window, in gray, and mpv's messages."""
+        """Returns a screenshot of mpv's window, in gray, and mpv's messages."""
         place = tempfile.mkdtemp(dir=self.folder)
         read, write = os.pipe()
         server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
@@ -325,7 +325,7 @@ class InMpv(Case):
                     return
                 time.sleep(0.2)
 
-    def test_mpv_shows_it(self):
+    def test_options_of_the_readme(self):
         """With the options of README.md, the window is lighter, and mpv has no complaint."""
         with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
             documented = re.search(r"^mpv --vo=gpu-next --glsl-shader=(\S+) foggy.mkv$", f.read(), re.M)
@@ -334,7 +334,7 @@ class InMpv(Case):
         ffmpeg("-filter_complex", ffmpeg_source("dark", 2, 2) + ",format=yuv420p", source)
         plain, messages = self.show(source)
         shaded, messages = self.show(source, "--glsl-shader=" + HOOK)
-        self.assertGreater(mean(shaded), 1.2 * mean(plain))  # each redraw goes on smoothing
+        self.assertGreater(mean(shaded), 1.2 * mean(plain))  # smoothing continues with each redraw
         self.assertNotIn("shader", messages.lower())
 
 
