@@ -19,7 +19,7 @@
 #include "../check.h"
 #include "../player/keep_libraries.h"
 
-#define LIMIT (20 * CHECK_SLOWER) /* seconds; a frame that takes longer never comes */
+#define LIMIT (20 * CHECK_SLOWER) /* seconds to wait for a frame */
 #define CANVAS 64
 
 struct HostSource {
@@ -183,7 +183,7 @@ double host_canvas(void)
 {
     obs_add_raw_video_callback(NULL, take_canvas, NULL);
     pthread_mutex_lock(&mutex);
-    wait_beyond(&canvas_count, canvas_count + 5); /* those on their way still show the past */
+    wait_beyond(&canvas_count, canvas_count + 5); /* frames in flight show the old picture */
     const double mean = canvas;
     pthread_mutex_unlock(&mutex);
     obs_remove_raw_video_callback(take_canvas, NULL);

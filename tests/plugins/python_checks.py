@@ -1,4 +1,4 @@
-"""The Python module: arrays of all kinds against each other, OpenCV's results, errors, and the examples of its page."""
+"""The Python module: arrays of all kinds give the same results, OpenCV's bits, errors, and the examples of its page."""
 
 import gc
 import multiprocessing
@@ -348,7 +348,7 @@ class Bench(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
-    def test_sentences(self):
+    def test_messages(self):
         frame, deep = picture(), picture(depth=16)
         y, u, v = yuv()
         colours, larger = np.zeros((9, 9, 3), np.uint8), np.zeros((900, 900, 3), np.uint8)
@@ -486,7 +486,7 @@ class Overlaps(unittest.TestCase):
         self.assertTrue(same(lumeq.bgr(a, out=a), wanted))
 
     def test_the_frame_before(self):
-        """Then nothing is compared with it, as it is overwritten while it is read."""
+        """An output that overwrites the previous frame is allowed, but the noise then stays unknown."""
         a, eq = np.zeros((200, 161), np.uint8), lumeq.Equalizer()
         a[:91] = picture()
         eq.process(a[:91])
@@ -555,7 +555,7 @@ class Lifetimes(unittest.TestCase):
         self.assertLess(memory() - before, 30e6, "half a frame for each round")
 
     def test_exit(self):
-        """Neither threads that still work nor objects in cycles make noise or a crash."""
+        """With running threads and reference cycles, Python exits without messages or a crash."""
         code = """if True:
             import lumeq, numpy, sys, threading, time
             eq, frame = lumeq.Equalizer(), numpy.zeros((300, 300), "u1")
@@ -668,7 +668,7 @@ class OnGpu(unittest.TestCase):
             self.assertTrue(same(a.get(), b))
 
     def test_stream_order(self):
-        """Work behind a kernel of a second reads what that has written, and `reference` does not wait for it."""
+        """process() reads what a slow kernel before it on the stream writes; with `reference`, the call does not wait."""
         spin = cupy.RawKernel("""extern "C" __global__ void spin(unsigned char *to, const unsigned char *from, int n,
                                                                  long long ticks) {
             for (long long begin = clock64(); clock64() - begin < ticks;) {}
@@ -758,7 +758,7 @@ class Pages(unittest.TestCase):
 
 
 class Recipes(unittest.TestCase):
-    """Those of the plugins' page, with stand-ins for ROS 2 and Jupyter."""
+    """Runs the recipes of the plugins' page, with fakes of ROS 2 and Jupyter."""
 
     def test_recipes(self):
         sent, frame = [], picture()

@@ -1,8 +1,7 @@
 /*
- * The frei0r filter, called as its hosts do, against the library.
+ * The frei0r filter, called as its hosts do, against the library. For test_frei0r.py,
  *   test_frei0r frames WIDTH HEIGHT PROFILE STRENGTH BRIGHTNESS DENOISE
- * is the library alone: RGBA at 25 frames per second from standard input to standard output, for
- * test_frei0r.py.
+ * runs the library alone: RGBA at 25 frames per second from standard input to standard output.
  */
 #include <dlfcn.h>
 #include <frei0r.h>
@@ -97,7 +96,7 @@ static int load(void)
             return 0;
         memcpy(symbols[i].to, &found, sizeof(found));
     }
-    return CHECK(f0r.init() == 1, "it does not start");
+    return CHECK(f0r.init() == 1, "the plugin does not start");
 }
 
 static void draw(uint32_t *pixels, int n)
@@ -109,7 +108,8 @@ static void draw(uint32_t *pixels, int n)
     }
 }
 
-/* FFmpeg counts milliseconds. A step back, or a gap of more than 2 s, begins a new video. */
+/* Hosts pass seconds, but FFmpeg passes milliseconds. A step back, or a gap of more than 2 s,
+ * begins a new video. */
 TEST(times)
 {
     static const struct {
@@ -166,7 +166,8 @@ TEST(parameters_are_kept)
         string = NULL;
         number = 0;
         f0r.get(filter, value, i);
-        CHECK(number == 0.25 || (string && strcmp(string, "night") == 0), "%s", info.name);
+        CHECK(number == 0.25 || (string && strcmp(string, "night") == 0), "%s is not kept",
+              info.name);
     }
     f0r.destruct(filter);
 }

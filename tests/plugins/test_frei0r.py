@@ -1,4 +1,4 @@
-"""The frei0r filter in ffmpeg, gst-launch-1.0 and melt: each frame is the library's; the commands of the page."""
+"""The frei0r filter in ffmpeg, gst-launch-1.0 and melt: each frame has the library's bits; the commands of the page."""
 
 import os
 import re

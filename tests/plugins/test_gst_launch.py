@@ -1,4 +1,4 @@
-"""GStreamer's own programs with the element lumeq: the program's bits, the commands of the page, errors."""
+"""GStreamer's own programs with the element: the bits of the program lumeq, the commands of the page, errors."""
 
 import array
 import os
@@ -129,7 +129,7 @@ class GstLaunch(Case):
         cuda = "video/x-raw(memory:CUDAMemory)"
         host, gpu = self.path("host.raw"), self.path("gpu.raw")
         for name in formats[:1] + some(formats[1:]):
-            # Rows that the GPU pads. Dark noise, so that the filter reads the previous frame.
+            # The GPU pads rows of this size. With dark noise, the filter reads the previous frame.
             for source in ("smpte ! %s ! identity", "snow ! %s ! lumeq backend=cpu mode=off brightness=-1"):
                 source = ("videotestsrc num-buffers=30 pattern=" + source) % (
                     "video/x-raw,format=%s,width=328,height=248" % name)
@@ -157,7 +157,7 @@ class GstLaunch(Case):
         self.assertRegex(said, r"License +BSD")
 
     def test_thermal(self):
-        """A hundred codes of 16 bits fill the output, in each frame."""
+        """Each frame uses a hundred of 65,536 codes, which fill the output."""
         planes, out = self.path("in.raw"), self.path("out.raw")
         samples = array.array("H", (7754 + (x + y * 3 + 5 * frame) % 100 for frame in range(5) for y in range(100)
                                     for x in range(176)))
@@ -170,8 +170,8 @@ class GstLaunch(Case):
                 frame = sorted(made[i * 17600:(i + 1) * 17600])
                 self.assertGreater(frame[-1000] - frame[1000], 30000)
 
-    def test_error_is_the_sentence_of_the_library(self):
-        """gst-launch-1.0 sometimes stays after an early error."""
+    def test_error_is_that_of_the_library(self):
+        """Kills gst-launch-1.0, which sometimes does not end after an early error."""
         process = self.shell("gst-launch-1.0 videotestsrc num-buffers=2 ! video/x-raw,format=I420_10LE ! "
                              "lumeq reference=true ! fakesink")
         self.addCleanup(self.end, process)
@@ -179,7 +179,7 @@ class GstLaunch(Case):
         self.assertIn("Cannot equalize this video: the reference is defined for 8 bits per sample, not for 10.", said)
 
     def commands(self):
-        """The page's lines, with this machine's files, and without a camera and a window."""
+        """Returns the page's commands, without a camera, and with a free port."""
         with open(PAGE, encoding="utf-8") as f:
             page = f.read().split("## Pipelines")[1].split("\n## ")[0]
         text = re.search(r"```sh\n(.*?)```", page, re.S)[1].replace("\\\n", " ")

@@ -116,7 +116,7 @@ static int rows(const Pair *p, int plane)
                  : p->info.height;
 }
 
-/* A moving gradient with noise, `light` of 0 to 255 at most, and random chroma. */
+/* Draws a moving gradient with noise, as bright as `light` (0 to 255), and random chroma. */
 static GstBuffer *draw(const Pair *p, int number, int light)
 {
     GstBuffer *buffer = gst_buffer_new_allocate(NULL, p->info.size, NULL);
@@ -234,7 +234,7 @@ static char *message_text(GstBus *bus, GstMessageType type)
     return text;
 }
 
-/* The next message of this type has the words. NULL: no such message has come. */
+/* Checks that the next message of this type has these words. NULL: there must be no message. */
 static void check_message(GstBus *bus, GstMessageType type, const char *words)
 {
     char *text = message_text(bus, type);
@@ -293,7 +293,7 @@ static void set(GstElement *element, const char *text)
     g_strfreev(words);
 }
 
-/* Sets properties of the element; returns the parameters that they stand for. */
+/* Sets properties of the element and returns the equivalent parameters. */
 static LumeqParams change(GstElement *e, int i)
 {
     LumeqParams p = usual();
@@ -381,7 +381,7 @@ TEST(flushes_gaps_and_segments_begin_a_new_history)
 {
     FREED_BY(free_pair) Pair p = new_pair(&formats[0], 160, 90, "bt709");
     run(&p, 0, 12, 60);
-    push_segment(&p, 0, GST_SECOND * 100); /* the same one with an end: the history continues */
+    push_segment(&p, 0, GST_SECOND * 100); /* the same segment with an end: the history continues */
     run(&p, 12, 3, 75);
 
     gst_harness_push_event(p.harness, gst_event_new_flush_start());
@@ -497,7 +497,7 @@ TEST(one_buffer_is_kept_until_a_drain)
     CHECK(gst_pad_peer_query(p.harness->srcpad, query), "no answer about allocation");
     if (CHECK(gst_query_get_n_allocation_pools(query) > 0, "no pool"))
         gst_query_parse_nth_allocation_pool(query, 0, NULL, NULL, &least, NULL);
-    CHECK(least >= 1, "%u buffers asked for", least);
+    CHECK(least >= 1, "%u buffers are requested", least);
     gst_query_unref(query);
     gst_caps_unref(caps);
     gst_buffer_unref(sent[0]);
@@ -520,7 +520,7 @@ TEST(regions_and_captions_stay_with_their_frames)
     gst_buffer_unref(sent);
 }
 
-TEST(errors_are_the_sentence_of_the_library)
+TEST(errors_are_those_of_the_library)
 {
     FREED_BY(free_pair) Pair p = new_pair(&formats[7], 64, 48, "bt709");
     GstBus *bus = watch(p.harness->element);

@@ -25,7 +25,7 @@ static int start(void)
     return is_started;
 }
 
-/* How the planes of a frame are stored, told separately from the plugin. */
+/* How the planes of a frame are stored, independent of the plugin. */
 typedef struct Format {
     enum video_format format;
     int depth, shift, chroma_x, chroma_y, planes, alpha;
@@ -97,8 +97,7 @@ static void take_planes(const Format *f, const struct obs_source_frame *frame, c
         }
 }
 
-/* Random bytes everywhere, and in luma a moving gradient with noise, `light` of 0 to 255 at most.
- */
+/* Draws random bytes, and in luma a moving gradient with noise, as bright as `light` (0 to 255). */
 static void draw(const Format *f, struct obs_source_frame *frame, int number, int light)
 {
     CheckRandom random = check_random((uint64_t)number);
@@ -208,7 +207,7 @@ typedef struct Rig {
     HostSource *source;
 } Rig;
 
-/* `params` NULL: the usual ones. `settings` as for host_source(). */
+/* `params` NULL: those of usual(). `settings` as for host_source(). */
 static Rig new_rig(const Format *f, int width, int height, const LumeqParams *params,
                    obs_data_t *settings)
 {
@@ -284,7 +283,7 @@ TEST_IF(other_formats_pass_unchanged, start())
     }
 }
 
-/* Settings of the filter and the parameters they stand for. */
+/* Returns settings of the filter, and the equivalent parameters in *p. */
 static obs_data_t *settings_of(int i, LumeqParams *p)
 {
     const char *json = "{}";
@@ -324,8 +323,8 @@ TEST_IF(every_setting_reaches_the_library, start())
     }
 }
 
-/* The line with the decision, as the settings window shows it. Every text must be in the locale
- * file: OBS shows the key of a missing one. */
+/* Copies the line with the decision in the settings window. Checks that every text is in the locale
+ * file, because OBS shows the key of a missing text. */
 static void decision(HostSource *source, char *text, size_t size)
 {
     obs_properties_t *all = obs_source_properties(host_filter(source));
@@ -339,8 +338,8 @@ static void decision(HostSource *source, char *text, size_t size)
     obs_properties_destroy(all);
 }
 
-/* OBS applies settings between two frames. Which ones is not known here, so a still picture is
- * sent until it comes out as the new settings have it. */
+/* OBS applies settings between any two frames, so the test sends a still picture until the new
+ * settings have their effect. */
 TEST_IF(settings_change_while_it_runs, start())
 {
     FREED_BY(free_rig) Rig r = new_rig(&formats[1], 160, 90, NULL, NULL);
@@ -371,8 +370,8 @@ TEST_IF(settings_change_while_it_runs, start())
     obs_data_release(settings);
 }
 
-/* A change has no previous frame and, after a jump in time, no history. Only a new filter awaits
- * the noise. */
+/* After a change, a frame has no previous frame; after a jump in time, it has no history either.
+ * Only a new filter awaits the noise. */
 TEST_IF(size_format_range_and_time_change, start())
 {
     HostSource *source = host_source(NULL);

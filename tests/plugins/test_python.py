@@ -42,7 +42,7 @@ class Python(unittest.TestCase):
             raise unittest.SkipTest("pip cannot fetch packages: " + said.strip().splitlines()[-1])
 
     def in_other_pythons(self, wheel):
-        """Each Python from 3.9 on that is found here."""
+        """Installs the wheel in every Python from 3.9 on that is found."""
         found = {}
         for path in (os.environ["PATH"].split(":") + glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin"))):
             for minor in range(9, 20):
@@ -65,7 +65,7 @@ class Python(unittest.TestCase):
         self.assertEqual(code, 0, said)
 
     def test_module(self):
-        """The wheel that the sdist gives, in this Python and in others, which need no compiler."""
+        """The wheel built from the sdist works in this Python, and in others without a compiler."""
         made = os.path.join(self.folder, "made")
         path = os.path.dirname(self.python) + ":" + os.environ["PATH"]
         code, said = run(os.path.join(ROOT, "src/packaging/build_sdist.sh"), made, env=dict(os.environ, PATH=path))

@@ -18,7 +18,7 @@
 
 static const VSAPI *vs;
 
-/* A core with the plugin; without one the test is skipped. */
+/* Creates a core with the plugin. Returns NULL and skips the test without VapourSynth. */
 static VSCore *start(void)
 {
     void *library = dlopen(LUMEQ_VAPOURSYNTH_LIBRARY, RTLD_NOW);
@@ -45,7 +45,7 @@ static VSCore *start(void)
 
 typedef struct Shape {
     int family, depth, chroma_x, chroma_y, width, height;
-    int light; /* of 0 to 255 */
+    int light; /* brightness, 0 to 255 */
     int rate;  /* frames per second; 0: each frame has its own duration */
     int range, transfer, fields;
 } Shape;
@@ -59,7 +59,7 @@ typedef struct Clip {
 static void draw(const Clip *c, VSFrame *frame, int n)
 {
     CheckRandom random = check_random((uint64_t)n + 1);
-    const int cut = n >= FRAMES / 2; /* brighter after it */
+    const int cut = n >= FRAMES / 2; /* brighter after a cut */
     for (int p = 0; p < c->info.format.numPlanes; p++) {
         const int w = vs->getFrameWidth(frame, p), h = vs->getFrameHeight(frame, p);
         for (int y = 0; y < h; y++) {
@@ -108,7 +108,7 @@ static VSNode *open_clip(Clip *c, VSCore *core)
 
 /* ---- the filter ---- */
 
-/* An argument of a script; `word` or `number`. */
+/* An argument of the filter: `word`, or `number` if that is NULL. */
 typedef struct Argument {
     const char *name, *word;
     double number;
@@ -167,7 +167,7 @@ static void take_curves(LumeqHistory *history, LumeqCurve **curves, int *count)
         ++*count;
 }
 
-/* Measures, makes curves and applies them, in order. */
+/* Makes the expected frames: measures, makes curves and applies them, in order. */
 static void expect(Expected *e, Clip *c, const LumeqParams *params, double lookahead, VSCore *core)
 {
     LumeqContext *context = NULL;
@@ -274,7 +274,7 @@ static void VS_CC take(void *user, const VSFrame *frame, int n, VSNode *node, co
     atomic_fetch_sub(&batch->left, 1);
 }
 
-/* All at once. */
+/* Requests all frames at once. */
 static void check_parallel(const Clip *c, const Expected *e, VSNode *node)
 {
     Batch batch = {.left = FRAMES};
@@ -381,7 +381,7 @@ TEST(has_the_bits_of_the_library_in_any_order)
         vs->freeCore(core);
 }
 
-TEST(refuses_with_a_sentence)
+TEST(refuses_with_a_message)
 {
     const struct {
         Shape clip;
@@ -409,7 +409,8 @@ TEST(refuses_with_a_sentence)
         char said[512];
         VSNode *source = open_clip(&c, core);
         VSNode *node = equalize(source, &cases[i].argument, 1, said, core);
-        CHECK(!node && strncmp(said, "lumeq: ", 7) == 0 && strstr(said, cases[i].said), "%s", said);
+        CHECK(!node && strncmp(said, "lumeq: ", 7) == 0 && strstr(said, cases[i].said),
+              "case %d: '%s'", (int)i, said);
         vs->freeNode(source);
     }
     if (core)

@@ -1,4 +1,4 @@
-"""VapourSynth's own program with the filter: the program's bits, the script of the page, errors."""
+"""vspipe with the filter: the bits of the program lumeq, the script of the page, errors."""
 
 import glob
 import os
@@ -20,7 +20,7 @@ PACKAGES = "vapoursynth", "vapoursynth-bestsource"
 
 
 def why_skipped():
-    """Installs VapourSynth, which needs Python 3.12."""
+    """Installs VapourSynth, which needs Python 3.12. Returns None, or why it cannot be installed."""
     if os.path.exists(os.path.join(VENV, "done")):
         return None
     found = [shutil.which("python3.%d" % i) for i in range(20, 11, -1)] + [sys.executable]
@@ -48,7 +48,7 @@ WHY = why_skipped()
 @unittest.skipIf(WHY, WHY)
 class Vspipe(Case):
     def vspipe(self, script, *options):
-        """Exit code, output and messages."""
+        """Runs a script. Returns the exit code, the output and the messages."""
         with open(self.path("script.vpy"), "w", encoding="utf-8") as f:
             f.write(script)
         env = dict(os.environ, PATH=os.path.join(VENV, "bin") + ":" + os.environ["PATH"], HOME=self.folder)
@@ -57,7 +57,7 @@ class Vspipe(Case):
         return p.returncode, p.stdout, p.stderr.decode("utf-8", "replace")
 
     def script(self, arguments):
-        """The page's, with another call."""
+        """The page's script, with these arguments of the filter; None: unchanged."""
         with open(PAGE, encoding="utf-8") as f:
             text = re.search(r"```python\n(.*?)```", f.read(), re.S)[1]
         self.assertIn("core = vs.core\n", text)
@@ -80,7 +80,7 @@ class Vspipe(Case):
                 self.assertEqual(out, raw(self.path("out.mkv"), pix_fmt))
 
     def test_command_of_the_page(self):
-        """Up to the encoder."""
+        """Without the encoder after the pipe."""
         with open(PAGE, encoding="utf-8") as f, open(os.path.join(ROOT, "README.md"), encoding="utf-8") as front:
             command = re.search(r"^vspipe (.*) script\.vpy - \| .*$", f.read(), re.M)
             self.assertIn(command[0] + "\n", front.read())
@@ -89,13 +89,13 @@ class Vspipe(Case):
         self.assertEqual(code, 0, said)
         self.assertEqual((out[:10], out.count(b"FRAME\n")), (b"YUV4MPEG2 ", 5))
 
-    def test_an_error_is_a_sentence(self):
-        for arguments, sentence in ((", mode='best'", "lumeq: mode is \"best\", but must be one of global off clahe"),
+    def test_error_messages(self):
+        for arguments, message in ((", mode='best'", "lumeq: mode is \"best\", but must be one of global off clahe"),
                                     (", lookahead=11", "lumeq: ")):
             ffmpeg("-i", SMALL, "-an", "-sn", "-frames:v", 2, "-c:v", "ffv1", self.path("in.mkv"))
             code, _, said = self.vspipe(self.script(arguments))
             self.assertNotEqual(code, 0)
-            self.assertIn(sentence, said)
+            self.assertIn(message, said)
 
     def test_the_page_names_each_argument(self):
         code, out, said = self.vspipe("import sys, vapoursynth as vs\nvs.core.std.LoadPlugin(%r)\n"
