@@ -241,7 +241,8 @@ TEST(modes_are_listed_by_format)
     if (count == 4) {
         camera_fourcc_text(modes[3].fourcc, code);
         CHECK(strcmp(code, "S920") == 0, "code %s", code);
-        CHECK(strcmp(modes[0].description, "Motion-JPEG") == 0, "%s", modes[0].description);
+        CHECK(strcmp(modes[0].description, "Motion-JPEG") == 0, "description '%s'",
+              modes[0].description);
     }
     camera_free(&modes);
 }

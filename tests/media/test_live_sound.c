@@ -183,13 +183,14 @@ TEST(a_late_start_and_an_early_end)
     CHECK(record(&never, 10000000).count == 0, "a device that never starts has sound");
 }
 
-TEST(the_level)
+TEST(level)
 {
     LiveSound *s = live_sound_create(2);
     const float loud[] = {0, 0.5F, -0.25F, 0};
     CHECK(live_sound_level(s) == 0 && live_sound_time(s) == AV_NOPTS_VALUE, "it is not silent");
     live_sound_add(s, loud, 2, 1000);
-    CHECK(live_sound_level(s) == 0.5 && live_sound_time(s) == 1000, "%g", live_sound_level(s));
+    CHECK(live_sound_level(s) == 0.5 && live_sound_time(s) == 1000, "level %g",
+          live_sound_level(s));
     live_sound_close(&s);
 }
 

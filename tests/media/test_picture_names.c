@@ -16,7 +16,7 @@ TEST(patterns_are_recognized)
         CHECK(!picture_pattern_is(are_not[i]), "%s is taken for a pattern", are_not[i]);
 }
 
-/* Names made from a pattern have a number; other names have none. */
+/* Names made from a pattern give its number; other names give -1. */
 TEST(numbers_are_read_from_names)
 {
     static const char *const patterns[] = {"x/f%d.png", "f%04d.png", "f%02d", "%d.5%s"};
@@ -27,7 +27,8 @@ TEST(numbers_are_read_from_names)
             if (!CHECK(name != NULL, "no name"))
                 continue;
             const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-            CHECK(picture_pattern_number(patterns[i], base) == numbers[k], "%s", name);
+            CHECK(picture_pattern_number(patterns[i], base) == numbers[k], "another number: %s",
+                  name);
             av_free(name);
         }
     static const char *const others[][2] = {

@@ -219,7 +219,7 @@ TEST(window_formats)
         frame->height = HEIGHT;
         CHECK((picture_format(&format, frame, why, sizeof(why)) == 0) ==
                   convert_is_direct(frame->format),
-              "%s", desc->name);
+              "%s is accepted by only one of them", desc->name);
     }
 }
 

@@ -135,7 +135,7 @@ SESSION_TEST(pauses_for_long, open_clip(s))
         atomic_fetch_add(&ahead, 60 * SECOND);
         session_turns(s, 1);
     }
-    CHECK(session_state(s).shown <= when_paused + 1, "frames go on while paused");
+    CHECK(session_state(s).shown <= when_paused + 1, "frames are shown while paused");
     TYPE_UNTIL(s, "e", !state.changing);
     TYPE_UNTIL(s, "e", !state.changing);
     while (!s->ended && session_now() < end)
@@ -196,7 +196,7 @@ SESSION_TEST(a_part_ends,
     session_type(" ");
     const int64_t begin = session_now();
     SESSION_UNTIL(s, s->ended);
-    CHECK(session_now() - begin < 5 * SECOND, "the sound goes on");
+    CHECK(session_now() - begin < 5 * SECOND, "the sound does not end with the part");
 }
 
 /* Choosing a track during a seek does not stop the seek. */

@@ -958,7 +958,7 @@ TEST(packets_wait_for_the_thread)
 }
 
 /* Trouble is reported for the chosen track only. */
-TEST(trouble_is_the_chosen_tracks)
+TEST(trouble_of_the_chosen_track)
 {
     FREED_BY(stop_thread) Threaded t;
     start_thread(&t, prepare(AV_CODEC_ID_H264));

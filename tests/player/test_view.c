@@ -783,7 +783,7 @@ VIEW_TEST(window_is_what_is_read)
 
 VIEW_TEST(window_state)
 {
-    CHECK(strstr(view_renderer(view), ", OpenGL "), "%s", view_renderer(view));
+    CHECK(strstr(view_renderer(view), ", OpenGL "), "renderer '%s'", view_renderer(view));
     CHECK(window_density(fixture_window) >= 1, "density %f", window_density(fixture_window));
     window_set_title(fixture_window, "\xC3\xA4");
     window_show(fixture_window);
