@@ -129,7 +129,7 @@ static long count_waits(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
-/* While a stalled camera does not count as gone yet, it is not polled in a busy loop. */
+/* Reading from a stalled camera does not poll in a busy loop. */
 static void check_idle(const char *words, const char *then)
 {
     Source *source;

@@ -284,7 +284,7 @@ TEST(starts_to_the_sample)
     }
 }
 
-/* Compressed sound starts in the middle too, from earlier packets as after a seek. */
+/* The same for compressed sound, which is decoded from earlier packets, as after a seek. */
 TEST(starts_in_coded_sound)
 {
     static const char *const names[] = {"s.mp4", "s.mp3", "s.opus"};
