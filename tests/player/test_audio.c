@@ -11,6 +11,7 @@
 
 #define SECONDS 4
 #define PATIENCE_US (CHECK_SLOWER * 20000000)
+#define MOST_BACK_US 5000 /* late requests on a busy machine may move the position back */
 
 static atomic_int never;
 
@@ -100,7 +101,8 @@ TEST(plays_to_the_end)
     while (!audio_queue_is_over(audio_queue(p.audio), clock_now()) &&
            clock_now() < begin + PATIENCE_US) {
         if (audio_queue_position(audio_queue(p.audio), clock_now(), &position)) {
-            CHECK(position >= last - 5000, "back from %lld to %lld", (long long)last, (long long)position);
+            CHECK(position >= last - MOST_BACK_US, "back from %lld to %lld", (long long)last,
+                  (long long)position);
             last = position;
         }
         usleep(1000);
