@@ -40,7 +40,7 @@ static int count_bright(StartWindow *w)
     return count;
 }
 
-/* Waits until there are more, or fewer, bright pixels `than` a number. Returns how many. */
+/* Waits until there are more bright pixels than this, or fewer if `more` is 0. Returns how many. */
 static int wait_for(StartWindow *w, int more, int than)
 {
     int count = than;
