@@ -325,7 +325,7 @@ class Runs(Base):
                             ((source, "-o", self.path("d/"), "--report", page), ("one video", )),
                             (("--camera", "--record-raw", "-o", self.path("o.mkv"), "--frames", 5, "--report", page),
                              ("--record-raw", )),
-                            ((source, "-o", self.path("o.mkv"), "--jobs", 1, "--report", page), ("no effect in parts", )),
+                            ((source, "-o", self.path("o.mkv"), "--jobs", 1, "--report", page), ("no effect on a film in parts", )),
                             ((source, "-o", page, "--format", "mkv", "--report", page), ("is the output", ))):
             with self.subTest(words):
                 self.refused(lumeq(*args), USAGE, "--report", *words)

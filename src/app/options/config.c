@@ -47,7 +47,8 @@ static int refuse_line(const Lines *l, const char *format, ...)
     return refuse(l->refusal, "%s line %d: %s", media_quote(l->path), l->line, sentence);
 }
 
-/* Cuts off a comment and trailing blanks. A # in quotes or after a letter is no comment. */
+/* Cuts off a comment and trailing blanks. A # starts a comment if it is not in quotes and has
+ * a blank or nothing before it. */
 static void cut_comment(char *text)
 {
     char *end = text;

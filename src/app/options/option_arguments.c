@@ -76,7 +76,7 @@ const char *option_value_text(const Option *option, const void *field, char *tex
     case OPTION_MAY_TEXT: return *(const char *const *)field;
     default: break;
     }
-    /* The fewest digits that read back as the same number. */
+    /* Use the fewest digits that read back as the same number. */
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, size, "%.*g", digits, real);
         if (strtod(text, NULL) == real)
@@ -93,7 +93,7 @@ static int take_one(const Option *option, const char *value,
     return n < 0 || (size_t)n >= sizeof(argument) ? -1 : take(opaque, argument);
 }
 
-/* A profile's strength differs from the same --strength: HDR video halves only the former. */
+/* The strength that a profile sets counts as different from the same --strength. */
 static int differs(const Option *option, const Options *o, const Options *base)
 {
     const void *a = (const char *)o + option->offset, *b = (const char *)base + option->offset;

@@ -19,7 +19,7 @@ const char *option_value_text(const Option *option, const void *field, char *tex
  * this value. */
 void option_print_given(const Options *options, const char *name, char *text, size_t size);
 
-/* True if option_arguments() could produce this argument; an edited plan may hold no others. */
+/* True if option_arguments() could produce this argument; plans with others are refused. */
 bool option_arguments_is_planned(const char *argument);
 
 /* True if the option with this name of `n` bytes may differ between the steps of a job. */

@@ -39,7 +39,7 @@ const HelpPair option_topics[] = {
     {0},
 };
 
-/* Prints `left`, and the explanation beside it or, if it is too long, below. */
+/* Prints `left` and the explanation beside it, or below it if `left` is too long. */
 static void print_pair(const char *left, const char *text, int indent, int width)
 {
     const int is_long = (int)strlen(left) + 2 > indent;

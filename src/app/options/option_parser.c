@@ -1,4 +1,5 @@
-/* options_parse(): the command line overrides the settings file, which overrides the defaults. */
+/* options_parse(): reads the command line and the settings file, and refuses options that
+ * contradict each other or do not suit the run. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +26,9 @@ typedef struct OptionNames {
 } OptionNames;
 
 /*
- * given[i] is 1 if option_table[i] is on the command line. A settings file, in contrast, may set
- * options that have no effect on this run. Unless noted, functions that return int return 0, or -1
- * with one sentence in `refusal`.
+ * In this file, given[i] is 1 if option_table[i] is on the command line. Only such options are
+ * refused if they have no effect on the run; a settings file may set them. Unless noted, functions
+ * that return int return 0, or -1 with one sentence in `refusal`.
  */
 
 #define V4L2_MAJOR 81       /* device number of Video4Linux */
@@ -42,7 +43,7 @@ static bool exists(const char *name)
     return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
 }
 
-/* Refuses several names if the run takes one INPUT. Call it after all options are parsed. */
+/* Refuses several names if the run takes only one INPUT. Call it after all options are parsed. */
 static int check_names(const OptionNames *names, const Options *o, const Refusal *refusal)
 {
     if (names->count < 2)
@@ -102,8 +103,8 @@ static int list_rivals(const Options *o, Rivals *list)
     return COUNT(all);
 }
 
-/* Refuses pairs of values that contradict each other. `file`: the settings file they are from, or
- * NULL for the command line. */
+/* Refuses pairs of values that contradict each other. `file`: the settings file with the values,
+ * or NULL for the command line. */
 static int refuse_rivals(const Options *options, const char *file, const Refusal *refusal)
 {
     Rivals rivals[MAX_RIVALS];
@@ -118,10 +119,10 @@ static int refuse_rivals(const Options *options, const char *file, const Refusal
 
 /* ---- options that do not suit the run ---- */
 
-#define IN_PARTS "has no effect in parts (--jobs, --resume, lumeq plan)"
+#define IN_PARTS "has no effect on a film in parts (--jobs, --resume, lumeq plan)"
 
-/* Finds the first name of a list, separated by blanks, that is on the command line. Returns its
- * length, or 0. */
+/* Advances *list, option names separated by blanks, to the first name that is on the command line.
+ * Returns the length of that name, or 0. */
 static int find_given(const char **list, const unsigned char *given)
 {
     char name[32];
@@ -220,8 +221,7 @@ static int check_given(const Options *o, const unsigned char *given, int is_plan
 
 /* ---- INPUT ---- */
 
-/* Refuses cameras that are opened like files, and real-time reading of files that nobody watches.
- */
+/* Refuses cameras given as files, and --low-latency for a file unless the output is a pipe. */
 static int check_file(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
     struct stat file;
@@ -299,7 +299,7 @@ static int check_inputs(const Options *options, const unsigned char *given,
 /* ---- a film in parts; --sample; --lookahead; --stats and --report ---- */
 
 /* Refuses inputs that cannot be opened several times and read from any place. Devices are refused
- * for --sample only; the steps of a job refuse them when they open them. */
+ * for --sample only, since the steps of a job refuse them when opening the input. */
 static int check_film(const Options *o, const char *option, const Refusal *refusal)
 {
     struct stat file;
@@ -321,7 +321,7 @@ static int check_parts(const Options *o, int is_plan, const Refusal *refusal)
     if (options_many(o) || !(is_plan || o->jobs != 0 || o->resume))
         return 0;
     if (o->hwdec == OPTIONS_HWDEC_NVDEC)
-        return refuse(refusal, "--hwdec nvdec " IN_PARTS ": they are decoded in software");
+        return refuse(refusal, "--hwdec nvdec " IN_PARTS ", whose parts are decoded in software");
     return check_film(o, !is_plan && o->jobs != 0 ? "--jobs" : option, refusal);
 }
 
@@ -379,13 +379,14 @@ static int check_options(Options *o, const unsigned char *given, const OptionNam
     return 0;
 }
 
-/* Checks options that print something instead of a run, such as --doctor. */
+/* Checks options that print information instead of starting a run, such as --doctor. */
 static int check_query(const Options *o, const Refusal *refusal)
 {
     if (o->json && !o->doctor)
         return refuse(refusal, "--json needs --doctor");
     if (o->doctor && o->input)
-        return refuse(refusal, "--doctor examines this machine, not %s; use -v for a video",
+        return refuse(refusal,
+                      "--doctor examines this machine, not %s; use -v to see details of a video",
                       media_quote_input(o->input));
     if (o->camera && (o->list_devices || o->list_formats))
         return refuse(refusal,
@@ -404,8 +405,8 @@ typedef struct Parser {
     char *output_folder;             /* see Options */
 } Parser;
 
-/* Frequent options of ffmpeg and mpv, separated by commas, and what to use here. Similar names
- * (-pix_fmt) need no row. */
+/* Frequent options of ffmpeg and mpv, separated by commas, and what to use in lumeq. Names like
+ * -pix_fmt need no row, since they are similar to the option of lumeq. */
 static const char *const habits[][2] = {
     {",i,in,input,", " is not needed: give INPUT alone, as in lumeq in.mp4 -o out.mp4"},
     {",t,duration,length,", ": use --to TIME, a position in the input, or --frames N"},
@@ -435,7 +436,7 @@ static int unknown_option(const Parser *p, const char *arg)
     for (int i = 0; n > 0 && i < COUNT(habits); i++)
         if (strstr(habits[i][0], listed))
             return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habits[i][1]);
-    if (n > 1) /* other programs write -crf */
+    if (n > 1) /* other programs accept -crf */
         near = option_nearest(name, n);
     if (near)
         return refuse(&p->refusal,
@@ -562,7 +563,7 @@ static int parse(Parser *p, int argc, char **argv)
     if (take_arguments(p, argc, argv) < 0)
         return -1;
     if (options->input && options->output && !options_many(options) &&
-        stat(options->output, &there) == 0 && S_ISDIR(there.st_mode)) { /* as with cp */
+        stat(options->output, &there) == 0 && S_ISDIR(there.st_mode)) { /* like cp, write into it */
         options->output = p->output_folder = text_print("%s/", options->output);
         if (!options->output)
             return refuse(&p->refusal, "out of memory");
@@ -576,7 +577,7 @@ static int parse(Parser *p, int argc, char **argv)
         options->sub_track = -1;
         options->no_subs = 1;
     }
-    /* A comparison that the settings file asks for is for the window only. */
+    /* compare in the settings file applies to the window only. */
     if (options_headless(options) && !option_is_given(p->given, "compare"))
         options->compare = 0;
     options->inputs = p->names.all;

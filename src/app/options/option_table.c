@@ -8,7 +8,7 @@
 
 #define MAX_TRACK 9999
 #define MAX_JOBS 256     /* processes at once */
-#define MAX_PARTS 99999  /* JOB_MAX_PARTS */
+#define MAX_PARTS 99999  /* the same as JOB_MAX_PARTS */
 #define MIN_BITRATE 10e3 /* a smaller number probably lacks its K or M */
 
 #define FIELD(name) offsetof(Options, name)
@@ -40,8 +40,8 @@ const Option option_table[] = {
      "split output into pieces of this length; OUTPUT has to contain the time, as in "
      "cam-%Y%m%d-%H%M%S.mkv"},
     {"keep", 0, OPTION_BYTES, ONCE | UNPLANNED, FIELD(keep), 1e6, 1e15, "N[M|G|T]",
-     "with --segment-time: delete the oldest pieces of OUTPUT beyond this many bytes in all; only "
-     "those of recordings with --keep count [keep all]"},
+     "with --segment-time: delete the oldest pieces of OUTPUT when all pieces exceed this many "
+     "bytes; counts only pieces recorded with --keep [keep all]"},
     {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MAX, "N",
      "try N pieces of 6 s, estimate time and size of the whole run, and draw before and after into "
      "OUTPUT.sample.png; write nothing else [8]"},
@@ -75,7 +75,7 @@ const Option option_table[] = {
     {"limit", 0, OPTION_CHOICE, 0, FIELD(limit), 0, 0, "none|darken|lighten",
      "only darken, or only lighten, the picture [none]"},
     {"smooth", 0, OPTION_NUMBER, COMMON, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
-     "time constant of the curve; 0: none [0.5]"},
+     "time constant of changes; 0: at once [0.5]"},
     {"scene-cut", 0, OPTION_CHOICE, 0, FIELD(scene_cut), 0, 0, "off|on",
      "switch to the new curve at once after a cut [on]"},
     {"chroma", 0, OPTION_CHOICE, 0, FIELD(chroma), 0, 0, "scale|keep",
@@ -96,8 +96,8 @@ const Option option_table[] = {
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
      "override the luma range of the stream [auto]"},
     {"code-range", 0, OPTION_CHOICE, 0, FIELD(code_range), 0, 0, "auto|used|full",
-     "stretch gray video deeper than 8 bits first; auto: if it uses few codes, like thermal "
-     "cameras; used: always; full: never [auto]"},
+     "stretch gray video deeper than 8 bits first; auto: if it uses few codes, as thermal "
+     "cameras do; used: always; full: never [auto]"},
     {"deinterlace", 0, OPTION_CHOICE, 0, FIELD(deinterlace), 0, 0, "auto|on|off",
      "turn fields into whole frames; auto: frames marked as interlaced, in the window only; on: "
      "all frames [auto]"},
@@ -138,8 +138,8 @@ const Option option_table[] = {
     {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), MIN_BITRATE, 1e12, "N[K|M]",
      "bits per second, instead of --crf; at least 10K"},
     {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME|source|auto10",
-     "pixel format; source: that of the input; auto10: 10 bits where video is lifted or deeper "
-     "than 8 bits, if the encoder can [4:2:0, which most players need; lossless: source]"},
+     "pixel format; source: that of the input; auto10: 10 bits if video is lifted or has more "
+     "than 8 bits, and if the encoder can [4:2:0, which most players need; lossless: source]"},
     {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",
      "any option of the video encoder; may be repeated"},
 
@@ -185,7 +185,7 @@ const Option option_table[] = {
     {"speed", 0, OPTION_NUMBER, ONCE | WINDOW, FIELD(speed), 0.25, 4, "X",
      "playback speed; the pitch of sound is kept [1]"},
     {"fullscreen", 0, OPTION_FLAG, WINDOW, FIELD(fullscreen), 0, 0, NULL, "fill the screen"},
-    {"volume", 0, OPTION_INTEGER, WINDOW, FIELD(volume), 0, 100, "N", "in percent [100]"},
+    {"volume", 0, OPTION_INTEGER, WINDOW, FIELD(volume), 0, 100, "N", "volume in percent [100]"},
     {"mute", 0, OPTION_FLAG, WINDOW, FIELD(mute), 0, 0, NULL, "start muted"},
     {"no-audio", 0, OPTION_FLAG, WINDOW, FIELD(no_audio), 0, 0, NULL, "open no sound device"},
 
@@ -208,7 +208,7 @@ const Option option_table[] = {
      "mirror the window and the virtual camera, but not recordings"},
     {"virtual-camera", 0, OPTION_MAY_TEXT, ONCE | UNPLANNED, FIELD(virtual_camera), 0, 0, "DEV|N",
      "offer the equalized picture of any INPUT to other programs as a camera, through PipeWire or, "
-     "with DEV, v4l2loopback; with --null without a window [PipeWire if it runs, else the first "
+     "with DEV, v4l2loopback; with --null, no window opens [PipeWire if it runs, else the first "
      "v4l2loopback]"},
     {"record-raw", 0, OPTION_FLAG, UNPLANNED, FIELD(record_raw), 0, 0, NULL,
      "record the camera's stream untouched, not the equalized picture"},
@@ -220,7 +220,7 @@ const Option option_table[] = {
 
     HEADING("Hardware"),
     {"backend", 0, OPTION_CHOICE, COMMON | MACHINE, FIELD(backend), 0, 0, "auto|cpu|cuda",
-     "where to compute; same picture [auto]"},
+     "where to compute; the picture is the same [auto]"},
     {"hwdec", 0, OPTION_CHOICE, MACHINE, FIELD(hwdec), 0, 0, "auto|nvdec|no",
      "decode on the GPU that equalizes, and keep frames there; corrupt frames are then not "
      "reported; auto: in the window, and if the CPU has few cores [auto]"},
@@ -241,7 +241,7 @@ const Option option_table[] = {
      "treat a URL as lost after this long without data [10]"},
     {"reconnect", 0, OPTION_FLAG, UNPLANNED, FIELD(reconnect), 0, 0, NULL,
      "reopen a URL that ends, fails or is not up yet, after pauses of 1 to 30 s; off: never, and "
-     "end with a lost camera [only live streams that have begun]"},
+     "end if the camera is lost [only live streams that have begun]"},
     {"no-reconnect", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(no_reconnect), 0, 0, NULL,
      "same as --reconnect=off"},
     {"open-timeout", 0, OPTION_NUMBER, MACHINE, FIELD(open_timeout), 1, 3600, "SECONDS",
@@ -256,7 +256,7 @@ const Option option_table[] = {
      "refuse larger frames [67108864 = 8192x8192]"},
     {"sandbox", 0, OPTION_CHOICE, MACHINE, FIELD(sandbox), 0, 0, "auto|on|off",
      "for runs without a window: give up the rights to other files, programs and sockets before "
-     "the input is opened; auto: as far as the kernel can; on: or fail [auto]"},
+     "the input is opened; auto: as far as the kernel supports it; on: fail if it does not [auto]"},
 
     HEADING("Settings and messages"),
     {"config", 0, OPTION_TEXT, ONCE | UNPLANNED, FIELD(config), 0, 0, "FILE",
@@ -332,7 +332,7 @@ int option_may_stand_alone(const Option *option)
 /* ---- typos ---- */
 
 #define LONGEST 40   /* letters of a name; longer names are not compared */
-#define MIN_PREFIX 2 /* letters that may abbreviate a name */
+#define MIN_PREFIX 2 /* fewest letters that may abbreviate a name */
 #define WRONG_PART 3 /* one letter in three may be wrong, and at least one */
 
 static int min(int a, int b)

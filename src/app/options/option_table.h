@@ -10,14 +10,14 @@
 /* The type of an option's value and of its field in Options. */
 typedef enum OptionType {
     OPTION_FLAG,        /* int, 0 or 1 */
-    OPTION_HELP,        /* int, the index in choices plus 1; the first choice without a value */
+    OPTION_HELP,        /* int, the index in choices plus 1; no value means the first choice */
     OPTION_CHOICE,      /* int or enum, the index in choices */
     OPTION_PROFILE,     /* int, number of a profile from 1, or PROFILE_HELP */
     OPTION_NUMBER,      /* double within min..max */
     OPTION_AUTO_NUMBER, /* like OPTION_NUMBER, or -1 for auto */
     OPTION_ANY_NUMBER,  /* like OPTION_NUMBER, or 0, or -1 for auto */
     OPTION_OFF_NUMBER,  /* like OPTION_NUMBER, or 0 for off, or -1 for auto */
-    OPTION_LOOKAHEAD,   /* like OPTION_NUMBER, or its maximum for on */
+    OPTION_LOOKAHEAD,   /* like OPTION_OFF_NUMBER, or the maximum for on */
     OPTION_TILES,       /* OptionsTiles, each within min..max */
     OPTION_SIZE,        /* OptionsSize, each within min..max */
     OPTION_PART,        /* LumeqRect */
@@ -28,7 +28,7 @@ typedef enum OptionType {
     OPTION_BYTES,       /* int64_t, with K, M, G or T */
     OPTION_TIME,        /* int64_t microseconds */
     OPTION_TEXT,        /* const char * */
-    OPTION_MAY_TEXT,    /* like OPTION_TEXT, or "" without a value, which must follow = */
+    OPTION_MAY_TEXT,    /* like OPTION_TEXT, or "" without a value; a value must follow = */
     OPTION_LIST,        /* const char *[], one key=value per use */
 } OptionType;
 
@@ -39,7 +39,7 @@ enum {
     OPTION_ONCE = 2,      /* describes a single run: refused in a settings file */
     OPTION_WINDOW = 4,    /* is for the window: refused for a film in parts */
     OPTION_UNPLANNED = 8, /* is not stored in a job's plan */
-    OPTION_MACHINE = 16,  /* is about the machine or messages: a job's steps may differ in it */
+    OPTION_MACHINE = 16,  /* is about the machine or messages; may differ between steps of a job */
 };
 
 typedef struct Option {

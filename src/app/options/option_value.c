@@ -28,7 +28,7 @@ int refuse(const Refusal *refusal, const char *format, ...)
     return -1;
 }
 
-/* "--clip '-1': must be ..." */
+/* Refuses a value, as in "--clip '-1': must be ...". */
 static int refuse_value(const Setting *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static int refuse_value(const Setting *s, const char *format, ...)
@@ -107,7 +107,7 @@ static bool is_profile(const char *name)
     return false;
 }
 
-/* Returns the index of the value in the list, which is separated by |, or -1. */
+/* Returns the value's index in `choices`, which are separated by |, or -1. */
 static int read_choice(const Setting *s, const char *choices)
 {
     const char *choice = choices, *meant = NULL;
@@ -182,7 +182,7 @@ static int set_number(const Setting *s)
     return 0;
 }
 
-/* "on" is for the old name, --two-pass. */
+/* Accepts "on" as well, for the old name, --two-pass. */
 static int set_lookahead(const Setting *s)
 {
     if (strcmp(s->value, "on") != 0)
@@ -214,7 +214,7 @@ static int set_may_integer(const Setting *s)
     return s->value ? set_integer(s) : 0;
 }
 
-/* "8x8" or "1280x720" */
+/* Parses "8x8" or "1280x720". */
 static int set_pair(const Setting *s)
 {
     const Option *o = s->option;
@@ -231,7 +231,7 @@ static int set_pair(const Setting *s)
                               o->max);
 }
 
-/* "0,0,640,360" */
+/* Parses "0,0,640,360" or "centre". */
 static int set_part(const Setting *s)
 {
     LumeqRect part = {0, 0, -1, -1};
@@ -245,7 +245,7 @@ static int set_part(const Setting *s)
     return 0;
 }
 
-/* "800K", "4M", "50G" */
+/* Parses "800K", "4M" or "50G". */
 static int set_scaled(const Setting *s)
 {
     static const char units[] = "KMGT";

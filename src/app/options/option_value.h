@@ -4,7 +4,7 @@
 
 #include "app/options/option_table.h"
 
-/* Receives the sentence that says what is wrong. */
+/* Where to print the sentence that says what is wrong. */
 typedef struct Refusal {
     char *text;
     size_t size;

@@ -9,18 +9,18 @@
 
 #include "lumeq/lumeq.h"
 
-#define MAX_ENCODER_OPTIONS 64 /* uses of --vopt */
+#define MAX_ENCODER_OPTIONS 64 /* maximum number of uses of --vopt */
 
-/* The strength of LUMEQ_STRENGTH_AUTO without a lift. */
+/* The strength of LUMEQ_STRENGTH_AUTO where nothing is lifted. */
 #define OPTIONS_USUAL_STRENGTH 0.8
 
-/* At least the number of rows of option_table. */
+/* Maximum number of rows of option_table. */
 #define OPTION_MAX 128
 
-/* The most pieces of a sample. */
+/* Maximum number of pieces of a sample. */
 #define OPTIONS_SAMPLE_MAX 48
 
-/* Options.profile for --profile help. */
+/* Value of Options.profile for --profile help. */
 #define PROFILE_HELP (-1)
 
 typedef enum OptionsHelp {
@@ -37,7 +37,7 @@ typedef struct OptionsSize {
     int width, height;
 } OptionsSize;
 
-/* The choices auto|on|off and auto|yes|no. */
+/* Indices in the choices auto|on|off and auto|yes|no. */
 typedef enum OptionsSwitch {
     OPTIONS_AUTO,
     OPTIONS_ON,
@@ -56,39 +56,40 @@ typedef enum OptionsHwdec {
     OPTIONS_HWDEC_NO,
 } OptionsHwdec;
 
-/* Strings point into argv or into the settings file's text. Unless noted, a number that is not
- * given is -1 and a string that is not given is NULL. */
+/* Strings point into argv or into the settings file's text. Options that are not given have the
+ * default of the help; without a default, numbers are -1 and strings NULL, unless noted. */
 typedef struct Options {
     const char *input;
     const char **inputs; /* all INPUTs, beginning with `input`; Options owns the array */
     int input_count;
     const char *output;
-    char *output_folder; /* owned: OUTPUT with a slash, if it is an existing folder without one */
+    char *output_folder; /* owned: OUTPUT and a slash, if OUTPUT is a folder that exists; or NULL */
     int null_output, overwrite, overlay;
-    double segment_time; /* of each segment; 0: no segments */
+    double segment_time; /* seconds of each segment; 0: no segments */
     int64_t keep;        /* bytes of segments to keep; 0: all */
 
     int profile;             /* number of the profile from 1, or 0 */
-    int is_profile_strength; /* the profile set the strength */
+    int is_profile_strength; /* the profile, not --strength, set the strength */
     LumeqMode mode;
     LumeqChroma chroma;
     LumeqBars bars;
     LumeqLimit limit;
-    int reference, scene_cut, range; /* indices of their choices */
-    int dither, deinterlace;         /* each an OptionsSwitch */
-    int code_range;                  /* an OptionsCodeRange */
-    double strength;                 /* -1: auto */
-    double clip;                     /* or LUMEQ_CLIP_AUTO */
-    double denoise;                  /* as in LumeqParams */
+    int reference;
+    int scene_cut, range;    /* indices in choices */
+    int dither, deinterlace; /* each an OptionsSwitch */
+    int code_range;          /* an OptionsCodeRange */
+    double strength;         /* -1: auto */
+    double clip;             /* or LUMEQ_CLIP_AUTO */
+    double denoise;          /* as in LumeqParams */
     double smooth;
     OptionsTiles tiles;
     double brightness, gamma; /* as in LumeqParams */
     LumeqRect meter;
     double deflicker;
     double lookahead;          /* seconds; -1: auto */
-    const char *lookahead_for; /* the option on the command line that needs lookahead, or NULL */
+    const char *lookahead_for; /* what needs a lookahead, such as "--deflicker"; or NULL */
 
-    double jobs;         /* parts at once; -1: by the number of cores, 0: not in parts */
+    double jobs;         /* parts or files at once; -1: by the number of cores; 0: not given */
     int64_t parts;       /* number of parts; 0: by part_seconds */
     double part_seconds; /* of each part; 0: not given */
     int no_measure, resume;
@@ -100,24 +101,24 @@ typedef struct Options {
 
     int64_t from_us, to_us, frames, max_pixels;
     int network, no_network, allow_playlists, force_dovi;
-    int sandbox; /* an OptionsSwitch; AUTO: as far as the kernel can; ON: or fail */
+    int sandbox; /* an OptionsSwitch; AUTO: as far as the kernel can; ON: fully, or fail */
     const char *password_file;
     double network_timeout, open_timeout;
-    int reconnect, no_reconnect; /* `reconnect`: -1 for live streams only */
-    int piece; /* not 0: continues a recording, as the camera came back with another format */
+    int reconnect, no_reconnect; /* `reconnect`: -1: only live streams */
+    int piece; /* not 0: continues a recording after the camera came back with another format */
 
-    int64_t video_track, audio_track, sub_track; /* number among its kind, from 0 */
+    int64_t video_track, audio_track, sub_track; /* each kind counts from 0 */
     int no_subs, no_chapters, no_metadata;
 
     const char *format, *vcodec, *preset, *pixel_format;
     double crf;
     int64_t bitrate;
     const char *encoder_options[MAX_ENCODER_OPTIONS + 1]; /* NULL at the end */
-    const char *sub_file;                                 /* of the window */
+    const char *sub_file;                                 /* subtitle file to show in the window */
     int idle;           /* wait in a window for a file if INPUT does not play */
     const char *acodec; /* "copy", "none" or an encoder; NULL: copy if the container can */
 
-    int compare, histogram, hist_scale, scope; /* indices of their choices */
+    int compare, histogram, hist_scale, scope; /* indices in choices */
     int loop, fullscreen, mute, no_audio;
     int keep_open; /* an OptionsSwitch */
     int remember;
@@ -125,7 +126,7 @@ typedef struct Options {
     int64_t volume;
     double speed, osd_scale;
 
-    const char *camera;     /* its device or number; "": PipeWire or the first device */
+    const char *camera;     /* its device or number; "": the first device */
     OptionsSize video_size; /* {0, 0}: not given */
     double framerate;
     const char *input_format;
@@ -144,9 +145,9 @@ typedef struct Options {
     int help; /* an OptionsHelp */
     int version, list_gpus, list_devices;
     int doctor, json;
-    const char *list_formats; /* of this camera, "" for the first one */
+    const char *list_formats; /* a camera; "": the first one */
 
-    unsigned char given[OPTION_MAX]; /* by index in option_table: is on the command line */
+    unsigned char given[OPTION_MAX]; /* by index in option_table; 1: is on the command line */
     const char *config;
     int no_config;
     char *config_path, *config_text; /* the settings file that was read, or NULL */
@@ -155,7 +156,7 @@ typedef struct Options {
 Options options_default(void);
 
 /* Fills in defaults, settings file and argv. Returns 0, or -1 with one sentence in `text`. The
- * caller frees `options` in any case; after a failure its color is the setting read so far. */
+ * caller frees `options` in any case; after a failure, its `color` is the one read so far. */
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
 
 /* Like options_parse(), for `lumeq plan`. */
@@ -169,14 +170,15 @@ const char *options_input(const Options *options);
 /* True if OUTPUT is a folder for the outputs of all inputs. */
 bool options_many(const Options *options);
 
-/* True if INPUT, or `path`, is opened as a URL: no file has that name. */
+/* True if INPUT, or `path`, is a URL that may be opened, and no file has that name. */
 bool options_is_url(const Options *options);
 bool options_opens_url(const Options *options, const char *path);
 
 /* stat() of an input or output; "-" is the standard stream `standard`. Returns 0 or -1. */
 int options_stat(const char *path, int standard, struct stat *file);
 
-/* True if an output is a pipe or a device, which somebody may watch. `path`: may be NULL. */
+/* True if an output is a pipe or a device, so that a program may read it while it is written.
+ * `path` may be NULL. */
 bool options_is_piped(const char *path);
 
 /* True if `path` names the pictures of one video: a folder or, with --sequence, a numbered name. */
@@ -198,7 +200,7 @@ const char *options_with_help(const Options *options);
 typedef struct OptionsInput {
     LumeqTransfer transfer; /* of the input */
     int still;              /* the input is one picture */
-    int fine;               /* --dither auto is on: the output keeps fractions of codes */
+    int fine;               /* the output can show dither, so --dither auto is on */
     int ahead;              /* there is a lookahead, which --deflicker needs */
 } OptionsInput;
 
@@ -208,7 +210,7 @@ int64_t options_lookahead(const Options *options);
 /* Converts options to parameters of the equalizer; the only place that does. */
 LumeqParams options_params(const Options *options, OptionsInput input);
 
-/* Prints to standard output, in the width of the terminal. */
+/* Prints the help to standard output, wrapped for the terminal. */
 void options_print_help(OptionsHelp help);
 
 #endif
