@@ -42,7 +42,7 @@ typedef enum Verdict {
 typedef struct Section {
     Verdict verdict;
     char state[24];  /* a word such as "no-driver", whose meaning never changes */
-    char text[1600]; /* lines for people */
+    char text[1600]; /* one or more lines for people */
     char hint[512];  /* how to fix it, in one line, or "" */
 } Section;
 
@@ -69,7 +69,7 @@ put(Section *s, Verdict verdict, const char *state, const char *hint, const char
     printable(s->text + at, sizeof(s->text) - at, raw);
 }
 
-#define LINE ABSENT, NULL, NULL /* put() appends a line of text only */
+#define LINE ABSENT, NULL, NULL /* makes put() only append a line of text */
 
 /* Splits "PROBLEM; HINT" or "PROBLEM: add yourself to ..." into text and hint. */
 static void put_sentence(Section *s, Verdict verdict, const char *state, const char *sentence)
@@ -116,8 +116,8 @@ static void read_value(const char *path, const char *key, char *value, size_t si
         fclose(file);
 }
 
-/* Opens an equalizer, and equalizes a test picture if it runs on the CPU. Returns 0 and where it
- * runs in `text`, or an error and its reason. */
+/* Opens an equalizer, and equalizes a test picture if it runs on the CPU. Returns 0, or an
+ * error; `text` says where it runs, or why it does not. */
 static int try_equalizer(const LumeqConfig *config, char *text, size_t size)
 {
     static uint8_t in[64 * 64], out[64 * 64];
@@ -192,7 +192,7 @@ static bool is_in_container(void)
            getenv("NVIDIA_VISIBLE_DEVICES");
 }
 
-/* Vendor 10de is NVIDIA; classes 03 are displays and accelerators. */
+/* NVIDIA is PCI vendor 10de; class 03 has display and 3D controllers. */
 static bool machine_has_gpu(void)
 {
     char path[512], vendor[32], class[32];
@@ -282,7 +282,7 @@ typedef struct DecoderCaps {
 #define CHROMA_420 1 /* cudaVideoChromaFormat_420 */
 
 static const struct {
-    const char *name; /* FFmpeg's, too */
+    const char *name; /* as in FFmpeg */
     int codec, depth; /* a cudaVideoCodec; the greatest depth to ask for, in bits */
 } nvdec_codecs[] = {
     {"h264", 4, 8}, {"hevc", 8, 10}, {"vp8", 9, 8}, {"vp9", 10, 10}, {"av1", 11, 10}};
@@ -295,7 +295,7 @@ static bool find(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-/* Asks NVDEC of the first GPU for each codec and depth; that needs a CUDA context. */
+/* Asks NVDEC of the first GPU about each codec and depth, which needs a CUDA context. */
 static void probe_nvdec(Section *s)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -400,7 +400,7 @@ static void probe_cameras(Section *s)
     if (count < 0)
         put(s, BROKEN, "fails", NULL, "%s", error.text);
     else if (count == 0)
-        put(s, ABSENT, "none", "connect one; give a container --device /dev/video0",
+        put(s, ABSENT, "none", "connect one; a container needs --device /dev/video0",
             "none connected");
     else if (problem)
         put_sentence(s, BROKEN, strstr(problem, "permission") ? "no-permission" : "unusable",
@@ -473,8 +473,8 @@ static void probe_sound(Section *s)
     const int count = is_dummy ? 0 : named;
     if (!count)
         put(s, ABSENT, "none",
-            "start PipeWire or PulseAudio, or connect a sound device; give a container "
-            "--device /dev/snd",
+            "start PipeWire or PulseAudio, or connect a sound device; a container "
+            "needs --device /dev/snd",
             "no sound device found; the window plays without sound");
     else
         put(s, WORKS, "ok", NULL, "%s, by %s", sound.names[0], sound.driver);
@@ -523,7 +523,7 @@ static int answer(void *probe, int output)
     const struct rlimit none = {0, 0};
     const int null = open("/dev/null", O_RDWR);
     for (int fd = 0; null >= 0 && fd <= 2; fd++)
-        (void)dup2(null, fd); /* libraries print messages */
+        (void)dup2(null, fd); /* hide the messages of libraries */
     (void)setrlimit(RLIMIT_CORE, &none);
     ((const Probe *)probe)->run(&section);
     /* Skip exit handlers of drivers, which may crash. */
@@ -642,7 +642,7 @@ static void print_as_json(const Section sections[PROBES], bool works)
 int doctor_run(int json, int colors)
 {
     Section sections[PROBES];
-    bool works = true; /* it can equalize and encode */
+    bool works = true; /* lumeq can equalize and encode */
     run_probes(sections);
     for (int i = 0; i < PROBES; i++)
         works &= !probes[i].needed || sections[i].verdict == WORKS ||

@@ -3,7 +3,7 @@
 #define LUMEQ_APP_DOCTOR_H
 
 /* Prints text or one JSON object to standard output and returns the exit code. `colors`: use
- * colours even if that is not a terminal. Call before other threads start. */
+ * colours even if standard output is not a terminal. Call before other threads start. */
 int doctor_run(int json, int colors);
 
 #endif
