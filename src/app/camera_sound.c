@@ -11,7 +11,7 @@
 #include "player/clock.h"
 #include "player/sound/microphone.h"
 
-#define LOWEST_DB -60.0 /* of the level meter */
+#define LOWEST_DB -60.0 /* level at which the meter shows nothing */
 
 struct CameraSound {
     Microphone *microphone;
@@ -19,9 +19,9 @@ struct CameraSound {
     Writer *writer;
     AVPacket *packet;
     int begun;
-    atomic_int lost;   /* the message was printed */
+    atomic_int lost;   /* true: the loss of the microphone was reported */
     int64_t until;     /* the sound is written up to here; microseconds of clock_now() */
-    int64_t frame_end; /* of the sink's last frame, in the source's time */
+    int64_t frame_end; /* end of the sink's last frame, in the source's time */
 };
 
 int camera_sound_open(CameraSound **sound, const Options *o, const Writer *writer,

@@ -22,7 +22,7 @@ static void complete_print(const char *candidate, const char *help)
 static void complete_value(const char *choices)
 {
     for (const char *word = choices; *word;) {
-        /* Placeholders are in capitals. */
+        /* Skip placeholders, which are in capitals. */
         const size_t n = strcspn(word, "|");
         const size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-");
         if (plain >= n && strcspn(word, "abcdefghijklmnopqrstuvwxyz") < n)
@@ -42,7 +42,7 @@ static void complete_value(const char *choices)
     }
 }
 
-/* Prints the name at the start of an entry; other lines start with a blank. */
+/* Prints the name at the start of a line of codec_list.h. Other lines start with a blank. */
 static void print_name(const char *line)
 {
     if (islower((unsigned char)*line) || isdigit((unsigned char)*line))

@@ -2,7 +2,8 @@
 #ifndef LUMEQ_APP_COMPLETE_H
 #define LUMEQ_APP_COMPLETE_H
 
-/* Prints all candidates for the last word, whatever it is. `words` has no program name. */
+/* Prints the candidates for the last word, which the shell then filters. `words` has no program
+ * name. */
 void complete(int count, char **words);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include "app/options/option_arguments.h"
 
-#define CODES 256 /* of 8 bits */
+#define CODES 256 /* number of 8-bit codes */
 
-/* Smaller values, as in LumeqFrameStats, are not visible, and not mentioned. */
+/* Smaller values of members of LumeqFrameStats are not visible, and not mentioned. */
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_CHANGE 1.0 /* in 8-bit codes */
@@ -17,7 +17,7 @@
 
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
-/* A line names at most MAX_KINDS kinds; all but the first have this percentage of the frames. */
+/* Kinds that a line names at most. After the first, each needs this percentage of the frames. */
 #define MAX_KINDS 3
 #define MIN_PERCENT 5
 
@@ -26,7 +26,7 @@
 /* Tones of a picture, relative to the range from black to white. */
 typedef struct Light {
     double mean;
-    double peak; /* largest share of samples in three neighbouring codes, except dark ones */
+    double peak; /* largest share of samples in three neighbouring codes that are not dark */
 } Light;
 
 /* Returns the level of an 8-bit code: 0 for black, 1 for white. */
@@ -67,7 +67,7 @@ static Light measure_light(const LumeqFrameStats *s, LumeqTransfer transfer, int
     return light;
 }
 
-/* Finds the kind of picture. The bounds are in the middle of the blends of rule/lift.c. */
+/* Finds the kind of picture. The thresholds are in the middle of the transitions of rule/lift.c. */
 static DecisionKind find_kind(const LumeqFrameStats *s, const Light *light)
 {
     if (s->lift >= VISIBLE_LIFT)
@@ -124,7 +124,7 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
     return d;
 }
 
-/* Names the option that decided instead of the picture. */
+/* Prints the option that decided, for DECISION_ORDERED. */
 static void name_option(const Decision *d, char *text, size_t size)
 {
     if (d->mode != LUMEQ_MODE_GLOBAL)
@@ -153,7 +153,7 @@ static const char *situation(const Decision *d)
     }
 }
 
-/* True if the change is not visible. `change` does not cover tiles and cleared haze. */
+/* True if the change is not visible. d->change does not include tiles and cleared haze. */
 static bool is_hardly_changed(const Decision *d)
 {
     const int tiles = d->mode == LUMEQ_MODE_CLAHE || d->mode == LUMEQ_MODE_HAZE;
@@ -186,7 +186,7 @@ static bool is_equalized(const Decision *d)
     }
 }
 
-/* "midtones lightened by --profile night" */
+/* Prints what changed the midtones, such as "midtones lightened by --profile night". */
 static void name_light(const Decision *d, char *text, size_t size)
 {
     const Options *o = d->options;

@@ -11,15 +11,15 @@ typedef enum DecisionKind {
     DECISION_OFF,
     DECISION_LIGHT, /* off, except for --brightness and --gamma */
     DECISION_REFERENCE,
-    DECISION_ORDERED, /* by --strength, --limit darken or a mode, whatever the picture is */
+    DECISION_ORDERED, /* an option decides: --strength, --limit darken or --mode */
     DECISION_LIFTED,
     DECISION_LAMPS, /* dark, with parts too bright for a lift */
     DECISION_HAZY,
     DECISION_DULL,
     DECISION_FINE,
-    DECISION_PAGE, /* this and the following kinds are left unchanged */
+    DECISION_PAGE, /* this and the following kinds are usually left unchanged */
     DECISION_BLACK,
-    DECISION_EMPTY, /* dark, with nothing above its noise */
+    DECISION_EMPTY, /* dark, and nothing stands out from the noise */
 } DecisionKind;
 
 #define DECISION_KINDS (DECISION_EMPTY + 1)
@@ -40,15 +40,15 @@ typedef struct Decision {
 Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                        const Options *options, int depth, int full_range);
 
-/* Prints a sentence without full stop. `key`: the key that does more to a well exposed picture, or
- * NULL. */
+/* Describes a decision in a sentence without a full stop. `key`: the window's key that changes a
+ * well exposed picture more, or NULL. */
 void decision_text(const Decision *decision, const char *key, char *text, size_t size);
 
-/* Decisions of a video; {0} at first. */
+/* The decisions about the frames of a video. Initialize with {0}. */
 typedef struct Decisions {
     int64_t frames;
     struct {
-        Decision sum;
+        Decision sum; /* its numbers are sums over `frames` frames */
         int64_t frames;
     } of[DECISION_KINDS];
 } Decisions;

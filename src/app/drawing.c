@@ -35,8 +35,8 @@ static int displayed_find(Displayed *w, const AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* Returns one coordinate of the stored frame for (x, y) of the displayed picture. It follows x if
- * `x_turn` is not 0, else y; backwards if that turn is negative. `length`: of the stored frame. */
+/* Converts (x, y) of the displayed picture to a coordinate of the stored frame, whose size along it
+ * is `length`. x_turn, y_turn: how that coordinate moves with x and with y: 1, -1 or 0. */
 static double stored(const Displayed *w, int x_turn, int y_turn, int x, int y, int length)
 {
     const int all = x_turn ? w->width : w->height;
@@ -104,7 +104,7 @@ static int overlay_open(FrameOverlay *o, const Options *options, MediaError *err
     return 0;
 }
 
-/* A frame without room for a panel stays unchanged. */
+/* Finds the place of the panel. Warns if there is no room for it; frames then stay unchanged. */
 static int place_panel(FrameOverlay *o, const AVFrame *frame, MediaError *error)
 {
     if (displayed_find(&o->displayed, frame, error) < 0)
@@ -164,7 +164,8 @@ static int overlay_draw(FrameOverlay *o, AVFrame *frame, const LumeqFrameStats *
 
 /* ---- before and after ---- */
 
-/* The line's edges grow by a pixel per EDGE_PART pixels of the shorter side, as in view.c. */
+/* Each edge of the line is a pixel wide, and one more per EDGE_PART pixels of the picture's shorter
+ * side, as in view.c. */
 #define EDGE_PART 1440
 #define LINE_BRIGHT 0xF0F0F0
 #define LINE_DARK 0x101010
@@ -185,7 +186,7 @@ typedef struct Comparison {
     int before_x, before_y;
     Canvas line; /* owned */
     Overlay layers[LAYERS];
-    Blender blenders[LAYERS]; /* one for each size */
+    Blender blenders[LAYERS]; /* one per layer, as their sizes differ */
 } Comparison;
 
 static int out_of_memory(MediaError *error)
@@ -210,7 +211,7 @@ static bool left_is_first(const Displayed *w)
     return w->turn.xx + w->turn.xy > 0;
 }
 
-/* Distance between the starts of both pictures, rounded down to a chroma sample. */
+/* Returns where the second picture starts in the written frame, rounded down to a chroma sample. */
 static int find_seam(const Comparison *c, const AVFrame *frame)
 {
     const SampleLayout layout = convert_layout((enum AVPixelFormat)frame->format);
@@ -219,13 +220,14 @@ static int find_seam(const Comparison *c, const AVFrame *frame)
     return (c->kind == VIEW_COMPARE_SIDE ? length : length / 2) / step * step;
 }
 
-/* Places both pictures side by side as displayed: along the stored axis that is displayed as x. */
+/* Places both pictures along the stored axis that is displayed horizontally, so that they appear
+ * side by side. */
 static void place_pictures(Comparison *c, const AVFrame *frame)
 {
     const int across = c->displayed.turn.xx != 0, first = left_is_first(&c->displayed);
     const int seam = find_seam(c, frame), side = c->kind == VIEW_COMPARE_SIDE;
     const int length = across ? frame->width : frame->height;
-    const int from = side ? 0 : seam; /* start of the second picture */
+    const int from = side ? 0 : seam; /* first row or column shown of the second picture */
     BlendPlace low = {0, 0, frame->width, frame->height}, high = low;
     *(across ? &low.width : &low.height) = seam;
     *(across ? &high.x : &high.y) = from;

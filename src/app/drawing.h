@@ -10,8 +10,8 @@ typedef struct Drawing Drawing;
 /* Sets NULL if the options draw nothing; the other functions accept NULL. MEDIA_INPUT. */
 int drawing_open(Drawing **drawing, const Options *options, MediaError *error);
 
-/* Draws into frames, which all have the size and format of the first one. Warns if there is no room
- * for the panel. Does not modify memory that frames share. */
+/* A sink that draws into frames, which all have the size and format of the first one. Warns if
+ * there is no room for the panel. Copies a frame first if its memory is shared. */
 Sink drawing_sink(Drawing *drawing);
 
 /* Draws only the comparison, which may change the size of the frame. MEDIA_INPUT. */

@@ -16,20 +16,20 @@
 typedef struct Engine {
     LumeqContext *context;
     FrameMemory *memory;  /* for decoded and equalized frames */
-    const char *backend;  /* its name at the start; if a GPU is lost, the CPU takes over */
+    const char *backend;  /* name at the start; the CPU takes over if a GPU is lost */
     AVBufferRef *gpu;     /* the GPU, if it also decodes or encodes; or NULL */
     int decodes, encodes; /* what `gpu` is used for */
     char where[256];      /* names the backend and the reason for it */
     int real_time;        /* set before opening, as in LumeqConfig */
     int device;           /* number of the GPU */
-    atomic_int no_room;   /* the lack of room for surfaces was reported */
+    atomic_int no_room;   /* true: the lack of GPU memory was reported */
 } Engine;
 
-/* LumeqConfig.cpu_without: the complement of the environment variable LUMEQ_CPU_MASK, a sum of
- * LUMEQ_CPU_* that the program may use. */
+/* Returns LumeqConfig.cpu_without: the complement of the environment variable LUMEQ_CPU_MASK, which
+ * is a sum of the LUMEQ_CPU_* that the program may use. */
 unsigned engine_cpu_without(void);
 
-/* The library's configuration. The engine must not move while it is used. */
+/* Returns the library's configuration. The engine must not move while a context uses it. */
 LumeqConfig engine_config(Engine *engine, const Options *options);
 
 /* Opens the equalizer, and prepares the GPU to decode if the options ask for it. `all_planes`:
@@ -37,14 +37,15 @@ LumeqConfig engine_config(Engine *engine, const Options *options);
  * afterwards. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
-/* Makes frames for an encoder on the GPU that equalizes, if any. Call before the first frame. */
+/* If a GPU equalizes, keeps frames on it for the encoder. Call before the first frame. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* Sets the options of a source's decoder that depend on the engine, which must outlive it. */
+/* Sets the options of a source's decoder that depend on the engine. The engine must outlive the
+ * decoder. */
 void engine_decoder(Engine *engine, const Options *options, const Source *source,
                     DecoderOptions *decoder);
 
-/* Accounts for a decoder's GPU memory. Warns once if there is no room. */
+/* Returns callbacks that reserve GPU memory for a decoder. They warn once if there is no room. */
 GpuBudget engine_budget(Engine *engine);
 
 /* Logs the peak GPU and pinned memory, with -v. */
@@ -60,7 +61,7 @@ bool engine_is_lost(const Engine *engine);
 void engine_close(Engine *engine);
 
 /* Decides --hwdec: true if the GPU that equalizes should decode this codec. AV_CODEC_ID_NONE: true
- * if it should decode any. */
+ * if it should decode any codec. */
 int hwdec_choice(const Options *options, enum AVCodecID codec);
 
 #endif

@@ -26,8 +26,8 @@
 #include "run/lookahead.h"
 #include "run/run.h"
 
-/* The most bytes that a pipe with two decoders should hold, and the shortest lookahead for that
- * reason, in nanoseconds. */
+/* A pipe with two decoders should hold at most this many bytes. To that end the lookahead is
+ * shortened, but not below MIN_LOOKAHEAD, in nanoseconds. */
 #define PIPE_BYTES (64.0 * (1 << 20))
 #define MIN_LOOKAHEAD INT64_C(200000000)
 
@@ -51,7 +51,7 @@ typedef struct Run {
     RunReport *report;
     Drawing *drawing;
     VirtualCamera *virtual;
-    CameraSound *sound; /* of a camera, or NULL */
+    CameraSound *sound; /* of a camera recording, or NULL */
     int paced;
     Pace pace;
     Progress progress;
@@ -59,7 +59,7 @@ typedef struct Run {
     RunFigures figures;
     RunResult *many;  /* gets the summary of one of several files; or NULL */
     int64_t lost;     /* frames lost with a GPU */
-    Missed missed;    /* by a camera */
+    Missed missed;    /* dropped by a camera */
     char damage[768]; /* known losses, or "" */
     MediaError error;
 } Run;
@@ -97,7 +97,8 @@ static int check_output(Run *run)
     return setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
-/* Opens the files of --stats and --report. Their endings differ, so they are two files. */
+/* Opens the files of --stats and --report. Their endings differ, so they cannot be the same
+ * file. */
 static int open_reports(Run *run)
 {
     const Options *o = run->options;
@@ -145,7 +146,7 @@ static const char *why_no_lookahead(const Run *run, bool *impossible)
         return "a camera delivers each picture once";
     if (options_is_url(o))
         return "network streams are read once";
-    if (!is_pipe_input(o)) { /* which both decoders share */
+    if (!is_pipe_input(o)) { /* two decoders can share a pipe */
         if (strcmp(o->input, "-") == 0)
             return "standard input is a file; give its name to read ahead";
         if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
@@ -164,7 +165,7 @@ static const char *why_no_lookahead(const Run *run, bool *impossible)
 }
 
 /* Sets the lookahead, and logs the reason with -v. MEDIA_USAGE: an option on the command line needs
- * one, and the input cannot have it. */
+ * a lookahead, which the input does not allow. */
 static int choose_lookahead(Run *run)
 {
     const Options *o = run->options;
@@ -184,7 +185,8 @@ static int choose_lookahead(Run *run)
     return 0;
 }
 
-/* Opens the input. The lookahead shares a pipe, and is shorter if the video's data rate is high. */
+/* Opens the input. If it is a pipe, the lookahead shares it, and is shortened if the data rate of
+ * the video is high. */
 static int open_source(Run *run)
 {
     const Options *o = run->options;
@@ -204,8 +206,8 @@ static int open_source(Run *run)
     return ret;
 }
 
-/* True if nobody sees the output before the run is over, and the input can be read again. An
- * encoder on a lost GPU fails instead. */
+/* True if the run can start again after it lost the GPU: the input can be read again, nobody has
+ * seen the output, and no encoder needs the GPU. */
 static bool can_begin_again(const Run *run)
 {
     const Options *o = run->options;
@@ -219,7 +221,7 @@ static int open_input(Run *run)
 {
     const Options *o = run->options;
     run->video_options = setup_video(o, run->writer);
-    run->video_options.decoder.marks_bars = !run->engine.encodes; /* else NVENC gets crop_* */
+    run->video_options.decoder.marks_bars = !run->engine.encodes; /* NVENC must not get crop_* */
     if (open_source(run) < 0)
         return run->error.fault;
     engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
@@ -257,7 +259,8 @@ ProgressStyle headless_progress(const Options *options)
     return options->quiet && style == PROGRESS_AUTO ? PROGRESS_NONE : style;
 }
 
-/* Opens the input for the lookahead, which skips the same streams: both see the same packets. */
+/* Opens the input for the lookahead. Skips the streams that `like` skips, so that both see the same
+ * packets. */
 static int open_again(void *opaque, const Source *like, Source **source, MediaError *error)
 {
     const Run *run = opaque;
@@ -300,8 +303,8 @@ static int look_ahead(Run *run)
 
 /* ---- the sinks ---- */
 
-/* For live input and output: counts the frames that a camera dropped after a late one, and writes a
- * file in real time. */
+/* For live input and output: counts the frames that a camera dropped after a late one, and delays
+ * frames of a file to real time. */
 static int keep_time(void *opaque, Frame *f)
 {
     Run *run = opaque;
@@ -350,7 +353,7 @@ static int process(Run *run)
     if (!run->lookahead)
         choose_depth(run, (FramesSeen){0});
     const Options *o = run->options;
-    /* True for live input that only the watchers of a virtual camera need. */
+    /* True for live input whose frames only the watchers of a virtual camera need. */
     const bool is_only_watched = run->virtual && run->source->live && !run->writer && !o->stats &&
                                  o->frames < 0 && !reads_source(run);
     /* True if frames that the GPU decodes are needed on the host. */
@@ -364,7 +367,7 @@ static int process(Run *run)
         .memory = equalizer_writes(&run->params) || needs_host_frames ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
         .source = reads_source(run),
-        .arrays = 1, /* for the summary of the picture */
+        .arrays = 1, /* the summary describes the picture from histograms */
         .is_unwanted = is_only_watched ? virtual_camera_is_unwatched : NULL,
         .opaque = run->virtual,
         .lost = &run->lost,
@@ -574,7 +577,7 @@ static int run_all(Run *run, ProgressShare *share)
     if (atomic_load(run->stop) == RUN_INTERRUPTED && !run->trial) {
         /* Keeps the written part, even if writing fails. */
         if (error->fault != MEDIA_OUTPUT)
-            *error = (MediaError){0}; /* other errors follow from the signal */
+            *error = (MediaError){0}; /* the signal has caused other errors */
         (void)finish_files(run, 1);
         run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
         progress_end(&run->progress, "interrupted");
@@ -637,7 +640,7 @@ static int run_once(const Options *options, atomic_int *stop, RunResult *result,
         snprintf(result->why, sizeof(result->why), "%s",
                  run.error.fault ? run.error.text : run.damage);
     }
-    /* Frames first: the equalizer owns their memory. */
+    /* Close the engine last: it owns the memory of frames. */
     virtual_camera_close(&run.virtual);
     camera_sound_close(&run.sound);
     writer_close(&run.writer);
@@ -660,7 +663,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     if (code != -MEDIA_LOST)
         return code;
     atomic_compare_exchange_strong(stop, &over, RUN_ON);
-    if (strcmp(options->input, "-") == 0) /* a file */
+    if (strcmp(options->input, "-") == 0) /* redirected from a file */
         (void)lseek(STDIN_FILENO, 0, SEEK_SET);
     return run_once(&again, stop, result, &again);
 }

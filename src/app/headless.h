@@ -11,27 +11,27 @@
 #include "app/run_end.h"
 #include "run/run.h"
 
-/* The style of the progress display: --quiet turns the automatic one off. */
+/* The style of the progress display; --quiet turns PROGRESS_AUTO off. */
 ProgressStyle headless_progress(const Options *options);
 
-/* A run that writes nothing, to estimate a longer one. {0} except `sink`. */
+/* A run that writes nothing, to estimate a longer one. Initialize with {0} and `sink`. */
 typedef struct Trial {
     Sink sink; /* gets each frame before the encoder does */
     /* Results; times are monotonic, in seconds. */
-    double opened, ended; /* input open; output complete */
+    double opened, ended; /* when the input was open; when the output was complete */
     int64_t payload;      /* bytes of all video packets */
-    int64_t written;      /* bytes of the output */
+    int64_t written;      /* bytes that the output would have */
     bool no_frames;       /* the run failed: no frame could be decoded */
     bool is_damaged;      /* with no_frames: the input is damaged */
 } Trial;
 
-/* The result of a run, for callers with several. */
+/* The result of a run, for callers that start several. */
 typedef struct RunResult {
     int64_t frames;
     int is_changed;       /* a camera came back with another size, format or rate */
     double seconds;       /* of video */
-    char why[1024];       /* the last message, unless the exit code is EXIT_DONE */
-    char summary[512];    /* which is then not printed; "" if the run failed */
+    char why[1024];       /* the error, or the damage of the input; "" if neither */
+    char summary[512];    /* of a file, instead of printing it; "" if the run failed */
     ProgressShare *share; /* set by the caller: updated during the run; or NULL */
     Trial *trial; /* set by the caller: write nothing, print no progress and no summary; or NULL */
 } RunResult;

@@ -23,31 +23,31 @@
 #include "media/text_list.h"
 
 #define LINE_BYTES 4096 /* buffer for a line of messages */
-#define SCREENFUL 20    /* of lines that a person reads */
+#define SCREENFUL 20    /* files; in a longer list, not every file gets a line */
 
 /* An input and its output. */
 typedef struct ListedFile {
     char *input, *output;
-    char *why;    /* why it cannot be processed, or NULL */
+    char *why;    /* why the input cannot be processed, or NULL */
     int fault;    /* of `why`, as in MediaError */
     int done;     /* nonzero: an earlier run has made its output */
     uint32_t how; /* see made_how() */
-    int code;     /* its exit code */
+    int code;     /* exit code; -1: not started */
     int64_t size; /* of the input in bytes */
 } ListedFile;
 
 typedef struct Many {
     const Options *options;
     atomic_int *stop;
-    MediaError error; /* of the list */
+    MediaError error; /* a failure to make the list */
     ListedFile *files;
     int count;
     struct stat folder; /* of the outputs; zeros: it does not exist yet */
-    int others;         /* number of files in folders of inputs that are no videos */
-    char *skipped;      /* path of `folder` within an input; or NULL */
-    TextList made;      /* folders, in order of creation */
+    int others;         /* number of files in input folders that are not named like a video */
+    char *skipped;      /* path of the output folder if it is inside an input folder; or NULL */
+    TextList made;      /* folders that were made, in this order */
     int unmarked;       /* not 0: --resume cannot recognize a finished file */
-    TextList told;      /* notes about files that were printed */
+    TextList told;      /* notes that were printed, to print each once */
     int next;           /* the next file to start */
     TaskPool pool;
     int64_t frames;
@@ -62,8 +62,8 @@ static bool says_little(const Many *m)
     return m->count > SCREENFUL && !m->options->verbose;
 }
 
-/* Makes the missing folders of an output, and notes them: those that stay empty are removed at the
- * end. The parent of the folder of all outputs must exist. Returns 0, or -1 with the reason. */
+/* Makes the missing folders of an output, and notes them so that those that stay empty are removed
+ * at the end. The parent folder of OUTPUT must exist. Returns 0, or -1 with the reason. */
 static int make_folders(Many *m, const char *output, char *why, size_t size)
 {
     char *path = strdup(output);
@@ -216,7 +216,7 @@ static bool end_file(void *many, int number, int code, const TaskAnswer *answer)
     return true;
 }
 
-/* Counts bytes of input: durations are only known once files are opened. */
+/* Counts the progress in bytes of input, since durations are only known once files are opened. */
 static void show_progress(void *many)
 {
     Many *m = many;
@@ -262,7 +262,7 @@ static void say_total(const Many *m)
         progress_elapsed(&m->progress));
 }
 
-/* EXIT_INTERRUPTED if a signal came before all were done, else the code of the first failure. */
+/* Returns EXIT_INTERRUPTED if a signal left files undone, else the code of the first failure. */
 static int exit_code(const Many *m)
 {
     int code = EXIT_DONE;
@@ -339,7 +339,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_ino && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* `below`: the subfolder, ending in a slash, or "". */
+/* Adds an input to the list. `below`: the subfolder of its output, ending in a slash, or "". */
 static int add(Many *m, const char *below, const char *input)
 {
     const Options *o = m->options;
@@ -458,7 +458,7 @@ static int check_output(Many *m, ListedFile *file, const struct stat *there,
             return media_fail(&m->error, MEDIA_USAGE, "the output %s is the input %s",
                               media_quote(file->output), media_quote(m->files[i].input));
     if (!S_ISREG(there->st_mode) || !own->st_ino)
-        return 0; /* it will fail when it is processed */
+        return 0; /* processing the file will fail */
     file->code = o->resume ? made_code(file->output, made_how(o, file->input), NULL) : -1;
     file->done = file->code >= 0;
     if (file->done || o->overwrite)
@@ -500,7 +500,7 @@ static int check_existing(Many *m)
 }
 
 /*
- * Makes the list; writes nothing. Outputs keep the names of inputs, and of subfolders; --format
+ * Makes the list; writes nothing. Outputs keep the names of inputs and subfolders, but --format
  * changes the ending. The files of a folder come in natural order, without hidden files and links
  * to folders.
  */

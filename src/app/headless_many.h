@@ -1,5 +1,5 @@
-/* Processes many files without a window, each in its own process: a crash or a lost GPU affects one
- * file only. */
+/* Processes many files without a window, each in its own process, so that a crash or a lost GPU
+ * affects only one file. */
 #ifndef LUMEQ_APP_HEADLESS_MANY_H
 #define LUMEQ_APP_HEADLESS_MANY_H
 
@@ -8,7 +8,7 @@
 #include "app/options/options.h"
 
 /* Like headless_run(), for several files (options_many()). Forks, so no other thread may be
- * running. Also returns in each child process, with the exit code of its file. */
+ * running. */
 int headless_many_run(const Options *options, atomic_int *stop);
 
 #endif

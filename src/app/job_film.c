@@ -202,7 +202,7 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
     Options options = f->options;
     Drawing *drawing = NULL;
     AVFrame *frame = av_frame_clone(first);
-    options.overlay = 0; /* it does not change the size */
+    options.overlay = 0; /* the overlay does not change the size */
     int ret = frame ? drawing_open(&drawing, &options, &f->error)
                     : media_no_memory(&f->error, MEDIA_OUTPUT);
     if (ret >= 0)

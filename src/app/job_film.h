@@ -25,19 +25,20 @@ typedef struct JobFilm {
     LumeqParams params;
     Progress progress;
     MediaError error;
-    bool local; /* --jobs runs all steps */
+    bool local; /* --jobs runs all steps on this machine */
     bool made;  /* --resume, and an earlier run with these options has made the output */
 } JobFilm;
 
 /* Prints the versions of the program and its libraries, which must be the same for all steps. */
 void job_program(char *text, size_t size);
 
-/* Reads the plan at `path`, and parses its options and then those of the step, `argv`. The film is
- * zeroed except `stop`; close it in any case. */
+/* Reads the plan at `path`, and parses its options and then those of the step, `argv`. The caller
+ * zeroes the film except `stop`, and closes it in any case. */
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
-/* Opens equalizer, input and writer. Keeps `whole` of film->writer_options, and sets the others.
- * `take` gets the encoded packets, as in WriterOptions; NULL: they are written to the output. */
+/* Opens equalizer, input and writer. Keeps film->writer_options.whole and .whole_opaque,
+ * and sets the other members. `take` gets the encoded packets, as in WriterOptions; NULL: they are
+ * written to the output. */
 int job_film_open(JobFilm *film, int (*take)(void *opaque, const AVPacket *, MediaError *error),
                   void *opaque);
 
@@ -60,22 +61,24 @@ void job_film_close(JobFilm *film);
 
 /* ---- steps ---- */
 
-/* Each reads the files of the steps before it, and writes a complete result or nothing. They return
- * 0 or a fault, which is in film->error. */
+/* Each step reads the files of earlier steps, and writes a complete result or nothing. Steps return
+ * 0 or a fault, which is also in film->error. */
 
 /* Plans the film of film->options, or continues a plan that exists. With --no-measure it only lists
  * the parts. */
 int job_step_plan(JobFilm *film);
 
-/* Measures a listed part; finishes a plan whose parts are all measured. */
+/* Measures a listed part. */
 int job_step_measure(JobFilm *film, int part);
+
+/* Finishes a plan whose parts are all measured. */
 int job_step_finish(JobFilm *film);
 
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts, unless that is done, and removes the folder unless `local`. *code: EXIT_DONE,
- * EXIT_DAMAGED or EXIT_OUTPUT. */
+/* Joins the parts, unless the output is complete already. Removes the folder unless film->local.
+ * *code: EXIT_DONE, EXIT_DAMAGED or EXIT_OUTPUT. */
 int job_step_join(JobFilm *film, int *code);
 
 #endif

@@ -34,8 +34,8 @@
 #define USUAL_SECONDS 60.0 /* of a part */
 #define USUAL_RATE 25.0    /* frames per second, if the container has no rate */
 
-/* How much earlier measuring a part begins if the frames before it differ from the previous part's,
- * in microseconds; four times as much with each further try. */
+/* A part is measured again, from this many microseconds earlier, if the frames before it differ
+ * from the last ones of the previous part. Each further try goes back four times as far. */
 #define FIRST_STEP_US INT64_C(4000000)
 
 /* Returns the absolute path, which the caller frees. NULL: out of memory. */
@@ -47,7 +47,7 @@ static char *absolute(const char *path)
     return text_print("%s/%s", folder, path);
 }
 
-/* Fills in what the options alone determine. */
+/* Fills in the members of the plan that the options alone determine. */
 static int begin_plan(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -152,8 +152,8 @@ static int open_film(JobFilm *f)
     return job_film_open(f, ignore_packet, NULL);
 }
 
-/* Opens the encoder before the film is measured, to find out if it can encode it. The writer cannot
- * be used afterwards. */
+/* Opens the encoder before the film is measured, to check that it can encode the film. The writer
+ * cannot be used afterwards. */
 static int try_encoder(JobFilm *f)
 {
     AVFrame *first = NULL;
@@ -168,7 +168,8 @@ static int try_encoder(JobFilm *f)
 
 /* ---- the list of parts ---- */
 
-/* An overlay updates its numbers at the start of each interval, so parts begin there. */
+/* Returns the first time from `time_us` on at which an overlay updates its numbers. Parts begin at
+ * such times. */
 static int64_t next_interval(int64_t time_us)
 {
     return (panel_interval(time_us - 1) + 1) * PANEL_NUMBERS_US;
@@ -254,7 +255,7 @@ static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames
                         .take = add_measure,
                         .opaque = &m};
     pass.input.copy = 0;
-    pass.input.span = &span; /* the last part may end earlier, by --frames */
+    pass.input.span = &span; /* with --frames, the last part may end earlier */
     if (ret < 0 ||
         record_writer_open(&m.out.out, &f->plan, RECORDS_MEASURES, number, &f->error) < 0 ||
         job_film_source(f, &pass.source, &f->error) < 0 || measure_pass_run(&pass, &f->error) < 0)
@@ -271,9 +272,9 @@ static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames
     return ret;
 }
 
-/* Opens the measures of a part. `last`: the marks of the previous part's last two frames, or NULL.
- * If they were different when this part was measured, measures it again, from further back; a
- * damaged part once in any case. */
+/* Opens the measures of a part. `last`: the marks (measure_mark()) of the previous part's last two
+ * frames, or NULL. If decoding gave other marks for these frames when this part was measured,
+ * measures the part again, from further back. Measures a damaged part once more in any case. */
 static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameReader *reader,
                          PartMeasures *measures)
 {
@@ -366,8 +367,8 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
     return ret;
 }
 
-/* Decides --pix-fmt auto10 like headless.c. If the output is deeper, opens the encoder again, which
- * may be another one then. */
+/* Decides --pix-fmt auto10 like headless.c. If the output is deeper, opens the encoder again, since
+ * a deeper film may need another one. */
 static int choose_depth(JobFilm *f, FilmMeasures in)
 {
     FramesSeen seen = {0};
@@ -391,7 +392,7 @@ typedef struct Planning {
     JobFilm *film;
     FilmMeasures in;
     CurveMaker *maker;
-    int64_t put; /* number of measures that `maker` has */
+    int64_t put; /* number of measures that `maker` got */
     int ended;
     Decisions decisions;
     StatsArrays arrays;
@@ -514,7 +515,7 @@ static int list_film(JobFilm *f)
     const char *folder = f->plan.folder;
     if (open_film(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
-    (void)unlink(job_path(folder, "plan").text); /* before the files that it needs */
+    (void)unlink(job_path(folder, "plan").text); /* before the files that the plan needs */
     job_folder_clear(folder);
     const int ret = job_folder_make(folder, &f->error) < 0 || list_parts(f) < 0
                         ? f->error.fault

@@ -25,12 +25,12 @@
 #include "media/output/output_file.h"
 #include "media/process.h"
 
-/* Cores that one run keeps busy at least: measured with ffv1, whose encoder has 4 slices. */
+/* Fewest cores that one run keeps busy: measured with ffv1, whose encoder has 4 slices. */
 #define CORES_OF_RUN 4
 
 #define MAX_TEXT 64    /* bytes of "part N: " */
 #define MAX_DEVICES 64 /* GPUs */
-#define MAX_SLOTS 256  /* of --jobs */
+#define MAX_SLOTS 256  /* maximum of --jobs */
 #define RESUME "; --resume continues"
 
 enum { PLAN, MEASURE, SEGMENT, JOIN, COMMANDS, FINISH = COMMANDS };
@@ -41,13 +41,13 @@ typedef struct JobRun {
     pid_t pid;
     JobFilm film;
     const char *path; /* of the plan */
-    bool is_planned;  /* a process has written it */
+    bool is_planned;  /* a process has written the plan */
     int step;
-    int next, count; /* the next part, and their number; of steps of the whole film 1 */
+    int next, count; /* the next part; the number of parts (1 for a step of the whole film) */
     int existing;    /* parts that were written before */
     int64_t done;    /* frames of parts that are done */
-    bool has_said;   /* a note about a part was shown */
-    int code;        /* exit code of the join, or of the run that made the output */
+    bool has_said;   /* true: a note about a part was shown; others are not */
+    int code;        /* exit code of joining, or of the run that made the output */
     TaskPool pool;
 } JobRun;
 
@@ -61,10 +61,10 @@ static int count_gpus(void *opaque, int pipe)
     _exit(av_clip(count, 0, MAX_DEVICES)); /* skip exit handlers of drivers */
 }
 
-/* Lists the GPUs of --devices. Returns 0 without that option. */
+/* Lists the GPUs of --devices. Returns their number; 0 without that option. */
 static int list_devices(const Options *o, int numbers[MAX_DEVICES])
 {
-    static int all = -1; /* the machine's GPUs; also for processes that this one starts */
+    static int all = -1; /* number of the machine's GPUs; child processes inherit it */
     const ProcessOptions options = {.body = count_gpus};
     Process process;
     int count = 0;
@@ -88,7 +88,7 @@ static int list_devices(const Options *o, int numbers[MAX_DEVICES])
 
 int job_run_at_a_time(const Options *o, int rows)
 {
-    int numbers[MAX_DEVICES], cores = (int)o->threads; /* that one encode keeps busy */
+    int numbers[MAX_DEVICES], cores = (int)o->threads; /* kept busy by one encode */
     const int gpus = list_devices(o, numbers);
     if (o->jobs > 0)
         return FFMIN((int)o->jobs, MAX_SLOTS);
@@ -139,7 +139,8 @@ static int read_film(const JobRun *r, int slot, JobFilm *f)
     const Options *o = r->options;
     char program[400];
     f->options = *o;
-    f->options.config_path = f->options.config_text = NULL; /* the caller's, like the next two */
+    /* The caller owns these members: they must not be freed with the copy. */
+    f->options.config_path = f->options.config_text = NULL;
     f->options.inputs = NULL;
     f->options.output_folder = NULL;
     f->options.device = job_run_device(o, slot);
@@ -247,7 +248,7 @@ static void look_at_tasks(void *run)
     for (int i = 0; i < r->pool.jobs; i++)
         (void)task_pool_progress(&r->pool, i, &frames, &seconds);
     const double share = p->frames ? FFMIN((double)frames / (double)p->frames, 1) : 0;
-    p->finished = (share + (r->step == SEGMENT)) / 2; /* measuring is half of it */
+    p->finished = (share + (r->step == SEGMENT)) / 2; /* measuring is half of the work */
     if (r->step == SEGMENT) {
         p->frame = frames;
         p->time = p->duration * share;
@@ -255,8 +256,8 @@ static void look_at_tasks(void *run)
     progress_update(p);
 }
 
-/* Runs a step in processes, one for each part that needs it or one for the film. Returns 1, 0 if
- * the run was stopped, or a fault. */
+/* Runs a step in child processes: one for each part that needs it, or one for the whole film.
+ * Returns 1 on success, 0 if the run was stopped, or a fault. */
 static int run_step(JobRun *r, int step)
 {
     JobFilm *f = &r->film;
@@ -313,7 +314,9 @@ static int run_all(JobRun *r)
         say(SAY_NORMAL, "%d of %d parts already existed", r->existing, r->count);
     if (ret > 0)
         ret = run_step(r, JOIN);
-    return r->step == JOIN && r->done ? 1 : ret; /* joined, even if interrupted meanwhile */
+    return r->step == JOIN && r->done
+               ? 1
+               : ret; /* the film is joined, even if a signal came meanwhile */
 }
 
 int job_run(const Options *options, atomic_int *stop)
@@ -333,7 +336,7 @@ int job_run(const Options *options, atomic_int *stop)
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
             media_quote(output));
-        job_folder_clear(folder.text); /* if that run was killed before it did */
+        job_folder_clear(folder.text); /* in case that run was killed before it did this */
         return r.code;
     }
     if (setup_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
@@ -428,7 +431,8 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
                       job_commands[command]);
 }
 
-/* Reads an existing plan, whose path is argv[0], and the part's number. Returns 1 or a fault. */
+/* Reads an existing plan, whose path is argv[0], and the part's number if the command needs one.
+ * Returns 1 or a fault. */
 static int read_command(JobFilm *f, int command, int argc, char **argv, long *part)
 {
     int used = 0, ret = 0;
@@ -452,7 +456,7 @@ static int read_command(JobFilm *f, int command, int argc, char **argv, long *pa
     return 1;
 }
 
-/* lumeq plan IN -o OUT. Returns 1, 0 if nothing is left to do, or a fault. */
+/* Parses `lumeq plan IN -o OUT`. Returns 1, 0 if nothing is left to do, or a fault. */
 static int read_film_options(JobFilm *f, int argc, char **argv)
 {
     char text[1400];
@@ -465,7 +469,7 @@ static int read_film_options(JobFilm *f, int argc, char **argv)
     if (options_is_query(&f->options))
         return media_fail(
             &f->error, MEDIA_USAGE,
-            "lumeq plan plans a film; use this option without it, as in lumeq --version");
+            "this option cannot be used with lumeq plan; use it alone, as in lumeq --version");
     return f->options.output
                ? 1
                : media_fail(&f->error, MEDIA_USAGE,
@@ -477,7 +481,7 @@ int job_command(int argc, char **argv, atomic_int *stop)
     JobFilm film = {.stop = stop, .options = options_default()};
     const Options *o = &film.options;
     const int command = find_command(argv[1]);
-    /* `lumeq plan IN -o OUT`, and not `lumeq plan PLAN`. */
+    /* True for `lumeq plan IN -o OUT`, false for `lumeq plan PLAN`. */
     bool is_new = false;
     for (int i = 2; i < argc && command == PLAN; i++)
         is_new |= strcmp(argv[i], "-o") == 0 || strncmp(argv[i], "--output", 8) == 0 ||

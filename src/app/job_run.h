@@ -1,5 +1,5 @@
-/* A film in parts: --jobs and --resume run all steps in processes on this machine; the commands
- * plan, measure, segment and join run one each. */
+/* Runs the steps that write a film in parts. --jobs and --resume run all steps, in processes on
+ * this machine; the commands plan, measure, segment and join run one step each. */
 #ifndef LUMEQ_APP_JOB_RUN_H
 #define LUMEQ_APP_JOB_RUN_H
 

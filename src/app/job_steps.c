@@ -42,12 +42,12 @@ typedef struct Segment {
     Source *source;
     InputSpan span;
     Input *input;
-    AVFrame *before[3]; /* the frames before the part, the nearest first */
+    AVFrame *before[3]; /* the three frames before the part, the last one first */
     FrameReader curves;
     PlannedCurves planned;
     RecordWriter writer;
     int number;     /* of the part */
-    int64_t frames; /* that were encoded */
+    int64_t frames; /* number of encoded frames */
     StatsFile *stats;
     JobPath rows;
     RunFigures figures;
@@ -110,9 +110,10 @@ static int open_segment(Segment *s)
     if (!opened)
         return f->error.fault;
     if (record_file_open(&s->curves.file, &f->plan, RECORDS_CURVES, s->number, &f->error) < 0) {
-        (void)media_fail(&f->error, MEDIA_INPUT,
-                         "%s, the curves of the part, is missing: plan the film again",
-                         media_quote(s->curves.file.path));
+        (void)media_fail(
+            &f->error, MEDIA_INPUT,
+            "%s, the file with the curves of the part, is missing: plan the film again",
+            media_quote(s->curves.file.path));
         return f->error.fault;
     }
     if (open_frames(s) < 0)
@@ -269,7 +270,8 @@ static int write_video(Joining *j, int64_t until)
     return ret < 0 ? ret : 0;
 }
 
-/* Opens the encoder for the first frame, as each part did: all must have the same extradata. */
+/* Opens the encoder for the first frame, as each part did, and checks that all parts have the same
+ * extradata. */
 static int begin_film(void *joining, Frame *frame)
 {
     Joining *j = joining;
@@ -314,8 +316,8 @@ static int join_all(Joining *j)
     return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
 }
 
-/* Called just before the film gets the output's name. If this join is killed afterwards, the note
- * in JOB_JOINING tells the next one that the output is complete. */
+/* Called just before the film gets the output's name. If this join is killed afterwards, the next
+ * one learns from the note in JOB_JOINING that the output is complete. */
 static int complete_join(void *joining, const struct stat *whole, MediaError *error)
 {
     Joining *j = joining;
@@ -364,7 +366,7 @@ static int open_join(Joining *j)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
     if (!is_ready(f))
         return f->error.fault;
-    /* An edited plan may name any file as its statistics, so these never replace a file. */
+    /* An edited plan may name any file for the statistics, so lumeq join never replaces it. */
     if (f->options.overwrite && !f->local && f->plan.rows && access(f->plan.rows, F_OK) == 0)
         return media_fail(&f->error, MEDIA_USAGE,
                           "--stats %s exists, and lumeq join -y only replaces the output; remove "

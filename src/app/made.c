@@ -49,7 +49,7 @@ int made_note(const char *output, uint32_t how, int code)
     return lsetxattr(output, ATTRIBUTE, text, (size_t)length, 0);
 }
 
-/* Returns the code of a note, or -1 if it is for another output. */
+/* Returns the exit code in a note, or -1 if the note is for another output or another `how`. */
 static int code_of(const char *note, const struct stat *out, uint32_t how)
 {
     char text[MADE_ROOM];

@@ -245,7 +245,8 @@ static int run(Options *options)
                            : headless_run(options, &stop, NULL);
 }
 
-/* If a thread is still opening a file, skips exit handlers: they would free what it uses. */
+/* If a thread is still opening a file, skips exit handlers, since they would free what that
+ * thread uses. */
 static int end_program(int code)
 {
     if (source_opening_is_abandoned()) {

@@ -41,7 +41,7 @@ static void lose_start_window(void *opaque)
     _exit(EXIT_OUTPUT);
 }
 
-/* Opens the window if *window is NULL. Shows this message ("": none) until the user chooses a file
+/* Opens the window if *window is NULL. Shows `message` ("": none) until the user chooses a file
  * that can be opened, or several files. Returns 1 with the files, 0 if the window was closed or the
  * run stopped, MEDIA_USAGE (no display) or MEDIA_INPUT. */
 static int start_choose(StartWindow **window, const Options *o, atomic_int *stop,
@@ -66,7 +66,7 @@ static int start_choose(StartWindow **window, const Options *o, atomic_int *stop
         if (ret == 0 && start_window_take(*window, files)) {
             const char *path = files->entries[0].path;
             source_opening_cancel(&opening, 0);
-            /* Several files, or the videos of a folder, are tried when they play. */
+            /* Several files, or the videos of a folder, are opened only when they play. */
             is_chosen = files->count > 1 || (stat(path, &there) == 0 && S_ISDIR(there.st_mode));
             snprintf(line, sizeof(line), "Opening %.480s", files->entries[0].name);
             if (!is_chosen)
@@ -96,7 +96,7 @@ struct Play {
     OptionsInput next_input; /* of an opened input that is not played yet */
     StatsFile *rows;
     int64_t row;
-    int64_t begin; /* time when it was opened */
+    int64_t begin; /* clock_now() at play_open() */
     WindowRecording recording;
     WindowWriting writing;
     Remembered *remembered; /* or NULL */
@@ -133,9 +133,9 @@ static int take_file(void *opaque, const char *path, const char *below, const st
     return file_list_add(a->files, path, a->options->shuffle);
 }
 
-/* Adds a file, or the videos of a folder, known by their names: opening each would delay the first
- * one. A folder without videos is added itself, since it may hold pictures; unreadable subfolders
- * are skipped. Returns -1 if out of memory. */
+/* Adds a file, or the files of a folder that are named like videos: opening them all would delay
+ * the first one. A folder without videos is added itself, since it may hold pictures. Skips
+ * unreadable subfolders. Returns -1 if out of memory. */
 static int add_files(FileList *files, const Options *options, const char *path)
 {
     struct stat there;
@@ -258,7 +258,8 @@ static char *print_command(void *opaque, const char *path, const Source *source,
 
 /* ---- --remember ---- */
 
-/* In microseconds. Shorter films, or those left this close to either end, play from the start. */
+/* In microseconds. A film that is not longer than MIN_LENGTH, or was left within EDGE of either
+ * end, plays from the start. */
 #define MIN_LENGTH INT64_C(60000000)
 #define EDGE INT64_C(5000000)
 
@@ -305,7 +306,7 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
     int ret = source_opening_take(&p->opening, 0, source, error);
     if (ret == AVERROR(EAGAIN))
         return ret;
-    LumeqParams usual; /* only checked: the window's settings apply */
+    LumeqParams usual; /* ignored: the window's settings apply */
     if (ret >= 0) {
         ret = setup_params(&usual, &p->next_input, p->options, *source, NULL, error);
     }
@@ -316,7 +317,7 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
 }
 
 /* Starts the opened input, with the settings of the window. Returns AVERROR(EAGAIN) while a
- * recording still needs the old one. */
+ * recording still needs the old input. */
 static int replace_source(void *opaque, LumeqParams *params)
 {
     Play *p = opaque;
@@ -417,7 +418,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
     const Options *o = p->options;
     const PlayerSettings settings = window_settings_all(&p->settings);
     const int is_auto = o->keep_open == OPTIONS_AUTO;
-    /* Programs that start lumeq redirect at least one of the two. */
+    /* False if another program started lumeq: it redirects at least one of the two. */
     const int is_on_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     RememberedWindow window = {.volume = -1};
     if (p->remembered)
@@ -510,7 +511,7 @@ static int open_play(Play **play, const Options *options, atomic_int *stop, Star
     p->begin = clock_now();
     p->engine.real_time = 1;
     p->files = (FileList){.at = -1, .round = options->loop_all};
-    /* Fails early, not when the user takes a screenshot. */
+    /* Check the folder now, not when the user takes a screenshot. */
     const char *shots = options->screenshot_dir;
     struct stat there;
     const int is_no_folder = shots && stat(shots, &there) >= 0 && !S_ISDIR(there.st_mode);
@@ -578,7 +579,7 @@ void play_close(Play **play)
     if (!p)
         return;
     source_opening_cancel(&p->opening, 1);
-    (void)window_recording_end(&p->recording, 0); /* before its source is closed */
+    (void)window_recording_end(&p->recording, 0); /* while its source is open */
     if (p->remembered && p->player) {
         const PlayerState state = player_state(p->player);
         RememberedWindow *window = remembered_window(p->remembered);
@@ -631,8 +632,8 @@ static int finish(Play *p)
     return state.ended ? EXIT_DAMAGED : EXIT_DONE;
 }
 
-/* Opens and plays the inputs. Returns the exit code. *failed: why nothing was played, if the reason
- * is an input. */
+/* Opens and plays the inputs. Returns the exit code. *failed gets the reason if nothing was played
+ * because of an input. */
 static int play_inputs(const Options *options, atomic_int *stop, StartWindow *start,
                        MediaError *failed)
 {
@@ -664,7 +665,7 @@ static int play_inputs(const Options *options, atomic_int *stop, StartWindow *st
     return code;
 }
 
-/* Plays files as if they were dropped on a window: options about the first INPUT do not apply. */
+/* Plays files as if they were dropped on a window. Options about the first INPUT do not apply. */
 static int play_chosen(const Options *options, const FileList *files, atomic_int *stop,
                        StartWindow *start, MediaError *failed)
 {
@@ -705,7 +706,7 @@ int play_run(const Options *options, atomic_int *stop)
         waits = options->idle && failed.fault;
     }
     while (waits) {
-        int over = RUN_OVER; /* of the last attempt */
+        int over = RUN_OVER; /* left by the last attempt */
         atomic_compare_exchange_strong(stop, &over, RUN_ON);
         ret = start_choose(&start, options, stop, failed.text, &files, &error);
         if (ret <= 0)

@@ -12,7 +12,7 @@
 #define JSON_INTERVAL 0.5
 #define BAR_WIDTH 24    /* columns */
 #define PAINT_BYTES 32  /* for the escape sequences of its colours */
-#define MIN_BAR_WIDTH 8 /* no bar in less room */
+#define MIN_BAR_WIDTH 8 /* with less room, no bar is shown */
 #define TEXT_COLUMNS 62 /* of the text beside the bar */
 
 static double now(void)

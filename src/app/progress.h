@@ -13,7 +13,7 @@ typedef enum ProgressStyle {
     PROGRESS_NONE,
 } ProgressStyle;
 
-/* Progress in memory shared with another process; {0} at first. */
+/* Progress in memory shared with another process. Initialize with {0}. */
 typedef struct ProgressShare {
     atomic_llong frames, time_us; /* finished video */
     atomic_int done;              /* finished share, in 1/PROGRESS_WHOLE */
@@ -32,14 +32,14 @@ typedef struct Progress {
     double time;   /* seconds of video of `frame` frames */
     int64_t bytes; /* written; -1: unknown */
 
-    bool has_share;        /* the finished share is `finished`, not that of frames or time */
+    bool has_share;        /* use `finished`, not the share of frames or time */
     double finished;       /* 0..1 */
     int files, files_done; /* for several files at once, else 0 */
 
     ProgressShare *share; /* also updated; or NULL */
 
-    /* Start of the run, which a caller may set to an earlier time, and last update: monotonic, in
-     * seconds. */
+    /* Monotonic times in seconds: the start of the run, which a caller may set earlier, and the
+     * last update. */
     double started, shown;
 } Progress;
 
@@ -48,7 +48,8 @@ void progress_start(Progress *progress);
 /* Shows the progress if the last update is long enough ago. */
 void progress_update(Progress *progress);
 
-/* Prints the last line, if it was started. `state`: "done", "interrupted" or "failed". */
+/* Removes the bar, or prints the last JSON line of a started run. `state`: "done", "interrupted" or
+ * "failed". */
 void progress_end(Progress *progress, const char *state);
 
 /* Seconds since the start. */

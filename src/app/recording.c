@@ -37,43 +37,43 @@
 #define MAX_NAMES 100
 
 typedef struct RecorderState {
-    int64_t frames, dropped; /* written, dropped */
-    int64_t length_us;       /* so far */
+    int64_t frames, dropped; /* written frames, and dropped ones */
+    int64_t length_us;       /* recorded so far */
     int64_t bytes;           /* of the file, -1: unknown */
-    int done;                /* the thread has ended: closing does not wait */
+    int done;                /* the thread has ended, so closing does not wait */
 } RecorderState;
 
-/* A file that its own thread encodes and writes, so that callers never wait for the encoder. It
- * drops and counts frames that come too fast. */
+/* Encodes and writes a file in a thread of its own, so that callers never wait for the encoder.
+ * Drops and counts frames that come too fast. */
 struct Recorder {
     const Options *options;
-    const char *path; /* the options', or `name` */
+    const char *path; /* OUTPUT, or `name` */
     char name[64];
     WriterOptions writer_options;
     Writer *writer;
     const Source *source;
-    int losses;         /* of the source before the recording */
+    int losses;         /* source_losses() before the recording */
     CameraSound *sound; /* or NULL */
     Drawing *drawing;
-    Queue *queue; /* of Frame *: a picture or a packet */
+    Queue *queue; /* of Frame *, each with a picture or a packet */
     pthread_t thread;
     int running;
     atomic_int partial;
-    /* For the thread that queues packets. `begun`: one was queued; `decodable`: none was lost since
-     * the last key frame. */
+    /* Used by the thread that queues packets. `begun`: a packet was queued; `decodable`: no packet
+     * was lost since the last key frame. */
     int begun, decodable;
     /* Owned by the thread while it runs. */
     int64_t first; /* time of the first frame or packet, or AV_NOPTS_VALUE */
-    int64_t end;   /* of the last one, relative to `first` */
+    int64_t end;   /* end of the last frame or packet, relative to `first` */
     MediaError error;
 
     pthread_mutex_t lock;
-    RecorderState state; /* under the lock */
+    RecorderState state; /* protected by `lock` */
 };
 
 /* ---- end ---- */
 
-/* Ends the input. The thread completes the file, as NAME.partial.EXT if `partial`. */
+/* Ends the queue. The thread then completes the file, as NAME.partial.EXT if `partial`. */
 static void end_recorder(Recorder *w, int partial)
 {
     atomic_store(&w->partial, partial);
@@ -383,7 +383,7 @@ int window_recording_start(WindowRecording *r, const Source *source, MediaError 
     return r->writer ? start_recorder(r->writer, source, error) : 0;
 }
 
-/* Under the lock. */
+/* True if frames (or `packets`) are being recorded. Call with the lock held. */
 static int takes(const WindowRecording *r, int packets)
 {
     return r->writer && !r->ending && !r->options->record_raw == !packets;
@@ -505,7 +505,7 @@ void window_recording_follow(WindowRecording *r, PlayerRecording *to)
     to->level = r->ending ? -1 : camera_sound_level(r->writer->sound);
     to->frames = state.frames;
     to->dropped = state.dropped;
-    /* "REC 0:12", "REC 1:02:03, 3 dropped" */
+    /* Prints "REC 0:12", or "REC 1:02:03, 3 dropped". */
     const int seconds = (int)(state.length_us / 1000000);
     if (seconds >= 3600)
         snprintf(hours, sizeof(hours), "%d:", seconds / 3600);
@@ -550,11 +550,11 @@ typedef struct Raw {
     Recorder *writer;
     Progress progress;
     Missed missed;
-    int64_t count; /* of packets that will be written */
+    int64_t count; /* number of packets that will be written */
     MediaError error;
 } Raw;
 
-/* Returns true if the writer has ended. */
+/* Updates the progress from the state of the writer. Returns true if the writer has ended. */
 static int follow_writer(Raw *r)
 {
     const RecorderState state = state_of(r->writer);
@@ -609,7 +609,7 @@ static int finish_raw(Raw *r, int interrupted)
     return EXIT_DAMAGED;
 }
 
-/* Records packets. Returns like headless_run(). */
+/* Records a camera's packets. Returns like headless_run(). */
 static int run_raw(const Options *options, atomic_int *stop, RunResult *result)
 {
     Raw r = {.options = options};
@@ -639,8 +639,8 @@ static int run_raw(const Options *options, atomic_int *stop, RunResult *result)
 
 /* ---- a camera without a window ---- */
 
-/* Sets `name` to an unused name in the folder of `first`, numbered from `piece` on: "talk-2.mkv".
- */
+/* Sets `name` to an unused name in the folder of `first`, such as "talk-2.mkv", numbered from
+ * `piece` on. Returns it, or NULL if `first` is NULL. */
 static const char *name_piece(const char *first, int piece, char name[PATH_MAX])
 {
     struct stat there;

@@ -1,4 +1,4 @@
-/* Recordings beside the window, started by options or a key, and of a camera's packets without a
+/* Records the video of a window, started by options or a key, and records a camera without a
  * window. Not thread-safe unless noted. */
 #ifndef LUMEQ_APP_RECORDING_H
 #define LUMEQ_APP_RECORDING_H
@@ -15,12 +15,12 @@ typedef struct Recorder Recorder;
 typedef struct WindowRecording {
     const Options *options;
     const atomic_int *stop;
-    const Source *source; /* of the writer */
+    const Source *source; /* what the writer records */
     int open;
-    int64_t ticked;       /* when the thread last got an empty frame, to write sound */
+    int64_t ticked;       /* when the writer last got an empty frame, which makes it write sound */
     pthread_mutex_t lock; /* protects the following members */
-    Recorder *writer;     /* NULL: nothing is recorded or completed */
-    int ending;           /* the writer completes its file */
+    Recorder *writer;     /* NULL: no recording runs or is being completed */
+    int ending;           /* the writer is completing its file */
     int failed;           /* the fault of a failed recording, or 0 */
 } WindowRecording;
 
@@ -29,15 +29,15 @@ typedef struct WindowRecording {
 int window_recording_open(WindowRecording *recording, const Options *options,
                           const atomic_int *stop, MediaError *error);
 
-/* Starts to record OUTPUT, if given. The source must live until window_recording_end().
+/* Starts to record into OUTPUT, if given. The source must live until window_recording_end().
  * MEDIA_USAGE, MEDIA_OUTPUT. */
 int window_recording_start(WindowRecording *recording, const Source *source, MediaError *error);
 
-/* True if it takes equalized frames. Thread-safe. */
+/* True if equalized frames are being recorded. Thread-safe. */
 int window_recording_takes_frames(WindowRecording *recording);
 
-/* Records an equalized frame or a packet of the source, depending on the options. Does not keep a
- * reference to either. Does nothing while there is no recording. Thread-safe. */
+/* Records an equalized frame or a packet of the source, depending on the options. Takes a
+ * reference of its own. Does nothing while there is no recording. Thread-safe. */
 void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
 void window_recording_packet(void *recording, const AVPacket *packet);
@@ -48,7 +48,7 @@ void window_recording_toggle(WindowRecording *recording, const Source *source, c
 void window_recording_follow(WindowRecording *recording, PlayerRecording *to);
 
 /* Starts to complete the recording. Returns true once it is complete and no longer needs the
- * source. Call window_recording_follow() meanwhile: it checks for that. */
+ * source. Until then, call window_recording_follow(), which completes it, and try again. */
 int window_recording_release(WindowRecording *recording);
 
 /* Completes the recording, as NAME.partial.EXT if `partial`, waits for it and prints the result.

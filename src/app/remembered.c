@@ -25,12 +25,12 @@
 /* The position at which a file was left. */
 typedef struct Place {
     char *path;            /* owned */
-    int64_t size, changed; /* of the file, to recognize it */
-    int64_t position;      /* or -1 */
+    int64_t size, changed; /* size and modification time, to recognize the file */
+    int64_t position;      /* in microseconds, or -1 */
     int new;               /* set by this process */
 } Place;
 
-/* Contents of the file. */
+/* Contents of the state file. */
 typedef struct State {
     char settings[PLAYER_SETTINGS]
                  [OSD_SETTING_TEXT]; /* values of options, which may be invalid; "": not changed */
@@ -69,7 +69,7 @@ static int find(const State *s, const char *path)
     return i;
 }
 
-/* Replaces the place of that file. Does nothing if out of memory. */
+/* Stores a place instead of an earlier one of the same file. Does nothing if out of memory. */
 static void note(State *s, const Place *place)
 {
     const int before = find(s, place->path);
@@ -235,7 +235,7 @@ void remembered_save(Remembered *r, const WindowSettings *settings)
     MediaError error = {0};
     KeyText text = {0};
     char value[OSD_SETTING_TEXT], folder[PATH_MAX];
-    State all; /* another window may have written it meanwhile */
+    State all; /* the file as it is now: another window may have written it */
     read_state(r->path, &all);
     memcpy(all.settings, r->state.settings, sizeof(all.settings));
     all.window = r->state.window;

@@ -1,5 +1,5 @@
-/* --remember: keeps changed settings, size and volume of the window, and each file's position for
- * the next window. Not thread-safe; several processes may use the file at once. */
+/* --remember: stores the window's changed settings, size and volume, and the position in each file,
+ * for the next run. Not thread-safe; several processes may use the file at once. */
 #ifndef LUMEQ_APP_REMEMBERED_H
 #define LUMEQ_APP_REMEMBERED_H
 

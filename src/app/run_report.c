@@ -49,7 +49,8 @@ Sink run_report_sink(RunReport *r)
 static int write_about(RunReport *r, const TextList *arguments, int partial, MediaError *why)
 {
     const Options *o = r->options;
-    const char *input = o->input ? file_name_base(o->input) : NULL; /* folders may be private */
+    /* Only the names, since folders may be private. */
+    const char *input = o->input ? file_name_base(o->input) : NULL;
     const char *output = o->output ? file_name_base(o->output) : NULL;
     char program[64];
     if (o->camera)

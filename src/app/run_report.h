@@ -1,4 +1,4 @@
-/* --report of a run, with messages about failures. */
+/* Writes the file of --report during a run, and prints failures. */
 #ifndef LUMEQ_APP_RUN_REPORT_H
 #define LUMEQ_APP_RUN_REPORT_H
 
@@ -17,14 +17,14 @@ typedef struct RunReport RunReport;
 int run_report_open(RunReport **report, const Options *options, const struct stat *input,
                     const atomic_int *stop, MediaError *error);
 
-/* Reads frames; add it before sinks that draw on them. */
+/* A sink that reads frames; add it before sinks that draw on them. */
 Sink run_report_sink(RunReport *report);
 
 /* Writes the file after the last frame. Prints failures. */
 void run_report_write(RunReport *report, int partial);
 
-/* Renames the file to its name, or to NAME.partial.EXT if `partial` and it has frames. Returns
- * MEDIA_OUTPUT after a message. */
+/* Renames the temporary file to its final name, which is NAME.partial.EXT if `partial`. Does
+ * nothing for a partial file without frames. Returns MEDIA_OUTPUT after a message. */
 int run_report_commit(RunReport *report, int partial);
 
 /* The name of the committed file, or NULL. Valid until it is closed. */

@@ -8,7 +8,7 @@
 #include "app/terminal.h"
 #include "run/run.h"
 
-/* A camera's frame that is older than this when it is written had to wait for the encoder. */
+/* A camera's frame that is older than this when it is written has waited for the encoder. */
 #define LATE_US 200000
 
 /* ---- each frame ---- */
@@ -60,8 +60,8 @@ void figures_say_details(const RunFigures *r, int planned)
 
 /* ---- frames of a camera ---- */
 
-/* The driver's count runs ahead: it counts frames when they are read. So this counts gaps in time
- * after frames that were written late. */
+/* Counts gaps in time after frames that were written late. The driver's count of lost frames is of
+ * no use, since it increases when frames are read, which is earlier. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
     const AVRational rate = camera_setting(source->camera)->rate;

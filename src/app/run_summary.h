@@ -1,4 +1,4 @@
-/* Figures and losses of a run, for the lines at its end. */
+/* Collects figures and losses during a run, and prints them at its end. */
 #ifndef LUMEQ_APP_RUN_SUMMARY_H
 #define LUMEQ_APP_RUN_SUMMARY_H
 
@@ -16,22 +16,22 @@ typedef struct Pumping {
     double last_in, last_out; /* means of the previous frame */
     double sum_in, sum_out;
     int started;
-    int64_t count; /* of differences */
+    int64_t count; /* number of differences in each sum */
 } Pumping;
 
-/* Initialize with {0}, the parameters and their options. */
+/* Initialize with the parameters and the options that they were made from. */
 typedef struct RunFigures {
     const LumeqParams *params;
     const Options *options;
-    char words[256]; /* describe the current frame */
+    char words[256]; /* description of the current frame */
     Decisions decisions;
     Pumping pumping;
-    double noise_gain; /* maximum */
+    double noise_gain; /* maximum over all frames */
     int64_t filtered;  /* frames that the noise filter changed */
 } RunFigures;
 
-/* Counts frames and describes those with histograms; add it before sinks that show the description.
- */
+/* A sink that counts frames and describes those with histograms. Add it before sinks that show the
+ * description. */
 Sink figures_sink(RunFigures *figures);
 
 /* Logs the figures with -v. `planned`: there was a lookahead. */
@@ -45,19 +45,21 @@ typedef struct Missed {
     int64_t frames;
     int64_t last_us; /* the camera's time of the previous frame */
     int late;        /* the previous frame was written late */
-    int losses;      /* of the camera up to it */
+    int losses;      /* source_losses() at the previous frame */
 } Missed;
 
 /* Call after each frame of a camera, with its time in AV_TIME_BASE units. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us);
 
-/* Warns if frames were dropped. `why` ends the sentence: what the earlier ones waited for. */
+/* Warns if frames were dropped. `why` ends the message: "encoded", if the earlier frames waited to
+ * be encoded. */
 void losses_say_missed(const Missed *missed, const char *why);
 
 /* Logs with -v how many frames the camera's driver lost. */
 void losses_say_lost(const Source *source);
 
-/* Returns 1, with a sentence, if the source is a camera that disappeared before `frames` frames. */
+/* Returns 1, with a sentence in `text`, if the source is a camera that disappeared before `frames`
+ * frames. */
 int losses_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
                        size_t size);
 

@@ -21,7 +21,7 @@
 
 #define DEFAULT_PIECES 8
 
-/* The fractional parts of its multiples are spread evenly. */
+/* The golden ratio: the fractional parts of its multiples are spread evenly. */
 #define GOLDEN 0.618033988749895
 
 #define PIECE_SECONDS 6.0
@@ -31,7 +31,7 @@
 
 /* ---- the sheet: pairs of pictures, before above after ---- */
 
-/* Pixels: largest picture, gap around it, line above it and its letters. */
+/* In pixels: the largest picture, the gap around it, the line of text above it, and its letters. */
 #define PICTURE_WIDTH 480
 #define PICTURE_HEIGHT 360
 #define GAP 8
@@ -49,7 +49,7 @@ typedef struct Sheet {
     } pairs[OPTIONS_SAMPLE_MAX];
 } Sheet;
 
-/* Without a font there are no times. */
+/* Draws the pairs, with their times if there is a font. */
 static void draw_sheet(const Sheet *s, const Canvas *canvas, int columns, Rect cell)
 {
     Text *text;
@@ -104,12 +104,12 @@ typedef struct Sample {
     atomic_int *stop;
     char *sheet_path;
     Sheet sheet;
-    double from, seconds; /* start of the film in the input, and its length */
+    double from, seconds; /* start of the film in the input, and its length, in seconds */
     int pieces;
-    double begin;         /* of the current piece, in the film */
-    bool is_drawn;        /* it is on the sheet */
-    int tried;            /* pieces with a picture; the next members are their sums */
-    double opening, work; /* seconds until the input is open, and after */
+    double begin;         /* of the current piece, in seconds of the input */
+    bool is_drawn;        /* the current piece is on the sheet */
+    int tried;            /* number of pieces with a picture; below: sums over them */
+    double opening, work; /* seconds until the input is open, and after that */
     double frames, length, payload, written;
     Progress progress;
     MediaError error;
@@ -196,7 +196,7 @@ static int try_piece(Sample *s, int i)
     const double began = run_now_us() * 1e-6;
     const int code = headless_run(&options, s->stop, &result);
     const int is_last = i == s->pieces - 1 && !s->tried;
-    if (trial.no_frames && !is_last) { /* as in a slide show or a truncated film */
+    if (trial.no_frames && !is_last) { /* possible in a slide show or a truncated film */
         say(SAY_DETAILS, "piece %d is skipped: %s", i + 1, result.why);
         return trial.is_damaged ? EXIT_DAMAGED : EXIT_DONE;
     }
@@ -208,16 +208,16 @@ static int try_piece(Sample *s, int i)
     s->length += result.seconds > 0 ? result.seconds : (double)result.frames / DEFAULT_RATE;
     s->payload += (double)trial.payload;
     s->written += (double)trial.written;
-    if (!s->tried++) { /* the first piece: the others have as many frames */
+    if (!s->tried++) { /* expect as many frames from the other pieces */
         s->progress.frames = result.frames * s->pieces;
-        say_set_verbosity(SAY_ERRORS); /* choices are logged once */
+        say_set_verbosity(SAY_ERRORS); /* log choices only once */
     }
     return code;
 }
 
 /* ---- the result ---- */
 
-/* "3.41 GB", "820 KB" */
+/* Prints "3.41 GB" or "820 KB". */
 static void print_size(char *text, size_t size, double bytes)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
@@ -229,7 +229,7 @@ static void print_size(char *text, size_t size, double bytes)
 
 static void say_estimate(const Sample *s)
 {
-    /* The film is longer than the pieces. */
+    /* How many times longer the film is than the pieces. */
     const double times = s->seconds > PIECE_SECONDS ? s->seconds / s->length : 1;
     const double seconds = s->opening / s->tried + s->work * times;
     const double pace = s->frames * times / seconds;
@@ -249,7 +249,7 @@ static void say_estimate(const Sample *s)
             s->pieces);
 }
 
-/* Returns the exit code of the pieces, or of the error. */
+/* Returns the exit code. */
 static int run_pieces(Sample *s)
 {
     const Options *o = s->options;

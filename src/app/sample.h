@@ -6,7 +6,7 @@
 
 #include "app/options/options.h"
 
-/* Runs it; `stop` as in headless_run(). Prints messages and returns the exit code. */
+/* Runs the sample; `stop` as in headless_run(). Prints messages and returns the exit code. */
 int sample_run(const Options *options, atomic_int *stop);
 
 #endif

@@ -34,7 +34,7 @@
 
 /* ---- Landlock ---- */
 
-/* As in linux/landlock.h; older versions of it lack some. */
+/* Constants of linux/landlock.h, whose older versions lack some of them. */
 #define CREATE_RULESET 444
 #define ADD_RULE 445
 #define RESTRICT_SELF 446
@@ -56,7 +56,7 @@
 #define ALL_TCP 3                     /* bind and connect; version 4 */
 #define ALL_SCOPES 3                  /* abstract sockets and signals; version 6 */
 
-#define MIN_LANDLOCK 2 /* older ones cannot forbid and allow renames as needed */
+#define MIN_LANDLOCK 2 /* older versions cannot forbid and allow renames as needed */
 
 #define READ (READ_FILE | READ_FOLDER)
 #define USE_DEVICE (READ | WRITE_FILE | IOCTL_DEV)
@@ -74,7 +74,7 @@ typedef struct __attribute__((packed)) PathRule {
 
 /* A ruleset of Landlock that is being made. */
 typedef struct Rules {
-    uint64_t handled; /* rights that are forbidden without a rule */
+    uint64_t handled; /* rights that are forbidden unless a rule allows them */
     int fd;
     int reason; /* errno of the first failure, or 0 */
 } Rules;
@@ -85,7 +85,7 @@ int sandbox_landlock(void)
     return version > 0 ? (int)version : 0;
 }
 
-/* Allows rights on a file or on all below a folder. A missing one needs no rule. */
+/* Allows rights on a file, or on everything below a folder. A missing path needs no rule. */
 static void allow(Rules *r, const char *path, uint64_t rights)
 {
     struct stat there;
@@ -107,7 +107,7 @@ static void allow_all(Rules *r, const char *const *paths, size_t count, uint64_t
         allow(r, paths[i], rights);
 }
 
-/* Allows the folder of a file. */
+/* Allows rights on the folder of a file. */
 static void allow_folder(Rules *r, const char *file, uint64_t rights)
 {
     char folder[PATH_MAX];
@@ -119,7 +119,7 @@ static void allow_folder(Rules *r, const char *file, uint64_t rights)
 
 /* ---- the system ---- */
 
-/* Libraries that were not found in the system's folders may load others from their own. */
+/* Allows the folder of a library outside the system's folders: it may load others from there. */
 static int allow_library(struct dl_phdr_info *library, size_t size, void *rules)
 {
     Rules *r = rules;
@@ -177,7 +177,7 @@ static void allow_system(Rules *r, int gpu)
     static const char *const random[] = {"/dev/random", "/dev/urandom"};
     static const char *const lists[] = {"LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"};
     static const struct {
-        const char *variable, *otherwise; /* a folder of the user; the second is below $HOME */
+        const char *variable, *otherwise; /* names a folder of the user; its default below $HOME */
         const char *below;
         uint64_t rights;
     } homes[] = {{"XDG_DATA_HOME", ".local/share", "fonts", READ},
@@ -207,18 +207,18 @@ static void allow_system(Rules *r, int gpu)
             snprintf(path, sizeof(path), "%s/%s/%s", home ? home : "", homes[i].otherwise,
                      homes[i].below);
         if (gpu && homes[i].rights & MAKE_FOLDER)
-            (void)mkdir(path, 0700); /* CUDA's cache, which it makes at its first use */
+            (void)mkdir(path, 0700); /* CUDA's cache, which CUDA would make at its first use */
         if (home || (given && *given))
             allow(r, path, homes[i].rights);
     }
-    /* CUDA starts only if it can name its threads, by files there. */
+    /* CUDA starts only if it can name its threads, which writes to files in this folder. */
     allow(r, "/proc/self/task", READ | WRITE_FILE | TRUNCATE);
     (void)dl_iterate_phdr(allow_library, r);
 }
 
 /* ---- the files of a run ---- */
 
-/* Allows a folder of pictures, and pictures elsewhere that its links name. */
+/* Allows a folder of pictures, and pictures elsewhere to which its links point. */
 static void allow_pictures(Rules *r, const char *folder)
 {
     char *path;
@@ -257,7 +257,7 @@ static void allow_input(Rules *r, const Options *o)
     }
 }
 
-/* Allows the folder of a file to write, or the pipe or device itself. */
+/* Allows writing in the folder of an output, or to the pipe or device that it names. */
 static void allow_output(Rules *r, const char *path, SandboxKind kind)
 {
     char place[PATH_MAX];
@@ -300,7 +300,7 @@ static int limit_files(const Options *o, SandboxKind kind, int gpu)
 static bool is_named(const Options *o, int fd)
 {
     const char *const paths[] = {o->input, o->output, o->stats, o->report};
-    const int standard[] = {STDIN_FILENO, STDOUT_FILENO, -1, -1}; /* what "-" stands for */
+    const int standard[] = {STDIN_FILENO, STDOUT_FILENO, -1, -1}; /* meant by "-" */
     struct stat file, named;
     char number[16];
     snprintf(number, sizeof(number), "/%d", fd);
@@ -317,7 +317,7 @@ static bool is_named(const Options *o, int fd)
     return 0;
 }
 
-/* Replaces a descriptor by a file that is opened. */
+/* Opens a file and makes the descriptor refer to it. Returns -1 on failure. */
 static int replace(int fd, const char *path, int flags)
 {
     const int other = open(path, flags | O_NOCTTY | O_CLOEXEC);
@@ -377,8 +377,8 @@ static const char never[] =
     "perf_event_open process_madvise process_vm_readv process_vm_writev ptrace quotactl "
     "quotactl_fd reboot request_key settimeofday swapoff swapon syslog userfaultfd vhangup";
 
-/* By class: processes and signals, attributes of files, names and mounts, messages and memory that
- * processes share. */
+/* Further calls that no run needs: processes and signals, attributes of files, names and mounts,
+ * messages and memory that processes share. */
 static const char forbidden[] =
     "execve execveat fork get_robust_list ioprio_set kcmp migrate_pages move_pages "
     "pidfd_getfd pidfd_open pidfd_send_signal process_mrelease rt_sigqueueinfo "
@@ -414,7 +414,7 @@ static const char allowed[] =
     "sched_getaffinity sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval "
     "sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield set_robust_list "
     "set_tid_address setpriority sigaltstack tgkill times wait4 waitid "
-    /* limited or forbidden by the other filter, which is loaded later */
+    /* limited or forbidden by the filter of forbid_calls(), which is loaded later */
     "connect seccomp socket "
     /* time and the machine */
     "alarm clock_getres clock_gettime clock_nanosleep epoll_create epoll_create1 epoll_ctl "
@@ -428,8 +428,8 @@ static const char internet[] =
 
 #define REFUSE SCMP_ACT_ERRNO(EPERM)
 
-/* Conditions. IS compares the low half of an argument, which is all that the kernel uses of an int;
- * the others compare the whole. */
+/* Conditions. IS compares the low 32 bits of an argument, which is all that the kernel uses of an
+ * int; HAS compares the bits of `mask`, and IS_NOT all 64 bits. */
 #define IS(argument, value)                                                                        \
     {                                                                                              \
         argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value                                            \
@@ -449,20 +449,20 @@ static const struct {
     struct scmp_arg_cmp when[2];
     unsigned count;
 } conditions[] = {
-    {"clone", {HAS(0, CLONE_THREAD, 0)}, 1}, /* processes */
-    {"prctl", {IS(0, PR_SET_PDEATHSIG)}, 1}, /* a child ends with its parent */
+    {"clone", {HAS(0, CLONE_THREAD, 0)}, 1}, /* a new process, not a thread */
+    {"prctl", {IS(0, PR_SET_PDEATHSIG)}, 1}, /* a child must end with its parent */
     {"prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler",
      {IS_NOT(0, 0)},
      1},
-    {"prlimit64", {IS_NOT(2, 0)}, 1}, /* new limits */
+    {"prlimit64", {IS_NOT(2, 0)}, 1}, /* setting limits */
     {"setpriority", {IS_NOT(0, PRIO_PROCESS)}, 1},
     {"setpriority", {IS_NOT(1, 0)}, 1},
-    /* Before Linux 6.2, Landlock lets these truncate a file without a right to write. */
+    /* Before Linux 6.2, Landlock lets these truncate a file that must not be written. */
     {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
     {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_ACCMODE)}, 1},
     {"openat", {HAS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
     {"openat", {HAS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_ACCMODE)}, 1},
-    /* Signals about a file. */
+    /* Requests for signals about a file. */
     {"fcntl", {IS(1, F_SETOWN)}, 1},
     {"fcntl", {IS(1, F_SETOWN_EX)}, 1},
     {"fcntl", {IS(1, F_SETSIG)}, 1},
@@ -471,8 +471,8 @@ static const struct {
     {"fcntl", {IS(1, F_SETFL), HAS(2, O_ASYNC, O_ASYNC)}, 2},
 };
 
-/* Requests of ioctl(): a run without CUDA may use the harmless ones, one with CUDA all but the
- * harmful ones. */
+/* Requests of ioctl(). A run without CUDA may use only the harmless ones; a run with CUDA may use
+ * all except the harmful ones. */
 static const unsigned long harmless[] = {FIOCLEX, FIONBIO, FIONCLEX, FIONREAD, TCGETS, TIOCGWINSZ};
 static const unsigned long harmful[] = {FIOASYNC,  FIOSETOWN, FS_IOC_FSSETXATTR, FS_IOC_SETFLAGS,
                                         SIOCSPGRP, TCSETS,    TCSETSF,           TCSETSW,
@@ -500,8 +500,9 @@ static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *calls,
     return add_rules(filter, action, calls, 1, &when);
 }
 
-/* CUDA starts only if it can listen on a local SOCK_SEQPACKET socket, through which processes share
- * memory. It looks for its Multi-Process Service through another socket, and does without. */
+/* Limits the kinds of sockets. CUDA starts only if it can listen on a local SOCK_SEQPACKET socket,
+ * through which processes share memory. It also tries to reach its Multi-Process Service through a
+ * socket, but works without it. */
 static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
 {
     const uint32_t families = (gpu || !network ? 1U << AF_UNIX : 0) |
@@ -516,7 +517,8 @@ static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
         if (i != SOCK_SEQPACKET)
             ret = add_rules(filter, REFUSE, "socket", 2, type);
     }
-    const struct scmp_arg_cmp other[] = {IS(0, AF_NETLINK), IS_NOT(2, 0)}; /* not for addresses */
+    const struct scmp_arg_cmp other[] = {IS(0, AF_NETLINK),
+                                         IS_NOT(2, 0)}; /* all but NETLINK_ROUTE */
     if (ret >= 0 && network)
         ret = add_rules(filter, REFUSE, "socket", 2, other);
     if (ret >= 0 && !network)
@@ -524,7 +526,8 @@ static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
     return ret < 0 || network ? ret : add_rules(filter, SCMP_ACT_ERRNO(ENOENT), "connect", 0, NULL);
 }
 
-/* Makes a filter. `otherwise`: the action without a rule. Other processors' calls get ENOSYS. */
+/* Makes a filter. `otherwise`: the action for calls without a rule. Calls for another processor
+ * get ENOSYS. */
 static scmp_filter_ctx new_filter(uint32_t otherwise)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);
@@ -546,7 +549,7 @@ static int forbid_calls(const Options *o, int gpu)
         ret = add_rules(filter, REFUSE, never, 0, NULL);
     if (ret >= 0)
         ret = add_rules(filter, REFUSE, forbidden, 0, NULL);
-    if (ret >= 0) /* their flags are in memory; the C library then uses the older ones */
+    if (ret >= 0) /* flags in memory, unseen here; the C library uses the older calls */
         ret = add_rules(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3 openat2", 0, NULL);
     for (size_t i = 0; ret >= 0 && i < COUNT(conditions); i++)
         ret =
@@ -555,7 +558,7 @@ static int forbid_calls(const Options *o, int gpu)
         ret = add_rule(filter, REFUSE, "ioctl", (struct scmp_arg_cmp)IS(1, harmful[i]));
     if (ret >= 0)
         ret = limit_sockets(filter, gpu, network);
-    /* Refuse signals to other processes, except 0, which only checks if one exists. */
+    /* Refuse signals to other processes, except 0, which only checks if a process exists. */
     const struct scmp_arg_cmp other[] = {IS_NOT(0, (uint64_t)getpid()), IS_NOT(1, 0)};
     if (ret >= 0)
         ret = add_rules(filter, REFUSE, "kill", 2, other);
@@ -567,7 +570,7 @@ static int forbid_calls(const Options *o, int gpu)
     return ret;
 }
 
-/* Allows a run to set the permissions of files that it replaces, or only those to read. */
+/* Allows a run to give files the permissions of those that they replace, or read-only ones. */
 static int allow_modes(scmp_filter_ctx filter, const Options *o)
 {
     const char *const paths[] = {o->output, o->stats, o->report};
@@ -585,7 +588,7 @@ static int allow_modes(scmp_filter_ctx filter, const Options *o)
     return ret;
 }
 
-/* Allows the listed calls alone. */
+/* Forbids all calls that are not listed. */
 static int allow_calls(const Options *o)
 {
     scmp_filter_ctx filter = new_filter(SCMP_ACT_ERRNO(ENOSYS));
@@ -659,7 +662,7 @@ static bool suits_sandbox(const Options *o, const char **why)
 
 int sandbox_say(const Options *o, MediaError *error)
 {
-    static int is_said; /* also for processes that this one starts */
+    static int is_said; /* child processes inherit it */
     const char *why;
     const int suits = suits_sandbox(o, &why), filters = sandbox_can_filter();
     const char *lack = suits ? sandbox_lack() : why;
@@ -674,7 +677,8 @@ int sandbox_say(const Options *o, MediaError *error)
     return suits;
 }
 
-/* CUDA's first use may need a program to make the GPU's devices, which the sandbox would forbid. */
+/* Makes the GPU's device files if they are missing. CUDA would start the same program at its first
+ * use, which the sandbox forbids. */
 static void make_devices(void)
 {
     static const char program[] = "/usr/bin/nvidia-modprobe";
@@ -713,7 +717,7 @@ int sandbox_enter(const Options *o, SandboxKind kind, MediaError *error)
     else if (is_limited)
         say(SAY_DETAILS, "sandbox: Landlock %d%s", version, filters ? " and seccomp" : "");
     if (terminal)
-        say(SAY_DETAILS, "the sandbox can read the terminal: %s", strerror(terminal));
+        say(SAY_DETAILS, "the sandbox can still read the terminal: %s", strerror(terminal));
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /*
  * The sandbox: before a run opens its input, its process gives up all rights that reading one video
  * and writing another do not need, so that a decoder that hostile media has taken over can do
- * little. Landlock limits the files, seccomp the system calls. README.md lists the rights.
+ * little. Landlock limits the files, seccomp the system calls. options/README.md lists the
+ * rights.
  */
 #ifndef LUMEQ_APP_SANDBOX_H
 #define LUMEQ_APP_SANDBOX_H
@@ -22,11 +23,12 @@ int sandbox_landlock(void);
 /* True if the kernel can filter system calls, and lumeq knows those of this processor. */
 bool sandbox_can_filter(void);
 
-/* A sentence about what the sandbox lacks here, or NULL. */
+/* A sentence about what this kernel lacks for the sandbox, or NULL. */
 const char *sandbox_lack(void);
 
-/* Returns 1 if a run with these options gets a sandbox, else 0. Prints once why it gets none, or
- * only a part, also for later children. MEDIA_USAGE: --sandbox on, and the kernel cannot. */
+/* Returns 1 if a run with these options gets a sandbox, else 0. Prints why it gets none or only
+ * a part: once, and not again in child processes. MEDIA_USAGE: the kernel lacks what --sandbox on
+ * needs. */
 int sandbox_say(const Options *options, MediaError *error);
 
 /* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes

@@ -15,7 +15,7 @@
 /* Largest term of a frame rate such as 30000/1001. */
 #define MAX_RATE_TERM 1001000
 
-/* The first pause, in seconds; later ones double. */
+/* Seconds before the first attempt to reconnect. Later pauses double. */
 #define RECONNECT_PAUSE_S 1
 
 /* ---- the parameters ---- */
@@ -84,7 +84,7 @@ CodeRange setup_codes(const Options *o, const Source *source)
 {
     const LumeqParams params = options_params(o, (OptionsInput){0});
     const int is_hdr = source && transfer_of(source) != LUMEQ_TRANSFER_SDR;
-    /* --strength 0 and --limit refer to the source's tones. */
+    /* --strength 0 and --limit refer to the source's tones, so these must not be stretched. */
     const int refers_to_source = o->strength == 0 || o->limit != LUMEQ_LIMIT_NONE || is_hdr;
     const int keeps_codes = o->code_range == OPTIONS_CODE_RANGE_FULL || o->mode == LUMEQ_MODE_OFF ||
                             !equalizer_writes(&params) ||
@@ -120,8 +120,8 @@ static bool is_live(const char *path, int network)
            !S_ISDIR(file.st_mode);
 }
 
-/* Returns the end of the film to write, a position in the input in microseconds; 0: no film is
- * written, or --frames ends it. */
+/* Returns the end of the film to write, in microseconds of the input (INT64_MAX: its end); 0: no
+ * film is written, or --frames ends it. */
 static int64_t film_end(const Options *o)
 {
     const AVOutputFormat *muxer = NULL;
@@ -216,7 +216,7 @@ int setup_start_opening(SourceOpening **opening, const Options *options, const c
     return source_opening_start(opening, &wanted, error);
 }
 
-/* True if the output must not be delayed: it is watched live. */
+/* True if the output is watched live, so that it must not be delayed. */
 static bool is_watched_live(const Options *o)
 {
     const int live = o->camera || is_live(o->input, options_is_url(o));
@@ -322,7 +322,7 @@ InputOptions setup_video(const Options *o, const Writer *writer)
     return (InputOptions){
         .from_us = o->from_us,
         .to_us = o->to_us,
-        .frames = picture && o->frames < 0 ? 2 : o->frames, /* a second one is an error */
+        .frames = picture && o->frames < 0 ? 2 : o->frames, /* so that a second frame is an error */
         .range = levels[o->range],
         .deinterlace = o->deinterlace == OPTIONS_ON ? DEINTERLACE_ON : otherwise,
         .decoder = {.full_rgb = writer && writer_is_full_range(writer), .bars = 1, .marks_bars = 1},
@@ -335,7 +335,8 @@ InputOptions setup_video(const Options *o, const Writer *writer)
 #define AUTO10 "--pix-fmt auto10: "
 #define BITS 10
 
-/* At least this percentage of lifted frames is worth 10 bits: most films go dark for a moment. */
+/* If this percentage of the frames is lifted, use 10 bits. Fewer do not count, since most films go
+ * dark for a moment. */
 #define LIFTED_PERCENT 1
 
 bool is_auto10(const Options *options)
@@ -343,7 +344,7 @@ bool is_auto10(const Options *options)
     return options->pixel_format && strcmp(options->pixel_format, "auto10") == 0;
 }
 
-/* True if the frames gain from 10 bits. */
+/* True if frames are worth 10 bits: enough of them are lifted, or no lookahead has seen any. */
 static int gains(FramesSeen seen)
 {
     if (!seen.frames) {

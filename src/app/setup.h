@@ -14,37 +14,38 @@
 
 /* ---- parameters ---- */
 
-/* Fills in all of `input` but `ahead`, and the parameters, with messages about choices that depend
- * on the input. `writer` is NULL if nothing is written. MEDIA_USAGE: the options do not suit it. */
+/* Sets the parameters, and all of `input` except `ahead`. Prints choices that depend on the input.
+ * `writer` is NULL if nothing is written. MEDIA_USAGE: the options do not suit the input. */
 int setup_params(LumeqParams *params, OptionsInput *input, const Options *options,
                  const Source *source, const Writer *writer, MediaError *error);
 
-/* How deep gray frames are stretched. `source` may be NULL for any. */
+/* Decides whether gray frames of more than 8 bits are stretched (--code-range). A NULL `source`
+ * counts as SDR video. */
 CodeRange setup_codes(const Options *options, const Source *source);
 
-/* Finds the codes that a file uses. MEDIA_INPUT. */
+/* Reads a file to find the codes that it uses, if `codes` depends on them. MEDIA_INPUT. */
 int setup_survey_codes(CodeRange *codes, const Options *options, const Source *source,
                        const atomic_int *stop, MediaError *error);
 
 /* True for --pix-fmt auto10. */
 bool is_auto10(const Options *options);
 
-/* Frames of the first seconds, and how many of them the noise filter works on. No frames: there is
- * no lookahead. */
+/* The frames that a lookahead saw in the first seconds, and how many of them the noise filter works
+ * on. {0}: there is no lookahead. */
 typedef struct FramesSeen {
     int64_t frames, filtered;
 } FramesSeen;
 
-/* Returns the depth to which 8-bit frames are converted before equalizing, or 0, and logs the
- * reason. `writer` is NULL if nothing is written. */
+/* Returns the depth to which 8-bit frames are converted before equalizing, or 0 to keep
+ * theirs, and logs the reason. `writer` is NULL if nothing is written. */
 int choose_output_depth(const Options *options, const LumeqParams *params, const Writer *writer,
                         const Source *source, FramesSeen seen);
 
 /* ---- the input ---- */
 
-/* Opens `path`, or the camera if it is NULL, and prints the camera's setting. `pipe`: its first
- * side is read instead, see shared_pipe.h; or NULL. Gives up at `stop`. Returns like source_open().
- */
+/* Opens `path`, or the camera if it is NULL, and prints the camera's setting. `pipe`: read its
+ * first side instead (shared_pipe.h); or NULL. Gives up when `stop` is set. Returns like
+ * source_open(). */
 int setup_source(Source **source, const Options *options, const char *path, struct SharedPipe *pipe,
                  const atomic_int *stop, MediaError *error);
 
@@ -74,11 +75,11 @@ SegmentOptions setup_segments(const Options *options);
 /* The encoder that the options name or imply; NULL if it does not exist. */
 const AVCodec *setup_find_encoder(const Options *options);
 
-/* Fails with MEDIA_USAGE if that encoder cannot encode a film in parts. */
+/* Fails with MEDIA_USAGE if the encoder of the options cannot encode a film in parts. */
 int setup_check_parts(const Options *options, MediaError *error);
 
-/* Make the writer's options, and the writer before the input is open. The second one returns like
- * writer_create(). */
+/* Make the writer's options, and the writer, which must be made before the input is open.
+ * setup_create_writer() returns like writer_create(). */
 WriterOptions setup_writer(const Options *options, const atomic_int *stop);
 int setup_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
                         MediaError *error);

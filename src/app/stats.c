@@ -26,7 +26,7 @@ typedef struct Column {
     int digits;
 } Column;
 
-#define COLUMNS 14 /* after frame and pts */
+#define COLUMNS 14 /* number of columns after frame and pts */
 
 static int ends_in(const char *path, const char *extension)
 {
@@ -66,7 +66,7 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
     return 0;
 }
 
-/* `unit`: of the values. */
+/* Writes a JSON array of the values times `unit`. */
 static void write_list(OutputFile *file, const char *name, const uint32_t *list, int bins,
                        double unit)
 {
@@ -79,7 +79,7 @@ static void write_list(OutputFile *file, const char *name, const uint32_t *list,
 static void write_row(StatsFile *f, const StatsRow *row)
 {
     const LumeqFrameStats *s = row->stats;
-    const double codes = (double)(1 << row->depth) / s->bins; /* per bin */
+    const double codes = (double)(1 << row->depth) / s->bins; /* codes per bin */
     const Column columns[COLUMNS] = {
         {"time", row->time, 6},
         {"mean_in", s->mean_in, 4},
@@ -115,7 +115,7 @@ static void write_row(StatsFile *f, const StatsRow *row)
     output_file_print(&f->file, "\n");
 }
 
-/* Flushes; closes the file on failure, which frees a full disk. */
+/* Flushes. On failure, prints it with `then`, and closes the file, which frees a full disk. */
 static void flush(StatsFile *f, const char *then)
 {
     MediaError why = {0};

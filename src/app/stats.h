@@ -26,9 +26,9 @@ typedef struct StatsRow {
 bool stats_known_name(const char *path);
 
 /*
- * Opens the file under a temporary name. `input` and `stop` may be NULL; `stop` ends the wait for
- * the reader of a pipe. The path must outlive the file. MEDIA_USAGE if the file is the input, or
- * exists and `overwrite` is 0; MEDIA_OUTPUT.
+ * Opens the file under a temporary name. `input` and `stop` may be NULL. If the file is a pipe,
+ * `stop` ends the wait for its reader. The path must outlive the file. MEDIA_USAGE if the file is
+ * the input, or exists and `overwrite` is 0; MEDIA_OUTPUT.
  */
 int stats_open(StatsFile **file, const char *path, int overwrite, const struct stat *input,
                const atomic_int *stop, MediaError *error);
@@ -37,17 +37,17 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
  * then fails. This and the following functions accept NULL. */
 void stats_write(StatsFile *file, const StatsRow *row);
 
-/* Writes a row for each frame. Add it after the sinks whose time it measures. */
+/* A sink that writes a row for each frame. Add it after the sinks whose time it measures. */
 Sink stats_sink(StatsFile *file);
 
-/* Appends the rows of another file, for a part of a film. MEDIA_INPUT. */
+/* Appends the rows of another file, which is for a part of the film. MEDIA_INPUT. */
 int stats_append(StatsFile *file, const char *path, MediaError *error);
 
 /* Flushes after the last row. */
 void stats_flush(StatsFile *file);
 
-/* Renames the file to its name, or to NAME.partial.EXT if `partial` and it has rows. Returns
- * MEDIA_OUTPUT after a message. */
+/* Renames the temporary file to its final name, which is NAME.partial.EXT if `partial`. Does
+ * nothing for a partial file without rows. Returns MEDIA_OUTPUT after a message. */
 int stats_commit(StatsFile *file, int partial);
 
 /* The name of the committed file, or NULL. Valid until it is closed. */

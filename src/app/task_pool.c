@@ -14,9 +14,9 @@
 #include "media/activity.h"
 #include "media/error.h"
 
-#define LOOK_MS 100 /* between calls of look() */
+#define LOOK_MS 100 /* milliseconds between calls of look() */
 
-/* Limits of what a process reports. */
+/* Limits of the numbers that a process reports. */
 #define MAX_FRAMES (INT64_C(1) << 40)
 #define MAX_SECONDS 1e9
 
@@ -29,7 +29,7 @@ static int run_task(void *pool, int pipe)
     TaskAnswer answer = {0};
     const int code = p->run(p->opaque, p->slots[p->starting].task, p->starting,
                             &p->shares[p->starting], &answer);
-    (void)!write(pipe, &answer, sizeof(answer)); /* short enough to be atomic */
+    (void)!write(pipe, &answer, sizeof(answer)); /* atomic, since it is at most PIPE_BUF */
     return code;
 }
 
@@ -83,7 +83,7 @@ static bool listen_to_all(TaskPool *p, struct pollfd *ends, int *running)
         ends[i] =
             (struct pollfd){p->slots[i].task < 0 ? -1 : p->slots[i].process.output, POLLIN, 0};
     const int some = poll(ends, (nfds_t)p->jobs, LOOK_MS);
-    activity_note(); /* each process has a watchdog of its own */
+    activity_note(); /* waiting is progress: each process has its own watchdog */
     for (int i = 0; i < p->jobs && some > 0; i++) {
         TaskSlot *slot = &p->slots[i];
         if (ends[i].fd < 0 || !ends[i].revents ||

@@ -1,4 +1,5 @@
-/* Tasks in child processes, several at a time: a crash or a lost GPU affects one task only. */
+/* Runs tasks in child processes, several at a time, so that a crash or a lost GPU affects only one
+ * task. */
 #ifndef LUMEQ_APP_TASK_POOL_H
 #define LUMEQ_APP_TASK_POOL_H
 
@@ -9,14 +10,14 @@
 #include "app/progress.h"
 #include "media/process.h"
 
-/* A task's process sends this when it ends. Hostile media may have taken over the process: texts
- * end and numbers are within limits, but nothing else is certain. */
+/* A task's process sends this when it ends. Hostile media may have taken over that process. The
+ * pool only ensures that texts are terminated and that numbers are within limits. */
 typedef struct TaskAnswer {
     int64_t frames;
     double seconds;    /* of video */
-    char why[1024];    /* of an exit code that is not EXIT_DONE */
+    char why[1024];    /* reason for an exit code other than EXIT_DONE */
     char summary[512]; /* in one line, or "" */
-    char notes[1024];  /* lines */
+    char notes[1024];  /* messages, one per line */
 } TaskAnswer;
 
 typedef struct TaskSlot {
@@ -26,18 +27,18 @@ typedef struct TaskSlot {
 } TaskSlot;
 
 typedef struct TaskPool {
-    int jobs; /* at a time */
+    int jobs; /* maximum number of tasks at a time */
     /* Returns the number of the next task; -1: none is left. */
     int (*next)(void *opaque);
     /* Does a task in its process. Returns the exit code. `slot`: 0..jobs - 1. */
     int (*run)(void *opaque, int task, int slot, ProgressShare *share, TaskAnswer *answer);
-    /* `code`: of run(), or -1: the process failed. False: nothing more is started, and the other
-     * processes get SIGTERM. */
+    /* Called when a task has ended. `code`: what run() returned; -1: its process failed. If this
+     * returns false, no more tasks start, and the running ones get SIGTERM. */
     bool (*end)(void *opaque, int task, int code, const TaskAnswer *answer);
     /* Called several times a second. See task_pool_progress(). */
     void (*look)(void *opaque);
     void *opaque;
-    const atomic_int *stop; /* not 0: as if end() returned false */
+    const atomic_int *stop; /* not 0: same as end() returning false */
 
     TaskSlot *slots;
     ProgressShare *shares; /* by slot, in memory shared with the processes */
@@ -47,8 +48,8 @@ typedef struct TaskPool {
 /* Does all tasks. Forks, so no other thread may be running. Returns 0; -1: out of memory. */
 int task_pool_run(TaskPool *pool);
 
-/* Adds the progress of the task in a slot. Returns its finished share, 0..1; -1: the slot is idle.
- */
+/* Adds the progress of the task in a slot to *frames and *seconds. Returns the finished share of
+ * the task, 0..1; -1: the slot is idle. */
 double task_pool_progress(const TaskPool *pool, int slot, int64_t *frames, double *seconds);
 
 #endif

@@ -1,5 +1,5 @@
-/* Messages for people go to standard error, line by line, above the progress bar. Thread-safe.
- * Control characters in messages are escaped, since they may quote text from files. */
+/* Prints messages for people to standard error, line by line, above the progress bar. Escapes
+ * control characters, since messages may quote text from files. Thread-safe. */
 #ifndef LUMEQ_APP_TERMINAL_H
 #define LUMEQ_APP_TERMINAL_H
 
@@ -41,20 +41,20 @@ void say(Verbosity level, const char *format, ...) __attribute__((format(printf,
 /* Prints a line to standard output. */
 void say_answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* For callbacks with a complete line. */
+/* Print a complete line; for use as callbacks. */
 void say_answer_line(const char *line);
 void say_line(const char *line);   /* SAY_WARNINGS */
 void say_detail(const char *line); /* SAY_DETAILS */
 void say_error(const char *line);  /* SAY_ERRORS */
 
-/* Prints a line in three parts from a signal handler that ends the program. Async-signal-safe;
- * gives up if nobody reads it. */
+/* For a signal handler that ends the program: prints a line made of three parts. Gives up if
+ * standard error stays blocked. Async-signal-safe. */
 void say_in_signal(const char *before, const char *name, const char *after);
 
 /* Collects messages in `text`, one per line, instead of printing them. */
 void say_collect(char *text, size_t size);
 
-/* Another process shows the line at the bottom: messages of this one overwrite it. */
+/* Call if another process shows the line at the bottom: messages then overwrite that line. */
 void say_over_bottom(void);
 
 /* Replaces the line at the bottom of the terminal; "" removes it. Messages appear above it. */

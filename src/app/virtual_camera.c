@@ -13,10 +13,11 @@
 #include "player/camera_watch.h"
 #include "player/clock.h"
 
-/* Frame rate of an input without a known one. */
+/* Frame rate of an input whose rate is unknown. */
 #define DEFAULT_RATE 30
 
-/* Most repetitions per second. A higher rate of an input is only the unit of its time stamps. */
+/* Maximum number of repetitions per second. A higher frame rate is not real: it is the unit of an
+ * input's time stamps. */
 #define MAX_REPEATS 120
 
 /* Repeat the last picture after this many frame intervals without a new one. A camera's intervals
@@ -26,7 +27,7 @@
 /* How often the thread checks the camera while there is nothing to repeat. */
 #define LOOK_US 100000
 
-/* While nobody watches, the last picture is renewed this often, for the next watcher. */
+/* While nobody watches, still take a new picture this often, for the next watcher. */
 #define FRESH_US 1000000
 
 struct VirtualCamera {
@@ -36,19 +37,19 @@ struct VirtualCamera {
     Camera *watched; /* or NULL */
     int64_t interval;
     AVRational rate;
-    char input[128]; /* its name */
+    char input[128]; /* name of the input */
     Pace pace;       /* for a file */
-    int64_t end_us;  /* of the last frame */
+    int64_t end_us;  /* end of the last frame */
     pthread_t thread;
     int running;
     atomic_int mirrored;
 
-    pthread_mutex_t lock; /* protects all members below */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t ended;
-    int ending, set;
+    int ending, set; /* `set`: the output has a size and a format */
     int64_t next;    /* time to repeat the last picture */
     int64_t written; /* time of the last new picture */
-    Turner *turner;  /* for frames with the following format, or NULL */
+    Turner *turner;  /* for frames with the turn, size and format below; or NULL */
     PictureTurn turn;
     int width, height, format;
     AVFrame *turned;
@@ -125,7 +126,7 @@ static const AVFrame *upright(VirtualCamera *v, const AVFrame *frame)
     return NULL;
 }
 
-/* The camera's name, or the file's without folder and quotes. */
+/* Copies the name of the camera, or of the file, without folder and quotes. */
 static void name_input(const Source *source, char text[128])
 {
     const char *name = source->camera ? camera_setting(source->camera)->name : source->name;
@@ -229,7 +230,7 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
 
 /* ---- frames of a run ---- */
 
-#define MAX_LATE_US 500000 /* later frames do not catch up */
+#define MAX_LATE_US 500000 /* if a frame is later than this, the next ones do not catch up */
 #define MAX_NAP_US 20000   /* so that a wait ends soon after the run */
 
 void pace_wait(Pace *p, int64_t time_us, const atomic_int *stop)

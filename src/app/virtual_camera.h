@@ -1,6 +1,7 @@
 /*
  * The virtual camera of a run. The calling thread writes each equalized picture at once. Another
- * thread repeats the last picture at the frame rate while none comes, as when the window is paused.
+ * thread repeats the last picture at the frame rate while no new one comes, for example while the
+ * window is paused.
  *
  * A failure ends the run: the stop flag becomes RUN_OVER, and virtual_camera_check() returns the
  * error. Functions are not thread-safe unless noted, and accept NULL for `camera`.
@@ -17,8 +18,8 @@
 
 /* Delays frames of a file to real time. Initialize with {0}. */
 typedef struct Pace {
-    int64_t begin; /* wall clock of time 0, once `begun` */
-    int begun;
+    int64_t begin; /* clock_now() at time 0 of the video */
+    int begun;     /* true: `begin` is set */
 } Pace;
 
 /* Waits until the time of a frame, or until `stop` is no longer RUN_ON. Late frames do not wait. */
@@ -31,9 +32,9 @@ typedef struct VirtualCamera VirtualCamera;
 int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_int *stop,
                         MediaError *error);
 
-/* Starts with the source's frame rate. `watch`: also report when a source camera disappears and
- * returns; the source must then outlive the virtual camera. MEDIA_USAGE if the source is the same
- * device. */
+/* Starts to repeat pictures at the source's frame rate. `watch`: also report when a source camera
+ * disappears and returns; the source must then outlive the virtual camera. MEDIA_USAGE if the
+ * source is the same device. */
 int virtual_camera_start(VirtualCamera *camera, const Source *source, int watch, MediaError *error);
 
 /* Writes a picture. The first one sets size and format; other sizes are scaled. `captured_at`: time
@@ -44,16 +45,16 @@ void virtual_camera_frame(VirtualCamera *camera, const AVFrame *frame, int64_t c
  * virtual_camera_check(). */
 Sink virtual_camera_sink(VirtualCamera *camera);
 
-/* True if nobody watches and the last picture is less than a second old. Thread-safe. */
+/* True if nobody watches and the last new picture is less than a second old. Thread-safe. */
 int virtual_camera_is_unwatched(void *camera);
 
-/* Mirrors the pictures from now on, or not. Thread-safe. */
+/* Sets whether later pictures are mirrored. Thread-safe. */
 void virtual_camera_mirror(VirtualCamera *camera, int mirrored);
 
 /* Returns 0 or the first failure: MEDIA_OUTPUT. */
 int virtual_camera_check(VirtualCamera *camera, MediaError *error);
 
-/* Logs counts and latency with -v. */
+/* Closes the device; logs counts and latency with -v. */
 void virtual_camera_close(VirtualCamera **camera);
 
 #endif

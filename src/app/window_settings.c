@@ -9,13 +9,13 @@
 #include "app/options/option_table.h"
 #include "app/setup.h"
 
-/* Steps of settings. Clip limits and gamma change by a ratio, as they are perceived. */
+/* Steps of settings. Clip limits and gamma change by a ratio, since equal ratios look equal. */
 #define STRENGTH_STEP 0.05
 #define MIN_VISIBLE_STRENGTH 0.25 /* the first step from an unchanged picture */
 #define SMOOTH_STEP 0.1           /* seconds */
 #define MAX_SMOOTH 60
 #define CLIP_RATIO 1.125
-#define MAX_CLIP 100     /* the next step is no limit */
+#define MAX_CLIP 100     /* the step after it is "no limit" */
 #define DEFAULT_CLIP 3.0 /* the first value after auto */
 #define BRIGHTNESS_STEP 0.05
 #define GAMMA_RATIO 1.1
@@ -179,13 +179,13 @@ static double rounded(double value)
     return round(value * 100) / 100;
 }
 
-/* Steps stay on round numbers. */
+/* Moves a value by `step` steps of this size, and rounds it to a multiple of the size. */
 static double stepped(double value, int step, double size)
 {
     return rounded((round(value / size) + step) * size);
 }
 
-/* Steps from the strength in use if it was automatic. */
+/* Moves the strength by `step` steps: if it is automatic, from the one of the frame `seen`. */
 static double stepped_strength(const WindowSettings *s, int step, const LumeqFrameStats *seen)
 {
     const LumeqParams params = window_settings_all(s).params;
@@ -217,7 +217,7 @@ static LumeqMode stepped_mode(const Options *o, int step)
     return order[at];
 }
 
-/* Sets what profile `number` sets, and resets what other profiles set. */
+/* Applies profile `number` (0: none), and resets the options that only other profiles set. */
 static void set_profile(WindowSettings *s, int number)
 {
     const Options none = options_default();
@@ -249,7 +249,7 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
         o->strength = stepped_strength(s, step, seen);
         o->is_profile_strength = 0;
         break;
-    case PLAYER_CLIP: /* no limit (0) comes after the highest one; auto counts as DEFAULT_CLIP */
+    case PLAYER_CLIP: /* after MAX_CLIP comes 0, no limit; auto counts as DEFAULT_CLIP */
         value = o->clip == LUMEQ_CLIP_AUTO ? DEFAULT_CLIP : o->clip;
         value = value == 0 ? MAX_CLIP * CLIP_RATIO : value;
         value = fmax(1, value * pow(CLIP_RATIO, step));

@@ -1,4 +1,4 @@
-/* Settings that change live in the window: the options as given, and as they are now. */
+/* The settings that the user can change in the window, with their values at the start and now. */
 #ifndef LUMEQ_APP_WINDOW_SETTINGS_H
 #define LUMEQ_APP_WINDOW_SETTINGS_H
 
@@ -6,10 +6,10 @@
 #include "app/options/option_value.h"
 #include "player/player_options.h"
 
-/* Strings belong to the options that it was opened with. */
+/* Strings belong to the options of window_settings_open(). */
 typedef struct WindowSettings {
     Options usual, now;
-    LumeqMode on; /* mode that the equalizer's key restores */
+    LumeqMode on; /* mode that the on/off key restores */
     OptionsInput input;
 } WindowSettings;
 
@@ -18,15 +18,15 @@ void window_settings_open(WindowSettings *settings, const Options *options, Opti
 /* Call for another input: resets the metered part, keeps other settings. */
 void window_settings_next(WindowSettings *settings, OptionsInput input);
 
-/* The name of the option behind a setting. */
+/* The name of the option that a setting changes. */
 const char *window_settings_option(PlayerSetting setting);
 
-/* Prints the value in the option's syntax. Returns true if the user changed it; false for a metered
- * part, which suits one input only. */
+/* Prints the value in the option's syntax. Returns true if the user changed it. A part drawn
+ * for metering does not count as a change, since it suits only one input. */
 int window_settings_get(const WindowSettings *settings, PlayerSetting setting, char *text,
                         size_t size);
 
-/* Sets it to a value in the option's syntax. Ignores wrong values. */
+/* Sets a setting to a value in the option's syntax. Ignores wrong values. */
 void window_settings_put(WindowSettings *settings, PlayerSetting setting, const char *value,
                          const Refusal *refusal);
 

@@ -26,14 +26,14 @@
 
 /* ---- the command line ---- */
 
-/* Adds the current settings for the whole film. */
+/* Adds the current settings as options for the whole film. */
 static int add_settings(TextList *a, const Options *o)
 {
     Options film = *o;
     film.from_us = film.to_us = film.frames = -1;
     film.virtual_camera = NULL;
     film.lookahead = -1;
-    film.reference &= film.mode != LUMEQ_MODE_OFF; /* which excludes it */
+    film.reference &= film.mode != LUMEQ_MODE_OFF; /* mode off excludes --reference */
     return option_arguments(&film, text_list_add, a);
 }
 
@@ -61,8 +61,8 @@ static char *free_name(const char *folder, const char *path, const char *extensi
     return NULL;
 }
 
-/* mp4 and mov stay what they are; others, and those with --vcodec, become Matroska, which holds all
- * tracks and codecs. */
+/* Names the output. mp4 and mov keep their container. Other files, and all with --vcodec, become
+ * Matroska, which holds all tracks and codecs. */
 static char *find_output(const Options *o, const char *path)
 {
     static const char *const kept[][2] = {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}};
@@ -93,7 +93,7 @@ static bool can_write(const char *path, const Source *source, char *text, size_t
 
 /* ---- writing ---- */
 
-/* Adds a name; a leading dash must not look like an option. */
+/* Adds a file name. Puts "./" before a dash, since the name would look like an option. */
 static int add_file(TextList *a, const char *before, const char *path)
 {
     return text_list_print(a, "%s%s%s", before, path[0] == '-' ? "./" : "", path);
@@ -211,7 +211,7 @@ void window_writing_cancel(WindowWriting *w)
 
 /* ---- the command ---- */
 
-/* True if a terminal cannot show the first character of `text`, of `*length` bytes. */
+/* True if a terminal cannot show the first character of `text`. Sets *length to its size. */
 static bool is_unfit(const char *text, int *length)
 {
     char shown[PRINTABLE_BYTES];

@@ -15,12 +15,12 @@ typedef struct WindowWriting {
     char last[sizeof(((Process *)0)->line)]; /* last message of the process */
 } WindowWriting;
 
-/* Starts to write the file at `path` beside it or in the current folder, under a free name. On
- * failure `text` says why, else it is "". */
+/* Starts to write a processed copy of the file at `path`, under an unused name beside it or in the
+ * current folder. `text` gets the reason of a failure, or "". */
 void window_writing_start(WindowWriting *writing, const Options *options, const char *path,
                           const Source *source, char *text, size_t size);
 
-/* Call once per turn of the window's loop. */
+/* Reads the process's output and reports the progress. Call once per turn of the window's loop. */
 void window_writing_follow(WindowWriting *writing, PlayerWriting *to);
 
 /* Returns the equivalent command line, quoted for a shell; free it with free(). Returns NULL, with
