@@ -11,10 +11,11 @@
 struct FilmJoiner {
     const JobPlan *plan;
     RecordFile *parts; /* only the current one is open */
-    int64_t count, next;
-    int64_t *dts; /* of all packets */
-    int part;     /* of the next packet */
-    int64_t in_part;
+    int64_t count;     /* number of packets in the film */
+    int64_t next;      /* number of the next packet in the film */
+    int64_t *dts;      /* decoding times of all packets */
+    int part;          /* number of the part that has the next packet */
+    int64_t in_part;   /* number of the next packet in its part */
 };
 
 JobPath film_joiner_rows(const JobPlan *plan, int part)
@@ -94,8 +95,9 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the presentation times of a part. If a coarse time base gave two frames the same time,
- * moves the later one by a tick, as in one run. `last`: the last time of the part before. */
+/* Sorts the presentation times of a part. `last`: the last time of the part before. With a coarse
+ * time base, the first frames may have that time as well: moves them to the next ticks, as one run
+ * does. */
 static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)
@@ -109,7 +111,7 @@ static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
     }
 }
 
-/* The number of packets that are decoded before the first picture is shown: at least as many as in
+/* Returns how many packets are decoded before the first picture is shown: at least as many as in
  * any part, and enough for each picture to be decoded in time. */
 static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
 {
@@ -125,8 +127,8 @@ static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
     return delay;
 }
 
-/* Makes decoding times as encoders do: the presentation times of all pictures in order, `delay`
- * packets later. The first `delay` packets keep the first part's own times where these fit. */
+/* Makes decoding times as encoders do: packet i gets the presentation time of the picture that is
+ * shown as number i - `delay`. The first `delay` packets keep the encoder's times if these fit. */
 static int make_times(FilmJoiner *j, MediaError *error)
 {
     int64_t *sorted = malloc(((size_t)j->count + 1) * sizeof(*sorted)), at = 0;

@@ -8,7 +8,7 @@
 
 #include "media/text_list.h"
 
-/* Folders of jobs end in this: they hold no films. */
+/* The names of job folders, which hold no films, end in this. */
 #define JOB_FOLDER ".lumeq"
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -16,7 +16,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strverscmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* True if a subfolder is not visited. */
+/* True if a subfolder must not be visited. */
 static bool is_skipped(const FolderWalk *w, const FTSENT *e)
 {
     struct stat link;
@@ -32,7 +32,7 @@ static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
 {
     const int is_file = e->fts_info == FTS_F || e->fts_info == FTS_DEFAULT;
     if (!is_file && e->fts_info != FTS_DNR && e->fts_level)
-        return 0; /* removed since, or a dangling link */
+        return 0; /* it was removed meanwhile, or is a dangling link */
     if (is_file ? e->fts_name[0] == '.' : !w->unreadable)
         return 0;
     const size_t length =

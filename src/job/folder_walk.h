@@ -20,8 +20,8 @@ typedef struct FolderWalk {
     MediaError *error;
 } FolderWalk;
 
-/* Visits in natural order, without hidden files, links to folders, and folders of jobs. Returns 0,
- * the result of a callback if that is less than 0, or MEDIA_INPUT. */
+/* Visits the folder in natural order, without hidden files, links to folders, and folders of jobs.
+ * Returns 0, the result of a callback if that is less than 0, or MEDIA_INPUT. */
 int folder_walk(const FolderWalk *walk, const char *folder);
 
 #endif

@@ -19,7 +19,7 @@
 #include "media/output/output_file.h"
 #include "media/regular_file.h"
 
-#define MAX_CODE 65535 /* of 16 bits */
+#define MAX_CODE 65535 /* greatest code of 16 bits */
 #define DEEPER 10      /* bits of --pix-fmt auto10 */
 
 #define TITLE "lumeq-plan"
@@ -56,7 +56,7 @@ static int64_t modified_ns(const struct stat *file)
     return (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec;
 }
 
-/* MEDIA_INPUT. */
+/* Like stat(), for an input, which must be a regular file or a block device. MEDIA_INPUT. */
 static int stat_input(const char *path, struct stat *file, MediaError *error)
 {
     if (stat(path, file) < 0)
@@ -94,12 +94,12 @@ int job_input_check(const JobPlan *plan, MediaError *error)
 
 /* ---- the text ---- */
 
-/* Describes a line: its value is a text, or `count` numbers in a row. */
+/* Describes a line of the plan. Its value is a text, or `count` numbers in a row. */
 typedef struct Field {
     const char *key;
-    char **text;   /* owned with free(); NULL in it: the line is left out */
+    char **text;   /* freed with free(); if *text is NULL, the plan has no such line */
     void *numbers; /* int or int64_t */
-    size_t size;   /* of one of them */
+    size_t size;   /* of one number, in bytes */
     int count;
 } Field;
 

@@ -12,24 +12,24 @@
 #include "media/text_list.h"
 #include "run/run_frame.h"
 
-#define JOB_PLAN_VERSION 13 /* of the plan and of the files of parts */
+#define JOB_PLAN_VERSION 13 /* version of the plan and of the files of parts */
 
 #define JOB_MAX_PARTS 99999 /* file names of parts have five digits */
 
 typedef struct JobPart {
     int64_t first, frames; /* number of the first frame, and their count; 0 until measured */
-    /* Times of the first frame, and of the next part's first frame, in the track's time base;
-     * INT64_MIN in the first part, INT64_MAX in the last one. */
+    /* Times of the first frame and of the next part's first frame, in the track's time base. In the
+     * first part begin_pts is INT64_MIN, in the last one end_pts may be INT64_MAX. */
     int64_t begin_pts, end_pts;
-    int64_t seek_us;    /* a few frames before the first one; see InputSpan.seek_us */
-    int64_t before_pts; /* of the frame before the first one */
+    int64_t seek_us;    /* where decoding starts, before the first frame; see InputSpan.seek_us */
+    int64_t before_pts; /* time of the frame before the first one */
     int64_t curves;     /* checksum of the file of curves */
-} JobPart;              /* int64_t only: its line in the plan has these numbers in this order */
+} JobPart;              /* int64_t only: a line of the plan has these members in this order */
 
 typedef struct JobPlan {
     char *folder;         /* OUTPUT.lumeq */
     uint32_t mark;        /* checksum of the text; the files of parts have it, too */
-    int ready;            /* 0: parts are listed, to be measured; 1: to be encoded */
+    int ready;            /* 0: the parts must be measured; 1: they can be encoded */
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
     char *rows;           /* path of --stats, or NULL */
@@ -38,9 +38,9 @@ typedef struct JobPlan {
     TextList arguments; /* options that are not at their defaults, as on a command line */
     char *asked;        /* --parts or --part-seconds with its value, or NULL */
     int encoder_threads;
-    int decoder_threads; /* how damage is concealed may depend on them */
+    int decoder_threads; /* same in all steps, as concealment of damage may depend on it */
     int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
-    int codes[2];        /* first and last code that the film is stretched from; 0 0: none */
+    int codes[2];        /* range of codes, first to last, that is stretched; 0 0: none */
     int64_t zero;        /* see input_zero() */
     AVRational time_base;
     int64_t frames;
@@ -59,10 +59,10 @@ typedef struct JobPath {
     char text[PATH_MAX];
 } JobPath;
 
-/* The path of a file in the folder of a job; the name is formatted. */
+/* The path of a file in the folder of a job. `name`: a format of printf(). */
 JobPath job_path(const char *folder, const char *name, ...) __attribute__((format(printf, 2, 3)));
 
-/* "FOLDER/WHAT-00001ENDING". */
+/* The path of a file of a part, such as "FOLDER/WHAT-00001ENDING". */
 JobPath job_part_path(const char *folder, const char *what, int part, const char *ending);
 
 /* The folder of a job: OUTPUT.lumeq. */
@@ -71,11 +71,11 @@ JobPath job_folder(const char *output);
 /* Sets the plan's size and time of the input. MEDIA_INPUT. */
 int job_input_record(JobPlan *plan, MediaError *error);
 
-/* MEDIA_INPUT: the input file is not the one that was planned. */
+/* Returns MEDIA_INPUT if the input file is not the one that was planned. */
 int job_input_check(const JobPlan *plan, MediaError *error);
 
-/* Fills in a zeroed plan from its file. The folder has to be that of the output, and `program` the
- * one that planned. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
+/* Fills in a zeroed plan from its file. The folder must be that of the output, and `program` the
+ * program that wrote the plan. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Writes the plan to its folder, and sets its mark. MEDIA_OUTPUT. */
@@ -88,7 +88,7 @@ void job_plan_free(JobPlan *plan);
 
 /* ---- job folder ---- */
 
-/* The file with the note about the film that is about to become the output; see made_print(). */
+/* Name of the file with the note about the film that becomes the output next; see made_print(). */
 #define JOB_JOINING "joining"
 
 /* Returns 0 if the folder may be used or does not exist, else MEDIA_OUTPUT. */

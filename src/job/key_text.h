@@ -1,5 +1,5 @@
-/* Text whose lines are a key and a value; the last one has the checksum of the others. In values, %
- * and two hexadecimal digits encode a control character or a %. */
+/* Text whose lines are a key and a value; the last line has the checksum of the others. In values,
+ * % and two hexadecimal digits encode a control character or a %. */
 #ifndef LUMEQ_JOB_KEY_TEXT_H
 #define LUMEQ_JOB_KEY_TEXT_H
 
@@ -16,6 +16,7 @@ typedef struct KeyText {
     int failed; /* out of memory */
 } KeyText;
 
+/* Adds a line. `format`: of the value, as for printf(). */
 void key_text_add(KeyText *text, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -27,7 +28,7 @@ void key_text_free(KeyText *text);
 /* True if the checksum of the text, which ends with a NUL, is valid. Stores it in *sum. */
 bool key_text_is_whole(const char *text, uint32_t *sum);
 
-/* Splits the next line off the text, in place. Returns 1, or 0 at the end. */
+/* Splits the next line off the text and decodes its value, in place. Returns 1, or 0 at the end. */
 int key_text_next(char **at, char **key, char **value);
 
 #endif

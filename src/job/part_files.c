@@ -17,7 +17,7 @@
 static const char magic[] = "lumeqJOB";
 
 #define MAX_RECORD ((uint32_t)1 << 30) /* bytes; a larger size is damage */
-#define FIRST_RECORDS 256              /* room at first; it doubles */
+#define FIRST_RECORDS 256              /* room for records at first; it doubles */
 
 const char *const record_names[RECORD_KINDS] = {
     [RECORDS_MEASURES] = "measured", [RECORDS_CURVES] = "curves", [RECORDS_PACKETS] = "part"};
@@ -115,7 +115,7 @@ static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, 
                                           media_quote(f->path), end->part, part);
 }
 
-/* Reads a record to `bytes`, which has room for its size. MEDIA_INPUT. */
+/* Reads a record into `bytes`, which has room for it. MEDIA_INPUT. */
 static int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
 {
     const Record *r = &f->records[index];
@@ -131,7 +131,7 @@ static int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaErro
                : record_file_fail(f, "the checksum of a record is wrong", error);
 }
 
-/* Reads the index and the last record. `left`: the bytes before the end. */
+/* Reads the index and the last record. `left`: bytes before the RecordEnd. */
 static int read_index(RecordFile *f, int64_t left, MediaError *error)
 {
     int64_t position = 0;
@@ -198,7 +198,7 @@ void record_file_close(RecordFile *f)
 }
 
 #define MAX_BYTES ((size_t)4 << 20) /* no curve or measure is larger */
-#define LEVEL 4                     /* level 6 takes nearly twice the time and saves 1 to 3 % */
+#define LEVEL 4 /* of zlib; level 6 takes nearly twice the time and saves 1 to 3 % */
 
 /* Hint for measures that cannot be used. */
 #define AGAIN "; lumeq measure PLAN %d -y measures it again"
@@ -223,8 +223,8 @@ static int resize(FrameBytes *f, size_t size)
     return 0;
 }
 
-/* The place of a changed byte: the first bytes of all words come first, then the second ones, and
- * so on, so that zlib finds more repetitions. */
+/* Returns the index in `changes` of byte `i`: the first bytes of all words come first, then the
+ * second ones, and so on, so that zlib finds more repetitions. */
 static size_t place(const FrameBytes *f, size_t i)
 {
     return i % 4 * (f->room / 4) + i / 4;
@@ -407,7 +407,8 @@ int packet_write(RecordWriter *w, const AVPacket *packet, MediaError *error)
 
 int packets_commit(RecordWriter *w, const uint8_t *extradata, int size, MediaError *error)
 {
-    /* If no picture is shown before the first one, a key frame, no picture needs earlier parts. */
+    /* If the first packet is a key frame and no picture is shown before it, no picture needs
+     * earlier parts. */
     bool is_closed = !w->end.count || (w->records[0].packet.flags & AV_PKT_FLAG_KEY);
     for (int64_t i = 1; i < w->end.count; i++)
         is_closed &= w->records[i].packet.pts >= w->records[0].packet.pts;

@@ -29,21 +29,21 @@ typedef struct PacketTimes {
 /* An entry of the index, as it is in the file. */
 typedef struct Record {
     union {
-        MeasuredFrame frame; /* of measures and curves */
+        MeasuredFrame frame; /* in files of measures and curves */
         PacketTimes packet;
     };
-    uint32_t size, sum; /* of its bytes */
+    uint32_t size, sum; /* size and checksum of its bytes */
     uint32_t first;     /* frame: size before compression; packet: bytes before the side data */
     uint32_t unused;
-    int64_t position; /* of its bytes; set by the reader */
+    int64_t position; /* of its bytes in the file; set by the reader */
 } Record;
 
-/* The end of a file, as it is in the file. */
+/* The last bytes of a file, as they are in the file. */
 typedef struct RecordEnd {
     char magic[8];
     uint32_t version, kind;
-    uint32_t plan, part; /* the plan's mark, 0 for curves; the part's number */
-    int64_t count;       /* of records, with the last one */
+    uint32_t plan, part; /* the plan's mark (0 for curves), and the part's number */
+    int64_t count;       /* number of records, including the last one */
     uint32_t index, sum; /* checksums of the index, and of the members before this one */
 } RecordEnd;
 
@@ -55,11 +55,12 @@ typedef struct RecordWriter {
     int64_t room;
 } RecordWriter;
 
-/* MEDIA_OUTPUT. */
+/* Opens a file of a part under a temporary name. MEDIA_OUTPUT. */
 int record_writer_open(RecordWriter *writer, const JobPlan *plan, RecordKind kind, int part,
                        MediaError *error);
 
-/* Adds a record with the frame or packet and `first` of `head`. MEDIA_OUTPUT. */
+/* Adds a record. Its entry in the index takes `frame` or `packet`, and `first`, from `head`.
+ * MEDIA_OUTPUT. */
 int record_writer_add(RecordWriter *writer, const Record *head, const void *bytes, size_t size,
                       MediaError *error);
 
@@ -75,8 +76,8 @@ typedef struct RecordFile {
     char *path;
     RecordEnd end;
     Record *records;
-    int64_t count; /* without the last one */
-    uint8_t *last; /* bytes of the last one */
+    int64_t count; /* number of records without the last one */
+    uint8_t *last; /* bytes of the last record */
     size_t last_size;
 } RecordFile;
 
@@ -85,18 +86,19 @@ typedef struct RecordFile {
 int record_file_open(RecordFile *file, const JobPlan *plan, RecordKind kind, int part,
                      MediaError *error);
 
-/* Reports that the file is not whole. MEDIA_INPUT. */
+/* Reports that the file is damaged. MEDIA_INPUT. */
 int record_file_fail(const RecordFile *file, const char *why, MediaError *error);
 
-/* Closes only the stream, until the next read: few files can be open at once. */
+/* Closes only the stream, since few files can be open at once. The next read opens it again. */
 void record_file_release(RecordFile *file);
 
 void record_file_close(RecordFile *file);
 
 /* A frame's bytes. Files store the compressed differences from the frame before. {0} is empty. */
 typedef struct FrameBytes {
+    /* The frame, the frame before, their differences, and the compressed differences. */
     uint8_t *bytes, *last, *changes, *packed;
-    size_t size, room; /* of `bytes`, and rounded up to words */
+    size_t size, room; /* size of `bytes`, also rounded up to words of 4 bytes */
 } FrameBytes;
 
 /* Set .out with record_writer_open(). */
@@ -111,8 +113,8 @@ void *frame_writer_reserve(FrameWriter *writer, size_t size, MediaError *error);
 /* Adds the frame with the bytes in the memory of frame_writer_reserve(). MEDIA_OUTPUT. */
 int frame_writer_add(FrameWriter *writer, const MeasuredFrame *frame, MediaError *error);
 
-/* Packs and adds a measure, whose mark becomes the frame's, or a curve; `bare`: without histograms.
- * MEDIA_INPUT, MEDIA_OUTPUT. */
+/* Pack and add a frame with its measure, whose mark is stored as the frame's, or with its curve.
+ * `bare`: without histograms. MEDIA_INPUT, MEDIA_OUTPUT. */
 int frame_writer_add_measure(FrameWriter *writer, const MeasuredFrame *frame,
                              const LumeqMeasure *measure, MediaError *error);
 int frame_writer_add_curve(FrameWriter *writer, const MeasuredFrame *frame, const LumeqCurve *curve,
@@ -135,22 +137,22 @@ void frame_reader_close(FrameReader *reader);
 /* The last record of a file of measures. */
 typedef struct PartMeasures {
     uint32_t before[2];  /* the marks of the two frames before the part, the nearer first; or 0 */
-    DamageReport damage; /* of the part's frames alone */
+    DamageReport damage; /* damage of the part's frames alone */
     int64_t seek_us;     /* where decoding began; see InputSpan.seek_us */
 } PartMeasures;
 
-/* Opens the measures of a part. MEDIA_INPUT, also if it is not measured. Close the reader in any
- * case. */
+/* Opens the measures of a part. MEDIA_INPUT, also if the part is not measured. Close the reader
+ * in any case. */
 int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPlan *plan, int part,
                        MediaError *error);
 
 /* The measures of a film, from the files of its listed parts. */
 typedef struct FilmMeasures {
     const JobPlan *plan;
-    int parts;      /* that were listed */
-    int64_t frames; /* to be read at most */
+    int parts;      /* number of listed parts */
+    int64_t frames; /* maximum number left to read */
     /* Zeroed by the caller. */
-    int part; /* the next one to open */
+    int part; /* the next part to open */
     FrameReader reader;
     LumeqMeasure *measure;
 } FilmMeasures;
@@ -163,11 +165,11 @@ void film_measures_close(FilmMeasures *film);
 /* For PlannedCurves.next: `reader` is a FrameReader of curves. */
 int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
 
-/* Adds an encoded packet, which stays the caller's. MEDIA_OUTPUT. */
+/* Adds an encoded packet; the caller keeps it. MEDIA_OUTPUT. */
 int packet_write(RecordWriter *writer, const AVPacket *packet, MediaError *error);
 
-/* Adds the encoder's extradata and names the file. MEDIA_OUTPUT; MEDIA_USAGE: the part does not
- * begin with a closed group of pictures. */
+/* Adds the encoder's extradata and gives the file its name. MEDIA_OUTPUT; MEDIA_USAGE: the part
+ * does not begin with a closed group of pictures. */
 int packets_commit(RecordWriter *writer, const uint8_t *extradata, int size, MediaError *error);
 
 /* Reads packet number `index`. MEDIA_INPUT: it is damaged; MEDIA_OUTPUT: out of memory. */
