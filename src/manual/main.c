@@ -13,8 +13,8 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-static FILE *page;
-static bool below_heading; /* groff warns about a break there */
+static FILE *page;         /* the page that is being written */
+static bool below_heading; /* no break may follow: groff warns about it */
 
 /* ---- roff ---- */
 
@@ -190,7 +190,7 @@ static void page_bench(const char *date)
         put_term(term, c->help);
     }
     put_heading("Description");
-    put_paragraph("lumeq-bench measures on made-up pictures or on any file, and checks every "
+    put_paragraph("lumeq-bench measures on synthetic pictures or on any file, and checks every "
                   "result against the CPU before it prints a time. Its tables end with the "
                   "machine, the date and the command.");
     for (const BenchCommand *c = bench_commands; c->name; c++) {
@@ -202,7 +202,7 @@ static void page_bench(const char *date)
         }
     }
     put_heading("Exit status");
-    put_paragraph("0 done; 1 failed, with one sentence.");
+    put_paragraph("0 done; 1 failed, after one sentence on standard error.");
     put_heading("See also");
     put_line("lumeq(1)");
 }
