@@ -132,7 +132,7 @@ static void add_sound_loss(char *text, size_t size, const SoundLoss *loss)
                  length ? "; " : "the input is damaged: ", seconds < 0.1 ? 3 : 2, seconds);
     length = strlen(text);
     if (loss->errors)
-        snprintf(text + length, size - length, "%s%lld error%s in the sound left no gap",
+        snprintf(text + length, size - length, "%s%lld error%s in the sound that caused no gap",
                  length ? "; " : "the input is damaged: ", (long long)loss->errors,
                  loss->errors == 1 ? "" : "s");
 }

@@ -240,10 +240,10 @@ static void say_estimate(const Sample *s)
     osd_time((int64_t)(s->seconds * AV_TIME_BASE), film, sizeof(film));
     print_size(bytes, sizeof(bytes), size + (s->written - s->payload) * times);
     print_size(video, sizeof(video), size);
-    say(SAY_NORMAL, "%s: about %s, at %.*f frames per second, and about %s, including %s of video",
+    say(SAY_NORMAL, "%s would take about %s, at %.*f fps, and have about %s, including %s of video",
         media_quote(s->options->output), time, pace < 10, pace, bytes, video);
-    say(SAY_NORMAL, "from %d piece%s of %.0f s, spread over %s", s->tried, s->tried == 1 ? "" : "s",
-        fmin(PIECE_SECONDS, s->seconds), film);
+    say(SAY_NORMAL, "estimated from %d piece%s of %.0f s, spread over %s", s->tried,
+        s->tried == 1 ? "" : "s", fmin(PIECE_SECONDS, s->seconds), film);
     if (s->tried < s->pieces)
         say(SAY_NORMAL, "%d of %d pieces had no picture and were skipped", s->pieces - s->tried,
             s->pieces);

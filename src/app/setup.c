@@ -63,7 +63,7 @@ int setup_params(LumeqParams *params, OptionsInput *input, const Options *o, con
         params->brightness = params->gamma = params->deflicker = 0;
     }
     if (input->transfer != LUMEQ_TRANSFER_SDR && !o->reference)
-        say(SAY_DETAILS, "this is HDR video (%s): light above 203 nits stays as it is",
+        say(SAY_DETAILS, "this is HDR video (%s): light above 203 nits is left unchanged",
             input->transfer == LUMEQ_TRANSFER_PQ ? "PQ" : "HLG");
     const int depth = convert_depth(format);
     if (o->reference && depth > 8)
@@ -348,7 +348,7 @@ bool is_auto10(const Options *options)
 static int gains(FramesSeen seen)
 {
     if (!seen.frames) {
-        say(SAY_DETAILS, AUTO10 "10 bits, since there is no lookahead to tell what "
+        say(SAY_DETAILS, AUTO10 "10 bits, since there is no lookahead to show what "
                                 "will be lifted");
         return 1;
     }

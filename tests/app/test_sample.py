@@ -26,7 +26,7 @@ def film(name):
 
 def told(result):
     """Bytes, of which video, and seconds."""
-    match = re.search(r": about ([\d:]+), at [\d.]+ frames per second, and about ([\d.]+) (\w+), "
+    match = re.search(r" would take about ([\d:]+), at [\d.]+ fps, and have about ([\d.]+) (\w+), "
                       r"including ([\d.]+) (\w+) of video$", result.err, re.M)
     if not match:
         raise AssertionError(result)
