@@ -1,14 +1,14 @@
 /*
- * A decoder that hostile media has taken over, preloaded into lumeq: the first thread that
- * libavcodec starts in a process tries what it should not be able to do, and writes a line for each
- * attempt: the process, the attempt and an errno, or 0 for success.
- *   ATTACK_LOG=FILE        takes the lines
- *   ATTACK_OUTSIDE=FOLDER  with the files `secret`, `other` and `kept`, which no option names
+ * Preloaded into lumeq, this acts as a decoder that hostile media has taken over: the first thread
+ * that libavcodec starts in a process tries everything that the sandbox should prevent. It logs a
+ * line for each attempt: the process, the attempt, and its errno or 0 for success.
+ *   ATTACK_LOG=FILE        the log, an existing file
+ *   ATTACK_OUTSIDE=FOLDER  a folder that no option names, with the files `secret`, `other`, `kept`
  *   ATTACK_INSIDE=FOLDER   the folder of the output
  *   ATTACK_INPUT=FILE      the input
- *   ATTACK_SOCKET=PATH     a server, SOCK_SEQPACKET; PATH-datagrams is one for datagrams
+ *   ATTACK_SOCKET=PATH     a SOCK_SEQPACKET server; PATH-datagrams is a SOCK_DGRAM server
  *   ATTACK_VICTIM=PID      another process of this user
- *   ATTACK_MESSAGE=CODE    writes nonsense into all pipes and ends the process, instead of all else
+ *   ATTACK_MESSAGE=CODE    no attempts: writes nonsense into all pipes, and exits with this code
  *   NO_LANDLOCK=1, NO_SECCOMP=1  the kernel seems to lack these
  *   LANDLOCK_VERSION=N     the kernel seems to be as old as this version of Landlock
  */
@@ -45,12 +45,15 @@
 #include <utime.h>
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-#define FIRST_OF_LANDLOCK 444 /* makes a set of rules, or asks for the version */
-#define LAST_OF_LANDLOCK 446
+#define FIRST_OF_LANDLOCK                                                                          \
+    444                      /* landlock_create_ruleset(); without rules it returns the version    \
+                              */
+#define LAST_OF_LANDLOCK 446 /* landlock_restrict_self() */
 
-static char outside[4096], inside[4096], input[4096]; /* paths, made by in() */
+static char outside[4096], inside[4096],
+    input[4096]; /* paths; out() and beside() set the first two */
 
-/* The path of a name in a folder of the environment. */
+/* Joins the folder that this environment variable names, and a file name. */
 static const char *in(char *path, const char *folder, const char *name)
 {
     snprintf(path, sizeof(outside), "%s/%s", getenv(folder), name);
@@ -67,7 +70,7 @@ static const char *beside(const char *name)
     return in(inside, "ATTACK_INSIDE", name);
 }
 
-static int lines = -1; /* the log, which a sandbox may forbid to open */
+static int lines = -1; /* the log, opened early: the sandbox may forbid it later */
 
 __attribute__((constructor)) static void open_log(void)
 {
@@ -124,7 +127,7 @@ static void attack_files(void)
     (void)unlink("/usr/lumeq-attack");
 }
 
-/* Permissions, owners, times and attributes, of a file outside and of the input. */
+/* Changes permissions, owners, times and attributes of a file outside and of the input. */
 static void attack_attributes(void)
 {
     const struct timespec times[2] = {{1, 0}, {1, 0}};
@@ -157,7 +160,8 @@ static void attack_attributes(void)
     tell("openat2", syscall(437, AT_FDCWD, input, (uint64_t[3]){O_RDONLY}, 24));
 }
 
-/* In a child process if there can be one, and else here: a program that does not exist. */
+/* Executes /bin/true in a child process. If fork() fails, tries a missing program in this process.
+ */
 static int start(int (*execute)(const char *program))
 {
     int failed[2], reason = 0;
@@ -193,10 +197,10 @@ static int execute_by_descriptor(const char *program)
 {
     char *const argv[] = {(char *)"true", NULL};
     const int fd = open(program, O_RDONLY);
-    return fexecve(fd < 0 ? lines : fd, argv, environ); /* the log is no program */
+    return fexecve(fd < 0 ? lines : fd, argv, environ); /* the log is not executable */
 }
 
-/* Returns how the start of a process ends, which then ends. */
+/* Starts a process that exits at once. Returns its number, or -1. */
 static long start_process(long number, long flags)
 {
     const long child = number == SYS_clone ? syscall(number, flags, 0, 0, 0, 0) : syscall(number);
@@ -268,7 +272,7 @@ static void attack_ipc(void)
     (void)syscall(SYS_mq_unlink, "lumeq-attack");
 }
 
-/* Signals that a file sends to another process. */
+/* Makes a pipe send signals to another process. */
 static void attack_by_files(void)
 {
     int ends[2], victim = atoi(getenv("ATTACK_VICTIM"));
@@ -287,7 +291,7 @@ static void attack_by_files(void)
     close(ends[1]);
 }
 
-/* Lists open files, and reads terminals. */
+/* Reports open descriptors, and reads from terminals. */
 static void attack_descriptors(void)
 {
     char name[32];
@@ -304,7 +308,7 @@ static void attack_descriptors(void)
     }
 }
 
-/* A result that the parent must not believe. */
+/* Sends the parent a result that it must not accept. */
 static void send_nonsense(int code)
 {
     char nonsense[8192];
@@ -324,7 +328,7 @@ static int open_socket(int family)
     return fd;
 }
 
-/* Connects to a socket that listens. */
+/* Connects to the server at ATTACK_SOCKET. */
 static int connect_local(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -338,7 +342,7 @@ static int connect_local(void)
     return ret;
 }
 
-/* Sends a datagram through one end of a pair, to a server. */
+/* Sends a datagram to a server from one end of a socket pair. */
 static int send_datagram(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -391,7 +395,7 @@ static void *run_thread(void *given)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *argument)
 {
-    static atomic_int attacker; /* the process that has attacked */
+    static atomic_int attacker; /* the last process that attacked: a fork attacks again */
     Dl_info object;
     Thread *own = NULL;
     const int is_codec = dladdr(__builtin_return_address(0), &object) &&
@@ -404,7 +408,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return REAL(pthread_create)(thread, attributes, run_thread, own);
 }
 
-/* Returns the error of an older kernel for these rules, or 0. */
+/* Returns the error of a kernel with this version of Landlock for these rules, or 0. */
 static int refuse_newer(const uint64_t *attributes, long size, int version)
 {
     const uint64_t files = (UINT64_C(1) << (version < 2   ? 13

@@ -1,15 +1,11 @@
 /*
- * One failing call, preloaded into a program. The environment says which:
- *
- * | variable | value  |                                                                        |
- * |----------|--------|------------------------------------------------------------------------|
- * | _CALL    | NAME:N | the Nth call of this function fails; N+: and all later ones; see names |
- * | _IN      | folder | calls count only for files below it, and for relative names            |
- * | _COUNTS  | 1      | tells how often each function was called, when the program ends        |
- *
- * It tells of a failure by a line "fault: NAME N" on standard error.
- * Each name begins with FAULT. Allocations ("malloc" stands for all functions) and threads count
- * only if the program or FFmpeg asks for them.
+ * Preloaded into a program, this makes a single call fail, and prints "fault: NAME N" on standard
+ * error. The environment:
+ *   FAULT_CALL=NAME:N  the Nth call of this function fails, or with N+ also all later ones. NAME is
+ *                      one of `names`; "malloc" means every function that allocates
+ *   FAULT_IN=FOLDER    calls for files count only below this folder, or with a relative path
+ *   FAULT_COUNTS=1     prints the number of calls of each function when the program ends
+ * Allocations and threads count only if the program or FFmpeg asks for them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,7 +61,7 @@ static void begin(void)
             atomic_store(&calls[i], 0);
 }
 
-/* Prints a line, which needs no file: a sandbox might forbid it. */
+/* Prints a line to standard error, which stays open in the sandbox. */
 static void tell(const char *name, long number)
 {
     char text[64];
@@ -73,7 +69,7 @@ static void tell(const char *name, long number)
     (void)syscall(SYS_write, STDERR_FILENO, text, length);
 }
 
-/* Counts a call. True if it has to fail. */
+/* Counts a call. True if it must fail. */
 static int fails(Call call)
 {
     const char *fault = getenv("FAULT_CALL");
@@ -130,7 +126,7 @@ static int file_fails(Call call, int fd)
 OPENS(open)
 OPENS(open64)
 
-/* open64() without a mode, in fortified programs. */
+/* Fortified programs call this for an open64() without a mode. */
 int __open64_2(const char *path, int flags);
 
 int __open64_2(const char *path, int flags)
@@ -196,7 +192,7 @@ int mkdir(const char *path, mode_t mode)
 
 /* ---- threads and memory ---- */
 
-/* The code of the program and of FFmpeg. */
+/* Addresses of the code of the program and of FFmpeg. */
 static struct {
     uintptr_t begin, end;
 } ranges[MOST_RANGES];

@@ -1,13 +1,13 @@
 /*
- * Failures on demand, preloaded into a program:
+ * Preloaded into a program, this makes calls fail or hang. The environment:
  *   FAULT_READ=NAME:OFFSET   reads of files of this name fail from this offset on
  *   FAULT_ALLOC=BYTES        allocations of at least this size fail
- *   FAULT_HANG=NAME:N        this function never returns after N calls; see the end of this file
- *   FAULT_HUNG=FILE          is created when it hangs
- *   FAULT_SLOW=MS            flushing an encoder takes this long per packet
- *   FAULT_THREAD=N           starting the Nth thread fails, with a line on standard error; N+: and
- *                            all later ones
- *   FAULT_THREAD_OF=NAME     counts only threads started by code in files with this in their name
+ *   FAULT_HANG=NAME:N        every call of this function after the first N hangs; NAME is one of
+ * the functions at the end of this file FAULT_HUNG=FILE          this file is created when a call
+ * hangs FAULT_SLOW=MS            flushing an encoder takes this long per packet FAULT_THREAD=N
+ * starting the Nth thread fails, with a line on standard error; with N+ also starting all later
+ * ones FAULT_THREAD_OF=NAME     only threads count that were started by a library or program with
+ * this text in its path
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The function that this one stands before. */
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static size_t memory_limit(void)
@@ -32,7 +31,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
 {
     if (size < memory_limit())
         return REAL(posix_memalign)(memory, alignment, size);
-    errno = ENOMEM; /* which the C library does, too */
+    errno = ENOMEM; /* as in the C library */
     return ENOMEM;
 }
 
@@ -63,7 +62,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     const int number = atomic_fetch_add(&count, counts) + 1;
     if (counts && (number == n || (number > n && *end == '+'))) {
         (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-        errno = EAGAIN; /* which the C library does, too */
+        errno = EAGAIN; /* as in the C library */
         return EAGAIN;
     }
     return REAL(pthread_create)(thread, attributes, run, argument);
@@ -93,7 +92,7 @@ ssize_t read(int fd, void *buffer, size_t size)
     return REAL(read)(fd, buffer, size);
 }
 
-/* ---- libraries that hang; only what they have in common with their callers is known here ---- */
+/* ---- libraries that hang; their headers are not needed, so structs are void here ---- */
 
 static void hang_in(const char *name)
 {
