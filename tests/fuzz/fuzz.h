@@ -13,14 +13,14 @@
 
 #include "folder.h"
 
-/* Runs one input: libFuzzer calls it with its own, replay.c with stored ones. */
+/* Runs one input: libFuzzer passes generated ones, replay.c stored ones. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* The number of inputs that the code under test took as valid. Replaying a corpus without any is a
- * failure: its format is an old one. */
+/* The number of inputs that the code under test accepted as valid. Replaying a corpus fails if this
+ * is 0, because the corpus must then have an outdated format. */
 extern int fuzz_valid;
 
-/* A wrong result: prints the condition and aborts, as a sanitizer does. */
+/* If the condition is false, prints it and aborts, as a sanitizer does. */
 #define FUZZ_CHECK(condition, ...)                                                                 \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -36,7 +36,7 @@ typedef struct FuzzBytes {
     size_t left;
 } FuzzBytes;
 
-/* 0 after the end. */
+/* Takes the next byte; 0 after the end. */
 static inline int fuzz_byte(FuzzBytes *b)
 {
     if (!b->left)
@@ -45,7 +45,7 @@ static inline int fuzz_byte(FuzzBytes *b)
     return *b->at++;
 }
 
-/* 0..count - 1; `count` at most 256. */
+/* A number from 0 to count - 1, made from a byte; `count` is at most 256. */
 static inline int fuzz_below(FuzzBytes *b, int count)
 {
     return fuzz_byte(b) % count;

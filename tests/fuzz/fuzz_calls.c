@@ -5,7 +5,7 @@
 #include "equalizer/layouts.h"
 #include "fuzz.h"
 
-#define FEW 3
+#define FEW 3 /* objects of each kind */
 #define PICTURES 12
 #define SLOTS 16 /* more than frames in flight */
 #define MOST_CALLS 400
@@ -37,7 +37,7 @@ static void make_pictures(void)
             for (int y = 0; y < layout_height(image, c); y++)
                 for (int x = 0; x < layout_width(image, c); x++) {
                     const uint64_t r = check_hash((uint64_t)n, (uint64_t)(97 * y + x));
-                    /* The first of each kind is dark, with black bars. */
+                    /* The first picture of each shape is dark, with black bars. */
                     const int dark = n < COUNT(shapes), black = dark && !c && (y < 4 || y >= 28);
                     const int bits = image->depth - (dark && !c ? 3 : 1);
                     layout_put(image, c, x, y, black ? 0 : (int)(r % (UINT64_C(1) << bits)));
@@ -54,7 +54,7 @@ typedef struct World {
     LumeqHistory *histories[FEW];
     LumeqCurve *curves[FEW];
     void *memory[FEW];
-    LumeqImage out[FEW][SLOTS]; /* a frame in flight has its own */
+    LumeqImage out[FEW][SLOTS]; /* outputs of frames in flight, by equalizer */
     int next_out[FEW];
     uint8_t bytes[1 << 17];
     size_t size; /* of the last packed object */
@@ -117,7 +117,7 @@ static LumeqParams any_params(World *w)
     return p;
 }
 
-/* One of the pictures, whole, or described differently without reading beyond its planes. */
+/* One of the pictures, or sometimes a changed description of it that stays within its planes. */
 static LumeqImage any_image(World *w)
 {
     LumeqImage image = pictures[below(w, PICTURES)];

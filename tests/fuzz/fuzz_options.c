@@ -1,5 +1,5 @@
-/* Command lines. An input is a list of arguments, one a line; if the first is "plan", those of
- * `lumeq plan`. */
+/* Command lines. An input is a list of arguments, one per line. If the first is "plan", they are
+ * parsed as those of `lumeq plan`. */
 #include "app/options/options.h"
 #include "fuzz.h"
 
@@ -7,7 +7,7 @@
 
 int fuzz_valid;
 
-/* The parameters of valid options suit the library. */
+/* Checks that the library accepts the parameters of valid options. */
 static void check_params(const Options *options)
 {
     for (int i = 0; i < 16; i++) {

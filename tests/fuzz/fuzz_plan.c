@@ -7,7 +7,7 @@
 
 int fuzz_valid;
 
-/* The output, and the plan in its folder of a job. */
+/* Paths of the output, and of the plan in the job's folder. */
 static char output[300], path[300];
 
 static void make_folder(void)
@@ -27,7 +27,7 @@ static int read_plan(JobPlan *plan)
     return ret;
 }
 
-/* A plan that is written again reads as the same one. */
+/* Checks that a plan which was read, written and read again is the same. */
 static void write_again(JobPlan *plan)
 {
     MediaError error = {0};
@@ -36,7 +36,7 @@ static void write_again(JobPlan *plan)
     FUZZ_CHECK(read_plan(&again) == 0 && again.mark == plan->mark &&
                    again.part_count == plan->part_count &&
                    again.arguments.count == plan->arguments.count,
-               "another plan");
+               "the plan differs");
     job_plan_free(&again);
 }
 
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     JobPlan plan;
     if (!path[0])
         make_folder();
-    /* The fuzzer knows neither the output's folder nor the checksum. */
+    /* The fuzzer cannot know the output's folder or the checksum. */
     const size_t room = size + sizeof(output) + 64;
     char *text = malloc(room);
     FUZZ_CHECK(text, "out of memory");

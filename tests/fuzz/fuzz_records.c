@@ -6,12 +6,12 @@
 #include "job/part_files.h"
 #include "media/checksum.h"
 
-#define MOST_RECORDS 64 /* that are corrected */
-#define MARK 7          /* of the plan, in measures and parts */
+#define MOST_RECORDS 64 /* files with more are not corrected */
+#define MARK 7          /* JobPlan.mark, as in make_seeds.c */
 
 int fuzz_valid;
 
-/* Corrects the checksums of the file, and returns its end. */
+/* Corrects the checksums of the file, and returns its RecordEnd. */
 static RecordEnd correct(uint8_t *bytes, size_t size)
 {
     RecordEnd end = {.kind = RECORDS_PACKETS};
@@ -86,7 +86,7 @@ static void read_part(const JobPlan *plan)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    (void)in_folder(""); /* makes `folder` */
+    (void)in_folder(""); /* creates `folder` */
     uint8_t *file = malloc(size + 1);
     FUZZ_CHECK(file, "out of memory");
     memcpy(file, bytes, size);

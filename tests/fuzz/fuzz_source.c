@@ -1,5 +1,5 @@
-/* Media files: opened, demuxed and decoded. FFmpeg itself is
- * not instrumented: the fuzzer sees coverage of lumeq's code only. */
+/* Media files are opened, demuxed and decoded. FFmpeg is not instrumented, so the fuzzer sees the
+ * coverage of lumeq's code only. */
 #include <libavutil/avutil.h>
 
 #include "fuzz.h"
@@ -12,7 +12,8 @@
 
 int fuzz_valid;
 
-/* Takes all frames that are ready. Returns 0 after the last one or a failure. */
+/* Takes all decoded frames. Returns 1 if the decoder needs another packet, 0 at the end, after a
+ * failure or at MOST_FRAMES. */
 static int take_frames(Decoder *decoder, AVFrame *frame, int *frames)
 {
     MediaError error = {0};

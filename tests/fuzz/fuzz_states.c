@@ -1,14 +1,14 @@
-/* Packed measures and curves with any content. An input is an object without its
- * checksum, after one byte of flags: which parameters read it. */
+/* Packed measures and curves with any content. An input is a byte of flags, which select the
+ * parameters, and a packed object without its checksum. */
 #include <zlib.h>
 
 #include "equalizer/all_stats.h"
 #include "equalizer/layouts.h"
 #include "fuzz.h"
 
-#define CHECKSUM 4
-#define MOST_PIXELS 10000 /* of pictures that are equalized */
-#define LOOKAHEAD INT64_C(100000000)
+#define CHECKSUM 4                   /* bytes */
+#define MOST_PIXELS 10000            /* curves for larger pictures are not applied, to save time */
+#define LOOKAHEAD INT64_C(100000000) /* ns */
 
 enum { FLAG_LOOKAHEAD = 1, FLAG_CLAHE = 2, FLAG_DULL = 4, FLAG_REFERENCE = 8 };
 
@@ -40,7 +40,7 @@ static LumeqHistory *make_history(int flags)
 
 typedef int Pack(const void *object, void *bytes, size_t *size);
 
-/* The packed bytes, for free(). */
+/* Packs an object. The caller frees the returned bytes. */
 static uint8_t *packed(Pack *pack, const void *object, size_t *size)
 {
     *size = 0;
@@ -60,7 +60,7 @@ static int pack_curve(const void *curve, void *bytes, size_t *size)
     return lumeq_curve_pack(curve, bytes, size);
 }
 
-/* The curve rises, and packs to bytes that give the same curve. */
+/* Checks that the curve never falls, and stays the same when packed and unpacked. */
 static void check_curve(const LumeqCurve *curve)
 {
     static FrameStats stats;
@@ -72,7 +72,8 @@ static void check_curve(const LumeqCurve *curve)
     LumeqCurve *copy = NULL;
     FUZZ_CHECK(lumeq_curve_unpack(&copy, bytes, size) == 0, "%s", lumeq_last_error(NULL));
     uint8_t *again = packed(pack_curve, copy, &size_again);
-    FUZZ_CHECK(size == size_again && memcmp(bytes, again, size) == 0, "a copy differs");
+    FUZZ_CHECK(size == size_again && memcmp(bytes, again, size) == 0,
+               "the unpacked curve packs differently");
     lumeq_curve_unref(&copy);
     free(again);
     free(bytes);
@@ -108,13 +109,13 @@ static void read_measure(const uint8_t *bytes, size_t size, int flags)
 {
     LumeqMeasure *measure = NULL;
     if (lumeq_measure_unpack(&measure, bytes, size) < 0) {
-        FUZZ_CHECK(!measure, "a refused measure");
+        FUZZ_CHECK(!measure, "a refused measure is not NULL");
         return;
     }
     fuzz_valid++;
     size_t size_again;
     uint8_t *again = packed(pack_measure, measure, &size_again);
-    FUZZ_CHECK(size_again == size && memcmp(bytes, again, size) == 0, "it packs differently");
+    FUZZ_CHECK(size_again == size && memcmp(bytes, again, size) == 0, "the packed bytes differ");
     LumeqHistory *history = make_history(flags);
     run_history(history, measure, 2);
     (void)lumeq_measure_deepen(measure, 10);
@@ -130,8 +131,8 @@ static uint32_t number_at(const uint8_t *bytes, int index)
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* A picture of the packed curve's kind of frame, with planar chroma. Returns 0 if it is too large.
- * The numbers after letters and version are those of lumeq_put_shape(). */
+/* Makes a picture of the size and depth that the packed curve is for, with planar chroma. Returns 0
+ * if it is too large. After letters and version the bytes are those of lumeq_put_shape(). */
 static int make_image(LumeqImage *image, const uint8_t *bytes)
 {
     *image = (LumeqImage){.width = (int)number_at(bytes, 2),
@@ -156,13 +157,13 @@ static void read_curve(const uint8_t *bytes, size_t size)
     LumeqCurve *curve = NULL;
     LumeqImage in, out;
     if (lumeq_curve_unpack(&curve, bytes, size) < 0) {
-        FUZZ_CHECK(!curve, "a refused curve");
+        FUZZ_CHECK(!curve, "a refused curve is not NULL");
         return;
     }
     fuzz_valid++;
     size_t size_again;
     uint8_t *again = packed(pack_curve, curve, &size_again);
-    FUZZ_CHECK(size_again == size && memcmp(bytes, again, size) == 0, "it packs differently");
+    FUZZ_CHECK(size_again == size && memcmp(bytes, again, size) == 0, "the packed bytes differ");
     check_curve(curve);
     if (make_image(&in, bytes)) {
         const LumeqImage previous[] = {in, in, in};

@@ -1,5 +1,4 @@
-/* Writes a valid input of each kind for the targets whose formats have versions, as lumeq writes
- * them: make_seeds FOLDER. */
+/* Writes valid inputs for the targets whose formats have versions. Usage: make_seeds FOLDER. */
 #include "equalizer/layouts.h"
 #include "fuzz.h"
 #include "job/part_files.h"
@@ -8,7 +7,7 @@
 #define CHECKSUM 4   /* bytes at the end of a packed object */
 #define LAST_LINE 13 /* bytes of a plan's checksum */
 #define MOST 1000000 /* bytes of a seed */
-#define MARK 7       /* of the plan of records */
+#define MARK 7       /* JobPlan.mark, as in fuzz_records.c */
 
 int fuzz_valid;
 
@@ -23,14 +22,15 @@ static void write_seed(const char *target, const char *name, const void *bytes, 
 
 /* ---- measures and curves ---- */
 
-/* After one byte of flags, and without the checksum. */
+/* Writes a packed object without its checksum, after a byte of flags. bytes[-1] must be writable.
+ */
 static void write_state(const char *name, int flags, uint8_t *bytes, size_t size)
 {
     bytes[-1] = (uint8_t)flags;
     write_seed("states", name, bytes - 1, size + 1 - CHECKSUM);
 }
 
-/* A dark picture with noise and black bars; it moves. */
+/* A frame of a dark, moving picture with noise and black bars. */
 static LumeqImage draw(int depth, int frame)
 {
     LumeqImage image = {.width = 32, .height = 24, .depth = depth};
@@ -44,7 +44,7 @@ static LumeqImage draw(int depth, int frame)
     return image;
 }
 
-/* The flags are those of fuzz_states.c. The lookahead takes three frames. */
+/* Writes the last measure and the last curve of a clip. `flags` are those of fuzz_states.c. */
 static void write_states(LumeqContext *context, const char *kind, int flags, int frames)
 {
     static uint8_t room[1 + MOST], *const bytes = room + 1;
@@ -134,7 +134,7 @@ static void write_plan(void)
     write_seed("plan", "plan", file_bytes, size - LAST_LINE);
 }
 
-/* A file of two measures or of two curves. */
+/* Writes a file of two measures or of two curves. */
 static void write_frames(LumeqContext *context, int is_measures)
 {
     const JobPlan plan = {.folder = folder, .mark = MARK};
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
     write_states(context, "clahe", 2, 2);
     write_states(context, "clahe-ahead", 3, 4);
     write_states(context, "reference", 8, 2);
-    (void)in_folder(""); /* makes `folder` */
+    (void)in_folder(""); /* creates `folder` */
     write_plan();
     write_frames(context, 1);
     write_frames(context, 0);

@@ -1,4 +1,4 @@
-/* Runs a target without libFuzzer: once for each file of a folder. */
+/* The main program of a target without libFuzzer. Runs the target on each file of a folder. */
 #include <dirent.h>
 
 #include "fuzz.h"
@@ -11,7 +11,7 @@ static void run_file(const char *corpus, const char *name)
     FILE *file = fopen(path, "rb");
     FUZZ_CHECK(file && fstat(fileno(file), &about) == 0, "cannot read %s", path);
     const size_t size = (size_t)about.st_size;
-    /* Exactly as large, so that the address sanitizer sees overruns. */
+    /* Allocate the exact size, so that AddressSanitizer sees overruns. */
     uint8_t *bytes = malloc(size ? size : 1);
     FUZZ_CHECK(bytes && fread(bytes, 1, size, file) == size, "cannot read %s", path);
     fclose(file);
@@ -34,6 +34,6 @@ int main(int argc, char **argv)
     }
     free(names);
     printf("%d inputs, %d of them valid\n", count, fuzz_valid);
-    FUZZ_CHECK(fuzz_valid, "no input is valid: run.sh makes a new corpus");
+    FUZZ_CHECK(fuzz_valid, "no input is valid: make a new corpus with tests/fuzz/run.sh");
     return 0;
 }

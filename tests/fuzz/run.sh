@@ -9,8 +9,8 @@ usage() {
 usage: run.sh [--seconds N] [TARGET...]
 
 Builds the targets in build/fuzz and fuzzes each on all cores for N seconds (default: 600). Then it
-minimizes the corpora in tests/fuzz/corpus. Inputs that crash are in build/fuzz/findings; the exit
-code is then 1.
+minimizes the corpora in tests/fuzz/corpus. Inputs that crash a target are stored in
+build/fuzz/findings, and the exit code is 1.
 END
 }
 
@@ -34,13 +34,13 @@ build=$root/build/fuzz
 cmake --preset fuzz -B "$build" -DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF
 cmake --build "$build" --parallel "$(cores)" --target make_seeds "${targets[@]/#/fuzz_}"
 
-# Files in memory: the targets write one for each input.
+# Keep temporary files in memory: the targets write one for each input.
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm
 export UBSAN_OPTIONS=print_stacktrace=1
 mkdir -p "$build/findings" "$build/seeds"
 "$build/tests/fuzz/make_seeds" "$build/seeds"
 
-# Words of options, for the targets that read them.
+# A dictionary of option names and values, for the targets that parse them.
 words=$build/words.dict
 sed -n 's/[^"]*"\([^"]*\)"/\1\n/gp' src/app/options/option_{table,parser}.c |
     tr '|,[]/ ' '\n' | grep -E '^[a-z][a-z0-9_:-]{1,30}$' | sort -u | sed 's/.*/"&"/' >"$words"
@@ -56,8 +56,8 @@ fuzz() {
         say "$target: libFuzzer ended with an error"
 }
 
-# Leaves out inputs over 16 KB that are no seeds. Inputs with names of their own, such as reproducers of
-# past faults, stay.
+# Minimizes a corpus. Inputs over 16 KB are dropped, except seeds. Files that libFuzzer did not name, such as
+# reproducers of past faults, are kept.
 store() {
     local target=$1 corpus=$root/tests/fuzz/corpus/$1 new=$build/new/$1 work=$build/work/$1
     rm -rf -- "$new"
@@ -79,7 +79,7 @@ done
 say
 du -sh tests/fuzz/corpus
 if [ -n "$(ls "$build/findings")" ]; then
-    say "found, in build/fuzz/findings:"
+    say "inputs that crash, in build/fuzz/findings:"
     ls "$build/findings"
     exit 1
 fi
