@@ -36,8 +36,8 @@ typedef struct Known {
 
 static Known known[FRAMES];
 
-/* Like curves: words that differ a little from those of the frame before; sizes that change, and
- * nothing at all. */
+/* Data like that of curves: most bytes are those of the previous frame. A few frames have other
+ * sizes, or are empty. */
 static void make_known(CheckRandom *random)
 {
     static const size_t sizes[] = {2056, 2056, 4099, 0, 3};
@@ -136,7 +136,7 @@ static void test_crafted_frames(void)
         const Record head = {.first = records[i].first};
         MediaError error = {0};
         RecordWriter writer = {0};
-        CHECK(compress(packed, &length, plain, records[i].plain) == Z_OK, "it is too long");
+        CHECK(compress(packed, &length, plain, records[i].plain) == Z_OK, "the record is too long");
         CHECK(record_writer_open(&writer, &of_plan, RECORDS_CURVES, PART, &error) == 0 &&
                   record_writer_add(&writer, &head, packed, length + records[i].behind, &error) ==
                       0 &&
@@ -144,7 +144,7 @@ static void test_crafted_frames(void)
               "%s", error.text);
         of_part[PART].curves = writer.end.index;
         record_writer_close(&writer);
-        CHECK(!frames_are_whole(&error) && error.fault == MEDIA_INPUT, "record %zu is taken", i);
+        CHECK(!frames_are_whole(&error) && error.fault == MEDIA_INPUT, "record %zu is accepted", i);
     }
     free(plain);
 }
@@ -178,7 +178,7 @@ static void test_packets(void)
 
     CHECK(record_file_open(&part, &of_plan, RECORDS_PACKETS, PART, &error) == 0, "%s", error.text);
     CHECK(part.count == PACKETS && part.last_size == 3 && !memcmp(part.last, extradata, 3),
-          "another end");
+          "the extradata differs");
     for (int n = 0; n < 50; n++) {
         const int i = check_below(&random, PACKETS);
         CHECK(packet_read(&part, i, packet, &error) == 0, "%s", error.text);
@@ -188,7 +188,7 @@ static void test_packets(void)
                   packet->pts == 7 * i && packet->dts == (i ? 7 * i - 20 : AV_NOPTS_VALUE) &&
                   !(packet->flags & AV_PKT_FLAG_KEY) == (i % 5 != 0) &&
                   (i % 9 ? !side : side && size == 1 && *side == (uint8_t)i),
-              "packet %d is another one", i);
+              "packet %d differs", i);
         av_packet_unref(packet);
     }
     record_file_close(&part);
@@ -209,7 +209,7 @@ static int packets_are_whole(MediaError *error)
     return ret >= 0;
 }
 
-/* Commits two packets, the first with these flags, the second with this pts. 1: it worked. */
+/* Commits two packets: the first has these flags, the second this pts. True if that succeeds. */
 static int commits(int flags, int64_t second)
 {
     AVPacket *packet = av_packet_alloc();
@@ -237,7 +237,7 @@ static void test_groups_are_closed(void)
 
 /* ---- damage ---- */
 
-/* Every damaged byte is found, and every cut. */
+/* Checks that changed bytes and truncation are noticed. */
 static void damage(RecordKind kind, int (*is_whole)(MediaError *error))
 {
     CheckRandom random = check_random(2);
@@ -254,7 +254,7 @@ static void damage(RecordKind kind, int (*is_whole)(MediaError *error))
         fseek(file, at, SEEK_SET);
         putc((was + 1 + check_below(&random, 255)) & 0xff, file);
         fflush(file);
-        CHECK(!is_whole(&error) && error.text[0], "byte %ld may be another one", at);
+        CHECK(!is_whole(&error) && error.text[0], "a change of byte %ld is accepted", at);
         fseek(file, at, SEEK_SET);
         putc(was, file);
         fflush(file);
@@ -262,7 +262,7 @@ static void damage(RecordKind kind, int (*is_whole)(MediaError *error))
     for (off_t left = about.st_size - 1; left >= 0; left -= 977) {
         error = (MediaError){0};
         CHECK(truncate(path.text, left) == 0 && !is_whole(&error) && error.text[0],
-              "%ld bytes are a file", (long)left);
+              "a file cut to %ld bytes is accepted", (long)left);
     }
     fclose(file);
 }
@@ -309,7 +309,7 @@ static void make_plan(JobPlan *plan)
                                              .curves = 0x80000000};
 }
 
-/* The plan's text. */
+/* Reads the plan's text. Returns its length. */
 static size_t read_plan(char text[4096])
 {
     FILE *file = fopen(job_path(folder, "plan").text, "rb");
@@ -340,12 +340,13 @@ static void test_plan(void)
     CHECK(again.mark == plan.mark && !strcmp(again.input, plan.input) && !again.rows &&
               again.part_count == 3 && again.parts[2].curves == 0x80000000 &&
               again.arguments.count == 2 && !strcmp(again.arguments.all[1], "--gamma=2"),
-          "another plan");
+          "the plan differs");
     CHECK(job_plan_write(&again, &error) == 0, "%s", error.text);
     read_plan(once_more);
-    CHECK(!strcmp(text, once_more), "another text: %s", once_more);
+    CHECK(!strcmp(text, once_more), "the text differs: %s", once_more);
     job_plan_free(&again);
-    CHECK(job_plan_read(&again, path.text, "lumeq 2", &error) == MEDIA_INPUT, "another program's");
+    CHECK(job_plan_read(&again, path.text, "lumeq 2", &error) == MEDIA_INPUT,
+          "the plan of another version is accepted");
     job_plan_free(&again);
     job_plan_free(&plan);
 }
@@ -365,7 +366,7 @@ static void test_damaged_plans(void)
         text[at] = (char)(was + 1 + check_below(&random, 255));
         write_plan(text, cut ? at : size);
         CHECK(job_plan_read(&plan, path.text, "lumeq 1", &error) == MEDIA_INPUT && error.text[0],
-              "byte %zu may be another one", at);
+              "a change of byte %zu is accepted", at);
         job_plan_free(&plan);
         text[at] = was;
     }
