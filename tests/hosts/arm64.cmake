@@ -1,5 +1,5 @@
-# CMake's toolchain file to build for 64-bit ARM on another machine. LUMEQ_ARM64_ROOT in the environment names
-# a folder with Debian's packages for it, unpacked (emulated_cpus.sh).
+# Toolchain file for cross-compiling to 64-bit ARM. The environment variable LUMEQ_ARM64_ROOT names a folder with
+# Debian's unpacked ARM packages (emulated_cpus.sh).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -10,5 +10,4 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} "${CMAKE_SYSROOT}")
 set(ENV{PKG_CONFIG_LIBDIR} "${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig")
-# Packages that choose among alternatives when they are installed have their libraries in folders of their own.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;${CMAKE_SYSROOT})

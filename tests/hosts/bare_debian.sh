@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The README's first steps on a minimal Debian 12, in its order: a new root, in which the committed tree is
-# built by the demo, installed, used, and tested. Needs a network, 4 GB of disk, and as much time as the tests. DEBIAN_MIRROR names another
-# mirror than Debian's own.
+# Takes the README's first steps, in its order, in a new minimal Debian 12: the demo builds the committed tree,
+# which is then installed, used and tested. Needs root, a network and 4 GB of disk, and takes as long as the tests.
+# DEBIAN_MIRROR replaces Debian's own mirror.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 
@@ -12,15 +12,15 @@ skip() {
     exit 77
 }
 
-[ "$(id -u)" = 0 ] || skip "a root of its own takes the rights of root"
+[ "$(id -u)" = 0 ] || skip "chroot needs root"
 command -v debootstrap >/dev/null || skip "debootstrap is not installed"
-git -C "$here" rev-parse HEAD >/dev/null 2>&1 || skip "this is no git checkout, or there is no git"
+git -C "$here" rev-parse HEAD >/dev/null 2>&1 || skip "this is not a git checkout, or git is not installed"
 
 root=$(mktemp -d)
 clean_up() {
     umount -R "$root/dev" "$root/proc" 2>/dev/null || true
     if mountpoint -q "$root/dev" || mountpoint -q "$root/proc"; then
-        echo "still mounted: $root" >&2 # nothing of this machine's is removed with it
+        echo "not removed, still mounted: $root" >&2 # removing it would delete this machine's files
     else
         rm -rf --one-file-system "$root"
     fi
@@ -30,11 +30,11 @@ trap clean_up EXIT
 debootstrap --variant=minbase bookworm "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.log" 2>&1 || {
     tail -n 3 "$root.log"
     rm -f "$root.log"
-    skip "a Debian 12 could not be fetched"
+    skip "Debian 12 could not be downloaded"
 }
 rm -f "$root.log"
 if ! mount -t proc proc "$root/proc" || ! mount --rbind /dev "$root/dev" || ! mount --make-rslave "$root/dev"; then
-    skip "nothing may be mounted here"
+    skip "mounting is not permitted here"
 fi
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 git clone -q --no-local "$here" "$root/lumeq"
@@ -48,7 +48,7 @@ inside() {
 inside samples/demo.sh
 inside cmake --install build
 inside 'lumeq --version && lumeq-bench --help >/dev/null && test -s /usr/local/share/man/man1/lumeq.1'
-# shellcheck disable=SC2016 # expanded inside
+# shellcheck disable=SC2016 # expanded in the chroot
 inside 'cc samples/embed.c -o /tmp/embed $(pkg-config --cflags --libs lumeq) && head -c 460800 /dev/zero |
     /tmp/embed 640 480 >/tmp/embedded.yuv && test "$(stat -c %s /tmp/embedded.yuv)" = 460800'
 inside tests/run.sh

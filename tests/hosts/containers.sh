@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The images: built from the committed tree by the container files; each writes a video. No registry is
-# used: debootstrap makes the base images under the names in the files. With nvcc the CUDA image is also
-# built, with this machine's toolkit, for Hopper only, and without a GPU.
-# Needs a network, root, buildah, debootstrap and 6 GB of disk.
+# Builds an image from each container file and the committed tree, and equalizes a video in it. No registry is
+# used: debootstrap makes the base images under the names in the files. The CUDA image is built only if there
+# is nvcc, with this machine's toolkit and for Hopper only. It runs without a GPU.
+# Needs a network, root, buildah, debootstrap and 6 GB of disk. DEBIAN_MIRROR and UBUNTU_MIRROR replace the
+# distributions' own mirrors.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 
@@ -18,7 +19,7 @@ fail() {
     exit 1
 }
 
-[ "$(id -u)" = 0 ] || skip "images without a daemon take the rights of root"
+[ "$(id -u)" = 0 ] || skip "building images without a daemon needs root"
 for program in buildah debootstrap git; do
     command -v "$program" >/dev/null || skip "$program is not installed"
 done
@@ -36,16 +37,16 @@ mkdir "$work/tree" "$work/videos"
 git -C "$here" archive HEAD | tar -x -C "$work/tree"
 cp "$here/samples/lumeq-sample.mkv" "$work/videos"
 
-# A release of a distribution as the image NAME. Releases of Ubuntu that debootstrap does not know are made
-# like the others.
+# Makes the image NAME from a release of a distribution. debootstrap may not know new releases of Ubuntu, but
+# they all use the same script.
 base() { # NAME RELEASE MIRROR [options of debootstrap]
     local container script=/usr/share/debootstrap/scripts/$2
     [ -e "$script" ] || script=${script%/*}/gutsy
     debootstrap --variant=minbase "${@:4}" "$2" "$work/root" "$3" "$script" >"$work/log" 2>&1 || {
         tail -n 3 "$work/log"
-        skip "$2 could not be fetched"
+        skip "$2 could not be downloaded"
     }
-    # As in the real images: apt has keys, but no certificates.
+    # Like the real images, this one has apt's keys but no certificates for https.
     sed -i 's,https:,http:,' "$work/root/etc/apt/sources.list"
     container=$(store from scratch)
     cp -a "$work/root/." "$(store mount "$container")"
@@ -55,20 +56,20 @@ base() { # NAME RELEASE MIRROR [options of debootstrap]
     store rm "$container" >/dev/null
 }
 
-# The image, and its equalized video.
-build_and_run() { # FILE WORDS [options of buildah]
+# Builds an image, and equalizes a video in it.
+build_and_run() { # FILE BACKENDS [options of buildah]
     local container image=${1,,}
     store bud --isolation chroot --pull-never "${@:3}" -f "$work/tree/src/packaging/$1" -t "$image" "$work/tree" \
         >"$work/log" 2>&1 || fail "$(tail -n 30 "$work/log")"
-    ! grep -E '^/lumeq/.*warning:' "$work/log" || fail "$1: the compiler has a complaint"
+    ! grep -E '^/lumeq/.*warning:' "$work/log" || fail "$1: the compiler warns"
     container=$(store from --pull-never "$image")
     inside() {
         store run --isolation chroot -v "$work/videos:/video" "$container" -- "$@"
     }
-    inside lumeq --version | grep -F "$2" || fail "$1: not $2"
-    inside lumeq --doctor | grep -F "lumeq works here" || fail "$1: it does not work"
+    inside lumeq --version | grep -F "$2" || fail "$1: the build is not $2"
+    inside lumeq --doctor | grep -F "lumeq works here" || fail "$1: lumeq does not work"
     inside lumeq lumeq-sample.mkv --frames 5 -y -o /video/out.mkv
-    [ -s "$work/videos/out.mkv" ] || fail "$1: no video"
+    [ -s "$work/videos/out.mkv" ] || fail "$1: lumeq wrote no video"
     store rm "$container" >/dev/null
     store rmi "$image" >/dev/null
 }
@@ -77,7 +78,7 @@ echo "---- Containerfile"
 base docker.io/library/debian:12-slim bookworm "${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
 build_and_run Containerfile "CPU only"
 
-nvcc=$(command -v nvcc) || { echo "not built: Containerfile.cuda, as there is no nvcc" && exit 0; }
+nvcc=$(command -v nvcc) || { echo "not built: Containerfile.cuda, because nvcc is not installed" && exit 0; }
 echo "---- Containerfile.cuda"
 toolkit=$(realpath "$(dirname "$(realpath "$nvcc")")/..")
 base docker.io/library/ubuntu:24.04 noble "${UBUNTU_MIRROR:-https://archive.ubuntu.com/ubuntu}" --no-check-gpg \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Debian packages: built from this tree without lintian's complaints, installed in a new root, used
-# there, and removed completely. Needs a network, root, debootstrap and 3 GB of disk. DEBIAN_MIRROR names
-# another mirror than Debian's own.
+# Builds the Debian packages from this tree and checks them with lintian. Then installs them in a new Debian,
+# uses them there and removes them, which must leave no files. Needs a network, root, debootstrap and 3 GB of
+# disk. DEBIAN_MIRROR replaces Debian's own mirror.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 
@@ -17,21 +17,21 @@ fail() {
     exit 1
 }
 
-[ "$(id -u)" = 0 ] || skip "a root of its own takes the rights of root"
+[ "$(id -u)" = 0 ] || skip "chroot needs root"
 for program in debootstrap dpkg-shlibdeps lintian; do
     command -v "$program" >/dev/null || skip "$program is not installed"
 done
 # The packages depend on the libraries that they were built with.
 # shellcheck source=/dev/null
 . /etc/os-release
-[ "$ID" = debian ] || skip "packages for Debian are made on Debian, and this is $ID"
+[ "$ID" = debian ] || skip "Debian packages must be built on Debian, and this is $ID"
 
 work=$(mktemp -d)
 root=$work/root
 clean_up() {
     umount "$root/proc" 2>/dev/null || true
     if mountpoint -q "$root/proc"; then
-        echo "still mounted: $root" >&2 # nothing of this machine's is removed with it
+        echo "not removed, still mounted: $root" >&2 # removing it would delete this machine's files
     else
         rm -rf --one-file-system "$work"
     fi
@@ -50,9 +50,9 @@ lintian --allow-root --fail-on error "${packages[@]}"
 echo "---- a fresh Debian"
 debootstrap --variant=minbase "$VERSION_CODENAME" "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$work/log" 2>&1 || {
     tail -n 3 "$work/log"
-    skip "a Debian could not be fetched"
+    skip "Debian could not be downloaded"
 }
-mount -t proc proc "$root/proc" || skip "nothing may be mounted here"
+mount -t proc proc "$root/proc" || skip "mounting is not permitted here"
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 mkdir "$root/packages"
 cp "${packages[@]}" "$here/tests/install/installed.c" "$here/samples/lumeq-sample.mkv" "$root/packages"
@@ -62,13 +62,13 @@ inside() {
         DEBIAN_FRONTEND=noninteractive bash -euc "cd /packages && $*" </dev/null
 }
 
-# All files, except dpkg's and the loader's own records.
+# Lists all files except logs, caches and dpkg's records.
 list() {
     find "$root" -xdev \( -path "$root/proc" -o -path "$root/var/lib/dpkg" -o -path "$root/var/log" \
         -o -path "$root/var/cache" -o -path "$root/tmp" \) -prune -o -printf '%P %y %m\n' | sort
 }
 
-# Their dependencies are installed first, so that remaining files are theirs.
+# Install the dependencies first, so that all files that remain come from lumeq's packages.
 needs=
 for package in "${packages[@]}"; do
     needs+=,$(dpkg-deb -f "$package" Depends | tr ',' '\n' | sed '/^ *liblumeq/d' | paste -sd ,)
@@ -89,6 +89,6 @@ echo "---- removed"
 inside "dpkg --purge lumeq liblumeq-dev $(dpkg-deb -f "$work"/packages/liblumeq[0-9]*.deb Package)" >"$work/log" 2>&1 ||
     fail "$(tail -n 5 "$work/log")"
 list >"$work/after"
-diff "$work/before" "$work/after" || fail "there is a trace of lumeq"
-grep -q liblumeq <(inside "ldconfig -p") && fail "the loader remembers liblumeq"
-echo "no trace"
+diff "$work/before" "$work/after" || fail "files of lumeq remain"
+grep -q liblumeq <(inside "ldconfig -p") && fail "the loader's cache still lists liblumeq"
+echo "no files remain"

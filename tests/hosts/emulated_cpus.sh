@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# CPUs that QEMU emulates. For 64-bit ARM it builds lumeq with a cross-compiler and Debian's packages, runs
-# the equalizer's tests, and compares the program's output with this machine's; the CPU only. On x86-64 it
-# also runs this machine's program on CPUs without AVX2 and without SSE4.2. LUMEQ names this machine's
-# program; without it, one is built in build/ci/hosts/. Needs a network and 2 GB of disk, and installs the
-# cross-compiler and QEMU. DEBIAN_MIRROR names another mirror than Debian's own.
+# Tests lumeq, without CUDA, on CPUs that QEMU emulates. For 64-bit ARM the script builds it with a
+# cross-compiler and Debian's packages, runs the equalizer's tests, and compares the program's output with this
+# machine's. On x86-64 it also runs this machine's program on CPUs without AVX2 and without SSE4.2. LUMEQ names
+# this machine's program; without it, one is built in build/ci/hosts/. Needs a network and 2 GB of disk, and
+# installs the cross-compiler and QEMU. DEBIAN_MIRROR replaces Debian's own mirror.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -14,10 +14,10 @@ skip() {
     exit 77
 }
 
-# The cross-compiler's C library must be that of the packages.
+# The cross-compiler and the packages must have the same C library.
 # shellcheck source=/dev/null
 . /etc/os-release
-[ "$ID" = debian ] || skip "the cross-compiler and the packages for ARM are Debian's, and this is $ID"
+[ "$ID" = debian ] || skip "the cross-compiler and the packages for ARM come from Debian, and this is $ID"
 needed=(ffmpeg ninja=ninja-build aarch64-linux-gnu-gcc=crossbuild-essential-arm64
     qemu-aarch64-static=qemu-user-static)
 (prepare 1 "${needed[@]}") || skip "a package cannot be installed"
@@ -26,8 +26,8 @@ work=$root/build/ci/arm64
 export LUMEQ_ARM64_ROOT=$work/root
 libraries=$LUMEQ_ARM64_ROOT/usr/lib/aarch64-linux-gnu
 
-# Downloads and unpacks the packages that a build needs, with all that they need. This machine's own
-# packages stay as they are: development packages of two architectures exclude each other.
+# Downloads and unpacks the packages that a build needs, with their dependencies. They are not installed,
+# because development packages of two architectures exclude each other.
 fetch() {
     local apt=$work/apt package
     mkdir -p "$apt/lists/partial" "$apt/archives/partial"
@@ -52,12 +52,12 @@ END
     for package in "$apt"/archives/*.deb; do
         dpkg-deb -x "$package" "$LUMEQ_ARM64_ROOT"
     done
-    # Installation would choose among several packages with these libraries.
+    # Make the links that update-alternatives makes during an installation.
     ln -s blas/libblas.so.3 lapack/liblapack.so.3 "$libraries"
     touch "$work/fetched"
 }
 
-[ -e "$work/fetched" ] || fetch || skip "the packages for ARM cannot be fetched"
+[ -e "$work/fetched" ] || fetch || skip "the packages for ARM cannot be downloaded"
 
 say "---- build"
 cmake --preset release -S "$root" -B "$work/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/tests/hosts/arm64.cmake" \
@@ -73,7 +73,7 @@ say "---- the equalizer's tests"
 CHECK_SHORT=1 ctest --test-dir "$work/build" -R '^equalizer_' -j$((5 * $(cores) + 4)) --output-on-failure --no-tests=error \
     --timeout 1800
 
-# The sandbox would filter the emulator's own system calls.
+# The sandbox is off because it would filter the emulator's own system calls.
 on_arm() {
     qemu-aarch64-static -L "$LUMEQ_ARM64_ROOT" "$work/build/lumeq" --sandbox off "$@"
 }
@@ -90,17 +90,17 @@ clip() { # NAME FILTERS
     ffmpeg -v error -nostdin -y -i "$root/samples/lumeq-sample.mkv" -frames:v 12 -vf "scale=640:360,$2" -an -c:v ffv1 "$work/$1"
 }
 
-# The same pictures as on this machine.
+# Checks that the output is the same as on this machine.
 same() { # EMULATOR INPUT [options]
     "$LUMEQ" "$work/$2" -o "$work/here.y4m" -y "${@:3}" 2>/dev/null
     "$1" "$work/$2" -o "$work/there.y4m" -y "${@:3}" 2>/dev/null
-    cmp "$work/here.y4m" "$work/there.y4m" || fail "other pictures: $*"
+    cmp "$work/here.y4m" "$work/there.y4m" || fail "different pictures: $*"
     say "same pictures: $*"
 }
 
 check() { # EMULATOR KERNELS
     say "---- the program: $1, $2"
-    grep -q "$2 kernels" <<<"$("$1" --doctor --json)" || fail "$1: the kernels are not $2"
+    grep -q "$2 kernels" <<<"$("$1" --doctor --json)" || fail "$1: lumeq does not use the $2 kernels"
     for input in plain.mkv dark.mkv dark10.mkv; do
         same "$1" "$input"
         same "$1" "$input" --mode clahe

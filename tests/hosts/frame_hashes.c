@@ -1,11 +1,11 @@
-/* Prints a hash of 40 equalized frames for each of four modes: the same on every system and CPU. */
+/* Prints a hash of 40 equalized frames for each mode. The hashes are the same on every system. */
 #include <lumeq/lumeq.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { WIDTH = 323, HEIGHT = 241, FRAMES = 40, SIZE = WIDTH * HEIGHT };
 
-/* A dark gradient that moves, with noise; the picture changes in the middle. */
+/* Draws a moving dark gradient with noise, or a brighter pattern in the second half of the clip. */
 static void draw(unsigned char *to, int frame, unsigned *seed)
 {
     for (int i = 0; i < SIZE; i++) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# liblumeq and the wheels of all systems, from src/packaging/build_library.sh. A program that uses the library gives
-# the same frames on Linux, under wine, and on 64-bit ARM in QEMU; those for macOS are linked and not run. With nvcc
+# Builds liblumeq and its wheels for all systems with src/packaging/build_library.sh. A program that uses the library
+# must produce the same frames on Linux, under wine, and on 64-bit ARM in QEMU; for macOS it is only linked. With nvcc
 # the wheel for Linux has CUDA. Needs a network; installs wine, QEMU, and SIMDe's headers.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
@@ -12,7 +12,7 @@ skip() {
     exit 77
 }
 
-[ "$(uname -sm)" = "Linux x86_64" ] || skip "the other systems are emulated on Linux on x86-64"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the other systems can be emulated only on Linux on x86-64"
 wine=/usr/lib/wine/wine64 arm=/usr/aarch64-linux-gnu
 (prepare 1 python3 "$wine=wine64" qemu-aarch64-static=qemu-user-static "$arm/lib/libc.so.6=libc6-arm64-cross") ||
     skip "a package cannot be installed"
@@ -21,11 +21,11 @@ missing=libsimde-dev
 
 work=$root/build/library
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q ziglang scikit-build-core wheel auditwheel || skip "pip cannot fetch ziglang"
+"$work/venv/bin/pip" install -q ziglang scikit-build-core wheel auditwheel || skip "pip cannot download ziglang"
 PATH=$work/venv/bin:$PATH
 export WINEPREFIX=$work/wine WINEDEBUG=-all
 
-# What a program that is linked with TARGET's library prints.
+# Links frame_hashes.c with TARGET's library.
 linked() { # TARGET PROGRAM
     local folder
     folder=$(echo "$work/$1"/liblumeq-*/)
@@ -36,8 +36,8 @@ linked() { # TARGET PROGRAM
 }
 
 same() { # SYSTEM
-    cmp "$work/here" "$work/there" || fail "$1: other frames"
-    say "$1: the frames of Linux"
+    cmp "$work/here" "$work/there" || fail "$1: the frames differ from those on Linux"
+    say "$1: same frames as on Linux"
 }
 
 cuda=()
@@ -68,7 +68,7 @@ for target in x86_64-linux x86_64-windows aarch64-linux aarch64-macos x86_64-mac
         ;;
     *)
         linked $target hashes
-        say "$target: linked, and not run"
+        say "$target: linked, but not run"
         ;;
     esac
 done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# samples/cluster/slurm.sh on its own Slurm cluster: a controller and two nodes, all on this machine. One
-# node is killed while it writes a part; the film must still equal that of one run. LUMEQ names the
-# program; without it, one is built in build/ci/hosts/. Needs root, and installs the packages of Slurm,
-# which stay; everything else is removed at the end.
+# Runs samples/cluster/slurm.sh on a Slurm cluster of its own: a controller and two nodes, all on this machine.
+# One node is killed while it writes a part. The film must still equal that of a single run. LUMEQ names the
+# program; without it, one is built in build/ci/hosts/. Needs root. Installs Slurm's packages, which stay
+# installed; everything else is removed at the end.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -15,17 +15,17 @@ skip() {
     exit 77
 }
 
-# wait_for SECONDS WHAT COMMAND...: until the command succeeds.
-wait_for() {
+# Waits until the command succeeds, or fails after a time limit.
+wait_for() { # SECONDS WHAT COMMAND...
     local until=$((SECONDS + $1)) what=$2
     shift 2
     until "$@"; do
-        [ "$SECONDS" -lt "$until" ] || fail "waited in vain: $what"
+        [ "$SECONDS" -lt "$until" ] || fail "timeout while waiting for $what"
         sleep 0.02
     done
 }
 
-# ---- a Slurm ----
+# ---- the cluster ----
 
 configure() {
     cat >"$work/slurm.conf" <<END
@@ -75,8 +75,8 @@ start_slurm() {
     wait_for 60 "two nodes" both_idle
 }
 
-# Kills the process whose number is in the file, and waits for its end.
-kill_daemon() {
+# Kills a daemon, and waits for its end.
+kill_daemon() { # controller|node1|node2
     local pid
     pid=$(cat "$work/$1.pid" 2>/dev/null) || return 0
     kill -9 "$pid" 2>/dev/null || :
@@ -85,7 +85,7 @@ kill_daemon() {
     done
 }
 
-# The node and its processes: its jobs are sessions whose scripts lie in its folder.
+# Kills a node and its jobs. Each job is a session whose script is in the node's folder.
 kill_node() {
     local pid session sessions=()
     kill_daemon "$1"
@@ -97,7 +97,7 @@ kill_node() {
     done
 }
 
-# shellcheck disable=SC2317 # by the trap
+# shellcheck disable=SC2317 # called by the trap
 clean_up() {
     local code=$?
     kill_daemon controller
@@ -110,10 +110,10 @@ clean_up() {
     rm -rf --one-file-system "$work"
 }
 
-# ---- a film ----
+# ---- the film ----
 
-# Sets `writer` to the process that writes a part on a node and has its file open.
-find_writer() {
+# Stops the process that writes a part on this node, and sets `writer` to its number.
+find_writer() { # NODE
     for writer in $(pgrep -f "segment $work/film/out.mkv.lumeq/plan"); do
         if tr '\0' '\n' <"/proc/$writer/environ" | grep -qx "SLURMD_NODENAME=$1" &&
             find "/proc/$writer/fd" -lname "$work/film/out.mkv.lumeq/*" 2>/dev/null | grep -q .; then
@@ -123,8 +123,8 @@ find_writer() {
     return 1
 }
 
-# state JOB: of each task, its state, how often it was queued again, and its node.
-tasks() {
+# Prints the state of each task of a job, the number of times it was requeued, and its node.
+tasks() { # JOB
     scontrol -o show job "$1" | sed -n 's/.*JobState=\(\w*\).* Restarts=\([0-9]*\).* NodeList=\(\S*\).*/\1 \2 \3/p'
 }
 
@@ -136,12 +136,12 @@ frames() {
     ffmpeg -v error -i "$1" -map 0:v -f framemd5 -
 }
 
-number() {
+number() { # measure|segment
     sed -n "s/^submitted:.* $1 \([0-9]*\).*/\1/p" "$work/submitted"
 }
 
-[ "$(id -u)" = 0 ] || skip "the nodes of a Slurm run as root"
-have apt-get || have slurmctld || skip "there is no Slurm, and no apt-get to install it with"
+[ "$(id -u)" = 0 ] || skip "Slurm's nodes need root"
+have apt-get || have slurmctld || skip "Slurm is not installed, and there is no apt-get to install it"
 export PATH=$PATH:/usr/sbin
 if ! have slurmctld || ! have slurmd || ! have sbatch; then
     missing=slurm-wlm
@@ -172,22 +172,22 @@ say "---- $parts parts on two nodes"
     --parts "$parts" | tee "$work/submitted"
 segment=$(number segment)
 wait_for 300 "a part on node2" find_writer node2
-say "---- node2 is killed while it writes a part"
+say "---- killing node2 while it writes a part"
 kill_node node2
-[ ! -e /proc/"$writer" ] || [ "$(ps -o stat= -p "$writer" | cut -c 1)" = Z ] || fail "its process lives on"
+[ ! -e /proc/"$writer" ] || [ "$(ps -o stat= -p "$writer" | cut -c 1)" = Z ] || fail "the process on node2 still runs"
 wait_for 300 "the film" has_ended
 
-say "---- tasks: state, times queued again, node"
+say "---- tasks: state, times requeued, node"
 for job in measure segment; do
     say "$job" && tasks "$(number $job)"
     for node in node1 node2; do
         [ "$job $node" = "segment node2" ] || tasks "$(number $job)" | grep -q " $node\$" ||
-            fail "$job: nothing has run on $node"
+            fail "$job: no task ran on $node"
     done
 done
-[ "$(tasks "$segment" | grep -c '^COMPLETED ')" = "$parts" ] || fail "not all parts are done"
-tasks "$segment" | grep -q '^COMPLETED [1-9]' || fail "no part was queued again"
+[ "$(tasks "$segment" | grep -c '^COMPLETED ')" = "$parts" ] || fail "not all parts are complete"
+tasks "$segment" | grep -q '^COMPLETED [1-9]' || fail "no part was requeued"
 frames out.mkv >out.md5
-cmp one.md5 out.md5 || fail "the film is another one than that of one run"
-[ ! -e out.mkv.lumeq ] || fail "the folder of the job is still there"
-say "$(grep -c -v '^#' out.md5) frames, as of one run"
+cmp one.md5 out.md5 || fail "the film differs from that of a single run"
+[ ! -e out.mkv.lumeq ] || fail "the job's folder was not removed"
+say "$(grep -c -v '^#' out.md5) frames, the same as in a single run"

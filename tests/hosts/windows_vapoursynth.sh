@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The filter for VapourSynth on Windows: built with the library of libraries.sh, and tested under wine in the core of
-# VapourSynth's wheel for Windows, as test_vapoursynth does on Linux. Needs a network and wine.
+# Builds the VapourSynth filter for Windows with the library that libraries.sh built, and runs test_vapoursynth.c under
+# wine, in the core from VapourSynth's wheel for Windows. Needs a network and wine.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -20,10 +20,10 @@ PATH=$root/build/library/venv/bin:$PATH
 work=$root/build/ci/windows_vapoursynth
 mkdir -p "$work/shim"
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 --platform win_amd64 -d "$work" vapoursynth ||
-    skip "pip cannot fetch VapourSynth"
+    skip "pip cannot download VapourSynth"
 python3 -m zipfile -e "$work"/vapoursynth-*.whl "$work"
 
-# What the test has of Linux.
+# A substitute for the Linux functions that the test calls.
 cat >"$work/shim/dlfcn.h" <<'END'
 #pragma once
 #include <malloc.h>
