@@ -1,4 +1,4 @@
-/* A program that embeds the library, in C and in C++. */
+/* A program that embeds the library; valid C and C++. Prints the library's version. */
 #include <lumeq/lumeq.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# find_package(lumeq) as an embedder uses it: installed below DESTDIR and moved, accepted and refused
-# versions, each target linked and run; without a shared library, and with one from the same objects.
-# Arguments: cmake, the source folder, the build folder, a C compiler, ON where the build has a shared
+# Tests find_package(lumeq) after an installation below DESTDIR that was then moved: it accepts this
+# version and refuses others, and programs link each target and run.
+# Arguments: cmake, the source folder, the build folder, a C compiler, ON if the build has a shared
 # library.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4 shared=$5
@@ -18,7 +18,7 @@ version=$(sed -n 's/^#define LUMEQ_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' "$sourc
     paste -sd .)
 DESTDIR=$work/root "$cmake" --install "$build" --prefix /opt/lumeq >/dev/null
 mv "$work/root/opt/lumeq" "$work/moved"
-! grep -rIl "$work/root" "$work/moved" || fail "what is installed names DESTDIR"
+! grep -rIl "$work/root" "$work/moved" || fail "installed files contain the path of DESTDIR"
 
 configure() { # VERSION
     rm -rf "$work/build"
@@ -31,15 +31,15 @@ configure "$version" || fail "$(cat "$work/log")"
 kinds=(lumeq static)
 [ "$shared" != ON ] || kinds+=(shared)
 for kind in "${kinds[@]}"; do
-    [ "$("$work/build/embed-$kind")" = "$version" ] || fail "embed-$kind has another version"
+    [ "$("$work/build/embed-$kind")" = "$version" ] || fail "embed-$kind prints another version than $version"
 done
-[ "$shared" = ON ] || [ ! -e "$work/build/embed-shared" ] || fail "there is a target without a library"
+[ "$shared" = ON ] || [ ! -e "$work/build/embed-shared" ] || fail "lumeq::shared exists without a shared library"
 # Only programs linked with the shared library need it to run.
 if command -v readelf >/dev/null; then
     needed() { readelf -d "$work/build/embed-$1" | grep -q 'NEEDED.*liblumeq'; }
     ! needed static || fail "lumeq::static needs the shared library"
     [ "$shared" != ON ] || needed lumeq || fail "lumeq::lumeq is not the shared library"
 fi
-# Before 1.0 another minor version may be incompatible.
-! configure 0.8.0 || fail "another version is taken for this one"
+# Before 1.0 each minor version may be incompatible.
+! configure 0.8.0 || fail "find_package accepts version 0.8.0"
 grep -q lumeq "$work/log" || fail "$(cat "$work/log")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Completions in each installed shell: options, their words, the program's lists, files with spaces in
-# their names, commands.
+# Tests the completions in each installed shell: options, their values, lists from the program, files with
+# spaces in their names, and commands.
 # Arguments: the folder of the completions, the folder of the programs.
 set -euo pipefail
 completions=$1 programs=$2
@@ -12,7 +12,7 @@ cd "$work"
 mkdir -p here/folder
 touch "here/a film.mkv" here/other.mkv
 
-# Each shell prints the matches of a command line, one per line.
+# These scripts print a shell's matches for a command line, one per line.
 cd here
 cat >../ask.bash <<'END'
 . "$1/lumeq.bash"
@@ -44,7 +44,8 @@ zpty -d z
 grep -h '^@' ../found | cut -c 2- | sort -u
 END
 
-expect() { # LINE MATCH...: among others; with "only" before them, no others
+# Checks that the completions of LINE include each MATCH, and with "only" nothing else.
+expect() { # LINE [only] MATCH...
     local line=$1 only=0 got match
     shift
     if [ "$1" = only ]; then
@@ -56,31 +57,31 @@ expect() { # LINE MATCH...: among others; with "only" before them, no others
     *) got=$("$shell" "../ask.$shell" "$completions" "$line") ;;
     esac
     for match; do
-        grep -qxF -- "$match" <<<"$got" || { echo "$shell: $line: no $match but $got" >&2 && failed=1; }
+        grep -qxF -- "$match" <<<"$got" || { echo "$shell: $line: no '$match' in: $got" >&2 && failed=1; }
     done
     [ "$only" = 0 ] || [ "$(sed '/^$/d' <<<"$got" | sort -u | wc -l)" = $# ] ||
-        { echo "$shell: $line: also $got" >&2 && failed=1; }
+        { echo "$shell: $line: unexpected matches in: $got" >&2 && failed=1; }
 }
 
 shells=
 for shell in bash zsh fish; do
-    command -v "$shell" >/dev/null || { echo "not asked: there is no $shell" && continue; }
+    command -v "$shell" >/dev/null || { echo "not tested: $shell is not installed" && continue; }
     shells+=$shell
     expect "lumeq --mode c" only clahe
     expect "lumeq --scr" only --screenshot-dir
     expect "lumeq --profile " fog screen help
     expect "lumeq pl" only plan
     expect "lumeq -o oth" only other.mkv
-    [ "$shell" = fish ] || expect "lumeq --mode=s" only stretch # fish gives it with what is before it
+    [ "$shell" = fish ] || expect "lumeq --mode=s" only stretch # fish's match includes "--mode="
     [ "$shell" != bash ] || expect "lumeq --dither off a" only "a film.mkv"
     [ "$shell" != bash ] || expect "lumeq --help " "a film.mkv" folder
     expect "lumeq in.mkv --mode stretch --outp" only --output
     expect "lumeq in.mkv --vopt x=1 --vop" only --vopt
-    if [ "$shell" != fish ]; then # fish matches in the middle, and adds / to a folder
-        expect "lumeq in.mkv --mode stretch --mod" only # it is given
+    if [ "$shell" != fish ]; then # fish also matches within words, and adds / to a folder
+        expect "lumeq in.mkv --mode stretch --mod" only # --mode is already on the line
         expect "lumeq --screenshot-dir f" only folder
         expect "lumeq --config=oth" only other.mkv
     fi
 done
-[ -n "$shells" ] || { echo "skipped: there is no shell to ask"; exit 77; }
+[ -n "$shells" ] || { echo "skipped: bash, zsh and fish are not installed"; exit 77; }
 exit "$failed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The container files, without making an image: their instructions, commands, stages and named files.
-# docker checks them where it can.
+# Checks the container files without building an image: instructions, commands, stages, and the files that
+# they copy. If docker can check them, it does.
 # Argument: the source folder.
 set -euo pipefail
 source=$1
@@ -11,7 +11,7 @@ fail() {
     failed=1
 }
 
-# Instructions, one per line, without comments.
+# Prints the instructions, one per line, without comments.
 instructions() {
     sed '/^ *#/d' "$1" | sed -e ':again' -e '/\\$/N; s/\\\n/ /; t again' | sed '/^ *$/d'
 }
@@ -33,16 +33,16 @@ for file in "$source"/src/packaging/Containerfile*; do
         ENTRYPOINT | CMD) [[ $rest =~ ^\[(\"[^\"]+\"(, )?)+\]$ ]] || fail "$name: $line" ;;
         ARG | ENV) [[ $rest =~ ^[A-Z_]+= ]] || fail "$name: $line" ;;
         WORKDIR) [[ $rest == /* ]] || fail "$name: $line" ;;
-        *) fail "$name: $word is no instruction" ;;
+        *) fail "$name: unknown instruction $word" ;;
         esac
         last=$word
     done < <(instructions "$file")
-    [ "$last" = CMD ] || fail "$name ends with $last"
-    [ "${#stages[@]}" = 1 ] || fail "$name: ${#stages[@]} stages have a name"
+    [ "$last" = CMD ] || fail "$name ends with $last, not CMD"
+    [ "${#stages[@]}" = 1 ] || fail "$name: ${#stages[@]} stages have a name, not 1"
     if docker buildx build --help 2>/dev/null | grep -q -- --check && docker info >/dev/null 2>&1; then
-        docker buildx build --check -f "$file" "$source" || fail "$name: docker has a complaint"
+        docker buildx build --check -f "$file" "$source" || fail "$name: docker's check fails"
     else
-        echo "$name: not asked of docker, which cannot check files here"
+        echo "$name: not checked by docker, which is not available here"
     fi
 done
 exit "$failed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# samples/demo.sh: it builds all that is installed, also in a folder that was configured for something else or
-# moved; and a failed installation of packages shows the end of its log. No lumeq is compiled, and nothing is installed.
+# Tests samples/demo.sh with a fake build and a fake apt-get. It must build everything that is installed, also in a
+# build folder that was moved or configured differently. A failed installation of packages must show the end of its log.
 # Arguments: cmake, the source folder.
 set -euo pipefail
 real_cmake=$1 source=$2
@@ -20,7 +20,7 @@ tree=$work/tree
 mkdir "$work/bin" "$tree"
 cp -r "$source"/{CMakeLists.txt,include,samples,shaders,src} "$tree"
 
-# Configures, but instead of building it writes programs that do nothing.
+# A cmake that configures, but instead of building writes programs that do nothing.
 cat >"$work/bin/cmake" <<END
 #!/bin/sh
 [ "\$1" = --build ] || exec "$real_cmake" "\$@"
@@ -39,17 +39,17 @@ cached() {
 demo() {
     rm -f "$work/built"
     "$tree/samples/demo.sh" --no-install >"$work/log" 2>&1 || fail "$(cat "$work/log")"
-    ! grep -e --target "$work/built" || fail "the demo builds less than is installed"
-    [ "$(cached LUMEQ_PROGRAM), $(cached BUILD_TESTING)" = "ON, OFF" ] || fail "the demo builds no program, or tests"
+    ! grep -e --target "$work/built" || fail "the demo builds only some targets"
+    [ "$(cached LUMEQ_PROGRAM), $(cached BUILD_TESTING)" = "ON, OFF" ] || fail "the demo does not build the program, or it builds tests"
 }
 
-# A changed option leaves a folder that can be configured.
+# Changed options must not leave a build folder that the demo cannot configure.
 for option in LUMEQ_PROGRAM=ON LUMEQ_CUDA=AUTO LUMEQ_CUDA=OFF BUILD_SHARED_LIBS=OFF BUILD_SHARED_LIBS=ON LUMEQ_PROGRAM=OFF; do
     "$real_cmake" -S "$tree" -B "$tree/build" "-D$option" -DBUILD_TESTING=OFF -DCMAKE_CUDA_ARCHITECTURES=80 \
         >"$work/log" 2>&1 || fail "-D$option: $(cat "$work/log")"
 done
 demo
-[ "$(cached LUMEQ_CUDA)" = OFF ] || fail "an existing folder loses its choice of CUDA"
+[ "$(cached LUMEQ_CUDA)" = OFF ] || fail "the demo changes LUMEQ_CUDA in an existing build folder"
 mv "$tree" "$work/moved"
 tree=$work/moved
 demo
@@ -73,11 +73,11 @@ install() {
     ) >"$work/log" 2>&1
 }
 install || fail "$(cat "$work/log")"
-[ "$(wc -l <"$work/log")" = 1 ] || fail "$(wc -l <"$work/log") lines about an installation"
+[ "$(wc -l <"$work/log")" = 1 ] || fail "a successful installation prints $(wc -l <"$work/log") lines, not 1"
 grep -q "minutes.*build/packages.log.*one two" "$work/log" || fail "$(cat "$work/log")"
 touch "$work/bin/apt-get.fails"
-! install || fail "a failed installation succeeds"
-[ "$(wc -l <"$work/log")" -lt 30 ] || fail "$(wc -l <"$work/log") lines about a failed installation"
+! install || fail "install_packages succeeds although apt-get failed"
+[ "$(wc -l <"$work/log")" -lt 30 ] || fail "a failed installation prints $(wc -l <"$work/log") lines, not less than 30"
 for text in "the reason of apt-get" "one two.*$tree/build/packages.log"; do
     grep -q "$text" "$work/log" || fail "$(cat "$work/log")"
 done

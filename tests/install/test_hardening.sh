@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Released programs use the compiler's protections: position-independent code, relocations read-only
-# before main(), guarded stacks and string functions.
-# Arguments: the protections that this build lacks and why, or ""; whether string functions are guarded
-# in this build, ON or OFF; programs and shared libraries.
+# Released programs must use the compiler's protections: position-independent code, relocations that are
+# read-only before main(), guarded stacks and string functions.
+# Arguments: "", or the reason why this build lacks some protections; ON or OFF, whether this build guards
+# string functions; programs and shared libraries.
 set -euo pipefail
 why=$1 fortified=$2
 shift 2
@@ -10,10 +10,10 @@ if [ -n "$why" ]; then
     echo "skipped: $why"
     exit 77
 fi
-command -v readelf >/dev/null || { echo "skipped: there is no readelf (binutils)"; exit 77; }
+command -v readelf >/dev/null || { echo "skipped: readelf (binutils) is not installed"; exit 77; }
 failed=0
 
-expect() { # FILE WHAT PATTERN LINES
+expect() { # FILE FAULT PATTERN LINES
     if ! grep -qE "$3" <<<"$4"; then
         echo "$1: $2" >&2
         failed=1
@@ -28,10 +28,10 @@ for file; do
     *.so | *.so.*) ;;
     *) expect "$file" "not a position-independent program" '\(FLAGS_1\).*\bPIE\b' "$dynamic" ;;
     esac
-    expect "$file" "no segment is read-only after relocation" '^ *GNU_RELRO' "$segments"
+    expect "$file" "no segment becomes read-only after relocation" '^ *GNU_RELRO' "$segments"
     expect "$file" "functions are bound late: relocations stay writable" \
         '\(BIND_NOW\)|\(FLAGS\).*\bBIND_NOW\b|\(FLAGS_1\).*\bNOW\b' "$dynamic"
-    expect "$file" "the stack may be executed or is not said" '^ *GNU_STACK .* RW ' "$segments"
+    expect "$file" "the stack is executable, or GNU_STACK is missing" '^ *GNU_STACK .* RW ' "$segments"
     expect "$file" "stacks are not guarded" '__stack_chk_fail' "$symbols"
     [ "$fortified" = OFF ] ||
         expect "$file" "string functions are not guarded" '__v?snprintf_chk|__memcpy_chk' "$symbols"

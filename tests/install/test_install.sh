@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The installed library as an embedder uses it: header, library and pkg-config file, from C and C++.
-# A program links the shared library of any prefix and starts without LD_LIBRARY_PATH.
-# Arguments: cmake, the build folder, a C compiler, a C++ compiler or nothing.
+# Builds a C and a C++ program with the installed header, library and pkg-config file, as an embedder does.
+# The programs must start without LD_LIBRARY_PATH from any prefix.
+# Arguments: cmake, the build folder, a C compiler, a C++ compiler or "".
 set -euo pipefail
 cmake=$1 build=$2 cc=$3 cxx=${4:-}
 work=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The library alone, with -DLUMEQ_PROGRAM=OFF: it configures, builds and installs where pkg-config finds
-# no package, a program starts with the flags of its lumeq.pc, and the example of the library's page
-# compiles and runs. README's lines for OBS install a filter that finds its symbols.
+# Tests the library alone, with -DLUMEQ_PROGRAM=OFF: it must build and install if pkg-config finds no
+# packages, and the example of the library's page must compile and run with the flags of lumeq.pc. The README's
+# commands for OBS must install a filter that finds its symbols.
 # Arguments: cmake, the source folder, a C compiler, options for cmake.
 set -euo pipefail
 cmake=$1 source=$2 cc=$3
@@ -21,13 +21,13 @@ PKG_CONFIG_LIBDIR=$work/empty "$cmake" -S "$source" -B "$work/build" -DCMAKE_C_C
     >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 "$cmake" --build "$work/build" --parallel 2 >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 "$cmake" --install "$work/build" --prefix "$work/a prefix" >"$work/log" || fail "$(cat "$work/log")"
-mv "$work/a prefix" "$work/prefix" # lumeq.pc allows moving
+mv "$work/a prefix" "$work/prefix" # lumeq.pc has relative paths
 [ ! -e "$work/prefix/bin" ] || fail "programs were installed: $(ls "$work/prefix/bin")"
 [ ! -e "$work/prefix/share" ] || fail "files of the programs were installed: $(find "$work/prefix/share")"
 
 pc=$(dirname "$(find "$work/prefix" -name lumeq.pc)")
 flags=$(PKG_CONFIG_LIBDIR=$pc pkg-config --cflags --libs lumeq)
-# The example of a page, as the body of a program that equalizes one frame.
+# Prints a program that equalizes one frame with the example of a page.
 example() {
     cat <<'END'
 #include <lumeq/lumeq.h>
@@ -59,12 +59,12 @@ ldd "$work/example" >"$work/libraries"
 grep -q "liblumeq.so.* => $work/prefix" "$work/libraries" || fail "$(cat "$work/libraries")"
 
 if ! pkg-config --exists libobs; then
-    echo "not installed: libobs-dev, so README's lines for OBS are not run"
+    echo "not tested: the README's commands for OBS, because libobs-dev is not installed"
     exit 0
 fi
 "$cmake" "$work/build" -DLUMEQ_OBS=ON >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 "$cmake" --build "$work/build" --parallel 2 >"$work/log" 2>&1 || fail "$(cat "$work/log")"
-ln -s . "$work/build/obs" # README uses another folder, which would compile all again
+ln -s . "$work/build/obs" # The README uses a separate build folder, which would compile everything again
 line=$(grep '^mkdir -p ~/.config/obs-studio' "$source/README.md")
 (cd "$work" && HOME=$work/home bash -c "$line")
 ldd -r "$work/home/.config/obs-studio/plugins/lumeq/bin/64bit/lumeq.so" >"$work/libraries"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The manual pages describe each option of the program and each command of the bench, and no formatter
-# complains.
-# Arguments: the folder of the pages, the program, the bench; or the reason for no pages.
+# The manual pages must describe each option of the program and each command of the bench, and formatters
+# must accept them without warnings.
+# Arguments: the folder of the pages, the program, the bench; or only the reason why there are no pages.
 set -euo pipefail
 [ $# -gt 1 ] || { echo "skipped: $1"; exit 77; }
 pages=$1 lumeq=$2 bench=$3
@@ -18,7 +18,7 @@ expect() { # PAGE WORD...: roff's \- is a -
 }
 
 read -ra options <<<"$("$lumeq" --help=full | grep -oE '^ *(-[a-z], )?--[a-z][a-z-]*' | grep -oE -- '--.*' | tr '\n' ' ')"
-[ "${#options[@]}" -gt 80 ] || { echo "the help is not understood" >&2; exit 1; }
+[ "${#options[@]}" -gt 80 ] || { echo "fewer than 81 options were found in the help" >&2; exit 1; }
 expect lumeq.1 "${options[@]}"
 for command in histogram equalize streams; do
     read -ra options <<<"$("$bench" "$command" --help | grep -oE '^  --[a-z-]+' | tr '\n' ' ')"
@@ -39,5 +39,5 @@ for page in lumeq.1 lumeq-bench.1; do
     fi
     [ -z "$said" ] || { printf '%s: %s\n' "$page" "$said" >&2 && failed=1; }
 done
-[ "$formatters" = 1 ] || echo "not looked at: how they are set, without groff or mandoc"
+[ "$formatters" = 1 ] || echo "not checked: formatting, because groff and mandoc are not installed"
 exit "$failed"

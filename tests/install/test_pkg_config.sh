@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pkg-config for the usual places of the library: /usr with a folder for each architecture, another
-# prefix, absolute folders; installed below DESTDIR and moved.
+# Tests lumeq.pc for the usual places of the library: /usr with a folder for each architecture, another
+# prefix, and absolute folders. The library is installed below DESTDIR, and also moved.
 # Arguments: cmake, the source folder, the build folder, a C compiler, options for cmake.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4
@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-# Another configuration installs this build's files.
+# Configures a build folder with other options, and copies this build's files into it for installation.
 configure() {
     "$cmake" -S "$source" -B "$work/configured" -DCMAKE_C_COMPILER="$cc" -DBUILD_TESTING=OFF \
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_SKIP_RPATH=ON -DLUMEQ_OBS=OFF -DLUMEQ_GSTREAMER=OFF "$@" \
@@ -33,7 +33,7 @@ install_to() { # DESTDIR [arguments of cmake --install]
     DESTDIR=$dest "$cmake" --install "$work/configured" "$@" >/dev/null
 }
 
-# pkg-config with lumeq.pc in this folder.
+# Runs pkg-config for lumeq.pc in this folder.
 ask() { # FOLDER arguments
     PKG_CONFIG_LIBDIR=$1 pkg-config "${@:2}" lumeq
 }
@@ -44,16 +44,16 @@ expect_dir() { # FOLDER VARIABLE EXPECTED
     [ "$(realpath -m "$dir")" = "$(realpath -m "$3")" ] || fail "$1: $2 is $dir, not $3"
 }
 
-# A program compiles, links and runs with its flags.
+# Checks that a program compiles, links and runs with the flags of lumeq.pc.
 embed() { # FOLDER
     local flags libdir
     flags=$(ask "$1" --cflags --libs)
     libdir=$(dirname "$(find "$work" -path "$work/configured" -prune -o -name liblumeq.a -print |
         head -n 1)")
     # shellcheck disable=SC2086 # words
-    "$cc" -Wall -Werror "$here/installed.c" -o "$work/embed" $flags || fail "with $flags"
+    "$cc" -Wall -Werror "$here/installed.c" -o "$work/embed" $flags || fail "a program does not build with $flags"
     [ "$(LD_LIBRARY_PATH=$libdir "$work/embed")" = "$(ask "$1" --modversion)" ] ||
-        fail "not the version that pkg-config says"
+        fail "the program prints another version than pkg-config"
 }
 
 # /usr, with a folder for each architecture as in Debian.
@@ -80,7 +80,7 @@ expect_dir "$pc" prefix "$work/root/opt/lumeq"
 embed "$pc"
 rm -rf "$work/root"
 
-# Absolute folders are printed unchanged; the prefix is that of the installation.
+# pkg-config prints absolute folders unchanged, and the prefix of the installation.
 configure "$@" -DCMAKE_INSTALL_PREFIX=/opt/lumeq -DCMAKE_INSTALL_LIBDIR=/opt/lib/64 \
     -DCMAKE_INSTALL_INCLUDEDIR=/opt/headers
 install_to "$work/root"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/run.sh reruns each failed test alone, whatever its labels, and names those that pass then.
+# tests/run.sh must rerun each failed test alone, whatever its labels, and list those that then pass.
 # Argument: the source folder.
 set -euo pipefail
 source=$1
@@ -22,4 +22,4 @@ launcher=()
 run_tests release >run.log
 found="$passed passed, $failed failed, $skipped skipped, alone: ${alone[*]}"
 wanted="3 passed, 1 failed, 0 skipped, alone: release: passes_alone release: waits_and_passes_alone"
-[ "$found" = "$wanted" ] || fail "$found, not: $wanted"
+[ "$found" = "$wanted" ] || fail "found: $found, expected: $wanted"

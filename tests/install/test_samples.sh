@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The samples that embed the library: built against an installed one with pkg-config's flags, static
-# and shared, and run on a small clip.
-# Arguments: cmake, the source folder, the build folder, a C compiler, nvcc or nothing.
+# Builds the samples that embed the library with pkg-config's flags for an installed library, static and
+# shared, and runs them on a small clip.
+# Arguments: cmake, the source folder, the build folder, a C compiler, nvcc or "".
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4 nvcc=${5:-}
 work=$(mktemp -d)
@@ -20,7 +20,7 @@ lib=$(dirname "$(find "$work/usr" -name liblumeq.a)")
 read -ra all <<<"$(pkg-config --static --cflags --libs lumeq)"
 read -ra shared <<<"$(pkg-config --cflags --libs lumeq)"
 static=("${all[@]/#-llumeq/$lib/liblumeq.a}")
-if [ ! -e "$lib/liblumeq.so" ]; then # a build without one has the objects for it
+if [ ! -e "$lib/liblumeq.so" ]; then # link one from the static library
     needed=()
     for flag in "${all[@]}"; do
         case $flag in -llumeq | -I*) ;; *) needed+=("$flag") ;; esac
@@ -37,26 +37,26 @@ build_sample() { # SAMPLE COMPILER [OPTION...]
     "$compiler" "$@" "$file" -o "$work/$name-shared" "${shared[@]}"
     # Only programs linked with the shared library need it to run.
     if command -v ldd >/dev/null; then
-        [[ $(ldd "$work/$name-shared") == *liblumeq* ]] || fail "$name has the static library in it"
-        [[ $(ldd "$work/$name-static") != *liblumeq* ]] || fail "$name needs a shared library"
+        [[ $(ldd "$work/$name-shared") == *liblumeq* ]] || fail "$name-shared contains the static library"
+        [[ $(ldd "$work/$name-static") != *liblumeq* ]] || fail "$name-static needs the shared library"
     fi
 }
 for sample in embed.c two_pass.c; do
     build_sample "$sample" "$cc" -std=c11 -O1 -Wall -Wextra -Wpedantic -Werror
 done
 if [ -n "$nvcc" ]; then
-    shared=("${shared[@]/#-Wl,/-Xlinker=}") static=("${static[@]/#-Wl,/-Xlinker=}") # nvcc knows no -Wl
+    shared=("${shared[@]/#-Wl,/-Xlinker=}") static=("${static[@]/#-Wl,/-Xlinker=}") # nvcc does not know -Wl
     build_sample embed_cuda.cu "$nvcc" -Xcompiler=-Wall
 fi
 
-# A dull picture: codes 65 to 121, without colour.
+# Prints a dull gray YUV 4:2:0 picture with luma codes 65 to 121.
 picture() {
     (yes AIQYaiqy | tr -d '\n' || true) | head -c $((width * height))
     head -c $((width * height / 2)) /dev/zero | tr '\0' '\200'
 }
 
-# The range of luma codes in the first frame of a file, from a byte on.
-codes() { # FILE BEGIN
+# Prints the difference between the highest and the lowest luma code in a file's first frame.
+codes() { # FILE OFFSET
     tail -c "+$(($2 + 1))" "$1" | head -c $((width * height)) | od -An -v -tu1 -w1 |
         awk 'NR == 1 { low = high = $1 } { if ($1 < low) low = $1; if ($1 > high) high = $1 }
              END { print high - low }'
@@ -71,12 +71,12 @@ for kind in static shared; do
     "$work/embed-$kind" "$width" "$height" <"$work/clip.yuv" >"$work/$kind.yuv"
     "$work/embed-$kind" "$width" "$height" gray <"$work/clip.yuv" >"$work/$kind.gray"
     [ "$(size_of "$work/$kind.yuv")" = "$(size_of "$work/clip.yuv")" ] || fail "frames are missing"
-    [ "$(codes "$work/clip.yuv" 0)" = 56 ] || fail "the picture is not what it should be"
-    [ "$(codes "$work/$kind.yuv" 0)" -gt 58 ] || fail "embed has equalized nothing"
-    [ "$(size_of "$work/$kind.gray")" = "$(size_of "$work/clip.yuv")" ] || fail "gray is cut"
+    [ "$(codes "$work/clip.yuv" 0)" = 56 ] || fail "the clip has other codes"
+    [ "$(codes "$work/$kind.yuv" 0)" -gt 58 ] || fail "embed did not equalize the clip"
+    [ "$(size_of "$work/$kind.gray")" = "$(size_of "$work/clip.yuv")" ] || fail "the gray output is too short or too long"
 done
 cmp "$work/static.yuv" "$work/shared.yuv"
-! "$work/embed-static" 0 48 </dev/null 2>/dev/null || fail "embed takes a width of 0"
+! "$work/embed-static" 0 48 </dev/null 2>/dev/null || fail "embed accepts a width of 0"
 
 header="YUV4MPEG2 W$width H$height F25:1 Ip A1:1 C420jpeg"
 {
@@ -89,14 +89,14 @@ header="YUV4MPEG2 W$width H$height F25:1 Ip A1:1 C420jpeg"
 for kind in static shared; do
     if ! "$work/two_pass-$kind" "$work/clip.y4m" "$work/$kind.y4m" 2>"$work/log"; then
         grep -q "out of memory" "$work/log" || fail "$(cat "$work/log")"
-        echo "skipped: this library has no history that looks ahead"
+        echo "skipped: this library has no lookahead history"
         exit 77
     fi
     [ "$(size_of "$work/$kind.y4m")" = "$(size_of "$work/clip.y4m")" ] || fail "frames are missing"
-    [ "$(head -n 1 "$work/$kind.y4m")" = "$header" ] || fail "the header is another"
+    [ "$(head -n 1 "$work/$kind.y4m")" = "$header" ] || fail "the header differs from the input's"
     begin=$((${#header} + 1 + 6))
-    [ "$(codes "$work/$kind.y4m" "$begin")" -gt 58 ] || fail "two_pass has equalized nothing"
+    [ "$(codes "$work/$kind.y4m" "$begin")" -gt 58 ] || fail "two_pass did not equalize the clip"
 done
 cmp "$work/static.y4m" "$work/shared.y4m"
-! "$work/two_pass-static" "$work/clip.yuv" "$work/none.y4m" 2>/dev/null || fail "takes any file"
-[ ! -e "$work/none.y4m" ] || fail "writes a file for nothing"
+! "$work/two_pass-static" "$work/clip.yuv" "$work/none.y4m" 2>/dev/null || fail "two_pass accepts an input that is not Y4M"
+[ ! -e "$work/none.y4m" ] || fail "two_pass writes a file for an invalid input"
