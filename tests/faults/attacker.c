@@ -78,7 +78,7 @@ __attribute__((constructor)) static void open_log(void)
         lines = open(getenv("ATTACK_LOG"), O_WRONLY | O_APPEND | O_CLOEXEC);
 }
 
-static void tell(const char *name, long result)
+static void report(const char *name, long result)
 {
     char line[128];
     const int length =
@@ -105,25 +105,25 @@ static int list(const char *folder)
 static void attack_files(void)
 {
     snprintf(input, sizeof(input), "%s", getenv("ATTACK_INPUT"));
-    tell("read-input", open_close(input, O_RDONLY));
-    tell("write-inside", open_close(beside("made"), O_WRONLY | O_CREAT));
-    tell("write-input", open_close(input, O_WRONLY));
-    tell("read-outside", open_close(out("secret"), O_RDONLY));
-    tell("list-outside", list(out("")));
-    tell("append-outside", open_close(out("secret"), O_WRONLY | O_APPEND));
-    tell("truncate-outside", open_close(out("secret"), O_WRONLY | O_TRUNC));
-    tell("create-outside", open_close(out("new"), O_WRONLY | O_CREAT));
-    tell("folder-outside", mkdir(out("folder"), 0700));
-    tell("rename-out", rename(beside("made"), out("moved")));
-    tell("link-in", link(out("secret"), beside("linked")));
-    tell("rename-in", rename(out("secret"), beside("stolen")));
-    tell("symlink-inside", symlink(out("secret"), beside("symlink")));
-    tell("fifo-inside", mkfifo(beside("fifo"), 0600));
-    tell("remove-outside", unlink(out("other")));
-    tell("write-proc", open_close("/proc/self/oom_score_adj", O_WRONLY));
+    report("read-input", open_close(input, O_RDONLY));
+    report("write-inside", open_close(beside("made"), O_WRONLY | O_CREAT));
+    report("write-input", open_close(input, O_WRONLY));
+    report("read-outside", open_close(out("secret"), O_RDONLY));
+    report("list-outside", list(out("")));
+    report("append-outside", open_close(out("secret"), O_WRONLY | O_APPEND));
+    report("truncate-outside", open_close(out("secret"), O_WRONLY | O_TRUNC));
+    report("create-outside", open_close(out("new"), O_WRONLY | O_CREAT));
+    report("folder-outside", mkdir(out("folder"), 0700));
+    report("rename-out", rename(beside("made"), out("moved")));
+    report("link-in", link(out("secret"), beside("linked")));
+    report("rename-in", rename(out("secret"), beside("stolen")));
+    report("symlink-inside", symlink(out("secret"), beside("symlink")));
+    report("fifo-inside", mkfifo(beside("fifo"), 0600));
+    report("remove-outside", unlink(out("other")));
+    report("write-proc", open_close("/proc/self/oom_score_adj", O_WRONLY));
     snprintf(input, sizeof(input), "/proc/self/task/%d/comm", (int)gettid());
-    tell("name-thread", open_close(input, O_WRONLY | O_CREAT | O_TRUNC)); /* as CUDA does */
-    tell("write-usr", open_close("/usr/lumeq-attack", O_WRONLY | O_CREAT));
+    report("name-thread", open_close(input, O_WRONLY | O_CREAT | O_TRUNC)); /* as CUDA does */
+    report("write-usr", open_close("/usr/lumeq-attack", O_WRONLY | O_CREAT));
     (void)unlink("/usr/lumeq-attack");
 }
 
@@ -136,28 +136,28 @@ static void attack_attributes(void)
     const char *secret = out("kept");
     snprintf(input, sizeof(input), "%s", getenv("ATTACK_INPUT"));
     const int fd = open(input, O_RDONLY | O_CLOEXEC);
-    tell("chmod", chmod(secret, 0777));
-    tell("fchmod", fchmod(fd, 0777));
-    tell("fchmodat", fchmodat(AT_FDCWD, secret, 0777, 0));
-    tell("fchmodat2", syscall(452, AT_FDCWD, secret, 0777, AT_SYMLINK_NOFOLLOW));
-    tell("chown", chown(secret, geteuid(), getegid()));
-    tell("fchown", fchown(fd, geteuid(), getegid()));
-    tell("lchown", lchown(secret, geteuid(), getegid()));
-    tell("fchownat", fchownat(AT_FDCWD, secret, geteuid(), getegid(), 0));
-    tell("utimensat", utimensat(AT_FDCWD, secret, times, 0));
-    tell("futimens", futimens(fd, times));
-    tell("utimes", utimes(secret, older));
-    tell("utime", utime(secret, &oldest));
-    tell("setxattr", setxattr(secret, "user.lumeq", "x", 1, 0));
-    tell("fsetxattr", fsetxattr(fd, "user.lumeq", "x", 1, 0));
-    tell("lsetxattr", lsetxattr(secret, "user.lumeq", "x", 1, 0));
-    tell("removexattr", removexattr(secret, "user.lumeq"));
+    report("chmod", chmod(secret, 0777));
+    report("fchmod", fchmod(fd, 0777));
+    report("fchmodat", fchmodat(AT_FDCWD, secret, 0777, 0));
+    report("fchmodat2", syscall(452, AT_FDCWD, secret, 0777, AT_SYMLINK_NOFOLLOW));
+    report("chown", chown(secret, geteuid(), getegid()));
+    report("fchown", fchown(fd, geteuid(), getegid()));
+    report("lchown", lchown(secret, geteuid(), getegid()));
+    report("fchownat", fchownat(AT_FDCWD, secret, geteuid(), getegid(), 0));
+    report("utimensat", utimensat(AT_FDCWD, secret, times, 0));
+    report("futimens", futimens(fd, times));
+    report("utimes", utimes(secret, older));
+    report("utime", utime(secret, &oldest));
+    report("setxattr", setxattr(secret, "user.lumeq", "x", 1, 0));
+    report("fsetxattr", fsetxattr(fd, "user.lumeq", "x", 1, 0));
+    report("lsetxattr", lsetxattr(secret, "user.lumeq", "x", 1, 0));
+    report("removexattr", removexattr(secret, "user.lumeq"));
     close(fd);
-    tell("truncate", truncate(secret, 1));
-    tell("truncate-input", truncate(input, 100));
-    tell("open-truncate", open_close(input, O_RDONLY | O_TRUNC));
-    tell("open-truncate-3", open_close(input, O_ACCMODE | O_TRUNC));
-    tell("openat2", syscall(437, AT_FDCWD, input, (uint64_t[3]){O_RDONLY}, 24));
+    report("truncate", truncate(secret, 1));
+    report("truncate-input", truncate(input, 100));
+    report("open-truncate", open_close(input, O_RDONLY | O_TRUNC));
+    report("open-truncate-3", open_close(input, O_ACCMODE | O_TRUNC));
+    report("openat2", syscall(437, AT_FDCWD, input, (uint64_t[3]){O_RDONLY}, 24));
 }
 
 /* Executes /bin/true in a child process. If fork() fails, tries a missing program in this process.
@@ -220,39 +220,39 @@ static void attack_processes(void)
     cpu_set_t cores;
     char byte;
     const struct iovec near = {&byte, 1}, far = {outside, 1};
-    tell("exec", start(execute_by_name));
-    tell("fexecve", start(execute_by_descriptor));
+    report("exec", start(execute_by_name));
+    report("fexecve", start(execute_by_descriptor));
 #ifdef SYS_fork
-    tell("fork", start_process(SYS_fork, 0));
+    report("fork", start_process(SYS_fork, 0));
 #endif
-    tell("clone", start_process(SYS_clone, SIGCHLD));
-    tell("clone-no-signal", start_process(SYS_clone, 0));
-    tell("clone3", syscall(SYS_clone3, NULL, 0));
-    tell("setsid", setsid());
-    tell("setpgid", setpgid(0, 0));
-    tell("death-signal", prctl(PR_SET_PDEATHSIG, 0));
-    tell("unshare", unshare(CLONE_NEWUTS));
-    tell("kill", kill(victim, SIGURG)); /* which is ignored */
-    tell("tgkill", syscall(SYS_tgkill, victim, victim, SIGURG));
-    tell("tkill", syscall(SYS_tkill, victim, SIGURG));
-    tell("kill-own", kill(getpid(), 0));
-    tell("pidfd_open", syscall(SYS_pidfd_open, victim, 0));
-    tell("process_vm_readv", process_vm_readv(victim, &near, 1, &far, 1, 0));
-    tell("prlimit", prlimit(victim, RLIMIT_CORE, &most, NULL));
-    tell("prlimit-own", prlimit(0, RLIMIT_CORE, &most, NULL));
-    tell("prlimit-read", prlimit(0, RLIMIT_CORE, NULL, &limit));
+    report("clone", start_process(SYS_clone, SIGCHLD));
+    report("clone-no-signal", start_process(SYS_clone, 0));
+    report("clone3", syscall(SYS_clone3, NULL, 0));
+    report("setsid", setsid());
+    report("setpgid", setpgid(0, 0));
+    report("death-signal", prctl(PR_SET_PDEATHSIG, 0));
+    report("unshare", unshare(CLONE_NEWUTS));
+    report("kill", kill(victim, SIGURG)); /* which is ignored */
+    report("tgkill", syscall(SYS_tgkill, victim, victim, SIGURG));
+    report("tkill", syscall(SYS_tkill, victim, SIGURG));
+    report("kill-own", kill(getpid(), 0));
+    report("pidfd_open", syscall(SYS_pidfd_open, victim, 0));
+    report("process_vm_readv", process_vm_readv(victim, &near, 1, &far, 1, 0));
+    report("prlimit", prlimit(victim, RLIMIT_CORE, &most, NULL));
+    report("prlimit-own", prlimit(0, RLIMIT_CORE, &most, NULL));
+    report("prlimit-read", prlimit(0, RLIMIT_CORE, NULL, &limit));
     (void)sched_getaffinity(0, sizeof(cores), &cores);
-    tell("affinity", sched_setaffinity(victim, sizeof(cores), &cores));
-    tell("affinity-own", sched_setaffinity(0, sizeof(cores), &cores));
-    tell("scheduler", sched_setscheduler(victim, SCHED_OTHER, &normal));
-    tell("scheduler-own", sched_setscheduler(0, SCHED_OTHER, &normal));
-    tell("parameters", sched_setparam(victim, &normal));
-    tell("priority", setpriority(PRIO_PROCESS, (id_t)victim, 0));
-    tell("priority-group", setpriority(PRIO_PGRP, 0, 0));
-    tell("priority-user", setpriority(PRIO_USER, 0, 0));
-    tell("priority-own", setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0)));
-    tell("ioprio", syscall(SYS_ioprio_set, 1, victim, 2 << 13 | 4));
-    tell("ptrace", ptrace(PTRACE_SEIZE, victim, NULL, NULL));
+    report("affinity", sched_setaffinity(victim, sizeof(cores), &cores));
+    report("affinity-own", sched_setaffinity(0, sizeof(cores), &cores));
+    report("scheduler", sched_setscheduler(victim, SCHED_OTHER, &normal));
+    report("scheduler-own", sched_setscheduler(0, SCHED_OTHER, &normal));
+    report("parameters", sched_setparam(victim, &normal));
+    report("priority", setpriority(PRIO_PROCESS, (id_t)victim, 0));
+    report("priority-group", setpriority(PRIO_PGRP, 0, 0));
+    report("priority-user", setpriority(PRIO_USER, 0, 0));
+    report("priority-own", setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0)));
+    report("ioprio", syscall(SYS_ioprio_set, 1, victim, 2 << 13 | 4));
+    report("ptrace", ptrace(PTRACE_SEIZE, victim, NULL, NULL));
     (void)ptrace(PTRACE_DETACH, victim, NULL, NULL);
 }
 
@@ -260,15 +260,15 @@ static void attack_processes(void)
 static void attack_ipc(void)
 {
     const int memory = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
-    tell("shmget", memory);
+    report("shmget", memory);
     (void)shmctl(memory, IPC_RMID, NULL);
     const int semaphore = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
-    tell("semget", semaphore);
+    report("semget", semaphore);
     (void)semctl(semaphore, 0, IPC_RMID);
     const int messages = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
-    tell("msgget", messages);
+    report("msgget", messages);
     (void)msgctl(messages, IPC_RMID, NULL);
-    tell("mq_open", syscall(SYS_mq_open, "lumeq-attack", O_CREAT | O_RDWR, 0600, NULL));
+    report("mq_open", syscall(SYS_mq_open, "lumeq-attack", O_CREAT | O_RDWR, 0600, NULL));
     (void)syscall(SYS_mq_unlink, "lumeq-attack");
 }
 
@@ -279,14 +279,14 @@ static void attack_by_files(void)
     const struct f_owner_ex owner = {F_OWNER_PID, victim};
     if (pipe2(ends, O_CLOEXEC) < 0)
         return;
-    tell("F_SETOWN", fcntl(ends[0], F_SETOWN, victim));
-    tell("F_SETOWN_EX", fcntl(ends[0], F_SETOWN_EX, &owner));
-    tell("F_SETSIG", fcntl(ends[0], F_SETSIG, SIGURG));
-    tell("O_ASYNC", fcntl(ends[0], F_SETFL, O_ASYNC));
-    tell("O_NONBLOCK", fcntl(ends[0], F_SETFL, O_NONBLOCK));
-    tell("FIOSETOWN", ioctl(ends[0], FIOSETOWN, &victim));
-    tell("SIOCSPGRP", ioctl(ends[0], SIOCSPGRP, &victim));
-    tell("F_NOTIFY", fcntl(ends[0], F_NOTIFY, 0));
+    report("F_SETOWN", fcntl(ends[0], F_SETOWN, victim));
+    report("F_SETOWN_EX", fcntl(ends[0], F_SETOWN_EX, &owner));
+    report("F_SETSIG", fcntl(ends[0], F_SETSIG, SIGURG));
+    report("O_ASYNC", fcntl(ends[0], F_SETFL, O_ASYNC));
+    report("O_NONBLOCK", fcntl(ends[0], F_SETFL, O_NONBLOCK));
+    report("FIOSETOWN", ioctl(ends[0], FIOSETOWN, &victim));
+    report("SIOCSPGRP", ioctl(ends[0], SIOCSPGRP, &victim));
+    report("F_NOTIFY", fcntl(ends[0], F_NOTIFY, 0));
     close(ends[0]);
     close(ends[1]);
 }
@@ -299,11 +299,11 @@ static void attack_descriptors(void)
         struct stat file;
         if (fd != lines && fstat(fd, &file) == 0 && (S_ISCHR(file.st_mode) || fd > 2)) {
             snprintf(name, sizeof(name), "descriptor-%d", fd);
-            tell(name, 0);
+            report(name, 0);
         }
         if (fd <= 2 && isatty(fd)) {
             snprintf(name, sizeof(name), "read-terminal-%d", fd);
-            tell(name, fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || read(fd, name, 0) < 0 ? -1 : 0);
+            report(name, fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || read(fd, name, 0) < 0 ? -1 : 0);
         }
     }
 }
@@ -355,19 +355,19 @@ static int send_datagram(void)
 
 static void attack_kernel(void)
 {
-    tell("datagram", send_datagram());
-    tell("unknown-call", syscall(1000));
-    tell("keyctl", syscall(SYS_keyctl, 0, -1, 0));
-    tell("userfaultfd", syscall(SYS_userfaultfd, 0));
-    tell("socket-inet", open_socket(AF_INET));
-    tell("socket-unix", open_socket(AF_UNIX));
-    tell("socket-packet", open_socket(AF_PACKET));
-    tell("connect", connect_local());
-    tell("type", ioctl(STDIN_FILENO, TIOCSTI, "x"));
-    tell("io_uring", syscall(SYS_io_uring_setup, 1, NULL));
-    tell("bpf", syscall(SYS_bpf, 0, NULL, 0));
+    report("datagram", send_datagram());
+    report("unknown-call", syscall(1000));
+    report("keyctl", syscall(SYS_keyctl, 0, -1, 0));
+    report("userfaultfd", syscall(SYS_userfaultfd, 0));
+    report("socket-inet", open_socket(AF_INET));
+    report("socket-unix", open_socket(AF_UNIX));
+    report("socket-packet", open_socket(AF_PACKET));
+    report("connect", connect_local());
+    report("type", ioctl(STDIN_FILENO, TIOCSTI, "x"));
+    report("io_uring", syscall(SYS_io_uring_setup, 1, NULL));
+    report("bpf", syscall(SYS_bpf, 0, NULL, 0));
 #ifdef __x86_64__
-    tell("x32", syscall(0x40000000 | SYS_getpid));
+    report("x32", syscall(0x40000000 | SYS_getpid));
 #endif
 }
 

@@ -62,7 +62,7 @@ static void begin(void)
 }
 
 /* Prints a line to standard error, which stays open in the sandbox. */
-static void tell(const char *name, long number)
+static void report(const char *name, long number)
 {
     char text[64];
     const int length = snprintf(text, sizeof(text), "fault: %s %ld\n", name, number);
@@ -84,14 +84,14 @@ static int fails(Call call)
     const long wanted = strtol(fault + length + 1, &end, 10);
     if (number != wanted && !(number > wanted && *end == '+'))
         return 0;
-    tell(names[call], number);
+    report(names[call], number);
     return 1;
 }
 
-__attribute__((destructor)) static void tell_counts(void)
+__attribute__((destructor)) static void report_counts(void)
 {
     for (int i = 0; i < CALLS && getenv("FAULT_COUNTS"); i++)
-        tell(names[i], calls[i]);
+        report(names[i], calls[i]);
 }
 
 /* ---- files ---- */
