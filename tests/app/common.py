@@ -1,4 +1,4 @@
-"""Shared by the tests of the whole program: running it, making clips, and reading files."""
+"""Helpers for the tests of the whole program. They run it, make clips and read files."""
 
 import atexit
 import csv
@@ -27,10 +27,10 @@ import warm
 
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
 SAMPLE = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
-SMALL = os.environ.get("SMALL_SAMPLE", SAMPLE)  # a tenth of its pixels, if ctest has made it
+SMALL = os.environ.get("SMALL_SAMPLE", SAMPLE)  # the sample with a tenth of the pixels, if ctest made it
 SUPPRESSIONS = os.path.join(os.path.dirname(HERE), "tsan.supp")
 
-# ctest takes this line for "skipped" (SKIP_REGULAR_EXPRESSION).
+# ctest reports a test that prints this line as skipped (SKIP_REGULAR_EXPRESSION).
 if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
     print("SKIPPED: the programs ffmpeg and ffprobe are needed to make and read test clips")
     sys.exit(0)
@@ -46,7 +46,7 @@ SLOWER = 5 if SANITIZED else 1
 SHORT = "CHECK_SHORT" in os.environ
 SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 LIVENESS = 60 * SLOWER  # seconds; a run that takes longer hangs
-TRIALS = 10  # attempts; a busy machine may be late in all but one
+TRIALS = 10  # attempts of which one must succeed, since a busy machine may be late
 IS_CROWDED = os.getloadavg()[0] > 2.5 * os.cpu_count()
 SOON = 10 * SLOWER  # seconds that "at once" may take on a busy machine
 FILM = 3 if SANITIZED else 1  # seconds that suffice to record some frames of a camera
@@ -56,8 +56,8 @@ DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
 
 def share(cases, n):
-    """Similar cases: one in n with $CHECK_SHORT, half as many under a sanitizer, at least one. Other seeds draw
-    others."""
+    """Draws from similar cases: every nth with $CHECK_SHORT, half as many under a sanitizer, but at least one. The
+    seed selects them."""
     cases = list(cases)
     if not SHORT and not SANITIZED or not cases:
         return cases
@@ -75,11 +75,11 @@ def is_for_another_seed(name):
 
 
 def environment():
-    """A neutral environment, in which a sanitizer's finding has an exit code of its own."""
+    """A neutral environment. A sanitizer that finds an error ends the program with exit code 99."""
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
     env["TERM"] = "xterm"
-    env["XDG_CONFIG_HOME"] = "/dev/null/none"  # no user's settings; and no library can create this folder
-    env["PIPEWIRE_REMOTE"] = "no-pipewire"  # not that of the desktop
+    env["XDG_CONFIG_HOME"] = "/dev/null/none"  # without the user's settings; no library can create it
+    env["PIPEWIRE_REMOTE"] = "no-pipewire"  # not the desktop's
     env["LC_ALL"] = "C.UTF-8"
     env.setdefault("ASAN_OPTIONS", "exitcode=99")
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
@@ -102,7 +102,7 @@ class Result:
 
 def check_sanitizers(result):
     if result.code == 99 or "Sanitizer" in result.err or "runtime error:" in result.err:
-        raise AssertionError("a sanitizer has found something\n%s" % result)
+        raise AssertionError("a sanitizer reports an error\n%s" % result)
 
 
 def lumeq(*args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=None, limit=LIVENESS, **more):
@@ -121,7 +121,7 @@ def lumeq(*args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=None, lim
 
 
 def start(*args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=None, **more):
-    """Starts the program and leaves it running; finish() ends that."""
+    """Starts the program in the background; finish() waits for its end."""
     return warm.start([LUMEQ] + [str(a) for a in args], env or environment(), stdin=stdin, stdout=stdout,
                       stderr=subprocess.PIPE, **more)
 
@@ -172,13 +172,13 @@ def write_bytes(path, data):
 
 
 def joined(path, parts):
-    """Writes one file of the contents of several."""
+    """Concatenates files to a new one at `path`."""
     write_bytes(path, b"".join(map(read_bytes, parts)))
     return path
 
 
 def read_rows(path):
-    """The rows of statistics, of CSV or of JSON lines."""
+    """Reads the rows of statistics from CSV or JSON lines."""
     with open(path, newline="", encoding="utf-8") as f:
         return [json.loads(line) for line in f] if path.endswith("l") else list(csv.DictReader(f))
 
@@ -193,7 +193,7 @@ def has_encoder(name):
 X264 = ("-c:v", "libx264", "-preset", "ultrafast")
 FFV1 = ("-c:v", "ffv1")
 
-# A dull picture that moves: something to equalize in every frame. Size and rate are to be filled in.
+# A dull moving picture, so that every frame needs equalization. The format takes size and rate.
 DULL = "testsrc2=size=%s:rate=%s,lutyuv=y='64+val/4'"
 
 
@@ -248,12 +248,12 @@ def simple():
 
 
 def long_clip():
-    """Many frames that decode quickly: takes seconds to process, for signals."""
+    """A clip that takes seconds to process, so that signals arrive meanwhile. Its many frames decode quickly."""
     return repeated("long.mkv", 60, *X264, source="color=gray:size=640x360:rate=60")
 
 
 def trickle(case):
-    """Standard input that takes time but no work: 25 frames a second for ten minutes."""
+    """A slow standard input of small frames, which keeps no core busy: 25 frames a second for ten minutes."""
     process = subprocess.Popen(["ffmpeg", "-v", "quiet", "-nostdin", "-re", "-f", "lavfi", "-i", DULL % ("64x48", 25),
                                 "-t", "600", "-f", "yuv4mpegpipe", "-"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE)
@@ -278,7 +278,7 @@ def crc32_mpeg(data):
     return crc.to_bytes(4, "big")
 
 
-# ---- a look into files --------------------------------------------------------------------------
+# ---- reading files ------------------------------------------------------------------------------
 
 @functools.lru_cache(1000)
 def probe_once(path, state, args):
@@ -286,13 +286,13 @@ def probe_once(path, state, args):
 
 
 def probe(path, *args):
-    """ffprobe's answer about a file; cached until the file changes."""
+    """ffprobe's output about a file, cached until the file changes."""
     state = os.stat(path)
     return json.loads(probe_once(path, (state.st_ino, state.st_size, state.st_mtime_ns), args))
 
 
 def contents(path):
-    """Streams, chapters, tags and packets, by a single run of ffprobe, which takes long to start."""
+    """Streams, chapters, tags and packets. A single run reads all of them, because ffprobe takes long to start."""
     return probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "MD5")
 
 
@@ -306,7 +306,7 @@ def video(path):
 
 
 def frame_times(path):
-    """Seconds of every decoded video frame."""
+    """The time of every decoded video frame, in seconds."""
     frames = probe(path, "-select_streams", "v:0", "-show_entries",
                    "frame=pts_time,best_effort_timestamp_time")["frames"]
     return [float(f.get("pts_time", f.get("best_effort_timestamp_time", "nan"))) for f in frames]
@@ -379,7 +379,7 @@ def float32(x):
 
 
 def reference_table(hist):
-    """OpenCV's equalizeHist (reference.md), as a table of 256 bytes."""
+    """OpenCV's equalizeHist, as a table of 256 bytes."""
     total = sum(hist)
     first = next(i for i in range(256) if hist[i])
     if hist[first] == total:
@@ -395,20 +395,20 @@ def reference_table(hist):
 # ---- the test case ------------------------------------------------------------------------------
 
 def open_terminal(columns):
-    """Returns both ends of a terminal; the second is the program's."""
+    """Returns both ends of a pseudo-terminal; the program uses the second."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     return master, slave
 
 
 def shown_on(master, slave):
-    """Everything that programs with the other end write to it, until they end."""
+    """Reads everything that programs write to the terminal until they end."""
     os.close(slave)
     shown = b""
     try:
         while True:
             shown += os.read(master, 65536)
-    except OSError:  # the end
+    except OSError:  # the programs have ended
         pass
     os.close(master)
     return shown
@@ -416,7 +416,7 @@ def shown_on(master, slave):
 
 class Case(unittest.TestCase):
     maxDiff = 2000
-    halved = True  # under sanitizers: each takes half of the tests
+    halved = True  # each sanitizer runs half of the tests
 
     def setUp(self):
         if self.halved and is_for_another_seed(self.id()):
@@ -434,19 +434,19 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(folder or self.folder))
 
     def on_its_side(self, upright, degrees, turn, *lossless):
-        """A phone's video of the same pictures: stored turned by ffmpeg's filter `turn`, with the rotation that undoes
-        it."""
+        """A phone's video of the same pictures. They are stored turned by ffmpeg's filter `turn`, and the container's
+        rotation by `degrees` turns them back."""
         stored, source = self.path("stored.mp4"), self.path("phone%d.mp4" % degrees)
         ffmpeg("-i", upright, "-vf", turn, *lossless, stored)
         ffmpeg("-i", stored, "-c", "copy", "-metadata:s:v:0", "rotate=%d" % degrees, source)
         if not video(source).get("side_data_list"):
-            self.skipTest("this ffmpeg writes no rotation that way")
+            self.skipTest("this ffmpeg does not write the rotation")
         if raw(source) != raw(upright):
-            self.skipTest("this ffmpeg turns the other way round")
+            self.skipTest("this ffmpeg rotates in the other direction")
         return source
 
     def catches(self, process, number):
-        """Waits until the run has a handler for the signal, which would otherwise kill it."""
+        """Waits until the run has a handler for the signal. Before that, the signal would kill it."""
         def look():
             try:
                 with open("/proc/%d/status" % process.pid, encoding="utf-8") as f:
@@ -454,7 +454,7 @@ class Case(unittest.TestCase):
             except FileNotFoundError:  # it has ended
                 return True
             return process.poll() is not None or caught >> (number - 1) & 1
-        self.assertTrue(wait_for(look), "it never catches %s" % number.name)
+        self.assertTrue(wait_for(look), "no handler for %s" % number.name)
 
     def write(self, name, data):
         with open(self.path(name), "wb") as f:
@@ -476,7 +476,7 @@ class Case(unittest.TestCase):
         return result
 
     def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
-        """What the program shows if standard error is a terminal."""
+        """Runs the program with standard error on a terminal, and returns what it shows there."""
         master, slave = open_terminal(120)
         process = warm.start([LUMEQ] + [str(a) for a in args], environment(), stdin=stdin, stdout=subprocess.DEVNULL,
                              stderr=slave, **more)
@@ -494,7 +494,7 @@ class Case(unittest.TestCase):
         return self.exits(DONE, *args, **more)
 
     def ends(self, process, code=DONE, limit=LIVENESS):
-        """Like exits(), for a run that was started."""
+        """Like exits(), for a run that start() began."""
         result = finish(process, limit)
         self.assertEqual(result.code, code, str(result))
         return result
@@ -509,9 +509,9 @@ class Case(unittest.TestCase):
         return self.converted(source, name, "--vcodec", "ffv1", "-y", *options)
 
     def refused(self, result, code, *words):
-        """Checks the exit code, and for exactly one message with all the words."""
+        """Checks the exit code, and that the only message contains all the words."""
         self.assertEqual(result.code, code, str(result))
-        self.assertEqual(len(result.lines), 1, "one sentence is wanted\n%s" % result)
+        self.assertEqual(len(result.lines), 1, "expected one line\n%s" % result)
         line = result.lines[0]
         self.assertTrue(line.startswith("lumeq: "), line)
         for word in words:
@@ -519,7 +519,7 @@ class Case(unittest.TestCase):
         self.assertEqual(result.out, b"")
 
     def soon(self, measure, limit):
-        """Checks that one of several trials stays below the limit. A sanitizer's build and a crowded machine have none."""
+        """Checks that one of several trials stays below the limit, unless the machine is busy or a sanitizer runs."""
         least = math.inf
         for _ in range(TRIALS):
             least = min(least, measure())
@@ -528,7 +528,7 @@ class Case(unittest.TestCase):
         self.assertLess(least, limit)
 
     def start(self, *args, **more):
-        """Starts a run, which is killed after the test if it has not ended; ends() waits for it."""
+        """Starts a run. ends() waits for it; if it still runs after the test, it is killed."""
         process = start(*args, **more)
         self.addCleanup(process.kill)
         return process
@@ -543,10 +543,10 @@ class Case(unittest.TestCase):
             self.assertLessEqual(abs(x - y), within, "%s, number %d: %r and %r" % (text, i, x, y))
 
     def same_times(self, source, output, within=0.0011, shifted=False):
-        """Checks that every frame has its time after the start of the first track (in milliseconds, as Matroska has
-        them), which is 0 in the output. `shifted`: priming samples before 0 may shift the whole file by less than 50
-        ms, as with ffmpeg."""
-        self.assertAlmostEqual(begin(output), 0, delta=0.008)  # Opus' priming samples, again
+        """Checks that every frame keeps its time since the start of the first track, at Matroska's precision of 1 ms,
+        and that the output starts at 0. `shifted`: priming samples before 0 may shift the whole file by less than
+        50 ms, as in ffmpeg."""
+        self.assertAlmostEqual(begin(output), 0, delta=0.008)  # less than Opus' priming samples
         a, b = ([t - begin(path) for t in frame_times(path)] for path in (source, output))
         if shifted:
             self.assertLess(abs(a[0] - b[0]), 0.05)

@@ -1,11 +1,11 @@
 /*
- * Linked into the program, this gives it any number of fake GPUs. The environment:
+ * Linked into the program, this gives it any number of fake GPUs. Environment variables:
  *   FAKE_GPU_LOST           each process loses its GPU after this number of frames
  *   FAKE_GPU_LOST_MEASURES  the same, after this number of measured frames
  *   FAKE_GPU_ONLY           only the GPU with this number is lost
  *   FAKE_GPU_LOG            this file gets a line for each used GPU: its number and its frames
  *   FAKE_GPU_REFUSES        no GPU can be used, for this reason
- *   FAKE_GPU_LIMIT          bytes that the surfaces of decoders may have
+ *   FAKE_GPU_LIMIT          bytes that the surfaces of decoders may occupy
  *   FAKE_GPU_HANGS          no frame comes back for half a minute; the first wait creates this file
  */
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void note_closed(int device, int frames)
     close(log);
 }
 
-static void *tell_hang(void *unused)
+static void *report_hang(void *unused)
 {
     if (gate_wait())
         (void)close(open(getenv("FAKE_GPU_HANGS"), O_WRONLY | O_CREAT, 0600));
@@ -42,7 +42,7 @@ __attribute__((constructor)) static void set_up(void)
     if (getenv("FAKE_GPU_HANGS")) {
         pthread_t thread;
         gate_set(1);
-        (void)pthread_create(&thread, NULL, tell_hang, NULL);
+        (void)pthread_create(&thread, NULL, report_hang, NULL);
     }
     if (limit)
         fake_gpu_limit(atoll(limit));

@@ -1,10 +1,10 @@
 /*
- * A fake machine with an NVIDIA GPU and without a container: preloaded into a program, this answers
- * what the program asks the system. media/fake_nvidia.c, preloaded as well, is the driver's
- * library. FAKE_DRIVER in the environment has words, separated by blanks:
+ * Preloaded into a program, this simulates a machine with an NVIDIA GPU, outside of a container.
+ * The driver's library is media/fake_nvidia.c, which is preloaded as well. The environment variable
+ * FAKE_DRIVER holds words, separated by blanks:
  *   node       the GPU's device file exists
  *   none       the machine has no GPU, and no device file
- *   version=V  version of the kernel module; without the word there is no module
+ *   version=V  version of the kernel module; without this word there is no module
  *   denied     like node, but without permission to open the device file
  *   no-memory  the equalizer's memory cannot be allocated
  */

@@ -1,24 +1,25 @@
 /*
- * A faulty disk: preloaded into a program, it makes system calls fail for the files of one folder.
+ * A faulty disk: preloaded into a program, this makes system calls fail for the files of one
+ * folder.
  *
  *     LD_PRELOAD=libfaulty_disk.so FAULTY_DISK_IN=/tmp/x FAULTY_DISK="fsync rename" lumeq ...
  *
- * With a sanitizer its run-time comes first, and ASAN_OPTIONS=verify_asan_link_order=0 allows that.
+ * In a sanitizer's build, set ASAN_OPTIONS=verify_asan_link_order=0.
  *
- * The environment says what fails:
- *   FAULTY_DISK_IN    the folder, with its subfolders
- *   FAULTY_DISK_NAME  optional: only files with this text in their path
- *   FAULTY_DISK_WHEN  optional: only while this file exists
+ * Environment variables:
+ *   FAULTY_DISK_IN    the folder; its subfolders are included
+ *   FAULTY_DISK_NAME  optional: only files with this text in their path fail
+ *   FAULTY_DISK_WHEN  optional: calls fail only while this file exists
  *   FAULTY_DISK_LOG   this file gets a line for each fsync() and rename
- *   FAULTY_DISK       words, separated by blanks:
- *     write      writing: the disk is full (ENOSPC)
- *     fsync      (EIO)
- *     sleep      fsync() does not return while the word is set
- *     close      (EIO; the file is closed)
- *     rename     every way to rename a file (EIO)
- *     renameat2  not supported (EINVAL)
- *     link       no hard links (EPERM)
- *     flock      there are no locks (ENOLCK)
+ *   FAULTY_DISK       the faults, words separated by blanks:
+ *     write      writing fails: the disk is full (ENOSPC)
+ *     fsync      fsync() fails (EIO)
+ *     sleep      fsync() does not return before FAULTY_DISK_WHEN is removed
+ *     close      close() fails after closing the file (EIO)
+ *     rename     all calls that rename a file fail (EIO)
+ *     renameat2  renameat2() is not supported (EINVAL)
+ *     link       hard links are not supported (EPERM)
+ *     flock      locks are not supported (ENOLCK)
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,7 +36,7 @@ static const char *setting(const char *name)
     return value ? value : "";
 }
 
-static int is_asked_for(const char *word)
+static int is_set(const char *word)
 {
     const size_t n = strlen(word);
     for (const char *at = setting("FAULTY_DISK"); *at; at += strcspn(at, " ")) {
@@ -49,7 +50,7 @@ static int is_asked_for(const char *word)
 static int fails_path(const char *word, const char *path)
 {
     const char *folder = setting("FAULTY_DISK_IN"), *when = setting("FAULTY_DISK_WHEN");
-    return is_asked_for(word) && strncmp(path, folder, strlen(folder)) == 0 &&
+    return is_set(word) && strncmp(path, folder, strlen(folder)) == 0 &&
            strstr(path, setting("FAULTY_DISK_NAME")) && (!*when || access(when, F_OK) == 0);
 }
 

@@ -1,4 +1,4 @@
-/* An FFmpeg that was built without libx265: preloaded into a program. */
+/* Preloaded into a program, this hides libx265, as if FFmpeg was built without it. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""Input that is missing, no video, truncated or damaged: one message and the documented exit code."""
+"""Missing, truncated or damaged input, and input without video, gives a message and the documented exit code."""
 
 import itertools
 import random
@@ -9,7 +9,7 @@ from common import *
 
 class Refused(Case):
     def refuse(self, path, *words, code=INPUT, **more):
-        """Checks the refusal with an output, which must not exist afterwards, and without."""
+        """Checks the refusal with an output file, which must not exist afterwards, and with --null."""
         before = self.files()
         self.refused(lumeq(path, "-o", self.path("out.mkv"), **more), code, *words)
         self.assertEqual(self.files(), before)
@@ -58,7 +58,7 @@ class Refused(Case):
                 path = self.renamed(name, codec=codec, other=other)
                 self.refuse(path, words, "no decoder")
 
-    def test_unknown_codec_of_sound(self):
+    def test_unknown_sound_codec(self):
         path = self.renamed("a.mkv", "-c:a", "aac", codec=b"A_AAC", other=b"A_ZZZ")
         result = self.ok(path, "-o", self.path("out.mkv"))
         self.assertIn("audio track 0 (unknown codec) is left out", result.err)
@@ -159,8 +159,8 @@ class Damaged(Case):
             self.assertIn("could not be copied", result.lines[-1])
             self.assertEqual(len(frame_times(self.path(name))), 50)
 
-    def test_sound_is_refused_when_its_turn_comes(self):
-        """A damaged header for AAC in mid-stream is another kind of sound, which cannot be decoded."""
+    def test_damaged_sound_header(self):
+        """A damaged AAC header in mid-stream declares sound that cannot be decoded."""
         data = read_bytes(clip("aac.flv", *X264, "-c:a", "aac", seconds=2, sound=2))
         at = 13
         while at < len(data) // 2:
@@ -191,7 +191,7 @@ class Damaged(Case):
     def in_clusters(self):
         return read_bytes(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5))
 
-    def test_a_little_less_than_was_declared(self):
+    def test_less_than_was_declared(self):
         """Declared durations are seldom exact: up to a second missing is no damage, if no element is cut."""
         data = self.in_clusters()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
@@ -203,8 +203,8 @@ class Damaged(Case):
             self.assertEqual([l[len("lumeq: "):] for l in result.lines], list(words))
 
     def test_damage_between_the_packets_of_matroska(self):
-        """The demuxer skips the damage and reports it only in its log; at the front, and at the end where nothing
-        follows."""
+        """The demuxer skips the damage and reports it only in its log. The damage is at the front, in the middle, and
+        at the end, where no packets follow."""
         data = self.in_clusters()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
         for count in (2, len(clusters) // 2, len(clusters) - 1):
@@ -274,7 +274,7 @@ class Damaged(Case):
         return self.write("broken" + os.path.splitext(source)[1], bytes(data))
 
     def is_reported(self, path):
-        """Whether FFmpeg reports damage in the video."""
+        """True if FFmpeg reports damage in the video."""
         return subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-i", path, "-map", "0:v", "-f", "null", "-"],
                               capture_output=True, check=False).stderr != b""
 
@@ -293,14 +293,14 @@ class Damaged(Case):
         for name, encoder, least in cases:
             source = clip(name, *encoder, size="96x64")
             self.ok(source, "--null")
-            size, told = os.path.getsize(source), 0
+            size, reported = os.path.getsize(source), 0
             for share in (0.3, 0.5, 0.7, 0.9):
                 path = self.overwritten(source, int(size * share), 1 if "ogv" in name else 24)
                 if self.is_reported(path):
-                    told += 1
+                    reported += 1
                     with self.subTest(name, share=share):
                         self.exits(DAMAGED, path, "--null", "-q")
-            self.assertGreaterEqual(told, least, name)
+            self.assertGreaterEqual(reported, least, name)
 
     def test_one_broken_frame_is_counted_once(self):
         source = clip("slices.mkv", "-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1")
@@ -323,7 +323,7 @@ class Damaged(Case):
                 self.damaged(path, "errors in the picture")
 
     def test_parts_of_open_groups(self):
-        """Frames before a part's first key frame lack their references; that is no damage."""
+        """Frames before a part's first key frame lack their references, which is no damage."""
         for name, encoder in (("open.mkv", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
                               ("open.ts", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
                               ("open.mp4", ("-c:v", "libx265", "-x265-params", "log-level=none:open-gop=1:keyint=12")),
@@ -343,7 +343,7 @@ class Damaged(Case):
                 self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
     def test_transport_streams_end_to_end(self):
-        """Packet counters restart at the joint: that alone is no damage."""
+        """Packet counters restart at the joint, which alone is no damage."""
         encoder = ("-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac")
         first, second = clip("one.ts", *encoder, seconds=2, sound=2), clip("two.ts", *encoder, seconds=3, sound=3)
         later = self.path("later.ts")
@@ -362,7 +362,7 @@ class Damaged(Case):
                 self.assertEqual(lumeq(path, "--null", "-q").code, DAMAGED)
 
     def test_keyframe_missing(self):
-        """A stream that starts in the middle: everything decodable is written."""
+        """If a stream starts in the middle, everything decodable is written."""
         data = read_bytes(clip("gop.h264", *X264, "-g", "10", "-f", "h264", seconds=1))
         nals = [m.start() for m in re.finditer(b"\0\0\1", data)]
         headers = data[:nals[2]]
@@ -374,7 +374,7 @@ class CutOff(Case):
     """A file that ends inside an element whose size it declares is damaged."""
 
     AVC, SOUND = (*X264, "-g", "10", "-bf", "2"), ("-c:a", "aac")
-    FORMATS = (  # name, ffmpeg's options, what a cut goes through, the bytes that a cut must not be a multiple of
+    FORMATS = (  # name, ffmpeg's options, the unit that is cut, the bytes at whose multiples units may end
         ("a.mkv", (*AVC, *SOUND), "an element", 1),
         ("a.webm", ("-c:v", "libvpx", "-cpu-used", "8"), "an element", 1),
         ("live.mkv", (*AVC, *SOUND, "-live", "1"), "an element", 1),
@@ -447,17 +447,17 @@ class CutOff(Case):
 
 
 def unknown_lengths(data, boxes, wide):
-    """A fragmented mp4 whose header has lengths of all ones, in 32 or 64 bits."""
+    """Sets durations in the header of a fragmented mp4 to all ones, in 32 or 64 bits."""
     result, at = b"", 0
     while at < len(data):
         size, kind = struct.unpack(">I4s", data[at:at + 8])
         body = data[at + 8:at + (size or len(data) - at)]
-        skip = {b"mvhd": 4, b"mdhd": 4, b"tkhd": 8}.get(kind, 0)  # from the times to the length
+        skip = {b"mvhd": 4, b"mdhd": 4, b"tkhd": 8}.get(kind, 0)  # bytes from the times to the duration
         if kind in (b"moov", b"trak", b"mdia", b"mvex"):
             body = unknown_lengths(body, boxes, wide)
         elif kind in boxes and not wide:
             body = body[:12 + skip] + b"\xff" * 4 + body[16 + skip:]
-        elif kind in boxes:  # version 1: wider times, too
+        elif kind in boxes:  # version 1, whose times also have 64 bits
             body = (b"\1" + body[1:4] + bytes(4) + body[4:8] + bytes(4) + body[8:12 + skip] + b"\xff" * 8 +
                     body[16 + skip:])
         if kind == b"mvex":
@@ -469,10 +469,10 @@ def unknown_lengths(data, boxes, wide):
 
 
 class Whole(Case):
-    """Files that are not damaged, whatever their headers, or FFmpeg's messages, say."""
+    """Files that are not damaged, although their headers or FFmpeg's messages suggest it."""
 
     def whole(self, path, *options):
-        """Ends with 0, with as many frames as FFmpeg decodes."""
+        """Checks for success, and for as many frames as FFmpeg decodes."""
         result = self.ok(path, "--null", *options)
         theirs = ffmpeg("-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5", "-").decode()
         frames = sum(not line.startswith("#") for line in theirs.splitlines())
@@ -493,7 +493,7 @@ class Whole(Case):
         return path
 
     def test_copies_that_begin_inside_a_group(self):
-        """Without a reference or before the picture is refreshed, the first frames are incomplete."""
+        """The first frames are incomplete, because they lack a reference or precede the picture's refresh."""
         for name, parameters in (("open", "open-gop=1:bframes=3:keyint=12"),
                                  ("refresh", "intra-refresh=1:keyint=20:bframes=0")):
             source = clip(name + ".mkv", "-c:v", "libx264", "-x264-params", parameters, size="96x64", seconds=2)

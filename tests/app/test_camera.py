@@ -1,4 +1,4 @@
-"""A camera, which is fake (tests/camera): choice of mode, messages, window and recordings."""
+"""A fake camera (tests/camera): choice of mode, messages, window and recordings."""
 
 import glob
 import resource
@@ -14,7 +14,7 @@ BITS = 16
 
 
 def camera_environment(folder, modes=SMALL, state="", **more):
-    """Environment of a program that sees the fake camera; control() changes the camera's state. The microphone is silent."""
+    """Environment of a program that sees the fake camera and no microphone; control() changes the camera's state."""
     env = environment()
     env.update(LD_PRELOAD=FAKE, SDL_AUDIODRIVER="dummy", FAKE_CAMERA_MODES=modes, FAKE_CAMERA_STATE=state,
                FAKE_CAMERA_CONTROL=os.path.join(folder, "control"))
@@ -57,7 +57,7 @@ class CameraCase:
         return self.read("said").decode()
 
     def waits_until(self, says):
-        """Waits for a condition on the log; fails if the run ends before."""
+        """Waits for a condition on the log; fails if the run ends first."""
         wait_for(lambda: says() or self.process.poll() is not None)
         self.assertTrue(says(), "it said: %s" % self.said())
 
@@ -65,11 +65,11 @@ class CameraCase:
         self.waits_until(lambda: text in self.said())
 
     def has_done(self, frames):
-        """Waits until a run with --progress json has done this many frames."""
+        """Waits until a run with --progress json has processed this many frames."""
         self.waits_until(lambda: any(int(n) >= frames for n in re.findall(r'"frame":(\d+)', self.said())))
 
     def has_capture_times(self, path, rate=RATE):
-        """Checks that frames have the intervals of their capture, at Matroska's precision."""
+        """Checks that frames keep their intervals of capture, at Matroska's precision."""
         times, seen = frame_times(path), numbers(path)
         self.assertEqual(len(times), len(seen))
         self.assertGreater(len(seen), 1)
@@ -78,7 +78,8 @@ class CameraCase:
         return times, seen
 
     def has_an_outage(self, path):
-        """Checks that one interval of frames is a second or more longer: the fake camera counts on."""
+        """Checks that one interval between frames is about a second too long for the frames' numbers, which do not
+        advance in an outage."""
         times, seen = frame_times(path), numbers(path)
         self.assertEqual(len(times), len(seen))
         extra = [b - a - (n - m) / RATE for a, b, m, n in zip(times, times[1:], seen, seen[1:])]
@@ -120,7 +121,7 @@ class Headless(CameraCase, Case):
             self.assertIn(words, result.out)
         result = self.output("--list-formats=/dev/video7")
         self.refused(result, INPUT, "/dev/video7")
-        for option in ("--list-devices", "--list-formats"):  # there is nothing to list, and that is no failure
+        for option in ("--list-devices", "--list-formats"):  # an empty list is no failure
             self.refused(self.output(option, state="at=/dev/nowhere"), DONE, "no camera found")
 
     def test_unusable_cameras_are_refused(self):
@@ -170,7 +171,7 @@ class Headless(CameraCase, Case):
             with self.subTest(args):
                 self.refused(lumeq(*args, cwd=self.folder), USAGE, *words)
 
-    def test_settings_of_cameras_are_not_about_files(self):
+    def test_camera_settings_do_not_affect_files(self):
         self.write("config", b"video-size = 640x480\nrecord-raw = yes\nlow-latency = yes\nmirror = yes\n")
         self.ok("--config", self.path("config"), SAMPLE, "--frames", "2", "-o", self.path("x.mkv"))
         self.assertEqual(video(self.path("x.mkv"))["codec_name"], "h264")
@@ -191,7 +192,7 @@ class Headless(CameraCase, Case):
         self.assertEqual(video(self.path("x.png"))["width"], 320)
 
     def test_raw_has_the_cameras_bytes(self):
-        """Every frame has the same bytes as in ffmpeg."""
+        """Frames have the same bytes as in a recording by ffmpeg."""
         self.run_camera("--camera", "--record-raw", "-o", "x.mkv", "--frames", "20")
         self.assertEqual(video(self.path("x.mkv"))["codec_name"], "mjpeg")
         self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), 20)
@@ -234,7 +235,7 @@ class Headless(CameraCase, Case):
             self.assertIn("cannot hold rawvideo as it is; nut can", result.err)
 
     def test_few_codes_are_visible(self):
-        """Thermal cameras: 16-bit gray of few codes, or of the lower 14 bits only."""
+        """Thermal cameras deliver 16-bit gray of few codes, or with the lower 14 bits only."""
         for state, words in (("few", "of 65535: stretched"), ("low", "dark: lifted")):
             result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "30", "-y", modes="Y16  320x240@30", state=state)
             self.assertIn(words, result.err)
@@ -269,7 +270,7 @@ class Headless(CameraCase, Case):
                                  int(re.search(r"after (\d+) of", result.err).group(1)))
 
     def test_signal(self):
-        """Also while the camera is gone."""
+        """A signal ends the run, also while the camera is gone."""
         for raw_too in ((), ("--record-raw",)):
             for gone in (False, True):
                 with self.subTest(raw_too, gone=gone):
@@ -290,7 +291,7 @@ class Headless(CameraCase, Case):
         self.assertIn("no picture for", self.finished(process, DAMAGED).err)
 
     def test_goes_on_when_it_returns(self):
-        """The outage stays as time, and frames around it are whole."""
+        """The recording goes on with complete frames, and its timestamps include the outage."""
         for name, *more in (("x.mkv",), ("x.mkv", "--record-raw"), ("x.mp4",), ("x.avi",), ("x.ts",)):
             with self.subTest(name + str(more)):
                 process = self.recorded(*more, name=name, frames=50)
@@ -329,7 +330,7 @@ class Headless(CameraCase, Case):
                 os.unlink(self.path("x-3.mkv"))
         self.assertEqual(self.read("x-2.mkv"), b"mine")
 
-    def test_another_shape_in_a_pipe_is_waited_for(self):
+    def test_a_pipe_waits_for_the_first_shape(self):
         process = self.start("--camera", "--null", "--virtual-camera=/dev/video9", "--frames", "40", "--progress", "json",
                              env=camera_environment(self.folder, FAKE_OUTPUT="/dev/video9"))
         self.has_done(10)
@@ -341,7 +342,7 @@ class Headless(CameraCase, Case):
         self.finished(process)
 
     def test_frames_lost_by_the_camera_are_counted(self):
-        """Every fourth frame is lost; a busy machine may lose more."""
+        """The camera loses every fourth frame; a busy machine may lose more."""
         for more in ((), ("--record-raw",)):
             with self.subTest(more):
                 args = ("--camera", "-v", "-y", "-o", "x.mkv", "--frames", "20", *more)
@@ -364,7 +365,7 @@ class Headless(CameraCase, Case):
         self.assertEqual(p.stdout.count(b"FRAME\n"), 3)
 
     def test_missed_frames_are_counted(self):
-        """The output's reader sleeps, so frames are missed."""
+        """Frames are dropped while the output's reader sleeps."""
         process = subprocess.Popen([LUMEQ, "--no-config", "--camera", "-o", "-", "--frames", "60"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=camera_environment(self.folder))
@@ -395,7 +396,7 @@ class Window(CameraCase, WindowCase):
         return process
 
     def picture(self):
-        """The screen's rows that have the camera's gray, without the black around."""
+        """Some rows of the camera's picture on the screen, without the black around it; [] without a picture."""
         rows = self.server.grab(range(HEIGHT // 2, HEIGHT // 2 + 60, 7))
         lit = [x for x in range(0, WIDTH) if rows[0][3 * x] > 40]
         if len(lit) < 100:
@@ -403,7 +404,7 @@ class Window(CameraCase, WindowCase):
         return [row[3 * lit[0]:3 * lit[-1] + 3] for row in rows]
 
     def moves(self, limit=LIVENESS):
-        """Whether the picture changes."""
+        """True if the picture changes within the limit."""
         before = self.picture()
         return wait_for(lambda: self.picture() != before, limit)
 
@@ -428,11 +429,11 @@ class Window(CameraCase, WindowCase):
         for how in ("gone", "stall"):
             self.control(how)
             self.waits_for("the camera is gone")
-            self.assertTrue(self.holds(), "it does not hold")
-            self.assertTrue(self.picture(), "the picture is gone, too")
+            self.assertTrue(self.holds(), "the picture still moves")
+            self.assertTrue(self.picture(), "the picture has disappeared")
             self.control("")
             self.waits_for("the camera is back")
-            self.assertTrue(self.moves(), "it does not go on")
+            self.assertTrue(self.moves(), "the picture does not move again")
             os.truncate(self.path("said"), 0)
         self.quits(process)
 
@@ -451,7 +452,7 @@ class Window(CameraCase, WindowCase):
         self.assertEqual(self.quits(process).err.count("pictures are damaged"), 1, self.said())
 
     def test_quits_while_it_is_gone(self):
-        """Even before that is noticed."""
+        """The key q works while the camera is gone, even before lumeq notices that."""
         for how, says in (("gone", "the camera is gone"), ("stall", "the camera is gone"), ("stall", "")):
             self.control("")
             process = self.preview()
@@ -462,7 +463,7 @@ class Window(CameraCase, WindowCase):
     def test_keys_without_a_meaning_do_nothing(self):
         process = self.preview()
         self.key("Left", "Right", "Up", "Down", "bracketleft", "bracketright", "l", "m", "0", "j", "v", "numbersign",
-                 "BackSpace", "i", "i", "question", "question")  # help, then none
+                 "BackSpace", "i", "i", "question", "question")  # the last four show and hide panels
         self.assertTrue(self.moves())
         self.key("comma", "period")  # these pause
         self.key("space")
@@ -482,7 +483,7 @@ class Window(CameraCase, WindowCase):
     def test_pause_holds_the_picture(self):
         process = self.preview()
         self.key("space")
-        self.assertTrue(self.holds(), "it goes on")
+        self.assertTrue(self.holds(), "the picture moves in spite of the pause")
         self.key("space")
         self.assertTrue(self.moves())
         self.quits(process)
@@ -495,12 +496,12 @@ class Window(CameraCase, WindowCase):
         turned = lambda rows: [b"".join(row[i:i + 3] for i in range(len(row) - 3, -1, -3)) for row in rows]
         before = self.picture()
         self.key("M")
-        self.assertTrue(wait_for(lambda: self.picture() != before), "nothing has changed")
+        self.assertTrue(wait_for(lambda: self.picture() != before), "the picture has not changed")
         after = turned(self.picture())
         near = [abs(a - b) < 12 for x, y in zip(before, after) for a, b in zip(x, y)]
         self.assertGreater(sum(near) / len(near), 0.95)
         self.key("M")
-        self.assertTrue(wait_for(lambda: self.picture() == before), "it does not turn back")
+        self.assertTrue(wait_for(lambda: self.picture() == before), "the picture stays mirrored")
         self.quits(process)
 
     def test_records_by_a_key(self):
@@ -512,12 +513,12 @@ class Window(CameraCase, WindowCase):
         time.sleep(1.5 * FILM)
         self.key("R")
         self.waits_for("recorded")
-        self.key("R")  # a second one has a name of its own
+        self.key("R")  # the second recording gets its own name
         time.sleep(FILM)
         self.quits(process)
         self.assertEqual(len(self.recordings()), 2)
         for path in self.recordings():
-            self.assertEqual(self.has_capture_times(path)[0][0], 0)  # and not mirrored
+            self.assertEqual(self.has_capture_times(path)[0][0], 0)  # the numbers are not mirrored
 
     def test_records_from_the_start(self):
         for codec, about, *more in (("h264", "; H.264 .*, yuv420p$"), ("mjpeg", "", "--record-raw")):
@@ -546,7 +547,8 @@ class Window(CameraCase, WindowCase):
                 self.has_an_outage(self.path("x.mkv"))
 
     def test_the_key_while_the_camera_is_gone(self):
-        """A recording ends, one without frames leaves no file, and one begins with the camera's return."""
+        """The key ends a recording. A recording without frames leaves no file, and one that waits begins when the
+        camera returns."""
         process = self.preview("-o", "x.mkv")
         time.sleep(FILM)
         self.control("gone")
@@ -567,7 +569,7 @@ class Window(CameraCase, WindowCase):
         self.assertEqual(len(self.recordings()), 1)
         self.assertEqual(self.has_capture_times(self.recordings()[0])[0][0], 0)
 
-    def test_a_lost_camera_ends_it_without_reconnecting(self):
+    def test_a_lost_camera_ends_the_run_without_reconnecting(self):
         process = self.preview("-o", "x.mkv", "--reconnect", "off")
         time.sleep(FILM)
         self.control("gone")
@@ -610,7 +612,7 @@ class Window(CameraCase, WindowCase):
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_preview_survives_a_failed_recording(self):
-        """The preview goes on; the exit code tells."""
+        """The preview goes on, and the exit code reports the failure."""
         most = 4 << 20  # more than the camera itself needs
         env = self.environment(**camera_environment(self.folder))
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
@@ -622,14 +624,14 @@ class Window(CameraCase, WindowCase):
         self.key("R")
         time.sleep(0.5)
         self.key("R")
-        self.assertTrue(wait_for(self.recordings), "it no longer records")
+        self.assertTrue(wait_for(self.recordings), "the key starts no recording")
         self.key("q")
         self.finished(process, 3)
-        self.assertNotIn("recorded", self.said())  # a success is no error
+        self.assertNotIn("recorded", self.said())  # -q hides the success of the second one
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_delay(self):
-        """Two frames at most on an idle machine of two cores; five times that on a busy one."""
+        """The latency is at most two frames on an idle machine with two cores. The limit is five times as high."""
         def delay():
             process = self.preview("-v", modes="YUYV 1280x720@10;MJPG 1280x720@30")
             time.sleep(3)
@@ -653,7 +655,7 @@ class Window(CameraCase, WindowCase):
         return int(shown), int(dropped), frames
 
     def test_low_latency_of_a_pipe(self):
-        def delay():  # a window that opens late has the end of the stream only
+        def delay():  # a window that opens late shows only the end of the stream
             shown, dropped, frames = self.live_pipe("--low-latency", rate=["-re"])
             print("with --low-latency, frames were seen %.1f frames after decoding" % frames)
             self.assertGreater(shown, 0)
@@ -669,7 +671,7 @@ class Window(CameraCase, WindowCase):
         self.assertLess(time.monotonic() - start, LIVENESS)
 
     def heard(self, seconds):
-        """Seconds of sound that reach the device, of this many in a pipe that ends at once."""
+        """Plays a pipe with this many seconds of sound and 1 s of video. Returns the seconds that reach the device."""
         rate = 48000
         feed = subprocess.Popen(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30:duration=1",
                                  "-f", "lavfi", "-i", "aevalsrc=0.5:s=%d:d=%g" % (rate, seconds), "-c:v", "rawvideo",
@@ -687,4 +689,4 @@ class Window(CameraCase, WindowCase):
 
     def test_sound_of_a_pipe_plays_out(self):
         self.assertTrue(any(self.heard(0.15) > 0.14 for _ in range(TRIALS)))
-        self.assertLess(self.heard(5), 2)  # that much does not keep the window open
+        self.assertLess(self.heard(5), 2)  # the window does not stay open for the rest

@@ -1,4 +1,4 @@
-"""Recording a camera without a window: into pipes, a number of frames, raw; lists and refusals."""
+"""Camera recordings into pipes, of a number of frames, and raw; reports, lists and refusals."""
 
 import select
 import threading
@@ -9,7 +9,7 @@ from window import MISSING, WindowCase
 
 
 class PipeCase(CameraCase):
-    """Programs that write to standard output, a pipe with a reader."""
+    """Runs that write to standard output, which is a pipe."""
 
     def piped(self, *args, env=None):
         with open(self.path("said"), "wb") as said:
@@ -22,7 +22,7 @@ class PipeCase(CameraCase):
         return process
 
     def read_all(self, process):
-        """Starts to copy the output into a file."""
+        """Starts a thread that copies the output to a file."""
         def run():
             with open(self.path("x.mkv"), "wb") as f:
                 while data := process.stdout.read1(1 << 16):
@@ -33,7 +33,7 @@ class PipeCase(CameraCase):
         return reader
 
     def is_whole(self, result):
-        """Checks that the file decodes to its end without errors."""
+        """Checks that the file decodes without errors. Returns the number of its packets."""
         self.assertNotIn("cannot write", result.err)
         p = subprocess.run(["ffmpeg", "-v", "error", "-xerror", "-i", self.path("x.mkv"), "-f", "null", "-"],
                            stderr=subprocess.PIPE)
@@ -68,7 +68,7 @@ class Headless(PipeCase, Case):
         self.finished(process, INTERRUPTED)
 
     def test_raw_waits_for_a_slow_reader(self):
-        """If the queue is full, frames that the camera has no room for are missed and counted; nothing else is lost."""
+        """While the queue is full, frames that the camera has no room for are dropped and counted. No other is lost."""
         process = self.piped("--record-raw", "--input-format", "yuyv422", "--framerate", "60", "--frames", "150",
                              env=camera_environment(self.folder, "YUYV 640x480@60"))
         self.assertTrue(select.select([process.stdout], [], [], LIVENESS)[0], "nothing is written")
@@ -80,7 +80,7 @@ class Headless(PipeCase, Case):
         times = frame_times(self.path("x.mkv"))
         missed = re.search(r"(\d+) frames of the camera were dropped while others waited", result.err)
         self.assertTrue(missed, result.err)
-        # A machine that is too slow for 60 a second loses some before lumeq can take them.
+        # A machine that is too slow for 60 frames a second loses some before lumeq can take them.
         absent = round((times[-1] - times[0]) * 60) + 1 - 150
         share = 0.5 if SANITIZED else 0.8
         self.assertTrue(share * absent - 2 <= int(missed.group(1)) <= absent + 2, (missed.group(), absent))

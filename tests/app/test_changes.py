@@ -8,7 +8,7 @@ DISC = "color=0x606060:size=%s:rate=25,format=gray,geq=lum='if(lt(%s,%d),200,90)
 
 
 def joined(name, *parts):
-    """The packets of several clips in one file."""
+    """Concatenates the packets of several clips."""
     path = Store.path(name)
     if not os.path.exists(path):
         listing = Store.path(name + ".txt")
@@ -19,7 +19,7 @@ def joined(name, *parts):
 
 
 def disc(size, pixel="1/1"):
-    """A disc that is round on screen, of 80 lines, on gray: nothing in it is black."""
+    """A clip of a disc on gray. The disc is round on screen and 80 lines high, and nothing is black."""
     width, height = (int(n) for n in size.split("x"))
     x, y = (int(n) for n in pixel.split("/"))
     inside = "hypot((X-%d)*%d/%d,Y-%d)" % (width // 2, x, y, height // 2)
@@ -36,7 +36,7 @@ def rows(luma, width):
 
 
 def disc_size(luma, width):
-    """Columns and rows of bright pixels."""
+    """The numbers of columns and rows with bright pixels."""
     lines = rows(luma, width)
     columns = [x for x in range(width) if any(line[x] > 150 for line in lines)]
     return len(columns), sum(any(v > 150 for v in line) for line in lines)
@@ -60,7 +60,7 @@ class Range(Case):
 
 class Format(Case):
     def test_lost_samples(self):
-        """A later format that holds more than the first one is named; one that holds less is not."""
+        """A message names a later format only if it holds more than the first one."""
         kinds = {f: clip("%s.ts" % f, *X264, "-pix_fmt", f, size="64x48", seconds=0.4)
                  for f in ("yuv420p", "yuv444p", "yuv420p10le")}
         for first, second in ("yuv420p", "yuv444p"), ("yuv420p", "yuv420p10le"), ("yuv444p", "yuv420p"):
@@ -156,7 +156,7 @@ class Shape(Case):
                 self.assertEqual((video(output)["width"], video(output)["height"]), (80, 48))
 
     def test_call_on_standard_input(self):
-        """Looking ahead for the largest picture would move the position of standard input."""
+        """Standard input is not searched for the largest picture, because that would move its position."""
         source = clip("call.webm", "-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", 8, "-b:v", "9M",
                       source="testsrc2=size=320x180:rate=25,noise=alls=40:allf=t", seconds=1)
         self.assertGreater(os.path.getsize(source), 300000)

@@ -13,9 +13,10 @@ class ChangingSound(Case):
                     "asetrate=%d,aresample=%d,%s" % (100 * tone, rate, pan), "-c:a", codec, "-b:a", "128k", seconds=2, sound=2 * tone / 441)
 
     def tones(self, path, errors=0):
-        """Channels, and the frequency in the middle of each 2 seconds. Bytes of errors may be printed."""
-        told = subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-f", "null", "-"], capture_output=True)
-        self.assertLessEqual(len(told.stderr), errors, told.stderr.decode())
+        """Returns the number of channels, and the tone's frequency in the middle of every 2 s (0: silence). FFmpeg may
+        print up to `errors` bytes."""
+        run = subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-f", "null", "-"], capture_output=True)
+        self.assertLessEqual(len(run.stderr), errors, run.stderr.decode())
         data = ffmpeg("-i", path, "-map", "0:a", "-af", "aresample=async=1:first_pts=0", "-ac", 1, "-ar", 8000, "-f", "s16le", "-")
         samples, found = memoryview(data).cast("h"), []
         for at in range(8000, len(samples) - 3999, 16000):
@@ -32,7 +33,7 @@ class ChangingSound(Case):
         return result
 
     def test_rate_and_channels(self):
-        """Copied sound is what the track's beginning is; converted sound is complete."""
+        """Copied sound keeps only parts in the format of the track's beginning; converted sound is complete."""
         mono, stereo, low, six = self.part(1, 440), self.part(2), self.part(2, 660, 44100), self.part(6, 300)
         for parts, channels, tones in some((((stereo, mono, stereo, six), 2, (880, 440, 880, 300)),
                                             ((stereo, low, stereo), 2, (880, 660, 880)),
@@ -65,7 +66,7 @@ class ChangingSound(Case):
             self.assertRegex(result.lines[-1], LOST)
 
     def test_containers_with_headers(self):
-        """A transport stream holds the packets as they are."""
+        """In a transport stream each packet has its own header, so all packets are copied."""
         source = joined(self.path("source.ts"), (self.part(1, 440), self.part(2)))
         result = self.ok(source, "-o", self.path("out.ts"), *QUICK)
         self.assertNotIn("changes its format at", result.err)

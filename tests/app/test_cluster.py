@@ -1,4 +1,4 @@
-"""The scripts of samples/cluster make the film of one run. tests/hosts runs a real Slurm."""
+"""The scripts of samples/cluster make the same film as a single run. Slurm is fake here and real in tests/hosts."""
 
 import stat
 
@@ -30,8 +30,8 @@ echo "$n;cluster"
 """
 
 
-# An ssh to this machine: it takes a host and a command.
-# sshd sets SHELL, and GNU parallel's command has it there.
+# A fake ssh, which takes a host and a command, and runs the command here. Like sshd it sets SHELL, which GNU parallel's
+# command uses.
 SSH = """#!/usr/bin/env bash
 export SHELL=/bin/sh
 echo "$1" >>%s/hosts
@@ -97,8 +97,8 @@ class Cluster(Case):
         self.assertEqual(set(self.read("hosts").split()), {b"one", b"two"})
 
     @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
-    def test_goes_on(self):
-        """After any step, also over an existing output: finished steps are not repeated."""
+    def test_continues_a_job(self):
+        """After any step the script continues a job without repeating steps, also if the output exists."""
         plan = self.path("out.mkv.lumeq/plan")
         film = (self.source, "-o", self.write("out.mkv", b"old"), "-y", "--vcodec", "ffv1", "--parts", "2")
         self.ok("plan", *film, "--no-measure")

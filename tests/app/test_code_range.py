@@ -8,17 +8,17 @@ from common import *
 WIDTH, HEIGHT, FRAMES = 160, 120, 25
 PIXELS = WIDTH * HEIGHT
 
-# Lowest code, codes above it, standard deviation of the noise.
+# Lowest code, range of codes above it, standard deviation of the noise.
 WARM, NARROW, SHALLOW = (7400, 800, 3), (30000, 120, 2), (200, 3200, 8)
 CAPPED = (9000, 0, 4)
 WIDE = (5000, 30000, 8)
 
-# Of 65,535, in the output.
+# The least standard deviation of a stretched output, in codes of 16 bits.
 ENOUGH = 10000
 
 
 def thermal(recipe, pix_fmt="gray16le"):
-    """A lossless clip: slow waves and noise."""
+    """A lossless clip of slow waves and noise."""
     base, span, noise = recipe
     path = Store.path("%d-%d-%d-%s.mkv" % (base, span, noise, pix_fmt))
     if os.path.exists(path):
@@ -77,7 +77,7 @@ class CodeRange(Case):
         self.assertEqual(raw(written[0]), raw(source))
 
 
-class Slivers(CodeRange):
+class Stretched(CodeRange):
     def test_recipes(self):
         for recipe in (WARM, NARROW, SHALLOW):
             source = thermal(recipe)
@@ -90,7 +90,7 @@ class Slivers(CodeRange):
                 path, _ = self.written(source, "--pix-fmt", "gray")
                 self.assertGreater(len(set(luma(path, "gray"))), 150)
 
-    def test_it_says_which_codes(self):
+    def test_message(self):
         result = self.ok(thermal(WARM), "--null")
         self.assertRegex(result.err, r"-gray16le.mkv' uses codes 74\d\d to 8[12]\d\d of 65535: stretched")
 
@@ -139,7 +139,7 @@ class Slivers(CodeRange):
         self.assertTrue(said)
         self.assertGreater(deviation(luma(path)), ENOUGH)
 
-    def test_parts_are_one_run(self):
+    def test_parts_equal_one_run(self):
         source = thermal(SHALLOW)
         whole, _ = self.written(source)
         parts, said = self.written(source, "--jobs", 2, "--parts", 3, name="parts.mkv")

@@ -78,6 +78,6 @@ class Colours(Case):
         ffmpeg("-i", clip("upright.mp4", *X264, seconds=0.2), "-c", "copy", "-metadata:s:v:0", "rotate=90", source)
         side = lambda path: [s.get("rotation") for s in video(path).get("side_data_list", [])]
         if side(source) in ([], [None]):
-            self.skipTest("this ffmpeg writes no rotation that way")
+            self.skipTest("this ffmpeg does not write the rotation")
         output = self.converted(source, "out.mp4", "--preset", "ultrafast")
         self.assertEqual(side(source), side(output))

@@ -1,4 +1,4 @@
-/* Answers of the command line to wrong names and options. */
+/* Parsing of the command line: messages for wrong names and options, and effects of valid ones. */
 #include <sched.h>
 #include <stddef.h>
 
@@ -11,7 +11,7 @@
 
 #define MAX_WORDS 8
 
-/* The words of a command line, and a part of the message that refuses them; NULL: accepted. */
+/* A command line, and a part of the message that refuses it, or NULL if it is accepted. */
 typedef struct Line {
     const char *words[MAX_WORDS], *says;
 } Line;
@@ -88,7 +88,7 @@ TEST(several_names)
     CHECK_LINES(lines);
 }
 
-TEST(habits)
+TEST(options_of_other_programs)
 {
     static const Line lines[] = {
         {{"-i", "in.mp4", "-o", "out.mp4"}, "-i is not needed: give INPUT alone"},
@@ -135,7 +135,7 @@ static int is_among(const char *const *list, size_t count, const char *name)
     return 0;
 }
 
-/* A value that is not the default. */
+/* Prints a valid value that is not the default. */
 static void print_value(const Option *o, char *text, size_t size)
 {
     static const char *const texts[][2] = {{"stats", "x.csv"}, {"devices", "0"}};
@@ -179,7 +179,8 @@ static int note_argument(void *name, const char *argument)
     return 0;
 }
 
-/* Each option is in the plan, may differ from step to step, is the step's own, or is refused. */
+/* Checks that the option is stored in the plan, may differ between steps, is set by the steps, or
+ * is refused. */
 static void check_in_parts(const Option *option, int is_plan)
 {
     char value[64], argument[128], text[1400] = "";
@@ -222,13 +223,13 @@ TEST(options_in_parts)
     }
 }
 
-/* ---- options of the picture ---- */
+/* ---- options that change the picture ---- */
 
 static const char *const picture_options[] = {
     "mode",   "reference", "strength", "clip",  "denoise",    "smooth", "scene-cut", "tiles",
     "chroma", "dither",    "bars",     "meter", "brightness", "gamma",  "limit",     "deflicker"};
 
-/* options_params() after this argument, or for the defaults if it is NULL. */
+/* The parameters with this argument, or the defaults if it is NULL. */
 static LumeqParams params_of(char *argument)
 {
     char *argv[] = {(char *)"lumeq", (char *)"in.mkv", (char *)"--null", (char *)"--no-config",
@@ -247,7 +248,7 @@ static LumeqParams params_of(char *argument)
         offsetof(LumeqParams, name), sizeof(((LumeqParams *)0)->name)                              \
     }
 
-/* Compares member by member, since padding differs by chance. */
+/* Compares member by member, because padding may differ. */
 static int is_same(const LumeqParams *a, const LumeqParams *b)
 {
     static const struct {
@@ -283,7 +284,8 @@ TEST(options_reach_the_library)
 /* A profile of the program is the library's profile of the same name. */
 TEST(profiles_are_the_librarys)
 {
-    CHECK(!lumeq_profile_name(-1) && !lumeq_profile_name(profile_count), "other profiles");
+    CHECK(!lumeq_profile_name(-1) && !lumeq_profile_name(profile_count),
+          "numbers out of range have names");
     for (int i = 0; i < profile_count; i++) {
         char argument[64], text[1400] = "";
         char *argv[] = {(char *)"lumeq", (char *)"in.mkv", (char *)"--null", (char *)"--no-config",
@@ -301,16 +303,15 @@ TEST(profiles_are_the_librarys)
                   got.brightness == p.brightness && got.gamma == p.gamma && got.limit == p.limit &&
                   got.denoise == p.denoise && got.scene_cut == p.scene_cut &&
                   got.reference == p.reference,
-              "%s is not the library's", name);
+              "--profile %s differs from the library's profile", name);
         CHECK((options.code_range == OPTIONS_CODE_RANGE_USED) ==
                   (p.code_range == LUMEQ_CODE_RANGE_USED),
-              "%s: another range of codes", name);
+              "--profile %s: the code range differs", name);
         options_free(&options);
     }
 }
 
-/* Replaces the machine's number of cores. */
-static int cores;
+static int cores; /* that sched_getaffinity() reports */
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
@@ -336,7 +337,7 @@ static void check_auto(int count, const char *encoder, int rows, int threads, in
     CHECK(job_run_at_a_time(&o, rows) == 3, "--jobs 3 is %d", job_run_at_a_time(&o, rows));
 }
 
-/* --jobs auto: several parts where one encoder does not use all cores. */
+/* --jobs auto encodes several parts at once if one encoder does not use all cores. */
 TEST(jobs_auto)
 {
     static const struct {
@@ -355,7 +356,7 @@ TEST(jobs_auto)
         check_auto(all[i].cores, all[i].encoder, all[i].rows, all[i].threads, all[i].expected);
 }
 
-/* ---- the decoder that --hwdec chooses by job, codec and cores; see src/app/README.md ---- */
+/* ---- the decoder that --hwdec chooses (src/app/README.md) ---- */
 
 static Options options_of(int hwdec, int headless, int threads)
 {
@@ -367,7 +368,7 @@ TEST(hwdec_auto)
 {
     static const struct {
         enum AVCodecID codec;
-        int most; /* cores, up to which the GPU decodes for a file */
+        int most; /* with up to this many cores, the GPU decodes for a file */
     } rows[] = {{AV_CODEC_ID_H264, 4}, {AV_CODEC_ID_HEVC, 4}, {AV_CODEC_ID_VP9, 4},
                 {AV_CODEC_ID_VP8, 3},  {AV_CODEC_ID_AV1, 3},  {AV_CODEC_ID_MPEG2VIDEO, 0},
                 {AV_CODEC_ID_NONE, 4}};
@@ -377,17 +378,18 @@ TEST(hwdec_auto)
             const Options shown = options_of(OPTIONS_HWDEC_AUTO, 0, threads);
             CHECK(hwdec_choice(&written, rows[i].codec) == (threads <= rows[i].most),
                   "%s, %d cores", avcodec_get_name(rows[i].codec), threads);
-            CHECK(hwdec_choice(&shown, rows[i].codec), "not in a window, %d cores", threads);
+            CHECK(hwdec_choice(&shown, rows[i].codec), "the CPU decodes for a window, %d cores",
+                  threads);
         }
 }
 
-TEST(hwdec_as_asked)
+TEST(hwdec_forced)
 {
     for (int i = 0; i < 4; i++) {
         const Options nvdec = options_of(OPTIONS_HWDEC_NVDEC, i & 1, i & 2 ? 16 : 1);
         const Options no = options_of(OPTIONS_HWDEC_NO, i & 1, i & 2 ? 16 : 1);
-        CHECK(hwdec_choice(&nvdec, AV_CODEC_ID_H264), "not used on request");
-        CHECK(!hwdec_choice(&no, AV_CODEC_ID_H264), "used although forbidden");
+        CHECK(hwdec_choice(&nvdec, AV_CODEC_ID_H264), "the CPU decodes in spite of --hwdec nvdec");
+        CHECK(!hwdec_choice(&no, AV_CODEC_ID_H264), "the GPU decodes in spite of --hwdec no");
     }
 }
 

@@ -1,4 +1,4 @@
-"""--compare in written video: before and after, exact to the sample, with a line between and labels."""
+"""--compare in written video: both halves are exact to the sample, with a line between them and labels."""
 
 from unittest import mock
 
@@ -34,7 +34,7 @@ class Compare(Case):
                     source="testsrc=size=%s:rate=25,format=%s,lutyuv=y='64+val/4'" % (size, pix_fmt), **more)
 
     def pair(self, source, kind, *options):
-        """Makes the plain, the equalized and the compared video."""
+        """Writes the equalized video without and with the comparison."""
         return (self.lossless(source, *options, name="plain.mkv"),
                 self.lossless(source, "--compare", kind, *options, name="compared.mkv"))
 
@@ -53,7 +53,7 @@ class Compare(Case):
                     self.assertEqual(rows[y][:edge * bytes_], before[i][y][:edge * bytes_])
                     self.assertEqual(rows[y][-edge * bytes_:], after[i][y][-edge * bytes_:])
                     differ += rows[y][:edge * bytes_] != after[i][y][:edge * bytes_]
-            # The line: bright, between dark edges.
+            # The line is bright, with dark edges.
             row = got[0][-1]
             middle = [int.from_bytes(row[x * bytes_:(x + 1) * bytes_], "little") >> (2 if bytes_ == 2 else 0)
                       for x in range(int(size.split("x")[0]) // 2 - 4, int(size.split("x")[0]) // 2 + 4)]
@@ -73,7 +73,7 @@ class Compare(Case):
                     wide = len(after[i][y])
                     self.assertEqual(rows[y][-wide:], after[i][y])
                     self.assertEqual(rows[y][:-wide], before[i][y][:len(rows[y]) - wide])
-            # The labels are the same dark boxes, in the middle of each.
+            # Row 30 differs, because it goes through the labels.
             self.assertNotEqual(got[0][30], before[0][30][:len(got[0][30]) - len(after[0][30])] + after[0][30])
 
     def test_split(self):
@@ -122,7 +122,7 @@ class Compare(Case):
                                         "--preset", "ultrafast", "-y")
                 got = raw(output, "yuv444p")
                 self.assertEqual(len(got), len(want))
-                # The ends of rows of labels are rounded otherwise by swscale.
+                # swscale rounds the ends of the labels' rows differently.
                 self.assertLessEqual(max((abs(a - b) for a, b in zip(got, want) if a != b), default=0), 1)
 
     def test_oblong_pixels(self):
@@ -133,7 +133,7 @@ class Compare(Case):
         self.assertEqual(video(both)["width"], 960)
 
     def test_with_the_panel(self):
-        """The panel is where the window has it: at the left, over the source."""
+        """The panel is drawn at the left over the source, as in the window."""
         for kind in some(("split", "side")):
             source = self.source(size="960x540")
             both = Picture(self.lossless(source, "--compare", kind, name="both.mkv"))

@@ -1,4 +1,4 @@
-"""The settings file, which the command line overrides; and colours on terminals."""
+"""The settings file, which the command line overrides, and colours on terminals."""
 
 from unittest import mock
 
@@ -9,7 +9,7 @@ RED, YELLOW, CYAN = "\x1b[1;31m", "\x1b[33m", "\x1b[36m"
 
 
 class WithEnvironment(Case):
-    """Runs have a home of their own."""
+    """Runs use the test's own home folder."""
 
     def setUp(self):
         super().setUp()
@@ -36,7 +36,7 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null", "--config", self.settings(text)), code, *words)
 
     def frames(self, text, *args):
-        """Every pixel of a run with these settings."""
+        """Hashes of the frames that a run with these settings writes."""
         path = self.settings(text)
         return Picture(self.lossless(simple(), "--config", path, *args)).hashes()
 
@@ -65,7 +65,7 @@ class Config(WithEnvironment):
         self.assertEqual(self.frames("reference = yes", "--mode", "global"), self.plain("--reference"))
         self.assertEqual(self.frames("mode = off", "--reference"), self.plain("--reference"))
 
-    def test_how_it_is_written(self):
+    def test_syntax(self):
         text = ("\ufeff# settings\r\n\r\n  strength = 0.3   # gently\r\n\tclip\t=\t\"2\" # in quotes\r\n"
                 "smooth='0'\r\n   \r\n#mode = off\r\nreference = no")
         self.assertEqual(self.frames(text), self.plain("--strength", "0.3", "--clip", "2", "--smooth", "0"))
@@ -108,8 +108,8 @@ class Config(WithEnvironment):
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.ok(simple(), "--null", "--frames", 1, "--config", self.settings("mode = off"))
 
-    def test_information_does_not_read_it(self):
-        """The help works even if the file is wrong."""
+    def test_help_does_not_read_it(self):
+        """The help works even if the file is invalid."""
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.refused(lumeq(simple(), "--null"), USAGE, "line 1", "nonsense")
         self.ok("--help")
@@ -145,7 +145,7 @@ class Config(WithEnvironment):
     def test_contradictions_within_it(self):
         self.refuse_all("crf = 20\nbitrate = 1M", self.path("settings"), "--crf and --bitrate")
 
-    def test_no_text(self):
+    def test_files_that_are_not_text(self):
         self.refuse_all(b"mode = off\0\n", "settings", "not text")
         self.refuse_all(b"#" * (1 << 20) + b"\n", "settings", "1 MiB")
         self.refuse_all(os.urandom(4096) + b"\n", "settings")
@@ -159,7 +159,7 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null"), USAGE, "Is a directory")
 
     def test_only_regular_files_are_read(self):
-        """A FIFO as settings file is not waited for."""
+        """A FIFO or a terminal as settings file is refused at once."""
         os.mkfifo(self.path("pipe"))
         terminal = os.openpty()
         for fd in terminal:

@@ -1,4 +1,4 @@
-/* The sentence about a picture, from a table of invented statistics. */
+/* The sentence that describes a picture or a video, for tables of invented statistics. */
 #include "../check.h"
 
 #include "app/decision.h"
@@ -14,8 +14,8 @@ static LumeqParams usual(void)
 
 /* A picture with a flat histogram between two codes, and a share of pixels with one code. */
 typedef struct Case {
-    int from, to; /* of 8 bits */
-    double peak;
+    int from, to; /* codes of 8 bits */
+    double peak;  /* share of pixels with the code `at` */
     int at;
     double dark, lift, strength, noise;
     const char *text;
@@ -99,7 +99,7 @@ TEST(pictures)
             }
 }
 
-/* Only haze that is visibly cleared is named, and a lift is named first. */
+/* Haze is named only if it is visibly cleared, and a lift takes precedence. */
 TEST(haze)
 {
     static const struct {
@@ -121,7 +121,7 @@ TEST(haze)
     }
 }
 
-TEST(orders)
+TEST(options)
 {
     const Case c = {16, 52, 0, 0, 0, 1, 0.8, 0.2, ""};
     const struct {
@@ -164,7 +164,7 @@ TEST(orders)
     }
 }
 
-/* A profile is named for what it set, an option that overrides it for the rest. */
+/* The sentence names the profile that set a parameter, or the option that overrides it. */
 TEST(profile_names)
 {
     static const struct {
@@ -228,7 +228,7 @@ TEST(curves)
     static uint32_t hist[1024], curve[1024];
     static const struct {
         LumeqMode mode;
-        double codes; /* of 8 bits, that the curve adds */
+        double codes; /* codes of 8 bits that the curve adds */
         const char *text;
     } all[] = {{LUMEQ_MODE_STRETCH, 0.5, "--mode stretch: hardly changed"},
                {LUMEQ_MODE_STRETCH, 1.5, "--mode stretch: contrast raised, strength 0.8"},
@@ -264,14 +264,14 @@ static void add(Decisions *all, int count, const Decision *d)
         decisions_add(all, d);
 }
 
-static void is_told(const Decisions *all, const char *text)
+static void check_text(const Decisions *all, const char *text)
 {
-    char told[512];
-    decisions_text(all, told, sizeof(told));
-    CHECK(strcmp(told, text) == 0, "\"%s\" for \"%s\"", told, text);
+    char got[512];
+    decisions_text(all, got, sizeof(got));
+    CHECK(strcmp(got, text) == 0, "\"%s\" for \"%s\"", got, text);
 }
 
-/* The mean of each kind, the most frequent first; rare kinds are left out. */
+/* The text has the mean of each kind of frame, the most frequent first, without rare kinds. */
 TEST(videos)
 {
     const Decision dark[] = {
@@ -280,23 +280,23 @@ TEST(videos)
     const Decision fine = {.kind = DECISION_FINE, .lift = 1};
     const Decision black = {.kind = DECISION_BLACK, .dark = 1, .lift = 1};
     Decisions all = {0};
-    is_told(&all, "");
+    check_text(&all, "");
 
     add(&all, 101, &dark[0]);
     add(&all, 100, &dark[1]);
-    is_told(&all, "dark: lifted 2.5x, noise reduced");
+    check_text(&all, "dark: lifted 2.5x, noise reduced");
 
     add(&all, 600, &fine);
     add(&all, 199, &black);
     add(&all, 20, &(Decision){.kind = DECISION_DULL, .strength = 0.5, .lift = 1, .change = 9});
-    is_told(&all, "well exposed (59 % of the frames): hardly changed; "
-                  "dark (20 % of the frames): lifted 2.5x, noise reduced; "
-                  "black (20 % of the frames): left alone");
+    check_text(&all, "well exposed (59 % of the frames): hardly changed; "
+                     "dark (20 % of the frames): lifted 2.5x, noise reduced; "
+                     "black (20 % of the frames): left alone");
 
     all = (Decisions){0};
     add(&all, 990, &fine);
     add(&all, 10, &black);
-    is_told(&all, "well exposed: hardly changed (--strength 1 or --profile fog does more)");
+    check_text(&all, "well exposed: hardly changed (--strength 1 or --profile fog does more)");
 }
 
 int main(int argc, char **argv)

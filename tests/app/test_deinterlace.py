@@ -1,4 +1,4 @@
-"""Interlaced frames: deinterlaced in the window, kept in files unless requested. The result equals FFmpeg's bwdif bit
+"""Interlaced frames are deinterlaced in the window, and in files only on request. The result equals FFmpeg's bwdif bit
 for bit."""
 
 from common import *
@@ -13,7 +13,7 @@ MOVING = ("color=black:s=%dx%d:r=50,format=yuv444p,"
 
 
 def interlaced(first="top", pix_fmt="yuv420p", frames=FRAMES):
-    """A clip of fields; `first` comes first."""
+    """An interlaced clip; `first`: the field that comes first, "top" or "bottom"."""
     path = Store.path("fields-%s-%s-%d.mkv" % (first, pix_fmt, frames))
     if not os.path.exists(path):
         order = {"top": "tff", "bottom": "bff"}[first]
@@ -23,12 +23,12 @@ def interlaced(first="top", pix_fmt="yuv420p", frames=FRAMES):
 
 
 def filtered(path, deint):
-    """The result of FFmpeg's filter."""
+    """The frames after FFmpeg's filter."""
     return ffmpeg("-i", path, "-vf", "bwdif=mode=send_frame:parity=auto:deint=" + deint, "-f", "rawvideo", "-")
 
 
 def combs(path):
-    """How much more rows differ from both neighbours than the neighbours from each other, per pixel."""
+    """Codes by which rows differ more from both neighbours than the neighbours from each other, mean per pixel."""
     luma = ffmpeg("-i", path, "-frames:v", 1, "-vf", "format=gray", "-f", "rawvideo", "-")
     total = 0
     for y in range(1, HEIGHT - 1):
@@ -84,14 +84,14 @@ class Files(Case):
 
 
 class Filtered(Case):
-    """The noise filter works on each field if frames keep their fields."""
+    """The noise filter treats fields separately if frames stay interlaced."""
 
     # The lower field is brighter by a code, which a filter of whole frames would smooth.
     DARK = "color=gray:size=%dx%d:rate=25,format=yuv420p,geq=lum='22+mod(Y\\,2)+X/4':cb=128:cr=128,setfield=%%s" % (
         WIDTH, HEIGHT)
 
     def apart(self, kind, *options):
-        """How much brighter the lower field of the first written frame is."""
+        """Codes by which the lower field of the first written frame is brighter."""
         source = Store.path("dark-fields-%s.mkv" % kind)
         if not os.path.exists(source):
             order = ("-field_order", "tt") if kind == "tff" else ()
@@ -127,7 +127,7 @@ class InTheWindow(WindowCase):
         without = combs(self.shot())
         self.key("D")  # on
         self.key("D")  # off
-        self.assertTrue(wait_for(lambda: combs(self.shot()) > 5 * without + 2), "the fields are not to be seen")
+        self.assertTrue(wait_for(lambda: combs(self.shot()) > 5 * without + 2), "the fields do not appear")
         self.key("D")  # auto
-        self.assertTrue(wait_for(lambda: combs(self.shot()) <= without + 1), "the combs stay")
+        self.assertTrue(wait_for(lambda: combs(self.shot()) <= without + 1), "the combing stays")
         self.quits(process)

@@ -8,11 +8,11 @@ WIDTH, HEIGHT = 64, 48
 SIZE = "64x48"
 QUICK = ("--preset", "ultrafast")
 
-# One curve per frame, rounded, and nothing that depends on more than codes.
+# One rounded curve per frame, which depends on nothing but the codes.
 PLAIN = ("--mode", "global", "--strength", "1", "--clip", "0", "--smooth", "0", "--scene-cut", "off",
          "--bars", "ignore", "--dither", "off", "--chroma", "keep")
 
-# Formats without a luma plane become these; big-endian formats become their little-endian twins.
+# Formats without a luma plane are converted to these; big-endian formats are only byte-swapped.
 NEAREST = {
     "yuyv422": "yuv422p", "uyvy422": "yuv422p", "yvyu422": "yuv422p", "uyyvyy411": "yuv411p",
     "y210le": "yuv422p10le", "y212le": "yuv422p12le", "ayuv64le": "yuva444p16le",
@@ -99,7 +99,7 @@ def encoder_formats(encoder):
 
 def carried(pix_fmt):
     """A clip in this format, by the first encoder that keeps its frames unchanged; or None."""
-    # Colours pale enough to have room for more.
+    # Pale colours leave room for more saturation.
     first = "gray" if is_gray(pix_fmt) else "yuv444p,lutyuv=u=112+val/8:v=112+val/8"
     for encoder, (name, *options) in CARRIERS.items():
         if pix_fmt not in (encoder_formats(encoder) or [pix_fmt]):
@@ -123,20 +123,20 @@ class Every(Case):
         drawn = share(tried, 4)
         if len(drawn) < len(tried):  # many formats take the same paths, and all of them take minutes
             tried = [f for f in tried if f in drawn or f in USUAL]
-            print("\na share of the formats, and the usual ones", file=sys.stderr)
+            print("\nonly a share of the formats and the usual ones are tested", file=sys.stderr)
         found = {pix_fmt: carried(pix_fmt) for pix_fmt in tried}
         cls.clips = {k: v for k, v in found.items() if v}
         skipped = [k for k, v in found.items() if not v]
-        print("\n%d formats; no file of this FFmpeg holds: %s" % (
+        print("\n%d formats are tested; this FFmpeg cannot store: %s" % (
             len(cls.clips), ", ".join(skipped) or "none"), file=sys.stderr)
 
     def written(self, source, pix_fmt, *options):
-        """Writes a container that holds the format: nut has no names for some."""
+        """Writes raw video in nut, or FFV1 in Matroska for formats that nut has no name for."""
         if re.match("yuv440p1|nv24|nv42|p[024]1", wanted(pix_fmt)):
             return self.lossless(source, "-y", *options)
         return self.converted(source, "out.nut", "--vcodec", "rawvideo", "-y", *options)
 
-    def test_usual_ones_are_there(self):
+    def test_usual_formats_are_tested(self):
         for pix_fmt in USUAL:
             self.assertIn(pix_fmt, self.clips)
 
@@ -151,7 +151,7 @@ class Every(Case):
                     self.assertEqual(hashes(frames(source, swap)), self.hashes_of(output))
 
     def hashes_of(self, output):
-        """Hashes of its frames; nut's packets are frames, which saves a decoder's run."""
+        """Hashes of the output's frames. Packets of nut are raw frames, which need no decoding."""
         if output.endswith(".nut"):
             return [data for _, data in payloads(output, "v:0")]
         return hashes(frames(output))
@@ -169,7 +169,7 @@ class Every(Case):
         return samples[:size], samples[size:end], samples[end:]
 
     def test_equalized(self):
-        """The result equals that of 8 bits, but finer; chroma is kept or scaled, alpha kept."""
+        """The result equals that of 8 bits within a code; chroma is kept or scaled, and alpha is kept."""
         models = {}
         for pix_fmt in self.direct():
             with self.subTest(pix_fmt):
@@ -345,7 +345,7 @@ class Statistics(Case):
 
 
 class Panel(Case):
-    """--overlay at any depth: in its place and colours, and nowhere else."""
+    """--overlay at any depth has its place and colours, and changes nothing elsewhere."""
 
     def test_place_and_colours(self):
         source = "color=gray:size=480x270:rate=25,format=yuv444p,geq=lum='40+160*X/W':cb=128:cr=128"
@@ -363,11 +363,11 @@ class Panel(Case):
                 self.assertGreater(len(changed), wide * tall * 0.8)
                 unit = 1 << (depth_of(pix_fmt) - 8)
                 self.assertGreater(max(b[i] for i in changed) / unit, 200)  # text and lines
-                self.assertLess(min(b[i] for i in changed) / unit, 60)  # the ground
+                self.assertLess(min(b[i] for i in changed) / unit, 60)  # the background
 
 
 class Auto10(Case):
-    """--pix-fmt auto10: 10 bits if something is lifted."""
+    """--pix-fmt auto10 chooses 10 bits if something is lifted."""
 
     DARK = "color=gray:size=160x90:rate=25,format=yuv420p,geq=lum='18+X/6+4*sin(Y/9)':cb=128:cr=128"
 
@@ -380,8 +380,8 @@ class Auto10(Case):
 
     def written(self, source, *args, name="out.mkv"):
         result = self.ok(source, "-o", self.path(name), "-y", "-v", "--pix-fmt", "auto10", *args)
-        told = [line for line in result.lines if "auto10" in line]
-        return video(self.path(name))["pix_fmt"], " ".join(told)
+        reported = [line for line in result.lines if "auto10" in line]
+        return video(self.path(name))["pix_fmt"], " ".join(reported)
 
     def test_where_it_helps(self):
         for source, args, pix_fmt, words in (
@@ -395,12 +395,12 @@ class Auto10(Case):
                 (self.dark(), ("--strength", 0.5), "yuv420p", "8 bits, since these options lift nothing"),
                 (self.dark(), ("--reference",), "yuv420p", "8 bits, since these options lift nothing")):
             with self.subTest(source=os.path.basename(source), args=args):
-                got, told = self.written(source, "--vcodec", "ffv1", *args)
+                got, reported = self.written(source, "--vcodec", "ffv1", *args)
                 self.assertEqual(got, pix_fmt)
-                self.assertIn(words, told)
+                self.assertIn(words, reported)
 
     def test_encoders_of_8_bits_are_reported(self):
-        """A message says so, also without -v, and the video is written."""
+        """A message reports an encoder of 8 bits, also without -v, and the video is written."""
         for source in self.dark(), self.dark("yuv420p10le"):
             result = self.ok(source, "-o", self.path("out.avi"), "-y", "--vcodec", "mjpeg", "--pix-fmt", "auto10")
             self.assertIn("--pix-fmt auto10: 8 bits, since mjpeg supports no more", result.err)
@@ -409,13 +409,13 @@ class Auto10(Case):
     def test_a_picture(self):
         photo = self.path("photo.png")
         ffmpeg("-i", self.dark(), "-frames:v", 1, photo)
-        pix_fmt, told = self.written(photo, name="out.png")
+        pix_fmt, reported = self.written(photo, name="out.png")
         self.assertRegex(pix_fmt, "rgb24|gray")
-        self.assertIn("a single picture", told)
+        self.assertIn("a single picture", reported)
 
     def test_fractions_of_codes(self):
-        """Lifted video uses codes between those of 8 bits and is the same picture; other video has the same bits as
-        without."""
+        """Lifted video is the same picture, but uses codes between those of 8 bits. Other video is the same as without
+        auto10, bit for bit."""
         for passes in "on", "off":
             with self.subTest(passes):
                 args = ("--vcodec", "ffv1", "--chroma", "keep", "--two-pass", passes, "--dither", "on")

@@ -1,4 +1,4 @@
-"""--doctor: its findings, on this machine and on simulated ones; nothing makes it hang."""
+"""--doctor: its findings on this machine and on simulated ones. Nothing may make it hang."""
 
 import ctypes
 import json
@@ -32,9 +32,9 @@ def has_library(name):
 
 class DoctorCase(Case):
     def examine(self, *args, code=DONE, env=None, preload=None, program=None, **more):
-        """Returns the JSON object, after checking what all of them have."""
+        """Runs --doctor --json, checks the layout of the JSON object, and returns it."""
         env = dict(env or environment(), **{"LUMEQ_DOCTOR_SECONDS": str(LIVENESS / 2), **more})
-        if preload and "container" not in more:  # these are a machine of their own
+        if preload and "container" not in more:  # a simulated machine is not this container
             env.pop("container", None)
             env.pop("NVIDIA_VISIBLE_DEVICES", None)
         if preload:
@@ -82,7 +82,7 @@ class Doctor(DoctorCase):
             self.assertEqual(long, [])
 
     def test_sandbox(self):
-        """The kernel lacks something; test_sandbox.py looks inside."""
+        """Simulated kernels lack Landlock or seccomp. test_sandbox.py tests the sandbox itself."""
         states = [self.examine(**more)["sandbox"]["state"] for more in
                   ({}, dict(preload=ATTACKER, NO_LANDLOCK="1"), dict(preload=ATTACKER, NO_SECCOMP="1"))]
         self.assertIn(states[0], ("ok", "no-landlock", "no-seccomp"))
@@ -96,7 +96,7 @@ class Doctor(DoctorCase):
         self.assertIn("LUMEQ_CPU_MASK", found["mend"])
 
     def test_ignored_child_signals(self):
-        """Works with SIGCHLD ignored, as under some daemons."""
+        """--doctor works while SIGCHLD is ignored, as under some daemons."""
         result = self.ends(start("--doctor", "--json", stdout=-1,
                                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)))
         self.assertEqual(json.loads(result.out)["encoders"]["state"], "ok")
@@ -120,13 +120,13 @@ class Doctor(DoctorCase):
             self.assertIn(text, found["text"])
 
 
-@unittest.skipIf(not DRIVER or not MACHINE, "FAKE_DRIVER_LIBRARY names no made-up driver")
+@unittest.skipIf(not DRIVER or not MACHINE, "FAKE_DRIVER_LIBRARY names no fake driver")
 class Driver(DoctorCase):
     def gpu(self, words, preload=WITH_DRIVER, **more):
         return self.examine(preload=preload, FAKE_DRIVER=words, **more)["gpu"]
 
-    def test_causes_are_told_apart(self):
-        """The message of each state, with the line that says how to fix it."""
+    def test_causes_are_distinguished(self):
+        """Each state has its message, and a line that says how to fix it."""
         in_container = "start the container with docker run --gpus all, which needs the NVIDIA Container Toolkit"
         cases = [("init=100 none", "no-gpu", "none", "no NVIDIA GPU", "an NVIDIA GPU from 2018 or later", WITH_DRIVER),
                  ("init=100 denied", "no-permission", "mend", "no permission to use the GPU", "usermod -aG video,render",
@@ -144,7 +144,7 @@ class Driver(DoctorCase):
         if "and CUDA" not in lumeq("--version").out.decode():
             self.assertEqual(self.gpu("node")["state"], "no-cuda")
 
-    @unittest.skipUnless(WITH_CUDA, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
+    @unittest.skipUnless(WITH_CUDA, "FAKE_GPU_PROGRAM names no program with fake GPUs")
     def test_a_build_with_cuda(self):
         no_code = "this build has no code for Made-up GPU 0 (GPU 0): invalid device function"
         for refuses, state, verdict, version, said in ((None, "ok", "ok", "580.65.06", ""),
@@ -177,7 +177,7 @@ class Driver(DoctorCase):
             self.assertEqual([found[n]["state"] for n in ("nvdec", "processor")], [state, "ok"])
 
     @unittest.skipIf(SANITIZED, "a sanitizer has an allocator of its own")
-    def test_it_cannot_work(self):
+    def test_out_of_memory(self):
         found = self.examine(preload=WITH_DRIVER, FAKE_DRIVER="no-memory init=100", code=USAGE)["processor"]
         self.assertEqual(found["state"], "fails")
         self.assertIn("out of memory", found["text"])
@@ -186,7 +186,7 @@ class Driver(DoctorCase):
 @unittest.skipIf(not CAMERA, "FAKE_CAMERA_LIBRARY names no fake camera")
 class Cameras(DoctorCase):
     def test_cameras(self):
-        loaded = os.path.exists("/sys/module/v4l2loopback")  # a camera that is denied is no virtual one
+        loaded = os.path.exists("/sys/module/v4l2loopback")  # if so, the denied camera may be virtual
         for state, more, section, expected in (
                 ("", {"FAKE_CAMERA_NAME": 'A "made-up\\one"'}, "cameras",
                  ("ok", "ok", r'^/dev/video0: A "made-up\\one"$', None)),
@@ -213,7 +213,7 @@ class Display(DoctorCase, WindowCase):
         self.assertEqual((found["display"]["state"], found["sound"]["state"]), ("ok", "none"))
         self.assertRegex(found["display"]["text"], r"^OpenGL \S.* on x11\n\S.*, \S")
 
-    @unittest.skipIf(not DRIVER, "FAKE_DRIVER_LIBRARY names no made-up driver")
+    @unittest.skipIf(not DRIVER, "FAKE_DRIVER_LIBRARY names no fake driver")
     def test_broken_opengl(self):
         for how, state, seconds in (("", "no-opengl", LIVENESS / 2), ("crash", "crashes", LIVENESS / 2),
                                     ("hang", "hangs", 3 * SLOWER)):

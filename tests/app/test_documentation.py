@@ -1,5 +1,5 @@
-"""The commands of the documentation work: each is run as written, with clips of the names in it, or is listed with a
-reason why it is not run."""
+"""The commands of the documentation work. Each is run as written, on clips with the names in it, unless NOT_RUN lists
+it with a reason."""
 
 import contextlib
 import fnmatch
@@ -14,22 +14,22 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 NOT_RUN = [
     (r"sudo apt install", "installs packages"),
     (r"sudo cmake --install", "installs the program"),
-    (r"cmake |ctest |CHECK_SEED=\S+ |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
+    (r"cmake |ctest |CHECK_SEED=\S+ |cc program\.c", "builds lumeq; tests/install builds the library"),
     (r"mkdir -p ~/\.config/obs-studio/", "installs the filter for OBS"),
     (r"mkdir -p ~/\.frei0r-1/|ffmpeg .*frei0r=|melt ", "plugins_frei0r_hosts runs the filter, if it is built"),
     (r"vspipe |install -D ", "plugins_vspipe runs VapourSynth, if there is a Python for it"),
     (r"gst-(launch|inspect)-1\.0 ", "plugins_gst_launch runs it, if GStreamer is installed"),
     (r"mpv --vo", "shader_lumeq runs it, if mpv is installed"),
     (r"pip |CUDAARCHS=native pip |python -c", "plugins_python installs the module"),
-    (r"sudo modprobe", "loads a module of the kernel"),
-    (r"samples/demo\.sh|src/packaging/build_\w+\.sh|tests/(\w+/)?\w+\.sh|build/fuzz/", "builds everything; run.sh runs this test"),
-    (r"cpack ", "makes packages; tests/hosts does"),
-    (r"podman ", "makes images, from the network"),
-    (r"lumeq (--low-latency )?(rtsp|https|udp)://", "needs the network; test_network has servers of its own"),
-    (r"(LUMEQ_CPU_MASK=N )?lumeq-bench ", "it measures for minutes, or needs a GPU"),
+    (r"sudo modprobe", "loads a kernel module"),
+    (r"samples/demo\.sh|src/packaging/build_\w+\.sh|tests/(\w+/)?\w+\.sh|build/fuzz/", "builds everything, or runs this test"),
+    (r"cpack ", "makes packages; tests/hosts makes them"),
+    (r"podman ", "downloads and makes images"),
+    (r"lumeq (--low-latency )?(rtsp|https|udp)://", "needs the network; test_network has its own servers"),
+    (r"(LUMEQ_CPU_MASK=N )?lumeq-bench ", "measures for minutes, or needs a GPU"),
 ]
 
-# Names of options in the pages that are other programs'.
+# Options in the pages that belong to other programs.
 OTHERS = {"all", "hosts", "no-install", "build", "prefix", "install", "cflags", "libs", "test-dir",
           "output-on-failure", "preset", "parallel"}
 HIDDEN = {"complete", "two-pass"}
@@ -37,7 +37,7 @@ BUILT = {"lumeq-params.hook"}
 
 
 def pages():
-    """The pages among the sources, not among built files."""
+    """The pages of the sources, as paths from the top folder."""
     found = ["README.md", ".github/CONTRIBUTING.md"] + [os.path.relpath(path, ROOT) for folder in ("include", "src", "shaders", "samples", "tests")
                              for path in glob.glob(os.path.join(ROOT, folder, "**", "*.md"), recursive=True)]
     return sorted(found)
@@ -76,12 +76,12 @@ def why_not(command):
             return why
     if re.match(r"lumeq --(camera|list-)", command) or "--virtual-camera" in command:
         if glob.glob("/dev/video*"):
-            return "would use the camera of this machine; test_camera has one of its own"
+            return "would use the camera of this machine; test_camera has a fake one"
     return None
 
 
 def has_window(command):
-    """Whether the line's last program is lumeq showing a window."""
+    """True if the last program of the line is lumeq with a window."""
     words = command.split("|")[-1].split()
     return words[0] == "lumeq" and not {"-o", "--null", "help"} & set(words) and not re.match(
         r"--(camera|list-|help|version|doctor)", words[1])
@@ -127,7 +127,7 @@ class Commands(WindowCase):
         os.chmod(path, 0o755)
 
     def place(self):
-        """A folder with the clips, and fakes of the programs that commands name."""
+        """Fills the folder with clips and with fakes of the programs that commands name. Returns the fakes' folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
         programs = os.path.join(self.folder, "programs")
         os.makedirs(programs)
@@ -135,7 +135,7 @@ class Commands(WindowCase):
             os.symlink(target, os.path.join(self.folder, name))
         self.script(programs, "lumeq", 'case "$1" in plan|measure|segment|join) exec "%s" "$@";; esac\n'
                     'exec "%s" --no-config --backend cpu "$@"' % (LUMEQ, LUMEQ))
-        # The player may be closed before all of it is read.
+        # "|| :" ignores that the player may be closed before it has read everything.
         self.script(programs, "curl", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
         self.script(programs, "rpicam-vid", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
         self.script(programs, "some-sender", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
@@ -151,11 +151,11 @@ class Commands(WindowCase):
                                    start_new_session=True)
         self.addCleanup(end_all, process)
         if has_window(command):
-            # Short clips end by themselves, or their last picture stays.
+            # Short clips may end the run before the key does.
             self.assertTrue(wait_for(lambda: process.poll() is not None or self.xdotool(
                 "search", "--onlyvisible", "--name", " - lumeq$")), "no window: " + command)
             self.assertTrue(wait_for(lambda: process.poll() is not None or self.key("q")),
-                            "it does not end: " + command)
+                            "the key q does not end it: " + command)
         out, err = process.communicate(timeout=LIVENESS)
         return process.returncode, out, err.decode("utf-8", "replace")
 
@@ -166,7 +166,7 @@ class Commands(WindowCase):
             self.assertIn("no virtual camera", err, command)
             return
         if re.match(r"lumeq --(camera|list-)", command):
-            # Without a camera: the options are understood, and it is missed; but a list may be empty.
+            # Without a camera, lumeq reports that none is found. For a list that is no failure.
             self.assertEqual(code, DONE if "--list-" in command else INPUT, err)
             self.assertRegex(err, "camera", command)
             return
@@ -194,7 +194,7 @@ class Commands(WindowCase):
 
 
 class Texts(unittest.TestCase):
-    def test_scripts_are_there(self):
+    def test_scripts_exist(self):
         for page, command in commands():
             if re.match(r"(samples|tests)/", command):
                 out = subprocess.run([os.path.join(ROOT, command.split()[0]), "--help"], stdout=subprocess.PIPE,
@@ -202,8 +202,8 @@ class Texts(unittest.TestCase):
                 for option in re.findall(r"--[\w-]+", command):
                     self.assertIn(option, out, page)
 
-    def test_files_are_there(self):
-        """A page names files by their names, by a pattern, or by a path from here or from the top."""
+    def test_files_exist(self):
+        """A page names files by their names, by a pattern, or by a path from its folder or from the top."""
         every = [name for name in subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                                                  cwd=ROOT, stdout=subprocess.PIPE, check=True,
                                                  encoding="utf-8").stdout.split("\0") if name]
@@ -220,34 +220,34 @@ class Texts(unittest.TestCase):
         self.assertGreater(found, 400)
         self.assertEqual(missing, [])
 
-    def test_build_is_the_program_alone(self):
-        """Builds without the program have folders of their own: build/ is what README installs."""
+    def test_build_folders(self):
+        """Builds without the program do not use build/, which the README installs."""
         found = [c for _, c in commands() if "LUMEQ_PROGRAM=OFF" in c]
         self.assertGreater(len(found), 2)
         for command in found:
             self.assertRegex(command, r" -B build/\w+ ")
 
-    def test_options_are_there(self):
+    def test_options_exist(self):
         """Every option that the pages name is in the help."""
         shown = set(re.findall(r"--([a-z][\w-]+)", lumeq("--help=full").out.decode()))
         self.assertFalse(shown & HIDDEN)
         known = shown | HIDDEN | OTHERS | {"help", "version"}
         for page in pages():
             if page.startswith(("src/bench/", "samples/", ".github/")):
-                continue  # lumeq-bench's and other programs', too
+                continue  # these also name options of other programs
             for code in re.findall(r"`([^`\n]+)`", without_blocks(page)):
                 if code.startswith("samples/"):
-                    continue  # a script's own
+                    continue  # options of a script
                 for option in re.findall(r"(?<![\w-])--([a-z][\w-]+)", code):
                     self.assertIn(option, known, "%s: %s" % (page, code))
 
     def test_commands_of_the_bench(self):
-        """Benchmarks take minutes, and most need a GPU: only check that their commands and options exist."""
+        """Checks only that commands and options exist: benchmarks take minutes, and most need a GPU."""
         bench = os.path.join(os.path.dirname(LUMEQ), "lumeq-bench")
         found = [" ".join(c.split()) for c in re.findall(r"`(lumeq-bench [^`]+)`", without_blocks("src/bench/README.md"))]
         self.assertGreater(len(found), 2)
         for command in found:
-            print("not run: %s (src/bench/README.md): it measures for minutes, or needs a GPU" % command)
+            print("not run: %s (src/bench/README.md): measures for minutes, or needs a GPU" % command)
             out = subprocess.run([bench, command.split()[1], "--help"], stdout=subprocess.PIPE, check=True,
                                  timeout=10 * SLOWER).stdout.decode()
             for option in re.findall(r"--[a-z][\w-]*", command):
@@ -260,12 +260,12 @@ class Texts(unittest.TestCase):
         for page, quote in quotes:
             self.assertIn(quote, said, page)
 
-    def test_profiles_are_there(self):
+    def test_profiles_exist(self):
         names = re.findall(r"^(\S+) ", lumeq("--profile", "help").out.decode(), re.M)
         self.assertEqual(re.findall(r"^\| ([\w-]+) \| .*`--", read("src/app/options/README.md").split("## Profiles")[1],
                                     re.M), names)
 
-    def test_functions_are_there(self):
+    def test_functions_exist(self):
         header = set(re.findall(r"^LUMEQ_API [^;]*?\b(lumeq_\w+)\(", read("include/lumeq/lumeq.h"), re.M))
         self.assertLess(set(re.findall(r"`(lumeq_\w+)\(\)`", read("include/lumeq/README.md"))), header)
 

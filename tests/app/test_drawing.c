@@ -1,6 +1,6 @@
 /*
- * Comparison and panel on pictures of all small sizes, turns, aspects and formats: nothing outside
- * the picture is written, which needs AddressSanitizer to show.
+ * Draws comparison and panel on pictures of all small sizes, rotations, aspects and formats.
+ * AddressSanitizer shows whether anything is written outside the picture.
  */
 #include "../check.h"
 
@@ -25,7 +25,7 @@ static const enum AVPixelFormat formats[] = {
 static const AVRational aspects[] = {{1, 1}, {2, 1}, {1, 2}, {64, 45}, {16, 1}, {1, 16}};
 #define ASPECTS ((int)(sizeof(aspects) / sizeof(aspects[0])))
 
-/* `turn`: quarter turns, and 4 if mirrored. Its memory ends with the last sample. */
+/* `turn`: quarter turns, plus 4 if mirrored. The frame's memory ends with the last sample. */
 static AVFrame *make_frame(enum AVPixelFormat format, int width, int height, int turn,
                            AVRational aspect)
 {
@@ -58,7 +58,7 @@ static void draw_once(const Options *options, enum AVPixelFormat format, int wid
     uint32_t bins[LUMEQ_MAX_BINS] = {0};
     FREED_BY(av_frame_free) AVFrame *before = make_frame(format, width, height, turn, aspect);
     FREED_BY(av_frame_free) AVFrame *after = make_frame(format, width, height, turn, aspect);
-    for (int i = 0; i < 2; i++) { /* the second one finds everything placed */
+    for (int i = 0; i < 2; i++) { /* the second frame reuses the layout */
         FREED_BY(av_frame_free) AVFrame *drawn = av_frame_clone(after);
         Frame frame = {.decoded.frame = before, .out = drawn, .words = "", .error = &error};
         frame.stats.bins = 256;
@@ -73,7 +73,7 @@ static void draw_once(const Options *options, enum AVPixelFormat format, int wid
     drawing_close(&drawing);
 }
 
-/* The panel has no room in small pictures. */
+/* Draws on all sizes and rotations. Small pictures have no room for the panel. */
 static void draw_all(int compare, int overlay)
 {
     Options options = options_default();

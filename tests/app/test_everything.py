@@ -1,4 +1,4 @@
-"""Everything beside the video: tracks, tags, chapters, covers; copied, converted or left out."""
+"""Everything besides the video is copied, converted or left out: tracks, tags, chapters, covers."""
 
 import random
 
@@ -82,7 +82,7 @@ def languages(path, kind):
 
 
 def decoded(path, track="a:0"):
-    """Sound as signed 16-bit samples, one channel, 8000 a second."""
+    """Sound as signed 16-bit samples of one channel, 8000 per second."""
     data = ffmpeg("-i", path, "-map", "0:" + track, "-ac", 1, "-ar", 8000, "-f", "s16le", "-")
     return memoryview(data).cast("h")
 
@@ -107,7 +107,7 @@ class ToMatroska(Case):
         self.assertEqual(tags(output)["title"], "A title")
         self.assertEqual(tags(output)["artist"], "Someone")
 
-    def test_the_files_inside(self):
+    def test_attached_files(self):
         output = self.converted(everything(), "out.mkv", *QUICK)
         cover = read_bytes(picture("cover.jpg"))
         self.assertEqual(ffmpeg("-i", output, "-map", "0:v:1", "-c", "copy", "-f", "image2pipe", "-"), cover)
@@ -133,7 +133,7 @@ class ToMatroska(Case):
                              ["png", "mjpeg"], name)
 
     def test_bitmap_subtitles(self):
-        """Bitmap subtitles are copied, or left out of other containers; they cannot become text."""
+        """Bitmap subtitles are copied, or left out of containers that take only text."""
         source = self.path("in.mkv")
         ffmpeg("-i", simple(), "-i", self.dvd_subtitles(), "-map", 0, "-map", "1:s", "-c", "copy", source)
         output = self.lossless(source)
@@ -144,7 +144,7 @@ class ToMatroska(Case):
         self.assertIn("subtitle track 0 (dvd_subtitle) is left out", result.err)
 
     def dvd_subtitles(self):
-        """VobSub of one packet, which is only copied."""
+        """A VobSub file with one packet, which need not be decodable."""
         header = b"# VobSub index file, v7 (do not modify this line!)\nsize: 160x90\npalette: " + \
                  b", ".join([b"808080"] * 16)
         index = self.write("s.idx", header + b"\nid: en, index: 0\n"
@@ -242,7 +242,7 @@ class ToOthers(Case):
                 self.assertEqual(found["title"], "A title")
                 self.assertTrue(found["creation_time"].startswith("2024-05-06T05:08:09"))
         self.assertEqual(tags(self.path("out.mp4"))["com.apple.quicktime.title"], "A title")
-        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}  # it wins over the tag of its name
+        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}  # it is not replaced by the title
         found = tags(self.converted(self.recorded(keys, "in.mov", *self.KEYS), "out.mp4", "-y", *QUICK))
         self.assertEqual((found["title"], found["com.apple.quicktime.title"]), ("A title", "Another title"))
 
@@ -278,14 +278,14 @@ class ToOthers(Case):
         self.assertEqual([(s["codec_name"], s["width"]) for s in streams(other, "video")],
                          [("h264", 160), ("ffv1", 80)])
         self.assertEqual(payloads(source, "v:0"), payloads(other, "v:0"))
-        self.refused(lumeq(source, "--null", "--video-track", 2), USAGE, "--video-track 2", "2 video")
+        self.refused(lumeq(source, "--null", "--video-track", 2), USAGE, "--video-track 2", "0 to 1")
 
 
 class Converted(Case):
-    """Converted sound stays in place, and subtitles keep their times."""
+    """Converted sound and subtitles keep their times."""
 
     def burst(self, name, *output):
-        """Silence, with a loud tenth of a second after one second."""
+        """A clip with 2 s of sound, silent except for 0.1 s that begins at 1 s."""
         path = self.path(name)
         ffmpeg("-f", "lavfi", "-t", 2, "-i", DULL % ("160x90", 25), "-f", "lavfi", "-t", 2, "-i",
                "aevalsrc='if(between(t,1,1.1),sin(2*PI*1000*t)*0.8,0)':sample_rate=44100",
@@ -344,7 +344,7 @@ class Converted(Case):
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
 
     def spoil(self, source, numbers, half=False, header=b""):
-        """Overwrites these packets of sound, or the second half of each, or with this header."""
+        """Overwrites these packets of sound. `half`: only the second half of each; `header`: with these bytes."""
         found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
         noise = random.Random(1)
         with open(source, "r+b") as f:
@@ -354,7 +354,7 @@ class Converted(Case):
                 f.write(header[:size] or (noise.randbytes(size - size // 2) if half else b"\xff" * size))
 
     def tone(self, name, *output):
-        """Two seconds of a loud tone."""
+        """A clip with 2 s of a loud tone."""
         made = Store.path("-".join(map(str, output)) + name)
         if not os.path.exists(made):
             ffmpeg("-f", "lavfi", "-t", 2, "-i", DULL % ("64x64", 10), "-f", "lavfi", "-t", 2, "-i",
@@ -370,13 +370,13 @@ class Converted(Case):
         return float(said[1])
 
     def loud(self, path):
-        """A string with a character per tenth of a second: whether the tone is heard."""
+        """A string with a character per 0.1 s: "." silence, "#" the tone, "!" another level."""
         samples = decoded(path)
         peaks = [max(map(abs, samples[i:i + 800])) for i in range(0, len(samples) - 400, 800)]
         return "".join("." if p < 50 else "#" if 3000 < p < 5200 else "!" for p in peaks)
 
     def test_damage_becomes_silence(self):
-        """Even a single damaged packet, shorter than a rounded timestamp."""
+        """Damaged packets become silence, even a single one."""
         for spoilt in ((20,), (8, 17, 26, 35), range(12, 35)):
             with self.subTest(spoilt):
                 source = self.burst("in.mp4", "-c:a", "aac")
@@ -405,8 +405,8 @@ class Converted(Case):
                 self.assertRegex(self.loud(output), "^%s[.#!]?$" % wanted[spoilt])
         self.assertAlmostEqual(self.damaged(source, "out.avi", "pcm_s16le"), 2 if spoilt == "all" else 0.5, delta=0.06)
 
-    def test_decoder_goes_on_after_damage(self):
-        """Vorbis takes a damaged packet for a new stream's header; parsers split one into many."""
+    def test_decoder_continues_after_damage(self):
+        """A damaged packet may look like a header to a Vorbis decoder, and parsers split one into many."""
         for codec in some(("libvorbis", "ac3", "libmp3lame")):
             with self.subTest(codec):
                 source = self.tone("in.mp4", "-c:a", codec)
@@ -438,12 +438,12 @@ class Part(Case):
     def test_chapters_are_cut_and_shifted(self):
         for name in some(("out.mkv", "out.mp4")):
             output = self.converted(everything(), name, *QUICK, "--ss", "0.5", "--to", "2")
-            zero = 0.52 - frame_times(output)[0]  # of the input: its first frame in the part is there
+            zero = 0.52 - frame_times(output)[0]  # the output's 0 in the input, where the first frame is at 0.52
             self.assertTrue(0.5 <= zero <= 0.52, zero)
             self.assertEqual([c[2] for c in chapters(output)], ["One", "Two"], name)
             self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero], 0.0015, name)
         self.assertEqual(chapters(self.converted(everything(), "late.mkv", *QUICK, "--ss", "1.2")), [(0, 1.8, "Two")])
-        output = self.converted(everything(), "second.mkv", *QUICK, "--ss", "1")  # where the first one ends
+        output = self.converted(everything(), "second.mkv", *QUICK, "--ss", "1")  # the end of the first chapter
         self.assertEqual(chapters(output), [(0, 2, "Two")])
         self.assertEqual(chapters(self.converted(everything(), "few.mp4", *QUICK, "--frames", 10)), [(0, 0.4, "One")])
 

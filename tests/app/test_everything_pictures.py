@@ -1,4 +1,4 @@
-"""Data of frames (fields, captions, light levels, stereo), alpha, and single pictures."""
+"""Side data of frames (captions, light levels, stereo), alpha, and single pictures."""
 
 from common import *
 
@@ -20,8 +20,8 @@ def fields(path):
 
 
 def with_box(data, path, box):
-    """An mp4 with a box appended to the last box of `path`; enclosing sizes grow. moov is last in the file, so that no
-    offset changes."""
+    """Appends a box to the last box of `path` in an mp4, and increases the sizes of the enclosing boxes. moov must be
+    last in the file, so that no offset changes."""
     at, end, chain = 0, len(data), []
     for name in path:
         while data[at + 4:at + 8] != name:
@@ -162,7 +162,7 @@ class Alpha(Case):
                 self.assertEqual(self.alpha(source), self.alpha(output))
 
     def test_vp9(self):
-        """Lossy alpha, stored beside the packets, is written and read back."""
+        """VP9's alpha, which is stored beside the packets, is written and read back."""
         lossless = ("--vopt", "lossless=1", "--vopt", "deadline=realtime")
         for name in ("a.webm", "b.mkv"):
             output = self.converted(self.source(), name, "--vcodec", "libvpx-vp9", *lossless)
@@ -209,7 +209,7 @@ class Pictures(Case):
         self.assertEqual(video(output)["pix_fmt"], "rgb24")
         self.near(rgb(self.photo("p.png")), rgb(output), 2)
 
-    def test_jpeg_keeps_its_form(self):
+    def test_jpeg_keeps_its_format(self):
         for pix_fmt in ("yuvj420p", "yuvj422p", "yuvj444p"):
             output = self.converted(self.photo(pix_fmt + ".jpg", pix_fmt), "out.jpg", "-y")
             self.assertEqual(video(output)["pix_fmt"], pix_fmt)
@@ -229,7 +229,7 @@ class Pictures(Case):
         self.assertGreater(spread[1], spread[0] + 20)
 
     def test_hd_video_to_jpeg(self):
-        """JPEG has a fixed matrix; HD video has another."""
+        """JPEG always has the BT.601 matrix, and HD video has another one."""
         source = clip("hd.mkv", *FFV1, "-pix_fmt", "yuv444p", "-colorspace", "bt709", seconds=0.04,
                       source="color=0x20c040:size=1280x720:rate=25,format=gbrp,"
                              "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p")

@@ -1,4 +1,4 @@
-"""Files as cameras, phones and archives make them."""
+"""Files like those that cameras, phones and archives make."""
 
 from common import *
 
@@ -7,7 +7,7 @@ QUICK = ("--preset", "ultrafast")
 
 class Times(Case):
     def test_edit_list(self):
-        """Cut without encoding: hidden frames precede the cut."""
+        """A file that was cut without encoding has hidden frames before the cut."""
         long = clip("long.mp4", *X264, "-g", 50, "-bf", 2, "-c:a", "aac", seconds=4, sound=4)
         for start in ("1.24", "0.52"):
             with self.subTest(start):
@@ -22,7 +22,7 @@ class Times(Case):
                 self.same_distances(source, self.path("out.mkv"))
 
     def same_distances(self, source, output):
-        """Frames and sound keep their distance from the first frame; one and a half hidden packets may lead."""
+        """Checks that frames and sound keep their distance from the first frame. Up to two hidden packets may lead."""
         a, b = frame_times(source), frame_times(output)
         self.near([t - a[0] for t in a], [t - b[0] for t in b], 0.0015)
         self.assertLess(b[0], 0.04)
@@ -33,7 +33,7 @@ class Times(Case):
             self.assertAlmostEqual(copied[packet], time, delta=0.0015)
 
     def test_negative_times(self):
-        """A broadcast whose clock wraps: earlier times are negative."""
+        """If a broadcast's clock wraps, earlier times are negative."""
         source = self.path("negative.ts")
         ffmpeg("-i", simple(), "-c", "copy", "-output_ts_offset", "95443.2", "-muxdelay", 0, "-muxpreload", 0, source)
         self.assertLess(frame_times(source)[0], -0.4)
@@ -44,7 +44,7 @@ class Times(Case):
                 self.near([b - a for a, b in zip(times, times[1:])], [0.04] * 24, 0.0011)
 
     def test_packed_bitstream(self):
-        """Two frames in one packet, followed by an empty one, as in old AVI files."""
+        """In old AVI files a packet with two frames is followed by an empty one."""
         if not has_encoder("libxvid"):
             self.skipTest("no libxvid")
         source = clip("packed.avi", "-c:v", "libxvid", "-bf", 2, "-q:v", 4)
@@ -77,23 +77,23 @@ class Changes(Case):
 
 
 class CutInTheMiddle(Case):
-    """Streams that begin anywhere start with the first complete picture, which is no damage."""
+    """If a stream was cut off at the front, lumeq skips incomplete pictures, which is no damage."""
     OPEN = ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0")
     REFRESHED = ("-x264-params", "keyint=25:intra-refresh=1")
     X265 = ("-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "keyint=25:scenecut=0:log-level=none")
 
     def cut(self, name, *options, packet=188, at=0.4, **more):
-        """A clip of 100 pictures, and its rest from a packet in the middle."""
+        """Returns a clip of 100 pictures, and a file with its packets after this share of the bytes."""
         whole = clip(name, *options, **{"seconds": 4, "sound": 4, **more})
         data = read_bytes(whole)
         return whole, self.write(name, data[int(len(data) * at) // packet * packet:])
 
     def complete(self, whole, source, *options, frames=None, code=DONE):
-        """The output, which must have the last pictures of the whole clip."""
+        """Checks that the output has only the last pictures of the whole clip. Returns its path and their number."""
         output = self.path("out.mkv")
         self.exits(code, source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
         pictures, size = raw(output), 160 * 90 * 3 // 2
-        self.assertTrue(raw(whole).endswith(pictures), "pictures that are not in the whole clip")
+        self.assertTrue(raw(whole).endswith(pictures), "some pictures are not in the whole clip")
         count = len(pictures) // size
         self.assertIn(count, frames or (25, 50, 75))
         return output, count
@@ -105,18 +105,18 @@ class CutInTheMiddle(Case):
                  ("m2.ts", m2v), ("m2.mpg", m2v), ("m2.vob", m2v), ("m2.m2v", m2v + ("-an",)))
         for name, options in some(cases) + list(cases[:1]):
             with self.subTest(name):
-                # Without the group before, the B pictures before an open group's key frame are missing.
+                # B pictures that precede an open group's key frame lack the previous group.
                 left = range(21, 76) if name.startswith("m2") else None
                 self.complete(*self.cut(name, *options, packet=2048 if name[3:] in ("mpg", "vob") else 188),
                               frames=left)
 
     def test_recovery_points(self):
-        """Intra refresh, as ffmpeg makes it, and packets that only declare a recovery point."""
+        """A stream with intra refresh has recovery points instead of key frames."""
         whole, source = self.cut("refreshed.ts", *X264, *self.REFRESHED)
         self.complete(whole, source, frames=(len(frame_times(source)),))
 
     def test_no_keyframe(self):
-        """All pictures are written nevertheless."""
+        """Without key frames all pictures are written, and the input is reported as damaged."""
         for seconds in 4, 32:
             with self.subTest(seconds=seconds):
                 whole = clip("refreshed.ts", *X264, *self.REFRESHED, "-bsf:v", "filter_units=remove_types=6",
@@ -157,7 +157,7 @@ class CutInTheMiddle(Case):
 
 
 class Programs(Case):
-    """A multiplex of several programs: only the video's is read."""
+    """From a multiplex of several programs, only the video's program is read."""
 
     def program(self, number, offset, size, *options, seconds=2, **more):
         """A stream of one program, with its own PIDs."""
@@ -167,7 +167,7 @@ class Programs(Case):
                     **{"seconds": seconds, "sound": seconds, "size": size, **more})
 
     def multiplex(self, *programs):
-        """The streams' packets alternately, after tables that list all of them."""
+        """Interleaves the programs' packets, with tables that list all programs."""
         streams = []
         for path in programs:
             data = read_bytes(path)
@@ -178,7 +178,7 @@ class Programs(Case):
         out = []
         for i in range(max(map(len, streams))):
             for packet in (s[i] for s in streams if i < len(s)):
-                if packet[1:3] == b"\x40\0":  # its own table
+                if packet[1:3] == b"\x40\0":  # a table of one program
                     packet = packet[:4] + pat.ljust(184, b"\xff")
                 out.append(packet)
         for count, at in enumerate(i for i, p in enumerate(out) if p[1:3] == b"\x40\0"):
@@ -218,10 +218,10 @@ class Programs(Case):
 
 
 class BestTrack(Case):
-    """Covers and stills do not count; the default track wins, then the largest."""
+    """lumeq ignores covers and stills, and chooses the default track, or else the largest."""
 
     def tracks(self, name, *videos, options=()):
-        """A file of clips, each (size, seconds)."""
+        """A file with a video track for each (size, seconds)."""
         inputs = [clip("%s-%g.mkv" % (size, seconds), *X264, "-r", 25, size=size, seconds=seconds)
                   for size, seconds in videos]
         path = self.path(name)
@@ -245,7 +245,7 @@ class BestTrack(Case):
                     self.chosen(source, 1, stdin=read_bytes(source))
 
     def test_a_still_beside_a_short_film(self):
-        """The still lasts longer than the four frames."""
+        """The still lasts longer than the film of four frames."""
         source = self.tracks("short.mp4", ("320x240", 0.04), ("160x90", 0.16), options=(
             "-bsf:v:0", "setts=duration=10/TB"))
         self.chosen(source, 1)
@@ -263,7 +263,7 @@ class BestTrack(Case):
                 other = self.ok(source, "-o", self.path("out.mkv"), "-y", "--video-track", 1 - number)
                 self.assertNotIn("video tracks", other.err)
                 same = [raw(source, track="v:%d" % i) == raw(self.path("out.mkv"), track="v:%d" % i) for i in (0, 1)]
-                self.assertEqual(same.index(True), number, "the other one is copied")
+                self.assertEqual(same.index(True), number, "the wrong track is equalized")
 
 
 class Shapes(Case):

@@ -1,4 +1,4 @@
-"""A disk that fails (faulty_disk.c): written data stays, and a message says where."""
+"""A disk that fails (faulty_disk.c): written data is kept, and a message names its file."""
 
 from common import *
 
@@ -23,8 +23,8 @@ class FaultyDisk(Case):
         return finish(start(simple(), *args, "--vcodec", "ffv1", "-q", env=self.environment(faults, **more)))
 
     def interrupted(self, faults, name="out.mkv", *args, begun=False):
-        """The result of a run interrupted while it writes; faults begin at that moment. `begun`: wait until data has
-        reached the disk."""
+        """Interrupts a run while it writes. The faults begin at that moment. `begun`: wait until data has reached the
+        disk. Returns the result."""
         when = self.path("now")
         out = self.path(name)
         codec = "mpeg4" if name.endswith("mp4") else "ffv1"
@@ -33,7 +33,7 @@ class FaultyDisk(Case):
         folder = os.path.dirname(out)
         self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) >= begun
                                              for f in self.files(folder) if f.endswith(".part"))))
-        process.send_signal(signal.SIGSTOP)  # so that both happen at the same time
+        process.send_signal(signal.SIGSTOP)  # so that faults and signal come at the same time
         self.write("now", b"")
         process.send_signal(SIGINT)
         process.send_signal(signal.SIGCONT)
@@ -44,7 +44,7 @@ class FaultyDisk(Case):
         return result
 
     def named(self, result):
-        """Checks that the only file left is the one that the message names last, and returns it."""
+        """Checks that only one file is left, and that the message names it last. Returns its name."""
         left = [f for f in self.files() if not f.endswith(".csv")]
         self.assertEqual(len(left), 1, str(result))
         self.assertEqual(re.findall(r"'([^']*)'", result.err)[-1], self.path(left[0]), str(result))
@@ -53,7 +53,7 @@ class FaultyDisk(Case):
     # ---- the end of a run that was not interrupted ----
 
     def test_finished_but_not_renamed(self):
-        """It keeps its temporary name, and the next run does not take it for a leftover."""
+        """The file keeps its temporary name, and the next run does not remove it."""
         result = self.run_with("rename", "-o", self.path("out.mkv"))
         self.refused(result, OUTPUT, "Input/output error")
         left = self.named(result)
@@ -93,10 +93,10 @@ class FaultyDisk(Case):
             self.refused(result, OUTPUT, "out.mkv", "No space left")
             self.assertEqual(self.files(), [])
 
-    # ---- file systems that can less ----
+    # ---- file systems that lack functions ----
 
     def test_nothing_is_replaced(self):
-        """Whatever rename call exists, an OUTPUT that appears meanwhile stays, and so does the new file."""
+        """An OUTPUT that appears meanwhile is kept, and so is the new file, whatever calls the file system supports."""
         for faults in some(("", "renameat2", "renameat2 link")):
             with self.subTest(faults):
                 out = self.path("out.mkv")
@@ -109,7 +109,7 @@ class FaultyDisk(Case):
                 with open(clip("piped.mkv", *X264), "rb") as f:
                     process.stdin.write(f.read())
                 process.stdin.flush()
-                self.assertTrue(wait_for(self.files), "it does not begin")
+                self.assertTrue(wait_for(self.files), "the run does not begin to write")
                 self.write("out.mkv", b"precious")
                 self.refused(finish(process), OUTPUT, "was created in the meantime", self.path("out-2.mkv"))
                 self.assertEqual(self.read("out.mkv"), b"precious")
@@ -133,7 +133,7 @@ class FaultyDisk(Case):
                 os.unlink(self.path(left))
 
     def test_interrupted_and_nothing_can_be_played(self):
-        """If a full disk leaves an unplayable part, no file is named."""
+        """If the part written before the disk was full cannot be played, it is deleted."""
         for name, begun, text in some((("out.mkv", False, "nothing of it could be written"),
                                        ("out.avi", False, "nothing of it could be written"),
                                        ("out.mp4", True, "the part written so far cannot be played and is deleted"))):
@@ -145,9 +145,9 @@ class FaultyDisk(Case):
     # ---- interrupted twice ----
 
     def ending(self, *args, **more):
-        """A run that writes, and cannot end before release(): syncing its file blocks."""
+        """Starts a run that cannot end before release(), because syncing its file blocks."""
         env = self.environment("sleep", FAULTY_DISK_WHEN=self.write("now", b""))
-        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # ended at once, it waits for no thread
+        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # a second signal ends it without waiting for threads
         process = self.start(long_clip(), "-o", self.path("out.mkv"), *ONE_PASS, "--vcodec", "ffv1", *args, env=env,
                         **more)
         self.assertTrue(wait_for(lambda: [f for f in self.files() if f.startswith(".out.mkv")]))
@@ -157,8 +157,8 @@ class FaultyDisk(Case):
         os.unlink(self.path("now"))
         return finish(process)
 
-    def test_signals_in_a_row_are_one(self):
-        """A closing terminal sends SIGHUP twice, an ending session SIGTERM and SIGHUP."""
+    def test_quick_signals_count_as_one(self):
+        """A closing terminal sends SIGHUP twice, and an ending session SIGTERM and SIGHUP."""
         for numbers in some(((signal.SIGHUP, signal.SIGHUP), (SIGTERM, signal.SIGHUP), (SIGINT, SIGINT))):
             with self.subTest([n.name for n in numbers]):
                 process = self.ending()
@@ -172,15 +172,15 @@ class FaultyDisk(Case):
                 os.unlink(self.path("out.partial.mkv"))
 
     def pressed(self, process):
-        """Presses Ctrl-C repeatedly, and returns how long the run took to end."""
+        """Presses Ctrl-C repeatedly, and returns the seconds until the run ended."""
         begin = time.monotonic()
         while process.poll() is None and time.monotonic() < begin + LIVENESS:
             process.send_signal(SIGINT)
             time.sleep(0.05)
         return time.monotonic() - begin
 
-    def test_a_later_signal_ends_it_at_once(self):
-        """The message names what it deletes."""
+    def test_a_later_signal_ends_the_run_at_once(self):
+        """The message names the files that it deletes."""
         for more in some(((), ("--stats", self.path("s.csv")))):
             with self.subTest(more):
                 process = self.ending(*more)
@@ -194,7 +194,7 @@ class FaultyDisk(Case):
     # ---- statistics ----
 
     def test_stats_on_a_full_disk(self):
-        """Statistics stop, with one message; the video is complete."""
+        """Statistics stop with a message, and the video is complete."""
         for row in some(("s.csv", "s.jsonl")):
             with self.subTest(row):
                 result = self.run_with("write", "-o", self.path("out.mkv"), "--stats",
@@ -205,7 +205,7 @@ class FaultyDisk(Case):
                 os.unlink(self.path("out.mkv"))
 
     def test_stats_beside_a_failed_rename_of_the_video(self):
-        """Both are finished and kept."""
+        """Statistics and video are finished and kept."""
         result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
                                FAULTY_DISK_NAME="out.mkv")
         self.refused(result, OUTPUT, "Input/output error")

@@ -1,4 +1,4 @@
-"""Every frame, timestamp and audio packet is kept, between all containers."""
+"""Every frame, timestamp and audio packet is kept from any container to any other."""
 
 import fractions
 
@@ -51,11 +51,11 @@ class Formats(Case):
                 self.assertEqual(video(self.path(name))["codec_name"], "h264")
                 self.assertEqual(len(frame_times(self.path(name))), 25)
                 self.assertEqual(len(payloads(source)), len(payloads(self.path(name))))
-                if name != "out.ts":  # which puts a header before each packet
+                if name != "out.ts":  # the muxer puts a header before each packet
                     self.assertEqual(payloads(source), payloads(self.path(name)))
 
     def test_other_outputs(self):
-        """Without sound, or with codecs of their own."""
+        """Formats without sound, or with other codecs."""
         for kind in some(("gif", "h264", "ivf", "y4m", "nut", "wmv", "asf", "ogv", "mpg")):
             with self.subTest(kind):
                 output = self.path("out." + kind)
@@ -63,8 +63,8 @@ class Formats(Case):
                 self.assertEqual("left out" in result.err, kind in ("gif", "h264", "ivf", "y4m"), str(result))
                 self.assertEqual(len(frame_times(output)), 5)
 
-    def test_flv_takes_only_what_plays(self):
-        """FFmpeg writes MPEG-4 into FLV if its strictness is low, but nothing can read it back."""
+    def test_flv_refuses_mpeg4(self):
+        """FFmpeg can write MPEG-4 into FLV if its strictness is low, but nothing can read that."""
         self.refused(lumeq(simple(), "-o", self.path("out.flv"), "--vcodec", "mpeg4", "-q"), OUTPUT, "official FLV")
         self.assertEqual(self.files(), [])
         self.converted(simple(), "out.flv", "--vcodec", "flv")
@@ -79,8 +79,8 @@ class Formats(Case):
     def test_quality_defaults(self):
         self.assertIn(b"crf=18.0", read_bytes(self.converted(simple(), "out.mp4")))
 
-    def test_names_that_muxers_look_at(self):
-        """A .m2ts has packets of 192 bytes: the muxer sees the final name, not the temporary one."""
+    def test_formats_that_depend_on_the_name(self):
+        """The muxer writes packets of 192 bytes for .m2ts, so it must see the final name, not the temporary one."""
         def packet(data):
             return next((size for size in (188, 192) if len(data) % size == 0 and all(
                 data[at] == 0x47 for at in range(size - 188, len(data), size))), None)
@@ -115,7 +115,7 @@ class Formats(Case):
         self.same_times(simple(), self.path("piped.mkv"), 0.05)
 
     def test_conversions_are_reported(self):
-        """Each conversion is reported once, with its place: before the equalizer, or for the encoder."""
+        """Each conversion is reported once, with its purpose: for the equalizer, or for the encoder."""
         result = self.ok(clip("rgb.mkv", "-c:v", "png", "-pix_fmt", "rgb24"), "-o", self.path("o.mkv"), "-v",
                          "--pix-fmt", "yuv420p")
         self.assertEqual(sorted(line for line in result.lines if "converted" in line),
@@ -152,7 +152,7 @@ class Times(Case):
         self.same_times(source, self.lossless(source))
 
     def test_sound_before_zero(self):
-        """Matroska has no negative times: priming samples shift the whole file, as with ffmpeg."""
+        """Matroska has no negative times, so priming samples shift the whole file, as in ffmpeg."""
         source = clip("b.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3", "-c:a", "aac", sound=1)
         self.same_times(source, self.converted(source, "out.mkv"), shifted=True)
         self.same_times(source, self.converted(source, "out.mp4"), 0.000002)
@@ -164,7 +164,7 @@ class Times(Case):
             with self.subTest(name):
                 output = self.converted(source, name, "--preset", "ultrafast",
                                         *(("--acodec", "none") if name == "out.ts" else ()))
-                if name == "out.ts":  # the muxer adds a delay of its own
+                if name == "out.ts":  # the muxer adds a delay
                     a, b = frame_times(source), frame_times(output)
                     self.near([t - a[0] for t in a], [t - b[0] for t in b], 0.001)
                 else:
@@ -178,14 +178,14 @@ class Times(Case):
         self.assertAlmostEqual(float(video(source)["duration"]), float(video(output)["duration"]), delta=0.001)
 
     def still_at_the_end(self, name, *output):
-        """A second, a second, and then a minute."""
+        """A clip of three frames that last 1 s, 1 s and 60 s."""
         short, source = clip("short.mp4", *output, "-video_track_timescale", "1000", rate=1, seconds=3), self.path(name)
         ffmpeg("-i", short, "-c", "copy", "-video_track_timescale", "1000", "-bsf:v",
                r"setts=pts=PTS:dts=DTS:duration=if(eq(N\,2)\,60000\,1000)", source)
         return source
 
-    def test_constant_rates_in_rough_clocks(self):
-        """A clock of 1 ms or 90 kHz rounds most rates; in mp4 and mov all frames have the same duration again."""
+    def test_constant_rates_in_coarse_time_bases(self):
+        """A time base of 1 ms or 1/90000 s rounds most rates; in mp4 and mov all frames have the same duration again."""
         def distances(path, key="dts"):
             times = sorted(int(p[key]) for p in contents(path)["packets"] if p["codec_type"] == "video")
             return [b - a for a, b in zip(times, times[1:])]
@@ -208,7 +208,7 @@ class Times(Case):
                             self.assertAlmostEqual(was - frame_times(source)[0], now - frame_times(output)[0], delta=0.0011)
 
     def test_still_at_the_end(self):
-        """The third decoded packet lasts a minute; with B-frames it is shown second."""
+        """The third packet in decoding order lasts a minute; with B-frames it is shown second."""
         for frames in (0, 2):
             source = self.still_at_the_end("still%d.mp4" % frames, "-c:v", "libx264", "-bf", frames)
             for name, *options in some((("out.mp4",), ("out.mov",), ("out.mkv",), ("out.gif",),
@@ -225,7 +225,7 @@ class Times(Case):
         self.assertEqual(video(self.path("out.avi"))["avg_frame_rate"], "25/1")
 
     def test_avi_has_a_constant_rate(self):
-        """Ten frames at 25 a second, then a gap, then two frames too many."""
+        """The clip has ten frames at 25 fps, a gap, and five frames. Two of these come too early for 25 fps."""
         source = self.path("uneven.mkv")
         times = [40 * i for i in range(10)] + [1000, 1040, 1052, 1064, 1080]
         grays = [40 + 12 * i for i in range(15)]
@@ -241,7 +241,7 @@ class Times(Case):
         self.near(frame_times(self.path("out.avi")), [i / 25 for i in (*range(10), 25, 26, 27)], 0.001)
 
     def test_timestamps_going_back(self):
-        """Concatenated files: every frame and sound packet is written, and frames with rising times."""
+        """All frames and sound packets of concatenated files are written, and the frames' times rise."""
         part = clip("part.ts", *X264, "-c:a", "mp2", sound=1)
         result = lumeq(self.write("joined.ts", 2 * read_bytes(part)), "-o", self.path("out.mkv"), "--vcodec", "ffv1")
         self.assertIn(result.code, (DONE, DAMAGED), str(result))
@@ -254,7 +254,7 @@ class Times(Case):
 
 class Tracks(Case):
     def test_cover_picture_beside_a_video(self):
-        """The video is used, not the picture."""
+        """The video is equalized, not the picture, although the picture comes first."""
         picture = self.path("p.png")
         ffmpeg("-f", "lavfi", "-i", "color=red:size=1000x1000", "-frames:v", 1, picture)
         source = self.path("cover.mp4")
@@ -277,7 +277,8 @@ class Tracks(Case):
                 self.assertEqual(self.read(name)[4] >> 6, 1)  # a pack header of MPEG-2
 
     def test_field_order(self):
-        """The bitstream says which field comes first. ffprobe's frames do not show that of H.264."""
+        """The bitstream declares the first field. trace_headers reads it, because ffprobe's frames do not show it for
+        H.264."""
         def orders(path):
             said = subprocess.run(["ffmpeg", "-v", "trace", "-i", path, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null",
                                    "-"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr

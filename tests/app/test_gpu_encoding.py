@@ -1,4 +1,4 @@
-"""Encoders on a GPU: a fake one (fake_nvenc.c) reports the memory that it was given."""
+"""Encoders on a GPU. A fake one (fake_nvenc.c) writes for each picture where it was in memory, and its checksum."""
 
 import os
 import re
@@ -10,10 +10,10 @@ from common import DONE, FFV1, LIVENESS, OUTPUT, X264, Case, clip, environment, 
 
 PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_ENCODER_FOLDER")
 
-# One per line of the stream, after its start code.
+# A line of the stream, after its start code.
 PICTURE = re.compile(rb"\x00\x00\x00\x01.frame (\d+) (gpu|host) (\S+) (\d+)x(\d+) pitch (\d+) (kept|changed) (\w+)\n", re.S)
 HALVES = {"nv12": 3, "p010le": 6, "yuv444p": 6, "yuv444p16le": 12}  # bytes of two pixels
-SIZE = "200x90"  # rows are no multiple of anything
+SIZE = "200x90"  # rows are not a multiple of the GPU's alignment
 
 
 def run(*args, **env):
@@ -22,10 +22,10 @@ def run(*args, **env):
                                    stderr=subprocess.PIPE, env=more), LIVENESS)
 
 
-@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA, or ffnvcodec's headers were not there")
+@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA, or was built without ffnvcodec's headers")
 class Encoding(Case):
     def encoded(self, source, *options, codec="h264_nvenc", place="gpu", code=DONE, **env):
-        """The pictures that the encoder received."""
+        """Runs lumeq, and returns the pictures that the encoder received."""
         out = self.path("out." + codec[:4].strip("_"))
         result = run(source, "-o", out, "--backend", "cuda", "--vcodec", codec, "-y", "-v", *options,
                      FAKE_NVIDIA_TELLS="1", **env)
@@ -39,7 +39,7 @@ class Encoding(Case):
         self.assertEqual({p[6] for p in found}, {b"kept"})
         times = [int(p[0]) for p in found]
         self.assertEqual(times, sorted(set(times)))
-        # Where FFmpeg copies, it makes a context of its own.
+        # To copy pictures from the host, FFmpeg creates its own context.
         self.assertEqual(re.findall("contexts .*", result.err)[-1], "contexts %d blocks 0" % (place == "host"))
         return found
 
@@ -54,12 +54,13 @@ class Encoding(Case):
         found = self.encoded(source, "--dither", "off", *options, **more)
         self.assertEqual([int(p[7], 16) for p in found], expected)
         self.assertEqual({(p[2].decode(), p[3], p[4]) for p in found}, {(pix_fmt.replace("le", ""), b"200", b"90")})
-        # The rows of FFmpeg's surfaces begin where its device wants them to.
+        # Rows of FFmpeg's surfaces are aligned.
         self.assertEqual({int(p[5]) % 512 for p in found}, {0})
         return found
 
     def test_the_same_samples(self):
-        """With and without converted chroma, in one pass and two; more frames wait than there are surfaces."""
+        """Samples are the same with and without scaled chroma, in one pass and two. The clip has more frames than there
+        are surfaces."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         for options in ((), ("--two-pass", "off", "--chroma", "keep"), ("--two-pass", "on"), ("--mode", "clahe")):
             with self.subTest(options):
@@ -97,7 +98,7 @@ class Encoding(Case):
         self.encoded(clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE), "--mode", "off", place="host")
 
     def test_lost_gpu(self):
-        """The encoder is lost with it, and is not touched again. No output is written, and an existing one stays."""
+        """The encoder is lost with the GPU and is not used again. No output is written, and an existing one is kept."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         out = self.path("out.h264")
         with open(out, "w", encoding="ascii") as f:

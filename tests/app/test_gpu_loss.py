@@ -1,12 +1,12 @@
-"""A GPU decodes and is lost: a fake driver gives the pictures (fake_nvidia.c), and a fake GPU equalizes them and fails
-after some frames."""
+"""Loss of a GPU that decodes and equalizes. A fake driver (fake_nvidia.c) returns the pictures, and a fake GPU equalizes
+them and fails after some frames."""
 
 from common import *
 
 PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_DRIVER_FOLDER")
 DECODING = os.environ.get("TEST_GPU_DECODING")
 
-# NVDEC's pictures come in the order of decoding: without B-frames, that of the clip.
+# The fake NVDEC returns pictures in decoding order. Without B-frames this is also the order of display.
 H264 = ("-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-pix_fmt", "yuv420p")
 SIZE, CODED = "160x90", "160x96"
 DARK = "testsrc2=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=6:allf=t" % SIZE
@@ -21,13 +21,13 @@ def noisy():
 
 
 def film(keys=25):
-    """Three seconds, with a key frame every so often."""
+    """Three seconds with sound; `keys`: frames from one key frame to the next."""
     return clip("film%d.mkv" % keys, *H264, "-g", keys, "-sc_threshold", 0, "-c:a", "aac", seconds=3, sound=3,
                 source=DARK)
 
 
 def flv_tags(path):
-    """The type, time in ms and content of each tag, except for the metadata."""
+    """The file header, and the time in ms and the content of each video tag."""
     data = read_bytes(path)
     at, tags = 13, []
     while at < len(data):
@@ -40,7 +40,7 @@ def flv_tags(path):
 
 
 def other_headers(path):
-    """One second, then seven seconds coded with other headers, which are written once. Returns the number of frames."""
+    """Writes 1 s of video, then 7 s with other codec headers, which are stored once. Returns the number of frames."""
     flv = ("-f", "flv", "-flvflags", "no_sequence_end", "-g", 25)
     first, second = (flv_tags(clip(name, *H264, *more, *flv, seconds=seconds, source=DARK)) for name, more, seconds in (
         ("first.flv", (), 1), ("second.flv", ("-x264-params", "cabac=0:8x8dct=0", "-refs", 4), 7)))
@@ -54,7 +54,7 @@ def other_headers(path):
 
 class OnGpu(Case):
     def write_pictures(self, source, coded=CODED):
-        """The pictures that the fake driver decodes at this coded size."""
+        """Writes the pictures that the fake driver returns for this coded size."""
         write_bytes(self.path(coded + ".nv12"),
                     ffmpeg("-i", source, "-fps_mode", "passthrough", "-vf", "pad=" + coded.replace("x", ":"), "-pix_fmt",
                            "nv12", "-f", "rawvideo", "-"))
@@ -74,13 +74,13 @@ class OnGpu(Case):
         return result
 
     def lost(self, result):
-        """The number of missing frames, which one line tells."""
+        """The number of lost frames that the run reports."""
         self.assertNotIn("starting again", result.err)
         return int(re.search(r"(\d+) frames? w(?:as|ere) lost with the GPU", result.err).group(1))
 
     def another_size_and_back(self):
-        """A film that changes its size and back: pictures of the first size stay on the GPU, the others come to the
-        host and are scaled."""
+        """A film that changes its size and back. Pictures of the first size stay on the GPU, and the others are scaled
+        on the host."""
         joined, films = self.path("joined.h264"), []
         for size in (CODED, "320x176", CODED):
             path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
@@ -91,14 +91,14 @@ class OnGpu(Case):
 
     @staticmethod
     def numbers(path):
-        """The statistics, without the timings."""
+        """The rows of statistics, without timings."""
         with open(path, encoding="ascii") as f:
             rows = [line.rstrip("\n").split(",") for line in f if not line.startswith("#")]
         kept = [i for i, name in enumerate(rows[0]) if not name.endswith(("_us", "_ms"))]
         return [[row[i] for i in kept] for row in rows]
 
     def show(self, source, *options, **env):
-        """Plays it in a window to its end."""
+        """Plays the source in a window to its end."""
         return self.run_on_gpu(source, "--no-config", *options, SDL_VIDEODRIVER="offscreen", SDL_AUDIODRIVER="dummy",
                                **env)
 
@@ -145,24 +145,24 @@ class Loss(OnGpu):
                 self.assertIn("decoded " + decoded, result.err)
 
     def check_again(self, source, *options, **more):
-        """Without a visible output it begins again in software, which one line says."""
+        """Checks that the run starts again in software, which is possible while no output is visible."""
         result = self.check(source, *options, **more)
         self.assertEqual(result.err.count("starting again"), 1, result.err)
         return result
 
     def test_the_same_pictures(self):
-        """A loss at any frame keeps every picture: frames in flight, waiting frames and those before them."""
+        """No picture is lost, whenever the GPU fails."""
         for passes in ("off", "on"):
             for lost in ("FAKE_GPU_LOST", "FAKE_NVDEC"):
                 for after in (1, 30, 74):
                     with self.subTest(lost, after=after, passes=passes):
                         self.check_again(film(), "--two-pass", passes, **{lost: str(after)})
-        with self.subTest("while it measures"):
+        with self.subTest("loss in the first pass"):
             self.check_again(film(), "--two-pass", "on", FAKE_GPU_LOST_MEASURES="40")
 
     def test_visible_output(self):
-        """What is visible goes on at the next key frame: missing frames are counted, and the others keep their
-        times."""
+        """An output that is already visible continues at the next key frame. Missing frames are counted, and the others
+        keep their times."""
         headers, out = self.path("headers.flv"), self.path("visible.mkv")
         for source, frames, lost, after in ((film(), FRAMES, "FAKE_GPU_LOST", 30), (film(), FRAMES, "FAKE_NVDEC", 30),
                                             (film(250), FRAMES, "FAKE_NVDEC", 30),
@@ -179,8 +179,8 @@ class Loss(OnGpu):
                     self.assertEqual(times, [t for t in expected if t in times])
                     self.assertEqual(times[-1] == expected[-1], source != film(250), times)
 
-    def test_visible_pieces(self):
-        """Segments, numbered pictures and statistics in a pipe can be seen before the end."""
+    def test_visible_segments(self):
+        """Segments, numbered pictures, and statistics in a pipe are visible before the end."""
         pipe = self.path("pipe.csv")
         os.mkfifo(pipe)
         for options in (("-o", self.path("%H%M%S.mkv"), "--segment-time", 1), ("-o", self.path("%d.png"), "--sequence"),
@@ -190,7 +190,7 @@ class Loss(OnGpu):
                 self.assertIn("%d frames, " % (FRAMES - self.lost(result)), result.err)
 
     def test_another_size_and_back(self):
-        """The first frame after the other size is compared with the last one of that size, as in software."""
+        """After a change of size, the noise reference is the last frame of the other size, as in software."""
         joined = self.another_size_and_back()
         for passes in ("off", "on"):
             for more in ((), ("--compare", "split")):
@@ -199,7 +199,7 @@ class Loss(OnGpu):
                     self.assertIn("decoded on the GPU", result.err)
 
     def test_live(self):
-        """A live input is not read again: frames on the GPU are lost and counted; all others are written."""
+        """A live input cannot be read again. Frames on the GPU are lost and counted, and all others are written."""
         out = self.path("gpu.mkv")
         with open(film(), "rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as pipe:
             result = self.run_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--low-latency", stdin=pipe.stdout,
@@ -209,7 +209,7 @@ class Loss(OnGpu):
         self.assertEqual(len(frame_times(out)), FRAMES - lost)
 
     def test_standard_input(self):
-        """A file as standard input is read again; a pipe cannot be, so software decodes it from the start."""
+        """A file as standard input is read again. A pipe cannot be, so software decodes it from the start."""
         self.check_again(film(), "--two-pass", "off", stdin=True, FAKE_GPU_LOST="33")
         with open(film(), "rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as pipe:
             out = self.path("gpu.mkv")
@@ -219,7 +219,7 @@ class Loss(OnGpu):
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_loss_while_waiting_for_input(self):
-        """The GPU is lost while lumeq waits for input, which does not come."""
+        """The loss is noticed while lumeq waits for input that does not come."""
         out = self.path("gpu.mkv")
         process = self.start_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--two-pass", "off", stdin=subprocess.PIPE,
                                     FAKE_GPU_LOST=str(FRAMES // 2))
@@ -236,7 +236,8 @@ class Loss(OnGpu):
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_pictures_needed_on_the_host(self):
-        """Frames are equalized on the GPU and copied to the host until it fails: software gives the same frame."""
+        """Frames are equalized on the GPU and copied to the host. If the GPU or a copy fails, software gives the same
+        frames."""
         for passes in ("off", "on"):
             for lost in ({}, {"FAKE_GPU_LOST": "33"}, {"FAKE_CUDA_COPIES": "0"}, {"FAKE_CUDA_COPIES": "77"}):
                 with self.subTest(lost, passes=passes):
@@ -246,7 +247,7 @@ class Loss(OnGpu):
                     self.assertFalse(not lost and "copied into pinned memory" in result.err, result.err)
 
     def test_auto(self):
-        """auto decodes on the GPU where few cores would decode, for codecs that it supports."""
+        """auto decodes on the GPU if the CPU has few cores for this codec."""
         films = {"h264": (film(), 4), "mpeg2": (clip("film.mpg", "-c:v", "mpeg2video", source=DARK), 0)}
         if has_encoder("libvpx"):
             films["vp8"] = (clip("film.webm", "-c:v", "libvpx", "-g", 25, source=DARK), 3)
@@ -261,7 +262,7 @@ class Loss(OnGpu):
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
 class Window(OnGpu):
     def shown(self, source, *options):
-        """The statistics of all frames. A busy machine may drop some: then they are shown once more."""
+        """Plays the source until no frame was dropped, as a busy machine may do. Returns the statistics."""
         stats, dropped = self.path("stats.csv"), "1"
         for _ in range(8):
             result = self.show(source, *options, "--denoise", "1", "--stats", stats, FAKE_NVIDIA_TELLS="1")
@@ -273,7 +274,7 @@ class Window(OnGpu):
         return self.numbers(stats)
 
     def test_all_frames_are_shown(self):
-        """A loss at any frame keeps every shown frame: of a file, of a pipe, and in a comparison."""
+        """No frame of a file, a pipe or a comparison is lost, whenever the GPU fails."""
         for after in (0, 1, 20, 60):
             for stdin, options in ((False, ()), (True, ()), (False, ("--compare", "split"))):
                 with self.subTest(after, stdin=stdin, options=options), open(film(), "rb") as f:
@@ -283,14 +284,14 @@ class Window(OnGpu):
                     self.assertEqual(int(shown) + int(dropped), FRAMES, result.err)
 
     def test_another_size_and_back(self):
-        """The first frame after the other size is compared with the last one of that size, as in software."""
+        """After a change of size, the noise reference is the last frame of the other size, as in software."""
         joined = self.another_size_and_back()
         rows = [self.shown(joined, *backend) for backend in (("--backend", "cpu", "--hwdec", "no"), ())]
         self.assertEqual(rows[1], rows[0])
 
-    def test_it_is_let_alone(self):
-        """Waiting frames and those on the screen are not given back to a lost GPU, which might never answer."""
-        for options in ((), ("--null", "--sandbox", "off")):  # the made-up decoder reads a file of its own
+    def test_a_lost_gpu_is_not_used(self):
+        """Waiting frames and those on the screen are not returned to a lost GPU, which might never answer."""
+        for options in ((), ("--null", "--sandbox", "off")):  # the fake decoder reads a file
             for after in (20, 40):
                 with self.subTest(after, options=options):
                     show = self.run_on_gpu if options else self.show
@@ -302,10 +303,10 @@ class Window(OnGpu):
 
 @unittest.skipUnless(DECODING and FOLDER, "this build has no CUDA")
 class OtherFilms(Case):
-    """VP9 and AV1 show old frames again."""
+    """Films that need many surfaces, show old frames again, or change their format."""
 
     def decode(self, path, *tests):
-        """Returns the output of the C test."""
+        """Runs tests of test_gpu_decoding.c on this file, and returns their output."""
         run = subprocess.run([DECODING, *tests], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, timeout=LIVENESS, check=False,
                              env=dict(environment(), LD_LIBRARY_PATH=FOLDER, LUMEQ_TEST_CLIP=path))
@@ -324,8 +325,8 @@ class OtherFilms(Case):
                    "-lag-in-frames", 16, "-b:v", "200k")
 
     def test_many_references(self):
-        """With few references a window's frames fit in the GPU's memory; with 16 they come to the host, and there are
-        always enough surfaces."""
+        """With few references the frames for a window fit into GPU memory. With 16 they are copied to the host, so that
+        the decoder always has enough surfaces."""
         for refs, on_gpu in ((3, 80), (16, 0)):
             with self.subTest(refs):
                 said = self.check("refs%d.mkv" % refs, "-c:v", "libx264", "-preset", "medium", "-x264-params",
@@ -334,8 +335,8 @@ class OtherFilms(Case):
                 self.assertIn("%d of 80 frames on the GPU" % on_gpu, said)
 
     def test_changes_in_mid_stream(self):
-        """No frame is lost at a change of format: another size stays on the GPU and is scaled; many references move
-        frames to the host and back; for 4:2:2 FFmpeg has no surfaces, and software continues."""
+        """No frame is lost at a change of format. Frames of another size are scaled on the host; many references also
+        move frames to the host; FFmpeg has no surfaces for 4:2:2, so software continues."""
         def part(name, size, pixels, *more, seconds=1.6):
             path = clip(name + ".h264", "-c:v", "libx264", "-preset", "veryfast", "-g", 20, "-bf", 0, "-pix_fmt", pixels,
                         *more, "-f", "h264", seconds=seconds, source="testsrc2=size=%s:rate=25" % size)

@@ -1,5 +1,5 @@
-/* A GPU that works on several frames at a time gives the CPU's frames in the same order, also when
- * it is lost. */
+/* A GPU that works on several frames at once returns the same frames and packets as the CPU, in the
+ * same order, even if the GPU is lost. */
 #include "../fake_gpu.h"
 #include "../folder.h"
 #include "../made_clip.h"
@@ -15,7 +15,7 @@
 #define NEVER 1000000
 #define MOST_ITEMS 1000
 
-/* A clip whose sound is in very small packets. */
+/* The shape of a clip with very small sound packets. */
 #define SIDE 64
 #define FRAME_RATE 25
 #define PACKETS 100 /* for each frame */
@@ -59,7 +59,7 @@ static void take_items(Pipeline *pipeline, Items *items)
     while (pipeline_receive(pipeline, &frame) >= 0) {
         items->frames += frame->out != NULL;
         CHECK(!frame->decoded.frame, "a decoded frame that no sink needs is kept");
-        if (CHECK(items->count < MOST_ITEMS, "there are too many"))
+        if (CHECK(items->count < MOST_ITEMS, "too many items"))
             items->hashes[items->count++] = hash_received(frame);
         frame_free(&frame);
     }
@@ -127,7 +127,7 @@ TEST(a_lost_gpu_changes_nothing)
     fake_gpu_free();
 }
 
-/* Writes a clip with more sound packets between two video frames than a Frame holds. */
+/* Writes a clip with more sound packets per picture than a Frame holds. Returns 0 on failure. */
 static int make_clip(const char *path)
 {
     static uint8_t picture[SIDE * SIDE], sound[SAMPLES];

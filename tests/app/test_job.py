@@ -1,4 +1,5 @@
-"""A film in parts: plan, measure, segment, join; --jobs and --resume. The film equals that of one run."""
+"""Jobs, which encode a film in parts: plan, measure, segment, join, --jobs and --resume. The film equals that of one
+run."""
 
 import contextlib
 import glob
@@ -11,9 +12,9 @@ PROGRAM = os.environ.get("FAKE_GPU_PROGRAM", "")
 NOT_YET = r"\.lumeq-.*"  # suffix of unfinished files
 KILLS = int(os.environ.get("JOB_KILLS", 2 if SHORT or SANITIZED else 12))
 
-# Open groups of pictures: three pictures in a row refer to earlier ones than their key frame.
+# Open groups of pictures, in which B pictures refer to pictures before the key frame.
 OPEN = ("-c:v", "libx264", "-preset", "fast", "-bf", "3", "-x264-params", "keyint=20:min-keyint=20:scenecut=0:open-gop=1")
-ONE_THREAD = ("--threads", 1)  # several may decode damaged pictures differently in each run
+ONE_THREAD = ("--threads", 1)  # several threads may decode damaged pictures differently in each run
 TIMES = ("decode_us", "upload_us", "equalize_us", "download_us", "sink_us")
 
 
@@ -37,7 +38,7 @@ def whole_film():
 
 
 def damaged(name, source, *shares):
-    """A copy in MPEG-TS without the eight packets at each of these shares of it."""
+    """A copy in MPEG-TS that lacks eight packets at each of these shares of its length."""
     path = Store.path(name)
     if not os.path.exists(path):
         ffmpeg("-i", source, "-c", "copy", path)
@@ -54,7 +55,7 @@ def damaged_film():
 
 
 def film_damaged_twice():
-    # MPEG-2's threads share a frame; FFmpeg's H.264 conceals damage with frames that are not complete yet.
+    # MPEG-2, because FFmpeg's threads for H.264 conceal damage with frames that may not be complete yet.
     return damaged("twice.ts", clip("twice-sound.ts", "-c:v", "mpeg2video", "-bf", "2", "-g", "20", "-q:v", "4",
                                     "-c:a", "aac", seconds=8, sound=8), 0.2, 0.8)
 
@@ -86,7 +87,7 @@ def frames(path):
 
 
 def overwrite(path, at, data):
-    """`at`: from the end if it is negative"""
+    """Overwrites bytes at this offset, which counts from the end if it is negative."""
     with open(path, "r+b") as f:
         f.seek(at, os.SEEK_END if at < 0 else os.SEEK_SET)
         f.write(data)
@@ -117,14 +118,14 @@ class JobCase(Case):
     def joined(self, plan, code=DONE):
         """Joins a plan's finished parts, and returns the output."""
         self.exits(code, "join", plan, "-q")
-        self.assertFalse(os.path.exists(os.path.dirname(plan)), "the folder is left")
+        self.assertFalse(os.path.exists(os.path.dirname(plan)), "the job's folder remains")
         return os.path.dirname(plan)[:-len(".lumeq")]
 
     def is_film(self):
         self.assertEqual(frames(self.path("out.mkv")), self.film_frames())
 
     def makes(self, plan, of_one_run):
-        """Makes all parts and joins them: a film with these frames."""
+        """Makes all parts, joins them, and checks that the film has these frames."""
         self.segments(plan)
         self.assertEqual(frames(self.joined(plan)), of_one_run)
 
@@ -132,7 +133,7 @@ class JobCase(Case):
         return (source, "-o", self.path(name), "--vcodec", "ffv1", *options)
 
     def faulty(self, **more):
-        """An environment in which files of the test's folder may fail, see faulty_disk.c."""
+        """An environment in which calls for files in the test's folder may fail (faulty_disk.c)."""
         env = dict(environment(), LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, **more)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
         return env
@@ -142,7 +143,7 @@ class JobCase(Case):
         return self.path(name)
 
     def film_frames(self):
-        """The frames of the film by one run, which is made once."""
+        """The frames that a single run makes of film(); cached."""
         if not JobCase.of_one_run:
             JobCase.of_one_run = frames(self.one_run(film()))
             os.unlink(self.path("one.mkv"))
@@ -150,10 +151,10 @@ class JobCase(Case):
 
 
 class Equal(JobCase):
-    """The decoded frames are those of one run, bit for bit, and so is everything else."""
+    """The decoded frames equal those of one run, bit for bit, and everything else is the same, too."""
 
     def check(self, source, *options, parts=3, code=DONE, measured=()):
-        """Also with `measured` on its own, and whatever number of threads a part is made with."""
+        """Compares a job with one run. `measured`: also a job whose parts are measured separately."""
         one = self.exits(code, source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *options)
         for more in ((), ("--no-measure",)) if measured else ((),):
             plan = self.plan(source, *options, *more, parts=parts)
@@ -186,13 +187,13 @@ class Equal(JobCase):
                 self.check(source, *options)
         for parts in some((1, 7)):
             self.check(film(), parts=parts)
-        # libavformat makes some durations up: they depend on where reading began.
+        # libavformat invents some durations, which depend on where reading began.
         self.check(clip("short.wmv", "-c:v", "wmv2", "-g", 12, rate=24, seconds=1.5))
         self.check(dark, "--pix-fmt", "auto10", "--lookahead", "0.2", measured=True)
         self.assertEqual(video(self.path("one.mkv"))["pix_fmt"], "yuv420p10le")
 
     def test_damaged(self):
-        """The exit code and the message are those of one run, and no part begins in the damage."""
+        """The exit code and the message about damage are those of one run."""
         for source, words, *parts in some(((damaged_film(), "unreadable", 8), (film_damaged_twice(), "unreadable"),
                                            (cut_off_film(), "early"))):
             with self.subTest(os.path.basename(source)):
@@ -200,11 +201,11 @@ class Equal(JobCase):
                 self.assertIn(words, self.exits(DAMAGED, source, "--null", "-q").err)
 
     def rows(self, name):
-        """The rows of statistics, without times."""
+        """The rows of statistics, without timings."""
         return [{k: v for k, v in row.items() if k not in TIMES} for row in read_rows(self.path(name))]
 
     def test_everything_else_of_a_film(self):
-        """Other tracks, chapters, tags, and statistics; histograms of 10 bits come with the plan's curves."""
+        """Other tracks, chapters, tags and statistics are those of one run, also histograms of 10 bits."""
         noise = clip("noise10.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv420p10le", seconds=1,
                      source="nullsrc=size=192x108:rate=25,format=yuv420p10le,geq=lum='random(1)*1023':cb=512:cr=512")
         for source, ending, count in ((whole_film(), ".csv", 100), (noise, ".jsonl", 25)):
@@ -218,11 +219,11 @@ class Equal(JobCase):
             self.assertEqual(a["format"].get("tags"), b["format"].get("tags"))
             self.assertEqual(frames(out), frames(one))
             self.assertEqual(len(self.rows("one" + ending)), count)
-            self.assertTrue(self.rows("one" + ending) == self.rows("out" + ending), "other statistics")
+            self.assertTrue(self.rows("one" + ending) == self.rows("out" + ending), "the statistics differ")
             os.unlink(out)
 
     def test_parts_begin_where_the_overlay_changes(self):
-        """Parts begin where the overlay's numbers change, instead of exactly at the wanted place."""
+        """The overlay's numbers change rarely, and parts begin only where they change."""
         source = clip("panel.mkv", "-c:v", "libx264", "-preset", "ultrafast", seconds=1,
                       source="testsrc2=size=640x360:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t,fade=d=1")
         one = self.ok(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "--overlay")
@@ -232,7 +233,7 @@ class Equal(JobCase):
         self.makes(plan, frames(self.path("one.mkv")))
 
     def lossy(self, ending, *options):
-        """The outputs of a job and of one run."""
+        """Runs a job and one run, checks the frames' times, and returns both outputs."""
         plan = self.plan(film(), *options, name="out" + ending, parts=2)
         self.segments(plan)
         out, one = self.joined(plan), self.one_run(film(), *options, name="one" + ending)
@@ -255,18 +256,18 @@ class Equal(JobCase):
                                              ("mjpeg", ".mov")], 6):
             with self.subTest(name):
                 if not has_encoder(name):
-                    self.skipTest("there is no " + name)
+                    self.skipTest("FFmpeg has no " + name)
                 out, _ = self.lossy(ending, "--vcodec", name, *options)
                 self.check_groups(out)
                 os.unlink(out)
         self.lossy(".mkv", "--vcodec", "libx264", "--vopt", "x264-params=keyint=20:open-gop=1")
 
-    def test_a_part_is_the_same_whoever_makes_it(self):
-        """Even with a lossy encoder whose output depends on its number of threads."""
+    def test_a_part_does_not_depend_on_threads(self):
+        """A part is the same on any machine, even if the encoder's output depends on its number of threads."""
         plan = self.plan(film(), "--vcodec", "libx264", "--preset", "veryfast", parts=2)
         part = plan[:-4] + "part-00001"
         made = {1: set(), 3: set()}
-        for threads in 3 * list(made):  # x264 itself makes something else in one of 30 runs
+        for threads in 3 * list(made):  # x264's output differs in one of 30 runs
             self.ok("segment", plan, 1, "-q", "-y", "--threads", threads)
             made[threads].add(self.read(part))
         self.assertTrue(made[1] & made[3])
@@ -284,7 +285,7 @@ class Equal(JobCase):
 
 class Steps(JobCase):
     def test_measured_in_parts(self):
-        """Even where pictures are refreshed in stripes instead of by key frames."""
+        """Parts can be measured separately, even if the video has intra refresh instead of key frames."""
         source = clip("refresh.mkv", "-c:v", "libx264", "-preset", "fast", "-x264-params", "keyint=50:intra-refresh=1",
                       seconds=4, filters="noise=alls=8:allf=t")
         one = self.one_run(source)
@@ -296,7 +297,7 @@ class Steps(JobCase):
         self.makes(plan, frames(one))
 
     def test_fewer_frames_than_the_parts_have(self):
-        """The rate is lower than at the beginning: the last part begins after the last wanted frame."""
+        """The frame rate falls in the clip, so that the last part begins after the last wanted frame."""
         source = clip("slows.mkv", *X264, "-g", 10, "-fps_mode", "passthrough", "-enc_time_base", "1:1000", seconds=4,
                       filters="settb=1/1000,setpts='if(lt(N,80),N/3,27+(N-80)*5)/25/TB'")
         plan = self.plan(source, "--frames", 60, "--no-measure", parts=4)
@@ -305,7 +306,7 @@ class Steps(JobCase):
         self.makes(plan, frames(self.one_run(source, "--frames", 60)))
 
     def test_damaged_measures(self):
-        """The plan names the command that measures them again."""
+        """`lumeq plan` names the command that repeats a damaged measurement."""
         plan = self.plan(film(), "--no-measure", parts=3)
         self.measure(plan, range(3))
         for at in (40, -40):
@@ -317,21 +318,21 @@ class Steps(JobCase):
         self.makes(plan, self.film_frames())
 
     def test_packets_without_times(self):
-        """The film is one part."""
+        """A film without timestamps is encoded as one part."""
         source = self.path("raw.h264")
         ffmpeg("-i", film(), "-c", "copy", "-an", "-f", "h264", source)
         plan = self.plan(source, parts=2)
         self.segments(plan)
         self.assertEqual(len(frames(self.joined(plan))), 101)
 
-    def test_no_more_is_read_than_the_part(self):
+    def test_only_the_part_is_read(self):
         plan = self.plan(clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64"), "--no-measure", parts=5)
         for part, least, most in ((0, 2, 5), (4, 10, 13)):
             self.ok("measure", plan, part, "-q")
             data = self.read(plan[:-4] + "measured-%05d" % part)
             count = struct.unpack("q", data[-16:-8])[0]
             read = struct.unpack("q", data[-40 - 72 * count - 24:][:8])[0]  # PartMeasures.damage.part.any_end
-            zero = 1.4  # where MPEG-TS begins
+            zero = 1.4  # the first time of an MPEG-TS
             self.assertTrue(least < read / 1e6 - zero < most, read)
 
     def test_the_part_from_the_environment(self):
@@ -370,7 +371,7 @@ class Steps(JobCase):
             self.ok("--null", word, "-q", cwd=self.folder)
             self.refused(lumeq(word, cwd=self.folder), USAGE, "./" + word)
 
-    def test_nothing_is_read_of_other_users_settings(self):
+    def test_settings_are_in_the_plan(self):
         """The plan contains all options, including those of the settings file."""
         settings = self.write("config", b"mode = stretch\nprofile = fog\n")
         plan = self.plan(film(), "--config", settings, "--gamma", "1.5")
@@ -433,7 +434,7 @@ class BadInput(JobCase):
         text = self.text(self.made)
 
         def rewritten(old, new):
-            """The plan with a change and a correct checksum."""
+            """The plan's text with a change and a correct checksum."""
             body = text[:text.rindex("end ")].replace(old, new)
             return body + "end %08x\n" % zlib.crc32(body.encode())
 
@@ -500,7 +501,7 @@ class BadInput(JobCase):
                 self.assertFalse(os.path.exists(self.path(name)))
 
     def test_wrong_folders(self):
-        """A folder that is a link, of another user, or a file."""
+        """A job's folder that is a link or a file, or belongs to another user, is refused."""
         self.segments(self.made)
         if os.geteuid() == 0:  # only root can give a folder away
             os.chown(self.job, 12345, -1)
@@ -516,7 +517,7 @@ class BadInput(JobCase):
         self.assertEqual(self.read("else.mkv.lumeq"), b"mine")
 
     def test_links_and_fifos_are_refused(self):
-        """Links are not followed, and FIFOs and devices are not waited for."""
+        """Links are not followed, and lumeq does not wait for FIFOs and devices."""
         self.segments(self.made)
         target = self.write("diary.txt", b"mine")
         for name, command in (("plan", ("join", self.made)), ("curves-00000", ("segment", self.made, 0, "-y")),
@@ -555,7 +556,7 @@ class BadInput(JobCase):
         self.write("out.mkv.lumeq/plan", text.encode())
 
     def test_edited_plan(self):
-        """It cannot contain options about where and how it runs, or write any file but its output."""
+        """An edited plan cannot set options that apply to a run, or write any file but its output."""
         self.segments(self.made)
         precious = self.write("precious.mkv", b"mine")
         for line in ("--overwrite=yes", "-y", "--overwrite", "--network=yes", "--config=" + precious, "--output=" + precious,
@@ -636,7 +637,7 @@ class BadInput(JobCase):
         self.ok(*again, "--gamma", 2, "-y", "-q")
         self.assertIn("--gamma=2", self.text(self.made))
 
-    def test_films_that_cannot_be_in_parts_are_refused(self):
+    def test_jobs_that_are_impossible_are_refused(self):
         for options, *words in some(((("--bitrate", "1M"), "--bitrate", "--crf"),
                                      (("--vopt", "b=1M"), "--vopt", "--crf"),
                                      (("--vopt", "x264-params=bitrate=500"), "--vopt", "--crf"),
@@ -676,7 +677,7 @@ class Run(JobCase):
         self.ok(*self.job_of(film(), "--jobs", "auto", "--devices", "all", "-q"))
         self.is_film()
 
-    def test_equal_and_its_progress(self):
+    def test_film_and_progress(self):
         result = self.ends(self.job("--progress", "json", "-q", parts=5))
         self.is_film()
         self.assertEqual(self.files(), ["out.mkv"])
@@ -697,8 +698,8 @@ class Run(JobCase):
         self.assertIn(process.returncode, (DONE, -signal.SIGKILL))
         return process.returncode != DONE
 
-    def test_goes_on_after_a_kill(self):
-        """Kills it at random moments, repeatedly, until the job is done."""
+    def test_continues_after_a_kill(self):
+        """Kills the job at random moments, repeatedly, and then lets it end."""
         one = self.film_frames()
         numbers = random.Random(SEED)
         kills = 0
@@ -729,7 +730,7 @@ class Run(JobCase):
         process.send_signal(SIGTERM)
         result = finish(process)
         if result.code == DONE:
-            self.skipTest("it was done before it was interrupted")
+            self.skipTest("the job ended before it was interrupted")
         self.refused(result, INTERRUPTED, "interrupted", "--resume")
         self.refused(finish(self.job("-q")), USAGE, "out.mkv.lumeq", "--resume", "-y")
         self.refused(finish(self.job("-q", "--resume", "--gamma", "2")), USAGE, "--gamma=2", "-y")
@@ -741,8 +742,8 @@ class Run(JobCase):
         return [int(pid) for name in found for pid in read_or_nothing(name).split()]
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
-    def test_synced_before_it_has_a_name(self):
-        """Every file is synced before its rename, and the folder after it."""
+    def test_synced_before_the_rename(self):
+        """Every file is synced before its rename, and the folder afterwards."""
         log = self.path("log")
         self.ends(self.job("-q", "--stats", self.path("s.csv"), env=self.faulty(FAULTY_DISK_LOG=log)))
         synced, names = set(), []
@@ -776,7 +777,7 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_measured_in_parts(self):
-        """A long film is measured in parts, again after a failure."""
+        """A long film is measured in parts. If one fails, --resume measures it again."""
         source = clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64")
         env = self.faulty(FAULTY_DISK="write", FAULTY_DISK_NAME="measured-00001")
         self.refused(finish(self.job("-q", source=source, env=env)), OUTPUT, "part 1", "No space left", "--resume")
@@ -785,7 +786,7 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(source)))
 
     def test_a_process_is_killed(self):
-        """It ends the run, which can be continued."""
+        """If a process of the job is killed, the run ends and can be continued."""
         process = self.job("-q", source=long_clip())
         self.addCleanup(process.kill)
         folder = self.path("out.mkv.lumeq")
@@ -794,7 +795,7 @@ class Run(JobCase):
         self.refused(finish(process), OUTPUT, "killed by signal 9", "--resume")
 
     def test_existing_output_is_replaced(self):
-        """It is left alone until the end, finished parts are kept, and a job that cannot end is not begun."""
+        """The output is not changed until the end, finished parts are kept, and a job that cannot succeed is refused."""
         self.write("out.mkv", b"precious")
         options = ("-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2)
         self.ok("plan", simple(), *options, "-y", "-q")
@@ -809,7 +810,7 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(simple())))
 
     def test_done_before(self):
-        """As with many files: an output that these settings made from this input is left alone."""
+        """As with many files, an output is not made again if the same settings made it from the same input."""
         source = self.path("in.mp4")
         shutil.copy(simple(), source)
         self.ends(self.job("-q", source=source, parts=1))
@@ -827,7 +828,7 @@ class Run(JobCase):
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
     def test_killed_after_the_join(self):
-        """The output was complete, but the folder was not removed, and the output maybe not marked."""
+        """The output is complete, but the folder was not removed, and perhaps the output was not marked."""
         job = self.job_of(damaged_film(), "--parts", 2)
         plan = self.plan(damaged_film(), parts=2)
         self.segments(plan)
@@ -848,7 +849,7 @@ class Run(JobCase):
                 os.setxattr(self.path("out.mkv"), "user.lumeq.made", note)
 
     def test_another_film_in_its_place(self):
-        """A join was killed before its rename, and somebody else's film took the output's name."""
+        """A join was killed before its rename, and then another film got the output's name."""
         plan = self.plan(film())
         self.segments(plan)
         self.write("out.mkv.lumeq/joining", b"0123abcd 2 bytes 3.000000000 s, code 0")
@@ -862,9 +863,9 @@ class Run(JobCase):
         self.is_film()
 
 
-@unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
+@unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with fake GPUs")
 class Devices(JobCase):
-    """Each process loses its GPU after five frames, or only the GPU of one number is lost."""
+    """Each process loses its GPU after five frames. `only`: only processes on this GPU lose it."""
 
     def run_with(self, *args, only=None, when="FAKE_GPU_LOST"):
         env = dict(environment(), FAKE_GPU_LOG=self.path("log"), **{when: "5"})
@@ -881,7 +882,7 @@ class Devices(JobCase):
         return result
 
     def log(self):
-        """For each process, the number of its GPU, and how many frames came back from it."""
+        """For each process, the number of its GPU and the number of frames that the GPU returned."""
         return [tuple(map(int, line.split())) for line in read_or_nothing(self.path("log")).splitlines()]
 
     def test_the_cpu_takes_over(self):
@@ -892,8 +893,8 @@ class Devices(JobCase):
             os.unlink(self.path("out.mkv"))
         self.job("--jobs", 2, "--devices", "2,1", only=2, when="FAKE_GPU_LOST_MEASURES")
 
-    def test_a_part_by_itself(self):
-        """Measured or written, also with --backend cuda."""
+    def test_single_steps(self):
+        """`lumeq measure` and `lumeq segment` continue on the CPU, also with --backend cuda."""
         plan = self.plan(film(), "--no-measure", parts=2)
         for part in (0, 1):
             result = self.run_with("measure", plan, part, "--backend", "cuda", when="FAKE_GPU_LOST_MEASURES")

@@ -6,7 +6,7 @@ RAMP = "color=black:size=256x64,format=gray,geq=lum='80+X/8',format=yuv420p"
 
 
 def middle_row(path):
-    """Codes of luma of the first frame, deeper than 8 bits."""
+    """Luma codes of the first frame's middle row, for more than 8 bits."""
     about = video(path)
     width, height = about["width"], about["height"]
     return struct.unpack_from("<%dH" % width, raw(path), height // 2 * width * 2)
@@ -14,7 +14,7 @@ def middle_row(path):
 
 class Look(Case):
     def frames(self, *args, source=None):
-        """All pixels of a run."""
+        """The decoded frames that a run writes."""
         output = self.path("out.nut")
         self.ok(source or simple(), "-o", output, "-y", "--vcodec", "ffv1", *args)
         return raw(output)
@@ -22,7 +22,7 @@ class Look(Case):
     # ---- profiles ----
 
     def profiles(self):
-        """Names and settings, as --profile help lists them."""
+        """The profiles' names and settings, as --profile help lists them."""
         lines = self.ok("--profile", "help").out.decode().splitlines()
         return {name.split()[0]: settings.split() for name, settings in zip(lines[::2], lines[1::2])}
 
@@ -84,7 +84,7 @@ class Look(Case):
         self.assertNotEqual(self.frames("--strength", 1), auto)
 
     def test_limit(self):
-        """With --limit, luma is bounded by the source's, whatever makes the curve; without, it is not."""
+        """--limit bounds luma by the source's, whatever makes the curve. Without it, luma moves both ways."""
         noise = "geq=lum='%s+%s*X/256+mod(X*7+Y*13+N*5\\,9)':cb=128:cr=128"
         for name, light in ("bright", (150, 60)), ("dark", (20, 40)):
             source = clip("limit-%s.mkv" % name, *FFV1, seconds=0.3,
@@ -110,7 +110,7 @@ class Look(Case):
                             self.assertLessEqual(max(a - b for a, b in zip(before, after)), 1)
 
     def test_denoise(self):
-        """It affects only noisy video that is lifted."""
+        """--denoise affects only noisy video that is lifted."""
         self.assertEqual(self.frames("--denoise", "off"), self.frames())
         noisy = clip("noisy.mkv", *FFV1, source="color=0x181818:size=64x64:rate=10,noise=alls=8:allf=t")
         looks = {}
@@ -129,14 +129,14 @@ class Look(Case):
             for value in "off", 0.5:
                 with self.subTest(args=args, value=value):
                     result = self.ok(source, "--null", "--denoise", value, *args)
-                    told = [line for line in result.lines if "--denoise" in line]
-                    self.assertEqual(len(told), 1, result)
-                    self.assertIn("had no effect: nothing was lifted", told[0])
+                    reported = [line for line in result.lines if "--denoise" in line]
+                    self.assertEqual(len(reported), 1, result)
+                    self.assertIn("had no effect: nothing was lifted", reported[0])
         for args in (source, "--denoise", "auto", "--mode", "off"), (source,), (dark, "--denoise", "off"):
             self.assertNotIn("--denoise", self.ok(*args, "--null").err)
 
     def test_summary_reports_the_changes(self):
-        """One line, the same in one pass, two passes and parts; none with -q."""
+        """A line describes the changes, the same in one pass, two passes and parts. -q hides it."""
         noise = "color=0x101010:s=160x90:r=25,noise=alls=12:allf=t"
         dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
         page = clip("page.mkv", *FFV1, source="color=white:s=256x64:r=25,drawgrid=w=20:h=20:t=2:c=black")
@@ -189,10 +189,10 @@ class Look(Case):
         for args in (), ("--jobs", 2):
             result = self.ok(*names, "-o", self.folder + "/out/", "-y", *args)
             for name in "a", "b":
-                told = [line for line in result.lines if re.match(r"lumeq: '.*/%s\.mkv': .*; [a-z ]+: " % name, line)]
-                self.assertEqual(len(told), 1, result)
+                reported = [line for line in result.lines if re.match(r"lumeq: '.*/%s\.mkv': .*; [a-z ]+: " % name, line)]
+                self.assertEqual(len(reported), 1, result)
 
-    def test_light_by_hand(self):
+    def test_brightness_and_gamma(self):
         source = Picture(simple())
         untouched = self.frames("--mode", "off")
         self.assertEqual(self.frames("--mode", "off", "--brightness", 0, "--gamma", 1), untouched)
@@ -217,7 +217,7 @@ class Look(Case):
         self.assertNotEqual(self.frames("--mode", "clahe", "--tiles", "2x3"), looks[1])
 
     def test_wavering_light_in_haze(self):
-        """A hazy texture whose brightness varies by three codes."""
+        """If a hazy texture's brightness varies by three codes, clearing the haze hardly amplifies that."""
         lum = "120+24*sin(X/5)*cos(Y/7)+20*X/W+3*sin(N*1.3)"
         source = clip("wavers.mkv", *FFV1, seconds=2, source="color=gray:size=320x192,format=gray,geq=lum='%s',"
                       "format=yuv420p" % lum)
@@ -258,7 +258,7 @@ class Look(Case):
         self.assertEqual(self.frames(*literal, source=ramp), on)
         for codec, same in ((("--vcodec", "ffv1"), "on"), (("--vcodec", "libx264"), "off"),
                             (("--vcodec", "libx264", "--vopt", "qp=0"), "on"),
-                            (("--vcodec", "prores_ks"), "on"),  # 10 bits of 8
+                            (("--vcodec", "prores_ks"), "on"),  # 10 bits from 8
                             (("--vcodec", "libx264", "--pix-fmt", "yuv420p10le"), "on")):
             with self.subTest(codec):
                 files = [raw(self.converted(ramp, "out.mkv", "-y", *codec, *literal, *args))
@@ -277,8 +277,8 @@ class Look(Case):
             self.assertEqual(before[:bar], after[:bar])
             self.assertEqual(before[-bar:], after[-bar:])
             self.assertNotEqual(before, after)
-        # The bars' content has no influence: the picture equals one without bars, but for haze, which is
-        # cleared by cells of the whole frame.
+        # The bars have no influence: the picture equals one without bars. Both are gray, because haze is cleared
+        # by cells of the whole frame.
         gray = "format=gray,format=yuv420p,"
         boxed = clip("boxed-gray.mkv", *FFV1, size="320x180", seconds=0.4,
                      filters=gray + "crop=320:120,pad=320:184:0:32:color=black")
@@ -302,8 +302,8 @@ class Look(Case):
         for frame in range(len(before)):
             self.assertLess(after[frame], before[frame] + 3, frame)
 
-    def test_a_picture_by_itself_is_no_covered_lens(self):
-        # As narrow as noise: a video's first frame may be a covered lens, a single picture is not.
+    def test_a_single_picture_is_not_a_covered_lens(self):
+        # The codes are as narrow as noise. A video's first frame may then show a covered lens, a single picture not.
         narrow = "color=black:size=320x64:rate=25,format=gray,geq=lum='18+X/20',format=yuv420p"
         video = clip("narrow.mkv", *FFV1, seconds=0.2, source=narrow)
         picture = clip("narrow.mkv", *FFV1, "-frames:v", "1", seconds=0.2, source=narrow)
@@ -316,7 +316,7 @@ class Look(Case):
     # ---- metering ----
 
     def test_the_curve_fits_the_metered_part(self):
-        # The same picture twice, in different light; each half is metered in turn.
+        # The frame has the same picture twice, in different light. Each half is metered once.
         both = clip("halves.mkv", *FFV1, size="320x180", seconds=0.4,
                     filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack")
         for part, crop in (("0,0,320,180", "crop=320:180:0:0"), ("320,0,320,180", "crop=320:180:320:0")):
@@ -341,11 +341,11 @@ class Look(Case):
                            ("90,0,9999,9999", "90,0,70,90")):
             with self.subTest(part):
                 output = self.path("beyond.mkv")
-                told = [line for line in self.ok(simple(), "-o", output, "-y", "--vcodec", "ffv1", "--meter", part,
+                reported = [line for line in self.ok(simple(), "-o", output, "-y", "--vcodec", "ffv1", "--meter", part,
                                                  *args).err.splitlines() if "--meter" in line]
-                self.assertEqual(len(told), 1)
+                self.assertEqual(len(reported), 1)
                 for text in (part, "beyond", "160x90", used):
-                    self.assertIn(text, told[0])
+                    self.assertIn(text, reported[0])
                 self.assertEqual(Picture(output).luma, Picture(self.lossless(simple(), "--meter", used, *args)).luma)
         self.assertNotIn("--meter", self.ok(simple(), "--null", "--meter", "0,0,160,90").err)
         self.refused(lumeq(simple(), "--null", "--meter", "5000,0,10,10"), USAGE, "--meter", "5000,0,10,10", "outside")
@@ -353,7 +353,7 @@ class Look(Case):
     # ---- HDR and depth ----
 
     def test_hdr_keeps_highlights(self):
-        """A dark scene with a white paper (203 nits) and a lamp (1,000 nits), as gray of full range."""
+        """A dark scene with white paper (203 nits) and a lamp (1000 nits), drawn in codes of full-range gray."""
         for transfer, name, scene, paper, lamp in (("smpte2084", "PQ", 160, 595, 770), ("arib-std-b67", "HLG", 80, 768, 1002)):
             with self.subTest(name):
                 drawn = ("color=black:size=320x180,format=gray10le,geq=lum='if(lt(X,8),%d,if(lt(X,16),%d,%d+mod(X*7+Y*3,60)))',format=yuv420p10le"
@@ -381,20 +381,20 @@ class Look(Case):
         deep = clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le", seconds=0.2)
         self.refused(lumeq(deep, "--null", "--reference"), USAGE, "--reference", "8 bits", "10")
 
-    # ---- what the defaults promise, on the bundled clip ----
+    # ---- the defaults, on the bundled clip ----
 
     def rows(self):
-        """The clip's statistics, made once."""
+        """The clip's statistics; cached."""
         path = Store.path("rows.jsonl")
         if not os.path.exists(path):
             self.ok(SMALL if SHORT else SAMPLE, "--null", "--stats", path)
         return read_rows(path)
 
-    @unittest.skipIf(SANITIZED, "figures of a whole film, which a sanitizer has seen in parts")
+    @unittest.skipIf(SANITIZED, "statistics of a whole film; other tests run this code with sanitizers")
     def test_dull_scenes_gain_and_nothing_else_is_lost(self):
         rows = self.rows()
         cut = [r["frame"] for r in rows if r["scene_cut"]]
-        self.assertEqual(cut, [100])  # fog to a room; what follows is faded
+        self.assertEqual(cut, [100])  # from fog to a room; later scenes are faded in
         for r in rows[:170] + rows[230:]:
             self.assertLess(r["stddev_in"], 25)
             self.assertGreaterEqual(r["stddev_out"], 1.6 * r["stddev_in"], r["frame"])
@@ -403,8 +403,8 @@ class Look(Case):
                 self.assertLessEqual(sum(r["hist_out"][codes]) - sum(r["hist_in"][codes]),
                                      1e-4 * sum(r["hist_in"]), r["frame"])
 
-    @unittest.skipIf(SANITIZED, "figures of a whole film, which a sanitizer has seen in parts")
-    def test_it_is_calm(self):
+    @unittest.skipIf(SANITIZED, "statistics of a whole film; other tests run this code with sanitizers")
+    def test_brightness_is_steady(self):
         rows = self.rows()
 
         def flicker(first, end):
@@ -421,6 +421,6 @@ class Look(Case):
         fade = [r["mean_out"] for r in rows[192:207]]
         self.assertEqual(fade, sorted(fade))
 
-    def test_noise_is_told(self):
+    def test_amplification_is_reported(self):
         result = self.ok(simple(), "--null", "-v")
         self.assertRegex(result.err, r"contrast and grain of dark areas amplified at most \d\.\dx")

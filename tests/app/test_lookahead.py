@@ -1,4 +1,4 @@
-"""--lookahead and --deflicker: a second decoder measures ahead, so that curves know later frames."""
+"""--lookahead and --deflicker: a second decoder measures ahead, so that curves take later frames into account."""
 
 import itertools
 
@@ -8,7 +8,7 @@ AHEAD = "lumeq: lookahead: "
 NOT_AHEAD = "lumeq: no lookahead: "
 OTHER_FRAME = "the lookahead has no curve for frame"
 
-# Half dark, half bright, with a cut in between: a lookahead changes the curves before it.
+# A dark second and a bright one, with a cut in between. A lookahead changes the curves before the cut.
 CUT = ("testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='16+val/6'[a];"
        "testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='120+val/3'[b];[a][b]concat")
 # A source whose brightness varies by some 10 codes, three times a second.
@@ -16,7 +16,7 @@ PUMPING = "testsrc2=size=160x90:rate=25,lutyuv=y='64+val/4',eq=brightness='0.05*
 
 
 def large_clip():
-    """Intra-coded pictures, much larger than what FFmpeg reads to open the file."""
+    """A clip of intra-coded pictures, much larger than what FFmpeg reads to open it."""
     return clip("pictures.mkv", "-c:v", "png", "-pred", "none", "-compression_level", "0", seconds=8,
                 source="color=0x404040:size=240x136:rate=25,format=rgb24,noise=alls=100:allf=t+u")
 
@@ -26,13 +26,13 @@ QUICK = ("--preset", "ultrafast", "--crf", "45", "--pix-fmt", "source")
 
 class Lookahead(Case):
     def looks(self, result):
-        """Whether it looked ahead, according to -v."""
+        """True if the run looked ahead, according to -v."""
         said = [line for line in result.lines if AHEAD in line or NOT_AHEAD in line]
         self.assertEqual(len(said), 1, str(result))
         return AHEAD in said[0]
 
     def ahead(self, source, name, *options):
-        """A lossless run that looked ahead, in which both decoders saw the same frames."""
+        """Writes a lossless file, and checks that the run looked ahead and both decoders saw the same frames."""
         result = self.ok(source, "-o", self.path(name), "--vcodec", "ffv1", "--lookahead", "10", "-v", *options)
         self.assertTrue(self.looks(result), str(result))
         self.assertNotIn(OTHER_FRAME, result.err)
@@ -107,7 +107,7 @@ class Choice(Lookahead):
         self.ok(simple(), "-o", out, "--deflicker", "0", "--lookahead", "0")
 
     def test_settings_file(self):
-        """Its settings apply only to runs that can look ahead."""
+        """The file's settings apply only to runs that can look ahead."""
         settings = self.write("config", b"lookahead = 10\ndeflicker = 0.5\n")
         self.assertTrue(self.looks(self.ok(simple(), "--null", "--config", settings, "-v")))
         result = self.ok(simple(), "-o", "-", "--low-latency", "--config", settings, "-v")
@@ -118,7 +118,7 @@ class Choice(Lookahead):
 
 
 class Frames(Lookahead):
-    def test_everything_else_is_as_without(self):
+    def test_times_and_sound_are_unchanged(self):
         one = self.converted(simple(), "one.mkv", "--lookahead", "off")
         two = self.converted(simple(), "two.mkv", "--lookahead", "10")
         self.assertEqual(frame_times(one), frame_times(two))
@@ -165,7 +165,7 @@ class Frames(Lookahead):
             self.assertLess(peak, 450000)
 
     def test_parts(self):
-        """Only the requested part is measured: later frames have no effect."""
+        """Only the requested part is measured, so later frames have no effect."""
         dark = "testsrc2=size=160x90:rate=25,lutyuv=y='16+val/6'"
         options = ("-c:v", "libx264", "-qp", "0", "-g", "10", "-c:a", "aac")
         a, b = (clip("after%d.mkv" % i, *options, seconds=4, sound=4,
@@ -243,13 +243,13 @@ class Frames(Lookahead):
             if said:
                 self.assertAlmostEqual(float(said.group(2)), changes[-1], delta=0.01)
                 self.assertGreater(float(said.group(1)), 3)
-        self.assertLess(changes[1], 1.05 * changes[0])  # the lifted curve does not amplify it anyway
+        self.assertLess(changes[1], 1.05 * changes[0])  # without --deflicker the curve does not amplify the changes either
         self.assertLess(changes[2], 0.3 * changes[0])
 
 
-class Course(Lookahead):
+class Stopped(Lookahead):
     def positions(self, process, path):
-        """The position of each of the program's descriptors of the input."""
+        """The positions of all descriptors of the input that the program has open."""
         found, folder = [], "/proc/%d/" % process.pid
         try:
             for fd in os.listdir(folder + "fd"):
@@ -261,7 +261,7 @@ class Course(Lookahead):
         return found
 
     def has_begun(self, process):
-        """Whether the lookahead thread runs: opening may read the whole input before."""
+        """True if the lookahead thread runs. Before that, opening may read the whole input."""
         folder = "/proc/%d/task/" % process.pid
         try:
             for thread in os.listdir(folder):
@@ -301,7 +301,7 @@ class Course(Lookahead):
                 process.send_signal(signal.SIGCONT)
                 return process.poll() is not None
 
-            self.assertTrue(wait_for(is_there), "it does not come so far")
+            self.assertTrue(wait_for(is_there), "the lookahead does not get this far")
             at = self.positions(process, source)
             return process, len(at) == 2 and min(at) < 0.1 * size + (1 << 20)
         return self.repeated(once, "too much is equalized")
@@ -394,7 +394,7 @@ class Course(Lookahead):
         return source
 
     def test_other_frames_without_damage(self):
-        """The file must have changed, whatever its size and time."""
+        """If frames differ without damage, the file must have changed, even if its size and time are the same."""
         source = self.pictures()
         process = self.stopped(source, 0.8)
         self.empty_out(source, 0.6, 0.65)

@@ -70,14 +70,14 @@ class Names(ManyCase):
         os.mkfifo(self.path("in/fifo.mkv"))
 
     def test_folder(self):
-        """Its videos are found by their names; one message counts the others."""
+        """Videos in a folder are found by their names, and a message counts the other files."""
         self.folder_of_all()
         result = self.done("in", "-o", "out/", "--format", "mkv", "--frames", "1", "--pix-fmt", "source")
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv"])
         self.assertEqual(len(result.lines), 1 + 3 + 1, str(result))
         self.assertIn("skipping 5 files", result.lines[0])
 
-    def test_folders_within(self):
+    def test_subfolders(self):
         self.folder_of_all()
         self.put("other/sub/e.mkv")
         self.done("in/", "other", "-o", "out/", "--format", "mkv", "--frames", "1", "--recursive")
@@ -101,7 +101,7 @@ class Names(ManyCase):
         os.makedirs(self.path("in/closed"))
         os.chmod(self.path("in/closed"), 0)
         if os.access(self.path("in/closed"), os.R_OK):
-            self.skipTest("root reads everything")
+            self.skipTest("root may read everything")
         result = self.many("in", "-o", "out/", "--recursive")
         os.chmod(self.path("in/closed"), 0o700)
         self.assertEqual(result.code, INPUT, str(result))
@@ -109,7 +109,7 @@ class Names(ManyCase):
         self.assertEqual(self.below("out"), ["a.mkv"])
 
     def test_an_existing_folder_needs_no_slash(self):
-        """As with cp; a name that does not exist is a file."""
+        """As with cp, a name that does not exist is a file."""
         self.put("a.mkv", "b.mkv")
         os.mkdir(self.path("out"))
         os.mkdir(self.path("film.mkv"))
@@ -165,7 +165,7 @@ class Refused(ManyCase):
         self.assertEqual(self.files(), ["a.mkv", "here"])
 
     def test_output_is_an_input(self):
-        """Also the input of another file, and by another path."""
+        """An output must not be any of the inputs, even by another path."""
         self.put("a.mkv", "in/b.mkv")
         before = self.read("a.mkv")
         os.mkdir(self.path("there"))
@@ -185,7 +185,7 @@ class Refused(ManyCase):
         self.assertEqual(video(self.path("there/a.mkv"))["codec_name"], "h264")
 
     def test_folder_of_outputs_in_an_input(self):
-        """The folder of outputs is skipped: they must not be processed again."""
+        """The folder of outputs is skipped, because outputs must not be processed again."""
         self.put("in/a.mkv")
         self.done("in", "-o", "in/out/", "--recursive")
         self.put("in/b.mkv")
@@ -208,12 +208,12 @@ class Failures(ManyCase):
                 self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
                 self.assertIn("4 files: 2 done, 2 failed; 10 frames, 0.40 s of video", result.err)
                 self.assertEqual(len(result.lines), 4 + 1, str(result))
-                told = [l for l in result.lines if "failed: " in l]
-                self.assertEqual(["text.mkv" in l for l in told], ["text.mkv" in o for o in order if o[0] in "tc"])
+                reported = [l for l in result.lines if "failed: " in l]
+                self.assertEqual(["text.mkv" in l for l in reported], ["text.mkv" in o for o in order if o[0] in "tc"])
                 shutil.rmtree(self.path("out"))
 
     def test_damaged(self):
-        """It is processed, and reported."""
+        """A damaged file is processed and reported."""
         self.half("a.mp4")
         self.put("b.mkv")
         result = self.done("a.mp4", "b.mkv", "-o", "out/", code=DAMAGED)
@@ -228,8 +228,8 @@ class Failures(ManyCase):
         self.done("text.mkv", "in", "-o", "out/", "--recursive", code=INPUT)
         self.assertEqual(self.files(), ["in", "text.mkv"])
 
-    def test_notes_are_told_once(self):
-        """Each file has one line; what concerns several is in the first of theirs."""
+    def test_notes_appear_once(self):
+        """Each file has one line. A note that applies to several files is only in the first line."""
         self.put("in/a.mkv", "in/b.mkv", "in/c.mkv", source=clip("444.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv444p", seconds=0.2))
         result = self.done("in", "-o", "out/")
         self.assertEqual(["converted from yuv444p" in line for line in result.lines], [True, False, False, False])
@@ -237,7 +237,7 @@ class Failures(ManyCase):
             self.assertRegex(line, "'out/%s.mkv': 5 frames, .* s of video in " % name)
 
     def test_many_pictures(self):
-        """Good ones get no line without a new note; each failure gets one."""
+        """A picture gets a line only for a new note or a failure."""
         os.makedirs(self.path("in"))
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=32x32:r=10:d=3", self.path("in/p%02d.png"))
         self.write("in/p07.png", b"no picture")
@@ -260,13 +260,13 @@ class Failures(ManyCase):
         self.refused(self.many("none.mkv", "a.mkv", "-o", "out/", "-q"), INPUT, "none.mkv")
 
 
-class AtATime(ManyCase):
-    """--jobs: several files at a time."""
+class AtOnce(ManyCase):
+    """--jobs processes several files at once."""
 
     def hidden(self):
         return [f for f in self.below("out") if f.endswith(".part")]
 
-    def test_so_many_run(self):
+    def test_number_of_jobs(self):
         self.put(*("%d.mkv" % i for i in range(5)), source=long_clip())
         process = self.start("0.mkv", "1.mkv", "2.mkv", "3.mkv", "4.mkv", "-o", "out/", "--jobs", 3, *LOSSLESS, cwd=self.folder)
         self.assertTrue(wait_for(lambda: len(self.hidden()) == 3), self.hidden())
@@ -275,7 +275,7 @@ class AtATime(ManyCase):
         self.assertEqual(self.below("out"), ["0.partial.mkv", "1.partial.mkv", "2.partial.mkv"])
         self.assertIn("5 files: 3 interrupted, 2 not started", result.err)
 
-    def test_all_are_done_and_told_in_whole_lines(self):
+    def test_all_are_reported_in_whole_lines(self):
         names = ["%d.mkv" % i for i in range(12)]
         self.put(*names)
         self.write("5.mkv", b"no video\n" * 100)
@@ -286,7 +286,7 @@ class AtATime(ManyCase):
             self.assertRegex(line, r"^lumeq: ('out/|failed: '5\.mkv' cannot |12 files: 11 done, 1 failed; 55 frames)")
 
     def test_progress(self):
-        """There is one progress for all files."""
+        """The progress is that of all files together."""
         names = ["%d.mkv" % i for i in range(6)]
         self.put(*names)
         self.write("0.mkv", b"no video\n" * 100)
@@ -365,7 +365,7 @@ class Resume(ManyCase):
         shutil.copystat(self.path("in/a.mkv"), self.path("other/a.mkv"))
         self.refused(self.many("other/a.mkv", "-o", "out/", "--resume"), USAGE, "'out/a.mkv' exists", "-y overwrites it")
 
-    def test_damage_is_told_again(self):
+    def test_damage_is_reported_again(self):
         self.half("a.mp4")
         self.put("b.mkv")
         self.done("a.mp4", "b.mkv", "-o", "out/", code=DAMAGED)
@@ -379,7 +379,7 @@ class Signals(ManyCase):
         self.put("b.mkv", source=long_clip())
         self.put("c.mkv")
         process = self.start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", *LOSSLESS, *more, cwd=self.folder)
-        self.assertTrue(wait_for(lambda: any(f.endswith(".part") and ".b." in f for f in self.hidden())), "it never begins")
+        self.assertTrue(wait_for(lambda: any(f.endswith(".part") and ".b." in f for f in self.hidden())), "the second file is never begun")
         with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
             child, = f.read().split()
         return process, int(child)
@@ -404,7 +404,7 @@ class Signals(ManyCase):
                 shutil.rmtree(self.path("out"))
 
     def test_interrupted_over_old_outputs(self):
-        """The old outputs that were not replaced yet are not done."""
+        """Old outputs that were not replaced yet do not count as done."""
         names = ["a.mkv", "b.mkv", "c.mkv"]
         for name in names:
             self.put("out/" + name)
@@ -421,18 +421,18 @@ class Signals(ManyCase):
         for name in names:
             self.assertEqual(video(self.path("out/" + name))["codec_name"], "ffv1")
 
-    def test_all_of_a_terminal(self):
-        """The signal reaches every process of the group, and counts once."""
+    def test_signal_to_the_process_group(self):
+        """A signal from a terminal reaches every process of the group, and counts once."""
         self.put("a.mkv", source=long_clip())
         self.put("b.mkv")
         process = self.start("a.mkv", "b.mkv", "-o", "out/", *LOSSLESS, cwd=self.folder, start_new_session=True)
-        self.assertTrue(wait_for(self.hidden), "it never begins")
+        self.assertTrue(wait_for(self.hidden), "the run does not begin to write")
         os.killpg(process.pid, SIGINT)
         self.ends(process, INTERRUPTED, SOON)
         self.assertEqual(self.hidden(), ["a.partial.mkv"])
 
     def test_killed_process_of_one_file(self):
-        """One process crashes, and the other files are processed."""
+        """If one process crashes, the other files are processed."""
         process, child = self.started()
         os.kill(child, signal.SIGKILL)
         result = self.ends(process, INPUT)
@@ -441,7 +441,7 @@ class Signals(ManyCase):
         self.assertEqual([f for f in self.hidden() if not f.endswith(".part")], ["a.mkv", "c.mkv"])
 
     def test_killed_run(self):
-        """If the parent is killed, the current file ends as by a signal."""
+        """If the parent is killed, the current file's process ends as if by a signal."""
         process, _ = self.started()
         process.kill()
         self.assertTrue(wait_for(lambda: self.hidden() == ["a.mkv", "b.partial.mkv"]), self.hidden())

@@ -1,4 +1,4 @@
-"""Data that cameras store beside the pictures (place, speed, sensors) is kept, or a message says that it is not."""
+"""Data that cameras store beside the pictures (position, speed, sensors) is kept, or reported as left out."""
 
 from common import *
 
@@ -13,7 +13,7 @@ def number(n):
 
 
 def sei(hevc, messages):
-    """A NAL unit with (type, payload), by Rec. ITU-T H.264 and H.265, 7.3."""
+    """An SEI NAL unit with these (type, payload) messages; Rec. ITU-T H.264 and H.265, 7.3."""
     body = b"".join(number(kind) + number(len(payload)) + payload for kind, payload in messages) + b"\x80"
     escaped, zeros = bytearray(), 0
     for byte in body:
@@ -83,7 +83,7 @@ class UserData(Case):
         self.assertEqual(self.own(self.path("o.mp4")), self.own(source))
 
     def test_any_size(self):
-        """Sizes around those that the length field wraps at, and bytes that look like start codes."""
+        """User data of sizes at which the length field grows, with bytes that look like start codes, is kept."""
         sizes = (16, 17, 239, 240, 254, 255, 256, 510, 511, 5000)
         make = lambda n: [(5, (bytes([0, 0, n % 4]) * 2000)[:sizes[n]])]
         source = self.source("a.h264", make)
@@ -99,7 +99,7 @@ class UserData(Case):
         self.assertNotIn("left out", result.err)
 
     def test_dynamic_brightness(self):
-        """A message says that HDR10+ is dropped: no container of FFmpeg 5.1 would hold it."""
+        """A message reports that HDR10+ is left out, because FFmpeg 5.1 cannot store it in any container."""
         bits = "".join(format(value, "0%db" % size) for value, size in (
             (0xb5, 8), (0x3c, 16), (1, 16), (4, 8), (1, 8), (1, 2), (400, 27), (0, 1), (1000, 17), (1000, 17), (1000, 17),
             (100, 17), (0, 4), (5, 10), (0, 1), (0, 1), (0, 1)))
@@ -110,7 +110,7 @@ class UserData(Case):
         source = self.write("a.hevc", with_sei(pq, True, lambda n: [(4, hdr10_plus)]))
         about = probe(source, "-show_frames", "-show_entries", "frame=side_data_list")["frames"]
         if "2094-40" not in str(about):
-            self.skipTest("this FFmpeg does not take it for HDR10+")
+            self.skipTest("this FFmpeg does not recognize HDR10+")
         result = self.ok(source, "-o", self.path("o.mkv"), "--vcodec", "libx265", "--preset", "ultrafast")
         self.assertEqual(len([l for l in result.lines if "HDR10+ is left out" in l]), 1, str(result))
 
@@ -170,7 +170,7 @@ class Klv(Case):
         self.assertEqual(data, b"".join(PIECES))
 
     def spread(self):
-        """The numbers of the pictures before each unit in the file."""
+        """For each unit of data, the number of pictures before it in the file."""
         numbers, pictures = [], 0
         for p in contents(self.path("o.ts"))["packets"]:
             pictures += p["codec_type"] == "video"
@@ -178,7 +178,7 @@ class Klv(Case):
         return numbers
 
     def test_is_copied(self):
-        for descriptor, timed in ((b"", True), (b"\x05\x04KLVA", True), (b"\x05\x04KLVA", False)):  # first: of no known kind
+        for descriptor, timed in ((b"", True), (b"\x05\x04KLVA", True), (b"\x05\x04KLVA", False)):  # the first has an unknown type
             with self.subTest("%r %r" % (descriptor, timed)):
                 source = self.source(descriptor, timed)
                 self.kept(source)

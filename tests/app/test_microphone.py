@@ -1,4 +1,4 @@
-"""Sound of a camera's recording: from a file that SDL takes for a microphone, and from PulseAudio."""
+"""Sound in recordings of a camera, from a file that SDL uses as a microphone, and from PulseAudio."""
 
 import array
 import math
@@ -19,7 +19,7 @@ RATE = 48000
 HERTZ = 440
 FRAMES = 60
 SECONDS = FRAMES / 30
-SOURCE = "System audio capture device"  # SDL's name of any file
+SOURCE = "System audio capture device"  # SDL's name for every microphone that is a file
 
 
 class SoundCase(CameraCase):
@@ -31,7 +31,7 @@ class SoundCase(CameraCase):
         return camera_environment(self.folder, SDL_AUDIODRIVER="disk", SDL_DISKAUDIOFILEIN=self.path("hum"), **more)
 
     def samples(self, path):
-        """The first channel of its sound, from the start of the video on."""
+        """The first channel of a file's sound, from the start of the video."""
         times = [time for time, *_ in packets(self.path(path), "v:0") if not math.isnan(time)]
         start = min(times, default=0)  # avi has none
         data = ffmpeg("-ss", start, "-i", self.path(path), "-vn", "-af", "aresample=async=1:first_pts=0,pan=mono|c0=c0",
@@ -61,7 +61,7 @@ class Headless(SoundCase, Case):
         return self.finished(self.start("--camera", *args, env=env or self.microphone()), code)
 
     def test_containers(self):
-        """It is there from the first picture to the last, in the codec that is usual for the container."""
+        """Sound lasts from the first picture to the last, in the container's usual codec."""
         for name, codec, *more in some((("x.mkv", "opus"), ("x.mp4", "aac"), ("x.mov", "aac"), ("x.avi", "mp3"),
                                    ("raw.mkv", "opus", "--record-raw"), ("own.mkv", "flac", "--acodec", "flac"))):
             with self.subTest(name):
@@ -70,7 +70,7 @@ class Headless(SoundCase, Case):
                 samples = self.has_sound(name, codec)
                 self.hums(samples[RATE // 10:int((SECONDS - 0.2) * RATE)])
 
-    def test_it_can_be_off(self):
+    def test_sound_can_be_off(self):
         for args in (("--microphone", "off"), ("--acodec", "none"), ("--low-latency",)):
             with self.subTest(args):
                 self.assertNotIn("sound", self.record("-y", "-o", "x.mkv", "--frames", 5, *args).err)
@@ -90,7 +90,7 @@ class Headless(SoundCase, Case):
         self.assertEqual(result.err.count("recording without sound"), 1)
         self.assertEqual([s["codec_type"] for s in streams(self.path("x.mkv"))], ["video"])
 
-    def test_it_is_completed_after_a_signal(self):
+    def test_sound_is_complete_after_a_signal(self):
         process = self.start("--camera", "-o", "x.mkv", "--frames", 10000, "--progress", "json", env=self.microphone())
         self.has_done(45)
         process.send_signal(signal.SIGINT)
@@ -123,7 +123,7 @@ class Headless(SoundCase, Case):
 @unittest.skipIf(not FAKE, "FAKE_CAMERA_LIBRARY names no fake camera")
 @unittest.skipIf(not shutil.which("pulseaudio"), "not installed: pulseaudio")
 class PulseAudio(SoundCase, Case):
-    """A server of its own, whose microphone is a pipe."""
+    """The test starts a PulseAudio server, whose microphone is a pipe."""
 
     def serve(self):
         socket, pipe = self.path("socket"), self.path("pipe")
@@ -146,7 +146,7 @@ class PulseAudio(SoundCase, Case):
         return server, camera_environment(self.folder, SDL_AUDIODRIVER="pulseaudio", PULSE_SERVER="unix:" + socket,
                                           HOME=self.folder)
 
-    def test_a_name_and_the_loss(self):
+    def test_selection_and_loss(self):
         server, env = self.serve()
         for name in some(("Pipe", "pIp")):  # part of a name is enough
             result = self.finished(self.start("--camera", "-y", "-o", "x.mkv", "--frames", FRAMES, "--microphone", name,
@@ -168,13 +168,13 @@ class PulseAudio(SoundCase, Case):
 @unittest.skipIf(not FAKE, "FAKE_CAMERA_LIBRARY names no fake camera")
 class Window(SoundCase, WindowCase):
     def test_the_level_and_a_pause(self):
-        """The light has a bar. While the window is paused, the sound goes on."""
+        """The recording light has a bar for the level. Sound is also recorded while the window is paused."""
         env = self.environment(**self.microphone())
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11")
         process = self.start("--camera", "--histogram", "off", "-o", "x.mkv", env=env)
         self.window(process)
         is_accent = lambda r, g, b: r > 180 and g > 120 and b < r - 80
-        self.assertTrue(wait_for(lambda: self.share(self.server.grab(range(0, HEIGHT, 2)), 0, WIDTH, is_accent) > 1e-4), "no bar")
+        self.assertTrue(wait_for(lambda: self.share(self.server.grab(range(0, HEIGHT, 2)), 0, WIDTH, is_accent) > 1e-4), "no bar for the level")
         time.sleep(1)
         self.key("space")
         time.sleep(2.5)

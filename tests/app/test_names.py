@@ -1,4 +1,4 @@
-"""INPUT and OUTPUT are plain file names, whatever characters they have."""
+"""INPUT and OUTPUT are plain file names, whatever characters they contain."""
 
 from common import *
 
@@ -32,7 +32,7 @@ class Names(Case):
                 finally:
                     shutil.rmtree(folder)
 
-    def test_output_named_like_that(self):
+    def test_output_names(self):
         for name in some((b"http:x.mp4", b"pipe:1.mp4", b"%03d.mp4", b"-dash.mp4", b"new\nline.mp4",
                           b"tcp://localhost:1.mp4")):
             if b"/" in name:
@@ -63,12 +63,12 @@ class Names(Case):
                 self.assertNotIn("\x1b", result.err)
                 self.assertNotIn("\r", result.err)
 
-    # Escape sequences, a line of its own, C1 controls as UTF-8 and as bytes, and characters that turn text around.
+    # Escape sequences, a forged line, C1 controls as UTF-8 and as bytes, and characters that reverse text.
     HOSTILE = ("\x1b]0;gone\x07\x1b[31m", "a\nlumeq: FORGED", "a\b\x7f", "\x9b31mC1",
                "abc\u202etxt.exe\u2066\u200f\u061c")
 
     def plain(self, result):
-        """Checks that lines are the program's own and have no control sequences."""
+        """Checks that all lines come from the program and have no control characters."""
         self.assertRegex(result.err, r"\A(lumeq: [^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                                      r"\ud800-\udfff]*\n)*\Z")
         for line in result.lines:
@@ -101,7 +101,7 @@ class Names(Case):
                     self.plain(result)
 
     def test_wrong_extension(self):
-        """The file's content decides."""
+        """The file's content decides, not its name."""
         for name in ("clip.mkv", "clip.txt", "clip.jpg", "clip.m3u8", "clip.mp3"):
             with self.subTest(name):
                 shutil.copy(simple(), self.path(name))

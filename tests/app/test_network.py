@@ -13,11 +13,11 @@ SILENCE = 2  # seconds of silence that tests of timeouts allow
 IMPATIENT = ("--network", "--network-timeout", SILENCE)
 
 
-PASSWORD = "p@ss/w:\u00f6 rd?#%&+"  # with all that has a meaning in URLs
+PASSWORD = "p@ss/w:\u00f6 rd?#%&+"  # with characters that have a meaning in URLs
 
 
 def is_allowed(method, authorization):
-    """Checks the header of user bob, in either of HTTP's and RTSP's schemes."""
+    """True if the Authorization header is that of user bob, by the Basic or the Digest scheme."""
     if (authorization or "").startswith("Basic "):
         return base64.b64decode(authorization[6:]).decode() == "bob:" + PASSWORD
     md5 = lambda *parts: hashlib.md5(":".join(parts).encode()).hexdigest()
@@ -30,8 +30,8 @@ CHALLENGES = ('Basic realm="here"', 'Digest realm="here", nonce="once"')
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder. `cut`: the connection ends after this many bytes; `ranges`: ranges are supported; `challenge`:
-    asks for a password; `answer`: an error for every request."""
+    """Serves a folder. `cut`: ends connections after this many bytes; `ranges`: supports ranges; `challenge`: asks for a
+    password; `answer`: answers every request with this error."""
     cut = None
     tls = None
     ranges = False
@@ -95,14 +95,14 @@ class NetworkCase(Case):
         return self.serve(os.path.dirname(path), **settings) + "/" + os.path.basename(path)
 
     def same(self, a, b):
-        """Checks that all packets are the same, with their times."""
+        """Checks that all packets and their times are the same."""
         a, b = self.path(a), self.path(b)
         self.assertEqual(len(streams(a)), len(streams(b)))
         for i in range(len(streams(a))):
             self.assertEqual(packets(a, str(i)), packets(b, str(i)))
 
     def listen(self, serve):
-        """Calls serve(connection) for each connection, in order, and keeps them open; returns the port."""
+        """Calls serve(connection) for each connection, in order, and keeps all of them open. Returns the port."""
         listener = socket.create_server(("127.0.0.1", 0))
         kept = []
 
@@ -115,7 +115,7 @@ class NetworkCase(Case):
                 pass
 
         def close():
-            # close() alone does not wake accept(): the port would stay open.
+            # close() alone does not wake accept(), so the port would stay open.
             listener.shutdown(socket.SHUT_RDWR)
             for connection in kept:
                 try:
@@ -131,11 +131,11 @@ class NetworkCase(Case):
         return listener.getsockname()[1]
 
     def silent_server(self, greeting=b""):
-        """Accepts, sends the greeting, and then nothing; returns its port."""
+        """Starts a server that accepts, sends the greeting and then nothing. Returns its port."""
         return self.listen(lambda connection: connection.sendall(greeting))
 
     def full_server(self):
-        """Never accepts, and its queue is full; returns its port."""
+        """Starts a server that never accepts and whose queue is full. Returns its port."""
         listener = socket.create_server(("127.0.0.1", 0), backlog=0)
         self.addCleanup(listener.close)
         for _ in range(3):
@@ -153,7 +153,7 @@ class NetworkCase(Case):
                     if any(line.split()[1].endswith(":%04X" % port) for line in list(f)[1:]):
                         return True
             return False
-        self.assertTrue(wait_for(look), "nobody has port %d" % port)
+        self.assertTrue(wait_for(look), "port %d is not open" % port)
 
     @staticmethod
     def free_port():
@@ -165,7 +165,7 @@ class NetworkCase(Case):
 class Headless(NetworkCase):
     def test_the_whole_file(self):
         whole = clip("whole.mkv", *X264, "-c:a", "aac", sound=1)
-        for path, ranges in ((whole, False), (whole, True), (simple(), True)):  # whose index is at the end
+        for path, ranges in ((whole, False), (whole, True), (simple(), True)):  # the mp4's index is at its end
             with self.subTest(path, ranges=ranges):
                 self.converted(path, "here.mkv", "-y", "--two-pass", "off")
                 self.converted(self.serve_file(path, ranges=ranges), "there.mkv", "-y")
@@ -236,7 +236,7 @@ class Headless(NetworkCase):
             result = self.refused(lumeq(url, "--null"), INPUT, "127.0.0.1:9", "Connection refused")
 
     def test_playlists(self):
-        """HLS and DASH open what they refer to."""
+        """HLS and DASH playlists open their segments."""
         ffmpeg("-i", simple(), "-c", "copy", "-hls_time", "1", "-hls_playlist_type", "vod", self.path("l.m3u8"))
         ffmpeg("-i", simple(), "-c", "copy", "-f", "dash", self.path("d.mpd"))
         self.write("master.m3u8", b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\nl.m3u8\n")
@@ -278,7 +278,7 @@ class Headless(NetworkCase):
             self.refused(lumeq("-", "--null", stdin=f), INPUT, "playlist")
 
     def test_password_nowhere(self):
-        """Not in messages, tags, rows, reports, names or FFmpeg's own lines."""
+        """Passwords and keys are not in messages, tags, statistics, reports, file names or FFmpeg's own lines."""
         ffmpeg("-i", simple(), "-c", "copy", "-hls_time", "1", "-hls_playlist_type", "vod", self.path("l.m3u8"))
         out = self.path("out")
         os.mkdir(out)
@@ -313,7 +313,7 @@ class Headless(NetworkCase):
         self.assertTrue(40 < count < 100, count)
 
     def test_no_answer(self):
-        unless_told = time.monotonic()
+        started = time.monotonic()
         process = start("--no-config", "--network", "http://127.0.0.1:%d/x" % self.silent_server(), "--null")
         full = start("--no-config", "--network", "--network-timeout", 7, "tcp://127.0.0.1:%d" % self.full_server(),
                      "--null")
@@ -324,9 +324,9 @@ class Headless(NetworkCase):
                 self.refused(lumeq(*IMPATIENT, url % self.silent_server(), "--null"), INPUT, " %d s" % SILENCE)
                 self.assertTrue(SILENCE <= time.monotonic() - begin < SILENCE + SOON)
         self.refused(finish(full), INPUT, " 7 s")
-        self.assertGreaterEqual(time.monotonic() - unless_told, 7)
+        self.assertGreaterEqual(time.monotonic() - started, 7)
         self.refused(finish(process), INPUT, " 10 s")
-        self.assertGreaterEqual(time.monotonic() - unless_told, 10)
+        self.assertGreaterEqual(time.monotonic() - started, 10)
 
     def test_nobody_sends(self):
         self.refused(lumeq(*IMPATIENT, "udp://127.0.0.1:%d" % self.free_port(), "--null"), INPUT, "no data")
@@ -350,7 +350,7 @@ class Headless(NetworkCase):
         self.assertLess(time.monotonic() - begin, SOON)
 
     def send(self, url, *args, seconds=4):
-        """Sends an MPEG transport stream in real time."""
+        """Sends a video in real time."""
         process = subprocess.Popen(
             ["ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30", "-t",
              str(seconds), "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "15", *args, url],
@@ -375,8 +375,8 @@ class Headless(NetworkCase):
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60 / SLOWER)
 
     def serve_rtsp(self, stream, seconds=0, challenge=None):
-        """Serves RTSP sessions that send a transport stream in their connection, within `seconds`; returns the
-        URL. `challenge`: asks for a password."""
+        """Starts an RTSP server that sends a transport stream over the connection in `seconds`. Returns the URL.
+        `challenge`: the server asks for a password."""
         sdp = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 33\r\na=control:track\r\n"
         more = {"OPTIONS": "Public: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n",
                 "DESCRIBE": "Content-Type: application/sdp\r\nContent-Length: %d\r\n" % len(sdp),
@@ -413,7 +413,7 @@ class Headless(NetworkCase):
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 90)
 
     def test_passwords(self):
-        """They are taken from a file, whatever is in them, and refused ones are called so, without another attempt."""
+        """Passwords in a file may contain any characters. A refused password is reported, without another attempt."""
         path = clip("rtsp.ts", *X264, "-g", "10", seconds=4)
         data = read_bytes(path)
         self.write("password", PASSWORD.encode() + b"\r\nanother line\n")
@@ -429,7 +429,7 @@ class Headless(NetworkCase):
                     self.refused(lumeq(url, "--null"), INPUT, "needs a user name and a password", "--password-file")
 
     def test_passwords_that_end_the_host(self):
-        """What usually ends the host is not shown either, and the message says how to write it."""
+        """Passwords with characters that end the host are not shown either, and the message says how to escape them."""
         for secret in ("hun#ter", "hun/ter", "hun?ter", "hun/t@e#r"):
             for scheme in ("rtsp", "http"):
                 result = lumeq("%s://bob:%s@127.0.0.1:9/x" % (scheme, secret), "--null")
@@ -449,7 +449,7 @@ class Headless(NetworkCase):
                 self.refused(lumeq("--password-file", self.path(name), url, "--null"), USAGE, *words)
 
     def test_list_of_processes(self):
-        """Passwords and keys in the command line are overwritten there."""
+        """Passwords and keys are overwritten in the command line that other processes see."""
         asked = threading.Event()
         port = self.listen(lambda connection: asked.set())
         url = "http://alice:hunter2@127.0.0.1:%d/x.mkv?key=Pa55word" % port
@@ -504,7 +504,7 @@ class Headless(NetworkCase):
         self.assertEqual(self.asked, [])
 
     def test_calling_sender(self):
-        """tcp:// and srt:// as listeners."""
+        """lumeq listens with tcp:// or srt://, and the sender connects."""
         for scheme in ("tcp", "srt"):
             with self.subTest(scheme):
                 port = self.free_port()
@@ -547,7 +547,7 @@ class Window(NetworkCase, WindowCase):
         self.send(url, "-f", "mpegts", seconds=2)
         self.window(process)
         time.sleep(5 + 2)
-        self.assertIsNone(process.poll(), "it waits for the sender")
+        self.assertIsNone(process.poll(), "the window closed while it waited for the sender")
         begin = time.monotonic()
         self.quits(process)
         self.assertLess(time.monotonic() - begin, SOON)
@@ -570,7 +570,7 @@ class Window(NetworkCase, WindowCase):
         self.assertLess(time.monotonic() - begin, 2 * SOON)
 
     def test_several(self):
-        """URLs in a list with files: names in the title, secrets nowhere."""
+        """A list may mix URLs and files. Titles show their names, and secrets appear nowhere."""
         paths = [clip(name, *X264, "-g", "25", size="320x180", seconds=20) for name in ("a.mkv", "b.mkv", "c.mkv")]
         url = self.serve(os.path.dirname(paths[0]), ranges=True).replace("http://", "http://alice:hunter2@")
         inputs = [url + "/" + os.path.basename(path) + "?key=Pa55word%d" % i for i, path in enumerate(paths[:2])]

@@ -1,5 +1,4 @@
-"""Opening an input: ended by a signal or a timeout, and refused with the limit or failure, which do not count as
-damage."""
+"""Opening an input ends at a signal or a timeout. Limits and failures are reported as such, not as damage."""
 
 from unittest import mock
 
@@ -15,8 +14,7 @@ def element(name, data):
 
 
 def with_tags(path, count):
-    """The Matroska file with this many tags: FFmpeg compares each with all before it, and checks no signal
-    meanwhile."""
+    """The content of the Matroska file, with this many tags added."""
     data = read_bytes(path)
     tags = b"".join(element("67c8", element("45a3", b"K%07d" % i) + element("4487", b"v")) for i in range(count))
     segment = data.index(bytes.fromhex("18538067"))
@@ -25,7 +23,7 @@ def with_tags(path, count):
 
 
 class Tags(Case):
-    """FFmpeg compares each tag with all before it, in muxers as well, and checks no signal meanwhile."""
+    """FFmpeg compares each tag with all earlier ones, also in muxers, and checks for no signals meanwhile."""
 
     def test_the_first_ones_are_kept(self):
         for kind, count in some((("mkv", 1003), ("mp4", 1003), ("mkv", 900))):
@@ -35,7 +33,7 @@ class Tags(Case):
                 tags = probe(self.path("out." + kind), "-show_format")["format"]["tags"]
                 if kind == "mkv":
                     kept = sum(re.fullmatch(r"K\d{7}", name) is not None for name in tags)
-                    self.assertGreater(kept, min(count, 1000) - 10)  # there are others among the first
+                    self.assertGreater(kept, min(count, 1000) - 10)  # the clip has some tags of its own
                     self.assertLessEqual(kept, min(count, 1000))
 
 
@@ -46,7 +44,7 @@ class Stuck(Case):
         return self.write("tags.mkv", with_tags(clip("few.mkv", *X264), 100000))
 
     def is_read(self, process):
-        """The furthest position that the run has read, over all its descriptors."""
+        """True if the run has read more than 500 kB of the input."""
         folder = "/proc/%d/" % process.pid
         try:
             for fd in os.listdir(folder + "fd"):
@@ -54,7 +52,7 @@ class Stuck(Case):
                     if os.readlink(folder + "fd/" + fd).endswith("tags.mkv") and int(f.readline().split()[1]) > 500000:
                         return True
         except OSError:
-            pass  # it is closed in between
+            pass  # the descriptor was closed meanwhile
         return False
 
     def test_the_first_signal_ends_it(self):
@@ -65,7 +63,7 @@ class Stuck(Case):
                     with open(source, "rb") as stdin:
                         process = start(*use, "-o", self.path("out.mkv"), stdin=stdin)
                     self.addCleanup(process.kill)
-                    self.assertTrue(wait_for(lambda: self.is_read(process)), "it is not read")
+                    self.assertTrue(wait_for(lambda: self.is_read(process)), "the input is not read")
                     process.send_signal(number)
                     result = self.ends(process, INTERRUPTED, SOON)
                     self.assertEqual(len(result.lines), 1, str(result))
@@ -121,7 +119,7 @@ def gif(width, height):
 
 
 def patched(name, *output):
-    """A small picture from ffmpeg, to get other dimensions in its header."""
+    """A small picture by ffmpeg. The caller changes the dimensions in its header."""
     return bytearray(read_bytes(clip(name, *output, "-frames:v", "1")))
 
 
@@ -152,7 +150,7 @@ def webp(width, height):
 
 def mkv(width, height):
     """FFV1 in Matroska, which takes its size from the container."""
-    data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # no random UID with such bytes
+    data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # without random UIDs, which might contain these bytes
     at = data.index(b"\xb0\x81\xa0")
     assert data[at + 3:at + 6] == b"\xba\x81\x5a", data[at:at + 8]
     head = b"\xb0\x82" + struct.pack(">H", width) + b"\xba\x82" + struct.pack(">H", height)
@@ -165,7 +163,7 @@ def mkv(width, height):
 
 
 class Large(Case):
-    """Frames beyond a limit: the message names the limit and the option that raises it."""
+    """Frames beyond a limit are refused. The message names the limit and the option that raises it."""
 
     KINDS = {"png": png, "bmp": bmp, "ppm": ppm, "y4m": y4m, "gif": gif, "jpg": jpg, "tiff": tiff, "webp": webp,
              "mkv": mkv}
@@ -191,7 +189,7 @@ class Large(Case):
         self.ok(path, "--null", "--max-pixels", 10100)
 
     def pictures(self, *sizes):
-        """A video of JPEGs with individual sizes."""
+        """A video of JPEGs with these sizes."""
         return self.write("a.mjpeg", b"".join(
             read_bytes(clip("%dx%d.jpg" % size, "-c:v", "mjpeg", "-frames:v", 1, size="%dx%d" % size))
             for size in sizes))
@@ -210,7 +208,7 @@ class Large(Case):
     def test_limits_of_encoders(self):
         path = self.write("wide.png", png(20000, 16, b"\0" * 20001 * 16))
         result = lumeq(path, "-o", self.path("out.mkv"), "-q", "--vcodec", "mpeg4")
-        self.refused(result, OUTPUT, "mpeg4", "20000x16", "limits", "ffv1")
+        self.refused(result, OUTPUT, "mpeg4", "20000x16", "limit the frame size", "ffv1")
         self.converted(path, "out.mkv", "--vcodec", "ffv1")
 
 
@@ -221,7 +219,7 @@ class Order(Case):
         return lumeq("-", "--null", stdin=read_bytes(path))
 
     def test_the_index_at_the_end(self):
-        """More data has passed than probing keeps."""
+        """A pipe cannot be read if the index comes after more data than probing keeps."""
         noise = dict(size="320x180", filters="noise=alls=100:allf=t")
         at_end = clip("end.mp4", *X264, "-qp", "1", **noise)
         self.assertGreater(os.path.getsize(at_end), 1 << 20)
@@ -269,7 +267,7 @@ class Faults(Case):
             self.assertGreater(n, 7)
 
     def test_reading(self):
-        """The index, or the first frame."""
+        """Reading the index or the first frame fails."""
         film, other = clip("disk.mp4", *X264, "-qp", "5", size="320x180"), clip("disk.mkv", *X264)
         moov = read_bytes(film).index(b"moov") - 4
         places = [(film, at) for at in (0, 20, moov + 4, moov + 100, moov + 400, os.path.getsize(film) - 8)]
@@ -279,7 +277,7 @@ class Faults(Case):
                 self.refused(self.fails(source, "--null", FAULT_READ=faults), INPUT, source, "Input/output error")
 
     def test_reading_fragments(self):
-        """Each fragment has its own index; the one at the end is optional."""
+        """Each fragment has its own index, and the one at the end of the file is optional."""
         for flags in some(("frag_keyframe+empty_moov", "frag_keyframe")):
             source = clip("pieces.mp4", *X264, "-qp", "5", "-g", "5", "-movflags", flags, size="320x180")
             size = os.path.getsize(source)

@@ -4,7 +4,7 @@ from common import *
 
 
 def on_terminal(*args, columns=80, code=DONE):
-    """The text on a terminal that is standard output, and the result."""
+    """Runs the program with a terminal as standard output. Returns the terminal's text and the result."""
     master, slave = open_terminal(columns)
     process = start(*args, stdout=slave)
     shown = shown_on(master, slave)
@@ -16,7 +16,7 @@ def on_terminal(*args, columns=80, code=DONE):
 
 class Options(Case):
     def refuse(self, *args, words=(), code=USAGE):
-        """INPUT does not exist: a message about it would show that it was opened first."""
+        """Checks a refusal. INPUT does not exist, so a message about it would show that it was opened first."""
         self.refused(lumeq(*args, cwd=self.folder), code, *words)
         self.assertEqual(self.files(), [])
 
@@ -188,8 +188,8 @@ class Options(Case):
         self.assertIn(b"bitrate=200 ", self.read("a.mkv"))
         self.assertEqual(video(output)["pix_fmt"], "yuv444p")
 
-    def test_options_after_names_alone(self):
-        """After -- everything is a name: lumeq says so, and does not suggest to write into a file named like an option."""
+    def test_options_after_two_dashes(self):
+        """After -- everything is a file name. lumeq says so, and does not suggest an option's name as OUTPUT."""
         for args, option in ((("--", "-x.mp4", "--null"), "--null"), (("--", "a.mp4", "-o", "b.mp4"), "-o"),
                              (("--", "a.mp4", "--crf=20"), "--crf=20"), (("--null", "--", "-y", "a.mp4"), "-y")):
             result = lumeq(*args)
@@ -214,7 +214,7 @@ class Options(Case):
             self.assertNotIn("decod", str(result.lines))
 
     def test_sound_and_subtitles(self):
-        """"none", in both spellings."""
+        """--acodec none leaves out sound, and a later --acodec overrides it."""
         subtitles = self.write("a.srt", b"1\n00:00:00,000 --> 00:00:01,000\nHello\n")
         source = self.path("in.mkv")
         ffmpeg("-i", simple(), "-i", subtitles, "-map", "0", "-map", "1", "-c", "copy", "-c:s", "srt", source)
@@ -247,14 +247,14 @@ class Options(Case):
             self.assertIn(name, listed[1])
         for text in (short, full):
             self.assertLessEqual(max(len(line) for line in text.splitlines()), 80)
-        self.assertGreater(len(re.findall(r"^\S.*\n  +-", full, re.M)), 6, "groups")
+        self.assertGreater(len(re.findall(r"^\S.*\n  +-", full, re.M)), 6, "too few groups")
 
     def test_list_of_video_encoders(self):
         lines = self.help("--vcodec", "help").splitlines()
         self.assertEqual([line for line in lines if not line.startswith(" ") and len(line) > 80], [])
         self.assertEqual([line for line in lines if line != line.rstrip()], [])
         rows = {line.split()[0]: line.split()[1:] for line in lines}
-        self.assertEqual(len(rows), len(lines), "one is there twice")
+        self.assertEqual(len(rows), len(lines), "an encoder is listed twice")
         self.assertEqual(rows["libx264"], ["h264", "CPU", "8-10", "bits"])
         self.assertNotIn("wrapped_avframe", rows)
         places = [row[1] for row in rows.values()]
@@ -269,7 +269,7 @@ class Options(Case):
         self.refused(lumeq("--config", self.path("settings"), simple(), "--null"), USAGE,
                      "vcodec = help belongs on the command line")
 
-    def test_every_option_of_the_help_is_one(self):
+    def test_every_option_of_the_help_exists(self):
         for name in re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", self.help("--help=full"), re.M):
             self.assertNotIn("unknown", lumeq(name, "--nosuch").err.replace("unknown option '--nosuch'", ""))
 

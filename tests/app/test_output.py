@@ -1,4 +1,4 @@
-"""OUTPUT does not exist, or is what it was before, or is complete."""
+"""After any run, OUTPUT is complete, unchanged, or does not exist."""
 
 import resource
 import stat
@@ -52,7 +52,7 @@ class Existing(Case):
         self.assertEqual(self.files(), ["bad.mp4", "out.mkv"])
 
     def test_directory(self):
-        """An existing folder gets the input's name, with the ending of the format."""
+        """If OUTPUT is an existing folder, the output gets the input's name with the format's ending."""
         self.assertEqual(lumeq(simple(), "-o", self.folder, "--format", "mkv", "--preset", "ultrafast").code, 0)
         self.assertEqual(self.files(), ["simple.mkv"])
 
@@ -87,7 +87,7 @@ class Existing(Case):
         self.assertEqual(len(frame_times(target)), 25)
         self.assertEqual(self.files(self.path("elsewhere")), ["real.mkv"])
 
-    def test_chain_of_links_to_nothing_yet(self):
+    def test_chain_of_dangling_links(self):
         os.mkdir(self.path("d"))
         os.symlink("b.mkv", self.path("a.mkv"))
         os.symlink("d/c.mkv", self.path("b.mkv"))
@@ -98,7 +98,7 @@ class Existing(Case):
 
 
 class Permissions(Case):
-    """A replaced file passes its permissions on."""
+    """The new file gets the permissions of the file that it replaces."""
 
     def old(self, name, mode):
         path = self.write(name, b"precious")
@@ -109,7 +109,7 @@ class Permissions(Case):
         return {name: oct(stat.S_IMODE(os.lstat(self.path(name)).st_mode)) for name in self.files()}
 
     def test_stay(self):
-        """All except set-uid and set-gid."""
+        """New files get all permissions of the old ones except set-uid and set-gid."""
         self.old("out.mkv", 0o000), self.old("s.csv", 0o600), self.old("r.html", 0o6777)
         self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast", "--stats", self.path("s.csv"),
                 "--report", self.path("r.html"), "-y")
@@ -127,13 +127,13 @@ class Permissions(Case):
         self.assertEqual(self.modes()["one.png"], "0o640")
 
     def test_of_a_job(self):
-        """Only the owner may read the parts of a film."""
+        """Only the owner may read the folder of a job."""
         self.old("out.mkv", 0o640)
         self.ok("plan", simple(), "-o", self.path("out.mkv"), "-y")
         self.assertEqual(self.modes(), {"out.mkv": "0o640", "out.mkv.lumeq": "0o700"})
 
     def test_while_it_is_written(self):
-        """The temporary file is as private from the start."""
+        """Temporary files are as private as the old files from the start."""
         old = [self.old(name, 0o600) for name in ("out.mkv", "s.csv", "r.html")]
         process = start("-", "-o", old[0], "--preset", "ultrafast", "--stats", old[1], "--report", old[2], "-y",
                         stdin=trickle(self))
@@ -165,7 +165,7 @@ class Unwritable(Case):
         self.refused(lumeq(simple(), "-o", self.path("locked/out.mkv")), OUTPUT, "locked", "Permission denied")
 
     def test_name_too_long(self):
-        """Refused before there is any frame, or even an input."""
+        """A name that is too long is refused before the input is opened."""
         for name in ("x" * 252 + ".mkv", "\u00e4" * 126 + ".mkv"):
             with self.subTest(name):
                 self.refused(lumeq("-", "-o", self.path(name), stdin=b""), OUTPUT, name[:100], "256 bytes", "255")
@@ -194,7 +194,7 @@ class Unwritable(Case):
                                  stderr=subprocess.DEVNULL).returncode == 0 \
             if os.geteuid() == 0 else False
         if not mounted:
-            self.skipTest("needs the right to mount a small tmpfs")
+            self.skipTest("mounting a tmpfs is not permitted")
         try:
             source = noise()
             for name, codec in (("out.mkv", "ffv1"), ("out.avi", "ffv1"), ("out.mov", "libx264"),

@@ -1,9 +1,8 @@
-"""--overlay: the histogram panel in written video: its place and colours, and that nothing else changes."""
-
+"""--overlay draws the histogram panel into written video, in its place and colours, and changes nothing else."""
 
 from common import *
 
-# The bars' colours (panel.c), and their opacity of 255.
+# The colours of the histogram's bars, and their opacity of 255.
 BLUE, ORANGE, COVER = (0x74, 0xA7, 0xDC), (0xF2, 0xB4, 0x5C), 240
 
 
@@ -18,7 +17,7 @@ def place(width, height):
 
 
 def changed(a, b, width, height, x, y, wide, tall):
-    """How many bytes of two planes differ inside a rectangle, and outside."""
+    """The numbers of bytes that differ between two planes, inside a rectangle and outside."""
     inside = outside = 0
     for row in range(height):
         p, q = a[row * width:(row + 1) * width], b[row * width:(row + 1) * width]
@@ -46,7 +45,7 @@ class Rgb:
 
 
 class Overlay(Case):
-    # Every code from 40 to 200 equally often: bars as high as their plot.
+    # Every code from 40 to 200 is equally frequent, so that all bars are as high as the plot.
     RAMP = "color=gray:size=%dx%d:rate=25,format=%s,geq=lum='40+160*X/W':cb=128:cr=128"
 
     def ramp(self, width=480, height=270, pix_fmt="yuv420p", *output, name="ramp.mkv", filters=None):
@@ -54,7 +53,7 @@ class Overlay(Case):
                     source=self.RAMP % (width, height, pix_fmt.replace("nv12", "yuv420p")))
 
     def pair(self, source, *options, suffix=".mkv", codec="ffv1"):
-        """Makes the video without and with the panel."""
+        """Writes the video without and with the panel."""
         options += ("--vcodec", codec, "-y")
         return (self.converted(source, "plain" + suffix, *options),
                 self.converted(source, "overlay" + suffix, "--overlay", *options))
@@ -168,8 +167,8 @@ class Overlay(Case):
         self.assertNotEqual(linear.hashes(), log.hashes())
 
     def test_scopes(self):
-        """Each scope is a different panel in the same corner, no higher than necessary; flat gray is a line at its
-        level."""
+        """Each scope draws its own panel in the same corner, no higher than necessary. The waveform of flat gray is a
+        line."""
         source = clip("flat.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.1,
                       source="color=gray:size=960x540:rate=25,format=yuv420p,geq=lum=126:cb=128:cr=128")
         x, y, wide, tall = place(960, 540)
@@ -183,9 +182,9 @@ class Overlay(Case):
         self.assertEqual(len({p.frames[0] for p in pictures.values()}), 4)
         bottom = lambda p: max(row for row in range(540) if p.row(0, x + wide // 2, row, 8) !=
                                plain.row(0, x + wide // 2, row, 8))
-        self.assertLessEqual(abs(bottom(pictures["histogram"]) - (y + tall)), 1)  # as chroma has it
+        self.assertLessEqual(abs(bottom(pictures["histogram"]) - (y + tall)), 1)  # rows of chroma are two pixels high
         self.assertLess(bottom(pictures["waveform"]), y + wide * 5 // 4)
-        # The trace: as wide as the plot, at half of its height: 126 is 50 %.
+        # The line is as wide as the plot.
         rows = [row for row in range(540) if self.count(plain, pictures["waveform"], ORANGE, (x, row, wide, 1))[0] or
                 sum(r > 180 and r > b + 60 for r, b in self.reds(pictures["waveform"], x, row, wide)) > wide // 2]
         self.assertTrue(rows and max(rows) - min(rows) <= 3, rows)
@@ -206,7 +205,7 @@ class Overlay(Case):
     # ---- upright, and in display aspect ----
 
     def test_rotated(self):
-        """A phone's video equals the upright one's, with an upright panel."""
+        """A phone's video equals the upright one, with an upright panel."""
         lossless = ("-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv444p")
         upright = clip("upright.mp4", *lossless, size="480x270", seconds=0.2)
         want = raw(self.converted(upright, "upright.mkv", "--overlay", "--dither", "off", "--strength", "0.8",
@@ -219,9 +218,7 @@ class Overlay(Case):
                 self.assertEqual(raw(output, "yuv444p"), want)
 
     def test_oblong_pixels(self):
-        """Displayed twice as wide, the panel has its usual shape."""
+        """With pixels twice as wide as high, the displayed panel has its usual shape."""
         source = clip("oblong.mkv", *FFV1, "-pix_fmt", "yuv444p", size="320x360", seconds=0.2, filters="setsar=2")
         x, y, wide, tall = place(640, 360)
         self.check_place(source, where=(x // 2, y, wide // 2, tall))
-
-    # ---- without fonts ----

@@ -1,4 +1,4 @@
-"""--ss, --to and --frames: exact frames, and the sound cut with them."""
+"""--ss, --to and --frames select exact frames, and the sound is cut with them."""
 
 import itertools
 
@@ -8,7 +8,7 @@ RATE = 25
 
 
 def numbered(name, *output, **more):
-    """Three seconds; frame n is a gray of 20 + 2 n."""
+    """A clip of three seconds whose frame n is gray with code 20 + 2 n."""
     more.setdefault("seconds", 3)
     return clip(name, *output, source="nullsrc=size=32x32:rate=25,format=yuv420p,"
                 "geq=lum='20+2*N':cb=128:cr=128", **more)
@@ -72,7 +72,7 @@ class Part(Case):
                 self.assertIn(" %d frame%s," % (count, "s" * (count != 1)), " " + self.ok(source, "--null", *options).err[7:])
 
     def check_sound(self, source, output, begin, end):
-        """Checks that the packets of the part are there, give or take one at each end, at their times."""
+        """Checks that the output has the part's sound packets at their times, give or take one at each end."""
         packet = 4608 / 44100
         sound, got = packets(source), packets(output)
         kept = [p for p in sound if begin - packet <= p[0] <= end + packet]
@@ -97,7 +97,7 @@ class Part(Case):
                     self.check_sound(source, self.part(source, *options), begin, end)
 
     def test_every_frame_of_the_part_is_whole(self):
-        """Without an index a seek may end anywhere, but decoding must begin at a keyframe."""
+        """Without an index a seek may end anywhere, but decoding must begin at a key frame."""
         codecs = (("seek.ts", X264 + ("-g", "1000")), ("seek-short.ts", X264 + ("-g", "20")),
                   ("seek.mpg", ("-c:v", "mpeg2video", "-g", "20")),
                   ("seek.flv", X264 + ("-g", "1000")), ("seek.mkv", X264 + ("-g", "1000")))

@@ -1,4 +1,4 @@
-"""The pictures: nothing is lost with --mode off, and the documented curve is applied otherwise."""
+"""Samples are unchanged with --mode off, and follow the documented curve in other modes."""
 
 from common import *
 
@@ -99,7 +99,7 @@ class VideoMode(Case):
         self.assertEqual(output.chroma, Picture(source).chroma)
 
     def test_range(self):
-        """It can be overridden; codes outside of it pass unchanged."""
+        """--range overrides the input's range, and codes outside of the range pass unchanged."""
         limited, full = (self.curves(self.wide(colour), *self.SINGLE) for colour in (LIMITED, FULL))
         self.assertNotEqual(limited, full)
         self.assertEqual(self.curves(self.wide(LIMITED), *self.SINGLE, "--range", "full"), full)
@@ -181,7 +181,7 @@ class Sizes(Case):
                                  ("out.mkv", "libx265"), ("out.mkv", "mjpeg"))):
             with self.subTest(name, codec=codec):
                 if codec and not has_encoder(codec):
-                    self.skipTest("no " + codec)
+                    self.skipTest("FFmpeg has no " + codec)
                 output = self.converted(source, name, "-y", *(("--vcodec", codec) if codec else ()))
                 self.assertEqual(len(frame_times(output)), 5)
 
@@ -192,7 +192,7 @@ class Sizes(Case):
 
 
 class Conversions(Case):
-    """Input without a luma plane is converted, and -v says so."""
+    """Input without a luma plane is converted, and -v reports that."""
 
     def check(self, pix_fmt, *codec, said, within, name):
         source = make(self.path(name), *codec, "-pix_fmt", pix_fmt, seconds=0.2)

@@ -23,7 +23,7 @@ def pictures(data, pid=0x100):
 
 class Piped(NetworkCase):
     def reads(self, process):
-        """Reads the output in a thread."""
+        """Reads the output in a thread. Returns a bytearray with all that was read so far."""
         data = bytearray()
 
         def read():
@@ -39,7 +39,7 @@ class Piped(NetworkCase):
         return data
 
     def live(self, data):
-        """A server that sends this, then nothing, and does not close."""
+        """Starts a server that sends this and keeps the connection open. Returns its URL."""
         def serve(connection):
             connection.recv(1 << 16)
             connection.sendall(HEAD + data)
@@ -73,7 +73,7 @@ class Piped(NetworkCase):
         usual = probe(self.written("--network", url), "-select_streams", "v:0", "-show_packets")["packets"]
         self.assertFalse(all(f["pts"] == f["dts"] for f in usual))
 
-    def test_a_file_in_its_own_time(self):
+    def test_a_file_in_real_time(self):
         path = clip("own.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
         begin = time.monotonic()
         out = self.written(path, "--low-latency")
@@ -91,7 +91,7 @@ class Piped(NetworkCase):
             self.refused(finish(process), OUTPUT, "cannot write '-'", "Broken pipe")
 
     def test_the_example(self):
-        """The documented line for go2rtc, up to its pipe."""
+        """The documented command for go2rtc works, up to its pipe."""
         with open(README, encoding="utf-8") as f:
             line = re.search(r"exec:lumeq (.*)", f.read())[1]
         self.assertEqual(len(re.findall(r"rtsp://\S+", line)), 1)

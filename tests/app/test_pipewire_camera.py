@@ -1,4 +1,4 @@
-"""--virtual-camera through PipeWire: what GStreamer receives from a PipeWire of the test's own."""
+"""--virtual-camera through PipeWire. The test starts PipeWire, and GStreamer receives the pictures."""
 
 import json
 import os
@@ -20,7 +20,7 @@ BYTES = {"YUY2": 2, "NV12": 1.5}
 PIXELS = {"YUY2": "yuyv422", "NV12": "nv12"}
 
 
-def what_is_missing():
+def find_missing():
     """The programs that are not installed, and "PipeWire in lumeq" if it is built without it."""
     missing = [name for name in ("pipewire", "wireplumber", "pw-dump", "gst-launch-1.0") if not shutil.which(name)]
     if not missing:
@@ -32,7 +32,7 @@ def what_is_missing():
     return missing
 
 
-LACKS = what_is_missing()
+LACKS = find_missing()
 
 
 class PipeWireCase(CameraCase):
@@ -62,7 +62,7 @@ class PipeWireCase(CameraCase):
         self.daemon("pipewire")
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("run/pipewire-0"))), self.read("daemons"))
         old = os.path.exists("/usr/share/wireplumber/policy.conf")  # before WirePlumber 0.5
-        self.daemon("wireplumber", *(("-c", "policy.conf") if old else ("-p", "policy")))  # no devices, hence no D-Bus
+        self.daemon("wireplumber", *(("-c", "policy.conf") if old else ("-p", "policy")))  # without devices, which need D-Bus
 
     def stop_pipewire(self):
         while self.daemons:
@@ -84,7 +84,7 @@ class PipeWireCase(CameraCase):
         return process
 
     def node(self, name=NAME):
-        """The information about lumeq's node, or None."""
+        """PipeWire's information about lumeq's node, or None."""
         found = subprocess.run(["pw-dump"], env=self.sees_pipewire(environment()), stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, timeout=LIVENESS)
         for thing in json.loads(found.stdout or b"[]"):
@@ -107,7 +107,7 @@ class PipeWireCase(CameraCase):
         return process
 
     def watches(self, form="YUY2", count=8, name=NAME):
-        """Watches to the end. Returns the pictures."""
+        """Runs a watcher to its end, and returns its pictures."""
         watcher = self.watch(form, count, name=name)
         said = lambda: self.read("watcher-%d" % self.watchers).decode()
         try:
@@ -129,7 +129,7 @@ class PipeWireCase(CameraCase):
         return sum((row[(2 * i + 1) * WIDTH // (2 * BITS)] > 127) << (BITS - 1 - i) for i in range(BITS))
 
     def times(self):
-        """The time stamps that the last watcher has received, in seconds."""
+        """The timestamps that the last watcher has received, in seconds."""
         found = re.findall(r"pts: (\d+):(\d+):([\d.]+)", self.read("watcher-%d" % self.watchers).decode())
         return [3600 * int(h) + 60 * int(m) + float(s) for h, m, s in found]
 
@@ -158,7 +158,7 @@ class Headless(PipeWireCase, Case):
                 places = [written.index(p) for p in seen]
                 self.assertEqual(places, sorted(places))
                 self.assertEqual(times, sorted(times))
-                if not SANITIZED and not IS_CROWDED:  # else a late frame is replaced by the one before it
+                if not SANITIZED and not IS_CROWDED:  # there, late frames are replaced by earlier ones
                     self.assertGreater(len(set(places)), 10)
                     self.keeps_time(times, places)
                 numbers = [self.number(p, other) for p in later]
@@ -166,7 +166,7 @@ class Headless(PipeWireCase, Case):
                 self.assertGreater(numbers[0], self.number(seen[-1], exact))
 
     def keeps_time(self, times, places):
-        """Frames have the times of their capture. GStreamer's begin at 0, also for earlier frames."""
+        """Checks that frames have the times of their capture. Frames from before GStreamer's start have time 0."""
         first = [i for i in range(1, len(places)) if places[i] != places[i - 1] and times[i] > 0]
         start = times[first[0]] - places[first[0]] / 30
         self.near([times[i] for i in first], [start + places[i] / 30 for i in first], 0.02)
@@ -185,10 +185,10 @@ class Headless(PipeWireCase, Case):
             self.assertIn("colorRange", offered)
             self.assertIn("colorMatrix", offered)
         self.interrupt(process)
-        self.assertTrue(wait_for(lambda: self.node() is None), "the node stays")
+        self.assertTrue(wait_for(lambda: self.node() is None), "the node remains")
 
     def test_the_last_picture_stays(self):
-        """A watcher that comes after the camera has gone gets it."""
+        """A watcher that starts after the camera has gone gets the last picture."""
         process = self.lumeq("--null")
         last = self.number(self.watches()[-1])
         self.control("gone")
@@ -199,7 +199,7 @@ class Headless(PipeWireCase, Case):
         self.control("")
         self.waits_for("the camera is back")
         last = self.number(pictures[0])
-        self.assertTrue(wait_for(lambda: self.number(self.watches()[-1]) > last), "it does not go on")
+        self.assertTrue(wait_for(lambda: self.number(self.watches()[-1]) > last), "no newer picture comes")
         self.interrupt(process)
 
     def cpu_time(self, process):
@@ -259,8 +259,8 @@ class Window(PipeWireCase, WindowCase):
         process = self.start("--histogram", "off", "--camera", "--virtual-camera", env=env)
         self.window(process)
         self.waits_until(self.node)
-        self.assertTrue(wait_for(lambda: len({self.number(p) for p in self.watches()}) > 1), "it stands still")
+        self.assertTrue(wait_for(lambda: len({self.number(p) for p in self.watches()}) > 1), "the picture does not move")
         self.key("space")
-        self.assertTrue(wait_for(lambda: len(set(self.watches())) == 1), "it goes on")
+        self.assertTrue(wait_for(lambda: len(set(self.watches())) == 1), "the picture moves in spite of the pause")
         self.key("q")
         self.finished(process, DONE)

@@ -58,7 +58,7 @@ class Encoder(Case):
                 self.assertIn(b"crf=20.0", self.read(name))
                 self.assertNotIn("converted", result.err)
 
-    def test_tag_when_asked_for(self):
+    def test_tag_of_requested_hevc(self):
         for name in "out.mp4", "out.mov":
             self.assertEqual(self.written(dark(), name, "--vcodec", "libx265", *QUICK)[0], ("hevc", "Main", "yuv420p"))
             self.assertEqual(video(self.path(name))["codec_tag_string"], "hvc1")
@@ -109,7 +109,7 @@ class Encoder(Case):
                     self.assertEqual(video(self.path("out.mp4")).get("color_range", "tv"), range_)
                     self.assertEqual(sum("--pix-fmt source" in line for line in result.lines), 1, str(result))
                     got, result = self.written(source, "out.mp4", "--pix-fmt", "source", *codec)
-                    if kept != "gray":  # the decoder of H.264 makes 4:2:0 of it
+                    if kept != "gray":  # the decoder returns 4:2:0 for gray H.264
                         self.assertEqual(got[2].replace("yuvj", "yuv"), kept)
                     self.assertNotIn("--pix-fmt source", result.err)
 
@@ -121,7 +121,7 @@ class Encoder(Case):
                 self.assertEqual(self.written(source, name, *args)[0][2], "yuv444p")
 
     def test_fields(self):
-        """The container keeps the order of fields. HEVC does not mark them, and a message says so."""
+        """The container keeps the order of fields. A message reports that HEVC does not mark them."""
         source = deep("yuv422p10le", "fields.mkv", "-field_order", "tt", filters="setfield=tff")
         got, result = self.written(source, "out.mkv", *QUICK)
         self.assertEqual((got, video(self.path("out.mkv"))["field_order"]), (HEVC, "tt"))
@@ -175,7 +175,7 @@ class Encoder(Case):
                 os.unlink(self.path("out.mp4"))
 
     def test_without_x265(self):
-        """8 bits with dither if this FFmpeg has no HEVC encoder; the same for m4v, which cannot hold HEVC."""
+        """The output has 8 bits with dither if FFmpeg has no HEVC encoder, or in m4v, which cannot hold HEVC."""
         ramp = deep("yuv420p10le", "ramp.mkv", source="color=gray:size=64x48:rate=25,format=yuv420p10le,"
                     "geq=lum='400+X/8':cb=512:cr=512")
         for name, library in (("out.mp4", NO_X265), ("out.mkv", NO_X265), ("out.m4v", None)):
@@ -192,14 +192,14 @@ class Encoder(Case):
                 self.assertIn("--pix-fmt source", said[0])
                 columns = list(zip(*[iter(raw(self.path(name))[:64 * 48])] * 64))
                 mixed = sum(len(set(column)) > 1 for column in columns)
-                self.assertGreater(mixed, 20)  # of 64 columns, those between two codes of 8 bits
+                self.assertGreater(mixed, 20)  # of 64 columns; codes between two of 8 bits are dithered
 
     def large(self, size):
         return clip("large-%s.mkv" % size, *FFV1, "-pix_fmt", "yuv420p", source="color=gray:size=%s:rate=25" % size,
                     seconds=0.04)
 
     def test_larger_than_hardware_decodes(self):
-        """H.264 up to the largest picture of level 5.2, which is 4096x2304 or as large; HEVC above."""
+        """H.264 is used up to the largest picture of level 5.2 (the area of 4096x2304), and HEVC above."""
         for size, name, codec in (("4096x2304", "out.mp4", "h264"), ("2304x4112", "out.mp4", "hevc"),
                                   ("4112x2304", "out.mov", "hevc"), ("8672x64", "out.mkv", "h264"),
                                   ("64x8704", "out.mkv", "hevc"), ("64x8704", "out.ts", "h264")):
@@ -262,7 +262,7 @@ class Container(Case):
         self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
 
     def test_a_renamed_temporary_file(self):
-        """The file is read again at the end, although it was renamed meanwhile."""
+        """The index is moved to the front at the end, even if the temporary file was renamed meanwhile."""
         process = self.start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--vcodec", "mpeg4")
         self.assertTrue(wait_for(lambda: any(f.endswith(".part") for f in self.files())))
         os.rename(self.path(self.files()[0]), self.path("elsewhere.mp4"))

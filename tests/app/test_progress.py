@@ -75,7 +75,7 @@ class Json(Case):
         rows, at = [], []
         while len(rows) < 5:
             line = process.stderr.readline()
-            self.assertTrue(line, "it ended early")
+            self.assertTrue(line, "the run ended early")
             rows.append(json.loads(line))
             at.append(time.monotonic())
         process.send_signal(SIGINT)
@@ -91,7 +91,7 @@ class Json(Case):
 
 class Bar(Case):
     def on_terminal(self, *args, columns=120, signal_after=None, term="xterm"):
-        """Runs on a trickle with a terminal as standard error; returns (exit code, text shown)."""
+        """Runs on trickle() with a terminal as standard error. Returns (exit code, text shown)."""
         master, slave = open_terminal(columns)
         env = environment()
         env["TERM"] = term

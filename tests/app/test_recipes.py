@@ -1,4 +1,4 @@
-"""The recipes for ffmpeg of src/plugins/README.md: lumeq before it, after it and between two of it."""
+"""The recipes in src/plugins/README.md that pipe lumeq into ffmpeg, ffmpeg into lumeq, or both."""
 
 import os
 import re
@@ -21,7 +21,7 @@ class Recipes(Case):
         cls.commands = re.search(r"```sh\n(.*?)```", page, re.S)[1].replace("\\\n", " ").strip().splitlines()
 
     def film(self):
-        """Ten bits, irregular times that begin at START, and later sound."""
+        """A film of 10 bits, with irregular times that begin at START, and sound that begins later."""
         path = self.path("in.mkv")
         times = "N*40+mod(N*N\\,31)+%d" % (START * 1000)
         ffmpeg("-f", "lavfi", "-t", 2, "-i", "testsrc2=size=160x90:rate=25,lutyuv=y='64+val/4',format=yuv420p10le",
@@ -47,7 +47,7 @@ class Recipes(Case):
         self.assertEqual(run.returncode, 0, "%s\n%s" % (command, run.stderr.decode("utf-8", "replace")))
 
     def check(self, film, out, begin, tolerance=0.0011):
-        """All frames at their times, ten bits, and the same sound at its distance."""
+        """Checks that all frames have their times and 10 bits, and that the same sound keeps its distance."""
         before, after = frame_times(film), frame_times(out)
         self.assertEqual(len(after), len(before))
         for a, b in zip(before, after):
@@ -66,7 +66,7 @@ class Recipes(Case):
                 self.check(film, out, START if "offset" in command else 0)
 
     def test_the_same_pictures(self):
-        """A pipe changes nothing: the frames are those of a run without ffmpeg."""
+        """The frames are those of a run without ffmpeg."""
         film = self.film()
         self.shell("lumeq -q in.mkv -o direct.mkv --vcodec ffv1")
         direct = raw(self.path("direct.mkv"))

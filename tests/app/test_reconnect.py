@@ -1,4 +1,4 @@
-"""--reconnect: a URL that ends, fails, goes silent, or is not there yet, over the loopback interface."""
+"""--reconnect: URLs that end, fail, go silent, or are not available yet, over the loopback interface."""
 
 import socket
 import threading
@@ -7,21 +7,21 @@ from common import *
 from test_network import NetworkCase
 from window import MISSING, WindowCase
 
-PAUSE = 0.02  # seconds, in place of the first second
+PAUSE = 0.02  # seconds; replaces the first pause of 1 s
 OUTAGE = 6  # seconds
 HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
-# Each frame on its own, so that one that has no history looks as the first.
+# With these, the first frame after each connection is equalized like the first of all.
 STEADY = ("--strength", "0.6", "--dither", "off", "--denoise", "off")
 
 
 def stream(name="live.ts", seconds=1, **more):
-    """A camera's data in one connection."""
+    """The data that a camera sends in one connection."""
     return read_bytes(clip(name, *X264, "-bf", "2", "-g", "10", *(("-c:a", "aac") if "sound" in more else ()),
                          seconds=seconds, **more))
 
 
 class ReconnectCase(NetworkCase):
-    process = None  # the program may connect before start() returns
+    process = None  # still None if the program connects before start() returns
 
     def start(self, *args, pause=PAUSE, env=None):
         """Starts a run that logs to the file "said"."""
@@ -43,8 +43,8 @@ class ReconnectCase(NetworkCase):
         self.assertGreaterEqual(self.said().count(text), times, self.said())
 
     def send(self, *parts, then=None, port=0):
-        """Serves each connection the next part and closes it; the last part is repeated. `then`, if given, is called
-        before each. Returns a URL."""
+        """Starts a server that sends each connection the next part and closes it; the last part is repeated. `then`, if
+        given, is called before each part. Returns the URL."""
         self.connections = 0
         listener = socket.create_server(("127.0.0.1", port))
 
@@ -88,7 +88,7 @@ class Headless(ReconnectCase):
         result = self.finished(process)
         self.assertEqual(result.err.count("is gone: the connection has ended; waiting for it"),
                          result.err.count("is back after "), str(result))
-        self.assertRegex(result.err, "[34] outages, 90 frames")  # the last end may be seen or not
+        self.assertRegex(result.err, "[34] outages, 90 frames")  # the run may end before the last outage is noticed
         times = frame_times(self.path("o.mkv"))
         self.assertEqual(len(times), 90)
         self.rises(times)
@@ -97,7 +97,7 @@ class Headless(ReconnectCase):
         of_picture = [row[3:9] for row in rows]
         for i in range(25, 90):
             self.assertEqual(of_picture[i], of_picture[i - 25], "frame %d" % i)
-        self.assertNotEqual(of_picture[0], of_picture[24])  # or else nothing is seen by it
+        self.assertNotEqual(of_picture[0], of_picture[24])  # otherwise the comparison proves nothing
 
     def test_sound_is_cut_where_the_picture_is(self):
         """After each outage sound and picture begin with their original distance."""
@@ -143,7 +143,7 @@ class Headless(ReconnectCase):
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 40)
 
     def test_pauses_grow(self):
-        """Each pause is at least twice the first ones; after a connection that gave pictures they start over."""
+        """Pauses double, and start over after a connection that gave pictures."""
         times, data = [], stream()
 
         def serve(connection):
@@ -166,7 +166,7 @@ class Headless(ReconnectCase):
         self.refused(lumeq("--network", "--reconnect", sound, "--null"), INPUT, "has no video")
 
     def test_silence(self):
-        """A silent server is dropped although its connection stands."""
+        """A silent server counts as gone, although its connection stays open."""
         data, answered = stream(), []
 
         def serve(connection):
@@ -174,14 +174,14 @@ class Headless(ReconnectCase):
             connection.recv(1 << 16)
             connection.sendall(HEAD + data)
         url = "http://127.0.0.1:%d/cam.ts" % self.listen(serve)
-        for more in ((), ("--low-latency",)):  # which is patient elsewhere
+        for more in ((), ("--low-latency",)):  # which waits without --reconnect
             process = self.start("--network", "--reconnect", "--network-timeout", 1, url, "--null", "--frames", 40,
                                  *more)
             result = self.finished(process)
             self.assertIn("is gone: no data for 1 s; waiting for it", result.err)
 
     def test_interrupted(self):
-        """A signal ends it at once, even in a long pause; the written file is complete."""
+        """A signal ends the run at once, even in a long pause, and the written file is complete."""
         url = self.send(stream())
         process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), pause=1000)
         self.waits_for("waiting for it")
@@ -213,7 +213,7 @@ class Headless(ReconnectCase):
         self.assertEqual(len(frame_times(self.path("o.mkv"))), 25)
 
     def serve_live(self):
-        """Serves a live HLS stream; returns its URL and a function that waits for its reader and ends the stream."""
+        """Serves a live HLS stream. Returns its URL, and a function that waits for its reader and ends the stream."""
         shown = self.path("live.m3u8")
         ffmpeg("-i", clip("live.ts", *X264, "-g", "25", seconds=2), "-c", "copy", "-hls_time", "1", shown)
         self.write("live.m3u8", self.read("live.m3u8").replace(b"#EXT-X-ENDLIST\n", b""))
@@ -238,7 +238,7 @@ class Headless(ReconnectCase):
         self.refused(lumeq("rtsp://127.0.0.1:%d/x" % self.free_port(), "--null"), INPUT, "cannot open")
 
     def test_off(self):
-        """A live stream that goes away ends the run if asked to."""
+        """With reconnecting off, a live stream that goes away ends the run."""
         self.write("config", b"reconnect = off\n")
         for more in (("--reconnect=off",), ("--no-reconnect",), ("--config", self.path("config"))):
             with self.subTest(more):
@@ -265,17 +265,17 @@ class Window(ReconnectCase, WindowCase):
         self.window(process)
         self.waits_for("waiting for it")
         seen = lambda rows: self.share(rows, 480, 1120, lambda r, g, b: max(r, g, b) > 40)
-        self.assertTrue(wait_for(lambda: seen(self.grab()) > 0.2), "no picture is left")
+        self.assertTrue(wait_for(lambda: seen(self.grab()) > 0.2), "the last picture has disappeared")
 
         def is_still():
             before[:] = self.grab()
             time.sleep(0.3)
             return self.changed(before, 0, 1600) < 0.1
         before = []
-        self.assertTrue(wait_for(is_still), "it does not stop")
+        self.assertTrue(wait_for(is_still), "the picture does not stop")
         there.set()
         self.waits_for("is back after")
-        self.assertTrue(wait_for(lambda: self.changed(before, 0, 1600) > 0.1), "it does not go on")
+        self.assertTrue(wait_for(lambda: self.changed(before, 0, 1600) > 0.1), "the picture does not move again")
         self.key("q")
         self.finished(process)
 
@@ -295,10 +295,10 @@ class Window(ReconnectCase, WindowCase):
         there.set()
         self.waits_for("is back after")
         begin = time.monotonic()
-        middle = range(400, 500)  # where no message is
+        middle = range(400, 500)  # rows without messages
         for _ in range(3):  # the first picture comes in any case
             before = self.server.grab(middle)
-            self.assertTrue(wait_for(lambda: self.server.grab(middle) != before), "it does not go on")
+            self.assertTrue(wait_for(lambda: self.server.grab(middle) != before), "the picture does not move again")
         self.assertLess(time.monotonic() - begin, OUTAGE - 2)
         self.key("q")
         self.finished(process)

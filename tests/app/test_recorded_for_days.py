@@ -1,4 +1,4 @@
-"""--segment-time and --keep with a URL that is lost and returns: days of a camera, in fast time."""
+"""--segment-time and --keep with a URL that is lost and returns. The test simulates days of a camera in a short time."""
 
 import os
 import re
@@ -22,14 +22,14 @@ class Days(ReconnectCase):
         return sorted(names, key=lambda name: os.stat(self.path(name)).st_mtime_ns)
 
     def look(self):
-        """Memory in KiB and the number of open files, and the bytes of all segments."""
+        """Memory in KiB, the number of open files, and the bytes of all segments."""
         with open("/proc/%d/statm" % self.process.pid, encoding="ascii") as f:
             memory = int(f.read().split()[1]) * 4
         return memory, len(os.listdir("/proc/%d/fd" % self.process.pid)), sum(
             os.stat(self.path(name)).st_size for name in self.segments())
 
     def test_hundreds_of_segments(self):
-        """Memory and descriptors stay as they are, only old segments are deleted, and each has its own sound."""
+        """Memory and descriptors do not grow, only old segments are deleted, and each segment has its own sound."""
         source = clip("hour.mkv", *X264, "-bf", "2", "-g", "10", "-c:a", "aac", "-b:a", "64k", size="64x48", rate=5,
                       seconds=LENGTH, sound=LENGTH)
         others = ["door-20200101-000000.mkv", "cam-20200101.mkv", "cam-20200101-000000.mp4", "film.mkv", FOREIGN]
@@ -44,7 +44,7 @@ class Days(ReconnectCase):
             try:
                 seen.append(self.look())
             except OSError:
-                pass  # it is ending, or a segment was deleted meanwhile
+                pass  # the run is ending, or a segment was deleted meanwhile
         url = self.send(read_bytes(source), then=look)
         frames = 5 * LENGTH * CONNECTIONS
         said = self.finished(self.start("--reconnect", url, "-o", self.path(PATTERN), "--segment-time", 1, "--keep",
@@ -55,7 +55,7 @@ class Days(ReconnectCase):
         left = self.segments()
         self.assertGreaterEqual(count, LENGTH * CONNECTIONS)
         self.assertEqual((count - deleted, written), (len(left), frames))
-        self.assertIn(outages, (CONNECTIONS - 1, CONNECTIONS))  # the last end may be seen or not
+        self.assertIn(outages, (CONNECTIONS - 1, CONNECTIONS))  # the run may end before the last outage
         self.assertEqual({name for name in self.files() if not name.startswith(".lumeq-pieces-")},
                          set(left + others + ["said"]))
         self.assertLess(sum(os.stat(self.path(name)).st_size for name in left), 1.1 * KEPT)
@@ -87,7 +87,7 @@ class Days(ReconnectCase):
         self.assertIn(sound, [whole[at:at + len(sound)] for at in range(len(whole) - len(sound) + 1)])
 
     def outage(self, pause, seconds):
-        """Records two connections of 2 s with an outage between them; returns the segments and the time of the return."""
+        """Records two connections of 2 s with an outage between them. Returns the segments and the time of the return."""
         times = []
         source = read_bytes(clip("two.mkv", *X264, "-bf", "2", "-g", "10", "-c:a", "aac", seconds=2, sound=2))
         url = self.send(source, then=lambda: times.append(time.time()))
@@ -99,14 +99,14 @@ class Days(ReconnectCase):
         return segments, times[1]
 
     def test_a_short_outage(self):
-        """The segment goes on, with a hole."""
+        """After a short outage the segment goes on, with a hole."""
         segments, _ = self.outage(0.5, 60)
         self.assertEqual(len(segments), 1)
         times = frame_times(self.path(segments[0]))
         self.assertGreater(times[50] - times[49], 0.4)
 
     def test_a_long_outage(self):
-        """A new segment begins with the return, and has its time; the one before is whole, and has no hole."""
+        """After a long outage a new segment begins, named by the time of the return. No segment has a hole."""
         segments, back = self.outage(2.5, 2)
         self.assertEqual(len(frame_times(self.path(segments[0]))), 50)
         for name in segments:

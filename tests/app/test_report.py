@@ -1,4 +1,4 @@
-"""--report: figures that equal those of --stats and of the pictures, shots, a complete page."""
+"""--report: its figures equal those of --stats and of the pictures, and the page is complete."""
 
 import base64
 import html.parser
@@ -6,13 +6,13 @@ import itertools
 
 from common import *
 
-ALSO = {"mean": "mean", "contrast": "stddev", "entropy": "entropy"}  # what --stats has, too
+ALSO = {"mean": "mean", "contrast": "stddev", "entropy": "entropy"}  # figures, and their columns in --stats
 BLACK, WHITE = 16, 235
 VOID = {"meta", "img", "link", "br"}
 
 
 def cut_film():
-    """Two scenes; the second fades from black."""
+    """Two noisy scenes, with a cut at 0.8 s."""
     path = Store.path("cut-film.mkv")
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-t", 0.8, "-i", "testsrc2=size=160x90:rate=25,lutyuv=y=val/4",
@@ -21,7 +21,7 @@ def cut_film():
     return path
 
 
-def close(values):
+def mean_of_known(values):
     values = [v for v in values if v is not None]
     return values and sum(values) / len(values)
 
@@ -38,14 +38,14 @@ def block_places(length, count):
 
 
 def blocks(luma, width, height):
-    """Lists of 64 codes."""
+    """The codes of blocks of 8x8 samples, which are spread over the picture."""
     columns, rows = min(width // 8, 40), min(height // 8, 25)
     return [[c for row in range(y, y + 8) for c in luma[row * width + x:row * width + x + 8]]
             for y in block_places(height, rows) for x in block_places(width, columns)]
 
 
 def noise_of(now, then):
-    """(before, after) of two frames, each a pair of lists of blocks; or None."""
+    """The noise [before, after] between two frames, each a pair of lists of blocks; None if it is unknown."""
     if now[0] == then[0]:
         return None
     means = [sum(b) / 64 for b in now[0]]
@@ -67,7 +67,7 @@ def noise_of(now, then):
 
 
 class Pages(html.parser.HTMLParser):
-    """The elements of a page; checks that every one is closed."""
+    """The elements of a page. `open` and `wrong` are empty if every element is closed correctly."""
 
     def __init__(self, text):
         super().__init__()
@@ -121,13 +121,13 @@ class Base(Case):
         pairs = [i for i in range(1, len(rows)) if rows[i]["scene_cut"] == "0"]
         change = [[m[i] - m[i - 1] for i in pairs] for m in means]
         for side, values in zip(("before", "after"), change):
-            self.assertAlmostEqual(report["figures"]["mabd"][side]["mean"], close(map(abs, values)), delta=0.0002)
+            self.assertAlmostEqual(report["figures"]["mabd"][side]["mean"], mean_of_known(map(abs, values)), delta=0.0002)
         self.assertAlmostEqual(report["figures"]["excess_flicker"]["after"]["mean"],
-                               close(abs(b - a) for a, b in zip(*change)), delta=0.0002)
+                               mean_of_known(abs(b - a) for a, b in zip(*change)), delta=0.0002)
 
 
 class Figures(Base):
-    def test_those_of_stats(self):
+    def test_figures_of_stats(self):
         for output in (("--null", ), ("-o", self.path("o.mkv"), "--two-pass", "on")):
             with self.subTest(output):
                 self.ok(cut_film(), *output, "--report", self.path("r.json"), "--stats", self.path("s.csv"), "-y")
@@ -139,8 +139,8 @@ class Figures(Base):
         self.assertEqual(self.report()["depth"], 10)
         self.same_as_stats(self.report(), self.rows(), 10)
 
-    def test_those_of_the_pictures(self):
-        """Computed from raw frames, in which luma is exactly the curve's: no filter, no limit for saturated colours."""
+    def test_figures_of_the_pictures(self):
+        """The figures equal those of raw frames. Without filter and chroma limit, luma follows the curve exactly."""
         options = ("--strength", "0.8", "--chroma", "keep", "--dither", "off", "--two-pass", "off")
         output = self.lossless(cut_film(), "--report", self.path("r.json"), *options)
         report, pictures = self.report(), (Picture(cut_film()), Picture(output))
@@ -153,7 +153,7 @@ class Figures(Base):
                 entropy = -sum(n / len(luma) * math.log2(n / len(luma)) for n in hist if n)
                 expected = {"contrast": deviation(luma), "entropy": entropy, "mean": sum(luma) / len(luma),
                             "clipped_black": share(hist[:BLACK + 1]), "clipped_white": share(hist[WHITE:]),
-                            "local_contrast": close(deviation(b) for b in parts[side][i])}
+                            "local_contrast": mean_of_known(deviation(b) for b in parts[side][i])}
                 for key, value in expected.items():
                     self.assertAlmostEqual(plots[key][i], value, delta=0.0002, msg="%s %s of %d" % (key, name, i))
         cuts = {shot["first"] for shot in report["shots"]}
@@ -168,7 +168,7 @@ class Figures(Base):
                     known += 1
         self.assertGreater(known, 20)
 
-    def test_nothing_is_done(self):
+    def test_mode_off(self):
         self.ok(cut_film(), "--null", "--mode", "off", "--report", self.path("r.json"))
         report = self.report()
         for key, sides in report["figures"].items():
@@ -196,7 +196,7 @@ class Figures(Base):
                                delta=0.01)
 
     def test_the_words_of_a_profile(self):
-        """They begin with two dashes, which the page leaves as they are."""
+        """The sentence about a profile begins with two dashes, which the page keeps."""
         self.ok(simple(), "--null", "--profile", "fog", "--report", self.path("r.json"))
         for shot in self.report()["shots"]:
             self.assertIn("--profile fog: haze removed", shot["picture"]["words"])
@@ -206,7 +206,7 @@ class Figures(Base):
         self.assertNotIn("text-transform", page)
 
     def test_a_black_picture(self):
-        """Unknown figures are null, and none is NaN."""
+        """Unknown figures are null, and never NaN."""
         source = make(self.path("black.mkv"), *FFV1, source="color=black:size=4x4:rate=25", seconds=0.04)
         self.ok(source, "--null", "--report", self.path("r.json"))
         figures = self.report()["figures"]
@@ -217,8 +217,8 @@ class Figures(Base):
         self.ok(source, "--null", "--report", self.path("r.html"))
         self.assertNotRegex(self.read("r.html").decode(), r"\bnan\b|\binf\b")
 
-    def test_drawn_over(self):
-        """The overlay in the video is not measured."""
+    def test_overlay(self):
+        """The report does not measure the overlay in the video."""
         for number, more in enumerate(((), ("--compare", "side", "--overlay"))):
             self.ok(cut_film(), "-o", self.path("%d.mkv" % number), *more, "--report", self.path("r%d.json" % number))
         one, other = self.report("r0.json"), self.report("r1.json")
@@ -233,7 +233,7 @@ class Page(Base):
         self.text = self.read("r.html").decode("utf-8")
         return Pages(self.text)
 
-    def test_form(self):
+    def test_html(self):
         page = self.page()
         self.assertEqual((page.open, page.wrong), ([], []))
         ids = [a["id"] for _, a in page.elements if "id" in a]
@@ -253,7 +253,7 @@ class Page(Base):
         self.assertIn("prefers-color-scheme:dark", self.text)
         self.assertIn("@media print", self.text)
 
-    def test_needs_nothing_else(self):
+    def test_page_is_self_contained(self):
         page = self.page()
         text = re.sub(r"data:image/jpeg;base64,[\w+/=]+", "", self.text)
         self.assertNotIn("data:image", text)
@@ -262,7 +262,7 @@ class Page(Base):
         self.assertEqual([a for _, a in page.elements if any(k.startswith("on") for k in a)], [])
 
     def test_pictures(self):
-        """Pictures of each shot, before and after, of the declared size."""
+        """The page has pictures of each shot, before and after, with their declared size."""
         page = self.page()
         images = page.all("img")
         self.assertEqual(len(images), 4)
@@ -281,12 +281,12 @@ class Page(Base):
         flat = make(self.path("flat.mp4"), *X264, "-vf", "setsar=2", size="320x90", seconds=0.2)
         ffmpeg("-i", flat, "-c", "copy", "-metadata:s:v:0", "rotate=90", turned)
         if not any("rotation" in s for s in video(turned).get("side_data_list", [])):
-            self.skipTest("this ffmpeg writes no rotation that way")
+            self.skipTest("this ffmpeg does not write the rotation")
         for attrs in self.page(source=turned).all("img"):
             self.assertEqual((attrs["width"], attrs["height"]), ("45", "320"))
 
     def test_figures(self):
-        """The JSON figures, rounded."""
+        """The page has the figures of the JSON report, rounded."""
         page = self.page()
         self.ok(cut_film(), "--null", "--report", self.path("r.json"))
         texts = [t for tag, t in page.texts if tag == "td"]
@@ -336,7 +336,7 @@ class Runs(Base):
         self.assertEqual(self.files(), ["in.json", "r.html"])
 
     def test_full_disk(self):
-        """The video is complete, and a message says that the report is missing."""
+        """If the report cannot be written, a message says so, and the video is complete."""
         os.symlink("/dev/full", self.path("r.html"))
         result = lumeq(cut_film(), "-o", self.path("o.mkv"), "--report", self.path("r.html"), "-q", "-y")
         self.refused(result, OUTPUT, "--report", "No space left")

@@ -1,18 +1,18 @@
-"""--sample: predicts the size of a film within 15 %, and makes the sheet beside OUTPUT, nothing else. The predicted
-time is checked by hand: src/app/README.md."""
+"""--sample predicts the size of a film within 15 %, and writes nothing but a sheet beside OUTPUT. The predicted time is
+checked by hand (src/app/README.md)."""
 
 from common import *
 
 UNITS = {"bytes": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}
 SHEET = "out.mkv.sample.png"
 
-# One thread and fixed settings: the same bytes each time.
+# One thread and fixed settings give the same bytes each time.
 ENCODERS = {
     "x264": ("--vcodec", "libx264", "--preset", "ultrafast", "--threads", "1"),
     "ffv1": ("--vcodec", "ffv1", "--threads", "1"),
 }
 
-# Three kinds: moving with sound; dark with grain; still pictures that change suddenly.
+# Moving pictures with sound; a dark video with grain; still pictures that change suddenly.
 CLIPS = {
     "moving.mkv": dict(size="96x64", rate=12, seconds=27, sound=27),
     "grain.mkv": dict(size="96x64", rate=12, seconds=27, filters="lutyuv=y='16+val/5',noise=alls=9:allf=t"),
@@ -24,8 +24,8 @@ def film(name):
     return clip(name, *X264, "-c:a", "aac", **CLIPS[name])
 
 
-def told(result):
-    """Bytes, of which video, and seconds."""
+def prediction(result):
+    """The predicted bytes of the file, and of its video track."""
     match = re.search(r" would take about ([\d:]+), at [\d.]+ fps, and have about ([\d.]+) (\w+), "
                       r"including ([\d.]+) (\w+) of video$", result.err, re.M)
     if not match:
@@ -38,17 +38,17 @@ class Sample(Case):
         return self.exits(code, *args, "--sample", "--backend", "cpu", cwd=self.folder)
 
     def predict(self, name, encoder, *more):
-        """The prediction and the real result."""
+        """Returns the prediction, the size of the real file, and its path."""
         options = (film(name), "-o", "out.mkv", *ENCODERS[encoder], *more)
         result = self.ok(*options, "--backend", "cpu", "--sample", "4", cwd=self.folder)
         self.assertEqual(self.files(), [SHEET], result)
         self.assertIn("4 pieces of 6 s", result.err)
         self.ok(*options, "--backend", "cpu", cwd=self.folder)
         path = os.path.join(self.folder, "out.mkv")
-        return told(result), os.path.getsize(path), path
+        return prediction(result), os.path.getsize(path), path
 
     def close_to(self, predicted, real):
-        self.assertLess(abs(predicted - real), 0.15 * real, "%d told, %d written" % (predicted, real))
+        self.assertLess(abs(predicted - real), 0.15 * real, "%d predicted, %d written" % (predicted, real))
 
     def test_sizes(self):
         cases = [(name, encoder) for name in CLIPS for encoder in ENCODERS]
@@ -63,8 +63,8 @@ class Sample(Case):
 
     def test_bitrate_is_the_requested_one(self):
         result = self.sample(film("moving.mkv"), "-o", "out.mkv", "--bitrate", "80K", "--sample=2", *ENCODERS["x264"])
-        size, video = told(result)
-        self.assertAlmostEqual(video, 27 * 10e3, delta=2e3)  # as it is rounded for a person
+        size, video = prediction(result)
+        self.assertAlmostEqual(video, 27 * 10e3, delta=2e3)  # the message rounds it
         self.assertGreater(size, video)
 
     def test_the_sheet(self):
@@ -100,13 +100,13 @@ class Sample(Case):
                 self.assertEqual(self.files(), [name + ".sample.png"])
                 self.ok(short, "-o", name, "--backend", "cpu", *options, cwd=self.folder)
                 real = os.path.getsize(self.path(name))
-                self.assertAlmostEqual(told(result)[0], real, delta=0.03 * real)
+                self.assertAlmostEqual(prediction(result)[0], real, delta=0.03 * real)
                 for left in self.files():
                     os.unlink(self.path(left))
 
     def test_pieces_without_a_picture(self):
-        """They are left out: nothing is wrong with a slide show, and a truncated film is damaged. If no piece has a
-        picture, there is one message."""
+        """Pieces without a picture are skipped. A slide show is not damaged, but a truncated film is. If no piece has a
+        picture, the sample is refused."""
         make(self.path("slow.mkv"), *X264, rate="1/20", seconds=200)
         make(self.path("whole.mp4"), *X264, "-movflags", "+faststart", rate=5, seconds=60)
         data = self.read("whole.mp4")
@@ -118,7 +118,7 @@ class Sample(Case):
             with self.subTest(name):
                 result = self.exits(code, name, "-o", "out.mkv", "-y", "--sample=4", *ENCODERS["x264"], cwd=self.folder)
                 self.assertRegex(result.err, "[123] of 4 pieces had no picture and were skipped")
-                told(result)
+                prediction(result)
                 self.assertIn(SHEET, self.files())
                 os.unlink(self.path(SHEET))
         result = lumeq("none.mp4", "-o", "out.mkv", "--sample=4", *ENCODERS["x264"], cwd=self.folder)
@@ -135,7 +135,7 @@ class Sample(Case):
             self.assertEqual(f.read(4), b"\x89PNG")
         with open(os.path.join(self.folder, "out.mkv"), "rb") as f:
             self.assertEqual(f.read(), b"mine", "OUTPUT was touched")
-        # The sheet would lie in the place of the input, -y or not.
+        # The sheet would replace the input, which -y does not allow.
         os.replace(os.path.join(self.folder, "out.mkv"), os.path.join(self.folder, "old.mkv"))
         with open(short, "rb") as f, open(os.path.join(self.folder, "x.mkv.sample.png"), "wb") as to:
             to.write(f.read())
@@ -147,7 +147,7 @@ class Sample(Case):
         last = [line for line in result.lines if line.startswith("{")][-1]
         self.assertEqual(json.loads(last)["state"], "done")
 
-    def test_it_is_stopped(self):
+    def test_interrupted(self):
         process = start(long_clip(), "-o", "out.mkv", "--sample", "--progress", "json", "--backend", "cpu",
                         cwd=self.folder)
         process.stderr.readline()

@@ -46,12 +46,12 @@ class SampleScripts(Case):
         self.assertIn("encoded packets of lumeq and ffmpeg: identical", text)
 
     @unittest.skipUnless(importlib.util.find_spec("cv2"), "not installed: python3-opencv")
-    def test_the_look(self):
+    def test_look(self):
         rows = self.rows(self.script("bench-look.py", LUMEQ, clip("dull.mkv", seconds=1), "--frames", 5))
         self.assertEqual(len(rows), 2)
 
     @unittest.skipUnless(importlib.util.find_spec("cv2"), "not installed: python3-opencv")
-    def test_how_calm_it_is(self):
+    def test_calm(self):
         rows = self.rows(self.script("bench-calm.py", LUMEQ, clip("dull.mkv", seconds=2), "--frames", 40))
         self.assertEqual([row[1].strip() for row in rows][:6], ["source", "lumeq, live", "lumeq, lookahead", "OpenCV CLAHE",
                                                                 "OpenCV equalizeHist", "ffmpeg `histeq`"])
@@ -70,7 +70,7 @@ class SampleScripts(Case):
         self.assertEqual(sheet["codec_name"], "png")
         self.assertGreater(sheet["width"], 300)
 
-    @unittest.skipIf(SHORT or SANITIZED, "it takes long")
+    @unittest.skipIf(SHORT or SANITIZED, "takes too long")
     def test_gain_of_a_lookahead(self):
         rows = self.rows(self.script("bench-lookahead.py", LUMEQ, "--folder", self.folder, "--width", 320))
         self.assertEqual(len(rows), 5)

@@ -1,5 +1,4 @@
-"""--sandbox: every kind of output works inside, and a decoder that was taken over (../faults/attacker.c) reaches nothing
-else."""
+"""--sandbox: every kind of run works inside, and a hijacked decoder (../faults/attacker.c) can reach nothing else."""
 
 import collections
 import ctypes
@@ -38,7 +37,7 @@ CALLS = {"connect": errno.ENOENT, "clone3": UNKNOWN, "openat2": UNKNOWN, "unknow
               "shmget", "semget", "msgget", "mq_open", "F_SETOWN", "F_SETOWN_EX", "F_SETSIG", "O_ASYNC", "FIOSETOWN",
               "SIOCSPGRP", "F_NOTIFY", "type", "socket-inet", "socket-unix", "socket-packet", "datagram",
               "io_uring", "bpf", "keyctl", "userfaultfd"), FORBIDDEN)}
-if os.uname().machine != "x86_64":  # lacks fork, and the C library uses newer calls
+if os.uname().machine != "x86_64":  # other CPUs have no system call fork
     del CALLS["fork"]
 # These succeed without a sandbox, also for ordinary users.
 POSSIBLE = ("read-outside", "list-outside", "append-outside", "truncate-outside", "create-outside", "folder-outside",
@@ -94,7 +93,7 @@ class SandboxCase(Case):
         self.clip = clip("sandbox.mkv", *X264, seconds=2)
 
     def furnish(self, name):
-        """A folder for MODES."""
+        """Makes a folder for MODES."""
         folder = self.path(name)
         for below in ("media", "pictures", "links", "out", "stats", "report"):
             os.makedirs(os.path.join(folder, below))
@@ -115,7 +114,7 @@ def files_below(folder):
 
 
 def plain(text):
-    """Messages without figures."""
+    """Messages, with "N" for each number."""
     return re.sub(r"[\d.]+", "N", text)
 
 
@@ -123,7 +122,7 @@ def plain(text):
 @unittest.skipIf(SANITIZED, "a sanitizer needs more rights")
 class Modes(SandboxCase):
     def test_everything_works_inside(self):
-        """The same files and messages as without a sandbox."""
+        """Files and messages are the same as without a sandbox."""
         for name, args in some(MODES.items()):
             with self.subTest(name):
                 results = {}
@@ -153,7 +152,7 @@ class Modes(SandboxCase):
         self.ends(process)
 
     def test_interrupted(self):
-        """The part is kept beside the output."""
+        """The finished part is kept."""
         process = start(long_clip(), "-o", self.path("out.mkv"), "--sandbox", "on", "--progress", "json")
         for line in process.stderr:
             if b'"frame":' in line and not line.startswith(b'{"frame":0,'):
@@ -183,7 +182,7 @@ class Choice(SandboxCase):
 
     @on_by_default
     def test_local_names(self):
-        """Only the host's name counts: the sender of a URL chooses the rest."""
+        """Only the host's name counts, because whoever wrote the URL chose the rest."""
         line = "lumeq: no sandbox: names in .local need the socket of a service"
         for host in ("a.local", "A.LOCAL", "a.local.", "a.local:1", "user:word@a.local", "a.local?x=1", "user@b@a.local"):
             with self.subTest(host):
@@ -197,7 +196,7 @@ class Choice(SandboxCase):
 
     @on_by_default
     def test_a_line_without_a_sandbox(self):
-        """Except with -q or --sandbox off."""
+        """A line reports that there is no sandbox, except with -q or --sandbox off."""
         for args in ((self.clip, "-o", self.path("out.mkv"), "-y", *FAST, "--vopt", "x264-params=stats=a.log"),
                      (self.clip, "-o", self.path("many/"), "-y", *FAST, "--vopt", "x264-params=stats=a.log"),
                      (self.clip, "-o", self.path("out.mkv"), "-y", "--jobs", 2, *FAST, "--vopt", "x264-params=zones=0/1,q=9")):
@@ -209,7 +208,7 @@ class Choice(SandboxCase):
 
     @needs_landlock
     def test_options_that_name_files(self):
-        """The error says what to do."""
+        """If a --vopt names a file, the error says how to turn the sandbox off."""
         folder = self.furnish("options")
         for name, value in (("libx264", "x264-params=pass=1:stats=name"), ("libx265", "x265-params=csv=name"),
                             ("libx265", "x265-params=analysis-save=name")):
@@ -229,13 +228,13 @@ class Choice(SandboxCase):
 
     @needs_landlock
     @on_by_default
-    def test_a_file_of_others_does_not_turn_it_off(self):
-        """As that of CUDA's service in the temporary folder."""
+    def test_foreign_files_do_not_turn_it_off(self):
+        """Anyone can create a file like that of CUDA's service in /tmp, which must not turn the sandbox off."""
         folder = "/tmp/nvidia-mps"
         try:
             os.mkdir(folder)
         except OSError:
-            self.skipTest(folder + " is there already")
+            self.skipTest(folder + " exists")
         self.addCleanup(shutil.rmtree, folder)
         write_bytes(os.path.join(folder, "control"), b"")
         self.assertRegex(self.said("--null")[0], "^lumeq: sandbox: Landlock")
@@ -243,7 +242,7 @@ class Choice(SandboxCase):
     @needs_landlock
     @on_by_default
     def test_datagrams(self):
-        """Some URLs wait for a sender."""
+        """The sandbox allows a URL to wait for datagrams."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -265,13 +264,13 @@ class Attack(SandboxCase):
     result = None
 
     def attack(self, *args, env=(), code=DONE, **more_of_start):
-        """Runs with the attacker inside. Returns what each process got, {name: errno}."""
+        """Runs with the attacker preloaded. Returns {attempt: errno} for each process."""
         for name in ("outside", "inside"):
             shutil.rmtree(self.path(name), ignore_errors=True)
             os.mkdir(self.path(name))
         for name in ("outside/secret", "outside/other", "outside/kept"):
             self.write(name, b"secret")
-        clip = self.path("input.mkv")  # which an attempt may change
+        clip = self.path("input.mkv")  # a copy, which the attacker may change
         shutil.copy(self.clip, clip)
         args = [clip if a == self.clip else a for a in args]
         server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -308,8 +307,8 @@ class Attack(SandboxCase):
         self.assertEqual({name: found[name] for name in ALLOWED}, dict.fromkeys(ALLOWED, 0))
         self.assertEqual({name: found.get(name) for name in expected}, expected)
 
-    def test_without_a_sandbox_it_succeeds(self):
-        """The attempts are real."""
+    def test_without_a_sandbox_attacks_succeed(self):
+        """Without a sandbox the attempts succeed, so they test something."""
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "off", code=None)
         self.assertEqual({name: found[name] for name in POSSIBLE if found[name]}, {})
 
@@ -326,7 +325,7 @@ class Attack(SandboxCase):
         self.check(found, {**FILES, **CALLS})
 
     def attack_without(self, part, expected):
-        """On a kernel that lacks a part, `auto` uses the other one, and `on` is refused."""
+        """On a kernel without Landlock or seccomp, `auto` uses only the other one, and `on` is refused."""
         lacks = {"NO_" + part.upper(): "1"}
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), env=lacks, code=None)
         self.check(found, expected)
@@ -336,7 +335,7 @@ class Attack(SandboxCase):
 
     @unittest.skipIf(SANITIZED, "one test suffices")
     def test_without_landlock(self):
-        """Programs and sockets are still forbidden."""
+        """Without Landlock, programs and sockets are still forbidden."""
         self.attack_without("Landlock", {**CALLS, "read-outside": 0})
 
     @once
@@ -346,7 +345,7 @@ class Attack(SandboxCase):
     @unittest.skipIf(LANDLOCK < 4, NO_LANDLOCK)
     @unittest.skipIf(SANITIZED, "one test suffices")
     def test_older_kernels(self):
-        """Landlock 2 knows no truncation, and 4 neither signals nor sockets with a name."""
+        """Landlock 2 cannot restrict truncation, and Landlock 4 neither signals nor named sockets."""
         for version in ("2", "4"):
             found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "on",
                                  env={"LANDLOCK_VERSION": version})
@@ -355,7 +354,7 @@ class Attack(SandboxCase):
 
     @once
     def test_terminal_and_inherited_files(self):
-        """Nothing that is typed is read, and only files that the command line names stay open."""
+        """The terminal cannot be read, and only files that the command line names stay open."""
         master, slave = open_terminal(80)
         self.addCleanup(os.close, master)
         with open(self.clip, "rb") as film, open(self.path("private"), "w+b") as private:
@@ -384,7 +383,7 @@ class Attack(SandboxCase):
 
     @once
     def test_a_folder_of_pictures(self):
-        """Links in it open files, but not what is below a folder."""
+        """Links in the folder give access to files, but not to the contents of folders."""
         folder = self.furnish("pictures")
         os.symlink(self.path("outside"), os.path.join(folder, "links/below"))
         found, = self.attack(os.path.join(folder, "links"), "-o", self.path("inside/out.mkv"), "--sandbox", "on",
@@ -393,7 +392,7 @@ class Attack(SandboxCase):
         self.assertEqual(self.files(self.path("outside")), ["kept", "other", "secret", "socket", "socket-datagrams"])
 
     def test_a_message_from_inside(self):
-        """Its numbers have limits, and its text has an end."""
+        """Numbers in the message of a hijacked process are limited, and its text is cut."""
         os.mkdir(self.path("films"))
         for name in ("one.mkv", "two.mkv"):
             shutil.copy(self.clip, self.path("films/" + name))
@@ -428,7 +427,7 @@ class Attack(SandboxCase):
 
     @once
     def test_a_url(self):
-        """It may use the internet, but no socket of this machine's services."""
+        """A run with a URL may use the internet, but not the sockets of this machine's services."""
         class Quiet(http.server.SimpleHTTPRequestHandler):
             def log_message(self, *_):
                 pass
@@ -439,7 +438,7 @@ class Attack(SandboxCase):
             found, = self.attack(url, "-o", self.path("inside/out.mkv"), "--sandbox", "on")
             server.shutdown()
         inputs = {"read-input": DENIED, "write-inside": 0, "socket-inet": 0, "connect": FORBIDDEN}
-        unread = ("fchmod", "fchown", "futimens", "fsetxattr")  # as the input has no descriptor
+        unread = ("fchmod", "fchown", "futimens", "fsetxattr")  # there is no descriptor of the input
         expected = {name: n for name, n in {**FILES, **CALLS, **inputs}.items() if name not in unread}
         self.assertEqual({name: found.get(name) for name in expected}, expected)
         self.outside_is_whole()

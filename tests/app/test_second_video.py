@@ -57,7 +57,7 @@ class Bits:
 
 
 def field(number, bottom, idr, reference, order):
-    """A field of 32x16 luma samples: I_PCM if others refer to it, else a copy of the last reference."""
+    """A field of 32x16 luma samples, coded as I_PCM if others refer to it, else as a copy of the last reference."""
     bits = Bits()
     bits.ue(0, 7 if reference else 5, 0)
     bits.u(4, number)
@@ -81,8 +81,8 @@ def field(number, bottom, idr, reference, order):
 
 
 def field_pairs(frames):
-    """A stream of frames coded as two fields, every second one shown before the frame it follows. FFmpeg has no encoder
-    for this."""
+    """A stream of frames that are coded as two fields. Every second frame is shown before the one that it follows.
+    FFmpeg has no encoder for this."""
     sps, pps = Bits(), Bits()
     sps.u(24, 77 << 16 | 30)
     sps.ue(0, 0, 0, 4, 2)
@@ -113,7 +113,7 @@ def field_pairs(frames):
 
 @functools.lru_cache(None)
 def two_tracks(kind, name):
-    """The clip with two such tracks in the container of `name`."""
+    """A clip with two tracks by this encoder, in the container of `name`."""
     path = Store.path("%s-%s" % (kind.replace(" ", "-"), name))
     if name in ("in.mp4", "in.avi") and (kind == "mpeg4" or name == "in.mp4"):
         ffmpeg(*TWO, *ENCODERS[kind], path)

@@ -1,4 +1,4 @@
-"""--segment-time: output in segments, named by the time."""
+"""--segment-time splits the output into segments that are named by their time."""
 
 from common import *
 
@@ -24,7 +24,7 @@ class Segments(Case):
         return found
 
     def is_whole(self, path, codec=None):
-        """Checks that a segment begins at 0 with a key frame, and decodes by itself."""
+        """Checks that a segment begins with a key frame, and decodes on its own."""
         first = probe(path, "-select_streams", "v:0", "-show_packets", "-read_intervals", "%+#1")["packets"][0]
         self.assertIn("K", first["flags"], path)
         self.assertEqual(ffmpeg("-xerror", "-i", path, "-f", "null", "-") or b"", b"")
@@ -36,7 +36,8 @@ class Segments(Case):
             os.remove(self.path(name))
 
     def test_everything_is_kept(self):
-        """Every frame and sound packet once, in order; each segment begins at 0, and names differ by its length."""
+        """Every frame and sound packet is written once, in order. Each segment begins at 0, and the times in names differ
+        by the segments' length."""
         found = self.write_segments(film(), "--preset", "ultrafast")
         self.assertEqual([len(frame_times(path)) for path in found], [50, 50, 25])
         sound = []
@@ -68,9 +69,9 @@ class Segments(Case):
             with self.subTest(codec, ending=ending):
                 if not has_encoder(codec):
                     continue
-                more = ("--vopt", "bf=2") if name == "mpeg2video" else ()  # AVI cannot time them
+                more = ("--vopt", "bf=2") if name == "mpeg2video" else ()  # B-frames, which AVI cannot time
                 more += ("--vopt", "cpu-used=8") if name == "vp9" else ()
-                more += ("--acodec", "ac3") if ending == "avi" else ()  # ffmpeg itself fails at some AAC in AVI
+                more += ("--acodec", "ac3") if ending == "avi" else ()  # ffmpeg itself fails to write some AAC into AVI
                 more += ("--preset", "ultrafast") if codec.startswith("libx") else ()
                 found = self.write_segments(clip("two.mkv", *X264, "-c:a", "aac", seconds=2, sound=2), "--vcodec", codec,
                                           *more, ending=ending, seconds=1)
@@ -90,7 +91,7 @@ class Segments(Case):
         for length in lengths[:2]:
             self.assertAlmostEqual(length, 2, delta=0.1)
 
-    def test_rows_of_all(self):
+    def test_stats_of_all_segments(self):
         self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 3, "--stats", self.path("rows.csv"),
                 "--preset", "ultrafast")
         self.assertEqual(len(self.read("rows.csv").splitlines()), 1 + 125)
@@ -100,7 +101,7 @@ class Segments(Case):
                           "ultrafast", *args, stdin=trickle(self))
 
     def test_live_and_interrupted(self):
-        """Segments follow the clock; the last one ends with the run and is complete."""
+        """Segments are named by the clock. The last one ends with the run and is complete."""
         process = self.live("--low-latency")
         self.assertTrue(wait_for(lambda: len(self.segments()) >= 2), self.files())
         result = self.interrupt(process)
@@ -140,12 +141,12 @@ class Segments(Case):
         self.assertEqual(len(self.files()), 2)
 
     def kept(self, *more, folder="", limit="1M"):
-        """Records with --keep; returns the messages."""
+        """Records with --keep, and returns the messages."""
         return self.ok(film(), "-o", self.path(folder + PATTERN + ".mkv"), "--segment-time", 1, "--keep", limit,
                        "--vcodec", "ffv1", *more).err
 
     def test_only_own_segments_are_deleted(self):
-        """--keep deletes what its own recordings have written, and never a file that just has such a name."""
+        """--keep deletes only files that lumeq's recordings wrote, never others with such names."""
         others = ["cam-20200101-000000.mkv", "cam-20200101-000000-2.mkv", "cam-20200101-000000.mp4", "film.mkv"]
         for i, name in enumerate(others):
             self.write(name, bytes(1100000))
@@ -163,7 +164,7 @@ class Segments(Case):
             self.assertRegex(path, r"/cam-\d{8}-\d{6}(-\d+)?\.mkv$")
 
     def test_the_next_recording_deletes_on(self):
-        """It deletes the segments of the first one, except those that somebody has changed, moved or replaced."""
+        """A recording also deletes the segments of an earlier one, except those that were changed, moved or replaced."""
         self.kept("--frames", 50)
         first = [os.path.basename(path) for path in self.segments()]
         self.assertGreater(len(first), 1)
@@ -182,8 +183,8 @@ class Segments(Case):
         self.assertIn(first[1], said)
         self.assertEqual(set(others) - set(left), set())
 
-    def test_a_list_that_somebody_wrote(self):
-        """It names no file in another folder."""
+    def test_a_forged_list(self):
+        """A forged list of segments cannot delete files in other folders."""
         self.kept("--frames", 50)
         name, = [name for name in self.files() if name.startswith(".lumeq-pieces-")]
         victim = self.write("victim.mkv", bytes(1100000))

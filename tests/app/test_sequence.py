@@ -1,17 +1,17 @@
-"""Numbered pictures, and folders of pictures, as video: reading and writing."""
+"""Reading and writing numbered pictures, and reading folders of pictures, as video."""
 
 from common import *
 
 
 class Sequence(Case):
     def pictures(self, pattern="in/f%04d.png", first=7, count=12, size="64x48"):
-        """Makes gray pictures of different levels; returns the pattern's path."""
+        """Makes different gray pictures, and returns the pattern's path."""
         os.makedirs(os.path.dirname(self.path(pattern)), exist_ok=True)
         make(self.path(pattern), "-start_number", first, size=size, seconds=count / 25, filters="format=gray")
         return self.path(pattern)
 
     def gray(self, path):
-        """The gray level of each frame."""
+        """The samples of each frame."""
         data = raw(path, "gray")
         return [data[i:i + 64 * 48] for i in range(0, len(data), 64 * 48)]
 
@@ -19,14 +19,14 @@ class Sequence(Case):
         return [self.gray(self.path(name))[0] for name in names]
 
     def test_reads_a_pattern(self):
-        """From any first number; all frames, at their times."""
+        """A pattern may begin with any number. All pictures become frames, at their times."""
         source = self.pictures()
         output = self.lossless(source, "--sequence", "--mode", "off")
         self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in range(7, 19))))
         self.near(frame_times(output), [i / 25 for i in range(12)], 0.002)
 
     def test_reads_a_folder(self):
-        """In natural order of names; at another rate."""
+        """A folder's pictures are read in natural order of their names, here at another rate."""
         self.pictures("in/f%d.png", first=8)
         os.rename(self.path("in/f10.png"), self.path("in/f 9b.png"))
         self.write("in/notes.txt", b"no picture\n")
@@ -41,7 +41,7 @@ class Sequence(Case):
         self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in (12, 13, 14))))
 
     def test_lookahead(self):
-        """They can be measured ahead like other files."""
+        """Pictures can be measured ahead like other files."""
         result = self.ok(self.pictures(), "--sequence", "-o", self.path("o.mkv"), "-v")
         self.assertIn("12 frames", result.err)
         self.assertIn("lookahead: curves see up to 10 s", result.err)
@@ -56,7 +56,7 @@ class Sequence(Case):
         source = self.pictures()
         os.remove(self.path("in/f0010.png"))
         self.refused(lumeq(source, "--sequence", "--null"), INPUT, "number 10", "f%04d.png")
-        self.assertIn("11 frames", self.ok(self.path("in"), "--null").lines[-1])  # a folder is what is in it
+        self.assertIn("11 frames", self.ok(self.path("in"), "--null").lines[-1])  # numbers may be missing in a folder
 
     def test_unequal_sizes(self):
         source = self.pictures()
@@ -74,14 +74,14 @@ class Sequence(Case):
         self.refused(lumeq(self.path("none/f%d.png"), "--sequence", "--null"), INPUT, "folder", "none/f%d.png")
 
     def test_broken_picture(self):
-        """Like a damaged frame of any file: all others are there."""
+        """A broken picture is treated like any damaged frame, and all others are written."""
         source = self.pictures()
         self.write("in/f0010.png", self.read("in/f0010.png")[:60])
         self.exits(DAMAGED, source, "--sequence", "-o", self.path("o.mkv"), "--vcodec", "ffv1")
         self.assertGreaterEqual(len(frame_times(self.path("o.mkv"))), 11)
 
     def test_writes(self):
-        """Numbered from 1, each frame once; no other file is left."""
+        """Written pictures are numbered from 1, each frame once, and no other file is left."""
         source = clip("gray.mkv", *FFV1, size="64x48", seconds=0.48, filters="format=gray")
         self.ok(source, "-o", self.path("out%03d.png"), "--sequence", "--mode", "off")
         names = ["out%03d.png" % i for i in range(1, 13)]
@@ -116,9 +116,9 @@ class Sequence(Case):
         pattern = self.path("out%03d.png")
         process = start(long_clip(), "-o", pattern, "--sequence", "--two-pass", "off")
         unfinished = re.compile(r"\.out%03d\.png\.lumeq-[0-9a-f]{8}\.part")
-        for _ in range(1000):  # there is no such file between two pictures
+        for _ in range(1000):  # between two pictures there is no unfinished file
             process.send_signal(signal.SIGSTOP)
-            # An empty one may not be locked yet: its writer takes another name if it is removed.
+            # An empty file may not be locked yet. If it is removed, its writer uses another name.
             left = [name for name in self.files() if unfinished.fullmatch(name) and os.path.getsize(self.path(name))]
             if left:
                 break
@@ -132,7 +132,7 @@ class Sequence(Case):
         os.symlink(self.write("precious", b"mine"), self.path(foreign[-1]))
         again = lambda: self.ok(simple(), "-o", pattern, "--sequence", "--frames", "1", "-y")
         again()
-        self.assertTrue(set(left + foreign) <= set(self.files()), "removed while it is written")
+        self.assertTrue(set(left + foreign) <= set(self.files()), "a file was removed while it is written")
         process.kill()
         process.wait()
         again()

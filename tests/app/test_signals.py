@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: the finished part is kept under another name; the run ends at once."""
+"""SIGINT and SIGTERM end a run at once, and the finished part is kept under another name."""
 
 from common import *
 
@@ -10,10 +10,10 @@ class Signals(Case):
         return [f for f in self.files() if f.endswith(".part")]
 
     def started(self, *args, name="out.mkv", **more):
-        """A run that has begun to write at least one frame."""
+        """Starts a run, and waits until its temporary file exists."""
         process = self.start(long_clip(), "-o", self.path(name), "--two-pass", "off", "--format", "matroska", "--vcodec", "ffv1",
                         *args, **more)
-        self.assertTrue(wait_for(lambda: [f for f in self.hidden() if ".csv" not in f]), "it does not begin")
+        self.assertTrue(wait_for(lambda: [f for f in self.hidden() if ".csv" not in f]), "the run does not begin to write")
         return process
 
     def test_interrupted(self):
@@ -44,7 +44,7 @@ class Signals(Case):
         self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
 
     def test_existing_files_are_left_alone(self):
-        """The output, and even with -y the parts: they hold the work of other runs."""
+        """An interrupted run keeps the old output, and even with -y parts by other runs."""
         self.write("out.mkv", b"precious")
         self.write("out.partial.mkv", b"precious")
         os.symlink("nothing", self.path("out.partial-2.mkv"))
@@ -70,7 +70,7 @@ class Signals(Case):
                 os.unlink(self.path(partial))
 
     def test_leftover_of_a_killed_run(self):
-        """The next run for the same OUTPUT removes exactly it."""
+        """The next run with the same OUTPUT removes the leftover, and no other file."""
         for name in ("out.mkv", "x" * 250 + ".mkv"):
             with self.subTest(name):
                 process = self.started(name=name)
@@ -91,7 +91,7 @@ class Signals(Case):
                     os.unlink(self.path(other))
 
     def test_two_runs_with_one_output(self):
-        """Neither removes the other's temporary file."""
+        """Neither run removes the other's temporary file."""
         first = self.started()
         self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast")
         self.assertEqual(len(self.hidden()), 1)
@@ -100,7 +100,7 @@ class Signals(Case):
         self.assertEqual(self.files(), ["out.mkv", "out.partial.mkv"])
 
     def family(self, process):
-        """The states of a run and its children that have not ended: T is stopped."""
+        """The states of a run and its children that have not ended; "T" means stopped."""
         states = {}
         for pid in [process.pid] + [int(p) for p in subprocess.run(
                 ["ps", "--ppid", str(process.pid), "-o", "pid="], stdout=subprocess.PIPE).stdout.split()]:
@@ -112,7 +112,7 @@ class Signals(Case):
         return {pid: state for pid, state in states.items() if state != "Z"}
 
     def test_a_terminal_and_children(self):
-        """Children have groups of their own; Ctrl-Z and Ctrl-C reach them through their parent."""
+        """Children have their own process groups, so Ctrl-Z and Ctrl-C reach them through their parent."""
         for args in (("-o", self.path("out.mkv"), "--jobs", 2), ("-o", self.path("many/"))):
             with self.subTest(args):
                 process = start(long_clip(), *args, "--vcodec", "ffv1", preexec_fn=os.setpgrp)
@@ -132,10 +132,10 @@ class Signals(Case):
                 self.ends(process, INTERRUPTED)
 
     def test_two_at_the_same_time(self):
-        """As from a closing terminal: both count as one, and the part is kept. test_faulty_disk tests a later second
-        signal."""
+        """Two signals at once, as from a closing terminal, count as one, and the part is kept. test_faulty_disk tests a
+        later second signal."""
         process = self.started()
-        process.send_signal(signal.SIGSTOP)  # so that both are there at the same time
+        process.send_signal(signal.SIGSTOP)  # so that both signals arrive at the same time
         process.send_signal(SIGINT)
         process.send_signal(SIGTERM)
         process.send_signal(signal.SIGCONT)
@@ -162,7 +162,7 @@ class Signals(Case):
                 self.assertIn(self.files(), ([], ["out.partial.mkv"]))
 
     def test_fifos_without_another_end(self):
-        """The signal comes before the FIFO is opened, or while the run waits for a writer or reader."""
+        """The signal arrives before the FIFO is opened, or while the run waits for a writer or reader."""
         os.mkfifo(self.path("a.mkv"))
         reads, writes = (self.path("a.mkv"), "--null"), (simple(), "-o", self.path("a.mkv"))
         for args, after in ((reads, 0.4), *((writes, after) for after in (0, 0.05, 0.1, 0.2, 0.6))):
@@ -190,13 +190,13 @@ class Signals(Case):
         process.send_signal(SIGINT)
         result = finish(process)
         if result.code == DONE:
-            self.skipTest("too fast")
+            self.skipTest("the run ended before the signal")
         self.assertEqual(result.code, INTERRUPTED, str(result))
         self.assertEqual(len(result.lines), 1)
         self.assertNotIn("partial", result.err)
 
-    def test_while_going_to_the_position(self):
-        """Even a long stretch without a keyframe is interrupted at once."""
+    def test_while_seeking(self):
+        """A signal ends the run at once while it decodes up to --ss, far from the last key frame."""
         source = clip("far.mkv", "-c:v", "libx264", "-preset", "ultrafast", "-g", "100000",
                       seconds=18, source="color=gray:size=1280x720:rate=60")
         def took():
@@ -208,14 +208,15 @@ class Signals(Case):
             begin = time.monotonic()
             result = finish(process)
             if result.code == DONE:
-                self.skipTest("too fast")
+                self.skipTest("the run ended before the signal")
             self.assertEqual(result.code, INTERRUPTED, str(result))
             self.assertEqual(self.files(), [])
             return time.monotonic() - begin
         self.soon(took, 0.5)
 
     def test_stats_are_kept(self):
-        """The part's statistics are named; those of a complete run stay, and the same command may run again."""
+        """The message names the part's statistics. Those of a complete run are kept, and the same command may run
+        again."""
         for old in (None, b"precious"):
             with self.subTest(old):
                 if old:
@@ -241,18 +242,18 @@ class Signals(Case):
         self.assertEqual(self.files(), ["s.partial.jsonl"])
 
     def hung(self, number, *args, program=LUMEQ, **faults):
-        """A run in its own folder, as soon as it hangs."""
-        folder, told = self.path("w%d" % number), self.path("w%d/hung" % number)
+        """Starts a run in its own folder. Returns the run, the folder, and the file that is created when it hangs."""
+        folder, hung = self.path("w%d" % number), self.path("w%d/hung" % number)
         os.mkdir(folder)
-        env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_HUNG=told, **faults)
+        env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_HUNG=hung, **faults)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
-        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # those that hang
+        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # the hung threads
         process = subprocess.Popen([program, *args], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
-        return process, folder, told
+        return process, folder, hung
 
-    @unittest.skipIf(not FAULTS or not FAKE_GPU, "FAULTS_LIBRARY or FAKE_GPU_PROGRAM names nothing")
+    @unittest.skipIf(not FAULTS or not FAKE_GPU, "FAULTS_LIBRARY or FAKE_GPU_PROGRAM is not set")
     def test_hung_runs_end(self):
         """A run whose encoder, decoder or GPU hangs ends five seconds after a signal, with its processes. Unfinished
         files are removed, and existing ones stay."""
@@ -263,25 +264,25 @@ class Signals(Case):
                 self.hung(2, film, simple(), "-o", "./", "--jobs", "2", *one, FAULT_HANG=packet % 0),
                 self.hung(3, film, "-o", "out.mkv", "--jobs", "2", FAULT_HANG=packet % 100),
                 self.hung(4, film, "-o", "out.mkv", *one, program=FAKE_GPU, FAKE_GPU_HANGS=self.path("w4/hung"))]
-        for process, folder, told in runs:
-            self.assertTrue(wait_for(lambda: os.path.exists(told)))
+        for process, folder, hung in runs:
+            self.assertTrue(wait_for(lambda: os.path.exists(hung)))
             self.write(os.path.join(folder, "other.mkv"), b"precious")
-        time.sleep(1)  # the other process of two
+        time.sleep(1)  # until the second of two processes hangs as well
         for process, folder, _ in runs:
             process.send_signal(SIGTERM)
         for process, folder, _ in runs:
             with self.subTest(os.path.basename(folder)):
                 result = self.ends(process, INTERRUPTED)
                 self.assertIn("interrupted", result.err)
-                if not folder.endswith("3"):  # where the parts' processes hang, and not the one that speaks
+                if not folder.endswith("3"):  # in a job the parts' processes hang, not the one that prints messages
                     self.assertIn("stuck for 5 s", result.err)
                 self.assertFalse([f for f in self.files(folder) if f.endswith(".part")], str(result))
                 self.assertFalse(os.path.exists(os.path.join(folder, "out.mkv")))
                 self.assertEqual(self.read(os.path.join(folder, "other.mkv")), b"precious")
 
-    @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names nothing")
+    @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY is not set")
     def test_slow_end_is_left_alone(self):
-        """The encoder takes long to flush some twenty packets."""
+        """A run that ends slowly is not ended at once. Its encoder takes long to flush some twenty packets."""
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_SLOW="200")
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
         process = self.start(long_clip(), "-o", self.path("out.mkv"), "--two-pass", "off", "--vcodec", "libx264", env=env)
@@ -293,7 +294,7 @@ class Signals(Case):
         self.assertIn("the finished part is in", result.err)
 
     def test_ignored_signals_stay_ignored(self):
-        """nohup and background jobs of shells ignore SIGINT."""
+        """A run keeps ignoring SIGINT if it was started so, as by nohup or in the background of a shell."""
         process = self.start("-", "--null", "--frames", BAR_FRAMES, stdin=trickle(self),
                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         time.sleep(0.3)

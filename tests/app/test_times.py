@@ -1,4 +1,4 @@
-"""Output begins at 0, and the offset between tracks is kept; clocks that wrap are continued."""
+"""Output begins at 0, the offset between tracks is kept, and clocks that wrap are continued."""
 
 from common import *
 
@@ -20,7 +20,7 @@ def late(name, by, *output, apart=0.3):
 
 
 def wrapping(name, step, count):
-    """Frames so far apart, and not quite evenly, that the clock wraps between them."""
+    """A clip of `count` frames about `step` seconds apart, so that the clock wraps between them."""
     path = Store.path(name)
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=%g" % (count / 25), "-vf",
@@ -61,7 +61,7 @@ class BeginsAtZero(Case):
                 self.check(self.converted(source, name, *options.get(name[4:], QUICK)), heard=True)
 
     def test_sound_without_its_own_start(self):
-        """AVI plays sound from the start of the file: silence comes first."""
+        """AVI plays sound from the start of the file, so silence is inserted before it."""
         source = late("in.ts", 3600)
         for codec in ("pcm_s16le", "libmp3lame", "ac3", "aac"):
             with self.subTest(codec):
@@ -99,7 +99,7 @@ class BeginsAtZero(Case):
                 self.assertEqual(starts(silent), [0])
 
     def test_a_part_from_before_the_first_picture(self):
-        """Earlier sound is not skipped, and the first thing written is at 0."""
+        """If a part begins before the first picture, its sound is kept and begins at 0."""
         for name in some(("in.mkv", "in.mp4", "in.ts", "in.nut")):
             source = late("early-%s" % name, 100, apart=-0.7)
             first, sound = begin(source), [p[0] for p in packets(source)]
@@ -113,7 +113,7 @@ class BeginsAtZero(Case):
                     self.near(starts(output), [frame_times(source)[0] - kept[0], 0], 0.0015)
 
     def test_a_part_from_the_first_pictures(self):
-        """Demuxers that seek by decoding time must not land after the first keyframe."""
+        """Demuxers that seek by decoding time must not land after the first key frame."""
         for name, codec in some((("b.ts", ("-c:v", "libx264", "-bf", "2", "-c:a", "aac")),
                                  ("b.mpg", ("-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2")))):
             source = clip(name, *codec, sound=1, size="64x64")
@@ -125,7 +125,7 @@ class BeginsAtZero(Case):
                     self.assertEqual(begin(output), 0)
 
     def test_a_part_after_the_end_of_the_sound(self):
-        """If the video begins only then, it begins at 0."""
+        """If the sound ends before the part, and the video begins in it, the output's video begins at 0."""
         source = self.path("in.mkv")
         ffmpeg("-itsoffset", 1.5, "-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-f", "lavfi",
                "-t", 1, "-i", "sine=440", *X264, "-c:a", "mp2", source)
@@ -149,7 +149,7 @@ class BeginsAtZero(Case):
             self.near([t + begin(source) for t in moved[0]], there[0], 0.002, name)
 
     def test_subtitles_before_the_first_picture(self):
-        """They do not shift the rest; those still visible are shown from 0 on."""
+        """Subtitles before the first picture do not shift the output. Those still visible are shown from 0 on."""
         text = self.write("s.srt", b"".join(b"%d\n00:00:%s --> 00:00:%s\nLine %d\n\n" % (i, start, end, i)
             for i, (start, end) in enumerate(((b"00,100", b"00,900"), (b"01,000", b"19,900"),
                                               (b"19,500", b"20,500"), (b"20,600", b"20,900")))))
@@ -163,7 +163,7 @@ class BeginsAtZero(Case):
                 output = self.path(name)
                 self.assertAlmostEqual(begin(output), 0, delta=0.09 if name == "out.ts" else 0.008)
                 found = [line for line in result.lines if "before the first picture" in line]
-                if name == "out.ts": # it holds no such track
+                if name == "out.ts":  # a transport stream cannot hold the track
                     self.assertEqual(found, [])
                     continue
                 self.assertEqual(found, ["lumeq: 2 subtitles are left out: they end before the "
@@ -172,7 +172,7 @@ class BeginsAtZero(Case):
                          if p["codec_type"] == "subtitle" and int(p["size"]) > 2]
                 first = begin(source)
                 for got, wanted in zip(shown, ((0, 20.5 - first), (20.6 - first, 0.3))):
-                    self.near([float(t) for t in got], wanted, 0.009, name)  # Opus, as everywhere
+                    self.near([float(t) for t in got], wanted, 0.009, name)  # Opus' priming samples
                 self.assertEqual(len(shown), 2)
 
     def test_subtitle_reaching_into_the_part(self):
@@ -199,7 +199,7 @@ class BeginsAtZero(Case):
 
 class Wraps(Case):
     def test_once(self):
-        """If a stream begins less than a minute before the wrap, libavformat gives negative times."""
+        """If a stream begins less than a minute before the wrap, libavformat returns negative times."""
         for seconds in (1.9, 100):
             source = late("wraps.ts", WRAP - seconds, apart=0)
             output = self.converted(source, "out.mkv", "-y", *QUICK)
@@ -209,7 +209,7 @@ class Wraps(Case):
             self.assertAlmostEqual(*begins, delta=0.03)
 
     def test_again_and_again(self):
-        """Two and a half days: libavformat does not handle the second wrap."""
+        """In two and a half days the clock wraps twice. libavformat does not handle the second wrap."""
         for step in (1800, 3600):
             source = wrapping("%d.ts" % step, step, 216000 // step)
             self.assertLess(max(p[0] for p in packets(source, "v:0")), 2 * WRAP)

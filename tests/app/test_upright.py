@@ -1,4 +1,4 @@
-"""Rotated video is written upright: by the container's rotation, or by turning the pixels."""
+"""Rotated video is written upright, by the container's rotation or by turning the pixels."""
 
 from common import *
 
@@ -42,7 +42,7 @@ def stored(path, pix_fmt=None):
 
 
 def turn_plane(samples, width, height, turn):
-    """A plane, as a list of rows, as it is displayed."""
+    """The samples of a plane as it is displayed."""
     xx, xy, yx, yy = turn
     wide, tall = (width, height) if xx else (height, width)
     left, top = (wide - 1 if xx + xy < 0 else 0), (tall - 1 if yx + yy < 0 else 0)
@@ -112,7 +112,7 @@ class Turned(Case):
                 if pix_fmt[:4] != "gray":
                     self.assertEqual(colours(output), upright(TURNS[number]))
 
-    # ---- where it is kept, and where not ----
+    # ---- containers with and without rotation ----
 
     def test_kept(self):
         for number, (xx, xy, yx, yy) in some(TURNS.items()):
@@ -135,10 +135,10 @@ class Turned(Case):
                     continue
                 result = self.ok(source, "-o", self.path(name), "--mode", "off",
                                  *(("--vcodec", codec) if codec else ()))
-                told = [line for line in result.lines if "turned upright for" in line]
-                # Later versions of FFmpeg keep it in Matroska, as a projection.
+                messages = [line for line in result.lines if "turned upright for" in line]
+                # Later versions of FFmpeg keep the rotation in Matroska, as a projection.
                 kept = name in ("out.mkv", "out.webm") and matrix(self.path(name)) is not None
-                self.assertEqual(len(told), 0 if kept else 1, str(result))
+                self.assertEqual(len(messages), 0 if kept else 1, str(result))
                 self.assertEqual(colours(self.path(name), shown=True), upright(TURNS[6]))
 
     def test_pipe(self):
@@ -205,7 +205,7 @@ class Photos(Case):
         self.assertEqual((colours(output), colours(output, shown=True)), ("RGBY", upright(TURNS[6])))
 
     def test_changing_orientation(self):
-        """The first frame's orientation applies to all, and a message says that others differ."""
+        """The first frame's orientation applies to all frames, and a message reports that others differ."""
         parts = [self.read(os.path.basename(photo(self.path("%d.jpg" % n), n))) for n in (6, 8)]
         for name, numbers, at in (("same", (0, 0, 0), None), ("once", (0, 0, 1), "0.080"),
                                   ("often", (0, 1, 0, 1), "0.040")):

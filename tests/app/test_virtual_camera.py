@@ -1,4 +1,4 @@
-"""--virtual-camera: the pictures that other programs get, recorded by a fake device."""
+"""--virtual-camera: a fake device records the pictures that other programs would get."""
 
 import http.server
 import threading
@@ -83,7 +83,7 @@ class OutputCase(CameraCase):
         return sorted(set(given))
 
     def captured(self):
-        """When the camera captured each of its frames, in seconds."""
+        """The time of each frame's capture in seconds, by the frame's number."""
         return {int(words[1]): int(words[2]) / 1e6 for words in self.log() if words[0] == "captured"}
 
 
@@ -184,26 +184,26 @@ class Headless(OutputCase, Case):
                 self.control(how)
                 self.waits_for("the camera is gone: ")
                 before = len(self.times())
-                self.assertTrue(wait_for(lambda: self.written(before + 20)), "it is not repeated")
+                self.assertTrue(wait_for(lambda: self.written(before + 20)), "the last picture is not repeated")
                 self.control("")
                 self.waits_for("the camera is back")
                 last = self.numbers_given()[-1]
-                self.assertTrue(wait_for(lambda: self.numbers_given()[-1] > last + 5), "it does not go on")
+                self.assertTrue(wait_for(lambda: self.numbers_given()[-1] > last + 5), "no newer picture comes")
                 process.send_signal(signal.SIGINT)
                 self.finished(process, INTERRUPTED)
                 self.in_order()
                 times = self.times()[before:before + 20]
-                self.assertGreater(times[-1] - times[0], 0.8 * 19 / RATE)  # and not more often
+                self.assertGreater(times[-1] - times[0], 0.8 * 19 / RATE)  # not faster than the camera
 
-    def test_late_frames_are_left_out(self):
-        """After a standstill the newest frame is written, not all that the driver has kept."""
+    def test_late_frames_are_dropped(self):
+        """After a stop the newest frame is written, not all that the driver has kept."""
         process = self.start("--camera", "--virtual-camera", "--null", env=self.output_environment())
         self.assertTrue(wait_for(lambda: self.written(5)), self.said())
         process.send_signal(signal.SIGSTOP)
         last = max(self.captured())
-        time.sleep(20 / RATE)  # what the fake driver has room for
+        time.sleep(20 / RATE)  # as many frames as the fake driver keeps
         process.send_signal(signal.SIGCONT)
-        self.assertTrue(wait_for(lambda: self.numbers_given()[-1] > last + 20), "it does not go on")
+        self.assertTrue(wait_for(lambda: self.numbers_given()[-1] > last + 20), "no newer picture comes")
         process.send_signal(signal.SIGINT)
         self.finished(process, INTERRUPTED)
         captured = self.captured()
@@ -220,7 +220,7 @@ class Headless(OutputCase, Case):
         self.finished(process, INTERRUPTED)
 
     def test_delay(self):
-        """Less than a frame on an idle machine; five times that on a busy one."""
+        """The latency is less than a frame on an idle machine. The limit is five times as high."""
         def delay():
             self.give("--camera", "--virtual-camera", "--null", "--frames", "60",
                       modes=SMALL if SANITIZED else "MJPG 1280x720@30")
@@ -257,12 +257,12 @@ class Headless(OutputCase, Case):
         self.refused(self.give("one.mkv", "--virtual-camera", "--null", "-q", code=OUTPUT), OUTPUT, "2x2", "1x1")
         self.assertEqual(self.read("out") if os.path.exists(self.path("out")) else b"", b"")
 
-    def test_it_is_looked_for_before_the_input(self):
+    def test_the_device_is_checked_before_the_input(self):
         self.refused(self.give("none.mkv", "--virtual-camera", "--null", state="out.gone", code=USAGE), USAGE,
                      "no virtual camera was found")
 
     def test_a_failure_ends_the_run(self):
-        """Also while only the last picture is repeated, and no incomplete output is left."""
+        """A failure ends the run, also while the last picture is repeated, and leaves no incomplete output."""
         for how in ("", "gone"):
             with self.subTest(how):
                 self.forget()
@@ -305,7 +305,7 @@ class Window(OutputCase, WindowCase):
         return process
 
     def goes_on(self):
-        """Newer pictures of the camera come."""
+        """True if newer pictures of the camera come."""
         self.assertTrue(wait_for(lambda: self.written(1)), self.said())
         last = self.numbers_given()[-1]
         return wait_for(lambda: self.numbers_given()[-1] > last + 5)
@@ -314,20 +314,20 @@ class Window(OutputCase, WindowCase):
         process = self.shows("--camera", "--virtual-camera")
         self.waits_for("virtual camera Fake Loopback (%s): yuyv422 320x240 at 30 fps\n" % DEVICE)
         self.assertTrue(self.goes_on())
-        self.key("space")  # what is paused stands, and is repeated
-        self.assertTrue(wait_for(lambda: len(set(self.numbers_given()[-10:])) == 1), "it goes on")
+        self.key("space")  # pauses, and the paused picture is repeated
+        self.assertTrue(wait_for(lambda: len(set(self.numbers_given()[-10:])) == 1), "the picture moves in spite of the pause")
         before = len(self.times())
-        self.assertTrue(wait_for(lambda: self.written(before + 10)), "it is not repeated")
+        self.assertTrue(wait_for(lambda: self.written(before + 10)), "the last picture is not repeated")
         self.key("space")
-        self.assertTrue(self.goes_on(), "it does not go on")
+        self.assertTrue(self.goes_on(), "no newer picture comes")
         self.control("gone")
         self.waits_for("the camera is gone")
         before = len(self.times())
-        self.assertTrue(wait_for(lambda: self.written(before + 10)), "it is not repeated")
+        self.assertTrue(wait_for(lambda: self.written(before + 10)), "the last picture is not repeated")
         self.assertEqual(self.said().count("the camera is gone"), 1, self.said())
         self.control("")
         self.waits_for("the camera is back")
-        self.assertTrue(self.goes_on(), "it does not go on")
+        self.assertTrue(self.goes_on(), "no newer picture comes")
         self.key("q")
         self.finished(process)
         self.in_order()
@@ -342,13 +342,13 @@ class Window(OutputCase, WindowCase):
         def is_plain():
             given = self.numbers_given()[-5:]
             return given == sorted(given) and given[-1] < 1 << 12  # mirrored, its lowest bit is the highest
-        self.assertTrue(wait_for(is_plain), "it stays mirrored")
+        self.assertTrue(wait_for(is_plain), "the pictures stay mirrored")
         self.key("q")
         self.finished(process)
         self.assertEqual(numbers(self.path("x.mkv")), sorted(numbers(self.path("x.mkv"))))
 
     def test_file(self):
-        """The device gets the pictures shown, in order."""
+        """The device gets the pictures that the window shows, in order."""
         make(self.path("in.nut"), "-c:v", "rawvideo", source="testsrc2=size=160x90:rate=10", seconds=2)
         # A window drops late frames, so nothing may depend on earlier frames.
         exact = ("--smooth", "0", "--strength", "0.6", "--denoise", "off", "--dither", "off", "--bars", "ignore")

@@ -12,7 +12,7 @@ from common import DONE, LIVENESS, LUMEQ, USAGE, Case, environment, simple, warm
 @unittest.skipIf(not warm.LIBRARY, "WARM_START_LIBRARY names no library")
 class WarmStart(Case):
     def both(self, *args, input=None, **more):
-        """A warm run, which must equal a normal one."""
+        """Checks that a warm run equals a normal one, and returns its result."""
         args = [LUMEQ] + list(args)
         if "stdin" not in more and input is None:
             more["stdin"] = subprocess.DEVNULL
@@ -40,7 +40,7 @@ class WarmStart(Case):
             self.assertEqual(self.read("out.y4m"), self.both(simple(), "-o", "-", "-q").stdout)
             self.assertEqual(warm.run([LUMEQ, "-", "--null"], environment(), stdin=f).returncode, DONE)
         self.assertEqual(self.both("-", "-o", "-", "-q", input=data).stdout, self.read("out.y4m"))
-        self.assertEqual(self.both("--version", input=10 * data).returncode, DONE)  # nobody reads it
+        self.assertEqual(self.both("--version", input=10 * data).returncode, DONE)  # the program does not read it
 
 
 class Shares(unittest.TestCase):
@@ -53,7 +53,7 @@ class Shares(unittest.TestCase):
         return found
 
     def test_all_cases_are_drawn(self):
-        """Together they are all, and no seed draws none."""
+        """Together the seeds draw all cases, and each seed draws at least one."""
         for length in range(1, 14):
             for n in (2, 3, 4):
                 for sanitized in (False, True):
@@ -64,7 +64,7 @@ class Shares(unittest.TestCase):
         self.assertEqual(self.drawn(lambda: common.share((), 3), 1), [[]])
 
     def test_each_test_has_one_sanitizer(self):
-        """With the next seed it has the other one."""
+        """With the next seed, the other sanitizer runs the test."""
         both = [self.drawn(lambda: common.is_for_another_seed("test_x.X.test_y"), 2, SANITIZED=True, SANITIZER=name)
                 for name in ("asan", "tsan")]
         self.assertEqual(sorted(both), [[False, True], [True, False]])

@@ -19,9 +19,9 @@ class Window(WindowCase):
         is_grey = lambda r, g, b: 40 < r < 220 and abs(r - g) < 25 and abs(g - b) < 25
         middle = WIDTH // 2
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle - 300, middle, is_grey) > 0.3),
-                        "the fog is not to be seen")
+                        "no fog is visible")
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) > 0.005),
-                        "no histogram is beside it")
+                        "no histogram beside the picture")
         self.key("h", "h", "h", "h", "h")  # over the picture, through all scopes, then away
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) < 0.002),
                         "the histogram stays")
@@ -30,7 +30,7 @@ class Window(WindowCase):
         before = self.grab()
         self.key("question")
         self.assertTrue(wait_for(lambda: self.changed(before, middle - 200, middle + 200) > 0.1),
-                        "no help is to be seen")
+                        "no help is visible")
         for _ in range(3):  # its pages
             page = self.grab()
             self.key("question")
@@ -39,7 +39,7 @@ class Window(WindowCase):
                 break
         self.assertEqual(self.changed(before, 0, WIDTH), 0, "the help stays")
         self.key("f")
-        self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.3), "it is not larger")
+        self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.3), "the picture is not larger")
         self.key("q")
         self.assertEqual(self.ends(process).err, "")
 
@@ -47,17 +47,17 @@ class Window(WindowCase):
         process = self.shown(code_range.thermal(code_range.WARM), "--loop", "--histogram", "off", "--fullscreen")
         is_bright = lambda r, g, b: r > 180
         bright = lambda: self.share(self.grab(), 0, WIDTH, is_bright)
-        self.assertTrue(wait_for(lambda: bright() > 0.1), "it is flat")
+        self.assertTrue(wait_for(lambda: bright() > 0.1), "the picture is not stretched")
         self.key("e")
         time.sleep(2.5)  # until the message has gone
-        self.assertTrue(wait_for(lambda: bright() < 0.01), "it is stretched while the equalizer is off")
+        self.assertTrue(wait_for(lambda: bright() < 0.01), "the picture is stretched while the equalizer is off")
         self.key("e")
-        self.assertTrue(wait_for(lambda: bright() > 0.1), "it is flat again")
+        self.assertTrue(wait_for(lambda: bright() > 0.1), "the picture is not stretched again")
         self.quits(process)
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
     def test_no_thread(self):
-        """If one of lumeq's threads cannot be started, it ends with a message, or continues without that thread's
+        """If one of its threads cannot be started, lumeq ends with a message, or continues without that thread's
         work."""
         source = make(self.path("in.mkv"), *X264, "-c:a", "aac", size="64x48", seconds=0.2, sound=0.2)
         codes = []
@@ -100,7 +100,7 @@ class Window(WindowCase):
                 if options:
                     self.assertTrue(wait_for(covers), self.size(window))
                     self.key("f")
-                    self.assertTrue(wait_for(lambda: not covers()), "it stays")
+                    self.assertTrue(wait_for(lambda: not covers()), "the window stays fullscreen")
                 before = self.size(window)
                 self.key("f")
                 self.assertTrue(wait_for(covers), self.size(window))
@@ -115,29 +115,29 @@ class Window(WindowCase):
     def start_window(self, process):
         look = lambda: self.xdotool("search", "--onlyvisible", "--name", "^lumeq$").split()
         wait_for(lambda: process.poll() is not None or look())
-        self.assertIsNone(process.poll(), "it has ended")
+        self.assertIsNone(process.poll(), "lumeq has ended")
         return look()[0]
 
     def choosing(self, *files):
-        """An environment whose file dialog chooses these files, one each time."""
+        """An environment with a file dialog that chooses the next of these files each time."""
         script = "#!/bin/sh\ncd '%s'\nn=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) > n\nshift $#\nset -- %s\nshift $n\necho \"$1\"\n"
         dialog = self.write("zenity", (script % (self.folder, " ".join("'%s'" % f for f in files))).encode())
         os.chmod(dialog, 0o700)
         return self.environment(PATH=self.folder + ":" + os.environ["PATH"])
 
     def test_start_window(self):
-        """Without INPUT the window waits for a file, and remains if that has no video."""
+        """Without INPUT the window waits for a file, and remains if the chosen file has no video."""
         text = self.write("text.txt", b"no video")
         process = self.play(env=self.choosing(text, SMALL))
         start = self.start_window(process)
         seen = lambda: self.share(self.grab(), 0, WIDTH, lambda r, g, b: min(r, g, b) > 200)
-        self.assertTrue(wait_for(lambda: seen() > 0.0001), "no text is to be seen")
+        self.assertTrue(wait_for(lambda: seen() > 0.0001), "no text is visible")
         prompt = self.grab()
         self.key("ctrl+o")
-        self.assertTrue(wait_for(lambda: self.changed(prompt, 0, WIDTH) > 0), "no message is to be seen")
+        self.assertTrue(wait_for(lambda: self.changed(prompt, 0, WIDTH) > 0), "no message is visible")
         self.key("ctrl+o")
         self.assertEqual(self.window(process), start, "another window has opened")
-        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
+        self.assertTrue(wait_for(self.picture_is_seen), "no picture is visible")
         result = self.quits(process)
         self.assertEqual(len(result.lines), 2, str(result))
         self.assertIn("no INPUT", result.lines[0])
@@ -153,7 +153,7 @@ class Window(WindowCase):
         self.interrupt(process)
 
     def test_idle(self):
-        """With --idle the window opens if INPUT cannot be played; without it, lumeq ends."""
+        """If INPUT cannot be played, lumeq ends, but with --idle the window opens."""
         missing, text = self.path("missing.mkv"), self.write("text.mkv", b"no video")
         for name in missing, text:
             alone = self.ends(self.play(name), INPUT)
@@ -168,7 +168,7 @@ class Window(WindowCase):
         self.quits(process)
         self.ends(self.play("--idle", SMALL, "--to", 0.2), DONE)
 
-    def test_ends_by_itself_and_counts(self):
+    def test_stats_of_a_part(self):
         self.ends(self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv")))
         rows = read_rows(self.path("s.csv"))
         self.assertGreater(len(rows), 0)  # a slow machine drops nearly all
@@ -183,9 +183,9 @@ class Window(WindowCase):
         self.assertEqual(int(shown) + int(dropped), 5, str(result))
 
     def test_first_of_several_files(self):
-        """The first files open, but have no decoder or no decodable picture."""
+        """If the first files can be opened but not decoded, the next one is played."""
         data = bytearray(read_bytes(make(self.path("a.mkv"), "-c:v", "ffv1", "-level", "3", seconds=0.2)))
-        at = data.index(b"FFV1") + 24  # in what the decoder begins with
+        at = data.index(b"FFV1") + 24  # in the decoder's configuration
         data[at:at + 16] = bytes(b ^ 0x5a for b in data[at:at + 16])
         self.write("no-decoder.mkv", data)
         data = bytearray(read_bytes(make(self.path("b.mp4"), *X264, seconds=0.2)))
@@ -200,7 +200,7 @@ class Window(WindowCase):
         self.assertIn("no frame of ", self.ends(self.play(self.path("no-picture.mp4")), INPUT).err)
 
     def test_unplayable_files_are_named(self):
-        """Files that cannot be opened are named; if none can, the run ends."""
+        """Files that cannot be opened are named. If no file can be opened, the run ends."""
         self.write("a.mkv", b"no film\n")
         self.assertIn("a.mkv", self.ends(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2")).err)
         result = self.ends(self.play(self.path("a.mkv"), self.path("a.mkv")), INPUT)
@@ -218,11 +218,11 @@ class Window(WindowCase):
                 ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240", "-frames:v", "1", picture)
                 process = self.shown(picture)
                 time.sleep(0.7)
-                self.assertIsNone(process.poll(), "it is gone")
+                self.assertIsNone(process.poll(), "the window has closed")
                 self.quits(process)
 
     def test_keep_open(self):
-        """Started from a terminal the window stays open at the end, started from a program it closes."""
+        """If lumeq was started from a terminal, the window stays open at the end; otherwise it closes."""
         part = (SMALL, "--to", "0.4", "--histogram", "off")
         terminal, slave = pty.openpty()
         self.addCleanup(os.close, terminal)
@@ -231,10 +231,10 @@ class Window(WindowCase):
         process = by_hand()
         self.addCleanup(process.kill)
         self.window(process)
-        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
+        self.assertTrue(wait_for(self.picture_is_seen), "no picture is visible")
         time.sleep(2)
-        self.assertIsNone(process.poll(), "it is gone")
-        self.assertTrue(self.picture_is_seen(), "its last picture is gone")
+        self.assertIsNone(process.poll(), "the window has closed")
+        self.assertTrue(self.picture_is_seen(), "the last picture has disappeared")
         self.key("q")
         self.assertEqual(process.wait(LIVENESS), DONE)
         process = by_hand("--keep-open", "no")
@@ -243,7 +243,7 @@ class Window(WindowCase):
         os.close(slave)
         process = self.shown(*part, "--keep-open", "yes")
         time.sleep(2)
-        self.assertIsNone(process.poll(), "it is gone")
+        self.assertIsNone(process.poll(), "the window has closed")
         self.quits(process)
 
     def test_screenshot_dir(self):
@@ -267,7 +267,7 @@ class Window(WindowCase):
             self.assertRegex(name, r"^lumeq-sample-0\.00\.\d\d\.\d\d\d(-\d+)?\.png$")
 
     def test_signal(self):
-        """The statistics so far become a part, which does not take the name; the same command may run again."""
+        """The statistics so far are kept under another name, so the same command may run again."""
         for number, part in ((2, "s.partial.jsonl"), (15, "s.partial-2.jsonl")):
             process = self.shown(SMALL, "--loop", "--histogram", "off", "--stats", self.path("s.jsonl"))
             self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) for f in self.files()
@@ -290,7 +290,7 @@ class Window(WindowCase):
         self.assertIn("No sound: ", self.ends(process).err)
 
     def test_libraries_are_silent(self):
-        """ALSA and Wayland print messages of their own."""
+        """Messages that ALSA and Wayland print are hidden."""
         sound = self.environment(SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH="/nonexistent")
         display = self.environment(SDL_VIDEODRIVER="wayland")
         display.pop("XDG_RUNTIME_DIR", None)
@@ -298,7 +298,7 @@ class Window(WindowCase):
         result = self.ends(self.play(SMALL, env=display), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("no display", result.err)
-        for env, code in ((sound, DONE), (display, USAGE)):  # details are lines of lumeq's own
+        for env, code in ((sound, DONE), (display, USAGE)):  # with -v, lumeq prints the details
             result = self.ends(self.play(SMALL, "--to", "0.2", "-v", env=env), code)
             self.assertEqual([line for line in result.lines if not line.startswith("lumeq: ")], [])
 
@@ -329,7 +329,7 @@ class Window(WindowCase):
         self.quits(process)
 
     def test_an_empty_packet_of_sound_is_no_damage(self):
-        """FFmpeg's FLAC encoder ends with one."""
+        """FFmpeg's FLAC encoder ends with an empty packet."""
         self.ends(self.play(clip("flac.nut", "-c:v", "ffv1", "-c:a", "flac", seconds=1, sound=1), "--speed", 4))
 
     def test_old_opengl(self):

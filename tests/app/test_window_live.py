@@ -1,4 +1,4 @@
-"""The window beside playing: writing what it shows, keys and mouse on a real X server, and remembered state."""
+"""The window: writing what it shows, keys and mouse on a real X server, and remembered state."""
 
 import errno
 import shlex
@@ -23,10 +23,10 @@ class Window(WindowCase):
         return [int(pid) for pid in found.stdout.split()]
 
     def written(self, process):
-        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+        self.assertTrue(wait_for(lambda: not self.children(process)), "the write goes on")
 
     def whole(self, *names):
-        """Waits until exactly these files are there."""
+        """Waits until the folder has exactly these files."""
         self.assertTrue(wait_for(lambda: sorted(self.files()) == sorted(names)), self.files())
 
     def test_writes_the_shown_part(self):
@@ -37,7 +37,7 @@ class Window(WindowCase):
         self.key("w")
         self.whole("it's short.mkv", "it's short-lumeq.mkv")
         self.written(process)
-        self.key("w")  # what is there stays
+        self.key("w")  # existing files are kept
         self.whole("it's short.mkv", "it's short-lumeq.mkv", "it's short-lumeq-2.mkv")
         self.written(process)
         result = self.quits(process)
@@ -53,7 +53,7 @@ class Window(WindowCase):
     @unittest.skipUnless(os.environ.get("ATTACKER_LIBRARY"), "run by ctest, which builds the library")
     @unittest.skipIf(SANITIZED, "the sandbox is off with a sanitizer")
     def test_calls_that_no_player_needs(self):
-        """A decoder that was taken over cannot call these, but the window is not in the sandbox."""
+        """A hijacked decoder cannot make calls that no player needs. Otherwise a window is not sandboxed."""
         film, other = (make(self.path(name), *X264) for name in ("film.mkv", "other.mkv"))
         server = subprocess.Popen(["sleep", "600"])
         self.addCleanup(server.wait)
@@ -83,13 +83,13 @@ class Window(WindowCase):
             self.assertEqual(refused, option == "auto", {name: found[name] for name in needless})
             self.assertEqual((found["exec"], found["socket-unix"]), (0, 0), "dialogs and sound need these")
 
-    def test_the_textbook_is_written_as_shown(self):
-        """With --reference, settings without effect are not in the command, nor is --reference while the equalizer is
-        off: every command runs."""
+    def test_reference_is_written_as_shown(self):
+        """Printed commands have no settings that --reference ignores, and no --reference while the equalizer is off.
+        So every command runs."""
         clip = self.short()
         process = self.shown(clip, "--loop", "--vcodec", "ffv1", "--reference")
         self.key("B", "g", "1", "5", "W", "e", "W", "e")
-        self.key("Tab", "Down", "Left", "Left", "Left", "Tab", "W")  # past a profile that is a line
+        self.key("Tab", "Down", "Left", "Left", "Left", "Tab", "W")  # selects the profile night
         self.key("q")
         commands = [shlex.split(line) for line in self.ends(process).out.decode().splitlines()]
         options = [sorted(command[4:]) for command in commands]
@@ -100,7 +100,7 @@ class Window(WindowCase):
             self.ok(*command[1:], "-y", "--no-config", "--two-pass", "on", "--backend", "cpu")
 
     def test_the_container_of_the_source(self):
-        """mp4 and mov stay; with --vcodec it is mkv."""
+        """mp4 and mov keep their container. Other sources, and sources with --vcodec, become mkv."""
         film = clip("film.mp4", *X264, seconds=1)
         for name, options, written in (("film.mp4", (), "film-lumeq.mp4"), ("film.MOV", (), "film-lumeq.mov"),
                                        ("film.m4v", (), "film-lumeq.mp4"), ("film.3gp", (), "film-lumeq.mkv"),
@@ -128,32 +128,32 @@ class Window(WindowCase):
         self.assertTrue(wait_for(lambda: self.children(process)), "nothing is written")
         return process
 
-    def test_quitting_twice_gives_it_up(self):
+    def test_quitting_twice_cancels_the_write(self):
         process = self.writes_long()
         child = self.children(process)
         self.assertTrue(wait_for(lambda: len(self.files()) > 1), "nothing is written")
-        self.key("w")  # one at a time
+        self.key("w")  # ignored while the first write goes on
         self.key("q")
         self.assertEqual(self.children(process), child)
         # the warning lasts 3 seconds, which a slow machine may miss
-        self.assertTrue(wait_for(lambda: self.key("Escape") or process.poll() is not None), "it goes on")
+        self.assertTrue(wait_for(lambda: self.key("Escape") or process.poll() is not None), "the window stays open")
         result = self.ends(process)
         self.assertEqual(result.err, "lumeq: '%s' was not finished and is removed\n" % self.path("long-lumeq.mkv"))
         self.assertEqual(self.files(), ["long.mkv"])
-        self.assertFalse(os.path.exists("/proc/%d" % child[0]), "it goes on")
+        self.assertFalse(os.path.exists("/proc/%d" % child[0]), "the write goes on")
 
     def test_a_signal_ends_both(self):
         process = self.writes_long()
         self.interrupt(process)
         self.assertEqual(self.files(), ["long.mkv"])
 
-    def test_its_end_does_not_end_that(self):
+    def test_the_end_of_the_video_does_not_end_the_write(self):
         clip = self.short()
         process = self.shown(clip, "--vcodec", "ffv1", "--speed", "0.25")
         self.key("w")
         self.whole("it's short.mkv", "it's short-lumeq.mkv")
         self.written(process)
-        if process.poll() is None:  # it came to its end meanwhile, or will
+        if process.poll() is None:  # the video may have ended meanwhile
             self.quits(process)
 
     def title(self, window, position):
@@ -162,7 +162,7 @@ class Window(WindowCase):
 
     def test_keys_and_mouse(self):
         """Events of a real X server, checked by the window's picture, its title, printed commands and remembered state.
-        test_controls.c, test_mouse.c and test_session.c have all keys."""
+        test_controls.c, test_mouse.c and test_session.c test all keys."""
         film = clip("minute.mkv", *X264, "-g", "5", "-c:a", "aac", size="640x360", rate=5, seconds=60, sound=1)
         shutil.copy(film, self.path("a.mkv"))
         shutil.copy(film, self.path("b.mkv"))
@@ -195,10 +195,10 @@ class Window(WindowCase):
         before = self.grab()  # no window manager fills the screen, but the picture is that large
         self.mouse(300, 150, "click", "--repeat", 2, "--delay", 50, 1)
         self.assertTrue(wait_for(lambda: self.changed(before, self.left, self.left + 640) > 0.2),
-                        "two clicks do nothing")
-        self.mouse(300, 150, "click", 3)  # plays on: it may be further than where it is looked for
+                        "a double click does nothing")
+        self.mouse(300, 150, "click", 3)  # resumes; the position may be later when it is checked
         self.assertTrue(wait_for(lambda: re.search(r"\(0:(0[2-9]|[1-5]\d) / ", self.xdotool("getwindowname", window))),
-                        "it does not play on")
+                        "a right click does not resume")
         self.key("ctrl+o")
         self.assertTrue(wait_for(lambda: self.xdotool("getwindowname", window).startswith("b.mkv (")),
                         self.xdotool("getwindowname", window))
@@ -225,7 +225,7 @@ class Window(WindowCase):
             self.title(window, position)
         self.quits(process)
 
-    # Remembered state.
+    # ---- remembered state ----
 
     def state(self, **more):
         return self.environment(XDG_STATE_HOME=self.path("state"), **more)
@@ -254,7 +254,7 @@ class Window(WindowCase):
         self.result = self.quits(process)
         return shlex.split(self.result.out.decode())[4:]
 
-    def test_nothing_is_kept_unless_asked_for(self):
+    def test_nothing_is_remembered_by_default(self):
         self.leave_at(self.minute(), "Right", "Right", "3", args=())
         self.assertEqual(self.files(), ["minute.mkv"])
 
@@ -263,7 +263,7 @@ class Window(WindowCase):
         self.assertEqual(self.leave_at(clip, "Home", "3", "9", "9", "Right", "Right", "Right"), ["--clip=2.67"])
         lines = self.lines()
         self.assertEqual(lines[:3], ["lumeq-state 1", "clip 2.67", "volume 90"])
-        self.assertFalse([line for line in lines if line.startswith("window ")])  # nobody has changed it
+        self.assertFalse([line for line in lines if line.startswith("window ")])  # the size was not changed
         self.assertEqual(os.stat(os.path.dirname(self.state_file())).st_mode & 0o077, 0)
         place = [line.split(" ", 4) for line in lines if line.startswith("position ")]
         self.assertEqual(len(place), 1, lines)
@@ -275,7 +275,7 @@ class Window(WindowCase):
         self.assertAlmostEqual(float(first["time"]), int(place[0][1]) / 1e6, delta=0.21)
         self.assertEqual(self.lines()[:3], lines[:3])
 
-    def test_a_fifo_is_not_waited_for(self):
+    def test_a_fifo_is_ignored(self):
         os.makedirs(os.path.dirname(self.state_file()))
         os.mkfifo(self.state_file())
         process = self.play(self.short(), "-v", "--remember", "--keep-open", "no", env=self.state())
@@ -285,12 +285,12 @@ class Window(WindowCase):
         clip = self.minute()
         self.leave_at(clip, "3", "9", "Right", "Right")
         self.assertTrue([line for line in self.lines() if line.startswith("position ")], self.lines())
-        # Home: on a busy machine it comes far before it is paused.
+        # Home, because a busy machine may play on for long before it pauses.
         self.assertEqual(self.leave_at(clip, "Home", args=("--remember", "--clip", "5", "--volume", "50", "--ss", "0",
                                                            "--stats", self.path("s.csv"))), ["--clip=5"])
-        self.assertLess(float(read_rows(self.path("s.csv"))[0]["time"]), 10)  # which is the place that was left
+        self.assertLess(float(read_rows(self.path("s.csv"))[0]["time"]), 10)  # the remembered position
         self.assertEqual(self.lines()[1:3], ["clip 2.67", "volume 95"])
-        self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # it was at its begin
+        self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # it ended at the start of the film
         self.assertEqual(self.leave_at(clip, "r"), [])  # reset settings are forgotten
         self.assertFalse([line for line in self.lines() if line.startswith("clip ")])
 
@@ -306,7 +306,7 @@ class Window(WindowCase):
         process = self.play(clip, "--remember", "--histogram", "off", env=self.state())
         window = self.window(process)
         self.xdotool("windowsize", window, "640", "360")
-        self.assertTrue(wait_for(lambda: self.size(window) == [640, 360]), "it keeps its size")
+        self.assertTrue(wait_for(lambda: self.size(window) == [640, 360]), "the window keeps its size")
         self.quits(process)
         self.assertIn("window 640x360", self.lines())
         self.leave_at(clip, args=("--remember", "--histogram", "off"))
@@ -317,7 +317,7 @@ class Window(WindowCase):
         self.leave_at(self.minute(), "End", args=("--remember", "--keep-open", "yes"))
         self.assertFalse([line for line in self.lines() if line.startswith("position ")], self.lines())
 
-    def test_no_folder_for_it(self):
+    def test_unusable_folder(self):
         self.write("state", b"")
         self.leave_at(self.minute(), "9")
         self.assertRegex(self.result.err, "--remember: .*Not a directory")

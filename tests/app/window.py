@@ -1,4 +1,4 @@
-"""Shared by tests of windows: a headless X server, keys, mouse, and pictures of the screen."""
+"""Helpers for tests of windows: a headless X server, keys, mouse, and pictures of the screen."""
 
 import contextlib
 import glob
@@ -83,7 +83,7 @@ class WindowCase(Case):
     @contextlib.contextmanager
     def other_display(self):
         """A server that a test may kill; programs started meanwhile use it."""
-        self.server = Server()  # hides the class's
+        self.server = Server()  # hides the class's server
         try:
             yield self.server
         finally:
@@ -119,7 +119,7 @@ class WindowCase(Case):
             return found or process.poll() is not None
         self.assertTrue(wait_for(look), "there is no window")
         if not found:
-            self.fail("it has ended: %s" % finish(process))
+            self.fail("the program has ended: %s" % finish(process))
         return found[0]
 
     def size(self, window):
