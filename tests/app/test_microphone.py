@@ -99,10 +99,10 @@ class Headless(SoundCase, Case):
 
     def test_segments(self):
         self.record("-o", "%H%M%S-%s.mkv", "--segment-time", 4, "--frames", 270)
-        pieces = sorted(f for f in self.files() if f.endswith(".mkv"))
-        self.assertGreaterEqual(len(pieces), 2)
-        for piece in pieces[:-1]:
-            self.hums(self.has_sound(piece, "opus", 3.9)[RATE // 10:int(3.8 * RATE)])
+        segments = sorted(f for f in self.files() if f.endswith(".mkv"))
+        self.assertGreaterEqual(len(segments), 2)
+        for segment in segments[:-1]:
+            self.hums(self.has_sound(segment, "opus", 3.9)[RATE // 10:int(3.8 * RATE)])
 
     def test_refusals(self):
         env = self.microphone()

@@ -141,12 +141,12 @@ class Encoder(Case):
                     self.assertIn("HEVC Main 10, yuv420p10le", result.lines[-1])
                     self.assertEqual(len(frame_times(self.path("out.mp4"))), len(frame_times(source)))
                     self.assertLess(boxes(self.path("out.mp4")).index("moov"), boxes(self.path("out.mp4")).index("mdat"))
-            with self.subTest(args=args, way="pieces"):
+            with self.subTest(args=args, way="segments"):
                 self.ok(source, "-o", self.path("%Y%m%d-%H%M%S.mp4"), "--segment-time", 1, *args, *QUICK)
-                piece = [f for f in self.files() if f.startswith("2")]
-                self.assertEqual({kind(self.path(f)) for f in piece}, {HEVC})
-                self.assertEqual({video(self.path(f))["codec_tag_string"] for f in piece}, {"hvc1"})
-                for f in piece:
+                segment = [f for f in self.files() if f.startswith("2")]
+                self.assertEqual({kind(self.path(f)) for f in segment}, {HEVC})
+                self.assertEqual({video(self.path(f))["codec_tag_string"] for f in segment}, {"hvc1"})
+                for f in segment:
                     os.unlink(self.path(f))
             result = self.ok(source, "-o", self.path("none.mp4"), "--sample", "-y", *args, *QUICK)
             self.assertFalse(os.path.exists(self.path("none.mp4")))
