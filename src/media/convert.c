@@ -20,7 +20,7 @@ static int sample_bits(const AVComponentDescriptor *component)
     return component->depth + component->shift;
 }
 
-/* True if chroma is in one or two planes with samples like luma's. */
+/* True if chroma is in one or two planes and has luma's sample format. */
 static bool is_chroma_plain(const AVPixFmtDescriptor *desc, int bytes)
 {
     const AVComponentDescriptor *luma = &desc->comp[0], *cb = &desc->comp[1], *cr = &desc->comp[2];
@@ -115,7 +115,7 @@ enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
         const int far = convert_is_direct(id) && convert_can_make(id)
                             ? distance(to, from, FFMIN(convert_depth(format), 16))
                             : -1;
-        if (far >= 0 && far < least) { /* planar formats come first */
+        if (far >= 0 && far < least) { /* of equals, FFmpeg lists planar formats first */
             least = far;
             best = id;
         }
@@ -209,7 +209,7 @@ static int set_chroma(struct SwsContext *sws, const char *x_name, const char *y_
            (desc->log2_chroma_h ? av_opt_set_int(sws, y_name, y, 0) : 0);
 }
 
-/* Rows of a field, or of the frame. */
+/* The number of rows in a field, or in the frame if `fields` is 1. */
 static int field_height(int height, int fields, int field)
 {
     return (height + fields - 1 - field) / fields;

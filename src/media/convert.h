@@ -9,8 +9,8 @@
 
 /*
  * True for "direct" formats, whose plane 0 holds only luma: planar and semi-planar YUV and gray of
- * 8 to 16 bits, little-endian above 8. Cb and Cr have samples like luma's, in two planes or
- * interleaved in one. Alpha has such samples in plane 3.
+ * 8 to 16 bits, little-endian above 8. Cb, Cr and alpha have luma's sample format. Cb and Cr are in
+ * two planes or interleaved in one, alpha is in plane 3.
  */
 bool convert_is_direct(enum AVPixelFormat format);
 
@@ -40,7 +40,7 @@ int convert_depth(enum AVPixelFormat format);
 /* True if frames can be converted to this format. */
 bool convert_can_make(enum AVPixelFormat format);
 
-/* Replaces a yuvj format by its yuv format and sets `*full`; returns others unchanged. */
+/* Returns the yuv format of a yuvj format and sets *full to 1; returns other formats unchanged. */
 enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full);
 
 /* A frame without buffers. NULL: out of memory. */
@@ -51,25 +51,25 @@ typedef struct Converter {
     struct SwsContext *sws[2]; /* for the frame, or for each field */
     struct {
         int width, height, format, full, matrix, chroma, fields;
-    } from, to; /* the conversion it is set up for */
+    } from, to; /* the conversion that `sws` is set up for */
 } Converter;
 
 /*
  * Scales and converts `from` into `to`, whose format, width, height and color_range are set and
- * which has no buffers yet. Other properties (time, side data) are unchanged. RGB input becomes
- * BT.709 from 720 lines on, else BT.601, which is stored in to->colorspace. Between YUV formats of
- * one size, chroma_location of both frames applies (default left), and interlaced chroma is
- * converted per field. Returns 0 or AVERROR.
+ * which has no buffers yet. Other properties (time, side data) are unchanged. If to->colorspace is
+ * RGB or unspecified, RGB input becomes BT.709 from 720 lines on, else BT.601, and the field is set
+ * to that. Between YUV frames of the same size, chroma is resampled according to chroma_location of
+ * both frames (default: left), and per field if it is interlaced. Returns 0 or AVERROR.
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 
-/* True for full range: by its tag, for RGB, and for gray without a tag. */
+/* True if the frame is tagged as full range, is RGB, or is gray without a range tag. */
 bool convert_is_full(const AVFrame *frame);
 
-/* True if crop_* are not all 0. They are the sizes of the black margins around the picture. */
+/* True if the picture has black margins, whose sizes are in crop_*. */
 bool convert_has_margins(const AVFrame *frame);
 
-/* Like convert_frame(), but leaves black margins of to->crop_*. */
+/* Like convert_frame(), but leaves black margins with the sizes in to->crop_*. */
 int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to);
 
 void convert_close(Converter *converter);

@@ -15,7 +15,7 @@
 #include "media/input/url.h"
 #include "media/printable.h"
 
-#define MOST_TRIED (INT_MAX / 4) /* bytes; twice as many are below av_malloc()'s own limit */
+#define MOST_TRIED (INT_MAX / 4) /* bytes; twice this is below av_malloc()'s limit */
 
 int media_fail(MediaError *error, int fault, const char *format, ...)
 {

@@ -23,7 +23,7 @@ typedef struct MediaError {
     char text[1024];
 } MediaError;
 
-/* Sets the sentence unless one is set. Returns `fault`. */
+/* Sets the error and its sentence unless an error is already set. Returns `fault`. */
 int media_fail(MediaError *error, int fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -47,8 +47,8 @@ void media_note(void (*note)(const char *line), const char *format, ...)
 /* FFmpeg's text for an AVERROR, in thread-local memory that the next call overwrites. */
 const char *media_av_text(int averror);
 
-/* A codec's name, such as "h264". One unknown to FFmpeg is "unknown codec", with its quoted tag if
- * it has one. Thread-local memory that the next call overwrites. */
+/* A codec's name, such as "h264". For a codec that FFmpeg does not know: "unknown codec", followed
+ * by its quoted tag if printable. Thread-local memory that the next call overwrites. */
 const char *codec_name(const AVCodecParameters *par);
 
 /* Buffer size of a quoted name. */

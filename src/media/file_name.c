@@ -7,7 +7,8 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
-/* Longest extension, in bytes with its dot. A longer text after a dot belongs to the name. */
+/* Maximum length of an extension with its dot, in bytes. Longer text after a dot belongs to the
+ * name. */
 #define MAX_EXTENSION 32
 
 char *file_name_folder(const char *path)

@@ -15,7 +15,7 @@
 /* Bytes past the end of a plane that decoders and encoders may access. */
 #define PLANE_PADDING (16 + ALIGNMENT)
 
-/* Most blocks from the allocator at one time; beyond it, memory is ordinary. */
+/* Maximum number of blocks from the allocator at a time; beyond it, memory is ordinary. */
 #define MAX_BLOCKS 512
 
 /* A pool of buffers of one size. */
@@ -104,7 +104,7 @@ static AVBufferRef *alloc_plane(void *opaque, size_t size)
 {
     AVBufferRef *buffer = alloc_fast(opaque, size);
     return buffer ? buffer
-                  : av_buffer_allocz(size); /* decoders do not write all of a damaged frame */
+                  : av_buffer_allocz(size); /* zeros where decoders leave out damaged parts */
 }
 
 static AVBufferRef *alloc_ordinary(void *opaque, size_t size)
@@ -222,7 +222,7 @@ static AVBufferRef *get_output(FrameMemory *m, const AVFrame *frame, int plane, 
                     plane == 0 || m->allocator.all_planes ? alloc_plane : alloc_ordinary);
 }
 
-/* Returns 1 if the plane was copied into this memory, 0 if it was there, -1 on failure. */
+/* Returns 1 if the plane was copied into this memory, 0 if it was already there, -1 on failure. */
 static int adopt_plane(FrameMemory *m, AVFrame *frame, int plane)
 {
     int stride;
@@ -265,7 +265,7 @@ static AVFrame *host_frame_like(const AVFrame *in)
 
 void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
 {
-    if (device == m->device) /* no write: without a device, several threads may make outputs */
+    if (device == m->device) /* write nothing: other threads may be in frame_memory_output() */
         return;
     av_buffer_unref(&m->surfaces);
     m->device = device;

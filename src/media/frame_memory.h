@@ -32,10 +32,11 @@ int frame_memory_get_buffer(FrameMemory *memory, AVCodecContext *decoder, AVFram
  * already there. Leaves planes unchanged for which there is no memory. One thread at a time. */
 void frame_memory_copy_in(FrameMemory *memory, AVFrame *frame);
 
-/* Returns a frame like `in`, which is direct (convert.h), with its own uninitialized luma plane and
- * references to everything else. Its chroma is also its own if `chroma` is not 0 or `in` is on a
- * GPU (gpu_frame.h). NULL: out of memory. The caller frees it. Any thread, but one at a
- * time with a device (frame_memory_encode_on()). */
+/* Returns a frame like `in`, which is direct (convert.h), with its own luma plane and references to
+ * everything else. Its chroma is also its own if `chroma` is not 0 or `in` is on a GPU
+ * (gpu_frame.h). Own planes of a host frame with black margins are copies, others uninitialized.
+ * NULL: out of memory. The caller frees the frame. Any thread; with a device
+ * (frame_memory_encode_on()), one at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
 /* Copies a GPU frame to a host frame with planes in this memory. Returns 0 or AVERROR with NULL in
@@ -43,15 +44,15 @@ AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma)
 int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *frame);
 
 /* From now on, frame_memory_output() allocates frames in the memory of this device
- * (gpu_device_open()), for its encoder. If the first allocation fails, all are host frames. NULL:
- * host frames. A change must not overlap with frame_memory_output(). */
+ * (gpu_device_open()), for the GPU's encoder. If the first allocation fails, it makes host frames
+ * from then on. NULL: host frames. Do not change the device while frame_memory_output() runs. */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 
 /* True if this plane's memory came from the allocator. Any thread. */
 bool frame_memory_owns(FrameMemory *memory, const uint8_t *data);
 
-/* Writes statistics about slow paths ("12 frames copied, 3 in ordinary memory") to `text`; returns
- * 0 if there were none. */
+/* Writes statistics about slow paths ("12 frames copied into pinned memory, 3 in ordinary memory")
+ * to `text`. Returns 0 if no frame took a slow path. */
 int frame_memory_report(FrameMemory *memory, char *text, size_t size);
 
 /* Call after the last frame is freed. */

@@ -21,7 +21,7 @@ int gpu_device_open(AVBufferRef **device, void *context, void *stream)
     AVCUDADeviceContext *cuda = made->hwctx;
     cuda->cuda_ctx = context;
     cuda->stream = stream;
-    made->user_opaque = av_mallocz(sizeof(atomic_int)); /* set once the GPU is lost */
+    made->user_opaque = av_mallocz(sizeof(atomic_int)); /* becomes 1 when the GPU is lost */
     made->free = free_flag;
     const int ret = made->user_opaque ? av_hwdevice_ctx_init(*device) : AVERROR(ENOMEM);
     if (ret < 0)

@@ -11,10 +11,10 @@
 
 #include "media/log.h"
 
-/* Most surfaces that NVDEC can decode into. */
+/* Maximum number of surfaces that NVDEC can decode into. */
 #define MOST_SURFACES 32
 
-/* Approximate row alignment of surfaces. */
+/* Approximate row alignment of surfaces, in bytes. */
 #define SURFACE_ALIGNMENT 256
 
 /* Alignment in bytes that libavcodec keeps when it crops rows. */
@@ -53,8 +53,8 @@ void gpu_budget_release(const GpuBudget *budget, int64_t *reserved)
     *reserved = 0;
 }
 
-/* Reserves memory for the surfaces; returns 1 on success. Each counts twice: as decoding target and
- * as mapped output. */
+/* Reserves memory for the surfaces; returns 1 on success. Each surface counts twice: as decoding
+ * target and as mapped output. */
 static int reserve(const GpuBudget *budget, const AVHWFramesContext *surfaces, int64_t *reserved)
 {
     const int picture = av_image_get_buffer_size(surfaces->sw_format, surfaces->width,
@@ -80,7 +80,7 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
         return AV_PIX_FMT_NONE;
     AVHWFramesContext *context = (AVHWFramesContext *)made->data;
     const enum AVPixelFormat format = convert_without_j(codec->sw_pix_fmt, &full);
-    /* FFmpeg and NVDEC place chroma differently for an odd number of rows. */
+    /* FFmpeg and NVDEC place chroma differently if a dimension is odd. */
     const int odd = (codec->coded_width | codec->coded_height) & 1;
     /* FFmpeg falls back to 4:2:0 surfaces for formats it does not know. */
     int x = 0, y = 0, wanted_x = -1, wanted_y = -1;
@@ -127,7 +127,7 @@ void gpu_frame_abandon(AVFrame *frame)
     gpu_abandon(left);
 }
 
-/* Set by gpu_device_open(). */
+/* The flag that gpu_device_open() allocates, or NULL. */
 static atomic_int *lost_flag(const AVBufferRef *device)
 {
     return device ? ((AVHWDeviceContext *)device->data)->user_opaque : NULL;

@@ -40,10 +40,10 @@ int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
  * outlive it. AVERROR(ENOSYS): built without CUDA. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream);
 
-/* Marks the device's GPU as lost: functions here no longer call it. Any thread. */
+/* Marks the device's GPU as lost: the functions of this header no longer call it. Any thread. */
 void gpu_device_mark_lost(AVBufferRef *device);
 
-/* `device` may be NULL. Any thread. */
+/* True if the device's GPU is lost; false for NULL. Any thread. */
 bool gpu_device_is_lost(const AVBufferRef *device);
 
 /* The same for an AVHWFramesContext on such a device. Any thread. */
@@ -60,9 +60,9 @@ typedef struct GpuBudget {
 } GpuBudget;
 
 /* Implements a decoder's get_format for a device of gpu_device_open(): sets up hardware decoding
- * with `frames` surfaces more than the codec needs. AV_PIX_FMT_NONE: the GPU cannot decode this, or
- * has no memory left. *reserved is the number of bytes reserved for the previous surfaces; they are
- * returned to the budget, and those of the new ones are stored. */
+ * with `frames` surfaces more than the codec needs. AV_PIX_FMT_NONE: the GPU cannot decode this
+ * video, or has no memory left. Returns the *reserved bytes of the previous surfaces to the budget
+ * and sets *reserved to the bytes reserved for the new ones. */
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved);
@@ -70,7 +70,7 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
 /* Returns *reserved bytes to the budget. */
 void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
-/* Creates a frame like the direct frame `in` for an encoder on that device, with samples that GPU
+/* Creates a frame like the direct frame `in` for an encoder on this device, with samples that GPU
  * encoders accept and uninitialized planes. *surfaces is the pool for this size and format: NULL at
  * first, freed by the caller. AVERROR(ENOSYS): encoders do not accept the frame's format, odd size
  * or rotation; other AVERROR: no memory. The caller frees the frame. */

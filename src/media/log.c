@@ -82,7 +82,7 @@ static struct {
     void (*print)(const char *line);
     void (*print_fatal)(const char *line);
     pthread_mutex_t lock; /* protects `codecs` and their notes */
-    CodecLog *codecs;     /* the open ones */
+    CodecLog *codecs;     /* of open codecs */
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local struct {
@@ -186,7 +186,7 @@ static size_t begin_line(void *context, int level)
         return 0;
     const AVClass *class = *(AVClass *const *)context;
     const char *name = class ? class->item_name(context) : "";
-    if (strcmp(name, "NULL") == 0) /* no codec is set */
+    if (strcmp(name, "NULL") == 0) /* the name of a context whose codec is not set */
         name = class->class_name;
     const int used = snprintf(current.line, 64, "%s%s", name, name[0] ? ": " : "");
     return used > 63 ? 63 : (size_t)used;

@@ -9,7 +9,7 @@
 
 /* Installs the av_log callback. It passes failed assertions, after which FFmpeg aborts, to
  * `print_fatal` and, if `verbose`, other lines up to level "info" to `print`. Lines have no newline
- * and are safe for a terminal. Both functions may be NULL. Notes of errors are always kept. Call
+ * and are safe for a terminal. Both functions may be NULL. A LogNote is kept in any case. Call
  * once, at the start. */
 void media_log_install(int verbose, void (*print)(const char *line),
                        void (*print_fatal)(const char *line));
@@ -44,7 +44,7 @@ typedef struct CodecLog {
  * and is set to the log if it is NULL. */
 void codec_log_open(CodecLog *log, AVCodecContext *codec);
 
-/* Returns and clears the codec's note. If that has no error, returns the calling thread's note. */
+/* Clears the codec's note and returns it or, if it has no error, the calling thread's note. */
 LogNote codec_log_take(CodecLog *log);
 
 /* True if the codec has reported damage since codec_log_take(). */

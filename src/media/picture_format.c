@@ -19,7 +19,7 @@
 #define HIGHEST_PEAK 10000.0 /* nits: the end of the PQ curve */
 #define LOWEST_PEAK 100.0    /* nits: dimmer than any PQ mastering display */
 
-/* 1 / tan(1 degree): smaller deviations from a quarter turn are ignored, as players do. */
+/* 1 / tan(1 degree): players ignore smaller deviations from a quarter turn. */
 #define NEARLY_WHOLE 57
 
 /* A pixel aspect beyond this ratio, or its inverse, is an error in the header and is ignored. */

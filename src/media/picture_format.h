@@ -39,9 +39,9 @@ typedef struct PictureFormat {
     int sub_x, sub_y; /* luma columns and rows per chroma sample */
     int cr_first;     /* Cr comes before Cb */
     double chroma_x;  /* chroma position among its luma columns: 0 left, 0.5 centre, 1 right */
-    double chroma_y;  /* and among its rows: 0 top, 0.5 centre, 1 bottom */
+    double chroma_y;  /* chroma position among its luma rows: 0 top, 0.5 centre, 1 bottom */
     double kr, kb;    /* matrix: weights of red and blue in luma */
-    int full_range;   /* else luma is 16..235 and chroma 16..240 at 8 bits */
+    int full_range;   /* 0: limited range: at 8 bits, luma is 16..235 and chroma 16..240 */
     PictureTransfer transfer;
     int wide_gamut; /* BT.2020 primaries; others are treated as the screen's */
     double peak;    /* PQ and HLG: brightest pixel of the stream in nits */
@@ -58,13 +58,13 @@ typedef struct PictureFormat {
  */
 int picture_format(PictureFormat *format, const struct AVFrame *frame, char *why, size_t size);
 
-/* Byte offsets into the stored picture: of the first displayed pixel, from one displayed pixel to
- * the next in a row, and to the next row. */
+/* Byte offsets in the stored picture: to the first displayed pixel, and from a displayed pixel to
+ * the one at its right and to the one below. */
 typedef struct PictureSteps {
     ptrdiff_t first, column, row;
 } PictureSteps;
 
-/* Computes the steps for a stored picture of that size, with `pixel` bytes per pixel and `line`
+/* Computes the steps for a stored picture of this size, with `pixel` bytes per pixel and `line`
  * bytes per row. */
 PictureSteps picture_steps(PictureTurn turn, int width, int height, ptrdiff_t pixel,
                            ptrdiff_t line);

@@ -18,7 +18,7 @@
 #define MOST_CHILDREN 300
 #define NAP_MS 2 /* interval at which process_wait() checks the child */
 
-/* Running children, which process_signal_all() needs. */
+/* Running children, for process_signal_all(). */
 static struct {
     atomic_int pid; /* 0: none; -1: not started yet */
     int output;
@@ -66,10 +66,10 @@ static void become(const ProcessOptions *o, pid_t parent, int output, int failed
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(1);
-    /* The parent forwards the terminal's signals. A child does not read from the terminal. */
+    /* The parent forwards the terminal's signals. A child may write to the terminal. */
     (void)setpgid(0, 0);
     (void)signal(SIGTTOU, SIG_IGN);
-    /* A child cannot read the output of its parent's other children, or signal them. */
+    /* Forget the parent's other children: only the parent reads their output and signals them. */
     for (int i = 0; i < MOST_CHILDREN; i++)
         if (atomic_exchange(&children[i].pid, 0) > 0)
             close(children[i].output);

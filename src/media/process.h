@@ -22,7 +22,7 @@ typedef struct ProcessOptions {
     /* The program and its arguments, NULL-terminated. argv[0] is PROCESS_SELF for this program, or
      * is searched for in PATH. */
     char *const *argv;
-    int stream; /* STDOUT_FILENO or STDERR_FILENO goes to the pipe; the others are /dev/null */
+    int stream; /* STDOUT_FILENO or STDERR_FILENO: goes to the pipe; other streams: /dev/null */
     /* If argv is NULL, the child calls this, which writes to `output` and returns the exit code. */
     int (*body)(void *opaque, int output);
     void *opaque;
@@ -33,7 +33,7 @@ typedef struct ProcessOptions {
 /* Returns 0 or an errno, such as ENOENT for an unknown program. */
 int process_start(Process *process, const ProcessOptions *options);
 
-/* Sends a signal to all children, which a terminal's signals do not reach. Async-signal-safe. */
+/* Sends a signal to all children. A terminal's signals do not reach them. Async-signal-safe. */
 void process_signal_all(int number);
 
 /* Waits at most `ms` milliseconds (-1: no limit) for bytes and reads them. Returns their number; 0

@@ -6,11 +6,11 @@
 #include <stdio.h>
 
 /* Opens for reading. `flags`: O_NOFOLLOW to refuse a symbolic link, or 0. Returns -1 or NULL on
- * failure; errno is then 0 if it is not a regular file. */
+ * failure, with errno: EISDIR for a folder, 0 for another file that is not regular. */
 int regular_file_open(const char *path, int flags);
 FILE *regular_file_stream(const char *path, int flags);
 
-/* The reason for a message; call right after a failure. */
+/* The reason of a failure in words, from errno; call right after it. */
 const char *regular_file_why(void);
 
 #endif

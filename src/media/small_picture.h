@@ -13,8 +13,8 @@ typedef struct SmallPicture {
     int width, height;
 } SmallPicture;
 
-/* Scales the frame to fit into width x height, rotated by `by`; `aspect` is the pixel aspect.
- * Returns 0 or AVERROR. */
+/* Rotates the frame by `by` and scales it to fit into width x height with square pixels; `aspect`
+ * is the frame's pixel aspect. Returns 0 or AVERROR. */
 int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn by, double aspect,
                        int width, int height, SmallPicture *picture);
 
