@@ -63,7 +63,7 @@ class Sequence(Case):
         make(self.path("in/f0010.png"), "-frames:v", 1, "-update", 1, size="32x16", filters="format=gray")
         for name in (source, self.path("in")):
             result = self.ok(name, "--sequence", "-o", self.path("o.mkv"), "-y")
-            self.assertIn("from 0.120 s on it is 32x16, and fitted into 64x48 with black bars", result.err)
+            self.assertIn("from 0.120 s on it is 32x16, fitted into 64x48 with black bars", result.err)
             self.assertEqual(len(frame_times(self.path("o.mkv"))), 12)
 
     def test_no_pictures(self):

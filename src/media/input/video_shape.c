@@ -109,14 +109,14 @@ static const char *range_name(enum AVColorRange range)
     return range == AVCOL_RANGE_JPEG ? "full" : "limited";
 }
 
-/* True if both tags are known and differ; 2 means "unspecified" for all of them. */
+/* True if both tags are known and differ. For all kinds of tags, 2 means "unspecified". */
 static int differ(int a, int b)
 {
     return a != b && a != AVCOL_PRI_UNSPECIFIED && b != AVCOL_PRI_UNSPECIFIED;
 }
 
-/* True if the shape's format lacks depth, components or chroma resolution of the other one. Another
- * order of samples loses nothing. */
+/* True if the shape's format has less depth, fewer components or less chroma resolution than
+ * `other`. A different order of samples loses nothing. */
 static int loses_samples(enum AVPixelFormat shape, enum AVPixelFormat other)
 {
     const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(shape);
@@ -132,23 +132,23 @@ void video_shape_note(const VideoShape *s, const AVFrame *frame, double position
 {
     const enum AVPixelFormat format = gpu_frame_format(frame);
     if (loses_samples(s->format, format))
-        add(c, FORMAT, position, "its format is %s, and converted to %s",
-            av_get_pix_fmt_name(format), av_get_pix_fmt_name(s->format));
+        add(c, FORMAT, position, "its format is %s, converted to %s", av_get_pix_fmt_name(format),
+            av_get_pix_fmt_name(s->format));
     const int resized = frame->width != s->width || frame->height != s->height;
     if (resized || !video_shape_fills(s, frame)) {
         char size[64], shape[64];
         print_size(size, sizeof(size), frame->width, frame->height, frame->sample_aspect_ratio);
         print_size(shape, sizeof(shape), s->width, s->height, s->aspect);
-        add(c, SIZE, position, "it is %s, and fitted into %s%s", size, shape,
+        add(c, SIZE, position, "it is %s, fitted into %s%s", size, shape,
             video_shape_fills(s, frame) ? "" : " with black bars");
     }
     if (convert_is_rgb(frame->format))
         return;
     if (frame->color_range != s->range)
-        add(c, RANGE, position, "its range is %s, and converted to %s",
-            range_name(frame->color_range), range_name(s->range));
+        add(c, RANGE, position, "its range is %s, converted to %s", range_name(frame->color_range),
+            range_name(s->range));
     if (!video_shape_same_matrix(frame->colorspace, s->space))
-        add(c, MATRIX, position, "its matrix is %s, and converted to %s",
+        add(c, MATRIX, position, "its matrix is %s, converted to %s",
             av_color_space_name(frame->colorspace), av_color_space_name(s->space));
     if (differ(frame->color_primaries, s->primaries) || differ(frame->color_trc, s->transfer))
         add(c, TAGS, position,
