@@ -1,4 +1,4 @@
-/* Stretches frames of deep gray that uses few codes, by the library's rule. */
+/* Stretches gray video of more than 8 bits if it uses few codes: lumeq_stretch_window() decides. */
 #ifndef LUMEQ_MEDIA_CODE_RANGE_H
 #define LUMEQ_MEDIA_CODE_RANGE_H
 
@@ -8,8 +8,9 @@
 
 #include "lumeq/lumeq.h"
 
+/* The values are those of LumeqCodeRange. */
 typedef enum CodeRangeMode {
-    CODE_RANGE_FULL, /* never stretch; the order is LumeqCodeRange's */
+    CODE_RANGE_FULL, /* never stretch */
     CODE_RANGE_AUTO, /* stretch if few codes are used */
     CODE_RANGE_USED, /* always stretch the used codes */
 } CodeRangeMode;
@@ -19,14 +20,15 @@ typedef struct CodeRange {
     CodeRangeMode mode;
     enum AVColorRange levels; /* UNSPECIFIED: use the frames' own range */
     bool is_measured;         /* `window` was measured for the file; else each frame is measured */
-    LumeqCodes window, all;   /* window.high 0: do not stretch; all: black and white of the file */
+    LumeqCodes window;        /* the codes to stretch; high 0: do not stretch */
+    LumeqCodes all;           /* the file's codes of black and white */
 } CodeRange;
 
 /* True for supported formats: gray of more than 8 bits, 16-bit little-endian. */
 bool code_range_suits(enum AVPixelFormat format);
 
-/* Widens range->window by the codes of such a frame, unless noise explains them. Returns 0 or
- * AVERROR(ENOMEM). */
+/* Widens range->window to include the codes of a frame in a supported format, unless they are only
+ * noise. Returns 0 or AVERROR(ENOMEM). */
 int code_range_add(CodeRange *range, const AVFrame *frame);
 
 /* Call after the last frame: clears the window if the file uses too many codes for stretching. */
@@ -44,10 +46,10 @@ CodeStretch *code_stretch_create(const CodeRange *range);
 /* Replaces the frame by a stretched one if necessary. AVERROR(ENOMEM): the frame is unchanged. */
 int code_stretch_frame(CodeStretch *stretch, AVFrame *frame);
 
-/* Changes the mode for later frames; only if each frame is measured. */
+/* Changes the mode for later frames. If `is_measured`, only FULL makes a difference. */
 void code_stretch_set_mode(CodeStretch *stretch, CodeRangeMode mode);
 
-/* Call after a seek: the next frame sets the window at once. */
+/* Call after a seek: the window changes to that of the next frame at once. */
 void code_stretch_reset(CodeStretch *stretch);
 
 /* code_window_text() of the last stretched frame, or NULL. */

@@ -3,11 +3,11 @@
 #include "media/convert.h"
 #include "media/input/decoder.h"
 
-/* Key frames to measure, and their distance if the duration is unknown. */
+/* Number of key frames to measure, and the distance between them if the duration is unknown. */
 #define FRAMES 24
 #define STEP_US INT64_C(1000000)
 
-/* Files with fewer key frames: measure every 10th of the first 500 frames. */
+/* In files with fewer than FEW_KEYS key frames, also measure every 10th of the first 500 frames. */
 #define FEW_KEYS 8
 #define FOLLOWED 500
 #define EVERY 10
@@ -20,7 +20,7 @@ typedef struct Survey {
     CodeRange *range;
     int64_t begin, end; /* absolute, AV_TIME_BASE units */
     int64_t last;       /* pts of the last measured key frame */
-    int keys;           /* distinct key frames in the part */
+    int keys;           /* number of key frames measured */
 } Survey;
 
 int code_survey_suits(const CodeRange *range, const Source *source)
@@ -36,7 +36,7 @@ static int add(const Survey *s)
     return code_range_suits(s->frame->format) ? code_range_add(s->range, s->frame) : 0;
 }
 
-/* True if the current frame is in the part; a key frame may precede it. */
+/* True if the current frame is in [begin, end). After a seek, the key frame may be before it. */
 static bool is_inside(const Survey *s)
 {
     const int64_t time = av_rescale_q(s->frame->pts, s->frame->time_base, AV_TIME_BASE_Q);

@@ -1,4 +1,4 @@
-/* Measures the codes that a deep gray file uses, once for all its readers. */
+/* Measures once, for all readers of a file, which codes its gray of more than 8 bits uses. */
 #ifndef LUMEQ_MEDIA_CODE_SURVEY_H
 #define LUMEQ_MEDIA_CODE_SURVEY_H
 

@@ -20,7 +20,7 @@ typedef struct ElementRule {
     ElementSize *size; /* NULL: find_cut_off() in source_packets.c checks the last packet */
     size_t header;     /* bytes that `size` needs at least */
     size_t optional;   /* a file may end with up to this many bytes of an incomplete header */
-    bool from_packet; /* packets begin with an element, so that reading can begin at the last one */
+    bool from_packet; /* each packet begins with an element: reading can start at the last packet */
 } ElementRule;
 
 static int64_t checked(bool is_known, uint64_t size)
@@ -44,12 +44,12 @@ static int64_t avi_size(Elements *e, const uint8_t *b)
 static int64_t asf_size(Elements *e, const uint8_t *b)
 {
     (void)e;
-    return checked(AV_RL64(b + 16) > 50, AV_RL64(b + 16)); /* 50: data without a size */
+    return checked(AV_RL64(b + 16) > 50, AV_RL64(b + 16)); /* 50: size unknown */
 }
 
 static int64_t flv_size(Elements *e, const uint8_t *b)
 {
-    const int type = b[4] & 0x1f; /* after the previous tag's size: sound, video or data */
+    const int type = b[4] & 0x1f; /* sound, video or data; the previous tag's size precedes it */
     if (!e->at)
         return checked(memcmp(b, "FLV", 3) == 0, 9);
     return e->have < 15 ? 0 : checked(type == 8 || type == 9 || type == 18, 15 + AV_RB24(b + 5));
@@ -75,7 +75,7 @@ static int64_t gif_size(Elements *e, const uint8_t *b)
     return b[0] == '!' ? 2 : 11 + (b[9] & 0x80 ? 6 << (b[9] & 7) : 0);
 }
 
-/* Knows the EBML header and the segment. The demuxer reports cuts in a segment of unknown size. */
+/* Knows only the EBML header and segments. In a segment of unknown size, the demuxer finds cuts. */
 static int64_t matroska_size(Elements *e, const uint8_t *b)
 {
     const int bytes = 8 - av_log2(b[4]);

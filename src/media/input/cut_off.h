@@ -12,8 +12,8 @@
 /* Reads through the elements of a file. {0}: the format is unknown. */
 typedef struct Elements {
     const struct ElementRule *rule; /* NULL: unknown */
-    int64_t at, left;               /* position of the next element, and bytes left before it */
-    size_t have;                    /* bytes of `header` that are read */
+    int64_t at, left;               /* position of the next element, and bytes to skip before it */
+    size_t have;                    /* number of bytes already in `header` */
     uint8_t header[ELEMENT_HEADER_BYTES];
     bool in_blocks; /* inside a chain of GIF blocks */
 } Elements;
@@ -24,7 +24,7 @@ void elements_start(Elements *elements, const char *demuxer);
 /* Takes the next bytes of the file. */
 void elements_take(Elements *elements, const uint8_t *data, int64_t size);
 
-/* Reads a regular file of `end` bytes. `packet` is the position of its last packet, or -1. */
+/* Reads a regular file of `end` bytes. `packet`: position of its last packet, or -1: unknown. */
 void elements_take_file(Elements *elements, int fd, int64_t end, int64_t packet);
 
 /* True if the last element is incomplete. */

@@ -11,8 +11,8 @@
 /* Some writers store all ones for an unknown length. */
 #define UNKNOWN_MP4_LENGTH UINT32_MAX
 
-/* The declared end of the video, absolute; AV_NOPTS_VALUE: unknown. Sets *any to 1 if it is
- * declared for the whole file, so that any track may reach it. */
+/* The declared end of the video, absolute; AV_NOPTS_VALUE: unknown. Sets *any to 1 if the end is
+ * declared for the file, not for the video track: then any track may last until it. */
 static int64_t declared_end(const Source *source, int *any)
 {
     const AVStream *video = source->video;

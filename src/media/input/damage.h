@@ -10,8 +10,8 @@ typedef struct ReadPart {
     int64_t frames;    /* decoded */
     int64_t video_end; /* end of the last frame */
     int64_t any_end;   /* end of anything read */
-    int to_end;        /* not 0: it should be read to its end */
-    int whole;         /* not 0: it should be read from its start as well */
+    int to_end;        /* not 0: the input should be read to its end */
+    int whole;         /* not 0: the input should be read from its start to its end */
 } ReadPart;
 
 /* Damage found while reading. */

@@ -22,22 +22,23 @@
 #define MOST_HIDDEN 25
 
 /* Maximum number of incomplete frames to drop at the start of a film: leading frames of an open
- * group, or frames of a gradual refresh. */
+ * group of pictures, or frames of a gradual refresh. */
 #define MOST_LEADING 64
 
 struct Decoder {
-    const Source *source; /* its name and limits, which do not change */
+    const Source *source; /* only its constant fields are used: name, limits */
     AVCodecContext *codec;
     CodecLog log;
     atomic_int no_memory; /* a frame could not be allocated; decoders report that as damage */
     AVStream *stream;
     AVCodecParameters *parameters; /* the current ones; the demuxer may change its own */
-    int64_t usual_duration, start; /* of the track, in its time base */
+    int64_t usual_duration;        /* of a frame, in the track's time base */
+    int64_t start;                 /* start of the track, in its time base */
     DecoderOptions options;
     AVFrame *raw;
     size_t packet_size;                     /* size of the last packet */
     int hurry;                              /* see decoder_hurry() */
-    unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
+    unsigned refused_width, refused_height; /* a frame size beyond max_pixels, or 0 */
     Damage damage;
     int joins;        /* maximum number of incomplete frames to drop before a complete one */
     int joined_late;  /* software continues after a GPU failed: dropped frames count as lost */
@@ -45,7 +46,7 @@ struct Decoder {
     int hidden;       /* number of frames dropped in a row */
     bool is_broken;   /* `raw` has errors */
     Converter converter;
-    CodeStretch *stretch; /* NULL: no frame was deep gray so far */
+    CodeStretch *stretch; /* NULL: no gray frame of more than 8 bits so far */
 
     VideoShape shape;          /* of the first frame */
     enum AVPixelFormat format; /* of the output; AV_PIX_FMT_NONE: no frame yet */
@@ -54,11 +55,11 @@ struct Decoder {
     atomic_int deinterlace;     /* DeinterlaceMode */
     atomic_int codes;           /* CodeRangeMode */
     Deinterlacer *deinterlacer; /* NULL: nothing is interlaced so far */
-    int deinterlaces_all;       /* it was opened for all frames */
-    int leaving;                /* it is being drained: the video ends, or the mode changes */
+    int deinterlaces_all;       /* `deinterlacer` was opened for all frames */
+    int leaving;                /* `deinterlacer` is drained: the video ends or the mode changes */
     int ended;                  /* the codec has no more frames */
 
-    enum { DECODING, DRAINING, DRAINED } drain; /* before a discontinuity */
+    enum { DECODING, DRAINING, DRAINED } drain; /* draining the codec before a discontinuity */
     int returned;                               /* see decoder_take_return() */
 
     /* If the GPU fails, software decodes from the next key frame on. */
@@ -198,11 +199,11 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     atomic_init(&d->codes, (int)options->codes.mode);
     /* find_decoder() may have chosen libvpx for alpha, which no GPU decodes. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
-    /* A pipe cannot be read again, and its video should have no gap. */
+    /* False for a pipe that is not live: it cannot be read again after a loss. */
     const bool can_lose =
         source_can_begin_again(source) || source->live || source->network || source->reconnect;
     const bool can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
-    /* FFmpeg's own decoders of these codecs give the same bits with hwaccel as in software. */
+    /* FFmpeg's own decoders of these codecs have identical output with hwaccel and in software. */
     const char *name = avcodec_get_name(stream->codecpar->codec_id);
     const AVCodec *on_gpu = can && av_match_name(name, "h264,hevc,vp8,vp9,av1")
                                 ? avcodec_find_decoder_by_name(name)
@@ -324,7 +325,7 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
 
 /* Replaces the GPU's decoder by software: at once if no packet was sent, else from the next key
  * frame on; frames in between are lost. Changes nothing if out of memory. Keeps the GPU's decoder,
- * since the GPU may be lost. */
+ * since freeing it would call the GPU, which may be lost. */
 static int leave_gpu(Decoder *d)
 {
     AVCodecContext *const before = d->codec;
@@ -370,9 +371,9 @@ static bool drop_before_key(Decoder *d, const AVPacket *packet)
     return true;
 }
 
-/* Like avcodec_receive_frame(), but if the GPU fails, software takes over. A frame without surface
- * is a failure, too: no surface was free, or the packet had no picture. If the video changes to one
- * that the GPU does not support, FFmpeg's decoder itself goes on in software. */
+/* Like avcodec_receive_frame(), but if the GPU fails, software takes over. A frame without a
+ * surface is a failure, too: no surface was free, or the packet had no picture. If the video
+ * becomes one that the GPU does not support, FFmpeg's decoder itself goes on in software. */
 static int receive_raw(Decoder *d)
 {
     const AVFrame *f = d->raw;
@@ -419,7 +420,7 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     media_log_clear();
     errno = 0;
     if (packet) {
-        /* If there is no key frame at the start, no frame may ever be complete. */
+        /* Without a key frame at the start, perhaps no frame is ever complete: drop none. */
         if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
@@ -477,7 +478,7 @@ static int set_shape(Decoder *d, AVFrame *frame)
     return side_data_orient(frame, d->stream);
 }
 
-/* Sets the output's shape and format by the first frame. */
+/* Sets the output's shape and format from the first frame. */
 static void take_first(Decoder *d, const AVFrame *frame)
 {
     const Source *source = d->source;
@@ -540,7 +541,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* True if frames may be stretched: gray that was deep before decoder_deepen(). */
+/* True if frames may be stretched: gray of more than 8 bits, before decoder_deepen(). */
 static bool stretches(const Decoder *d)
 {
     return atomic_load(&d->codes) != CODE_RANGE_FULL && code_range_suits(d->shape.format);
@@ -577,9 +578,9 @@ static int download_raw(Decoder *d)
 }
 
 /* Returns true if the frame has to be dropped. Frames that refer to packets before the joined
- * stream are dropped and do not count as damage: those of an open group that are shown before its
- * key frame, and those before a recovery point. Only FFmpeg's H.264 decoder outputs and flags them;
- * other decoders drop them. */
+ * stream are dropped and do not count as damage: those of an open group of pictures that are shown
+ * before its key frame, and those before a recovery point. Only FFmpeg's H.264 decoder outputs and
+ * flags such frames; other decoders drop them. */
 static bool drop_incomplete(Decoder *d)
 {
     if (!d->joins)
@@ -701,8 +702,8 @@ static int cannot_deinterlace(int ret, AVFrame *frame, MediaError *error)
     return media_fail(error, MEDIA_INPUT, "cannot deinterlace: %s", media_av_text(ret));
 }
 
-/* Opens the deinterlacer for the first frame that needs it. From then on sends it all frames and
- * returns AVERROR(EAGAIN); returns 0 before. */
+/* Opens the deinterlacer for the first frame that needs it. From then on, sends it all frames and
+ * returns AVERROR(EAGAIN); until then, does nothing and returns 0. */
 static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);

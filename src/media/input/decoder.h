@@ -24,20 +24,20 @@ typedef struct DecoderOptions {
      * video, software decodes all of it. If it fails later, software goes on at the next key frame,
      * and frames in between are lost. Not used for a pipe that is not live. */
     AVBufferRef *gpu;
-    int lossless;   /* not 0: after a loss the decoder fails once with MEDIA_LOST, so that the
-                       caller can begin again; 0: lost frames are counted */
+    int lossless;   /* not 0: if frames are lost, the decoder fails once with MEDIA_LOST, so that
+                       the caller can begin again; 0: it counts lost frames */
     int gpu_frames; /* number of frames that may stay on the GPU; 0: all are downloaded */
-    /* GPU memory. If it has no room for those frames, all are downloaded; if it has no room for the
-     * surfaces of the decoder, software decodes. */
+    /* GPU memory. If it has no room for `gpu_frames` frames, all are downloaded; if it has no room
+     * for the surfaces of the decoder, software decodes. */
     GpuBudget budget;
-    CodeRange codes; /* whether and how to stretch deep gray frames */
-    int full_rgb; /* not 0: RGB becomes full-range YUV, not the limited one that players expect */
-    /* With `bars`, frames with another display aspect than the first get black bars; without, they
-     * are scaled to its size and get another pixel aspect. With `marks_bars`, crop_* of frames are
-     * the sizes of the bars; without, 0. */
-    int bars, marks_bars;
-    /* Shape of the output, for a decoder that starts in the middle; width 0: that of the first
-     * frame. */
+    CodeRange codes; /* whether and how to stretch gray frames of more than 8 bits */
+    int full_rgb;    /* not 0: RGB becomes full-range YUV; 0: limited range, which players expect */
+    /* For frames with another display aspect than the first frame's. Not 0: they get black bars; 0:
+     * they are scaled to the first frame's size and get another pixel aspect. */
+    int bars;
+    int marks_bars; /* not 0: crop_* of frames are the sizes of the bars; 0: crop_* are 0 */
+    /* Shape of the output, for a decoder that starts in the middle of a video; width 0: that of the
+     * first frame. */
     VideoShape shape;
 } DecoderOptions;
 
@@ -61,9 +61,9 @@ void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
 /* Sets the mode of DecoderOptions.codes for the next frames. Any thread. */
 void decoder_set_codes(Decoder *decoder, CodeRangeMode mode);
 
-/* The next packets may refer to earlier ones that were not sent: drops incomplete frames until the
- * first complete one, and does not count them as damage. A packet with source_is_joined() has the
- * same effect. */
+/* Call if the next packets may refer to earlier packets that were not sent. Drops incomplete frames
+ * until the first complete one, and does not count them as damage. A packet with source_is_joined()
+ * has the same effect. */
 void decoder_join(Decoder *decoder);
 
 /* Decodes a packet; NULL: the end. Counts damage instead of failing. Returns 0, AVERROR(EAGAIN)

@@ -9,7 +9,7 @@
 #include "media/compat.h"
 #include "media/filter_graph.h"
 
-/* Most frames inside the filter; a power of two. */
+/* Maximum number of frames inside the filter; a power of two, since the counters wrap around. */
 #define INSIDE 8
 
 /* Original times, since the filter uses another time base. */

@@ -8,10 +8,11 @@
 #include "media/input/damage.h"
 #include "media/packet_set.h"
 
-/* The thread reads until the queues of sound and of video hold both of these, ... */
+/* The thread pauses while the queues of sound and of video each hold this duration and this number
+ * of packets. */
 #define ENOUGH_US 1000000
 #define ENOUGH_PACKETS 25
-/* ... or the queue of all tracks holds this many packets. */
+/* With DEMUX_IN_ORDER, the thread pauses while the only queue holds this number of packets. */
 #define ENOUGH_IN_ORDER 2
 /* Limit of all queues together (a nearly raw 4K frame has 10 MB). While the decoder waits for a
  * picture, reading goes on and drops sound beyond the limit: nothing plays without pictures. */
@@ -137,7 +138,7 @@ static bool is_full(const Demuxer *d)
 {
     const bool in_order = d->order == DEMUX_IN_ORDER;
     const size_t enough = FFMAX(d->peeks, in_order ? ENOUGH_IN_ORDER : ENOUGH_PACKETS);
-    bool full = !d->source->live || in_order; /* else newer pictures replace queued ones */
+    bool full = !d->source->live || in_order; /* false: newer pictures replace queued ones */
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
         if (!queue->stream || i == DEMUX_SUBTITLE)

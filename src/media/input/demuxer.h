@@ -23,7 +23,7 @@ typedef enum DemuxKind {
 
 /* Facts about a packet, in AVPacket.opaque_ref with DEMUX_IN_ORDER; NULL: nothing to note. */
 typedef struct PacketNote {
-    Damage damage; /* since the previous packet; after the last one, see Source.damage */
+    Damage damage; /* since the previous packet; damage after the last one is in Source.damage */
     int64_t start; /* source_track_start() for a track's first packet, else AV_NOPTS_VALUE */
     bool is_last;  /* see source_is_last() */
 } PacketNote;
@@ -41,32 +41,32 @@ void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
 const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
 
 /* Empties the queues and starts to read at `position` (AV_TIME_BASE units from the start of the
- * source, see source_seek()). AV_NOPTS_VALUE: where the source is. MEDIA_INPUT. */
+ * source, see source_seek()). AV_NOPTS_VALUE: at the source's current position. MEDIA_INPUT. */
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
 /*
  * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`.
  * Returns 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only
- * without `wait`); or AVERROR_EXIT (stopped). Any thread, one for each kind. If the file has more
- * sound before the next picture than the queue can hold, the rest of that sound is dropped.
+ * without `wait`); or AVERROR_EXIT (stopped). Any thread, one at a time for each kind. If there is
+ * more sound before the next picture than the queue can hold, the rest of that sound is dropped.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
 /* With DEMUX_IN_ORDER, waits for the packet that is `index` packets after the next one. The demuxer
  * still owns it. Returns 0, AVERROR_EOF, AVERROR_EXIT or AVERROR(EAGAIN) (it is too far ahead).
- * Only for the thread that reads. */
+ * Only for the thread that calls demuxer_read(). */
 int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
 
-/* From now on the reading thread calls `take`, which must not wait, with each packet of the
- * selected video. NULL: no more calls, and no call is in progress when this returns. Any time. */
+/* From now on the demuxer's thread calls `take`, which must not wait, with each packet of the
+ * selected video. NULL: no more calls, and none is in progress when this returns. Any thread. */
 void demuxer_tap(Demuxer *demuxer, void (*take)(void *opaque, const AVPacket *packet),
                  void *opaque);
 
-/* Deselects the stream. Any time. */
+/* Deselects the stream, even while the thread runs. */
 void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
 
 /* Latest end of the packets read since the start, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE:
- * unknown. While stopped. */
+ * unknown. Call while stopped. */
 int64_t demuxer_end(const Demuxer *demuxer);
 
 /* Number of video packets of a live source that were dropped for newer ones; 0 with DEMUX_IN_ORDER.

@@ -11,15 +11,15 @@
 typedef struct NetworkScheme {
     const char *name;
     const char *protocols; /* the only protocols FFmpeg may use */
-    const char *session;   /* the demuxer that opens it; NULL: a byte stream */
-    bool has_no_end;       /* silence is its only end */
+    const char *session;   /* the demuxer that opens the URL; NULL: network_read() reads it */
+    bool has_no_end;       /* the stream ends only by silence */
     bool is_live;          /* a stream of unknown length is live */
 } NetworkScheme;
 
 typedef struct NetworkOptions {
     int (*is_stopped)(void *opaque); /* returns not 0 to stop waiting */
     void *opaque;
-    double silence_s; /* without data for this long, the connection is lost */
+    double silence_s; /* after so many seconds without data, the connection counts as lost */
 } NetworkOptions;
 
 /* For one thread. */
@@ -30,7 +30,7 @@ typedef struct Network {
     int patient;       /* not 0: no silence limit */
     bool has_segments; /* a playlist; longer silences between its segments are usual */
     int64_t heard;     /* time of the last data, or start of waiting */
-    int lost;          /* AVERROR of a lost connection; AVERROR_EOF if silence is its end; else 0 */
+    int lost; /* AVERROR of a lost connection (AVERROR_EOF with `has_no_end`); 0: not lost */
 } Network;
 
 /* The scheme of a URL; NULL: not a URL, or unsupported by this FFmpeg. */

@@ -42,7 +42,7 @@ static int add_numbered(PictureList *list, const char *pattern, const char *name
                : 0;
 }
 
-/* Adds a picture that is visible and has the codec of those before it. */
+/* Adds an entry if it is a visible picture; fails if its codec is not that of the first picture. */
 static int add_entry(PictureList *list, const char *folder, const char *name, MediaError *error)
 {
     const size_t length = strlen(folder);

@@ -18,8 +18,8 @@ struct SharedPipe {
     pthread_mutex_t lock; /* protects all below */
     pthread_cond_t changed;
     uint8_t *data;     /* bytes that a side has not read yet */
-    size_t room, size; /* of data */
-    size_t at[2];      /* read position in data, by side */
+    size_t room, size; /* bytes allocated, and bytes used, in `data` */
+    size_t at[2];      /* read position in `data`, by side */
     int reads;         /* a side is reading from the pipe, without the lock */
     int ended, error;  /* error: errno of a failed read */
     int cut;           /* side 1 was cut off */

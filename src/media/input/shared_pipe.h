@@ -10,7 +10,8 @@
 
 typedef struct SharedPipe SharedPipe;
 
-/* Side 0 gets all bytes. Side 1 sees an early end if the sides are this many bytes apart. */
+/* Side 0 gets all bytes. Side 1 sees an early end once the sides are more than this many bytes
+ * apart. */
 #define SHARED_PIPE_MOST ((size_t)256 << 20)
 
 /* Opens a path; "-" is standard input. NULL: see errno. */

@@ -17,18 +17,18 @@
 #include "media/log.h"
 
 typedef struct SourceOptions {
-    const char *path; /* a plain file name without protocol; "-" is standard input */
-    bool network;     /* `path` is a URL that network_scheme() accepts */
+    const char *path; /* a file name, never with a protocol; "-" is standard input */
+    bool network;     /* `path` is a URL instead, which network_scheme() accepts */
     double silence_s; /* seconds without data before a connection counts as lost */
-    /* for source_open(): > 0: reopen a URL that ends, fails or is missing, after pauses of this
-     * many seconds, doubled up to 30 times as many */
+    /* for source_open(): > 0: reopen a URL that ends, fails or is missing, first after this many
+     * seconds. Each pause is twice the previous one, up to 30 times the first. */
     double reconnect_s;
     bool reconnect_live;    /* reopen only a live stream, and only after it has begun */
     int64_t max_pixels;     /* larger frames are refused */
     const atomic_int *stop; /* not 0: give up; must outlive the source */
     double open_timeout_s;  /* limit for opening a file; 0: none */
     int video_track;        /* 0: the best one; N + 1: track N */
-    /* > 0: `path` is a folder of pictures or a pattern like frame%04d.png; frames per second */
+    /* frames per second; > 0: `path` is a folder of pictures or a pattern like frame%04d.png */
     double picture_rate;
     bool allow_playlists;        /* also open local files that the input references */
     const CameraOptions *camera; /* not NULL: open a camera and ignore `path` */
@@ -36,7 +36,7 @@ typedef struct SourceOptions {
     int pipe_side;               /* 0 or 1, see shared_pipe.h */
     bool low_latency;            /* prefer the newest data, as for cameras */
     bool force_dolby_vision;     /* accept profile 5, although its first plane is not luma */
-    /* for source_open(): > 0: determine Source.largest_width up to this position */
+    /* for source_open(): > 0: find the largest picture from the start up to this position */
     int64_t find_largest_us;
     bool *answered; /* set to true if the input was readable, even if unsuitable; or NULL */
     const struct Source *within;    /* the reconnecting source of this connection, or NULL */
@@ -55,8 +55,9 @@ typedef struct Damage {
 /* Sets damage->first, if it is empty, to the note's error or else to the text of `averror`. */
 void damage_note(Damage *damage, const LogNote *note, int averror);
 
-/* A stream that may have been cut or joined begins with a key frame. If this many video packets
- * contain none, as in a stream with gradual refresh, it begins with the next packet. */
+/* A stream whose start may be missing is returned from its first key frame on. If this many video
+ * packets contain none, as with gradual refresh, a file is returned from its first packet on and a
+ * URL from the next packet on. */
 #define SOURCE_PACKETS_TO_KEY 600
 
 /* Tracks in a file may run ahead of each other by up to this much. AV_TIME_BASE units. */
@@ -65,10 +66,10 @@ void damage_note(Damage *damage, const LogNote *note, int averror);
 /* The clock of a track, AV_TIME_BASE units. */
 typedef struct TrackClock {
     int64_t last;     /* time of the last packet returned; AV_NOPTS_VALUE at first */
-    int64_t duration; /* its duration; 0: unknown */
+    int64_t duration; /* duration of the last packet; 0: unknown */
     int64_t interval; /* expected distance to the next packet; 0: unknown */
-    int64_t moved_by; /* offset that was added to its time */
-    int corrupt;      /* packets until a corrupt one counts as damage; 0: no corrupt packet */
+    int64_t moved_by; /* offset that was added to the time of the last packet */
+    int corrupt;      /* not 0: a corrupt packet counts as damage after this many more packets */
 } TrackClock;
 
 /* The bytes of a file or one connection. */
@@ -77,8 +78,8 @@ typedef struct SourceBytes {
     AVIOContext *io;         /* NULL: a network session or a camera */
     int read_error;          /* errno of a failed read, or 0 */
     size_t count;            /* bytes read since source_watch_memory() */
-    atomic_bool may_be_slow; /* it is a pipe, whose writer may be slow */
-    Elements elements;       /* of a pipe */
+    atomic_bool may_be_slow; /* the input is a pipe, whose writer may be slow */
+    Elements elements;       /* state of finding a cut-off end, see cut_off.h */
     /* FFmpeg's function that opens other files */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options);
@@ -86,15 +87,16 @@ typedef struct SourceBytes {
 
 /* The state of reading. Times are AV_TIME_BASE units. */
 typedef struct SourceReading {
-    int64_t last_packet, last_packet_end; /* the highest positions of packets read; -1: none */
-    int next_picture;                     /* index in Source.pictures */
-    int failures;                         /* consecutive read errors ... */
-    int64_t failed_at;                    /* ... and the position in the file after the last one */
-    int wants_key; /* maximum number of video packets to drop before the next key frame */
-    AVFifo *held;  /* dropped packets, used if a file has no key frame; or NULL */
+    int64_t last_packet;     /* highest byte position of a packet; -1: none */
+    int64_t last_packet_end; /* highest byte position of a packet's end; -1: none */
+    int next_picture;        /* index in Source.pictures */
+    int failures;            /* number of consecutive read errors */
+    int64_t failed_at;       /* byte position after the last read error */
+    int wants_key;           /* maximum number of video packets to drop before the next key frame */
+    AVFifo *held;            /* dropped packets, used if a file has no key frame; or NULL */
     size_t held_bytes;
     TrackClock *clocks;      /* by stream */
-    int64_t jump, last_jump; /* offsets added to times after and before the latest jump */
+    int64_t jump, last_jump; /* offsets for times after and for times before the latest jump */
     int64_t clock;           /* time of the last sound or video packet, without offset */
     int64_t latest;          /* latest time of returned packets */
 } SourceReading;
@@ -106,7 +108,7 @@ typedef struct Source {
     bool live;             /* prefer the newest data */
     char *name;            /* for messages: quoted, or "standard input" */
 
-    /* The container's properties: constant once it is open. source_open.c writes them, or
+    /* The container's properties: constant once the source is open. source_open.c writes them, or
      * source_reconnect.c for a reconnecting URL. */
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
@@ -188,17 +190,18 @@ double source_byte_rate(const Source *source);
 /* The video's frame rate as declared; {0, 1}: unknown. */
 AVRational source_frame_rate(const Source *source);
 
-/* True if it was halted or stopped. */
+/* True if the source was halted, or SourceOptions.stop is set. */
 bool source_is_stopped(const Source *source);
 
-/* True while a reconnecting URL is lost; the number of losses of a URL, or of returns of a camera.
- * Any thread. */
+/* True while a reconnecting URL is lost. Any thread. */
 bool source_is_lost(const Source *source);
+
+/* How often a URL was lost, or a camera came back. Any thread. */
 int source_losses(const Source *source);
 
 /* True if a URL or a camera was lost before this packet, which is then unrelated to earlier ones of
- * its track. The loss of a URL gives a video packet without data. After the return, the first
- * packet of each track is marked; video of a URL begins with a key frame. */
+ * its track. When a URL is lost, source_read() returns such a video packet without data. After the
+ * return, it is true for the first packet of each track; video of a URL begins with a key frame. */
 bool source_is_discontinuity(const AVPacket *packet);
 
 /* True for a stream's first key frame if packets before it may be missing. Frames that refer to
@@ -211,13 +214,13 @@ bool source_is_still(const Source *source);
 /* The duration from the first timestamp, AV_TIME_BASE units; 0: unknown. */
 int64_t source_duration(const Source *source);
 
-/* False if it can only be read sequentially. */
+/* False if the input can only be read sequentially. */
 bool source_can_seek(const Source *source);
 
 /*
  * Seeks to the keyframe at or before `position` (AV_TIME_BASE units from source_start()), whose
- * packet is then the first of the video. An input that cannot seek stays at its start. Returns true
- * if it went to a keyframe.
+ * packet is then the first of the video, and returns true. Without such a keyframe, seeks to the
+ * start; among numbered pictures, to the one at `position`. An input that cannot seek does nothing.
  */
 bool source_seek(Source *source, int64_t position);
 
@@ -238,9 +241,9 @@ int64_t source_frame_count(const Source *source);
 /* True if this is the last video packet according to the index; false if there is no index. */
 bool source_is_last(const Source *source, const AVPacket *packet);
 
-/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown.
- * `reordered` is how much later the frame shown last begins than the frame decoded last, whose end
- * FFmpeg's muxer declares to be the end of the video. */
+/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown. The end
+ * that FFmpeg's muxer declares is that of the frame decoded last. `reordered`: how much later the
+ * frame shown last begins. */
 int64_t source_video_end(const Source *source, int64_t reordered);
 
 /* True if the declared video duration is reliable (mp4, mov, mkv, webm, flv). */
@@ -261,8 +264,8 @@ void source_close(Source **source);
 /* ---- private: for source.c and source_*.c. source.c uses source_reconnect.c, which uses
  * source_open.c; all use source_packets.c ---- */
 
-/* Call when the next packets are the first of the input. If its format can be cut anywhere, packets
- * before the first key frame are dropped. */
+/* Call when the next packets are the first of the input. For URLs, and formats that can be cut
+ * anywhere, packets before the first key frame are then dropped. */
 void source_expect_key(Source *source);
 
 /* source_lacks_memory() is true if memory ran out since source_watch_memory() in the same thread.
@@ -297,9 +300,11 @@ void source_reconnect_close(struct Reconnect **reconnect);
 Source *source_create(const SourceOptions *options);
 int source_set_name(Source *source, const char *path); /* 0 or AVERROR(ENOMEM) */
 
-/* Chooses and checks the video of an opened input, and initializes its streams. Errors as
+/* Chooses and checks the video of an opened input, and calls source_note_streams(). Errors as
  * source_open(). */
 int source_take_video(Source *source, MediaError *error);
+
+/* Initializes the state of the streams. MEDIA_INPUT: out of memory. */
 int source_note_streams(Source *source, MediaError *error);
 
 /* source_open() for a file or one connection. */

@@ -27,8 +27,8 @@
 /* Duration of stream analysis for live input. */
 #define LIVE_ANALYSIS_US 500000
 
-/* Demuxers that open other files. Those of the second list are never used, nor is tty, which
- * accepts any text. */
+/* Demuxers that open other files. Those of the second list are never used; it also contains tty,
+ * which accepts any text. */
 #define PLAYLIST_FORMATS "hls,dash,concat,concatf,imf"
 #define REFUSED_FORMATS "image2,sdp,rtsp,avisynth,vapoursynth,tty"
 
@@ -269,7 +269,7 @@ static int follow_playlist(Source *s, char **url)
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
-/* `path` is that of the file, which may be one of many pictures. */
+/* `path`: the file, or the first of many pictures. */
 static int open_format(Source *s, const char *path, MediaError *error)
 {
     const bool is_file = !s->network && !s->pictures.count && strcmp(path, "-") != 0;
@@ -376,7 +376,7 @@ static int open_pictures(Source *s, MediaError *error)
 
 /* ---- the video track ---- */
 
-/* A track that has fewer frames than another by this factor shows stills. */
+/* A track shows stills if another one has more than this many times as many frames. */
 #define STILLS_FACTOR 10
 
 static bool is_video(const AVStream *stream)
@@ -406,7 +406,7 @@ static double declared_frames(const Source *s, const AVStream *stream)
 }
 
 /* Assumes one second of frames if no number is declared. A track without a rate has one frame,
- * because libavformat finds a rate for more. */
+ * because libavformat finds a rate if there are more. */
 static double frames_of(const Source *s, const AVStream *stream)
 {
     const double frames = declared_frames(s, stream);
@@ -726,7 +726,7 @@ void source_opening_cancel(SourceOpening **opening, bool wait)
     if (!done)
         atomic_fetch_add(&abandoned_count, 1);
     const pthread_t thread = o->thread;
-    pthread_mutex_unlock(&o->lock); /* if abandoned, the thread owns it from here on */
+    pthread_mutex_unlock(&o->lock); /* if abandoned, the thread owns `o` from here on */
     if (!done) {
         pthread_detach(thread);
         return;
@@ -802,7 +802,7 @@ int source_open_connection(Source **source, const SourceOptions *options, MediaE
 
 /* ---- the largest picture ---- */
 
-/* Most bytes of a file to read, so that long files are opened soon. */
+/* Maximum number of bytes to read, so that opening a long file does not take long. */
 #define LOOK_BYTES (INT64_C(512) << 20)
 
 /* Reads bits from a packet and advances `at`. Bits beyond the end are 0. */
@@ -858,7 +858,7 @@ void source_find_largest(Source *s)
 {
     MediaError none = {0};
     const enum AVCodecID id = s->video->codecpar->codec_id;
-    /* VP8 and VP9 calls can change size at any key frame. Standard input is excluded: a second
+    /* VP8 and VP9 can change size at any key frame. Standard input is excluded: a second
      * reader would move its position. */
     if (s->options.find_largest_us <= 0 || (id != AV_CODEC_ID_VP8 && id != AV_CODEC_ID_VP9) ||
         !S_ISREG(s->file.st_mode) || strcmp(s->options.path, "-") == 0)

@@ -16,8 +16,8 @@
  * row. */
 #define MAX_READ_FAILURES 64
 
-/* A seek that finds no key frame within this many packets is repeated this much earlier, then twice
- * as much, and so on. */
+/* If a seek finds no key frame within MAX_PACKETS_TO_KEY packets, it is repeated to a position
+ * SEEK_STEP_US earlier, then twice as much, and so on. */
 #define SEEK_STEP_US 2000000
 #define MAX_PACKETS_TO_KEY 20000
 
@@ -25,7 +25,7 @@
 #define JUMP_AHEAD_US 10000000
 #define JUMP_BACK_US 100000
 
-/* Containers without an index, and bare streams. */
+/* Containers without an index, and bare streams: their start may be missing. */
 #define CUT_ANYWHERE "mpegts,mpeg,h264,hevc,mpegvideo,m4v,vc1"
 
 /* Formats whose files end with the last packet, unless they were cut off. */
@@ -37,7 +37,8 @@
 /* Its address in AVPacket.opaque marks packets for source_is_joined(). */
 static char join_mark;
 
-/* A transport stream that restarts shows it within this many packets after a corrupt one. */
+/* If a packet is marked as corrupt only because a transport stream restarts, the restart shows
+ * within this many packets after it. */
 #define PACKETS_TO_RESTART 2
 
 static void drop_held(Source *s)
@@ -198,7 +199,7 @@ bool source_can_seek(const Source *s)
 }
 
 /* Seeks to a time before the track's start, since demuxers may seek by dts, which can be lower than
- * pts. Some refuse times before the first packet: then seeks to the start itself. */
+ * pts. If the demuxer refuses times before the first packet, seeks to the start itself. */
 static int seek_track_start(Source *s, const AVStream *stream)
 {
     const int64_t start = stream->start_time;
@@ -208,7 +209,7 @@ static int seek_track_start(Source *s, const AVStream *stream)
 }
 
 /* Seeks with the track that begins first in the file or, at the same place, first in time. A seek
- * with another track would skip leading packets of that one. */
+ * with another track would skip this track's leading packets. */
 static void go_to_start(Source *s)
 {
     const AVStream *first = NULL;
@@ -356,8 +357,8 @@ static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, in
 }
 
 /* In files joined end to end, and in broadcasts, timestamps restart. This moves all times after
- * such a jump so that they continue. A time is a jump if it is far from the track's next expected
- * one. */
+ * such a jump so that they continue. There is a jump if a time is far from the one expected next on
+ * its track. */
 static void smooth_times(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
@@ -367,7 +368,7 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
-        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it. That is
+        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it, which is
          * two after the last one returned: the demuxer and the parser each hold one back. */
         const TrackClock *video = &s->reading.clocks[s->video->index];
         if (type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
@@ -462,7 +463,8 @@ static void hand_out(Source *s, AVPacket *packet)
     clock->corrupt = may_restart ? PACKETS_TO_RESTART : 0;
 }
 
-/* Like av_read_frame(), but does not return AVERROR_EOF for a lost connection, as demuxers do. */
+/* Like av_read_frame(), but returns the error of a lost connection, where demuxers return
+ * AVERROR_EOF. */
 static int read_frame(Source *s, AVPacket *packet)
 {
     /* There is no key frame: return the packets that were held back. */

@@ -1,8 +1,7 @@
 /*
- * A reconnecting URL: a source whose connection is reopened, after growing pauses, whenever it ends
- * or fails.
- * The first connection defines the tracks; later packets are mapped to them. Times advance by the
- * length of the outage.
+ * A reconnecting URL: a source (`outer`) whose connection (`inner`) is reopened, after growing
+ * pauses, whenever it ends or fails. The first connection defines the tracks; packets of later ones
+ * are mapped to them. Times advance by the length of the outage.
  */
 #include "media/input/source.h"
 
@@ -18,7 +17,7 @@
 /* Pauses double up to this multiple of the first one. */
 #define LONGEST_PAUSE 30
 
-/* Messages about losses are at least this many first pauses apart, by default a minute. */
+/* Messages about losses are at least this many times the first pause apart: by default a minute. */
 #define MESSAGE_PAUSES 60
 
 /* Interval for checking the stop flag. */
@@ -29,25 +28,24 @@ static char return_mark;
 
 /* A stream of the current connection. */
 typedef struct Track {
-    int place;     /* stream of the outer source, or -1 */
-    bool is_first; /* no packet since the return */
+    int place;     /* index of the outer source's stream, or -1 */
+    bool is_first; /* no packet was returned since the reconnection */
 } Track;
 
 typedef struct Reconnect {
     Source *outer;
-    Source *inner;              /* the connection; NULL while it is lost */
-    Track *tracks;              /* by inner stream */
-    int64_t shift;              /* added to inner times, AV_TIME_BASE units, if `begun` */
-    int64_t floor;              /* time of the return; sound before it is dropped */
-    bool begun;                 /* the first key frame has arrived */
-    bool has_video;             /* a video packet was returned */
-    double pause_s;             /* before the next attempt */
-    int64_t lost_at, opened_at; /* av_gettime_relative() */
-    /* end and start of the latest packet returned, AV_TIME_BASE units, ... */
-    int64_t latest, latest_begins;
-    int64_t read_at; /* ... and its av_gettime_relative(); 0: none */
+    Source *inner;                 /* the connection; NULL while it is lost */
+    Track *tracks;                 /* by stream of `inner` */
+    int64_t shift;                 /* offset for times of `inner` if `begun`, AV_TIME_BASE units */
+    int64_t floor;                 /* time of the return; sound before it is dropped */
+    bool begun;                    /* the first key frame has arrived */
+    bool has_video;                /* a video packet was returned */
+    double pause_s;                /* pause before the next attempt */
+    int64_t lost_at, opened_at;    /* av_gettime_relative() */
+    int64_t latest, latest_begins; /* latest end and start of packets, AV_TIME_BASE units */
+    int64_t read_at; /* av_gettime_relative() when the last packet was returned; 0: none was */
     bool ended;
-    char why[128];    /* of the latest loss */
+    char why[128];    /* reason of the latest loss */
     bool is_noted;    /* a note of the latest loss was given */
     int64_t noted_at; /* av_gettime_relative() of the last such note; 0: never */
 } Reconnect;
@@ -230,7 +228,7 @@ static int connect_again(Reconnect *r)
     bool answered;
     int ret;
     do {
-        MediaError why = {0}; /* not shown, because the loss was */
+        MediaError why = {0}; /* not shown: the loss was reported already */
         ret = wait_before_retry(r);
         note_loss(r);
         if (ret < 0)

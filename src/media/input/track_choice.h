@@ -9,7 +9,7 @@ int track_count(const Source *source, enum AVMediaType type);
 /* Finds a track by its index among its type, from 0; NULL if missing. */
 const AVStream *track_find(const Source *source, enum AVMediaType type, int number);
 
-/* Finds the track that fits the video best; NULL if no track fits. */
+/* Finds the track of this type that fits the video best; NULL: the input has no such track. */
 const AVStream *track_best(const Source *source, enum AVMediaType type);
 
 /* Opens the decoder of a track. Returns 0 or AVERROR; the caller frees *decoder in both cases. */

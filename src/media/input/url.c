@@ -51,7 +51,7 @@ size_t url_secret(const char *url, size_t from, size_t *start)
     *start = (size_t)(authority - url);
     if (at && at > authority && from <= *start)
         return (size_t)(at - authority);
-    /* For RTMP, text after a blank is also a query. */
+    /* In RTMP URLs, text after a blank also holds secrets. */
     const size_t rest = *start + length, query = rest + strcspn(url + rest, "?# ");
     *start = query + 1;
     return url[query] && from <= *start ? strlen(url + *start) : 0;
@@ -71,7 +71,7 @@ char *url_add_password(const char *url, const char *password)
     if (!url_has_user(url) || memchr(authority, ':', (size_t)(at - authority)))
         return NULL;
     const size_t size = strlen(url) + 3 * strlen(password) + sizeof(":");
-    const bool is_plain = av_strncasecmp(url, "rtmp", 4) == 0; /* FFmpeg does not decode it there */
+    const bool is_plain = av_strncasecmp(url, "rtmp", 4) == 0; /* FFmpeg decodes no %XX here */
     char *whole = malloc(size);
     int n = whole ? snprintf(whole, size, "%.*s:", (int)(at - url), url) : 0;
     for (const char *c = password; whole && *c; c++)

@@ -29,9 +29,9 @@ int video_shape_same_matrix(enum AVColorSpace a, enum AVColorSpace b);
 /* True if the frame has the shape's display aspect ratio. */
 int video_shape_fills(const VideoShape *shape, const AVFrame *frame);
 
-/* Sets the size and pixel aspect ratio to scale `from` to. With bars, they are the shape's, and
- * crop_* are the sizes of the bars. Without, the pixel aspect ratio preserves the display
- * aspect. */
+/* Sets the size and pixel aspect ratio of `to`, to which `from` will be scaled. The size is the
+ * shape's. With bars, the pixel aspect ratio is the shape's, and crop_* are the sizes of the bars;
+ * without, it preserves the display aspect. */
 void video_shape_place(const VideoShape *shape, const AVFrame *from, int bars, AVFrame *to);
 
 /* Adds how `frame`, at a position in seconds, differs from the shape. */
