@@ -23,13 +23,13 @@
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
-/* Most packets skipped per read, so that a read returns even if frames arrive all the time. */
+/* Maximum number of packets to skip per read, so that a read returns if frames arrive quickly. */
 #define MOST_LEFT_OUT 8
 
 /* Only every 4th attempt probes all devices, because probing may wake them up. */
 #define EVERYWHERE 4
 
-/* Timestamps further than this from the monotonic clock are those of another clock. */
+/* Timestamps that differ more than this from the monotonic clock are from another clock. */
 #define CLOCK_LIMIT_US 10000000
 
 struct Camera {
@@ -44,7 +44,7 @@ struct Camera {
     AVFormatContext *format;   /* describes the packets, also while the camera is gone */
     V4l2Device *device;        /* NULL while the camera is gone */
     AVPacket *first;           /* packet read during opening, or blank */
-    AVPacket *scratch;         /* scratch for skipping packets */
+    AVPacket *scratch;         /* for reading a newer packet */
     int64_t interval;          /* frame interval; 0: unknown */
     int64_t last_packet_at;    /* time of the last packet, or of opening */
     int64_t silence_limit;     /* after this time without a packet the camera counts as gone */
@@ -53,13 +53,13 @@ struct Camera {
     unsigned tries;            /* attempts since the loss */
     bool has_sequence;         /* `sequence` is the last frame's number */
     uint32_t sequence;
-    int64_t origin, last; /* capture times of the first and last packets */
+    int64_t origin, last; /* capture times of the first and of the last packet */
 
     pthread_mutex_t lock;
     CameraStatus status;
 };
 
-/* A dummy input format, because sources report theirs. */
+/* Stands in for a demuxer, whose name the code for sources checks. */
 static const AVInputFormat v4l2_format = {.name = "v4l2", .long_name = "V4L2"};
 
 static bool is_raw(const AVCodecParameters *par)
@@ -93,7 +93,7 @@ static void set_gone(Camera *c, const char *why)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Sets the status of a device that is back. `ret`: result of opening it; 1: its format changed. */
+/* Sets the status of a camera that is back. `ret`: result of opening it; 1: its format changed. */
 static void set_back(Camera *c, int ret)
 {
     static const struct {
@@ -116,7 +116,8 @@ static void set_back(Camera *c, int ret)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* True if the format is as before, because decoders and files need the same one. */
+/* True if codec, pixel format and size are as before, which decoders and files need; with
+ * `ends_changed`, also the rate. */
 static bool is_same(const Camera *c)
 {
     const AVCodecParameters *was = c->format->streams[0]->codecpar;
@@ -192,8 +193,7 @@ static int read_device(Camera *c, AVPacket *packet)
     const int ret = v4l2_device_read(c->device, packet, &stamp);
     if (ret < 0 && ret != AVERROR_INVALIDDATA)
         return ret;
-    /* `missed` is huge if the driver's numbers stay the same or go back: it does not count frames.
-     */
+    /* `missed` is huge if the driver's number stays or goes back: this driver does not count. */
     const uint32_t missed = c->has_sequence ? stamp.sequence - c->sequence - 1 : 0;
     c->has_sequence = true;
     c->sequence = stamp.sequence;

@@ -22,7 +22,7 @@ typedef struct Camera Camera;
 /* The settings reported by the driver. */
 typedef struct CameraSetting {
     char path[256], name[64];
-    const char *format; /* FFmpeg's name */
+    const char *format; /* FFmpeg's name of the format */
     int width, height;
     AVRational rate;   /* {0}: unknown */
     AVRational wanted; /* the requested rate, which the driver may have changed */

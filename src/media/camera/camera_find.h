@@ -8,7 +8,7 @@
 
 typedef struct CameraDevice {
     char path[256];    /* "/dev/video0" */
-    char name[64];     /* the driver's name for it; "" if unknown */
+    char name[64];     /* the driver's name for the camera; "" if unknown */
     char driver[16];   /* driver name: "uvcvideo" */
     char bus[64];      /* connection: "usb-0000:00:14.0-1" */
     char problem[256]; /* a sentence that says why it cannot be used now, or "" */
@@ -27,9 +27,9 @@ void camera_free(void *list);
  * descriptor, or MEDIA_INPUT. */
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
-/* Looks for a camera that was unplugged. Returns 1 and fills `*now` if a camera of its name is at
- * the old path or, with `everywhere`, at another path with the same `bus`, which tells two cameras
- * of a kind apart. Returns 0 if there is none; AVERROR if the old path cannot be opened. */
+/* Looks for a camera that was unplugged. Returns 1 and fills *now if a camera of its name is at the
+ * old path or, with `everywhere`, at another path with the same `bus`, in which cameras of the same
+ * model differ. Returns 0 if no such camera is found; AVERROR if the old path cannot be opened. */
 int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
 
 /* Reports a system error (an errno) of a camera. `name` may be "". Returns MEDIA_INPUT. */
@@ -48,8 +48,8 @@ int camera_device_path(const char *wanted, char path[256]);
 /* Finds the next existing device file, from number *next on. Returns 1 and its path, or 0. */
 int camera_next_device(int *next, char path[32]);
 
-/* Fills all fields but path and problem. Returns the device's own V4L2_CAP_* flags; 0 if it does
- * not answer. */
+/* Fills name, driver and bus. Returns the V4L2_CAP_* flags of this device file; 0 if it does not
+ * answer. */
 uint32_t camera_ask_device(int fd, CameraDevice *device);
 
 #endif

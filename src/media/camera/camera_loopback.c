@@ -1,6 +1,6 @@
-/* A virtual camera by v4l2loopback. Uses write(), which works with every version of the driver: it
- * copies at once, never blocks, and stamps pictures with the monotonic clock. Streaming from mapped
- * buffers differs between versions. */
+/* A virtual camera by v4l2loopback. write() works with every version of the driver: it copies at
+ * once, never blocks, and stamps pictures with the monotonic clock. Streaming from mapped buffers,
+ * which is not used, differs between versions. */
 #include "media/camera/camera_output_kind.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ typedef struct Loopback {
     int size;
 } Loopback;
 
-/* ---- finding one ---- */
+/* ---- finding a device ---- */
 
 /* "the virtual camera '/dev/video9' (Dummy)" */
 static const char *what(const CameraDevice *device, char text[420])
@@ -136,7 +136,8 @@ static const Format *known_format(uint32_t fourcc)
     return NULL;
 }
 
-/* Requests a format. Returns 0 and the one that was set; or AVERROR, EINVAL if it is unknown. */
+/* Requests a format. Returns 0 with the format that the driver chose, AVERROR(EINVAL) if that is
+ * not one of ours, or another AVERROR. */
 static int ask_for(const Loopback *o, const Format *format, const AVFrame *first,
                    struct v4l2_pix_format *set)
 {
@@ -227,7 +228,7 @@ static enum AVPixelFormat loopback_wanted(void *self, int *width, int *height)
 
 static int loopback_send(void *self, const AVFrame *frame, int64_t time, MediaError *error)
 {
-    (void)time; /* the driver takes its own time */
+    (void)time; /* the driver stamps the picture itself */
     Loopback *o = self;
     char text[420];
     const uint8_t *from[4] = {frame->data[0], frame->data[1], frame->data[2]};

@@ -162,7 +162,7 @@ void camera_fourcc_text(uint32_t fourcc, char text[8])
         av_strlcat(text, "-BE", 8);
 }
 
-/* The kernel has dozens of Bayer formats, and "Bayer" in the description of each. */
+/* The kernel has dozens of Bayer formats, whose descriptions all contain "Bayer". */
 const char *camera_mode_advice(const CameraMode *mode)
 {
     return !mode->format && strstr(mode->description, "Bayer")
@@ -191,13 +191,13 @@ void camera_mode_text(const CameraMode *mode, char *text, size_t size)
 
 /* ---- ranking ---- */
 
-/* Frames per second. The largest size with this rate is best, because motion is smooth; the
- * tolerance admits NTSC's 29.97. */
+/* Frames per second. The largest size with this rate is best, because motion is smooth from this
+ * rate on. The relative tolerance admits NTSC's 29.97. */
 #define USUAL_RATE 30
 #define RATE_TOLERANCE 0.005
 
-/* The largest size to choose from a range of sizes. Drivers do not report which sizes reach the
- * rate, but every camera reaches it with this one. */
+/* The largest size to choose from a range of sizes. Drivers do not report which sizes of a range
+ * reach USUAL_RATE; every camera should reach it at this size. */
 #define RANGE_WIDTH 1920
 #define RANGE_HEIGHT 1080
 
@@ -244,7 +244,7 @@ static int same_rate(double a, double b)
     return fabs(a - b) <= b * RATE_TOLERANCE;
 }
 
-/* Returns the driver's rate that is equal within the tolerance, or {0}. */
+/* Returns the driver's rate that equals `wanted` within the tolerance, or {0}. */
 static AVRational offered_rate(const CameraMode *mode, AVRational wanted)
 {
     const double rate = av_q2d(wanted);
@@ -282,8 +282,8 @@ static int fit(CameraChoice *choice, const CameraMode *mode, const CameraOptions
 
 /* ---- comparing ---- */
 
-/* Returns > 0 if `a` is better, comparing in this order: colours; the usual rate, or else the
- * highest; size; rate; format. */
+/* Returns > 0 if `a` is better, comparing in this order: colour before gray; unless `rate_wanted`,
+ * the rate, with all rates from USUAL_RATE on equal; size; exact rate; rank of the format. */
 static int compare_choices(const CameraChoice *a, const CameraChoice *b, int rate_wanted)
 {
     const double usual = rate_wanted ? 0 : USUAL_RATE * (1 - RATE_TOLERANCE);

@@ -16,7 +16,7 @@ typedef struct CameraOptions {
     /* picture format: "mjpeg", "gray12le", or a code such as "MJPG", "Y12"; NULL: the one with the
      * highest rate at the size */
     const char *format;
-    int width, height; /* 0: the largest that reaches the rate, or 30 if no rate is requested */
+    int width, height; /* 0: the largest that reaches `rate`, or 30 if no rate is requested */
     AVRational rate;   /* frames per second; {0}: the highest */
     int wait;          /* not 0: wait for an unplugged camera; 0: end the input */
     /* not 0: if the camera returns with another size, format or rate, the input ends
@@ -25,10 +25,10 @@ typedef struct CameraOptions {
     int awaits; /* not 0: also wait for the camera when opening it */
     /* not 0: read only the newest waiting packet, except for codecs that depend on earlier ones */
     int newest;
-    void (*note)(const char *line); /* receives lines about losses and returns. Any thread */
+    void (*note)(const char *line); /* called on losses and returns, from any thread */
 } CameraOptions;
 
-#define CAMERA_RATES 16 /* most rates kept per mode, highest first */
+#define CAMERA_RATES 16 /* maximum number of rates kept per mode, highest first */
 
 /* A format in one size, or in a range of sizes up to max_width x max_height. */
 typedef struct CameraMode {
@@ -36,7 +36,7 @@ typedef struct CameraMode {
     const char *format;   /* FFmpeg's name: "mjpeg", "yuyv422"; NULL: not supported */
     char description[40]; /* the driver's text: "Motion-JPEG" */
     int width, height;    /* 0: unknown */
-    int max_width, max_height, step_width, step_height; /* 0 unless it is a range */
+    int max_width, max_height, step_width, step_height; /* 0: one size */
     AVRational rates[CAMERA_RATES];                     /* frames per second */
     int rate_count;                                     /* 0: unknown */
     int rate_range; /* not 0: any rate from rates[1] to rates[0] */

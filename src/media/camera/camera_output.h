@@ -24,8 +24,8 @@ int camera_output_open(CameraOutput **output, const char *device, MediaError *er
 const char *camera_output_path(const CameraOutput *output);
 
 /*
- * Offers pictures of this size and rate ({0}: unknown). A v4l2loopback device gets the format of
- * YUYV, NV12 and YU12 that it accepts and that loses least; with PipeWire, programs choose NV12 or
+ * Offers pictures of this size and rate ({0}: unknown). A v4l2loopback device gets the first of
+ * YUYV, NV12 and YU12, sorted by loss, that it accepts; with PipeWire, programs choose NV12 or
  * YUY2. Odd sizes lose a column or row; with PipeWire, widths lose up to 3 columns, since some
  * programs assume rows of a multiple of 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no
  * common format, another fixed size, or busy.
@@ -48,7 +48,8 @@ int camera_output_repeat(CameraOutput *output, int64_t time, MediaError *error);
 /* False if no program watches. True for v4l2loopback, which does not report watchers. */
 bool camera_output_is_watched(CameraOutput *output);
 
-/* Reconnects to PipeWire after it has ended, with notes of both. Call several times a second. */
+/* Reconnects to PipeWire after it has ended; notes its end and its return. Call several times a
+ * second. */
 void camera_output_tend(CameraOutput *output, int64_t now, void (*note)(const char *line));
 
 /* *output may be NULL. */

@@ -13,7 +13,7 @@
 #define CAMERA_OUTPUT_HD_LINES 720
 
 typedef struct CameraOutputKind {
-    /* *self must be closed even after a failure. MEDIA_USAGE: it does not exist. */
+    /* *self must be closed even after a failure. MEDIA_USAGE: no such virtual camera. */
     int (*open)(void **self, const char *device, MediaError *error);
     /* The device's path, or NULL. */
     const char *(*path)(const void *self);
@@ -23,7 +23,7 @@ typedef struct CameraOutputKind {
     void (*text)(const void *self, char *text, size_t size);
     /* The format and size to send now. AV_PIX_FMT_NONE: no program watches. */
     enum AVPixelFormat (*wanted)(void *self, int *width, int *height);
-    /* Sends a picture of that format, at least of that size. `time`: monotonic, in us. */
+    /* Sends a picture in the wanted format, at least of the wanted size. `time`: monotonic, us. */
     int (*send)(void *self, const AVFrame *picture, int64_t time, MediaError *error);
     /* See camera_output_tend(); may be NULL. */
     void (*tend)(void *self, int64_t now, void (*note)(const char *line));

@@ -1,4 +1,4 @@
-/* A virtual camera by PipeWire: a node that drives its watchers with each picture. */
+/* A virtual camera by PipeWire: a driver node, whose watchers run whenever it sends a picture. */
 #include "media/camera/camera_output_kind.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@
 
 #define RETRY_US 1000000
 
-/* A higher "rate" is that of a time base. Programs may then choose any rate up to this one. */
+/* Frames per second. A higher value is a time base, not a rate; programs may then choose any rate
+ * up to this one. */
 #define MOST_RATE 240
 
 typedef struct Format {
@@ -49,7 +50,7 @@ typedef struct Node {
     int lost;   /* the connection ended */
     int failed; /* the stream failed; the connection lives */
     uint64_t sequence;
-    int64_t time;  /* of the last picture sent */
+    int64_t time;  /* `time` of the last picture sent */
     int64_t retry; /* time of the next attempt to reconnect */
 } Node;
 
@@ -143,7 +144,7 @@ static void pipewire_close(void **self)
 
 /* ---- formats ---- */
 
-/* Builds one offer, with fixed values where possible, because programs list only those. */
+/* Builds one offer, with fixed values where possible, because programs list only fixed values. */
 static const struct spa_pod *offer(struct spa_pod_builder *b, const Node *n, const Format *format,
                                    struct spa_fraction rate)
 {
@@ -288,7 +289,7 @@ static int pipewire_set(void *self, const AVFrame *first, AVRational rate, const
         (first->colorspace == AVCOL_SPC_UNSPECIFIED && first->height >= CAMERA_OUTPUT_HD_LINES);
     n->rate = rate;
     pw_thread_loop_lock(n->loop);
-    const int ret = n->core ? open_stream(n) : 0; /* if PipeWire is gone, pipewire_tend() does it */
+    const int ret = n->core ? open_stream(n) : 0; /* PipeWire is gone: pipewire_tend() opens it */
     pw_thread_loop_unlock(n->loop);
     return ret ? media_fail(error, MEDIA_OUTPUT, "PipeWire refuses the virtual camera: %s",
                             strerror(ret))
@@ -329,7 +330,7 @@ static void fill(Node *n, struct spa_buffer *buffer, const AVFrame *frame, int64
         (void)av_image_copy_to_buffer(data->data, size, (const uint8_t *const *)frame->data,
                                       frame->linesize, n->format->pixels, n->width, n->height, 1);
     }
-    /* A repeated picture may have a later time than the next one, which was captured before. */
+    /* A repeated picture may have a later time than the next picture, captured before that. */
     n->time = FFMAX(time, n->time + 1);
     if (header)
         *header = (struct spa_meta_header){.pts = n->time * 1000, .seq = n->sequence++};

@@ -16,7 +16,7 @@
 /* With more buffers, a reader can be busy longer without missing frames. */
 #define MOST_BUFFERS 32
 #define FEWEST_BUFFERS 4
-#define MOST_BYTES (256 << 20) /* of all buffers, if there are more than the fewest */
+#define MOST_BYTES (256 << 20) /* limit of all buffers together; FEWEST_BUFFERS may exceed it */
 
 typedef struct Buffer {
     uint8_t *data;
@@ -107,7 +107,7 @@ static enum AVColorTransferCharacteristic transfer_of(const struct v4l2_pix_form
     }
 }
 
-/* Compressed pictures carry their own tags. */
+/* For uncompressed pictures; compressed ones carry their own tags. */
 static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *set, int is_rgb)
 {
     struct v4l2_pix_format pix = *set;
@@ -125,7 +125,7 @@ static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *se
         par->color_range = AVCOL_RANGE_MPEG;
 }
 
-/* Computes plane strides. V4L2 reports that of the first plane, from which the others follow. */
+/* Computes plane strides from the stride of the first plane, the only one that V4L2 reports. */
 static int set_layout(V4l2Device *d, const struct v4l2_pix_format *pix)
 {
     const AVCodecParameters *par = d->par;
@@ -170,7 +170,7 @@ static int describe(V4l2Device *d, const struct v4l2_pix_format *pix, const char
     return set_layout(d, pix);
 }
 
-/* Drivers replace unsupported values by similar ones; another pixel format is an error. */
+/* Drivers replace unsupported values by similar ones. A changed pixel format is an error. */
 static int set_format(V4l2Device *d, const V4l2Setting *wanted)
 {
     struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};

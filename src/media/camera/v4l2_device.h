@@ -1,5 +1,5 @@
 /*
- * A streaming V4L2 device with mapped buffers. Packets are copies, so that the driver has its
+ * A streaming V4L2 device with mapped buffers. Packets are copies, so that the driver gets its
  * buffers back at once. For one thread. Functions return 0 or AVERROR.
  */
 #ifndef LUMEQ_MEDIA_V4L2_DEVICE_H
@@ -25,8 +25,8 @@ typedef struct V4l2Setting {
     AVRational rate;    /* frames per second; {0}: keep the driver's */
 } V4l2Setting;
 
-/* Opens and starts the device. AVERROR(EINVAL): it refuses the format; others are system errors
- * such as EBUSY, or ENOSPC if the bus has no room. */
+/* Opens and starts the device. AVERROR(EINVAL): it refuses the format. Other errors are from the
+ * system, such as EBUSY, or ENOSPC if the bus has no room. */
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted);
 
 /* The actual settings: codec, size, and for uncompressed pictures pixel format and colours. Packets
@@ -38,7 +38,7 @@ AVRational v4l2_device_rate(const V4l2Device *device);
 
 typedef struct V4l2Stamp {
     int64_t time;      /* capture time in microseconds, on a clock of the driver's choice */
-    uint32_t sequence; /* frame number; counts frames without a free buffer too */
+    uint32_t sequence; /* frame number; frames that found no free buffer count, too */
 } V4l2Stamp;
 
 /*
