@@ -124,11 +124,11 @@ static int sound_graph_send(SoundGraph *g, AVFrame *frame)
 #define BLOCKS_PER_SECOND 50
 #define SECOND 1e6
 
-/* Smaller timestamp deviations are rounding, ... */
+/* Smaller deviations of timestamps are rounding errors. */
 #define ROUNDING_US 1.5e3
-/* ... up to this they are jitter ... */
+/* Deviations up to this are jitter. */
 #define TOLERANCE_US 50e3
-/* ... that is corrected by one part in this many per frame. */
+/* Each frame moves positions by one part in this many of its jitter. */
 #define SMOOTHING 64
 /* Larger deviations are jumps, not gaps or overlaps. */
 #define MAX_HOLE_US 3600e6
@@ -151,7 +151,7 @@ struct Sound {
     AVFrame *filtered;
     int64_t silence; /* samples of silence to insert before `decoded` */
     int unsettled;   /* frames were lost or cut just before `decoded`: trust its timestamp */
-    int damaged;     /* some of these frames were damaged */
+    int damaged;     /* some frames lost just before `decoded` were damaged */
     int64_t from;    /* start position; AV_NOPTS_VALUE: anywhere */
     int started;     /* the graph has received input */
     double next_in;  /* position of the graph's next input, once started */
@@ -191,7 +191,7 @@ int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, cons
     s->filtered = av_frame_alloc();
     int ret = s->track && s->decoded && s->filtered ? 0 : AVERROR(ENOMEM);
     const int channels = to->layout.nb_channels;
-    if (ret >= 0 && to->layout.order == AV_CHANNEL_ORDER_UNSPEC) /* filters need names */
+    if (ret >= 0 && to->layout.order == AV_CHANNEL_ORDER_UNSPEC) /* filters need channel names */
         ret = av_channel_layout_from_mask(&s->to.layout, UINT64_MAX >> FFMAX(64 - channels, 0));
     else if (ret >= 0)
         ret = av_channel_layout_copy(&s->to.layout, &to->layout);
@@ -279,8 +279,8 @@ void sound_send(Sound *s, const AVPacket *packet)
         renew_decoder(s);
 }
 
-/* Replaces a layout that the filters do not accept. If as many unnamed channels as wanted come,
- * they get the wanted names in order. */
+/* Replaces a layout that the filters do not accept. If the number of unnamed channels is the wanted
+ * one, they get the wanted names in order. */
 static void name_layout(const Sound *s, AVFrame *frame)
 {
     const enum AVChannelOrder order = frame->ch_layout.order;
@@ -296,8 +296,8 @@ static void name_layout(const Sound *s, AVFrame *frame)
         frame->ch_layout = (AVChannelLayout){AV_CHANNEL_ORDER_UNSPEC, channels, {0}, NULL};
 }
 
-/* Decodes the next frame without errors. Drops others, because decoders conceal damage with noise,
- * which is worse than silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
+/* Decodes the next frame that has no errors. Drops those with errors, because decoders conceal
+ * damage with noise, which is worse than silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
 static int decode(Sound *s)
 {
     for (;;) {
@@ -424,7 +424,8 @@ static int prepare(Sound *s)
     return 1;
 }
 
-/* Sends `decoded`, or prepares what must precede it. */
+/* Sends `decoded` to the graph, unless silence or a reopened graph must come first; then the next
+ * call sends it. */
 static void place(Sound *s)
 {
     const int64_t pts = s->decoded->best_effort_timestamp;

@@ -13,12 +13,12 @@
 
 typedef struct Sound Sound;
 
-/* Consecutive samples. `samples` is the caller's memory for sound_block_samples() times the
- * channels. */
+/* Consecutive samples. `samples` is memory of the caller, with room for sound_block_samples() for
+ * each channel. */
 typedef struct SoundBlock {
     float *samples;   /* -1..1, interleaved */
     int count;        /* samples per channel, at least 1 */
-    int64_t position; /* of the first sample, microseconds from the start of the input */
+    int64_t position; /* position of the first sample: microseconds from the input's start */
     double worth;     /* microseconds of position per sample; more at higher speed */
 } SoundBlock;
 
@@ -34,7 +34,7 @@ typedef struct SoundFormat {
     AVChannelLayout layout;
     int block;    /* samples per frame; the last may be shorter */
     double speed; /* playback speed at unchanged pitch */
-    int smooths;  /* not 0: positions follow jitter and drift of the timestamps */
+    int smooths;  /* not 0: positions slowly follow small deviations of the timestamps */
 } SoundFormat;
 
 /* Like sound_open(), in any format, for sound_receive_frame(). Returns 0, or AVERROR and NULL. */
@@ -43,8 +43,8 @@ int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, cons
 /* Maximum samples per block at this rate: about 20 ms. */
 int sound_block_samples(int rate);
 
-/* Discards buffered data. The next sample returned is at `position`, after silence if sound begins
- * later; AV_NOPTS_VALUE: it is the next one decoded. */
+/* Discards buffered data. The next sample returned is that at `position`: silence, if the sound
+ * begins later. AV_NOPTS_VALUE: it is the next sample decoded. */
 void sound_start(Sound *sound, int64_t position);
 
 /* Sets the speed, SOUND_MIN_SPEED to SOUND_MAX_SPEED, from about the next block on. */
@@ -60,7 +60,7 @@ void sound_send(Sound *sound, const AVPacket *packet);
  * (source_is_discontinuity()). */
 int sound_receive(Sound *sound, SoundBlock *block);
 
-/* The same with a blank frame, whose times are not set. *position is that of its first sample. */
+/* The same with a blank frame, whose times are not set. *position: position of its first sample. */
 int sound_receive_frame(Sound *sound, AVFrame *frame, int64_t *position);
 
 /* Number of damaged packets and frames since sound_open(). */

@@ -44,8 +44,9 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
 /* The ASS header for the lines: styles and resolution. "" for bitmaps. */
 const char *subtitle_decoder_header(const SubtitleDecoder *decoder);
 
-/* Returns 1 with *event, which the caller frees, or 0 if the packet (which stays unchanged) shows
- * nothing, is damaged, or repeats text that was decoded before, as after seeking back. */
+/* Returns 1 with *event, for the caller to free with subtitle_event_free(); or 0 if the packet
+ * shows nothing, is damaged, or repeats text that was decoded before, as after seeking back. Leaves
+ * the packet unchanged. */
 int subtitle_decoder_decode(SubtitleDecoder *decoder, AVPacket *packet, SubtitleEvent *event);
 
 /* Call after a seek. */

@@ -53,7 +53,8 @@ static int read_file(FileText *text, const char *path, MediaError *error)
                                 media_quote(path), why);
 }
 
-/* The charset of text that must be converted, or NULL. FFmpeg loses characters of UTF-16. */
+/* The charset of text that must be converted, or NULL. UTF-16 must be, because FFmpeg loses some of
+ * its characters. */
 static const char *charset_of(const FileText *text)
 {
     uint32_t c;
@@ -70,7 +71,7 @@ static const char *charset_of(const FileText *text)
 /* Converts the text to UTF-8. Leaves it unchanged if it cannot be converted. */
 static void convert(FileText *text, const char *charset)
 {
-    const size_t room = 3 * text->size; /* no character becomes larger */
+    const size_t room = 3 * text->size; /* a byte becomes at most 3 bytes of UTF-8 */
     char *converted = malloc(room + 1), *from = (char *)text->bytes, *to = converted;
     size_t left = text->size, free_bytes = room;
     const iconv_t by = iconv_open("UTF-8", charset);

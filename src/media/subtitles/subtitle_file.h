@@ -26,16 +26,16 @@ void packet_store_clear(PacketStore *store);
 
 /* A file of text subtitles, read as a whole. Fields are read-only for callers. */
 typedef struct SubtitleFile {
-    Source *source; /* without video; can be shared as any other */
+    Source *source; /* a source without video; source_share() can share it */
     const AVStream *track;
     PacketStore packets; /* all packets of the track */
 } SubtitleFile;
 
-/* Larger files are refused. */
+/* Larger files, in bytes, are refused. */
 #define SUBTITLE_FILE_BYTES (16 << 20)
 
-/* Reads a file, which cannot refer to other files. Text that is neither UTF-8 nor UTF-16 with a
- * byte order mark is read as Windows-1252. MEDIA_INPUT; *file is then NULL. */
+/* Reads a file; never opens other files that it refers to. Text that is neither UTF-8 nor UTF-16
+ * with a byte order mark is read as Windows-1252. MEDIA_INPUT; *file is then NULL. */
 int subtitle_file_open(SubtitleFile **file, const char *path, MediaError *error);
 
 /* *file may be NULL. */
@@ -45,7 +45,7 @@ void subtitle_file_close(SubtitleFile **file);
 bool subtitle_file_is_name(const char *path);
 
 /* Finds the files that belong to a video by name, the shortest first: film.srt and film.en.srt for
- * film.mkv. Returns their number; the caller frees each path with free(). */
+ * film.mkv. Returns their number, at most `room`; the caller frees each path with free(). */
 int subtitle_file_find(const char *video, char **paths, int room);
 
 #endif
