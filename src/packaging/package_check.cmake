@@ -1,4 +1,4 @@
-# cpack reads this first: it refuses builds that must not be packaged.
+# cpack reads this file first. It refuses builds that must not be packaged.
 if(CPACK_GENERATOR STREQUAL "DEB" AND CPACK_LUMEQ_REFUSED)
     message(FATAL_ERROR "lumeq: no packages: ${CPACK_LUMEQ_REFUSED}")
 endif()
