@@ -73,15 +73,14 @@ static inline const AVChannelLayout *codec_channel_layouts(const AVCodec *codec)
     return CODEC_LIST(codec, AV_CODEC_CONFIG_CHANNEL_LAYOUT, ch_layouts);
 }
 
-/* Not 0: decoded frames are NVDEC's own memory, in buf[1]; later FFmpeg versions copy them to
- * buf[0]. */
+/* 1: decoded frames are NVDEC's own memory, in buf[1]; 0: FFmpeg has copied them to buf[0]. */
 #ifdef AV_HWACCEL_FLAG_UNSAFE_OUTPUT
 #define NVDEC_MAPS 0
 #else
 #define NVDEC_MAPS 1
 #endif
 
-/* Lets a decoder call get_buffer2 from its own threads, as later versions always do. */
+/* Lets a decoder call get_buffer2 from its own threads, which it always may from FFmpeg 6 on. */
 static inline void allow_threaded_callbacks(AVCodecContext *codec)
 {
 #if LIBAVCODEC_VERSION_MAJOR < 60

@@ -28,7 +28,7 @@ struct FrameMemory {
     FrameAllocator allocator;
     bool has_allocator;
     atomic_llong ordinary,
-        copied; /* frames not in the allocator's memory, and frames copied into it */
+        copied; /* number of frames not in the allocator's memory, and of frames copied into it */
 
     pthread_mutex_t pools_lock;
     PlanePool decoded[4];           /* by plane; used by decoder threads */

@@ -9,7 +9,7 @@
 
 /* Installs the av_log callback. It passes failed assertions, after which FFmpeg aborts, to
  * `print_fatal` and, if `verbose`, other lines up to level "info" to `print`. Lines have no newline
- * and are safe for a terminal. Both functions may be NULL. A LogNote is kept in any case. Call
+ * and are safe for a terminal. Both functions may be NULL. A LogNote keeps errors in any case. Call
  * once, at the start. */
 void media_log_install(int verbose, void (*print)(const char *line),
                        void (*print_fatal)(const char *line));
@@ -40,8 +40,8 @@ typedef struct CodecLog {
     struct CodecLog *next;
 } CodecLog;
 
-/* Call before avcodec_open2(); the log must outlive the codec. The codec's `opaque` identifies it,
- * and is set to the log if it is NULL. */
+/* The codec's `opaque` identifies the codec; if it is NULL, this sets it to the log and must
+ * precede avcodec_open2(). The log must outlive the codec. */
 void codec_log_open(CodecLog *log, AVCodecContext *codec);
 
 /* Clears the codec's note and returns it or, if it has no error, the calling thread's note. */

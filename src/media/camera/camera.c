@@ -23,7 +23,7 @@
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
-/* Maximum number of packets to skip per read, so that a read returns if frames arrive quickly. */
+/* Maximum number of packets to skip per read, which must return even if frames keep arriving. */
 #define MOST_LEFT_OUT 8
 
 /* Only every 4th attempt probes all devices, because probing may wake them up. */

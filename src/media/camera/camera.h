@@ -51,7 +51,7 @@ typedef struct CameraStatus {
     char why[160];
     int64_t returns; /* how often the camera came back */
     int64_t frames;  /* packets received */
-    int64_t corrupt; /* packets dropped as damaged, according to the driver */
+    int64_t corrupt; /* packets dropped as damaged: marked so by the driver, or incomplete */
     /* frames lost before reading, according to the driver: no buffer was free, or the bus lost
      * them */
     int64_t missed;

@@ -101,7 +101,7 @@ static int64_t mp4_size(Elements *e, const uint8_t *b)
     if (is_long && e->have < 16)
         return 0;
     memcpy(type, b + 4, 4);
-    const uint64_t size = is_long ? AV_RB64(b + 8) : AV_RB32(b); /* 0: up to the end */
+    const uint64_t size = is_long ? AV_RB64(b + 8) : AV_RB32(b); /* 0: to the file's end */
     return checked(av_match_name(type, MP4_BOXES) && size >= e->have, size);
 }
 

@@ -577,10 +577,10 @@ static int download_raw(Decoder *d)
     return ret;
 }
 
-/* Returns true if the frame has to be dropped. Frames that refer to packets before the joined
- * stream are dropped and do not count as damage: those of an open group of pictures that are shown
- * before its key frame, and those before a recovery point. Only FFmpeg's H.264 decoder outputs and
- * flags such frames; other decoders drop them. */
+/* Returns true if the frame has to be dropped because it refers to packets that were not sent, see
+ * decoder_join(). It does not count as damage. In an open group of pictures, such frames are shown
+ * before its key frame; or they precede a recovery point. Only FFmpeg's H.264 decoder outputs and
+ * flags them; other decoders drop them. */
 static bool drop_incomplete(Decoder *d)
 {
     if (!d->joins)

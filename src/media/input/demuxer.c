@@ -20,8 +20,8 @@
 
 #define FIRST_PACKETS 64 /* initial room of a queue, which grows */
 
-/* From this many queued video packets of a live source on, a new key frame replaces them. In an
- * intra-only stream, each packet replaces all queued ones. */
+/* If a live source has at least this many queued video packets, a new key frame replaces them. In
+ * an intra-only stream, each packet replaces all queued ones. */
 #define LIVE_PACKETS 5
 
 typedef struct PacketQueue {
@@ -35,10 +35,10 @@ struct Demuxer {
     DemuxOrder order;
     pthread_t thread;
     int running;
-    int64_t position; /* to start at */
+    int64_t position; /* where to start, see demuxer_start() */
 
     /* Used by the thread while it runs. Times are absolute, AV_TIME_BASE units. */
-    int64_t end; /* of all packets, see demuxer_end() */
+    int64_t end; /* latest end of a packet, see demuxer_end() */
     char *began; /* by stream: a packet was read */
 
     pthread_mutex_t lock; /* protects all below */

@@ -479,7 +479,7 @@ static int read_frame(Source *s, AVPacket *packet)
     return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
 }
 
-/* Reads the next readable picture; missing ones count as damage. */
+/* Reads the next readable picture; unreadable ones count as damage. */
 static int read_picture(Source *s, AVPacket *packet)
 {
     while (s->reading.next_picture < s->pictures.count && !source_is_stopped(s)) {

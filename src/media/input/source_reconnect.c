@@ -161,7 +161,7 @@ static int place_tracks(Reconnect *r, bool is_first)
             place = r->outer->video->index;
         else if (!source_is_picture(stream) && !source_is_foreign(r->inner, stream) && type >= 0 &&
                  type < AVMEDIA_TYPE_NB) {
-            /* The n-th track of this type in the outer source, besides the video. */
+            /* The n-th track of this type in the outer source, not counting its video. */
             int n = counts[type]++;
             for (unsigned k = 0; k < r->outer->format->nb_streams && place < 0; k++) {
                 const AVStream *other = r->outer->format->streams[k];

@@ -51,7 +51,7 @@ int video_shape_fills(const VideoShape *s, const AVFrame *frame)
     return wider(s, frame) == 1;
 }
 
-/* Sets margins in multiples of `step`, which keeps chroma samples whole, in both fields. */
+/* Sets margins in multiples of `step`, so that chroma samples stay whole, also within a field. */
 static void set_margins(size_t *before, size_t *after, int side, double share, int step)
 {
     const int picture = FFMAX((int)lrint(side * share / step) * step, step);

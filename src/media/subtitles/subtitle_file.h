@@ -19,7 +19,7 @@ typedef struct PacketStore {
 /* Maximum size in bytes. Above it, the oldest quarter is dropped. */
 #define PACKET_STORE_BYTES (32 << 20)
 
-/* Stores a reference unless the packet is already there or memory runs out. */
+/* Stores a reference to the packet unless it is already stored or memory runs out. */
 void packet_store_add(PacketStore *store, const AVPacket *packet);
 
 void packet_store_clear(PacketStore *store);
