@@ -23,7 +23,8 @@
  * Threads. "Any thread" means that calls may run concurrently, even on the same object. Objects are
  * independent of each other, and each type states how threads may use it. After fork(), the child
  * may use and destroy its copies of the objects; their GPU counts as lost. If another thread was in
- * a call on an object, the child may only destroy that object. This does not apply to contexts.
+ * a call on an object, the child may only destroy that object, except that a context may be used
+ * even then.
  *
  * Ownership. The caller owns all images, structs and byte buffers that it passes; the library keeps
  * no pointer to them after the call, except to the planes of submitted frames. The caller owns the
@@ -112,8 +113,8 @@ typedef struct LumeqImage {
     void *plane[3];
     ptrdiff_t stride[3];    /* bytes from one row to the next */
     int width, height;      /* luma, in pixels: 1..LUMEQ_MAX_SIDE each, at most 2^31 - 1 pixels */
-    int chroma_x, chroma_y; /* subsampling: a chroma sample covers 2^chroma_x columns and
-                             * 2^chroma_y rows of luma, fewer at the edges: 0..2 each */
+    int chroma_x, chroma_y; /* subsampling, 0..2 each: a chroma sample covers 2^chroma_x columns
+                             * and 2^chroma_y rows of luma, or fewer at the edges */
     int depth;              /* bits of a code: 8..16 */
     int shift;              /* unused bits below the code: 0..16 - depth; 0 if depth is 8 */
     LumeqRange range;
@@ -123,7 +124,7 @@ typedef struct LumeqImage {
 #define LUMEQ_MAX_SIDE 65535
 #define LUMEQ_MAX_BINS 4096
 
-/* Most frames that a GPU processes in one launch, see LumeqConfig.batch. */
+/* Maximum number of frames that a GPU processes in one launch, see LumeqConfig.batch. */
 #define LUMEQ_MAX_BATCH 16
 
 /* A rectangle in a picture, in pixels. */
@@ -138,8 +139,8 @@ typedef enum LumeqOrder {
 } LumeqOrder;
 
 /* A colour picture in host memory. Plain data; it does not own its pixels. Any alignment, but with
- * 16 bits `data` and `stride` are even; the limits of `stride` are those of LumeqImage. This struct
- * never changes either. */
+ * 16 bits `data` and `stride` are even; the limits of `stride` are those of LumeqImage. Like
+ * LumeqImage, this struct never changes. */
 typedef struct LumeqPixels {
     void *data;        /* the first row */
     ptrdiff_t stride;  /* bytes from one row to the next */
@@ -153,18 +154,18 @@ typedef struct LumeqPixels {
 
 typedef enum LumeqMode {
     LUMEQ_MODE_GLOBAL = 0, /* one curve for the whole picture, from its histogram */
-    /* Copies the picture, changed only by `brightness` and `gamma`; histogram and history are still
-     * maintained. */
+    /* Applies only `brightness` and `gamma`; histogram and history are still maintained. */
     LUMEQ_MODE_OFF = 1,
     /* One curve per tile, from the tile's histogram. Each pixel blends the results of the four
      * nearest tiles' curves, weighted by distance (contrast limited adaptive histogram
      * equalization). */
     LUMEQ_MODE_CLAHE = 2,
-    /* One straight line, which maps the 0.5 % and 99.5 % percentiles to black and white. */
+    /* The curve is a straight line that maps the 0.5 % and 99.5 % percentiles to black and white.
+     */
     LUMEQ_MODE_STRETCH = 3,
-    /* Like mode GLOBAL with `lift`, but clears haze from every picture, not only from hazy ones,
-     * and by `strength` instead of three quarters. With chroma SCALE, the haze's own colour is
-     * subtracted as well. In PQ and HLG, haze is not cleared. */
+    /* Like mode GLOBAL with `lift`, but always removes the share `strength` of the haze. Mode
+     * GLOBAL removes three quarters of it, and only if it finds the picture hazy. With chroma
+     * SCALE, the haze's own colour is subtracted as well. In PQ and HLG, haze is not cleared. */
     LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
 
@@ -195,7 +196,7 @@ typedef enum LumeqCodeRange {
     LUMEQ_CODE_RANGE_USED = 2, /* always */
 } LumeqCodeRange;
 
-/* Transfer function of luma: which light a code means. */
+/* Transfer function of luma: how much light a code stands for. */
 typedef enum LumeqTransfer {
     LUMEQ_TRANSFER_SDR = 0, /* of any kind: BT.709, BT.1886, sRGB and others */
     LUMEQ_TRANSFER_PQ = 1,  /* SMPTE ST 2084, as in HDR10 */
@@ -207,12 +208,12 @@ typedef enum LumeqTransfer {
 typedef struct LumeqParams {
     size_t size;
     LumeqMode mode;
-    /* Not 0: results are OpenCV's, bit for bit: those of equalizeHist in mode GLOBAL, and of CLAHE
-     * with the clip limit `clip` in mode CLAHE. Each frame is processed alone, over codes 0..255;
+    /* Not 0: results equal OpenCV's, bit for bit: equalizeHist's in mode GLOBAL, CLAHE's (with the
+     * clip limit `clip`) in mode CLAHE. Each frame is processed alone, over codes 0..255;
      * range, strength, smooth, scene_cut, chroma, dither and bars are ignored, and no history is
      * kept. Deeper frames, and modes STRETCH and HAZE, are an ARGUMENT error. */
     int reference;
-    /* 0 (unchanged) .. 1 (fully equalized), or LUMEQ_STRENGTH_AUTO, which `lift` explains. A number
+    /* 0 (unchanged) .. 1 (fully equalized), or LUMEQ_STRENGTH_AUTO (see `lift`). A value of 0..1
      * turns `lift` off. */
     double strength;
     /* Not 0: only dull or dark pictures get the full `strength`. The better a picture is exposed,
@@ -242,19 +243,20 @@ typedef struct LumeqParams {
      * means in LumeqFrameStats describe the region without bars. Ignored with `reference`, in mode
      * HAZE, and for the curves of tiles. */
     LumeqRect meter;
-    /* Defines strength AUTO. Not 0, in mode GLOBAL without `reference`: dark pictures are lifted
+    /* Defines strength AUTO. If not 0, in mode GLOBAL without `reference`: dark pictures are lifted
      * first, as far as their noise allows. Then each picture is equalized as much as it needs: most
-     * if it is dull or hazy, hardly at all if it is well exposed. `clip` still applies. 0, and in
-     * other modes: strength 0.8 with `adaptive`. */
+     * if it is dull or hazy, hardly at all if it is well exposed. `clip` still applies. If 0, or in
+     * other modes: AUTO is strength 0.8 with `adaptive`. */
     int lift;
     /* Noise reduction in lifted pictures: 0 (none) .. 1, or LUMEQ_DENOISE_AUTO, which is 1. With 0,
      * previous frames are not read, and noisy pictures are lifted less, since all of their noise
      * stays visible. Pictures that are not lifted are not filtered. */
     double denoise;
     /* Manual brightness, -1..1, applied before equalization (in mode STRETCH after it); black and
-     * white stay. Positive values make dark parts up to seven times as light; -b is the inverse of
+     * white stay. Positive values make dark parts up to seven times as light; -b undoes
      * b. Modes that blend by `strength` blend with the brightened picture. Ignored with
-     * `reference`. */
+     * `reference`.
+     */
     double brightness;
     /* LUMEQ_MIN_GAMMA..LUMEQ_MAX_GAMMA: maps a tone x of the range 0..1 to x^(1 / gamma), before
      * `brightness`; 0 and 1: no change. */
@@ -265,9 +267,9 @@ typedef struct LumeqParams {
      * slightly less. 0: the first frame is lifted as if it had little noise. Use 0 for single
      * pictures, and for the frame after lumeq_reset(). */
     int await_noise;
-    /* Bounds every curve by the identity, including `brightness` and `gamma`. DARKEN disables the
-     * noise filter, as if `denoise` were 0; with LIGHTEN the filter may still darken single
-     * samples. Ignored with `reference`. */
+    /* DARKEN keeps every curve, including `brightness` and `gamma`, at or below the identity;
+     * LIGHTEN keeps it at or above. DARKEN also disables the noise filter, as if `denoise` were 0;
+     * with LIGHTEN the filter may still darken single samples. Ignored with `reference`. */
     LumeqLimit limit;
     /* For the caller to pass to lumeq_stretch_window(). All other functions ignore it and equalize
      * pictures as they are. */
@@ -349,21 +351,21 @@ typedef struct LumeqConfig {
     void (*log)(void *user, LumeqLogLevel level, const char *text);
     void *log_user;
     /* Not 0: for live sources such as a camera or a window. Calls then sleep while they wait for
-     * the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later, or 0.3 ms in host
-     * memory. */
+     * the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later, or 0.3 ms if they
+     * are in host memory. */
     int real_time;
     /* Not 0: on a GPU, stage times are not measured and stay 0 in LumeqFrameStats, which saves CUDA
      * calls for each frame. */
     int no_stage_times;
     /*
-     * Most frames in a batch on a GPU, 0..LUMEQ_MAX_BATCH; 0 and 1: no batches. Frames of a batch
-     * that have the same shape and settings share launches, which makes small frames cheaper.
-     * lumeq_submit() collects frames until the batch is full, lumeq_receive() starts a batch that
-     * is not full, and lumeq_destroy() drops it. A frame with LumeqSync starts its batch at once.
-     * Stage times are those of the frames that share launches. Up to four batches are in flight;
-     * each frame takes 0.25 to 2 MB on the GPU, plus its planes if they are in host memory. If the
-     * GPU has no memory for another frame, it finishes those in flight first. Ignored by contexts,
-     * by the CPU, and with real_time.
+     * Maximum number of frames in a batch on a GPU, 0..LUMEQ_MAX_BATCH; 0 and 1: no batches. Frames
+     * of a batch that have the same shape and settings share launches, which makes small frames
+     * cheaper. lumeq_submit() collects frames until the batch is full, lumeq_receive() starts a
+     * batch that is not full, and lumeq_destroy() drops it. A frame with LumeqSync starts its batch
+     * at once. A frame's stage times cover all frames that share its launches. Up to four batches
+     * are in flight; each frame takes 0.25 to 2 MB on the GPU, plus its planes if they are in host
+     * memory. If the GPU has no memory for another frame, it finishes those in flight first.
+     * Ignored by contexts, by the CPU, and with real_time.
      */
     int batch;
 } LumeqConfig;
@@ -441,13 +443,13 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  * The caller sets `size` and points each array it needs to room for LUMEQ_MAX_BINS entries; NULL:
  * not wanted. The first `bins` entries are written, the others stay as they are.
  *
- * If a bin counts several codes, `curve` is the output of its first code. The others are
- * interpolated towards the next bin's, in the last bin towards 2^depth. hist_out then assumes that
- * the codes within a bin of hist_in are equally frequent, and means use the middle of each bin. In
- * mode CLAHE, `curve` is the mean of the tiles' curves, and hist_out counts the output of each
- * tile's own curve. hist_out counts the output of the curve alone. In the picture, dither may move
- * a sample by one more code, and the filter (`filtered`) or the clearing of haze (`cleared`)
- * further.
+ * If a bin counts several codes, `curve` is the output of its first code. The outputs of its other
+ * codes are interpolated towards the next bin's, in the last bin towards 2^depth. hist_out then
+ * assumes that the codes within a bin of hist_in are equally frequent, and means use the middle of
+ * each bin. In mode CLAHE, `curve` is the mean of the tiles' curves, and hist_out counts the output
+ * of each tile's own curve. hist_out does not include what follows the curve: in the picture,
+ * dither may move a sample by one more code, and the filter (`filtered`) or the clearing of haze
+ * (`cleared`) further.
  */
 typedef struct LumeqFrameStats {
     size_t size;
@@ -458,12 +460,12 @@ typedef struct LumeqFrameStats {
     int scene_cut;            /* 1: treated as the first frame of a new scene */
     double mean_in, mean_out; /* luma, in codes of the frame's depth */
     double strength;          /* strength used; with lift, that of the equalization after it */
-    double noise_gain;  /* steepest slope of the curve in the darkest quarter of the range: the most
-                         * by which noise in dark areas grows. 1: unchanged */
+    double noise_gain;  /* steepest slope of the curve in the darkest quarter of the range: the
+                         * maximum factor by which noise in dark areas grows. 1: unchanged */
     double curve_speed; /* mean over bins of |curve - previous curve| before strength, in codes */
-    /* Duration of each stage in microseconds, and its begin and end since the equalizer was
-     * created. Stages of neighbouring frames overlap. Only from lumeq_receive() and
-     * lumeq_process(); 0 elsewhere, if the stage does not exist, and with
+    /* Durations of the stages in microseconds, and the times at which they begin and end, counted
+     * from the creation of the equalizer. Stages of neighbouring frames overlap. Only from
+     * lumeq_receive() and lumeq_process(); 0 elsewhere, if the stage does not exist, and with
      * LumeqConfig.no_stage_times. */
     double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
@@ -478,7 +480,8 @@ typedef struct LumeqFrameStats {
     double lift;
     double dark;  /* with LumeqParams.lift, darkness of the picture, smoothed, 0..1; else 0 */
     int filtered; /* 1: the curve is steep enough to expose noise or banding, so the filter runs */
-    double cleared; /* contrast gained by clearing haze, as a share, mean of all cells; 0: none */
+    double cleared; /* by how much clearing haze increases contrast, as a fraction, on average over
+                     * the 16x9 cells; 0: no haze is cleared */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */
@@ -575,7 +578,7 @@ LUMEQ_API void lumeq_free_device(LumeqContext *context, void *memory);
 LUMEQ_API int lumeq_get_cuda(LumeqContext *context, void **cuda_context, void **stream);
 
 /*
- * Everything the history needs about a frame: its histogram, counts of non-black samples by line
+ * Everything the history needs about a frame: its histogram, counts of non-black samples by row
  * and column (to find bars), sums of luma in 16x9 cells (to find cuts between pictures with similar
  * histograms), percentiles and chroma of 16x9 cells (to find haze), noise statistics of still
  * blocks against the previous frame and, for mode CLAHE, the histograms of the tiles. One thread at
@@ -594,7 +597,7 @@ LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
                             const LumeqParams *params, const LumeqImage *in,
                             const LumeqImage *previous, const LumeqSync *sync);
 
-/* Finishes a measure that was made with sync. No other function can read it before. wait == 0:
+/* Finishes a measure that was made with sync; until then, no other function can read it. wait == 0:
  * returns AGAIN if the GPU is still busy; otherwise waits. Does nothing if the measure is already
  * finished. Errors: ARGUMENT, AGAIN, GPU (the measure can then only be freed or overwritten). One
  * thread at a time.
@@ -609,9 +612,9 @@ LUMEQ_API int lumeq_measure_finish(LumeqMeasure *measure, int wait);
  */
 LUMEQ_API int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size);
 
-/* Deserializes a measure; *measure as in lumeq_measure(). Any bytes are safe to read; those that
- * are no complete measure of this version or an earlier one are refused. Errors: ARGUMENT, MEMORY.
- * Any thread. */
+/* Deserializes a measure; *measure as in lumeq_measure(). Any bytes are safe to pass. They are
+ * refused unless they are a complete measure packed by this version or an earlier one. Errors:
+ * ARGUMENT, MEMORY. Any thread. */
 LUMEQ_API int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size);
 
 /*
@@ -646,10 +649,10 @@ typedef struct LumeqHistory LumeqHistory;
  *
  * lookahead 0: a curve depends on its frame and earlier ones only, as with a LumeqEqualizer.
  * Otherwise, `lookahead` is how far measures run ahead of the returned curves, in nanoseconds, at
- * most LUMEQ_MAX_LOOKAHEAD: cuts are then exact, fades aim at the scene they lead to, bars are
- * known from their first frame on, and curves are centred in time. The history keeps the measures
- * of that span, and of at most half as much before it. Frames count for at least 1/300 s, which
- * limits their number.
+ * most LUMEQ_MAX_LOOKAHEAD: cuts are then exact, a fade uses the curve of the scene that it leads
+ * to or comes from, bars are known from their first frame on, and curves are centred in time. The
+ * history keeps the measures of that span, and of at most half as much before it. Each frame counts
+ * as at least 1/300 s, which limits the number of measures.
  *
  * Errors: ARGUMENT, MEMORY; *history is then NULL. Any thread.
  */
@@ -680,8 +683,9 @@ LUMEQ_API int lumeq_history_get(LumeqHistory *history, LumeqCurve **curve);
  * history with lookahead, whose parameters are fixed). */
 LUMEQ_API int lumeq_history_set_params(LumeqHistory *history, const LumeqParams *params);
 
-/* Copies the state and the parameters of `from`, but not a curve that is ready in it; one that is
- * ready in `to` is dropped. To return to an earlier frame, keep a copy from before it. Errors:
+/* Copies the state and the parameters of `from`. A ready curve, which lumeq_history_get() would
+ * return next, is not copied, and a ready curve of `to` is dropped. To return to an earlier frame,
+ * keep a copy from before it. Errors:
  * ARGUMENT (also a history with lookahead). */
 LUMEQ_API int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from);
 
@@ -736,7 +740,7 @@ LUMEQ_API int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *n
  * thread. */
 LUMEQ_API int lumeq_is_sliver(const LumeqCodes *used, const LumeqCodes *all, int held);
 
-/* The state of one stream. One thread at a time. */
+/* The state of stretching one stream. One thread at a time. */
 typedef struct LumeqStretch LumeqStretch;
 
 /* Creates the state. `fixed`: the window of codes to stretch in all pictures; NULL: the window
@@ -775,8 +779,9 @@ LUMEQ_API int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config
  * be NULL. Free the memory of its context first. */
 LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
 
-/* Returns the equalizer's context, for its memory, for CUDA, and for steps beside the frames. It
- * lives as long as the equalizer. NULL for NULL. Any thread. */
+/* Returns the equalizer's context, with which the caller can allocate memory, get the CUDA context,
+ * or measure and equalize further frames step by step. It lives as long as the equalizer. NULL for
+ * NULL. Any thread. */
 LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
 
 /*
@@ -785,16 +790,16 @@ LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
  * The CPU takes over if the GPU is lost (a failed CUDA call, for example after a driver reset, or
  * no progress for 10 seconds) or has no memory for a frame. Results stay identical, this function
  * then returns "cpu", and lumeq_last_error() gives the reason. No frame is lost or repeated, except
- * for frames in flight with:
+ * for two kinds of frames in flight:
  *
- * An output in CUDA memory, which the CPU cannot reach. Such a frame is only measured: it comes
+ * A frame whose output is in CUDA memory, which the CPU cannot reach, is only measured: it comes
  * back with out.plane[0] == NULL and correct statistics. Submitting another such output is an
  * ARGUMENT error.
  *
- * An input in CUDA memory, or a LumeqSync. Such a frame is lost with the GPU: lumeq_receive()
- * returns GPU, and the frame with an undefined output. The history continues without it, and its
- * events mean nothing. If the GPU is not lost but has no memory for such a frame, it stays in use,
- * and lumeq_submit() fails with UNAVAILABLE.
+ * A frame with an input in CUDA memory, or with a LumeqSync, is lost with the GPU: lumeq_receive()
+ * returns GPU, and the frame with an undefined output. The history continues without the frame, and
+ * whether `finished` of its LumeqSync ever completes is undefined. If the GPU is not lost but has
+ * no memory for such a frame, the GPU stays in use, and lumeq_submit() fails with UNAVAILABLE.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -811,21 +816,22 @@ LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *par
 
 /*
  * Submits the next frame, in presentation order. The equalizer borrows the planes of all images
- * until lumeq_receive() returns the frame; on failure it borrows nothing. Errors: AGAIN (too many
- * frames are in flight, one on the CPU, four or four batches on a GPU: receive a frame first),
- * ARGUMENT (also a frame deeper than 8 bits with params.reference), MEMORY, GPU, UNAVAILABLE (the
- * GPU has no memory for this frame, and the CPU may not take it: LUMEQ_BACKEND_CUDA was requested,
- * an input is in CUDA memory, or the frame has a LumeqSync; other frames may still succeed).
+ * until lumeq_receive() returns the frame; on failure it borrows nothing. At most one frame is in
+ * flight on the CPU; on a GPU, four frames or, with LumeqConfig.batch, four batches. Errors: AGAIN
+ * (that many frames are in flight: receive a frame first), ARGUMENT (also a frame deeper than 8
+ * bits with params.reference), MEMORY, GPU, UNAVAILABLE (the GPU has no memory for this frame, and
+ * the CPU may not take it: LUMEQ_BACKEND_CUDA was requested, an input is in CUDA memory, or the
+ * frame has a LumeqSync; other frames may still succeed).
  */
 LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
 /*
  * Returns the oldest submitted frame, finished, in `frame`, and its statistics in `stats`. Either
  * may be NULL. Waits for the frame if lumeq_submit() would return AGAIN, and after lumeq_flush();
- * otherwise returns AGAIN for an unfinished frame. The copy from a GPU to an output in host memory
- * starts in this or another call for frames, once the frame is written. Errors: ARGUMENT, AGAIN
- * (submit a frame first, or wait), END (after lumeq_flush(): no frame is left), MEMORY, GPU (also
- * once for each frame lost with the GPU, which is still returned).
+ * otherwise returns AGAIN for an unfinished frame. Once a GPU has written a frame, its copy to an
+ * output in host memory starts during a call of lumeq_submit() or lumeq_receive(). Errors:
+ * ARGUMENT, AGAIN (submit a frame first, or wait), END (after lumeq_flush(): no frame is left),
+ * MEMORY, GPU (also once for each frame lost with the GPU, which is still returned).
  */
 LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 
