@@ -190,7 +190,7 @@ static Rows rows_of(const LumeqImage *image, int plane)
     };
 }
 
-/* True if both share bytes. Rows of one may lie between those of the other. */
+/* True if the planes share bytes. Rows of one plane may lie between the other's without sharing. */
 static bool overlap(Rows a, Rows b)
 {
     while (a.left && b.left) {

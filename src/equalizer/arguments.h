@@ -1,4 +1,4 @@
-/* Checks the arguments of public functions: 0, or ARGUMENT with a sentence in
+/* Checks of the arguments of public functions. Each returns 0, or ARGUMENT with a sentence in
  * lumeq_error_text(). */
 #ifndef LUMEQ_ARGUMENTS_H
 #define LUMEQ_ARGUMENTS_H

@@ -25,13 +25,13 @@ static inline int lumeq_planes(const LumeqImage *image)
     return !image->plane[1] ? 1 : !image->plane[2] ? 2 : 3;
 }
 
-/* Interleaved samples per pixel of a plane. */
+/* Number of interleaved samples per pixel of a plane. */
 static inline int lumeq_step(const LumeqImage *image, int plane)
 {
     return plane && !image->plane[2] ? 2 : 1;
 }
 
-/* Pixels in a row of a plane, and number of rows. */
+/* Width and height of a plane in pixels. */
 static inline int lumeq_width(const LumeqImage *image, int plane)
 {
     return plane ? (image->width + (1 << image->chroma_x) - 1) >> image->chroma_x : image->width;
@@ -53,7 +53,7 @@ static inline ptrdiff_t lumeq_row_size(const LumeqImage *image, int plane)
     return lumeq_bytes(image, plane, lumeq_width(image, plane));
 }
 
-/* A part of the picture; its left and top are multiples of 4. */
+/* A part of the picture; part.x and part.y are multiples of 4. */
 static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
 {
     LumeqImage result = *image;
@@ -110,7 +110,8 @@ typedef struct LumeqCounts {
     uint32_t (*tiles)[TILE_CELLS];   /* histogram of each tile; NULL: no tiles */
     uint32_t (*padding)[TILE_CELLS]; /* histogram of each tile's padding, in the reference;
                                       * otherwise NULL */
-    TileSums *sums; /* set instead of `tiles` and `padding` when a reference frame lands */
+    TileSums *sums; /* for a reference frame, LumeqBackend.land sets these instead of `tiles` and
+                     * `padding` */
 } LumeqCounts;
 
 /* A frame to measure. Valid until the work is finished. */
@@ -189,12 +190,12 @@ typedef struct LumeqBackend {
      * that return an error other than AGAIN set lumeq_error_text(). */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
     /*
-     * Any thread at any time. Without sync they return when everything is done. With sync, which
-     * only a backend with alloc_device gets, measure returns at once and sets *pending;
-     * measure_finish then writes to the counts passed to it, not to the job's. wait == 0: AGAIN if
-     * the GPU is still busy. GPU: the device is lost, and everything pending with it. Before it
-     * starts a job, a backend may also return MEMORY, or ARGUMENT if a plane is not in the memory
-     * that the caller states.
+     * Single frames; any thread at any time. Without sync, `measure` and `apply` return when
+     * everything is done. With sync, which only a backend with alloc_device gets, `measure` returns
+     * at once and sets *pending. Then `measure_finish` writes to the counts passed to it, not to
+     * the job's; with wait == 0 it returns AGAIN if the GPU is still busy. The error GPU means that
+     * the device is lost, and everything pending with it. Before it starts a job, a backend may
+     * also return MEMORY, or ARGUMENT if a plane is not in the memory that the caller states.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
@@ -205,12 +206,12 @@ typedef struct LumeqBackend {
      * `begin`, which measures frames, together if they have the same shape. After measure_finish,
      * `write` takes their curves, and `land` finishes them and sets the times of the stages.
      * Reference frames land right after `begin`, with `hist` and `sums` in `counts`; for others
-     * `counts` is NULL. `leave` frees the memory of a frame: in the order of frames, and after the
-     * frame that has it as `before` has landed.
+     * `counts` is NULL. `leave` frees the memory of a frame; call it in the order of frames, and
+     * only after the next frame, which has this one as `before`, has landed.
      *
      * Only `land` waits, and copies of inputs that are not pinned. A lost device that recovers does
-     * not write to host memory, except for frames with sync. Errors as above; after `place` only
-     * GPU.
+     * not write to host memory, except for frames with sync. Errors are those above; after `place`,
+     * only GPU.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
     int (*begin)(void *priv, void *const *pendings, int count);

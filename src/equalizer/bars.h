@@ -24,7 +24,7 @@
  */
 #define BARS_COLUMN_SAMPLES 128
 
-#define BARS_BLACK_MARGIN 8 /* in codes of 8 bits: compression noise in bars stays below */
+#define BARS_BLACK_MARGIN 8 /* in codes of 8 bits: compression noise in bars is less */
 
 #define BARS_ALIGNMENT 4 /* a multiple of any chroma subsampling */
 
@@ -49,7 +49,7 @@ typedef struct BarsState {
 
 typedef struct BarsParams {
     int32_t width, height, depth, shift, range;
-    int32_t ignore; /* ignore bars: the active picture is the whole frame, and the history stays */
+    int32_t ignore; /* ignore bars: the active picture is the whole frame; the history is kept */
     int64_t step;   /* nanoseconds since the previous frame */
 } BarsParams;
 
@@ -65,13 +65,14 @@ CURVE_INLINE int bars_blocks(int width)
     return width > BARS_ROW_SAMPLES ? BARS_BLOCKS : (width + BARS_BLOCK - 1) / BARS_BLOCK;
 }
 
-/* The first sample of a block; below, its length. */
+/* The first sample of a block. */
 CURVE_INLINE int bars_block(int width, int block)
 {
     return width > BARS_ROW_SAMPLES ? (width - BARS_BLOCK) * block / (BARS_BLOCKS - 1)
                                     : BARS_BLOCK * block;
 }
 
+/* The number of samples in a block. */
 CURVE_INLINE int bars_block_size(int width, int block)
 {
     const int left = width - bars_block(width, block);
@@ -85,12 +86,13 @@ CURVE_INLINE int bars_one_in(int size, int wanted)
     return (size / wanted) | 1;
 }
 
-/* The step between the rows that the profile of columns counts, and the first of them. */
+/* The step between the rows that the profile of columns counts. */
 CURVE_INLINE int bars_row_step(int height)
 {
     return bars_one_in(height, BARS_COLUMN_SAMPLES);
 }
 
+/* The first row that the profile of columns counts. */
 CURVE_INLINE int bars_first_row(int height)
 {
     return bars_row_step(height) / 2;

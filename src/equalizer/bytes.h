@@ -31,7 +31,7 @@ void lumeq_put32s(ByteWriter *w, const uint32_t *values, size_t count);
  * too small. */
 int lumeq_bytes_end(ByteWriter *w, size_t *size);
 
-/* Sets `bad` unless the bytes are complete, of that kind, and of this format version. */
+/* Begins to read; sets `bad` unless the bytes are complete, with these letters and this version. */
 ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4],
                             uint32_t version);
 void lumeq_take8(ByteReader *r, uint8_t *values, size_t count);

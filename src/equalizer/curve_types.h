@@ -20,7 +20,7 @@
 
 #define CURVE_ONE 65536u /* 1.0 in Q16 */
 
-/* Cells of the chroma gain table and of clipping: codes of 8 bits at every depth. */
+/* Number of cells of the chroma gain table and of clipping: one per 8-bit code, at every depth. */
 #define CURVE_CELLS 256
 
 #define CURVE_CLIP_AUTO UINT32_MAX /* for CurveParams.clip */
@@ -33,7 +33,7 @@ typedef struct CurveLight {
 
 #define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in the members of CurveLight */
 
-/* CurveParams.clear: clear haze as far as the picture is hazy, or always wholly. */
+/* CurveParams.clear: HAZY clears haze as far as the picture is hazy, ALWAYS from every picture. */
 enum { CURVE_CLEAR_HAZY = 1, CURVE_CLEAR_ALWAYS };
 
 /* Everything the curve depends on besides the histogram and the history. */
@@ -44,7 +44,8 @@ typedef struct CurveParams {
     int32_t black, white; /* codes */
     uint32_t clip;        /* Q16 multiples of the mean bin; 0: no limit; CURVE_CLIP_AUTO: the lift
                            * rule decides */
-    uint32_t alpha;       /* Q16: how far this frame moves the curve, 1..CURVE_ONE */
+    uint32_t alpha;       /* Q16, 1..CURVE_ONE: share of the way to its target that the curve moves
+                           * with this frame */
     uint32_t strength;    /* Q16 */
     int32_t adaptive;     /* well exposed pictures get less of the strength */
     int32_t stretch;      /* the target is a straight line */
@@ -53,13 +54,13 @@ typedef struct CurveParams {
     CurveLight light;
     uint32_t step;    /* microseconds since the previous frame */
     uint32_t denoise; /* with a lift: share of the noise to filter, Q16 */
-    int32_t past;     /* previous frames that the filter may use */
+    int32_t past;     /* number of previous frames that the filter may use */
     int32_t first;    /* with a lift: the first frame of a video whose noise is measured later */
     int32_t scene_cut;
     int32_t reference; /* OpenCV's curve; 8 bits only */
     int32_t transfer;  /* a LumeqTransfer */
     int32_t chroma;    /* scale chroma; otherwise all gains are 1 */
-    int32_t clear;     /* of haze: 0, CURVE_CLEAR_HAZY or CURVE_CLEAR_ALWAYS */
+    int32_t clear;     /* clearing of haze: 0 (none), CURVE_CLEAR_HAZY or CURVE_CLEAR_ALWAYS */
     int32_t dither;
     uint32_t frame;  /* selects the dither pattern */
     LumeqRect meter; /* the counted region, within the picture; width 0: all of it */
@@ -78,8 +79,8 @@ typedef struct LiftState {
     uint32_t on;         /* 0: no lift, and the other members are undefined */
     uint32_t dark, more; /* Q16: LiftChoice.dark and LiftChoice.lift, smoothed like the curve */
     uint32_t voids;      /* LiftChoice.voids, likewise smoothed */
-    uint32_t ignored;    /* ignore the frame's own noise for the next frame: it belongs to
-                          * another scene */
+    uint32_t ignored;    /* the next frame ignores this frame's measured noise: it is a comparison
+                          * with another scene, or this picture is black or of one tone */
     uint32_t known;      /* the noise has been measured */
     uint32_t awaited;    /* frames left to wait for a noise measurement: LIFT_AWAITED after the
                           * first frame, then down to 0 */
@@ -89,9 +90,9 @@ typedef struct LiftState {
 
 /* An epoch, whose frames share a target, see rule/epoch.h. */
 typedef struct EpochState {
-    uint32_t age;     /* microseconds, counted only as far as necessary; 0: no epoch */
-    uint32_t changed; /* how long the picture has differed, in microseconds */
-    uint32_t black;   /* it began with a black picture, so its target is the identity */
+    uint32_t age;     /* microseconds, counted until they reach EPOCH_LEARN; 0: no epoch */
+    uint32_t changed; /* how long the picture has differed from the mean CDF, in microseconds */
+    uint32_t black;   /* the epoch began with a black picture, so its target is the identity */
     uint32_t need, dark, more, voids; /* targets of these members of CurveResult and LiftState */
     HazeState haze;                   /* target of CurveResult.cleared */
     uint32_t cdf[CURVE_CELLS];        /* mean CDF, Q16, by codes of 8 bits */
@@ -103,7 +104,7 @@ typedef struct EpochState {
  */
 typedef struct CurveResult {
     uint32_t bins;
-    uint32_t depth; /* of the history; 0: no history */
+    uint32_t depth; /* depth of the history; 0: no history */
     uint32_t white; /* the code of white; with the depth, it identifies the range */
     uint32_t scene_cut;
     uint32_t jumps;    /* consecutive changes of at least CURVE_JUMP, at most CURVE_JUMPS + 1 */
@@ -124,20 +125,20 @@ typedef struct CurveResult {
 
 /* Lookup table of a frame. */
 typedef struct CurveTable {
-    CurveGain gain[CURVE_CELLS]; /* of chroma, by the cell of its luma */
+    CurveGain gain[CURVE_CELLS]; /* gain of chroma, by the cell of its luma */
     LiftTables lift;             /* without a lift, only luma_on and chroma_on are set, to 0 */
-    HazeTint tint;               /* to subtract from chroma after everything else */
+    HazeTint tint;               /* the haze's colour, subtracted from chroma last */
     HazeClear clear;             /* the haze to remove from luma */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];              /* 8 bits: the output sample of each code */
         uint16_t codes16[LUMEQ_MAX_BINS]; /* up to 12 bits: the same, with shifted samples */
-        /* With dither, or deeper: nodes for curve_between(); the last is the one past the last
+        /* With dither, or above 12 bits: nodes for curve_between(), including one past the last
          * code. */
         uint32_t nodes[LUMEQ_MAX_BINS + 1];
     };
 } CurveTable;
 
-/* Bins per cell, the equivalent of one 8-bit code. */
+/* Number of bins in a cell, which is the equivalent of one 8-bit code. */
 CURVE_INLINE int curve_width(const CurveParams *p)
 {
     return p->bins / CURVE_CELLS;

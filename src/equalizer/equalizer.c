@@ -17,16 +17,16 @@
 
 #define MAX_GPUS 64
 
-/* Most frames in flight. */
+/* Maximum number of frames in flight. */
 #define SLOTS (LUMEQ_FLIGHTS * LUMEQ_MAX_BATCH)
 
 typedef struct Flight {
     LumeqFrame frame;    /* its sync is valid only during submit */
     LumeqImage previous; /* plane[0] NULL: unknown */
-    LumeqPast past;      /* the history after it; params and clock are set on submit */
-    int after_reset;     /* it begins a new history */
-    int reference;       /* the GPU measures and writes it without the host */
-    int gpu_only;        /* the CPU cannot take it over */
+    LumeqPast past;      /* the history after this frame; params and clock are set on submit */
+    int after_reset;     /* the frame begins a new history */
+    int reference;       /* the GPU measures and writes the frame without the host */
+    int gpu_only;        /* the CPU cannot take the frame over */
     LumeqMeasure measure;
     TileSums sums;     /* of tiles, in the reference */
     void *pending;     /* on a GPU: the backend's handle */
@@ -38,16 +38,17 @@ typedef struct Flight {
 
 struct LumeqEqualizer {
     LumeqContext *context;
-    const LumeqBackend *backend; /* the one that the context opened, or the CPU's */
+    const LumeqBackend *backend; /* the context's, or the CPU's once it has taken over */
     void *priv;
     LumeqParams params;
 
-    int batch; /* frames that are launched together */
-    /* A ring of `size`: `first` is the oldest of `in_flight` frames. The one before it was received
-     * last. */
+    int batch; /* maximum number of frames that are launched together */
+    /* A ring of `size` frames. `first` is the oldest of the `in_flight` frames; the slot before it
+     * holds the frame received last. */
     Flight flights[SLOTS + 1];
     int size, first, in_flight;
-    int begun, written; /* on a GPU: how many of these, the oldest first, it measures or writes */
+    int begun, written; /* on a GPU: numbers of frames in flight, from the oldest on, whose
+                         * measuring or writing has begun */
     int flushing;
 
     CurveWork work;
@@ -336,7 +337,7 @@ static int equalize_on_cpu(LumeqEqualizer *eq, Flight *f)
     return ret;
 }
 
-/* The CPU finishes the frames in flight; the history skips those that it cannot take over. If
+/* The CPU finishes the frames in flight; the history skips those that the CPU cannot take over. If
  * memory runs out, the next receive resumes here. */
 static int finish_on_cpu(LumeqEqualizer *eq)
 {
@@ -375,7 +376,7 @@ static int place(LumeqEqualizer *eq, Flight *f)
     return eq->backend->place(eq->priv, &job, &flight, &f->pending);
 }
 
-/* Starts to measure all frames that the GPU has. */
+/* Starts to measure all frames that were placed on the GPU. */
 static int begin_frames(LumeqEqualizer *eq)
 {
     int ret = 0;

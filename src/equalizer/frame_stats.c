@@ -6,7 +6,7 @@
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
 
-/* A histogram with its running count and sum; it is stored only if requested. */
+/* Running count and sum of a histogram; the histogram is stored only if requested. */
 typedef struct Tally {
     uint32_t *hist; /* NULL: not wanted */
     uint64_t count, sum;

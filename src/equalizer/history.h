@@ -19,20 +19,20 @@ typedef struct LumeqPast {
     LumeqParams params; /* of that frame */
 } LumeqPast;
 
-/* Copies the defined members. */
+/* Copies a history, without members that are undefined. */
 void lumeq_copy_past(LumeqPast *to, const LumeqPast *from);
 
 /* A frame that needs its curve. */
 typedef struct LumeqFollow {
-    const LumeqMeasure *measure; /* finished, with what the parameters need */
-    int discontinuity;           /* of the history before, only the clock counts */
+    const LumeqMeasure *measure; /* finished, with the counts that the parameters need */
+    int discontinuity;           /* ignore the history before the frame, except for its clock */
     int interlaced;
-    int past; /* previous frames that the filter may use */
+    int past; /* number of previous frames that the filter may use */
 } LumeqFollow;
 
-/* Makes the curve of a frame from the history before it, and the history after it, whose clock and
- * params the caller has set. `work` is scratch memory. Error: MEMORY, with a sentence in
- * lumeq_error_text(). */
+/* Makes the curve of a frame from `before`, the history before it, and `now`, the history after it,
+ * whose clock and params the caller has set. `work` is scratch memory. Error: MEMORY, with a
+ * sentence in lumeq_error_text(). */
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now, CurveWork *work,
                  LumeqCurve **curve);
 
@@ -43,7 +43,7 @@ struct LumeqHistory {
     LumeqParams params; /* of the next frame */
     LumeqPlan *plan;    /* NULL: no lookahead; only then the members below are used */
     LumeqPast pasts[2];
-    int last; /* index of the previous frame's */
+    int last; /* index in `pasts` of the history after the previous frame */
     int ended;
     LumeqCurve *ready; /* the curve to return next; NULL: none yet */
     CurveWork work;

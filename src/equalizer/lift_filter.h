@@ -26,15 +26,15 @@ typedef struct LiftTables {
     /* By code: the output code, Q8, in the low 16 bits; in the high ones, the signed difference to
      * the next code's. */
     uint32_t node[LIFT_CODES];
-    /* By code: a quarter of the tolerance, Q6, in the low 16 bits; in the high ones, the most by
-     * which a previous sample moves this one, Q6. */
+    /* By code: a quarter of the tolerance, Q6, in the low 16 bits; in the high ones, the maximum
+     * distance by which a previous frame's sample moves this one, Q6. */
     uint32_t tolerance[LIFT_CODES];
     uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
-    int32_t luma_on, chroma_on;  /* true if an entry of `tolerance`, of `chroma` is not 0 */
+    int32_t luma_on, chroma_on;  /* true if any entry of `tolerance`, or of `chroma`, is not 0 */
     int32_t noisy, past;         /* there is noise to filter; number of previous frames used */
     int32_t alone;               /* noisy, and no previous frames: blur in short steps */
     int32_t near;  /* 5x5 sum of differences, Q2, from which on a previous sample is ignored */
-    int32_t speck; /* most by which a speck moves towards its neighbours, Q6 */
+    int32_t speck; /* maximum distance by which a speck moves towards its neighbours, Q6 */
     int32_t edge;  /* range of the 5x5 neighbourhood, Q6, from which on the tolerance is 0 */
 } LiftTables;
 
@@ -54,13 +54,13 @@ LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
     return lift_clamp(2 * (n - 32), 0, n);
 }
 
-/* The filtered part of the noise; `denoise`: that share, Q16. */
+/* The part of the noise to filter: the share `denoise` (Q16). */
 LIFT_INLINE int32_t lift_filtered(int32_t noise, uint32_t denoise)
 {
     return (int32_t)((uint32_t)noise * denoise >> 16);
 }
 
-/* A 5x5 sum of differences that noise explains, Q2. */
+/* The largest 5x5 sum of differences that this noise explains, Q2. */
 LIFT_INLINE int32_t lift_near(int32_t noise)
 {
     return noise * 75 / 32;
@@ -102,7 +102,7 @@ LIFT_INLINE uint32_t lift_tolerance_of(int32_t slope, int32_t filtered, int32_t 
     return quarter | still << 16;
 }
 
-/* An entry of tolerance. nodes: output codes, Q8, of all codes from black to white. */
+/* An entry of LiftTables.tolerance. `nodes`: output codes, Q8, of all codes from black to white. */
 LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
                                     int32_t filtered, int32_t past)
 {
@@ -115,18 +115,18 @@ LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, 
  * proportion to its light. */
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
-/* An entry of chroma, over luma with this gain, Q12. */
+/* An entry of LiftTables.chroma, for luma with this gain, Q12. */
 LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 {
     const int32_t tolerance = lift_clamp(3 * (2 * (int32_t)gain - 9830) / 128, 0, 256);
     return (uint32_t)(tolerance * 3 >> 3);
 }
 
-/* How chroma is scaled in lifted pictures: by LIFT_COLOUR of luma's gain, at most 7.9 times, as 8
- * overflows the 16 bits of the CPU's vectors. Scaling starts at one code above black and is
- * complete at 4; with one code of noise or more, at 2 and 6. The colour of a void, such as a night
- * sky, is mostly noise: with the void share (Q16), both limits move towards 1 and 8 or, with that
- * much noise, towards those of pictures that are not lifted. */
+/* The rule for chroma gains in lifted pictures. Chroma takes LIFT_COLOUR of luma's gain, at most a
+ * factor of 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Scaling starts at one
+ * code above black and is complete at 4; with one code of noise or more, at 2 and 6. The colour of
+ * a void, such as a night sky, is mostly noise. Therefore, as `voids` (Q16) approaches 1, the two
+ * limits move to 1 and 8 or, with one code of noise or more, to those of pictures not lifted. */
 LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
@@ -143,8 +143,8 @@ LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 }
 
 /* Samples up to the floor must not get darker, and those from the ceiling on not lighter (codes of
- * the picture's depth), so that tones between black and white stay there. Otherwise grain one code
- * above black would drown in black, and dither would lift a code below white to white. */
+ * the picture's depth), so that tones between black and white stay between them. Otherwise grain
+ * one code above black would drown in black, and dither would lift a code below white to white. */
 LIFT_INLINE uint32_t lift_floor(int32_t black, int32_t depth)
 {
     return (uint32_t)black + (1u << (depth - 8));

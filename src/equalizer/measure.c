@@ -247,7 +247,7 @@ MeasureShape lumeq_take_shape(ByteReader *r)
     return s;
 }
 
-/* A histogram counts at most `most` samples, so that sums of counts fit 32 bits. */
+/* Refuses a histogram of more than `most` samples: sums of counts must fit 32 bits. */
 static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t most)
 {
     uint64_t sum = 0;
@@ -256,7 +256,7 @@ static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t 
     r->bad |= sum > (uint64_t)most;
 }
 
-/* Also checks the number of blocks against noise_rows(). */
+/* Reads the noise profile, and checks the number of blocks against noise_rows(). */
 static void take_noise(ByteReader *r, const MeasureShape *s, NoiseProfile *noise)
 {
     const NoiseRows rows = noise_rows(s->width, s->height);

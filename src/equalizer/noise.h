@@ -15,12 +15,12 @@
 
 #define NOISE_BLOCK 16 /* side length in samples */
 
-/* Minimum number of blocks, if the picture has as many, and of rows of blocks. */
+/* Minimum numbers of blocks and of rows of blocks to use, if the picture has as many. */
 #define NOISE_BLOCKS 400
 #define NOISE_ROWS 5
 
-#define NOISE_LEVELS 16 /* of brightness: 0 is black, each other one half an octave */
-#define NOISE_BINS 32   /* of differences: 0 is nearly none, each other one a quarter octave */
+#define NOISE_LEVELS 16 /* of brightness: level 0 is black, each other level half an octave */
+#define NOISE_BINS 32   /* of differences: bin 0 is nearly none, each other bin a quarter octave */
 
 /* A block is not black if its mean is at least this many half codes of 8 bits above black. */
 #define NOISE_ABOVE_BLACK 3
@@ -29,9 +29,9 @@
 #define NOISE_UNKNOWN UINT32_MAX
 
 typedef struct NoiseProfile {
-    uint32_t blocks[NOISE_LEVELS]; /* all blocks */
-    uint32_t still[NOISE_LEVELS][NOISE_BINS];
-    uint32_t repeated; /* blocks identical to the previous frame */
+    uint32_t blocks[NOISE_LEVELS];            /* all blocks, by level */
+    uint32_t still[NOISE_LEVELS][NOISE_BINS]; /* still blocks, by level and difference */
+    uint32_t repeated;                        /* blocks identical to the previous frame */
 } NoiseProfile;
 
 /* The rows of blocks to use: the middle one of every `step`. */

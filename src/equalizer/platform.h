@@ -11,7 +11,7 @@ static inline size_t padded(size_t size)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Aligned memory, for lumeq_free() alone. NULL: out of memory. */
+/* Allocates aligned memory; only lumeq_free() can free it. NULL: out of memory. */
 void *lumeq_alloc(size_t size);
 void lumeq_free(void *memory);
 

@@ -23,14 +23,15 @@ CURVE_INLINE uint32_t reference_rounded(uint32_t sum, float scale)
     return value >= 255.0f ? 255 : (uint32_t)value;
 }
 
-/* equalizeHist: `first` is the first code with a count, `base` its count, `total` all counts. If
- * they are equal, all codes become `first`. */
+/* equalizeHist's factor. `base`: the count of the first code that occurs; `total`: the sum of all
+ * counts. */
 CURVE_INLINE float reference_scale(uint32_t base, uint32_t total)
 {
     return 255.0f / (float)(base == total ? 1 : total - base);
 }
 
-/* The output of a code; `sum`: the counts up to it. */
+/* equalizeHist's output for a code. `sum`: the counts up to this code; `first`: the first code that
+ * occurs. If no other code occurs, all codes become `first`. */
 CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first, uint32_t base,
                                      uint32_t total, float scale)
 {
@@ -39,8 +40,8 @@ CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first
     return code > first ? reference_rounded(sum - base, scale) : 0;
 }
 
-/* CLAHE: the count of a tile's cell after clipping, if `excess` counts of all cells are over the
- * limit. They are spread once, the remainder as one count each to evenly spaced cells. */
+/* CLAHE: the count of a tile's cell after clipping. `excess`, the sum of the counts above the limit
+ * in all cells, is spread once; the remainder goes, one count each, to evenly spaced cells. */
 CURVE_INLINE uint32_t reference_clipped(uint32_t cell, uint32_t count, uint32_t limit,
                                         uint32_t excess)
 {

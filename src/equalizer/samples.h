@@ -13,20 +13,20 @@
 #define CURVE_INLINE static inline
 #endif
 
-/* Fraction bits of table nodes: together with the 16 bits of the deepest code and the 4 of a place
- * between two bins they fit in 32. */
+/* Fraction bits of table nodes: together with the 16 bits of the deepest code and the 4 bits of a
+ * position between two bins, they fit in 32. */
 #define CURVE_NODE_BITS 8
 
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
 
 /* Shares of luma's gain that chroma takes, above and below 1, and the maximum gain. In SDR the
  * share below 1 is smaller: where the curve darkens, it mostly removes haze, which brings colours
- * out. In HDR that would turn hues. */
+ * out. In HDR, a smaller share would shift hues. */
 #define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
 #define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
 
-/* Minimum share that a colour at the edge of R'G'B' keeps. */
+/* Minimum share of its chroma that a colour at the edge of R'G'B' keeps. */
 #define CURVE_GAIN_KEPT (CURVE_GAIN_ONE * 7 / 8)
 
 /* Luma above black, in codes of 8 bits: up to DARK chroma stays unchanged, since it is mostly
@@ -47,12 +47,12 @@ CURVE_INLINE uint32_t curve_node(uint32_t curve)
     return (curve + (1u << (15 - CURVE_NODE_BITS))) >> (16 - CURVE_NODE_BITS);
 }
 
-/* Added to a code with 8 fraction bits before truncation: one half rounds. */
+/* One half: added to a code with 8 fraction bits before truncation, it rounds the code. */
 #define CURVE_ROUND 128u
 
-/* The same for dither: 64 thresholds in the order of Bayer's 8x8 matrix, so that neighbours differ
- * most. Each frame advances them by 25, about 64 over the square of the golden ratio, so that each
- * sample's thresholds are also evenly spread over time. */
+/* The number to add for dither instead: 64 thresholds in the order of Bayer's 8x8 matrix, so that
+ * neighbours differ most. Each frame advances them by 25, about 64 over the square of the golden
+ * ratio, so that each sample's thresholds are also evenly spread over time. */
 CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 {
     const uint32_t a = x ^ y;
@@ -116,8 +116,8 @@ typedef struct __attribute__((aligned(8))) CurveGain {
     uint16_t gain, from, to, free;
 } CurveGain;
 
-/* Lowest and highest legal chroma code, and gray; the length of luma's range in 256ths of codes of
- * 8 bits. */
+/* low, high: the lowest and highest legal chroma codes; middle: gray; range: the length of luma's
+ * range in 256ths of codes of 8 bits. */
 typedef struct CurveLegal {
     int32_t low, middle, high;
     uint32_t range;
@@ -136,11 +136,11 @@ CURVE_INLINE CurveLegal curve_legal(int depth, int limited)
 }
 
 /*
- * If luma rises, limits the gain so that a component this far from gray does not drive B' or R' out
- * of range; the gain may then be below 1. B' is 15/8 of Cb from luma (1.77 to 1.88, depending on
- * the matrix), and R' less of Cr: a colour that is already out of range counts as one at the edge,
- * and stays where it is. Most of the colour is kept, see curve_bounded(). `from` and `to`: luma
- * before and after.
+ * If luma rises, limits the gain so that the component `chroma`, relative to gray, does not drive
+ * B' or R' out of range; the gain may then be below 1. B' differs from luma by 15/8 of Cb (1.77 to
+ * 1.88, depending on the matrix), R' by a smaller multiple of Cr. A colour that is already out of
+ * range counts as one at the edge. At least CURVE_GAIN_KEPT remains; curve_bounded() makes room for
+ * that. `from` and `to`: luma before and after.
  */
 CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                    uint32_t range)
@@ -156,10 +156,10 @@ CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from,
 }
 
 /*
- * Limits the rise of luma over a colour, so that the kept share of the colour stays in range; the
- * limit sets in gradually, half a colour earlier. Thus a blue that gets lighter stays blue. `from`
- * and `to`: luma before and after; `far`: the larger component, if it is above gray. All are above
- * black, or gray, and in 256ths of codes of 8 bits.
+ * Limits the rise of luma over a colour, so that the share CURVE_GAIN_KEPT of the colour stays in
+ * range. Thus a blue that gets lighter stays blue. The limit sets in gradually, half of the
+ * colour's reach earlier. `from` and `to`: luma above black, before and after; `far`: how far the
+ * larger chroma component is above gray. All are in 256ths of codes of 8 bits.
  */
 CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
 {

@@ -148,8 +148,8 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.limit = (int32_t)params->limit;
     curve.reference = reference;
     curve.transfer = reference ? LUMEQ_TRANSFER_SDR : (int32_t)params->transfer;
-    /* Tiles scale chroma by the gain of luma's codes. In PQ, unchanged chroma is closer to the
-     * colours of SDR. */
+    /* Tiles scale chroma by the gain of luma's codes. In PQ, that would be further from SDR's
+     * colours than unchanged chroma. */
     const int scales = !lumeq_has_tiles(params) || curve.transfer != LUMEQ_TRANSFER_PQ;
     curve.chroma = curved && scales && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = curved && params->dither;

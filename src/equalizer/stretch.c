@@ -24,7 +24,7 @@
 #define MEDIAN_NUM 1652
 #define MEDIAN_DEN 1000
 
-/* Most samples measured per frame; beyond it, rows are skipped. */
+/* About this many samples are measured per frame; rows of larger frames are skipped. */
 #define ENOUGH_SAMPLES (1 << 18)
 
 /* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR() is the part

@@ -87,7 +87,7 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
                        const TileResult *before, TileResult *result, TileTables *tables);
 
 /* The same for curves that were made elsewhere: lumeq_tile_begin() finds the tiles that are used,
- * and lumeq_tile_add() adds a tile, whose counts are `left` without bars. The caller keeps the
+ * and lumeq_tile_add() adds a tile (`left`: its counts without bars). The caller keeps the
  * history. */
 void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *result,
                       TileTables *tables);
@@ -123,8 +123,7 @@ CURVE_INLINE int tile_mirror(const TileAxis *axis, int at)
     return in < axis->size ? in : period - in;
 }
 
-/* The piece of a sample, and below it its phase: the position between the middles of its two tiles,
- * 32 fraction bits. */
+/* The number of the piece that contains a sample. */
 CURVE_INLINE int tile_piece(const TileAxis *axis, int at)
 {
     if (axis->inverse > 0)
@@ -132,6 +131,7 @@ CURVE_INLINE int tile_piece(const TileAxis *axis, int at)
     return (int)(((uint64_t)(2 * (uint32_t)at + 1) * axis->step + (1u << 31)) >> 32);
 }
 
+/* The phase of a sample: its position between the middles of its two tiles, 32 fraction bits. */
 CURVE_INLINE uint32_t tile_phase(const TileAxis *axis, int at)
 {
     return (2 * (uint32_t)at + 1) * axis->step + (1u << 31);
@@ -149,12 +149,13 @@ CURVE_INLINE uint32_t tile_weight(uint32_t phase)
     return phase >> 24;
 }
 
-/* The tiles on both sides of a piece, clamped to the first and last. */
+/* The tile before a piece, clamped to `first` and `last`. */
 CURVE_INLINE int tile_before(int piece, int first, int last)
 {
     return piece - 1 < first ? first : piece - 1 > last ? last : piece - 1;
 }
 
+/* The tile after a piece, clamped likewise. */
 CURVE_INLINE int tile_after(int piece, int first, int last)
 {
     return tile_before(piece + 1, first, last);
@@ -210,7 +211,7 @@ CURVE_INLINE uint32_t tile_value(const TileGrid *grid, const TileTables *tables,
                      tile_weight(tile_phase(&grid->x, x)));
 }
 
-/* The gain of chroma over this luma code, at the place of its first sample. */
+/* The gain of a chroma sample over this luma code. x, y: the first luma sample that it covers. */
 CURVE_INLINE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
                                  uint32_t code)
 {

@@ -175,7 +175,7 @@ int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t *size)
     return pack(curve, 1, bytes, size);
 }
 
-/* True if an edge of the picture is a multiple of 4, or the frame's. */
+/* True if an edge of the picture is a multiple of BARS_ALIGNMENT, or the frame's own edge. */
 static int is_edge(int at, int size)
 {
     return at % BARS_ALIGNMENT == 0 || at == size;

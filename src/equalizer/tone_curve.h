@@ -12,9 +12,9 @@ struct LumeqCurve {
     MeasureShape shape; /* of the frame */
     CurveParams params;
     int fields;     /* the frame is interlaced */
-    int past;       /* previous frames that may be used, at most LIFT_PAST */
+    int past;       /* number of previous frames that may be used, at most LIFT_PAST */
     uint64_t moved; /* change since the previous curve, summed over bins, Q16 codes */
-    /* NULL except in mode CLAHE. */
+    /* These three are NULL except in mode CLAHE. */
     TileGrid *grid;
     TileTables *tables;
     TileSums *sums;
@@ -22,14 +22,13 @@ struct LumeqCurve {
     CurveTable table;
 };
 
-/*
- * Creates a curve with shape, params and grid; the caller fills in the rest.
- * `grid` NULL: no tiles. NULL: out of memory.
- */
+/* Creates a curve with shape, params and grid (NULL: no tiles); the caller fills in the rest.
+ * Returns NULL if out of memory. */
 LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
                             const TileGrid *grid);
 
-/* Copies a frame's result and, with a grid, its tiles'. The caller fills in the tables. */
+/* Copies a frame's result and, with a grid, the sums of its tiles. The caller fills in the tables.
+ */
 void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const TileResult *tiles);
 
 /* The change of the smoothed curve, summed over bins; 0 without a history and with the reference.
