@@ -304,7 +304,7 @@ static void clear_band(void *priv, int band)
     }
 }
 
-/* Takes the haze's colour from output chroma. */
+/* Subtracts the haze's colour from output chroma. */
 static void tint_band(void *priv, int band)
 {
     const Apply *a = priv;

@@ -8,7 +8,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/workers.h"
 
-/* Size of rows to measure at once: small enough for the caches, with little overhead. */
+/* Bytes of luma to measure at once: small enough for the caches, with little overhead. */
 #define CPU_STRIP_BYTES (1024 * 1024)
 
 typedef struct BandCounts {

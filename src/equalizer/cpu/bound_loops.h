@@ -1,6 +1,6 @@
 /*
- * Bounds luma over saturated colours, in blocks that the compiler vectorizes. Few samples need it,
- * so each block is checked first.
+ * Bounds luma over saturated colours (curve_bounded()), in blocks that the compiler vectorizes. Few
+ * samples need a bound, so each block is checked first.
  */
 #ifndef LUMEQ_BOUND_LOOPS_H
 #define LUMEQ_BOUND_LOOPS_H
@@ -12,13 +12,15 @@
 #define BOUND_BLOCK 64
 #define BOUND_BLOCKS (4 * BOUND_BLOCK)
 
-/* In 256ths of codes of 8 bits: input and output luma above black, larger chroma above gray. */
+/* from, to: input and output luma above black; far: the larger chroma component above gray. All are
+ * in 256ths of codes of 8 bits. */
 typedef struct BoundBlock {
     int32_t from[BOUND_BLOCK], to[BOUND_BLOCK], far[BOUND_BLOCK];
 } BoundBlock;
 
-/* curve_bounded() for a sample that is not below black. The quotient is below 2^13 and the dividend
- * below 2^24, so float32 rounds up to the next integer at most. */
+/* curve_bounded() without branches; samples up to black stay unchanged. The dividend is below 2^24,
+ * so it is exact in float32. The quotient is below 2^13; at worst it is rounded up to the next
+ * integer, which is corrected. */
 static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t range)
 {
     const int32_t reach = 15 * far >> 3, kept = reach - (reach >> 3), soft = reach >> 1;
@@ -34,7 +36,8 @@ static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t r
     return (least & taken) | (to & ~taken);
 }
 
-/* True if a sample may be bounded: curve_bounded() needs at most 3 * far of room above it. */
+/* True if a sample of the block may need a bound: curve_bounded() does not change output luma that
+ * is at least 3 * far below white. */
 static inline int bound_any(const BoundBlock *block, int32_t range)
 {
     int32_t any = 0;
@@ -43,8 +46,10 @@ static inline int bound_any(const BoundBlock *block, int32_t range)
     return any;
 }
 
-/* The same for planar chroma with half as many columns: first by the maxima of several blocks, then
- * for one block. `wide` holds 21 times the difference of two codes. */
+/* The same for planar chroma with half of luma's columns, before a block is loaded:
+ * bound_any_blocks() tests the maxima of several blocks, bound_any_block() the samples of one. Here
+ * the limit is 21/8 of the distance from gray; `wide` is a type that holds 21 times that distance.
+ */
 #define DEFINE_BOUND_ANY(bits, wide)                                                               \
     static inline int bound_any_blocks##bits(const LumeqBoundRow *row, int x, int count)           \
     {                                                                                              \

@@ -1,4 +1,5 @@
-/* Tables of 256 bytes in vectors: 16 parts, looked up by shuffles, as many parts as needed. */
+/* Tables of 256 bytes in vectors. A table has 16 parts, each looked up by a shuffle; a block looks
+ * up only the parts that its codes need. */
 #ifndef LUMEQ_BYTE_TABLE_H
 #define LUMEQ_BYTE_TABLE_H
 
@@ -28,7 +29,7 @@ static inline ByteTable byte_table(const uint8_t *bytes)
     return table;
 }
 
-/* Byte number `at` of values of `step` bytes each. */
+/* The table of byte number `at` of 256 values, which are `step` bytes apart. */
 static inline ByteTable byte_of(const void *numbers, int step, int at)
 {
     uint8_t bytes[256];
@@ -37,13 +38,14 @@ static inline ByteTable byte_of(const void *numbers, int step, int at)
     return byte_table(bytes);
 }
 
+/* The parts of a table to look up. */
 typedef struct Window {
     int first, parts;
 } Window;
 
 #define BYTE_BLOCK 64
 #define HALVES (BYTE_BLOCK / 32)
-#define HALVES_AT_ONCE (VECTOR_REGISTERS / 8) /* whose entries in four tables fit in registers */
+#define HALVES_AT_ONCE (VECTOR_REGISTERS / 8) /* their entries in four tables fit in registers */
 
 static inline __m256i load_vector(const void *from)
 {
@@ -70,8 +72,8 @@ static inline Window block_window(const __m256i code[HALVES])
 #endif
 }
 
-/* Number of blocks to find windows for ahead of the lookup: a loop over parts stalls if their
- * number is known late. */
+/* Number of blocks whose windows are found before the lookup: a loop over parts would stall if
+ * their number were known late. */
 #define SOME_BLOCKS 16
 
 static inline int some_blocks(int width, int x)
@@ -161,7 +163,8 @@ static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)
 
 #endif
 
-/* Joins bytes to values of 16 bits, in the order of the samples in codes_of(). */
+/* Joins bytes to values of 16 bits, within each lane. If the codes were packed within lanes, the
+ * values are in the order of the samples. */
 static inline void join_bytes(__m256i number[2 * HALVES], const __m256i low[HALVES],
                               const __m256i high[HALVES])
 {

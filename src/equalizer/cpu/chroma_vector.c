@@ -1,7 +1,7 @@
 /*
  * Chroma in vectors: the means of luma are looked up in byte tables of gains, by shuffles. Tiles,
  * and blocks with limited gains, use loops that the compiler vectorizes. Without tiles, gains are
- * at most CURVE_GAIN_MOST: lifted pictures with more use the filter instead.
+ * at most CURVE_GAIN_MOST; lifted pictures, whose gains may be higher, use the filter instead.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ typedef struct ChromaRow {
     const CurveGain *over;
     CurveLegal legal;
     uint32_t unit;   /* size of a code in 256ths of an 8-bit code */
-    int shift, down; /* of samples; from codes to the cells of gains */
+    int shift, down; /* shift of samples; shift from codes to cells of gains */
     int32_t last;    /* the last code */
     int32_t add[CHROMA_BLOCK];
 } ChromaRow;
@@ -84,7 +84,7 @@ static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restri
     }
 }
 
-/* out / in in units of CURVE_GAIN_ONE, at most 4. Both are below 2^17, so they are exact in
+/* out / in, in units of CURVE_GAIN_ONE, at most 4. Both are below 2^17, so they are exact in
  * float32, and the quotient is at most rounded up to an integer. */
 static inline int32_t chroma_ratio(int32_t in, int32_t out)
 {
@@ -343,8 +343,8 @@ typedef struct ChromaMeans {
     Window windows[SOME_BLOCKS];
 } ChromaMeans;
 
-/* Loads a block's codes of both components, planar or interleaved. Each half alternates groups of
- * eight: the first and third are in the lower lane. */
+/* Loads a block's codes of both components, planar or interleaved. In each
+ * vector, the first and third group of eight codes are in the lower lane. */
 static inline void load_codes8(__m256i code[2][HALVES], const uint8_t *const src[2], int step)
 {
     const __m256i first = _mm256_set1_epi16(0xff);
@@ -400,8 +400,8 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
-/* Returns 0, and writes nothing, if a gain is limited. `step`: of input and output, constants where
- * it matters. */
+/* Returns 0, and writes nothing, if a gain is limited. `step`: distances between samples of a
+ * component in input and output. */
 static inline __attribute__((always_inline)) int
 scale_block8(uint8_t *const to[2], const uint8_t *const from[2], const int step[2],
              const ChromaMeans *means, int block, const ChromaGains *gains, const ChromaRow *row)

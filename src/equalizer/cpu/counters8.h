@@ -11,10 +11,11 @@
 
 /*
  * Samples are counted either one by one, in enough tables to keep equal neighbours from waiting for
- * each other, or in pairs, as the CPU stores only one counter per cycle. A pair is a code, in the
- * low byte, and the distance up to the other, modulo 256; from one of the two it is at most 128.
- * Counters of pairs are bytes, so that any pairs stay in or near the first-level cache; when one
- * overflows, its 256 pairs are counted as samples.
+ * each other, or in pairs, because the CPU stores only one counter per cycle. A pair is stored as
+ * one of its codes, in the low byte, and the distance up to the other code, modulo 256, in the high
+ * byte. The first code is chosen so that this distance is at most 128. Counters of pairs are bytes,
+ * so that they stay in or near the first-level cache; when a counter overflows, its 256 pairs are
+ * counted as samples.
  */
 #define TABLES 8
 #define WAYS 129
@@ -61,8 +62,8 @@ static inline void count_each(Counters *counters, const uint8_t *samples)
 
 typedef uint16_t EightPairs __attribute__((vector_size(16)));
 
-/* Extracts pairs from the register one by one. Reading them back from memory returns all at once,
- * which is slower if a pair repeats soon. */
+/* Extracts pairs from the register one by one. Read back from memory, they would all arrive at
+ * once, which is slower if a pair repeats soon. */
 static inline void count_eight_pairs(Counters *counters, __m128i eight)
 {
 #pragma GCC unroll 8

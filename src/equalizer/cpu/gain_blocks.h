@@ -7,7 +7,7 @@
 
 #define GAIN_BLOCK 64 /* pixels; a multiple of the dither's period of 8 */
 
-/* In lanes of 32 bits, as CurveGain. */
+/* Members of CurveGain for the pixels of a block, in lanes of 32 bits. */
 typedef struct GainBlock {
     uint32_t gain[GAIN_BLOCK], from[GAIN_BLOCK], to[GAIN_BLOCK];
 } GainBlock;
@@ -17,7 +17,8 @@ typedef struct GainLimit {
     uint32_t used, most;
 } GainLimit;
 
-/* `off`: distance from gray; `unit`: its unit, in 256ths of codes of 8 bits, divided by 2^down. */
+/* `off`: distance from gray; `unit`: the number of 256ths of an 8-bit code in one unit of `off`,
+ * divided by 2^down. */
 static inline GainLimit gain_limit(uint32_t from, uint32_t to, uint32_t range, int32_t off,
                                    uint32_t unit, int down)
 {

@@ -5,10 +5,10 @@
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/vector.h"
 
-/* Tables are used alternately, as equal neighbours would wait for each other in one table; as many
- * as fit the first-level cache. A code's counters in different tables must not be a multiple of a
- * page apart: the CPU compares the low bits of addresses first, and would take them for the same.
- */
+/* Several tables of counters are used alternately, because in one table equal neighbours would wait
+ * for each other. All tables together fit the first-level cache. DEEP_GAP keeps a code's counters
+ * in different tables from being a multiple of 4096 bytes apart: the CPU first compares only the
+ * low bits of addresses, and would mistake one counter for the other. */
 #define DEEP_GAP (64 / sizeof(uint32_t))
 #define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
 
@@ -24,10 +24,11 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 }
 
 /*
- * The CPU stores one counter per cycle, so neighbours are counted in pairs if those among DEEP_STEP
- * samples are all close. A pair is the lower code and its distance to the other. The rows of
- * counters, one per distance, are also not multiples of a page apart, by an offset that keeps the
- * codes of one area of a picture from colliding.
+ * The CPU stores only one counter per cycle. So neighbours are counted in pairs, if the codes of
+ * each pair among DEEP_STEP samples are less than WAYS apart. A pair is stored as its lower code
+ * and the distance to the other code. There is a row of counters for each distance. WAY_ROOM, the
+ * length of a row, is chosen so that similar pairs in different rows do not collide in the low bits
+ * of their addresses either.
  */
 #define PAIR_BINS 1024
 #define WAYS 32
@@ -42,8 +43,8 @@ typedef struct DeepPairs {
     uint32_t counters[WAYS * WAY_ROOM];
     _Alignas(32) uint16_t waiting[PAIRS_WAITING];
     int in_waiting;
-    int counted;   /* pairs have been counted, in counters cleared for it */
-    int not_asked; /* steps to skip; INT_MAX: all */
+    int counted;   /* pairs have been counted; only then `counters` are initialized */
+    int not_asked; /* number of steps to count without pairs; INT_MAX: all */
 } DeepPairs;
 
 static inline void start_pairs(DeepPairs *pairs, int64_t samples)
@@ -130,7 +131,8 @@ count_each(uint32_t *counters, int tables, int room, const uint64_t *codes, int 
             (counters + k % tables * room)[codes[i + k / 4] >> (16 * (k % 4)) & 0xffff]++;
 }
 
-/* Counts a row and prefetches the next, `stride` bytes away. */
+/* Counts a row. Prefetches FETCHED_AHEAD bytes ahead or, if rows are shorter, the next row,
+ * `stride` bytes away. */
 static inline __attribute__((always_inline)) void count_row(uint32_t *counters, DeepPairs *pairs,
                                                             int tables, int room,
                                                             const uint16_t *row, ptrdiff_t stride,

@@ -5,11 +5,12 @@
 #include "equalizer/cpu/kernels.h"
 
 /*
- * A picture is counted in blocks. Most blocks have few codes, in few groups of eight neighbours.
- * For eight adjacent samples, the bits of one byte mark those in a group, and the bits of eight
- * more bytes mark those with the first, second, ... code of any group. ANDing the former with each
- * of the latter and counting bits counts each code of the group, 64 samples at a time in a
- * register. Blocks with more codes use counters in memory, which need one store per sample.
+ * A picture is counted in blocks. The codes are divided into groups of eight neighbouring codes;
+ * most blocks have codes of few groups. For eight adjacent samples, the bits of one byte mark those
+ * in a group, and the bits of eight more bytes mark those with the first, second, ... code of any
+ * group. ANDing the former with each of the latter and counting bits counts each code of the group,
+ * 64 samples at a time in a register. Blocks with more groups use counters in memory, which need
+ * one store per sample.
  */
 #define BLOCK_VECTORS 3                 /* of 64 samples, side by side */
 #define BLOCK_ROWS (31 / BLOCK_VECTORS) /* lanes count 8 samples at a time, up to 255 */

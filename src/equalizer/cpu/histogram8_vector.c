@@ -4,17 +4,17 @@
 #include "equalizer/cpu/vector.h"
 
 /*
- * A picture is counted in blocks. In real pictures, most blocks have few, neighbouring codes. 32
- * samples at a time are compared with each of these, and the matches add up in registers. Blocks
- * with more codes use counters in memory, which need a store per sample.
+ * A picture is counted in blocks. In real pictures, the codes of most blocks lie in a small range.
+ * 32 samples at a time are compared with each code of the range, and the matches add up in
+ * registers. Blocks with a larger range use counters in memory, which need a store per sample.
  */
 #define BLOCK_WIDTH 64
 #define BLOCK_VECTORS (BLOCK_WIDTH / 32)
-#define BLOCK_ROWS 16   /* at most; a lane counts in 8 bits: BLOCK_VECTORS samples per row */
+#define BLOCK_ROWS 16   /* at most; a lane of 8 bits counts BLOCK_VECTORS samples per row */
 #define CODES_AT_ONCE 6 /* limited by the number of registers */
 #define ONE_OF_BLOCKS 8 /* check one of this many blocks of a strip first, */
 #define ONE_OF_ROWS 4   /* and one of this many of their rows */
-#define MOST_CODES 28   /* comparing is faster up to this many */
+#define MOST_CODES 28   /* comparing is faster in ranges of up to this many codes */
 
 typedef struct Block {
     const uint8_t *samples;

@@ -52,7 +52,7 @@ typedef struct LumeqChromaRows {
 typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
                                const CurveParams *params);
 
-/* A row of output luma, and its input. */
+/* A row of output luma to bound, and its input luma and chroma. */
 typedef struct LumeqBoundRow {
     const void *in, *chroma[2];
     void *out;
@@ -83,7 +83,7 @@ typedef struct LumeqTintRow {
     HazeTint tint;
 } LumeqTintRow;
 
-/* Takes haze from `width` pixels by haze_cleared(). */
+/* Removes haze from `width` pixels by haze_cleared(). */
 typedef void LumeqTintKernel(const LumeqTintRow *row, int width);
 
 /* Bounds `width` samples by curve_bounded_code(). */
@@ -94,7 +94,7 @@ typedef void LumeqBoundKernel(const LumeqBoundRow *row, int width);
 typedef void LumeqTileRowKernel(const TileGrid *grid, const TileTables *tables, void *dst,
                                 const void *src, int left, int right, int y);
 
-/* Of CurveParams, kernels read only the format of samples and the dither. */
+/* Kernels read only the format of samples and the dither from CurveParams. */
 typedef struct LumeqKernels {
     LumeqHistogramKernel *histogram8, *histogram16;
     LumeqSumKernel *sum8, *sum16;

@@ -113,7 +113,7 @@ static const Window whole_table = {0, PARTS};
 #define VECTORS (VECTOR_REGISTERS / 4) /* looked up together, so that each part is loaded once */
 #define STEP (32 * VECTORS)
 
-/* XORs the entries of `parts` parts, from number `first` on; `at` are indices from its start. */
+/* XORs the entries of `parts` parts, from part `first` on. `at`: indices from that part's start. */
 static inline void look_up_half(__m256i found[VECTORS], const ByteTable *table, int first,
                                 int parts, __m256i at[VECTORS])
 {
@@ -172,10 +172,11 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
     }
 }
 
-/* Samples that share a window. */
+/* Number of samples that share a window. */
 #define WINDOW_SAMPLES (8 * STEP)
 
-/* After a window of MANY_PARTS or more, the whole table is looked up for NOT_ASKED windows. */
+/* After a window of MANY_PARTS or more, the whole table is looked up for the next NOT_ASKED
+ * windows, without a search for their parts. */
 #define MANY_PARTS (PARTS - 3)
 #define NOT_ASKED 3
 

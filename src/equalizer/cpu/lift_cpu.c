@@ -1,7 +1,8 @@
 /*
- * Filters a band from top to bottom. Each stage runs as many rows behind the previous one as it
- * looks down, and stores its rows in a ring just large enough for the next stage: together they fit
- * a core's second-level cache. Neighbouring bands compute their shared rows twice.
+ * Filters a band from top to bottom. Each stage runs behind the previous one, by the number of rows
+ * that it reads below its own, and stores its rows in a ring just large enough for the next stage.
+ * Together the rings fit a core's second-level cache. Rows that neighbouring bands both need are
+ * computed twice.
  */
 #include "equalizer/cpu/lift_cpu.h"
 
@@ -11,11 +12,13 @@
 
 #define LIFT_STEPS 3
 
-/* Samples that make rows an odd number of cache lines long. At 1920 columns they would be 4096
- * bytes apart, and share the same few places in the first-level cache. */
+/* Number of samples added to each row, so that rows are an odd number of cache lines apart.
+ * Otherwise rows of 1920 columns would be 4096 bytes apart, and compete for the same few lines of
+ * the first-level cache. */
 #define ODD_LINES 32
 
-/* Lag of each stage behind the source in rows, and rows needed beyond the filtered ones. */
+/* Rows by which each stage lags behind the source, and rows that each needs beyond the filtered
+ * ones. */
 #define MEAN_LAG 2
 #define SMOOTH_LAG 3
 #define TOLERANCE_LAG 5
@@ -133,8 +136,9 @@ static void pass_down(const Band *band, const Passes *p, int i, const int16_t *q
         lift_mirror(p->row, width, p->steps[i + 1]);
 }
 
-/* Adds row y, mirrored for the first step, if it is needed; returns row y - reach[0] once it is
- * finished. */
+/* Adds row y, `from`, whose ends are mirrored for the first step, if it is needed. Runs all steps
+ * as far as their rows are complete. Returns row y - reach[0], which is then finished, or NULL if
+ * that row is not wanted. */
 static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *from,
                                  const Ring *quarter, int y)
 {

@@ -1,6 +1,6 @@
 /*
- * Row kernels of the filter for lifted pictures. tests/lift/README.md describes the arithmetic;
- * samples are Q6 of 8-bit codes in 16 bits, at every depth.
+ * Row kernels of the filter for lifted pictures. tests/lift/README.md describes the arithmetic. At
+ * every depth, samples are 8-bit codes with 6 fraction bits (Q6), in 16 bits.
  *
  * Rows are in the filter's memory: LIFT_MARGIN samples before and after a row may be read, and its
  * whole last LIFT_BLOCK may be written. Samples beyond the picture are undefined unless said to be
@@ -36,7 +36,7 @@ static inline void lift_mirror(int16_t *row, int width, int margin)
     }
 }
 
-/* Bytes that kernels may prepare from a picture's tables, for all its rows. */
+/* Size in bytes of LiftRow.prepared, which kernels may fill once per picture from its tables. */
 #define LIFT_PREPARED 8192
 typedef void LiftPrepare(void *prepared, const CurveTable *table, const CurveParams *params);
 
@@ -66,13 +66,14 @@ typedef struct LiftPastRow {
 typedef void LiftMean(int16_t *to, const int16_t *now, int16_t *still, const LiftPastRow *past,
                       int count, const LiftRow *row);
 
-/* Smooths by 1 2 1 in both directions. */
+/* Smooths with the weights 1 2 1 in both directions. */
 typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow *row);
 
 /* Limits a quarter of the tolerance by the range of 5x5 samples. */
 typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const LiftRow *row);
 
-/* Look-up and limit for samples of 8 bits without noise; rows have no margins. */
+/* Looks up and limits a quarter of the tolerance, for samples of 8 bits without noise; rows have no
+ * margins. */
 typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row);
 
 /* Moves samples above or below all eight neighbours towards the nearest; `margin` samples of the
@@ -80,12 +81,14 @@ typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], 
 typedef void LiftSpecks(int16_t *to, const int16_t *const from[3], const int16_t *quarter,
                         int margin, const LiftRow *row);
 
-/* One a-trous pass: `here` with its neighbours from two other rows, or from shifts of itself. */
+/* One a-trous pass over the row `here`. Vertically, `before` and `after` are rows above and below;
+ * horizontally, they are `here` shifted by the step. */
 typedef void LiftPass(int16_t *to, const int16_t *before, const int16_t *here, const int16_t *after,
                       const int16_t *quarter, int width);
 
-/* Curve and dither of row `y`, shifted by `shift`; writes exactly the row. Below lift_floor() no
- * sample gets darker than the source's, above lift_ceiling() none lighter. */
+/* Applies curve and dither to row `y`, and shifts its codes by `shift`; writes nothing beyond the
+ * row. Below lift_floor() no sample gets darker than the source's, above lift_ceiling() none
+ * lighter. */
 typedef void LiftFinish(void *dst, const int16_t *from, const void *source, int y, int shift,
                         const LiftRow *row);
 
@@ -96,7 +99,7 @@ typedef struct LiftUnder {
     int sub_x, sub_y;
 } LiftUnder;
 
-/* A quarter of chroma's tolerance, and the cells of its gain, from the mean of luma. */
+/* Finds a quarter of chroma's tolerance, and the cells of its gain, from the mean of luma. */
 typedef void LiftUnderRow(int16_t *quarter, uint8_t *cells, const LiftUnder *under,
                           const LiftRow *row);
 

@@ -1,10 +1,11 @@
 /*
  * Kernels of the filter for lifted pictures: plain loops without branches over blocks, which the
  * compiler vectorizes for the instruction set of the including file. That file defines
- * LIFT_KERNELS, the name of the table, and LIFT_VECTORS if it replaces look_up() and pass_block(),
- * and defines prepare(), whole_tolerance(), and finish, under and scale for each depth.
+ * LIFT_KERNELS, the name of the table. If it also defines LIFT_VECTORS, it has its own look_up(),
+ * pass_block(), prepare(), whole_tolerance(), and finish, under and scale for 8 and for 16 bits.
  *
- * Each step's result is cast to 16 bits, in which it fits: otherwise the compiler uses 32.
+ * The result of each operation fits in 16 bits, and is cast to them: otherwise the compiler would
+ * use 32.
  */
 #ifndef LUMEQ_LIFT_LOOPS_H
 #define LUMEQ_LIFT_LOOPS_H
@@ -49,8 +50,8 @@ static inline void load_block8(int16_t *restrict to, const uint8_t *from, int st
         to[i] = (int16_t)(from[i * step] << 6);
 }
 
-/* The high half of the product, which shifts `a` right if `b` is a power of two. With variable
- * shifts the compiler would use 32 bits. */
+/* The high half of the product. If `b` is a power of two, this shifts `a` right; for a variable
+ * shift the compiler would use 32 bits. */
 static inline uint16_t upper_half(uint16_t a, uint16_t b)
 {
     return (uint16_t)((uint32_t)a * b >> 16);
@@ -120,8 +121,9 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
             to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
-/* Adds the moves towards a previous frame to a row's moves, and narrows their bounds; the last
- * frame completes the mean. Not inlined: the compiler would lose the information that nothing
+/* Defines a function that moves a row towards the same row of a previous frame. `to` sums up the
+ * moves towards all previous frames, and after the `last` one becomes the mean. `bound` limits the
+ * moves, and only gets narrower. Not inlined: the compiler would lose the information that nothing
  * overlaps. */
 #define DEFINE_ADD_MOVES(name, first, last)                                                        \
     static __attribute__((noinline)) void name(                                                    \
@@ -280,7 +282,7 @@ static void pass(int16_t *restrict to, const int16_t *before, const int16_t *her
         pass_block(to + x, before + x, here + x, after + x, quarter + x);
 }
 
-/* The dither of a row, which repeats. */
+/* The dither of a row, which repeats every 8 samples. */
 static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParams *p)
 {
     for (int i = 0; i < LIFT_BLOCK; i++)
@@ -357,7 +359,7 @@ DEFINE_FINISH(16)
                            code_of##bits(b, 2 * i, p) + code_of##bits(b, 2 * i + 1, p) + 2) >>     \
                           down);                                                                   \
     }                                                                                              \
-    /* Most video is 4:2:0 or 4:2:2, and computes means in blocks. */                              \
+    /* In 4:2:0 and 4:2:2, most means are computed in whole blocks. */                             \
     static void under##bits(int16_t *restrict quarter, uint8_t *restrict cells,                    \
                             const LiftUnder *u, const LiftRow *row)                                \
     {                                                                                              \
@@ -395,7 +397,7 @@ static inline void find_gains(GainBlock *restrict block, const LiftChroma *chrom
 
 _Static_assert(LIFT_BLOCK == GAIN_BLOCK, "rows are filtered and scaled in the same blocks");
 
-/* For samples in Q6. */
+/* Limits gains for samples in Q6. */
 DEFINE_END_GAINS(end_gains, int16_t)
 
 #define DEFINE_SCALE(bits)                                                                         \

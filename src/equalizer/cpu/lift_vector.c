@@ -1,6 +1,7 @@
 /*
  * The filter of lifted pictures in vectors. Tables are split into byte tables, in which a block's
- * codes are looked up by shuffles. Most blocks have few, neighbouring codes.
+ * codes are looked up by shuffles. The codes of most blocks lie in a small range, so that few parts
+ * of a table must be looked up.
  */
 #include <string.h>
 
@@ -20,7 +21,8 @@ typedef struct Prepared {
 
 _Static_assert(sizeof(Prepared) <= LIFT_PREPARED, "there is room for the tables");
 
-/* Each lane has the codes of 8 samples of one vector, then 8 of the next. */
+/* Packs the codes of a block to bytes. Packing works within 128-bit lanes: each has 8 codes from
+ * one vector of samples, then 8 from the next vector. */
 static inline void codes_of(__m256i code[HALVES], const int16_t *samples)
 {
     for (int i = 0; i < HALVES; i++)
@@ -176,7 +178,8 @@ static void mirror_two(uint8_t *row, int width)
     }
 }
 
-/* The range of the 5 samples around each of 32. */
+/* Maximum minus minimum of the 5x5 samples around each of 32 samples, from the maxima and minima of
+ * columns. */
 static inline __m256i byte_range(const uint8_t *high, const uint8_t *low)
 {
     __m256i most = load_vector(high), least = load_vector(low);
@@ -196,7 +199,8 @@ static inline void store_quarters(int16_t *quarter, const __m256i bytes[HALVES])
     }
 }
 
-/* With a range of whole codes, q is (edge - 64 range) / 4, which is 0 from 8 codes on. */
+/* Here the range is in whole codes, so it limits the quarter of the tolerance to
+ * (edge - 64 * range) / 4, which is 0 from a range of 8 codes on. */
 static inline void whole_block(int16_t *quarter, const uint8_t *high, const uint8_t *low,
                                const uint8_t *now, Window window, const LiftRow *row)
 {
@@ -270,7 +274,7 @@ static inline __attribute__((always_inline)) void find_values(__m256i value[VECT
     }
 }
 
-/* Constants of all blocks. Shifts are used above 8 bits. */
+/* Constants for the blocks of a row. Shifts are used above 8 bits. */
 typedef struct Finish {
     const ByteTable *nodes;
     __m256i add, floor, ceiling;

@@ -11,7 +11,7 @@ typedef struct Measuring {
     int bands;
 } Measuring;
 
-/* Blocks to sum at once. */
+/* Number of noise blocks to sum at once. */
 #define BLOCKS_AT_ONCE 64
 
 /* Adds the blocks of the rows [from, to) of noise_rows() to a profile. */

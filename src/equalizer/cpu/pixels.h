@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Coefficients of blue, green and red for Y, Cb and Cr. */
+/* Coefficients of blue, green and red for Y, Cb and Cr, with these numbers of fraction bits. */
 #define PIXELS_BITS_8 13
 #define PIXELS_BITS_16 16
 static const int32_t lumeq_to_planes8[3][3] = {

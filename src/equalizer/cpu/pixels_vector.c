@@ -69,14 +69,15 @@ void VECTOR_NAME(lumeq_pixels_to_planes8)(uint16_t *const to[3], const void *fro
     lumeq_pixels_to_planes8(rest, pixel, channels, rgb, width - x);
 }
 
-/* Sums of pairs, for eight pixels of each half, as 16 bits. */
+/* Removes the fraction bits of sums, and packs them to 16 bits. */
 static inline __m256i pack_sums(const __m256i sum[2])
 {
     return _mm256_packs_epi32(_mm256_srai_epi32(sum[0], PLANES_BITS),
                               _mm256_srai_epi32(sum[1], PLANES_BITS));
 }
 
-/* Indices of bytes of pixels in the vector of blue and green, or of red; 0x80: in the other one. */
+/* For 16 bytes of pixels, the indices of these bytes in the vector of blue and green or, if
+ * `is_red`, in that of red; 0x80: the byte is in the other vector. */
 static inline __m128i places_of(int first_byte, int is_red)
 {
     uint8_t index[16];

@@ -1,10 +1,11 @@
-/* OpenCV's CLAHE for a row of 8-bit samples, vectorized by the compiler of the including file. */
+/* OpenCV's CLAHE for a row of 8-bit samples, which the compiler vectorizes for the instruction set
+ * of the including file. */
 #ifndef LUMEQ_TILE_ROW_REFERENCE_H
 #define LUMEQ_TILE_ROW_REFERENCE_H
 
 #include "equalizer/tiles.h"
 
-/* Writes the codes of four tiles for each code, so that one load finds all. */
+/* Joins the output codes of four tiles for each code, so that one load finds all four. */
 static inline void tile_join(uint32_t joined[restrict TILE_CELLS], const uint32_t *above_left,
                              const uint32_t *above_right, const uint32_t *below_left,
                              const uint32_t *below_right)

@@ -65,14 +65,14 @@ static inline void tile_added(uint32_t *added, int count, const CurveParams *p, 
         added[i] = p->dither ? curve_dither((uint32_t)i, (uint32_t)y, p->frame) : CURVE_ROUND;
 }
 
-/* Counts tile number `tile` of the frame that starts at `src`: the part inside the frame in `hist`,
- * and the reference's padding in `padding`, unless that is NULL. */
+/* Counts tile number `tile` of the frame that starts at `src`: the part inside the frame in `hist`
+ * and, unless it is NULL, the padding of OpenCV's CLAHE in `padding`. */
 void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                        ptrdiff_t stride, uint32_t *hist, uint32_t *padding);
 
-/* Writes `height` rows of the frame, from row number `y` on, where src and dst start: the samples
- * in [left, right), or all of them with the reference. The frame is as wide as the grid. src and
- * dst must not overlap. Threads may work on different rows. */
+/* Writes the samples in [left, right) of `height` rows of the frame, from row number `y` on, where
+ * src and dst start. The frame is as wide as the grid. src and dst must not overlap. Threads may
+ * work on different rows. */
 void lumeq_clahe_apply(const TileGrid *grid, const LumeqKernels *kernels, void *dst,
                        ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, int left,
                        int right, int height, int y, const TileTables *tables);

@@ -1,5 +1,6 @@
 /*
- * Vectors of 32 bytes, for kernels that are compiled for several instruction sets. AVX2 has them.
+ * Vectors of 32 bytes, for kernels that are compiled for several instruction sets. AVX2 has such
+ * vectors.
  * Otherwise a vector is two registers of SSE4.2 or NEON, and this file defines the operations of
  * AVX2 that kernels use; SIMDe (libsimde-dev) translates SSE4.2 to NEON. Names and semantics are
  * Intel's. VECTOR_REGISTERS vectors fit in the registers.
