@@ -5,7 +5,7 @@
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/launch.cuh"
 
-/* Chunks that a thread loads while the histogram ends: as many as registers hold. */
+/* Number of chunks that a thread loads before the table is ready: as many as the registers hold. */
 #define CHUNKS_AT_ONCE 8
 
 /* Position of a sample relative to the dither pattern's origin. */

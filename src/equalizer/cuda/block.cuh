@@ -1,5 +1,5 @@
 /* Functions that the threads of a block call together: sums over a warp; sums over the group, which
- * is the first 256 threads, one for each code; and which block of a kernel finishes last. */
+ * is the first 256 threads, one for each code; and a test for the block that finishes last. */
 #ifndef LUMEQ_CUDA_BLOCK_CUH
 #define LUMEQ_CUDA_BLOCK_CUH
 
@@ -58,8 +58,8 @@ static __device__ __forceinline__ uint32_t group_scan(uint32_t value, uint32_t *
     return value;
 }
 
-/* Increments the counter; the last of `all` resets it to 0. Returns true for the last. It sees all
- * memory that other threads wrote before their increments. */
+/* Increments the counter; the last of `all` resets it to 0. Returns true for the last, which sees
+ * all memory that other threads wrote before their increments. */
 static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t all)
 {
     uint32_t before;
@@ -70,8 +70,8 @@ static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t
     return before == all - 1;
 }
 
-/* The same for a group of threads that includes thread 0, with a barrier that orders the memory of
- * the others. */
+/* The same, called by all threads of a group that includes thread 0. `barrier` synchronizes the
+ * group, and makes the other threads' memory visible to thread 0. */
 template <void barrier()>
 static __device__ __forceinline__ bool is_last_block(uint32_t *done, uint32_t all)
 {

@@ -20,7 +20,8 @@ template <typename Sample, int count> struct __align__(count * sizeof(Sample)) R
  * flight. */
 template <typename Vector> static __device__ __forceinline__ Vector load_vector(const Vector *from)
 {
-    static_assert(sizeof(Vector) == 4 || sizeof(Vector) == 8 || sizeof(Vector) == 16, "it is one");
+    static_assert(sizeof(Vector) == 4 || sizeof(Vector) == 8 || sizeof(Vector) == 16,
+                  "vectors have 4, 8 or 16 bytes");
     Vector vector;
     if (sizeof(Vector) == 4)
         *(uint32_t *)&vector = __ldg((const uint32_t *)from);
@@ -54,7 +55,7 @@ static __device__ __forceinline__ uint32_t mean_of(uint32_t sum, int area)
     return (sum + ((1u << area) >> 1)) >> area;
 }
 
-/* Sum of the luma codes of a chroma pixel; at the edges the last ones count again. */
+/* Sum of the luma codes of a chroma pixel; beyond the edges, the last codes count again. */
 template <typename Sample>
 static __device__ __forceinline__ uint32_t sum_luma(ChromaCodes codes, const LumeqCudaChroma &c,
                                                     int x, int y)
@@ -100,7 +101,7 @@ template <typename Sample>
 static __device__ __forceinline__ Sample *component(const LumeqCudaPlane planes[2],
                                                     const LumeqCudaChroma &c, int i, int x, int y)
 {
-    if (c.step == 2) /* without an index, so that the planes stay in registers */
+    if (c.step == 2) /* planes[0]: a variable index would move the planes out of registers */
         return (Sample *)plane_row(planes[0], y) + 2 * x + i;
     return (Sample *)plane_row(planes[i], y) + x * c.step;
 }
@@ -142,7 +143,8 @@ template <typename Sample, int step> struct ChromaGroup {
     }
 };
 
-/* The active luma picture begins at multiples of 4, and ends at one or at the frame's edge. */
+/* The active picture in chroma pixels. In luma it begins at multiples of 4, and ends at multiples
+ * of 4 or at the frame's edge. */
 static __device__ __forceinline__ Active active_chroma(const Active &luma, int sub_x, int sub_y)
 {
     const Active active = {luma.left >> sub_x, luma.top >> sub_y,
@@ -151,7 +153,8 @@ static __device__ __forceinline__ Active active_chroma(const Active &luma, int s
     return active;
 }
 
-/* Layouts with kernels for groups that are vectors; CHROMA_LAYOUTS is any other. */
+/* Number of layouts that have kernels whose groups are vectors. As a layout, CHROMA_LAYOUTS means
+ * any other. */
 #define CHROMA_LAYOUTS 5
 
 template <int x, int y, int step_> struct ChromaLayout {

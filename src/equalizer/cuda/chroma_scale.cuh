@@ -1,6 +1,6 @@
 /*
- * For kernels that scale chroma by the gain of its luma: loads gains, and bounds luma over
- * saturated colours.
+ * Shared by kernels that scale chroma by the gain of its luma: functions that load gains, and bound
+ * luma over saturated colours.
  *
  * Before including it, a .cu file defines THREADS, the size of its blocks.
  */

@@ -32,7 +32,7 @@ typedef struct Chunks {
     int stride, height;
     int start, per_row, end;  /* of a row: bytes before chunks, chunks, bytes in total */
     int step_rows, step_cols; /* from a thread's chunk to its next */
-    int blocks;               /* the first blocks of the grid */
+    int blocks;               /* number of blocks that walk: the first ones of the grid */
 } Chunks;
 
 typedef struct ChunkPosition {
@@ -53,7 +53,7 @@ static inline int chunks_blocks(int processors, int count)
     return blocks > 0 ? blocks : 1;
 }
 
-/* Plans the walk over `plane`, in step with `other`. Returns the number of blocks. */
+/* Plans the walk over `plane` and, in parallel, over `other`. Returns the number of blocks. */
 static inline unsigned chunks_share(Chunks *chunks, const LumeqCudaPlane *plane,
                                     const LumeqCudaPlane *other, int sample_size, int max_blocks)
 {
@@ -131,8 +131,8 @@ static __device__ __forceinline__ uint32_t code_of(uint32_t sample, Codes c)
     return sizeof(Sample) == 1 ? sample : min(sample >> c.shift, c.last);
 }
 
-/* Sample `index` of a chunk times `scale`, a power of two. Both are known at compile time: one
- * shift and one AND. */
+/* Sample `index` of a chunk times `scale`, a power of two. Both are known at compile time, so this
+ * takes one shift and one AND. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
 {

@@ -50,8 +50,8 @@ static __device__ __forceinline__ void set_weights(Video8 *w, const TileGrid &gr
     w->rows = (255 - weight) | weight << 8;
 }
 
-/* tile_lerp() of both halves. 8-bit weights do not reach 256, so the upper value is added once
- * more. */
+/* tile_lerp() of both halves. 8-bit weights do not reach 256, so the upper tile's value, in the
+ * lower half, is added once more. */
 static __device__ __forceinline__ uint32_t lerp_halves(uint32_t halves, uint32_t weights)
 {
     return __dp2a_lo(halves, weights, (halves & 0xffff) + 128) >> 8;

@@ -1,4 +1,4 @@
-/* Removes haze from frames that are written. */
+/* Removes haze from output planes that other kernels have written. */
 #include <stdint.h>
 
 #include "equalizer/cuda/chroma_parts.cuh"

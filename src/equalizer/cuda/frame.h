@@ -5,7 +5,7 @@
 #include "equalizer/backend.h"
 #include "equalizer/cuda/kernels.h"
 
-/* Memory for the kernels of a frame of the reference, besides its pictures. */
+/* Memory for the kernels of a reference frame, besides its pictures. */
 typedef struct LumeqCudaReference {
     LumeqCudaTally *tally, *host; /* see lumeq_cuda_reference() */
     CurveTable *table;
@@ -18,8 +18,8 @@ typedef struct LumeqCudaReference {
 /* True for planes of the same shape and alignment. */
 int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b);
 
-/* True if the parameters differ only in what a batch keeps for each frame, or kernels do not
- * use. */
+/* True if the parameters differ only in members that a batch keeps for each frame, or that kernels
+ * do not use. */
 int lumeq_cuda_same_params(const CurveParams *a, const CurveParams *b);
 
 /* In all functions, `job` is that of a batch's first frame, with pictures on the device. */
@@ -40,8 +40,8 @@ enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
 /* Writes frames with their curves. All data except the grid are on the device, also the luma of
  * previous frames, which only a frame written alone has. `out` has the layout of `in`; `write` is
- * the number of its planes to write. `early`: the kernel for luma may start before the one that
- * makes the table, and is the last on the stream, has ended. */
+ * the number of its planes to write. `early`: the kernel for luma may start before the previous
+ * one on the stream, which makes the table, has ended. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream);
 

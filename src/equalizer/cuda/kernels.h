@@ -32,7 +32,7 @@ typedef struct LumeqCudaDevice {
     int processors;         /* streaming multiprocessors */
     int early_launches;     /* a kernel may start before the previous one has ended. Needs compute
                              * capability 9, and code compiled for it */
-    int shared, shared_all; /* bytes of shared memory: most per block, per multiprocessor */
+    int shared, shared_all; /* maximum bytes of shared memory: per block, per multiprocessor */
 } LumeqCudaDevice;
 
 typedef struct LumeqCudaPlane {
@@ -131,7 +131,7 @@ typedef struct LumeqCudaLift {
 /* Chroma and the luma that it belongs to. */
 typedef struct LumeqCudaChroma {
     LumeqCudaPlane luma;
-    LumeqCudaPlane luma_out;      /* with data: luma is bounded over saturated colours */
+    LumeqCudaPlane luma_out;      /* data not NULL: luma is bounded over saturated colours */
     LumeqCudaPlane in[2], out[2]; /* only data and stride are used */
     int planes;                   /* 1 or 2 */
     int step;                     /* interleaved samples per pixel: 1 or 2 */
@@ -185,7 +185,7 @@ typedef struct TileCounters {
 } TileCounters;
 
 /* Computes the histograms of all tiles of `src` and, from them, `sums`, in pinned memory, and
- * `tables`. The grid is a reference one of the size of `src`. `inside`: the tiles that are used. */
+ * `tables`. The grid is OpenCV's, and has the size of `src`. `inside`: the tiles that are used. */
 cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const TileGrid *grid, const TileInside *inside,
                                        TileSums *sums, TileTables *tables, TileCounters *counters,
@@ -198,7 +198,7 @@ cudaError_t lumeq_cuda_clahe_counts(const LumeqCudaDevice *device, const LumeqCu
                                     uint32_t (*padding)[TILE_CELLS], cudaStream_t stream);
 
 /* Maps samples of src through the tables; copies samples of bars (NULL: no bars). The planes must
- * not overlap. Queue it right after the histogram that makes the tables: it may start early. */
+ * not overlap. Queue it right after the kernel that makes the tables: it may start early. */
 cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                    const LumeqCudaPlane *src, const TileGrid *grid,
                                    const TileTables *tables, const BarsState *bars,

@@ -14,7 +14,7 @@
 /* Blocks per multiprocessor, if there is enough shared memory. */
 #define BLOCKS_A_PROCESSOR 4
 
-/* Tile buffers: alternately the filtered samples and their tolerance. */
+/* Tile buffers: two for the filtered samples, used alternately, and one for their tolerance. */
 #define TILES 3
 
 typedef struct Shape {
@@ -42,7 +42,7 @@ typedef struct ChromaShared {
     uint16_t tolerance[LIFT_CODES];
     uint8_t dither[64];
     Active luma, active; /* the active picture in luma samples and in chroma pixels */
-    int aligned;         /* groups are vectors: the picture does not begin within one */
+    int aligned;         /* groups are aligned vectors, and the picture begins with a whole group */
     int alone, pictures;
     LumeqCudaChroma picture[2]; /* the active picture, or its fields */
 } ChromaShared;
@@ -300,8 +300,8 @@ LIFT_FN void filter(const ChromaWork &work, const LumeqCudaChroma &planes, const
 }
 
 /* Template parameters describe the layout if groups are vectors. The kernel may start before the
- * kernel for luma has ended: it needs only the table, which is ready when luma is written. But work
- * that waits for this kernel waits for both. */
+ * kernel for luma has ended: until then it needs only the table, which is ready before luma is
+ * written. Work that waits for this kernel waits for both. */
 template <typename Sample, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     lift_chroma(const __grid_constant__ ChromaWork work,
@@ -362,7 +362,7 @@ extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
     work.params = *params;
     work.table = table;
 
-    /* A block for each tile, so that fast blocks make room for others. */
+    /* One block per tile, or as many as the device holds. */
     const int64_t tiles = (int64_t)((chroma->width + Shape::width - 1) / Shape::width) *
                           ((chroma->height + Shape::height - 1) / Shape::height + 1);
     const int64_t all = (int64_t)device->processors * BLOCKS_A_PROCESSOR;

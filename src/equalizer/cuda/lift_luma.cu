@@ -12,7 +12,7 @@
 /* Reach of all passes before a_trous: previous frames, mean, range. */
 #define REACH_BEFORE 5
 
-/* Tile buffers of a block: they hold alternately the picture, a previous one, the filtered samples
+/* Tile buffers of a block. In turn they hold the picture, a previous picture, the filtered samples
  * and the tolerance. More than one previous frame needs two more, for `bound` and `moves`. */
 #define TILES 3
 #define TILES_OF_MORE 5
@@ -135,7 +135,7 @@ LIFT_FN typename RawOf<Sample>::Type load_raw(const LumeqCudaPlane &plane, int x
 
 /*
  * Loads some rows of load_tile(), `apart` from each other. Issues all loads before the first store,
- * because waiting for each load took most of a tile's time.
+ * because waiting for each load would take most of a tile's time.
  */
 template <typename Sample, typename S, int count, int rows, int apart, typename Store>
 LIFT_FN void load_rows(const LumaWork &work, const LumeqCudaPlane *const *planes,
@@ -198,8 +198,9 @@ LIFT_FN void walk_down(uint32_t *to, Across across, Finish finish)
     constexpr int length = lift_chain(Region::rows, S::rows + S::spare - reach - Region::row,
                                       Region::columns, 2 * reach);
     constexpr int groups = lift_groups(Region::rows, length);
-    static_assert(Region::row >= reach, "the tile has what is above");
-    static_assert(Region::row + length * groups + reach <= S::rows + S::spare, "and below");
+    static_assert(Region::row >= reach, "chains read inside the memory, above");
+    static_assert(Region::row + length * groups + reach <= S::rows + S::spare,
+                  "chains read inside the memory, below");
     for (int i = (int)threadIdx.x; i < Region::columns * groups; i += THREADS) {
         const int row = Region::row + i / Region::columns * length;
         const int at = row * S::pitch + Region::column + i % Region::columns;
@@ -669,8 +670,8 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
     }
 }
 
-/* The height of the active picture selects the steps, if there are previous frames. The frames of a
- * batch are side by side in the grid's second dimension. */
+/* The height of the active picture selects the steps, unless LiftTables.alone is set. The frames of
+ * a batch are side by side in the grid's second dimension. */
 template <typename Sample, int width, int height>
 static __global__ void __launch_bounds__(THREADS, 1)
     lift_luma(const __grid_constant__ LumaWork work, const __grid_constant__ LumeqCudaBatch batch)

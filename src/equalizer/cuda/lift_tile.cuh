@@ -1,11 +1,12 @@
 /*
- * The filter of lifted pictures, on a tile in shared memory: the tile's samples and a margin as
- * wide as all passes reach. A word holds two 16-bit samples in Q6 of 8-bit codes: neighbours in
- * luma, or the two components of a chroma pixel. tests/lift/README.md describes the computation.
+ * The filter of lifted pictures, for a tile in shared memory. The memory holds the tile's samples
+ * and a margin around them, as wide as the reach of all passes. Samples are 8-bit codes with 6
+ * fraction bits (Q6). A word holds two of them: neighbours in luma, or the two components of a
+ * chroma pixel. tests/lift/README.md describes the computation.
  *
- * Beyond the picture's edge a tile has mirrored samples. All passes are symmetric, so their results
- * there are mirrored as well, and passes ignore edges. Only pictures smaller than the reach are
- * mirrored again after each pass.
+ * Where the margin lies outside of the picture, it has mirrored samples. All passes are symmetric,
+ * so their results there are mirrored as well, and passes need not know the picture's edges.
+ * But if the picture is smaller than the reach, the margin is mirrored again after each pass.
  *
  * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
@@ -20,7 +21,7 @@
 
 #define LIFT_FN static __device__ __forceinline__
 
-/* The same value in both halves. */
+/* A word with this value in both halves. */
 LIFT_FN uint32_t lift_both(int32_t value)
 {
     return (uint32_t)value * 0x10001u;
@@ -39,9 +40,10 @@ template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, 
 /* ---- the layout --------------------------------------------------------------------------- */
 
 /*
- * Work is split into chains: parts of a column or row of `count` entries, with `places` of them
- * side by side. A chain reads `ends` entries more than it computes. Returns the chain length that
- * minimizes the threads' time; threads take one chain after another. All chains of a column
+ * A pass works on `places` lines (columns or rows), each of `count` entries. Each line is split
+ * into chains of equal length. A thread computes one chain after another; for each, it also reads
+ * some entries beyond both ends, at a cost of `ends` halves of an entry's work. Returns the length
+ * that minimizes the time. The last chain of a line may exceed `count`, but all chains of a line
  * together have at most `most` entries.
  */
 static __host__ __device__ constexpr int lift_chain(int count, int most, int places, int ends)
@@ -64,8 +66,8 @@ static __host__ __device__ constexpr int lift_groups(int count, int length)
     return (count + length - 1) / length;
 }
 
-/* Rows and words of a tile that a pass computes: the tile's own, and `reach` samples more on all
- * sides. */
+/* The rows and words that a pass computes: those of the tile without its margin, and reach_x or
+ * reach_y samples more on each side. */
 template <typename Shape, int reach_x, int reach_y> struct LiftRegion {
     static constexpr int in_word = Shape::in_word;
     static constexpr int column = (Shape::halo_x - reach_x) / in_word;
@@ -143,10 +145,10 @@ LIFT_FN int lift_mirror(int i, int count)
 typedef struct LiftPlace {
     int x, y;              /* of the first sample of its margin */
     int width, height;     /* of the picture */
-    bool short_x, short_y; /* the picture is at most as wide, as high as the reach (halo_y) */
+    bool short_x, short_y; /* the picture's width, or height, is at most the reach (halo_y) */
 } LiftPlace;
 
-/* Returns the place of tile number i of a picture. */
+/* The position of tile number i of a picture. */
 template <typename Shape> LIFT_FN LiftPlace lift_place(int width, int height, int i)
 {
     const int columns = (width + Shape::width - 1) / Shape::width;
@@ -188,15 +190,17 @@ static __device__ void lift_extend(const LiftPlace &place, uint32_t *tile)
 /* ---- a_trous ------------------------------------------------------------------------------ */
 
 /*
- * The passes work on negative samples: sample + LIFT_BASE(remaining passes). So whole words can be
- * subtracted, with a constant borrow between halves. Each pass adds LIFT_RISE to all samples, which
- * keeps its additions positive.
+ * The passes work on samples to which LIFT_BASE(number of remaining passes) is added; as 16-bit
+ * numbers, these are negative and never 0. So one subtraction of words handles both halves: the
+ * borrow from the lower to the upper half is always 1. Each pass adds LIFT_RISE to all samples,
+ * which keeps the sums that it adds positive.
  */
 #define LIFT_RISE 1024
 #define LIFT_BASE(passes) (0x10000 - 16384 - (passes)*LIFT_RISE)
 
 /* Computes a word of the result from its neighbours a step away. `quarter`: a quarter of the
- * samples' tolerance. Adding the bound makes a clamp positive; the bounds cancel in 4 A - B. */
+ * samples' tolerance. A difference is clamped to -bound..bound; adding the bound makes the result
+ * positive, and in 4 a - b the added bounds cancel out. */
 LIFT_FN uint32_t lift_smooth(uint32_t now, uint32_t before, uint32_t after, uint32_t quarter)
 {
     const uint32_t less = 0x10000u - now; /* 0x10000 - sample, in both halves */
@@ -217,9 +221,10 @@ LIFT_FN uint32_t lift_between(uint32_t word, uint32_t next)
 }
 
 /*
- * Smooths a chain of words that are `hop` apart. Loads each word once, and all before the first
- * store, because the compiler must assume that stores change later loads. `odd`: the step is an odd
- * number of samples, so a word's neighbours lie in two words.
+ * Smooths a chain of words that are `hop` apart, and reads `ends` more before and after it. Loads
+ * each word once, and all words before the first store, because the compiler must assume that
+ * stores change later loads. `odd`: the step is an odd number of samples, so the neighbours of a
+ * word's samples lie in two adjacent words.
  */
 template <int length, int hop, int ends, bool odd, typename Weight>
 LIFT_FN void lift_smooth_chain(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
@@ -241,7 +246,8 @@ LIFT_FN void lift_smooth_chain(uint32_t *to, const uint32_t *from, const uint32_
     }
 }
 
-/* Lanes of a warp work on successive rows. Rows have an odd number of words, so banks differ. */
+/* Lanes of a warp work on successive rows. Rows are an odd number of words apart, so the lanes use
+ * different banks. */
 template <typename Shape, int step, typename Region, typename Weight>
 LIFT_FN void lift_smooth_across(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
                                 Weight weight)
@@ -253,8 +259,9 @@ LIFT_FN void lift_smooth_across(uint32_t *to, const uint32_t *from, const uint32
         lift_chain(lift_groups(Region::columns, hop), (Shape::pitch - Region::column) / hop - ends,
                    Region::rows * hop, ends);
     constexpr int groups = lift_groups(Region::columns, hop * length);
-    static_assert(Region::column >= hop * ends, "the tile has what is before");
-    static_assert(Region::column + hop * (length * groups + ends) <= Shape::pitch, "and after");
+    static_assert(Region::column >= hop * ends, "chains read inside the row, on the left");
+    static_assert(Region::column + hop * (length * groups + ends) <= Shape::pitch,
+                  "chains read inside the row, on the right");
     for (int i = (int)threadIdx.x; i < Region::rows * hop * groups; i += THREADS) {
         const int chain = i / Region::rows, row = Region::row + i % Region::rows;
         const int at =
@@ -272,9 +279,9 @@ LIFT_FN void lift_smooth_down(uint32_t *to, const uint32_t *from, const uint32_t
                                       (Shape::rows + Shape::spare - Region::row) / step - 1,
                                       Region::columns * step, 1);
     constexpr int groups = lift_groups(Region::rows, step * length);
-    static_assert(Region::row >= step, "the tile has what is above");
+    static_assert(Region::row >= step, "chains read inside the memory, above");
     static_assert(Region::row + step * (length * groups + 1) <= Shape::rows + Shape::spare,
-                  "and below");
+                  "chains read inside the memory, below");
     for (int i = (int)threadIdx.x; i < Region::columns * step * groups; i += THREADS) {
         const int chain = i / Region::columns, column = Region::column + i % Region::columns;
         const int row = Region::row + chain / step * step * length + chain % step;

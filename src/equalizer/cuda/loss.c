@@ -39,8 +39,8 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what)
 
 #define PATIENCE_S 10.0
 
-/* Polls this long before it sleeps: a frame takes less, and a sleeping host made copies 8 % slower.
- */
+/* Polls this long before it sleeps: most frames take less, and copies are 8 % slower while the host
+ * sleeps. */
 #define SPIN_S 0.05
 #define NAP_NS 100000
 

@@ -8,13 +8,14 @@
 
 #include "equalizer/last_error.h"
 
-/* Most GPUs of a machine, as in lumeq_list_gpus(). */
+/* Maximum number of GPUs of a machine, as in lumeq_list_gpus(). */
 #define MOST_DEVICES 64
 
 /* The limit is a GPU's memory divided by this. */
 #define SHARE_OF_MEMORY 2
 
-/* The limit of pinned memory is the smaller of both, since it is lost to the rest of the system. */
+/* Pinned memory is limited to MOST_PINNED or to 1 / SHARE_OF_RAM of the RAM, whichever is less: the
+ * rest of the system cannot use it. */
 #define MOST_PINNED ((uint64_t)2 << 30)
 #define SHARE_OF_RAM 4
 

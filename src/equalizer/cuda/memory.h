@@ -9,7 +9,7 @@
 #include "equalizer/cuda/cuda_context.h"
 #include "lumeq/lumeq.h"
 
-/* Sets the limit of a device to half of its memory, which is given in bytes. */
+/* Sets the limit of a device, half of its `memory` (bytes), and the limit of pinned memory. */
 void lumeq_device_limit(int number, uint64_t memory);
 
 /* See LumeqBackend. */

@@ -14,7 +14,7 @@ typedef struct PartPlane {
     uint8_t *data;
     int stride, width;
     int aligned; /* chunks are aligned vectors */
-    int before;  /* samples of the first chunk of a row before the row */
+    int before;  /* number of samples of a row's first chunk that lie before the row */
 } PartPlane;
 
 typedef struct Part {
@@ -26,7 +26,7 @@ typedef struct PartPosition {
     int x, y; /* a chunk's first sample */
 } PartPosition;
 
-/* Plans chunks in step with `other`, which has the same chunks. */
+/* Describes a plane so that its chunks are those of `other`. */
 static inline PartPlane part_plane(const LumeqCudaPlane *plane, const LumeqCudaPlane *other,
                                    int sample_size)
 {
@@ -91,12 +91,13 @@ static __device__ __forceinline__ void part_next(const Part &part, const PartSte
     }
 }
 
-/* Return true if sample `index` of the chunk is in the part, or if all samples are. */
+/* True if sample `index` of the chunk is in the part. */
 static __device__ __forceinline__ bool part_holds(const Part &part, PartPosition at, int index)
 {
     return at.x + index >= part.left && at.x + index < part.right;
 }
 
+/* True if all samples of the chunk are in the part. */
 template <typename Sample>
 static __device__ __forceinline__ bool part_holds_all(const Part &part, PartPosition at)
 {

@@ -17,7 +17,7 @@
  * much memory as the largest. */
 #define LEAST_MEMORY ((size_t)256 << 10)
 
-_Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "it comes first, on the device and host");
+_Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "every step has room for a tally");
 
 /* Times are measured relative to an event at most this old, since CUDA reports them in float32. */
 #define ANCHOR_MAX_US 1e6
@@ -37,16 +37,16 @@ struct LumeqCudaStep {
     uint8_t *device, *host;
     size_t device_size, host_size;
 
-    LumeqMeasureJob job; /* its pointers are valid only until it has begun */
+    LumeqMeasureJob job; /* its pointers are valid only until the frame has begun */
     LumeqFlight flight;
     int in_flight; /* a frame in flight; 0: a step of its own */
     int unfetched; /* it is in LumeqCudaSteps.unfetched */
     LumeqCudaStep *next_unfetched;
-    LumeqCudaStep *leader;      /* the last one of those launched together: its stream and events
-                                 * count */
+    LumeqCudaStep *leader;      /* the last step of those launched together; all use its stream and
+                                 * events */
     LumeqCudaPictures pictures; /* on the device */
     LumeqImage previous;
-    int missed;                 /* the previous frame has to be uploaded */
+    int missed;                 /* the previous frame is not on the device and has to be uploaded */
     int waited_for;             /* the input is on the device only after `uploaded` */
     size_t counts, counts_size; /* in device and host memory; the tally comes before */
     size_t curve;               /* the curve's parts, after the counts */
@@ -179,7 +179,7 @@ static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t h
     return cudaSuccess;
 }
 
-/* Returns a step. `done`: its work is known to have finished. */
+/* Gives a step back. `done`: its work is known to have finished. */
 static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
 {
     pthread_mutex_lock(&steps->lock);
@@ -579,8 +579,9 @@ static cudaError_t count_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     return error;
 }
 
-/* Makes the curves of the reference, and writes the pictures. A frame alone starts early to write:
- * it has loaded its samples when the curve is ready. This would delay the curves of others. */
+/* Makes the curves of the reference, and writes the pictures. If no other frame is in flight, the
+ * kernel that writes starts early, and has loaded its samples when the curve is ready. With other
+ * frames in flight, this would delay their curves. */
 static cudaError_t equalize(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                             cudaStream_t stream)
 {
@@ -900,7 +901,7 @@ static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
     }
     memcpy(begin_us, us, LUMEQ_STAGES * sizeof(*us));
     memcpy(end_us, us + 1, LUMEQ_STAGES * sizeof(*us));
-    /* The last one of those that were launched together is the last one to ask. */
+    /* The leader asks last among the steps that were launched together. */
     if (step == leader && us[0] - steps->anchor_us > ANCHOR_MAX_US) {
         step->begun = steps->anchor;
         steps->anchor = events[0];

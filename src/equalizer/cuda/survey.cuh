@@ -27,12 +27,12 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 #define COLUMNS_AT_ONCE 2
 #define COLUMN_ROWS_AT_ONCE 8
 
-/* Limit for blocks that count noise, because all add to the same counters. */
+/* Maximum number of blocks that count noise: all add to the same counters. */
 #define MOST_NOISE_BLOCKS (1024 / WARPS)
 
 /* ---- bars ---------------------------------------------------------------------------------- */
 
-/* Loads a sample without a test whether it exists: branches would serialize the loads. */
+/* Loads a sample, or the nearest one inside the picture: branches would serialize the loads. */
 template <typename Sample>
 static __device__ __forceinline__ uint32_t sample_at(const LumeqCudaPlane &luma,
                                                      const BarsParams &params, int x, int y)
@@ -41,7 +41,7 @@ static __device__ __forceinline__ uint32_t sample_at(const LumeqCudaPlane &luma,
     return __ldg((const Sample *)row + min(x, params.width - 1));
 }
 
-/* Counts a warp's rows, beginning with this one. */
+/* Counts the rows of a warp, from row `y` on. */
 template <typename Sample>
 static __device__ __forceinline__ void count_rows(const LumeqCudaPlane &luma,
                                                   const BarsParams &params, int y, uint32_t lit,
@@ -151,7 +151,7 @@ static __device__ __forceinline__ int code_at(const LumeqCudaPlane &luma, const 
     return sizeof(Sample) == 1 ? code : min(code >> codes.shift, (1 << codes.depth) - 1);
 }
 
-/* The lane's share of a block of samples. */
+/* The lane's share of the sums over a block of samples. */
 template <typename Sample>
 static __device__ __forceinline__ NoiseSums sum_samples(const LumeqCudaPlane &now,
                                                         const LumeqCudaPlane &before,
@@ -188,7 +188,7 @@ static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSu
         atomicAdd(&counts->still[level][noise_bin(&s, codes.depth)], 1);
 }
 
-/* Counts the share of block `block` of `blocks` that count noise. */
+/* Counts this block's share of the noise; it is number `block` of `blocks` that do so. */
 template <typename Sample>
 static __device__ __forceinline__ void
 count_noise(const LumeqCudaPlane &now, const LumeqCudaPlane &before, const NoiseCodes &codes,
