@@ -10,9 +10,9 @@
 
 #include "equalizer/curve_types.h"
 
-/* ALSO_AVX2 compiles a function for AVX2 as well. The dynamic loader selects a variant, at a time
- * when sanitizers are not ready. GCC exports the variants of all functions that are not static,
- * even of hidden ones, unless HIDE_VARIANTS precedes them. */
+/* ALSO_AVX2 compiles a function for AVX2 as well. The dynamic loader selects a variant before
+ * sanitizers are ready, so builds with sanitizers have no variants. GCC exports the variants of all
+ * functions that are not static, even of hidden ones, unless HIDE_VARIANTS precedes them. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ALSO_AVX2 __attribute__((target_clones("avx2", "default")))
@@ -51,8 +51,9 @@ static inline uint32_t curve_floor(double n, double inverse)
     return (uint32_t)(int32_t)((n + 0.5) * inverse);
 }
 
-/* n / d of integers, rounded down; n is below 2^50 and the quotient below 2^31. A fraction differs
- * from every integer by at least 1 / n of its value; rounding changes it by at most 2^-53 of it. */
+/* n / d of integers, rounded down; n is below 2^50 and the quotient below 2^31. A quotient
+ * that is not an integer differs from every integer by at least 1 / n of its own value, but
+ * rounding changes it by at most 2^-53 of that value. */
 static inline uint32_t curve_quotient(double n, double d)
 {
     return (uint32_t)(int32_t)(n / d);
@@ -76,8 +77,8 @@ static inline CurveRatio curve_ratio(uint64_t m, uint32_t d)
 }
 
 /* n * m / d, rounded down, for n below 2^31, m below 2^53 and a quotient below 2^32. Adding 2^52
- * rounds the estimate to the nearest integer, which the low bits of the sum then hold. It is the
- * quotient or one more; if it is one more, the remainder is negative. */
+ * rounds the estimate to the nearest integer, which the low bits of the sum then hold. That integer
+ * is the quotient or one more; if it is one more, the remainder is negative. */
 static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
 {
     const double sum = (double)(int32_t)n * ratio.value + 0x1p52;

@@ -11,11 +11,11 @@
 
 #include <stdlib.h>
 
-/* Percent of a line's samples that are lit. */
-#define PICTURE 50 /* at least: picture */
-#define TEXT 25    /* at most: a bar, perhaps with text */
-#define BUSY 15    /* more than most lines of a bar have, even with text or a logo */
-#define CLEAN 5    /* at most: a bar without text */
+/* Limits for the percentage of a line's samples that are lit. */
+#define PICTURE 50 /* at least this: the line belongs to the picture */
+#define TEXT 25    /* at most this: a bar, perhaps with text */
+#define BUSY 15    /* most lines of a bar have less, even with text or a logo */
+#define CLEAN 5    /* at most this: a bar without text */
 
 #define LARGEST 45 /* maximum size of a bar, in percent of the side */
 
@@ -44,7 +44,7 @@ typedef struct Lines {
 typedef struct Side {
     int edge;    /* the first line of the picture; -1: no such line */
     int abrupt;  /* the edge is abrupt, as at a bar */
-    int clear;   /* it is clearly a bar */
+    int clear;   /* the lines before the edge are clearly a bar */
     int opened;  /* picture appeared in the confirmed bar, from `edge` on */
     int crowded; /* too much of the confirmed bar is lit for text */
 } Side;
@@ -61,8 +61,8 @@ static int rows_above(int height, int row)
     return row <= first ? 0 : (row - first + step - 1) / step;
 }
 
-/* The number of samples that the profile counts in a row's columns, or a column's rows, in [from,
- * to). */
+/* The number of samples that the profile counts in each row, from column `from` up to `to`, or in
+ * each column, from row `from` up to `to`. */
 static int samples_in(const BarsParams *p, int direction, int from, int to)
 {
     int samples = 0;
@@ -96,13 +96,13 @@ static Lines lines_of(const BarsParams *p, uint8_t *const lit[BARS_DIRECTIONS], 
     return lines;
 }
 
-/* Percentage of lit samples in line number i from the edge. */
+/* Percentage of lit samples in line number i from the edge; `far`: the right or bottom edge. */
 static int percent_of(const Lines *lines, int far, int i)
 {
     return lines->lit[far ? lines->count - 1 - i : i] * 100 / lines->samples;
 }
 
-/* The first checked line in [from, to) with at least, or at most, this percentage; else `to`. */
+/* The first checked line in [from, to) with a percentage of at least `least`; else `to`. */
 static int first_above(const int *percent, int from, int to, int least)
 {
     while (from < to && percent[from] < least)
@@ -110,6 +110,7 @@ static int first_above(const int *percent, int from, int to, int least)
     return from < to ? from : to;
 }
 
+/* The first checked line in [from, to) with a percentage of at most `most`; else `to`. */
 static int first_below(const int *percent, int from, int to, int most)
 {
     while (from < to && percent[from] > most)
@@ -135,8 +136,8 @@ static int exact_edge(const Lines *lines, int far, int i)
     return i;
 }
 
-/* The lowest percentage of lit samples in the lines just before the edge, which are too many for
- * scaling to blur all. */
+/* The lowest percentage of lit samples in the lines just before the edge: one line more than
+ * scaling can blur. */
 static int darkest_before(const Lines *lines, int far, int edge)
 {
     int darkest = 100;

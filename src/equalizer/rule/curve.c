@@ -8,26 +8,26 @@
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 
-/* A cut moves the CDF by at least this much somewhere, as this share of the picture changes. A car,
- * a lamp or a screen in the picture changes less. */
+/* In a cut, at least this share of the picture changes, so the CDF moves by as much somewhere. A
+ * car, a lamp or a screen in the picture changes less. */
 #define CURVE_MOVED (CURVE_ONE * 18 / 100)
 
 /*
  * The need of a picture: full strength if luma's standard deviation is below 11.5 % of the range
- * (25 codes of limited 8 bits) or its mean below 12 % (42 codes), none if they are above 17.5 %
- * (38) and 25 % (71). Deviations are compared as variances.
+ * (25 codes in 8-bit limited range) or its mean below 12 % (code 42), none if the deviation is
+ * above 17.5 % (38 codes) and the mean above 25 % (code 71). Deviations are compared as variances.
  */
 #define CURVE_DULL_VARIANCE (CURVE_ONE * 132 / 10000)
 #define CURVE_RICH_VARIANCE (CURVE_ONE * 306 / 10000)
 #define CURVE_DARK_MEAN (CURVE_ONE * 12 / 100)
 #define CURVE_BRIGHT_MEAN (CURVE_ONE * 25 / 100)
 
-/* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and clear below
- * HAZE_FROM. */
+/* A picture is hazy if its shadows have at least HAZE_TO of the light around them, and not hazy if
+ * they have at most HAZE_FROM. */
 #define CURVE_HAZE_FROM (CURVE_ONE * 50 / 100)
 #define CURVE_HAZE_TO (CURVE_ONE * 60 / 100)
 
-/* Share of the haze's colour to take. Other colours become 1 + LOST times as strong. */
+/* Share of the haze's colour to remove. Other colours become 1 + LOST times as strong. */
 #define CURVE_UNTINT (CURVE_ONE * 7 / 10)
 #define CURVE_LOST (CURVE_ONE * 5 / 10)
 
@@ -265,7 +265,7 @@ static uint32_t change_of(const CurveParams *p, const CurveView *view)
                       most_of(view->mean, CURVE_BLACK_MEAN));
 }
 
-/* The weight of the target in black, and in a fade from black. */
+/* Adjusts `alpha`: at least CURVE_BLACK_ALPHA if the picture is black, and less in a fade. */
 static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int black, int fades,
                            uint32_t change)
 {
@@ -463,7 +463,7 @@ static int is_noise_new(const CurveResult *before)
            (!before->lift.known && noise_before(before) != NOISE_UNKNOWN);
 }
 
-/* Computes the target of this frame alone, in w->smooth. Returns its decisions. */
+/* Computes the target of this frame alone, in w->smooth. Returns the lift rule's decisions. */
 static LiftChoice own_target(const CurveParams *p, const CurveView *view, int flat,
                              const CurveResult *result, CurveWork *w)
 {
@@ -508,8 +508,8 @@ static void follow_target(const CurveParams *p, const CurveView *view, const Cur
         result->bin[i].target = w->smooth[i];
 }
 
-/* The mean light of a picture, Q16, after a curve. The CDFs of neighbouring bins are `apart`
- * numbers apart. */
+/* The mean light of a picture, Q16, after a curve. `apart`: distance between the CDFs of
+ * neighbouring bins, in elements of `cdf`. */
 static uint64_t mean_of(const CurveParams *p, const uint32_t *curve, const uint32_t *cdf,
                         size_t apart)
 {
@@ -535,7 +535,7 @@ static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, cons
                                       : (uint32_t)(((now - past) << 16) / (now - target));
 }
 
-/* The curve of a frame, without OpenCV's reference. */
+/* Computes a frame's curve, except in the reference mode. */
 static void video(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
                   CurveResult *result, CurveWork *w)
 {
@@ -695,7 +695,8 @@ static uint32_t hdr_gain(TransferStep step, CurveGainRule rule)
                       step.codes);
 }
 
-/* HDR: the tolerances of SDR codes of the same light, or as many codes if that is less. */
+/* HDR: the tolerances of SDR codes of the same light, in codes of the format; at most as many codes
+ * as in SDR. */
 static void hdr_tolerances(const CurveParams *p, const CurveResult *result, const uint32_t *nodes,
                            int32_t filtered, int cell, CurveTable *table)
 {
@@ -738,7 +739,7 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
         chroma |= t->chroma[i];
     }
     if (p->transfer != LUMEQ_TRANSFER_SDR)
-        t->node[CURVE_CELLS - 1] |= 256u << 16; /* deeper codes up to white stay, too */
+        t->node[CURVE_CELLS - 1] |= 256u << 16; /* slope 1: deeper codes above 255 stay, too */
     t->luma_on = luma != 0;
     t->chroma_on = chroma != 0;
 }

@@ -10,12 +10,12 @@
 #define CURVE_CLIP_ROUNDS 4
 
 /* Minimum distance between the CDFs of two frames in a cut, as a share of the range. No fade moves
- * the mean by as much (26 codes of limited 8 bits) within one frame. */
+ * the mean by as much (26 codes in 8-bit limited range) within one frame. */
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
 /* One or two changes in a row of at least CURVE_JUMP, followed by one of at most CURVE_CALM, are a
- * cut between similarly bright scenes, or a flash: the curve jumps and leaves no trail. More in a
- * row are a fade or motion. */
+ * cut between similarly bright scenes, or a flash: the curve changes to its target at once. More
+ * such changes in a row are a fade or motion. */
 #define CURVE_JUMP (CURVE_ONE * 25 / 1000)
 #define CURVE_CALM (CURVE_JUMP * 3 / 4)
 #define CURVE_JUMPS 2
@@ -40,19 +40,20 @@
 typedef struct CurveWork {
     uint32_t light[LUMEQ_MAX_BINS];  /* codes before equalization, Q16 */
     uint32_t left[LUMEQ_MAX_BINS];   /* counts without bars */
-    uint32_t moved[LUMEQ_MAX_BINS];  /* the same on the axis of light; then the curve of codes */
+    uint32_t moved[LUMEQ_MAX_BINS];  /* HDR: the counts on the axis of light (transfer.h); later the
+                                      * curve, in codes */
     uint32_t hist[LUMEQ_MAX_BINS];   /* counts in range, then clipped */
-    uint32_t sums[LUMEQ_MAX_BINS];   /* their prefix sums */
+    uint32_t sums[LUMEQ_MAX_BINS];   /* prefix sums of `hist` */
     uint32_t cdf[LUMEQ_MAX_BINS];    /* Q16 */
-    uint32_t was[LUMEQ_MAX_BINS];    /* the smoothed curve of the frame before */
+    uint32_t was[LUMEQ_MAX_BINS];    /* the previous frame's target, then its smoothed curve */
     uint32_t smooth[LUMEQ_MAX_BINS]; /* the target, then the smoothed curve */
     uint32_t curve[LUMEQ_MAX_BINS];
-    TransferMap map; /* of HDR */
+    TransferMap map; /* for HDR */
 } CurveWork;
 
 /* Statistics of a histogram. */
 typedef struct CurveView {
-    uint32_t counted, flat;  /* samples in range; there is nothing to equalize */
+    uint32_t counted, flat;  /* number of samples in range; true: there is nothing to equalize */
     uint32_t mean, variance; /* as shares of the range and of its square */
     uint32_t distance;       /* from the previous picture */
     uint32_t moved;          /* enough of the picture changed for a cut */
@@ -102,9 +103,9 @@ const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32
  * empty, all counts are in one bin, or the clip limit is 1, which only an even histogram meets. */
 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist);
 
-/* Computes the sums, the CDF, and mean and variance from it, as sums over the bins' places x in the
- * range: E(x) = sum of 1 - CDF, E(x^2) = sum of 2 x (1 - CDF). A picture with no samples in range
- * is black. */
+/* Computes the prefix sums, the CDF and, from the CDF, mean and variance. If x is a bin's position
+ * in the range, E(x) = sum of 1 - CDF, and E(x^2) = sum of 2 x (1 - CDF). A picture with no samples
+ * in range is black. */
 void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *hist, uint32_t *sums,
                       uint32_t *cdf);
 
@@ -114,14 +115,15 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *his
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);
 
-/* Computes the haze to take from a frame: none unless it is hazy or CURVE_CLEAR_ALWAYS is set. */
+/* Computes the haze to remove from a frame: none unless it is hazy or CURVE_CLEAR_ALWAYS is set. */
 void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height,
                 const LumeqRect *active, HazeState *state);
 
 /* Moves a haze towards another by `part`, Q16. */
 void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part);
 
-/* Takes less haze from a picture of darkness `dark`, Q16, unless CURVE_CLEAR_ALWAYS is set. */
+/* Reduces the haze to remove to the share 1 - `dark` (the picture's darkness, Q16), unless
+ * CURVE_CLEAR_ALWAYS is set. */
 void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark);
 
 /* Sets `clear` of the result; `now`: the frame's own haze; `curve`: its curve before flicker is
@@ -146,7 +148,7 @@ void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *t
                   const uint32_t *was, uint32_t alpha, uint32_t *smooth);
 
 /* Computes the curve: the smoothed curve weakened by the strength and limited. The history stores
- * it without the limit, so that another limit applies at once. */
+ * the smoothed curve, without the limit, so that another limit applies at once. */
 void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
                   uint32_t strength, uint32_t *curve);
 

@@ -20,7 +20,7 @@
 #define LIFT_NOISE_OUT (26u * 64)
 #define LIFT_NOISE_LEFT 685u
 
-/* Highest noise to assume in the first frames of a video, in codes, and the number of such frames:
+/* Noise to assume at least in the first frames of a video, in codes, and the number of such frames:
  * the first has no previous frame, and the second uses the first one's result. */
 #define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
@@ -31,8 +31,8 @@
 /* Maximum additional lift of dark tones over light ones. Up to 3, the curve stays monotone. */
 #define LIFT_DARK_MORE (2 * CURVE_ONE)
 
-#define LIFT_PAGE 12  /* codes above black: a page's colour is lighter */
-#define LIFT_GLOOM 32 /* codes above black: a night sky's colour is darker */
+#define LIFT_PAGE 12  /* a page's colour is at least this many codes above black */
+#define LIFT_GLOOM 32 /* a night sky's colour is at most about this many codes above black */
 
 #define LIFT_CLIP_ROUNDS 4 /* as in curve.h */
 
@@ -43,14 +43,14 @@
 #define LIFT_AIM_MORE LIFT_PERCENT(21)
 #define LIFT_VOID_FROM LIFT_PERCENT(45)
 #define LIFT_VOID_TO LIFT_PERCENT(65)
-#define LIFT_VOID_CODES 4 /* above black, plus LIFT_VOID_NOISE times the noise */
-#define LIFT_VOID_NOISE 2
+#define LIFT_VOID_CODES 4 /* up to this many codes above black count as black but for noise, */
+#define LIFT_VOID_NOISE 2 /* plus this many times the noise */
 
 /* The lightest tones of a dark picture stay below this place. */
 #define LIFT_LIGHT LIFT_PERCENT(70)
 
-/* A picture is dark if the mean of its darker three quarters is below DARK_FROM, and not dark above
- * DARK_TO. Captions, lamps and the sky do not count. */
+/* A picture is dark if the mean of its darker three quarters is below DARK_FROM, and not dark if it
+ * is above DARK_TO. Captions, lamps and the sky do not count. */
 #define LIFT_DARK_FROM LIFT_PERCENT(18)
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
@@ -75,13 +75,14 @@ typedef struct Picture {
 
     uint32_t total;        /* sum of the counts */
     int last;              /* white's code minus black's */
-    uint32_t mean, darker; /* of all counts; of the darker three quarters */
-    uint32_t peak, gloom;  /* maximum of three neighbouring codes: for a page, for a night sky */
+    uint32_t mean, darker; /* mean place of all counts, and of the darker three quarters */
+    uint32_t peak, gloom;  /* largest sum of the counts of three neighbouring codes: among those
+                            * of a page, and among those of a night sky */
     uint32_t voids;        /* void share, Q16 */
     /* Percentiles, as codes; floor: 1 %, middle: 50 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
-    uint32_t noise, slope; /* maximum noise, 64ths of a code; the steepest slope that it allows,
-                            * Q16 */
+    uint32_t noise, slope; /* assumed noise, 64ths of a code; the steepest slope that the limit of
+                            * output noise allows, Q16 */
     uint32_t page;         /* Q16: the picture is a page or a screen, to be left unchanged */
     uint32_t quality;      /* Q16: the picture is neither a page nor noise alone */
     uint32_t aim;          /* target mean of a dark picture */
@@ -117,7 +118,7 @@ uint32_t lift_reach(uint32_t from, uint32_t to)
 }
 
 /* Scales the counts and sums them up. Black counts are capped, as they may be undetected bars.
- * Returns the black counts per other count, Q16, at most 256. */
+ * Returns the ratio of the black counts to all others, Q16, at most 256. */
 static uint32_t scale_counts(Picture *v, const uint32_t *counts)
 {
     uint32_t others = 0;
@@ -202,7 +203,8 @@ static uint32_t span_of(const Picture *v)
 }
 
 /* How much the picture looks like a page or a screen, Q16: much of it has one colour, and the rest
- * is far from that or nearly absent. Fog and asphalt are as narrow, but have lower peaks. */
+ * is far from that or nearly absent. The histograms of fog and asphalt are as narrow, but have
+ * lower peaks. */
 static uint32_t page_of(const Picture *v)
 {
     const int32_t even = (int32_t)(((uint64_t)v->peak << 16) / v->total);
@@ -319,7 +321,8 @@ static void clip_counts(Picture *v, uint32_t clip)
     curve_scan(v->equal, v->last + 1, v->sums);
 }
 
-/* The part of a code's counts that lies before its place. */
+/* How many of a code's counts lie up to its place: all of them or, if the lift made it wider than
+ * one code, one code's share. */
 static uint32_t part_before(const Picture *v, uint32_t count, uint32_t width)
 {
     const uint32_t whole = most_of(width * (uint32_t)v->last, CURVE_ONE);
@@ -347,7 +350,8 @@ static void equalize(Picture *v, uint32_t clip)
  * dull or hazy pictures would stay dull. They get more contrast, and a lift or its inverse then
  * moves the mean back, half as far in dark pictures. `wide`: how wide the lifted histogram is, Q16;
  * `mean`, `equalized`: means before and after equalization. Returns how far the mean should move
- * back; c->lowered or c->raised does that at the place of the mean. */
+ * back. Sets c->lowered or c->raised to the lift that moves a tone equal to the mean back by that
+ * distance. */
 static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32_t mean,
                           uint32_t equalized)
 {
@@ -410,7 +414,8 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     const uint32_t out =
         LIFT_NOISE_LEFT + ((LIFT_NOISE_OUT - LIFT_NOISE_LEFT) * wanted.denoise >> 16);
     v.slope = least_of(LIFT_SLOPE_MOST, (out << 16) / most_of(wanted.noise, 1));
-    /* If half of the picture is black, the measured noise is as little as 0.6 of that elsewhere. */
+    /* If half of the picture is black, the measured noise may be as little as 0.6 times the noise
+     * of the rest. */
     v.noise = most_of(wanted.noise, wanted.awaited ? 64 * LIFT_NOISE_POSSIBLE : 0);
     v.noise +=
         times(v.noise, times(LIFT_PERCENT(70), ramp((int32_t)hidden, CURVE_ONE / 2, CURVE_ONE)));

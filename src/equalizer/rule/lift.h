@@ -1,7 +1,7 @@
 /*
  * The lift rule: the curve of a picture from its histogram and noise.
  *
- * "Codes" are of 8 bits at every depth, and counts are of codes from black on.
+ * "Codes" are of 8 bits at every depth. Element 0 of an array of counts is for black.
  */
 #ifndef LUMEQ_LIFT_H
 #define LUMEQ_LIFT_H
@@ -11,7 +11,7 @@
 /* Assumed noise until it is measured, in codes, Q16. */
 #define LIFT_NOISE_USUAL (CURVE_ONE * 7 / 10)
 
-#define LIFT_MOST (12 * CURVE_ONE) /* LiftChoice.lift */
+#define LIFT_MOST (12 * CURVE_ONE) /* maximum of LiftChoice.lift */
 
 #define LIFT_SHARE_BITS 30 /* fraction bits of shares of the counts */
 
@@ -23,8 +23,8 @@ typedef struct LiftChoice {
     uint32_t voids;   /* how much of it is void, 0..1 */
     uint32_t lift;    /* near black, light is multiplied by 1 + lift */
     uint32_t need;    /* share of the equalization */
-    uint32_t lowered; /* this lift is taken back after equalization */
-    uint32_t raised;  /* this lift is added after it */
+    uint32_t lowered; /* lift whose inverse is applied after equalization; 0: none */
+    uint32_t raised;  /* lift that is applied after equalization; 0: none */
 } LiftChoice;
 
 typedef struct LiftWanted {
@@ -53,9 +53,9 @@ void lift_targets(const CurveParams *p, const uint32_t nodes[CURVE_CELLS], uint3
 void lift_shares(const CurveParams *p, const uint32_t *sums, uint32_t counted,
                  uint32_t shares[CURVE_CELLS]);
 
-/* Updates the noise estimate for a frame. `now` is the noise of the frame before. The estimate is
- * the mean over the frames with a `weight` in the target: the first ones of epochs. After a cut it
- * stays until the new scene's noise is measured. */
+/* Updates the noise estimate for a frame. `now` is the noise measured in the previous frame. The
+ * estimate is the mean over the frames with a `weight` in the target: the first ones of epochs.
+ * After a cut it stays until the new scene's noise is measured. */
 void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t weight,
                        int cut, int first);
 

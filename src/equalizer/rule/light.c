@@ -1,13 +1,13 @@
 /*
- * Black and white stay. A tone x, as a share of the range, becomes y = x^power, and then (1 + lift)
- * y / (1 + lift y), or, for a negative lift, the inverse of that.
+ * Manual brightness and gamma. Black and white stay. A tone x, as a share of the range, becomes y =
+ * x^power, and then (1 + lift) y / (1 + lift y), or, for a negative lift, the inverse of that.
  *
  * Integers give the same bits on all machines. Everything here is monotone: all terms of the series
  * are positive, and products and quotients are rounded down.
  */
 #include "equalizer/rule/light.h"
 
-#define PLACE (1u << 30) /* the place of white */
+#define PLACE (1u << 30) /* 1.0 for a share of the range: white */
 #define LOG_BITS 26
 #define LOG2_E_Q31 3098164009u /* log2(e) */
 #define LN_2_Q30 744261118u    /* ln(2) */
@@ -33,7 +33,7 @@ static uint32_t log2_of(uint32_t n)
     return (whole << LOG_BITS) + (log < one ? (uint32_t)log : one);
 }
 
-/* The place 2^-x. */
+/* 2^-x as a share of the range; x has LOG_BITS fraction bits. */
 static uint32_t exp2_of(uint64_t x)
 {
     const uint64_t whole = (x + (1u << LOG_BITS) - 1) >> LOG_BITS;

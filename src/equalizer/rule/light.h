@@ -15,8 +15,10 @@ uint32_t light_place(const CurveLight *light, uint32_t n, uint32_t d);
 /* The same as a code, Q16. */
 uint32_t light_code(const CurveParams *p, uint32_t n, uint32_t d);
 
-/* A bin's first code with brightness and gamma, before equalization, Q16; and those of all bins. */
+/* A bin's first code with brightness and gamma, before equalization, Q16. */
 uint32_t light_bin(const CurveParams *p, int bin);
+
+/* The same for all bins. */
 void light_bins(const CurveParams *p, uint32_t *codes);
 
 #endif

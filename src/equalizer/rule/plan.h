@@ -6,8 +6,8 @@
  *
  *   put     bars and changes against the previous frame, as without lookahead (plan_frame.c)
  *   cuts    3 frames later, to tell cuts from flashes and motion (plan_shots.c)
- *   fades   `flicker` ahead of the current curve, so that their end is known for the rest of the
- *           lookahead
+ *   fades   LumeqPlan.flicker ahead of the current curve; the rest of the lookahead shows how a
+ *           fade ends
  *   curve   once measures up to the frame's time plus the lookahead are available, from the known
  *           frames of its epoch (plan_curve.c)
  *
@@ -73,7 +73,7 @@ typedef struct PlanFrame {
 
     PlanFade fade;
     uint32_t factor; /* in a fade, Q16: its light as a share of the plateau's */
-    int64_t plateau; /* in a fade: the frame that it leads to or comes from */
+    int64_t plateau; /* in a fade: sequence of the frame that it leads to or comes from */
 
     /* Mean above black, in codes with 8 fraction bits: of the frame, and of each cell. */
     uint32_t light;
@@ -128,24 +128,24 @@ struct LumeqPlan {
     int64_t sequence;               /* of the next frame to put */
     int ended;
 
-    /* In order: a ring of pointers. */
+    /* The frames in the queue: a ring of pointers. */
     PlanFrame **ring;
     size_t room, first, count;
 
-    /* Next frame of each decision, by sequence. */
+    /* Sequences of the next frames to decide on: for cuts, for fades, for curves. */
     int64_t cuts, settled, next;
 
     uint32_t noise; /* last measured, codes of 8 bits, Q16 */
     int32_t noise_known;
-    PlanCurve last;     /* of the previous frame */
+    PlanCurve last;     /* curve of the previous frame */
     int32_t last_depth; /* depth of `last`; 0: no curve yet */
-    PlanEpoch epoch;    /* of the previous frame; `last` moves towards its curve */
+    PlanEpoch epoch;    /* epoch of the previous frame; `last` moves towards its curve */
     PlanEpoch plateau;  /* of the current fade's plateau */
     int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
     CurveResult result;
     CurveWork work;
-    TransferMap tile_map; /* of cells */
+    TransferMap tile_map; /* HDR: for the cells of tiles */
     TileResult tiles;
     TileTables tables;
     uint64_t sums[LUMEQ_MAX_BINS];

@@ -140,7 +140,7 @@ static uint32_t evening_share(const LumeqPlan *plan, const PlanFrame *f, const C
     return asked > calm ? asked : calm;
 }
 
-/* The factor for codes above black, Q16. */
+/* The factor that evens out flicker, for codes above black, Q16. */
 static uint32_t evening_of(const LumeqPlan *plan, size_t i, const CurveParams *p)
 {
     if (!plan->flicker || plan_frame(plan, i)->fade)

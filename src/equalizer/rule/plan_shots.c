@@ -319,9 +319,9 @@ static void find_fade_in(LumeqPlan *plan, size_t i)
     mark(plan, i, known ? to : i + 1, continues || first ? i : i - 1, to, PLAN_FADE_IN);
 }
 
-/* The darkest frame of a fall of light from the plateau to frame i and on: the first black one, or
- * a nearly black one at the end of the film or scene. SIZE_MAX: the light does not fall, or its end
- * is not known. */
+/* The darkest frame of a fall of light from the plateau, which begins at frame i: the first black
+ * one, or a nearly black one at the end of the film or scene. SIZE_MAX: the light does not fall, or
+ * the end of the fall is not known yet. */
 static size_t fall_from(const LumeqPlan *plan, size_t i, const PlanFrame *plateau)
 {
     for (size_t k = i;; k++) {

@@ -9,18 +9,18 @@
 #define WHITE 203.0 /* nits */
 #define GAMMA 2.4
 
-/* Tables have a node every 2^STEP_BITS of ONE. */
+/* Numbers are Q24. A table has a node every 2^STEP_BITS of ONE. */
 #define ONE_BITS 24
 #define STEP_BITS 12
 #define ONE (1 << ONE_BITS)
 #define NODES (1 << (ONE_BITS - STEP_BITS))
-#define NEAR 16 /* nodes to each side, for slopes */
+#define NEAR 16 /* slopes are measured over this many nodes to each side */
 
 /* A place is a share of the range from black to white, Q24. */
 typedef struct Axis {
     uint32_t light[NODES + 1]; /* place on the axis of light, by place of the code */
     uint32_t code[NODES + 1];  /* place of the code, by place on the axis of light */
-    uint32_t codes[NODES + 1]; /* codes per code of the axis there, Q16 */
+    uint32_t codes[NODES + 1]; /* codes of the format per code of the axis, Q16, by place there */
     uint32_t white;            /* place of the code of 203 nits */
 } Axis;
 
@@ -117,7 +117,7 @@ static int white_of(const CurveParams *p)
     return p->white >> p->fraction;
 }
 
-/* The place of a code, Q16. */
+/* The place of a Q16 code. */
 static int64_t place_of(const CurveParams *p, int64_t code)
 {
     const int64_t above = code - ((int64_t)p->black << 16), range = range_of(p);

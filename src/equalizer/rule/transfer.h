@@ -17,8 +17,8 @@
 /* Positions of a format's bins on the axis of light. Zero-initialize it. */
 typedef struct TransferMap {
     int32_t key[6];                     /* identifies the format */
-    uint32_t begin[LUMEQ_MAX_BINS + 1]; /* Q16 bins above black */
-    uint32_t light[LUMEQ_MAX_BINS + 1]; /* of the first code, Q24 of the range */
+    uint32_t begin[LUMEQ_MAX_BINS + 1]; /* where the bin begins, in Q16 bins above black */
+    uint32_t light[LUMEQ_MAX_BINS + 1]; /* position of its first code, Q24 of the range */
     uint32_t kept[LUMEQ_MAX_BINS + 1];  /* the share of the curve that applies there, Q24 */
 } TransferMap;
 
@@ -46,8 +46,9 @@ uint32_t transfer_level(const CurveParams *p, uint32_t level);
  * picture's on that axis, by 8-bit code from black on. */
 uint32_t transfer_noise(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise);
 
-/* How a curve changes a code: levels on the axis of light above black, in 256ths of codes of 8
- * bits, and the number of the format's codes per code of the axis at both levels, Q16. */
+/* How a curve changes a code. from, to: the levels before and after, on the axis of light above
+ * black, in 256ths of codes of 8 bits. codes, codes_after: the number of the format's codes per
+ * code of the axis at these levels, Q16. */
 typedef struct TransferStep {
     int32_t from, to, codes, codes_after;
 } TransferStep;
