@@ -21,8 +21,8 @@
 #define WHITE 203.0
 #define HLG_SCREEN 1000.0
 
-/* One component of the picture, and the coverage (alpha) of each sample. Both have one or two bytes
- * per sample, like the frame, and use all bits. */
+/* One component of the picture, and the coverage (alpha) of its samples. Samples of both have one
+ * or two bytes, like those of the frame, and use all bits. */
 typedef struct Layer {
     const uint8_t *samples, *cover;
     ptrdiff_t stride, cover_stride;
@@ -62,8 +62,8 @@ TEMPLATE void put_code(const Component *c, uint8_t *at, uint32_t code, int bytes
         AV_WL16(at, (uint16_t)(code << c->shift));
 }
 
-/* Each sample of the frame becomes the mean of its blended pixels: `across` x `down` of them,
- * except at the right and lower edges. */
+/* Each sample of the frame becomes the mean of its pixels after blending. It has `across` x `down`
+ * pixels, or fewer at the right and lower edges. */
 TEMPLATE void blend_samples(const Component *c, const Layer *l, int bytes, int across, int down)
 {
     const BlendPlace *p = &l->place;
@@ -151,7 +151,7 @@ static double pq(double nits)
     return pow((3424.0 / 4096 + 2413.0 / 128 * y) / (1 + 2392.0 / 128 * y), 2523.0 / 32);
 }
 
-/* ARIB STD-B67 after the inverse of its display gamma. */
+/* The inverse of HLG's display gamma for HLG_SCREEN, then ARIB STD-B67. */
 static double hlg(double nits)
 {
     const double light = pow(nits / HLG_SCREEN, 1 / 1.2);
@@ -159,7 +159,8 @@ static double hlg(double nits)
                              : 0.17883277 * log(12 * light - 0.28466892) + 0.55991073;
 }
 
-/* Makes a frame of the picture. For HDR, converts R'G'B' from an SDR display (ITU-R BT.1886). */
+/* Copies the picture to a frame. For HDR, converts its R'G'B', made for an SDR display (ITU-R
+ * BT.1886), to PQ or HLG. */
 static AVFrame *make_rgba(const BlendPicture *picture, PictureTransfer transfer)
 {
     uint8_t codes[256];

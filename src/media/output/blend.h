@@ -7,11 +7,11 @@
 
 #include "media/convert.h"
 
-/* Borrowed pixels: R, G, B, A in this order, alpha not premultiplied. Suitable strides rotate or
+/* Borrowed pixels: R, G, B, A in this order, alpha not premultiplied. The strides can rotate or
  * mirror the picture. */
 typedef struct BlendPicture {
     const uint8_t *pixels; /* the pixel that is drawn at the upper left */
-    ptrdiff_t column, row; /* bytes to the pixel that is drawn to its right, and below it */
+    ptrdiff_t column, row; /* bytes to the pixels that are drawn to the right and below */
     int width, height;     /* as drawn */
 } BlendPicture;
 
@@ -30,8 +30,8 @@ typedef struct Blender {
 /*
  * Scales the picture to its place and blends it over a direct frame (convert.h), in the frame's
  * matrix and range. Its white has 203 nits in PQ and HLG. A chroma sample becomes the mean of its
- * blended pixels. Shared frame memory is copied first. Deterministic. Returns 0 or AVERROR; the
- * frame is valid in both cases.
+ * pixels after blending. If the frame's memory is shared, the frame gets a copy first.
+ * Deterministic. Returns 0 or AVERROR; the frame is valid in both cases.
  */
 int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const BlendPicture *picture);
 

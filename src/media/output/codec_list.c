@@ -80,7 +80,7 @@ void codec_list_sound(void (*print)(const char *line))
         }
 }
 
-/* Skips containers without video, and those that write no file. */
+/* Skips containers that hold no video, and muxers that do not write to a file. */
 void codec_list_containers(void (*print)(const char *line))
 {
     const EncoderOptions usual = {.crf = -1, .bitrate = -1};

@@ -8,10 +8,14 @@
 
 #include "media/error.h"
 
-/* Print a line with name and codec: for each video encoder, hardware first; for one video encoder;
- * for each sound encoder. Video lines add "hardware", or "CPU" and the sample depths. */
-void codec_list_video(void (*print)(const char *line));
+/* Prints a line for a video encoder: its name, its codec, and "hardware", or "CPU" and the sample
+ * depths. */
 void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line));
+
+/* Prints such lines for all video encoders, hardware encoders first. */
+void codec_list_video(void (*print)(const char *line));
+
+/* Prints a line with name and codec for each sound encoder. */
 void codec_list_sound(void (*print)(const char *line));
 
 /* Prints a line for each container: its name, its default video encoder, and its file
@@ -22,7 +26,7 @@ void codec_list_containers(void (*print)(const char *line));
  * `hardware`: 1 for hardware encoders, 0 for the others. */
 const AVCodec *codec_list_next(void **at, int hardware);
 
-/* True if FFmpeg has this video decoder for NVDEC. */
+/* True if FFmpeg has a video decoder of this name that uses NVDEC. */
 bool codec_list_has_nvdec(const char *decoder);
 
 /* Tries to open the encoder for a small picture. MEDIA_OUTPUT. */

@@ -54,7 +54,7 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
             "the name %s does not say which container to write; end it in .mp4, .mkv, "
             ".webm, .mov or .y4m, or use --format",
             media_quote(path));
-    /* FFmpeg writes .mpg as MPEG-1, which has neither fields nor colour tags. */
+    /* FFmpeg writes .mpg as MPEG-1, which has neither fields nor colour tags; VOB has MPEG-2. */
     if (strcmp((*muxer)->name, "mpeg") == 0 && (!name || strcmp(name, "mpeg") != 0) &&
         av_guess_format("vob", NULL, NULL))
         *muxer = av_guess_format("vob", NULL, NULL);
@@ -156,7 +156,8 @@ bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AV
     const int holds = avformat_query_codec(muxer, id, container_compliance(muxer));
     if (holds >= 0)
         return holds;
-    /* The muxer does not answer queries: is_known() has decided, or any codec of a type counts. */
+    /* The muxer does not answer queries. is_known() has decided for Ogg and MPEG; others count as
+     * taking all codecs of a type if they have a default codec of it. */
     return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
            (type == AVMEDIA_TYPE_VIDEO && muxer->video_codec != AV_CODEC_ID_NONE) ||
            (type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec != AV_CODEC_ID_NONE) ||
@@ -172,7 +173,7 @@ unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par
     return par->codec_tag;
 }
 
-/* Writes a header to memory: only this reveals every objection of a muxer. */
+/* Writes a header to memory: only this finds everything that a muxer refuses. */
 int container_passes_trial(const AVOutputFormat *muxer, const AVStream *like)
 {
     AVFormatContext *format = NULL;
@@ -224,8 +225,8 @@ int container_sound_rate(const AVOutputFormat *muxer, enum AVCodecID id)
 bool container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
 {
     const AVCodecParameters *par = stream->codecpar;
-    /* Deep uncompressed pictures keep their format only in nut; avi and mov write them too, but
-     * players take them for another format. */
+    /* Only nut stores the format of uncompressed video with more than 8 bits. avi and mov accept
+     * such video, but players misread its format. */
     return container_takes(muxer, par->codec_type, par->codec_id) &&
            (par->codec_id != AV_CODEC_ID_RAWVIDEO || convert_depth(par->format) <= 8 ||
             av_codec_get_id(muxer->codec_tag, par->codec_tag) == par->codec_id) &&
@@ -262,7 +263,7 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
         return "the container does not support this codec";
     const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && is_mxf(muxer) &&
                       par->sample_rate != MXF_SOUND_RATE;
-    /* The MXF muxer writes no header without video. */
+    /* A trial would always fail for MXF, whose muxer writes no header without video. */
     if (other || hides_channels(muxer, par) ||
         (!is_mxf(muxer) && !container_passes_trial(muxer, stream)))
         return "the container does not support it in this form";

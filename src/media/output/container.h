@@ -13,8 +13,9 @@
 int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
                    MediaError *error);
 
-/* The extension, without dot, for files in the container of this name: the path's own if it fits.
- * NULL: any extension fits, or the container is unknown. Valid until the thread's next call. */
+/* The extension, without dot, for files in the container of this name: that of `path` if it is
+ * usual for the container, else a usual one. For a container without usual extensions, that of
+ * `path` or NULL. NULL if the container is unknown. Valid until the thread's next call. */
 const char *container_extension(const char *name, const char *path);
 
 /* Returns 1 if the extension of the file name is that of a video or a picture. */
@@ -26,7 +27,8 @@ bool container_is_picture(const AVOutputFormat *muxer);
 /* True for MP4, QuickTime and Apple's m4v. */
 bool container_is_mp4(const AVOutputFormat *muxer);
 
-/* The codec of a single picture by its file name; AV_CODEC_ID_NONE for other containers. */
+/* The codec for a picture of this file name; AV_CODEC_ID_NONE if the container is not one of
+ * pictures. */
 enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path);
 
 /* Returns NULL if this stream can be copied into the container, else the reason as text. */
@@ -57,7 +59,7 @@ int container_compliance(const AVOutputFormat *muxer);
 /* True if the container accepts the codec with some parameters. */
 bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 
-/* The codec tag to write for a stream of another container; 0: chosen by the muxer. */
+/* The codec tag to write for a stream copied from another container; 0: the muxer chooses. */
 unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par);
 
 #endif

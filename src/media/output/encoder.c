@@ -22,8 +22,8 @@
 
 /* ---- user data ---- */
 
-/* UUIDs of user data (SEI): signatures of x264, x265, FFmpeg's VA-API and Vulkan encoders,
- * and VideoToolbox. */
+/* UUIDs of the user data (SEI) in which x264, x265, FFmpeg's VA-API and Vulkan encoders, and
+ * VideoToolbox name themselves. */
 static const char *const signatures[] = {
     "\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
     "\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e"
@@ -44,13 +44,13 @@ static bool is_signature(const AVFrameSideData *data)
     return false;
 }
 
-/* True if the encoder copies user data. libx265 would replace its UUID. */
+/* True if the encoder copies user data unchanged; libx265 replaces the UUID. */
 static bool keeps_user_data(const AVCodec *codec)
 {
     return encoder_has_option(codec, "udu_sei") && strcmp(codec->name, "libx265") != 0;
 }
 
-/* Removes the signature of the input's encoder, since encoders copy user data. */
+/* Removes the signature of the input's encoder, which the new encoder would copy. */
 static void drop_signature(AVFrame *frame)
 {
     for (int i = 0; i < frame->nb_side_data; i++)
@@ -107,8 +107,8 @@ static Samples samples_of(const AVFrame *frame, int component)
     };
 }
 
-/* Repeats the last column and row into the padding. Only full-resolution planes grow: chroma of an
- * odd size already covers the padded one. */
+/* Repeats the last column and row into the padding. Only full-resolution planes grow: subsampled
+ * chroma of an odd size is already as large as that of the padded size. */
 static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
@@ -132,7 +132,7 @@ static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
     return 0;
 }
 
-/* BT470BG and SMPTE170M are the same matrix. */
+/* True if the frame must be converted to a->space. BT470BG and SMPTE170M are the same matrix. */
 static int changes_matrix(const Adapter *a, const AVFrame *frame)
 {
     return a->space != AVCOL_SPC_UNSPECIFIED && frame->colorspace != AVCOL_SPC_UNSPECIFIED &&
@@ -174,7 +174,8 @@ static int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
     return ret;
 }
 
-/* Most frames an encoder may hold; with more, durations are left to the muxer. */
+/* Number of sent frames whose durations are remembered. If the encoder holds more, the muxer
+ * derives the durations. */
 #define SENT_FRAMES 1024
 
 /* MPEG-4 part 2 stores the time base's denominator in 16 bits. */
@@ -209,7 +210,7 @@ struct Encoder {
     bool wants_key; /* the next frame should be a key frame */
     EncoderNotes notes;
     int top_first;        /* field order of the last interlaced frame */
-    AVFrame *first_frame; /* first frame of SVT-AV1, see feed_one(); or NULL */
+    AVFrame *first_frame; /* for SVT-AV1 until a frame is sent, see feed_one(); else NULL */
 };
 
 static bool has_control_character(const char *text)
@@ -241,7 +242,8 @@ static int set_low_latency(AVDictionary **dict, AVCodecContext *c, const AVCodec
                : 0;
 }
 
-/* Lets the caller choose key frames. FFV1 has only fixed intervals, so every frame becomes one. */
+/* Lets the caller choose key frames. FFV1 has only fixed intervals, so all its frames are key
+ * frames. */
 static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec)
 {
     c->flags |= AV_CODEC_FLAG_CLOSED_GOP;
@@ -256,7 +258,7 @@ static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec
                : 0;
 }
 
-/* Sets defaults of good quality, unless options set a rate or quality. */
+/* Sets defaults; those for quality only if the options set neither a bit rate nor a quality. */
 static int set_defaults(AVDictionary **dict, const AVCodec *codec, const EncoderOptions *options)
 {
     const int rated = options->bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
@@ -280,7 +282,7 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
         {"libx264", threads <= FEW_THREADS, "x264-params", "sync-lookahead=0"},
         {"libx265", options->live, "preset", "veryfast"},
         {"libx265", !rated, "crf", "20"},
-        {"libx265", 1, "x265-params", "log-level=none"}, /* it does not use FFmpeg's log */
+        {"libx265", 1, "x265-params", "log-level=none"}, /* x265 does not use FFmpeg's log */
         {"libvpx-vp9", options->live, "deadline", "realtime"},
         {"libvpx-vp9", !rated, "crf", "24"},
         {"libvpx-vp9", 1, "row-mt", "1"},
@@ -336,7 +338,7 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
     c->colorspace = first->colorspace;
     c->chroma_sample_location = first->chroma_location;
     c->sample_aspect_ratio = first->sample_aspect_ratio;
-    /* These formats have no colour tags: their codes have a fixed meaning. */
+    /* These codecs have no colour tags; range and matrix are fixed. */
     if (c->codec_id == AV_CODEC_ID_MJPEG)
         c->color_range = AVCOL_RANGE_JPEG;
     if (c->codec_id == AV_CODEC_ID_WEBP)
@@ -368,7 +370,8 @@ static int set_fields(AVDictionary **dict, AVCodecContext *c, const AVCodec *cod
 {
     const bool top_first = is_top_first(first, track->field_order);
     c->field_order = track->field_order;
-    /* Single frames of an interlaced track may be progressive, but not the other way round. */
+    /* An interlaced track may have progressive frames, but an interlaced frame shows that the track
+     * is interlaced, whatever its tag. */
     if (FRAME_IS_INTERLACED(first) && c->field_order != AV_FIELD_TB &&
         c->field_order != AV_FIELD_BT)
         c->field_order = top_first ? AV_FIELD_TT : AV_FIELD_BB;
@@ -381,7 +384,8 @@ static int set_fields(AVDictionary **dict, AVCodecContext *c, const AVCodec *cod
         c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
     if (top_first || !av_match_name(codec->name, "libx264,libx264rgb"))
         return 0;
-    /* FFmpeg sets the order after opening x264, which is too late. The user's options come last. */
+    /* FFmpeg tells x264 the order after opening it, which is too late. The user's options come
+     * last, so they win. */
     const AVDictionaryEntry *more = av_dict_get(*dict, "x264-params", NULL, 0);
     char *params = av_asprintf("bff=1%s%s", more ? ":" : "", more ? more->value : "");
     return params ? av_dict_set(dict, "x264-params", params, AV_DICT_DONT_STRDUP_VAL)
@@ -502,7 +506,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         return media_no_memory(error, MEDIA_OUTPUT);
     media_log_clear();
     const int odd = (first->width | first->height) & 1;
-    /* Most encoders of subsampled chroma need even sizes. Only a trial shows which ones. */
+    /* Most encoders need even sizes for subsampled chroma. Only a trial shows which encoders. */
     const int pad = odd && av_match_name(codec->name, "libx264,libx265");
     int ret = try_open(e, codec, options, first, track, global_header, pad, error);
     if (ret < 0 && !error->fault && odd && !pad)
@@ -573,8 +577,8 @@ void encoder_ask_key(Encoder *e)
 }
 
 /* An encoder is opened for either fields or progressive frames. A progressive frame among
- * interlaced ones is flagged like them: changing the flag would make x264 change frames in its
- * lookahead too. */
+ * interlaced ones gets their flag, because x264 would apply a changed flag to the frames in its
+ * lookahead, too. */
 static void match_fields(Encoder *e, AVFrame *frame)
 {
     const int coded = has_fields(e->codec->field_order);
@@ -658,7 +662,7 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
         packet->duration = sent->duration;
     const bool is_last = ++e->packets == e->frames && e->ended;
     sent = is_last ? find_sent(e, e->last_pts) : NULL;
-    if (sent) /* muxers derive the end from the last packet in decode order */
+    if (sent) /* muxers take the end of the video from this packet, the last in decode order */
         packet->duration = FFMAX(packet->duration, sent->duration);
     return 0;
 }

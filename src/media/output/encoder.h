@@ -23,9 +23,9 @@ typedef struct EncoderTrack {
 typedef struct Encoder Encoder;
 
 /*
- * Opens the encoder for frames like `first`, with the track's time base and rate. Frames it does
- * not accept (pixel format, range, odd size) are adapted. Errors: MEDIA_USAGE (an unknown or
- * refused setting), MEDIA_OUTPUT.
+ * Opens the encoder for frames like `first`, with the track's time base and rate. Frames that the
+ * encoder does not accept (pixel format, range, odd size) are adapted. Errors: MEDIA_USAGE (an
+ * unknown or refused setting), MEDIA_OUTPUT.
  */
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
                  const AVFrame *first, const EncoderTrack *track, int global_header,

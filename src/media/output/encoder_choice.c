@@ -17,8 +17,8 @@
 /* Bits of the deepest video that phones, TVs and browsers decode: HEVC Main 10. */
 #define COMMON_DEPTH 10
 
-/* Largest picture in 16x16 macroblocks, and longest side, of H.264 level 5.2 (ITU-T H.264, A.3.1):
- * hardware decodes no level above it. 4096x2304 has as many macroblocks. */
+/* Maximum picture size and side of H.264 level 5.2, in macroblocks of 16x16 (ITU-T H.264, A.3.1).
+ * Hardware decodes no higher level. 4096x2304 has as many macroblocks. */
 #define MOST_MACROBLOCKS 36864
 #define MOST_SIDE 543
 
@@ -64,7 +64,7 @@ static int check_preset(const AVCodec *codec, const char *preset, MediaError *er
     return 0;
 }
 
-/* A codec's name is not accepted as an encoder, because several encoders may match. */
+/* Names of codecs, such as h264, are refused, because a codec may have several encoders. */
 static int no_encoder(const char *name, MediaError *error)
 {
     if (strcmp(name, "copy") == 0)
@@ -125,7 +125,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         (strcmp(format->name, "yuv4mpegpipe") == 0))
         return media_fail(error, MEDIA_USAGE, "the encoder %s does not suit the container %s",
                           (*codec)->name, format->name);
-    /* The muxer has no codec tag for raw frames in a pipe. */
+    /* Wrapped frames and y4m have been matched above. */
     if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not support %s", format->name,
@@ -189,7 +189,8 @@ static int prefers_rgb(const AVCodec *codec)
     return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
 }
 
-/* Lists formats to which YUV and gray frames can be converted: RGB only if there is no YUV. */
+/* Lists the formats of `list` to which YUV and gray frames can be converted; RGB only if `list` has
+ * no YUV. */
 static void list_makeable(enum AVPixelFormat *makeable, const AVCodec *codec,
                           const enum AVPixelFormat *list)
 {
@@ -252,7 +253,7 @@ static int bits_per_pixel(enum AVPixelFormat format)
 }
 
 /* Chooses the nearest format. Keeping chroma comes first, then alpha, then depth. Among formats
- * that differ only in depth, the shallowest one with the depth of `from` is enough. */
+ * that differ only in depth, takes the shallowest one with at least the depth of `from`. */
 static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
                                   const enum AVPixelFormat *encodable)
 {
@@ -304,7 +305,7 @@ static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMA
         return list;
     for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++) {
         const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(*list);
-        int full = 0; /* a yuvj format, which differs from the others in name only */
+        int full = 0; /* set for yuvj formats, which only name the range of yuv formats */
         (void)convert_without_j(*list, &full);
         const bool is_common = has_chroma(*list) && desc->log2_chroma_w == 1 &&
                                desc->log2_chroma_h == 1 && !full && convert_depth(*list) <= most;
@@ -389,13 +390,13 @@ int encoder_usual_quantizer(enum AVCodecID id)
 
 /* ---- parts ---- */
 
-/* Rows per busy core: frame threads wait for rows of earlier frames. x264 keeps about 7 cores busy
- * at 360 rows and 12 of 16 at 1440. */
+/* Rows per busy core, because frame threads wait for rows of earlier frames; and the maximum number
+ * of cores. x264 keeps about 7 cores busy at 360 rows and 12 of 16 at 1440. */
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
-/* True if an option has this name or sets it within its value, as x264-params does; there it may be
- * quoted or follow a space. x264 and x265 take '_' for '-'. */
+/* True if the option has this name, or a value such as that of x264-params that sets it. Within a
+ * value, the name may be quoted or follow a space. x264 and x265 accept '_' for '-'. */
 static int sets_option(const char *option, const char *name)
 {
     for (const char *at = option; *at; at++) {

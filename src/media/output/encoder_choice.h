@@ -1,4 +1,4 @@
-/* Chooses the encoder and its pixel format, and tells what encoders can do. */
+/* Chooses the encoder and its pixel format; finds out what encoders support. */
 #ifndef LUMEQ_MEDIA_ENCODER_CHOICE_H
 #define LUMEQ_MEDIA_ENCODER_CHOICE_H
 
@@ -18,16 +18,16 @@ typedef struct EncoderOptions {
     int64_t bitrate; /* bits per second */
     const char *pixel_format;
     int keep_format;            /* not 0: use the format nearest to that of the frames */
-    int eight_bits;             /* not 0: at most 8 bits for H.264; see encoder_choose_default() */
-    int too_large;              /* set by encoder_choose_default(): see there */
+    int eight_bits, too_large;  /* set by encoder_choose_default(), see there */
     const char *const *options; /* "key=value" strings, NULL-terminated; or NULL */
     const char *hint;           /* appended to the error if the encoder does not open; or NULL */
     int threads;
     int deinterlaced; /* not 0: frames are progressive, whatever their track says */
     int live;         /* not 0: prefer speed to size, since frames arrive in real time */
-    int cuts; /* not 0: the caller requests key frames, across which no frame refers to another */
-    /* not 0: use closed groups of pictures. Ignored for MPEG encoders: they would detect no scene
-     * cuts, and their groups are open only with B-frames */
+    /* not 0: the caller requests key frames, and no frame may refer across a key frame */
+    int cuts;
+    /* not 0: use closed groups of pictures. Ignored for MPEG encoders, which would then detect no
+     * scene cuts; their groups are open only with B-frames */
     int closed;
     int low_latency; /* not 0: encode without delay, and with frequent key frames for viewers who
                         join */
@@ -41,9 +41,9 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
 /*
  * Chooses the usual encoder of mp4, mov and mkv once the format and size of the frames are known
  * (0: unknown): libx264 for 8-bit output that hardware decodes as H.264, else libx265. If libx265
- * is missing or the container does not hold HEVC: libx264, with `eight_bits` for deep frames, and
- * with `too_large` for large ones. Changes nothing if options name an encoder or the container has
- * another usual one.
+ * is missing or the container does not hold HEVC: libx264; then sets `eight_bits` if frames of more
+ * bits must be reduced to 8, and `too_large` if most hardware cannot decode frames of this size as
+ * H.264. Keeps the encoder if options name one or the container has another usual encoder.
  */
 void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
                             const AVOutputFormat *format, enum AVPixelFormat from, int width,
@@ -82,7 +82,7 @@ int encoder_cores(const AVCodec *codec, int rows);
  * options set a bit rate. */
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);
 
-/* True if the encoder takes full range only: JPEG, or RGB and gray but no YUV. */
+/* True if the encoder takes full range only: MJPEG, and encoders of RGB but not of YUV. */
 bool encoder_is_full_range(const AVCodec *codec);
 
 /* True if --vcodec help or --acodec help lists this encoder. Experimental encoders, and those that

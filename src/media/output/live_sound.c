@@ -15,21 +15,22 @@
 /* Larger timing errors are corrected at once, by silence or a cut; smaller ones by resampling. */
 #define LIMIT_US 35000.0
 
-/* The delay of a block is the least among blocks that arrive up to this much later. Only a machine
- * that is too slow to record delivers all blocks of a second late. */
+/* The delay of a block is the least among it and the blocks that arrive within this time after it.
+ * Only a machine that is too slow to record delivers all blocks of a second late. */
 #define AHEAD_US 1000000
 
-/* A block of this age is used even if too few later blocks came to compare it with. Sound that is
- * missing for SILENT_US becomes silence. */
+/* A block of this age is used even if later blocks are still missing. Sound that is missing for
+ * SILENT_US becomes silence. */
 #define MISSING_US 2000000
 #define SILENT_US 2500000
 
-/* Most that the assumed delay grows and shrinks, as a share of the sound's length. Clocks drift by
- * much less than LONGER; a shorter delay is always nearer to the true one. */
+/* Maximum growth and decrease of the assumed delay, as a share of the sound's length. Clocks drift
+ * by much less than LONGER; a shorter delay is always nearer to the true one. */
 #define LONGER 300e-6
 #define SHORTER 5e-3
 
-/* Samples between adjustments of the resampler, and the most that an adjustment adds or removes. */
+/* Samples between adjustments of the resampler, and the maximum number of samples that one adds or
+ * removes. */
 #define ADJUST_SAMPLES LIVE_SOUND_RATE
 #define MAX_ADJUST (LIVE_SOUND_RATE / 200)
 
@@ -208,7 +209,7 @@ static int silence(LiveSound *s, AVPacket *packet, int64_t samples)
     return finish_packet(s, packet, samples);
 }
 
-/* Returns the rest of the block, or the silence before it. AVERROR(EAGAIN): nothing is left. */
+/* Returns the rest of s->block, or the silence before it. AVERROR(EAGAIN): nothing is left. */
 static int take_rest(LiveSound *s, AVPacket *packet)
 {
     Block *b = &s->block;
@@ -223,7 +224,7 @@ static int take_rest(LiveSound *s, AVPacket *packet)
         b->used += (int)fmin(b->count - b->used, rint(-off));
     } else if (!s->adjusted || s->next - s->adjusted >= ADJUST_SAMPLES) {
         s->adjusted = s->next;
-        /* Cannot fail for such a small adjustment; otherwise the next one would make up for it. */
+        /* Does not fail for such a small adjustment; the next one would make up for it. */
         (void)swr_set_compensation(s->resampler, av_clip((int)lrint(off), -MAX_ADJUST, MAX_ADJUST),
                                    ADJUST_SAMPLES);
     }

@@ -16,7 +16,7 @@
 
 #define LIVE_SOUND_RATE 48000
 
-/* The codec of its packets: floats in native byte order. */
+/* The codec of the packets from live_sound_read(): floats in native byte order. */
 #define LIVE_SOUND_CODEC AV_NE(AV_CODEC_ID_PCM_F32BE, AV_CODEC_ID_PCM_F32LE)
 
 typedef struct LiveSound LiveSound;
@@ -38,7 +38,7 @@ int64_t live_sound_time(LiveSound *sound);
 double live_sound_level(LiveSound *sound);
 
 /* Makes this time position 0 of the recording; earlier sound is left out. Call once, in the thread
- * that reads. */
+ * that calls live_sound_read(). */
 void live_sound_start(LiveSound *sound, int64_t time_us);
 
 /*

@@ -112,7 +112,7 @@ void output_file_remove_all(void (*removed)(const char *path))
 static char *prefix_of(const char *base, size_t room)
 {
     const size_t fixed = strlen("." MARK ENDING) + DIGITS, length = strlen(base);
-    if (room > NAME_MAX) /* the limit may count characters of unknown size */
+    if (room > NAME_MAX) /* some file systems count characters, not bytes */
         room = NAME_MAX;
     if (fixed + length <= room)
         return av_asprintf(".%s" MARK, base);
@@ -159,25 +159,25 @@ void output_file_remove_leftovers(const char *path)
     av_free(folder);
 }
 
-/* Returns false if no file will be replaced. */
+/* Gets the status of the file to replace. Returns false if nothing will be replaced. */
 static bool find_replaced(const OutputFile *file, struct stat *old)
 {
     return file->overwrite && stat(file->path, old) == 0 && S_ISREG(old->st_mode);
 }
 
-/* Returns 1 on success, 0 to try another name, -1 with errno. Group and others get no more access
- * to the new file than to the one it replaces. */
+/* Returns 1 on success, 0 to try another name, or -1 and sets errno. Group and others get no more
+ * access to the new file than to the one it replaces. */
 static int create_temp(OutputFile *file, const char *name, const char *path)
 {
     struct stat old;
-    /* The owner needs both bits because the muxer opens the file again by name. */
+    /* The owner needs both permissions because the muxer opens the file again by name. */
     const mode_t mode = find_replaced(file, &old) ? (old.st_mode & 0777) | S_IRUSR | S_IWUSR : 0666;
     const int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
     TempNote *note = register_file(fd, name, path);
-    /* On a file system without locks, the file is used unlocked. With locks, another run may have
-     * locked or removed it as a leftover. */
+    /* On a file system without locks, the file is used unlocked. With locks, another run may
+     * already have locked or removed the file as a leftover. */
     if (note && (flock(fd, LOCK_EX | LOCK_NB) < 0 ? errno != EWOULDBLOCK : note_is_valid(note))) {
         file->temp = (TempFile){.name = note->name, .fd = fd, .note = note};
         return 1;
@@ -403,7 +403,8 @@ bool output_file_is_terminal(const OutputFile *file)
 /* Interval for checking whether a pipe has a reader. */
 #define READER_US 10000
 
-/* True if the reader empties the pipe: a write of at most its size then cannot block. */
+/* Waits until the reader has emptied the pipe, so that a write of up to its size cannot block.
+ * Gives up after PATIENCE_MS and returns false. */
 static bool wait_emptied(int fd)
 {
     int left = 1;

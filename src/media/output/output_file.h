@@ -18,15 +18,15 @@
  * {0} is closed. */
 typedef struct TempFile {
     const char *name; /* valid until the commit */
-    int fd;           /* locked if the file system supports it; not for writing */
+    int fd;           /* holds the lock if the file system has locks; not for writing */
     struct TempNote *note;
 } TempFile;
 
 typedef struct OutputFile {
     AVIOContext *io;
-    const atomic_int *stop; /* not 0: give up writing into a pipe that nobody reads; or NULL */
+    const atomic_int *stop; /* if it becomes not 0, waiting for a pipe's reader ends; or NULL */
     char *path;             /* with symbolic links resolved */
-    char *name;             /* path of the data after a commit, even a failed one; else NULL */
+    char *name;             /* where the data is after a commit, even a failed one; else NULL */
     const char *temp_like;  /* path to derive the temporary name from; NULL: `path` */
     /* Called when the file is complete and synced, before it is renamed; a fault prevents the
      * rename. Or NULL. */
@@ -44,7 +44,7 @@ typedef enum OutputName {
     OUTPUT_OWN_NAME, /* its path */
     OUTPUT_PARTIAL,  /* the first free one of NAME.partial.EXT, NAME.partial-2.EXT, ... */
     OUTPUT_FREE,     /* the first free one of NAME.EXT, NAME-2.EXT, ... */
-    OUTPUT_REPLACE,  /* its path; after a failure nothing has changed */
+    OUTPUT_REPLACE,  /* its path, replacing any file; after a failure nothing has changed */
 } OutputName;
 
 /*
@@ -56,10 +56,10 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
                       MediaError *error);
 
 /* Stores in `place` the folder of an output after resolving symbolic links, or the path of a pipe
- * or device itself. Returns 0, or -1 with errno. */
+ * or device itself. Returns 0, or -1 and sets errno. */
 int output_file_place(const char *path, char place[PATH_MAX]);
 
-/* Like output_file_check() for OUTPUT_FREE: the name may exist. */
+/* Like output_file_check(), but the name may exist: for OUTPUT_FREE and OUTPUT_REPLACE. */
 int output_file_check_free(OutputFile *file, const char *path, MediaError *error);
 
 /* Removes unfinished files that killed runs left for this path, if this user owns them and no
@@ -98,8 +98,8 @@ int output_file_fail(const OutputFile *file, int averror, MediaError *error);
 /* Returns 1 if the error of a muxer means that the packet is at fault, not the file. */
 int output_file_refuses(int averror);
 
-/* Prints text to an open file. output_file_has_failed() returns 1 after a failed write, and
- * output_file_flush() returns its error. */
+/* Prints text to an open file. After a failed write, output_file_has_failed() returns true and
+ * output_file_flush() the error. */
 void output_file_print(OutputFile *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool output_file_has_failed(const OutputFile *file);
@@ -108,10 +108,11 @@ bool output_file_has_failed(const OutputFile *file);
 int output_file_flush(OutputFile *file, MediaError *error);
 
 /*
- * Closes, syncs and renames the file; replaces an existing file only for OUTPUT_OWN_NAME with
- * `overwrite`. MEDIA_OUTPUT. After a write error, output_file_close() removes the file. A partial
- * file is kept, and so is complete data that could not be synced or renamed; `error` and `name`
- * then contain its path. For a partial file, `error` may already hold an earlier failure.
+ * Closes, syncs and renames the file; replaces an existing file only for OUTPUT_REPLACE, and for
+ * OUTPUT_OWN_NAME with `overwrite`. MEDIA_OUTPUT. After a write error, output_file_close() removes
+ * the file. Except for OUTPUT_REPLACE, a file that could not be synced or renamed is kept, and
+ * `error` and `name` contain its path. OUTPUT_PARTIAL keeps the file also after a write error;
+ * `error` may already hold an earlier failure.
  */
 int output_file_commit(OutputFile *file, OutputName kind, MediaError *error);
 

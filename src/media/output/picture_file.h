@@ -18,8 +18,8 @@
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,
                        int height, char *name, size_t size, MediaError *error);
 
-/* Like picture_file_write(), but with exactly this name: replaces an existing file, or returns
- * MEDIA_USAGE without `overwrite`. */
+/* Like picture_file_write(), but uses exactly this name. An existing file is replaced with
+ * `overwrite`; without it, returns MEDIA_USAGE. */
 int picture_file_name(const char *path, int overwrite, const uint8_t *pixels, ptrdiff_t stride,
                       int width, int height, MediaError *error);
 

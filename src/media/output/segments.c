@@ -27,7 +27,7 @@
 /* ---- kept segments ---- */
 
 /* An entry of the list: size in bytes, modification time in ns, a slash, the name, and a NUL. Names
- * may contain any other character. */
+ * may contain all characters except these two. */
 #define LINE "%" PRId64 " %" PRId64 "/"
 #define LINE_SCAN "%" SCNd64 " %" SCNd64 "/%n"
 
@@ -146,8 +146,8 @@ static void delete_oldest(KeptSegments *k, char *names, size_t size)
     }
 }
 
-/* Lists a completed segment and deletes the oldest others. Notes the names of the first ones
- * deleted, and only the first failure. */
+/* Lists a completed segment and deletes the oldest others. Notes the names of the segments deleted
+ * first, and only the first failure. */
 static void kept_segments_add(KeptSegments *k, const char *path)
 {
     const char *name = file_name_base(path);
@@ -182,8 +182,8 @@ static void kept_segments_add(KeptSegments *k, const char *path)
  * expected. The sound of a microphone comes up to 2.5 s late. */
 #define GRACE_US 3000000
 
-/* Most bytes of packets that wait for the first picture of the next segment. Encoder delay needs
- * few, but more and more would wait if a camera were unplugged while its microphone goes on. */
+/* Limit for the bytes of packets that wait for the first picture of the next segment. Few wait for
+ * the encoder, but many would while a camera is unplugged and its microphone goes on. */
 #define MOST_HELD_BYTES (32 << 20)
 
 typedef struct Segment {
@@ -257,8 +257,8 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
                           "--segment-time: %s has no time in its name, so all segments would have "
                           "the same name; use for example %%Y%%m%%d-%%H%%M%%S",
                           media_quote(options->path));
-    /* Time 0 begins a year, a day, an hour and a minute. If the name at time 0 differs from the
-     * next one, all consecutive names differ. */
+    /* A year, a day, an hour and a minute begin at time 0. If the names at time 0 and one segment
+     * later differ, all consecutive names do. */
     char first[PATH_MAX], second[PATH_MAX];
     if (name_at(options->path, 0, gmtime_r, first) < 0 ||
         name_at(options->path, (time_t)options->seconds, gmtime_r, second) < 0 ||
@@ -438,7 +438,7 @@ static int write_to_segment(Segments *s, AVPacket *packet, const AVStream *out, 
     return finish_segment(s, &s->previous, error);
 }
 
-/* True if the packet may belong to the next segment, whose first picture has not arrived. */
+/* True if the packet may belong to the next segment, whose first picture was not written yet. */
 static int may_belong_to_next(const Segments *s, const AVPacket *packet, const AVStream *out)
 {
     const int64_t time = packet_time(packet);

@@ -32,14 +32,14 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
 
 /*
  * Opens the first segment, which begins at the picture with this time. `like` is the template of
- * each segment: its header is not written, and packets are in its streams' time bases. It and
- * `video`, one of its streams, must outlive the segments. `muxer`: muxer options, or NULL.
+ * each segment: its header is not written, and packets are in its streams' time bases. `like` and
+ * its stream `video` must outlive the segments. `muxer`: muxer options, or NULL.
  * MEDIA_OUTPUT.
  */
 int segments_start(Segments *segments, AVFormatContext *like, const AVStream *video,
                    const AVDictionary *muxer, int64_t pts, AVRational base, MediaError *error);
 
-/* True if the next segment should begin with this picture, which must be a key frame. */
+/* True if the next segment is to begin with this picture, which must then be a key frame. */
 bool segments_is_due(const Segments *segments, int64_t pts, AVRational base);
 
 /* Begins the next segment at this picture. The file is opened when the picture's packet is written,
@@ -54,9 +54,9 @@ int segments_finish(Segments *segments, MediaError *error);
 
 typedef struct SegmentTotals {
     int64_t bytes;          /* of all segments */
-    int64_t count, deleted; /* completed ones, and those that `keep` deleted */
+    int64_t count, deleted; /* completed segments, and those deleted because of `keep` */
     int64_t refused;        /* copied packets that the muxer refused: the input is damaged */
-    const char *name;       /* path of the last completed one, or NULL */
+    const char *name;       /* path of the segment completed last, or NULL */
 } SegmentTotals;
 
 SegmentTotals segments_totals(const Segments *segments);

@@ -16,12 +16,13 @@ void tags_drop_statistics(AVDictionary **tags);
  * can store them. */
 int tags_want_keys(const AVFormatContext *to);
 
-/* Adds QuickTime's keys for ordinary tags, because only FFmpeg knows its own names for them.
- * Returns 0 or AVERROR(ENOMEM). */
+/* Adds QuickTime's keys for ordinary tags: with use_metadata_tags, FFmpeg would store them only
+ * under names that no other program knows. Returns 0 or AVERROR(ENOMEM). */
 int tags_name_for_quicktime(AVDictionary **tags);
 
 /* Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit) and
- * trims them to that range. Returns 0 or AVERROR(ENOMEM). */
+ * trims them to that range; `with_tags`: also their titles and other tags. Returns 0 or
+ * AVERROR(ENOMEM). */
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags);
 

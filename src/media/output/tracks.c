@@ -15,7 +15,7 @@
 #include "media/output/tags.h"
 #include "media/side_data.h"
 
-/* Sound that is early by more than this is noticeable. */
+/* Viewers notice sound that is early by more than this. */
 #define NOTICED_US 40000
 
 /* Bits of the profile, rate and channels in an ADTS header. */
@@ -33,7 +33,7 @@ typedef struct Track {
     TextTranscoder *text;
     char *sound_name;             /* track name of copied sound, or NULL */
     uint32_t header, extradata;   /* first ADTS header; checksum of the first extradata; 0: none */
-    bool is_other;                /* the extradata has changed */
+    bool is_other;                /* the latest extradata differs from the first */
     int64_t missing;              /* length of sound left out after a change, in in_base */
     AVBSFContext *filter;         /* bitstream filter for copied packets, or NULL */
     AVPacket *picture;            /* cover picture, written first */
@@ -41,18 +41,18 @@ typedef struct Track {
     int64_t shown[MAX_DELAY + 1]; /* sorted pts to use as dts, see find_dts() */
     char *name; /* track name of copied video in a part, which must begin with a key frame; else
                    NULL */
-    int64_t key_pts; /* of that key frame, in in_base; INT64_MAX before it arrives */
+    int64_t key_pts; /* of the part's first key frame, in in_base; INT64_MAX before it arrives */
     bool was_cut;    /* packets before the key frame were dropped */
 } Track;
 
 struct Tracks {
     const TrackOptions *options;
     AVFormatContext *to;
-    Track *tracks;         /* indexed by input stream, then the one of live sound */
-    int count;             /* of the input */
-    int all;               /* with live sound */
+    Track *tracks;         /* by index of the input stream; the last may be live sound */
+    int count;             /* number of input streams */
+    int all;               /* number of tracks, including live sound */
     AVFormatContext *live; /* describes the live sound, or NULL */
-    int64_t live_delay;    /* added to its times, in its samples */
+    int64_t live_delay;    /* added to the times of live sound, in samples */
     AVPacket *packet;
     TrackMuxer mux;
     void *opaque;
@@ -299,8 +299,8 @@ static bool is_late(const Tracks *t, const Source *source, const AVStream *in)
     return false;
 }
 
-/* The encoder to convert a track, or NULL to copy it. `refusal`: why it cannot be copied, or NULL;
- * `late`: result of is_late(). */
+/* The encoder to convert a track, or NULL to copy or drop it. `refusal`: why it cannot be copied,
+ * or NULL; `late`: result of is_late(). */
 static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
                                     int late)
 {
@@ -337,7 +337,7 @@ static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
 }
 
 /* Opens the converter on a scratch stream first, because a stream cannot be removed from the
- * output. If that fails and `copy` is not 0, copies the track instead. */
+ * output. If the converter does not open and `copy` is not 0, copies the track instead. */
 static int add_converted(Tracks *t, const Source *source, AVStream *in, const AVCodec *encoder,
                          const char *reason, int copy, MediaError *error)
 {
@@ -414,7 +414,7 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
     return 0;
 }
 
-/* Phones play AAC; Opus is better where it is usual. */
+/* AAC plays on phones; Opus is better in containers that usually have it; avi gets MP3. */
 static const AVCodec *live_encoder(const Tracks *t)
 {
     const AVOutputFormat *muxer = t->to->oformat;
@@ -589,8 +589,8 @@ bool tracks_wants(const Tracks *t, int stream)
     return t->tracks[stream].out && !t->tracks[stream].picture;
 }
 
-/* Derives the dts from the pts of earlier packets and the codec's reordering delay. Demuxers omit
- * the first dts because they learn the delay later. */
+/* Returns the packet's dts. If it is missing, derives it from the pts of earlier packets and the
+ * codec's reordering delay: demuxers omit the first dts because they learn the delay later. */
 static int64_t find_dts(Track *track, const AVPacket *packet)
 {
     const int delay = av_clip(track->out->codecpar->video_delay, 0, MAX_DELAY);
@@ -605,8 +605,8 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
     return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
 }
 
-/* Finds the part's first key frame. True for video before it, which cannot be decoded, and for
- * frames shown before it. */
+/* Finds the part's first key frame. True for packets before it, which cannot be decoded, and for
+ * packets of frames that are shown before it. */
 static bool find_first_key(const Tracks *t, Track *track, const AVPacket *packet)
 {
     if (track->key_pts == INT64_MAX && (packet->flags & AV_PKT_FLAG_KEY)) {
@@ -636,7 +636,7 @@ static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational ba
     }
     av_packet_rescale_ts(packet, base, track->out->time_base);
     packet->dts = find_dts(track, packet);
-    /* Muxers reject packets without a dts or with a decreasing one. Damaged files have both. */
+    /* Muxers reject packets whose dts is missing or does not increase, as in damaged files. */
     if (track->last_dts != AV_NOPTS_VALUE &&
         (packet->dts == AV_NOPTS_VALUE || packet->dts <= track->last_dts))
         packet->dts = track->last_dts + 1;
@@ -685,7 +685,7 @@ static uint32_t adts_header(const AVPacket *packet)
 }
 
 /* Returns 1 if a packet of copied sound can be written, 0 if its format differs from the track's
- * first one: most containers store the format only once. */
+ * first format, since most containers store the format only once. */
 static int check_sound(Tracks *t, Track *track, AVPacket *packet)
 {
     const bool is_aac = track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
@@ -712,9 +712,9 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
     return 0;
 }
 
-/* Cuts a subtitle or data packet that begins before time 0, because muxers would shift the whole
- * output to it. Returns 0 if nothing is left. A packet without a duration lasts until the next
- * one. */
+/* Cuts off the part of a subtitle or data packet before time 0, because muxers would delay the
+ * whole output by it. Returns 0 if nothing is left. A packet without a duration is kept, since it
+ * lasts until the next one. */
 static int cut_before_zero(AVPacket *packet)
 {
     const int64_t start = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;

@@ -11,7 +11,7 @@
 /* {0} keeps every track. */
 typedef struct TrackOptions {
     /* NULL: copy if the container can, else convert; "copy": copy even if the container does not
-     * store when the sound begins; "none"; or an encoder's name */
+     * store when the sound begins; "none": drop; or an encoder's name */
     const char *acodec;
     int audio_track, sub_track; /* 0: all; N + 1: only track N */
     int no_subs, no_chapters, no_metadata;
@@ -55,7 +55,7 @@ int tracks_packet(Tracks *tracks, AVPacket *packet, MediaError *error);
 int tracks_finish(Tracks *tracks, MediaError *error);
 
 typedef struct TrackLosses {
-    int64_t packets; /* copied ones that were too damaged to write */
+    int64_t packets; /* copied packets that were too damaged to write */
     int64_t missing; /* copied sound left out after a change of format, in AV_TIME_BASE units */
     SoundLoss sound; /* of all converted sound; complete after tracks_finish() */
 } TrackLosses;

@@ -15,7 +15,7 @@
 
 /* ---- sound ---- */
 
-/* Bit rate per channel in bits per second, and quality: transparent to most listeners. */
+/* Bit rate in bits per second per channel, and quality of Vorbis: transparent to most listeners. */
 #define BITS_PER_CHANNEL 96000
 #define VORBIS_QUALITY 6
 
@@ -28,28 +28,28 @@
 /* Samples per packet if the encoder accepts any number. */
 #define USUAL_FRAME 1024
 
-/* Timestamp errors up to TOLERANCE_MS are ignored as rounding. Gaps longer than MAX_GAP_S are jumps
- * of the clock and stay gaps. */
+/* Timestamp errors up to TOLERANCE_MS are ignored as rounding. Gaps longer than MAX_GAP_S count as
+ * jumps of the clock and are not filled. */
 #define TOLERANCE_MS 30
 #define MAX_GAP_S 60
 
 struct AudioTranscoder {
     Sound *sound;
-    AVRational from_base; /* time base of its packets */
+    AVRational from_base; /* time base of input packets */
     AVCodecContext *encoder;
     AVAudioFifo *samples;
     AVFrame *frame; /* in the encoder's format */
     AVPacket *packet;
     int64_t next_in;     /* expected time of the next samples, in the encoder's time base */
     int64_t next_out;    /* time of the first sample in `samples` */
-    int64_t begin, end;  /* of all packets, or AV_NOPTS_VALUE */
+    int64_t begin, end;  /* of all input packets, or AV_NOPTS_VALUE */
     int64_t missing;     /* samples of silence at the end for damaged packets */
     bool starts_at_zero; /* the container starts all sound at time 0 */
-    PacketTaker take;    /* during audio_transcoder_run() */
+    PacketTaker take;    /* valid during audio_transcoder_run() */
     void *opaque;
 };
 
-/* The nearest rate that is not lower, else the highest. */
+/* The encoder's nearest rate that is not lower, else its highest. */
 static int choose_rate(const AVCodec *codec, int rate)
 {
     const int *rates = codec_sample_rates(codec);
@@ -61,13 +61,13 @@ static int choose_rate(const AVCodec *codec, int rate)
     return best;
 }
 
-/* Channels that cannot be mixed, since their positions are unknown. */
+/* True for channels that cannot be mixed, since their positions are unknown. */
 static bool is_unnamed(const AVChannelLayout *layout)
 {
     return layout->order != AV_CHANNEL_ORDER_NATIVE;
 }
 
-/* Chooses a layout with this many channels. Returns 0 if the encoder lacks one, or AVERROR. */
+/* Chooses a layout with this many channels. Returns 1, 0 if the encoder lacks one, or AVERROR. */
 static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AVChannelLayout *in,
                          int channels)
 {
@@ -77,7 +77,7 @@ static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AV
         if (av_channel_layout_compare(l, in) == 0 || (l->nb_channels == channels && !found))
             found = l;
     if (!list && channels == in->nb_channels && channels > MOST_DEFAULT)
-        found = in; /* the encoder knows only the default layout for smaller numbers */
+        found = in; /* fewer get the default layout, which every encoder accepts */
     const int ret = found ? av_channel_layout_copy(layout, found) : 0;
     if (!list && !found)
         av_channel_layout_default(layout, channels);
@@ -240,14 +240,15 @@ static int fill(AudioTranscoder *t, int64_t samples)
     return FFMIN(ret, 0);
 }
 
-/* Continues at time `to`: the first samples set the start, and silence fills a gap. A jump of the
- * clock is followed, after completing the current frame with silence. */
+/* Makes the next samples begin at `to`. The first call sets the start of the track; later, silence
+ * fills gaps. After a jump of the clock, silence only completes the current frame. */
 static int advance(AudioTranscoder *t, int64_t to)
 {
     const int64_t rate = t->encoder->sample_rate;
     int64_t silence = 0;
     if (t->next_in == AV_NOPTS_VALUE) {
-        /* A container that stores no start time does not store the encoder's padding either. */
+        /* A container that stores no start time does not store the encoder's padding either, so the
+         * padding takes the place of silence. */
         silence = t->starts_at_zero ? FFMAX(to - t->encoder->initial_padding, 0) : 0;
         t->next_in = t->next_out = to - silence;
     } else if (to - t->next_in > MAX_GAP_S * rate && !t->starts_at_zero) {
@@ -282,7 +283,7 @@ static int take_frames(AudioTranscoder *t)
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
-/* If packets were damaged, silence completes the track. */
+/* Flushes the encoder. If packets were damaged, silence first fills the track up to its end. */
 static int finish(AudioTranscoder *t)
 {
     int ret = 0;

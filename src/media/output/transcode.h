@@ -13,8 +13,8 @@ typedef int (*PacketTaker)(void *opaque, AVPacket *packet);
 
 /* Losses of converted sound. */
 typedef struct SoundLoss {
-    int64_t silence; /* replaces sound that failed to decode; in AV_TIME_BASE units */
-    int64_t errors;  /* number of decoder errors; 0 if there is such silence */
+    int64_t silence; /* length of sound that silence replaces, in AV_TIME_BASE units */
+    int64_t errors;  /* number of decoder errors; not counted if `silence` is above 0 */
 } SoundLoss;
 
 /*
@@ -25,8 +25,8 @@ typedef struct SoundLoss {
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
                           const AVCodec *encoder, const AVOutputFormat *muxer);
 
-/* Converts a packet (NULL at the end) and passes each finished packet to `take`, in `out`'s time
- * base as it was at opening. Returns 0, AVERROR, or the error of `take`. */
+/* Converts a packet (NULL at the end) and passes each finished packet to `take`, in the time base
+ * that `out` got at opening. Returns 0, AVERROR, or the error of `take`. */
 int audio_transcoder_run(AudioTranscoder *transcoder, const AVPacket *packet, PacketTaker take,
                          void *opaque);
 
@@ -39,7 +39,8 @@ void audio_transcoder_close(AudioTranscoder **transcoder);
 int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStream *out,
                          const AVCodec *encoder);
 
-/* Converts one packet. Returns 1 with `to` filled in milliseconds, 0 without output, or AVERROR. */
+/* Converts one packet. Returns 1 and the result in `to`, with times in milliseconds; 0 if there is
+ * nothing to write; or AVERROR. */
 int text_transcoder_run(TextTranscoder *transcoder, const AVPacket *packet, AVPacket *to);
 
 void text_transcoder_close(TextTranscoder **transcoder);

@@ -64,8 +64,8 @@ static void set_properties(const Turner *t, const AVFrame *frame, AVFrame *to)
     to->pts = frame->pts;
     to->time_base = frame->time_base;
     FRAME_DURATION(to) = FRAME_DURATION(frame);
-    to->chroma_location = AVCHROMA_LOC_UNSPECIFIED; /* FFmpeg lacks some of the turned ones */
-    /* A quarter turn destroys fields. Upside down, they swap if the number of rows is even. */
+    to->chroma_location = AVCHROMA_LOC_UNSPECIFIED; /* FFmpeg lacks some turned locations */
+    /* A quarter turn destroys fields. Turning upside down swaps them if the height is even. */
     const int interlaced = FRAME_IS_INTERLACED(frame) && !is_quarter(t->turn);
     const int swapped = t->turn.yy < 0 && frame->height % 2 == 0;
     frame_set_fields(to, interlaced, interlaced && FRAME_IS_TOP_FIRST(frame) != swapped);

@@ -27,7 +27,7 @@
 #include "media/picture_pattern.h"
 #include "media/side_data.h"
 
-/* With low latency, the muxer waits this long for a packet of another track. */
+/* With low latency, the muxer waits at most this long for a packet of another track. */
 #define LATENCY_US 100000
 
 /* Highest frame rate for AVI, and the rate to use instead of a higher one: for a video without a
@@ -38,7 +38,7 @@
 /* Initial capacity for packets that arrive before the first frame. */
 #define HELD_PACKETS 256
 
-/* Most bytes of these packets: over 40 minutes of uncompressed stereo sound. */
+/* Limit for the bytes of these packets: over 40 minutes of uncompressed stereo sound. */
 #define HELD_BYTES (512 << 20)
 
 /* Largest rounding error of a duration, in ticks of the source's clock. */
@@ -50,23 +50,23 @@
 /* Relative error of a rate that was stored as a duration or a fraction of small numbers. */
 #define RATE_ROUNDING 1e-5
 
-/* Most ticks per second in an mp4, because some players use 32 bits for times. */
+/* Maximum number of ticks per second in an mp4, because some players use 32 bits for times. */
 #define MAX_TICKS 1000000
 
 struct Writer {
     const WriterOptions *options;
     const AVOutputFormat *muxer;
     const AVCodec *codec;
-    EncoderOptions encoding; /* the options', completed by encoder_choose_default() */
+    EncoderOptions encoding; /* options->video, completed by encoder_choose_default() */
     OutputFile file;
     AVFormatContext *format;
     Encoder *encoder;
-    Turner *turner; /* NULL: frames are written as stored */
+    Turner *turner; /* NULL: frames are not turned */
     AVFrame *turned;
     PictureTurn turn; /* of the first frame */
     int turn_noted;   /* the note about a different turn was given */
     AVStream *video;
-    AVRational copy_base; /* time base of its packets if they are copied */
+    AVRational copy_base; /* time base of the video's packets if they are copied */
     AVPacket *packet;
     Tracks *tracks;
     EncoderTrack track;
@@ -80,10 +80,10 @@ struct Writer {
     int64_t lost_packets; /* packets that the muxer refused */
     int64_t refused_at;   /* video packets written before the last refusal */
     AVFifo *held;         /* AVPacket *: packets that came before the first frame */
-    size_t held_bytes;    /* of these, by packet_bytes() */
+    size_t held_bytes;    /* sum of packet_bytes() of `held` */
     Segments *segments;   /* NULL: one file */
     /* In mp4 and mov: frames per second of a source whose clock rounds times, or {0}; time of the
-     * first frame, and the last decoding time. */
+     * first frame; dts of the last packet. */
     AVRational rate;
     int64_t grid_start, last_dts;
     int64_t start_pts;     /* in segments: time of the first picture, ... */
@@ -161,7 +161,7 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     return side_data_copy_all(w->video, in) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
-/* The rate that the source declares, if two estimates agree; else {0}. */
+/* The source's frame rate if FFmpeg's two estimates agree, else {0}. */
 static AVRational declared_rate(const AVStream *in)
 {
     const AVRational a = in->avg_frame_rate, r = in->r_frame_rate;
@@ -240,8 +240,8 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     if (w->segments)
         return segments_write(w->segments, packet, out, error);
     const int ret = av_interleaved_write_frame(w->format, packet);
-    /* If the input is damaged, the muxer refuses a copied packet: this one, or one that it has held
-     * until this video packet came. */
+    /* If the input is damaged, the muxer refuses a copied packet: this one, or an earlier one that
+     * waited in the muxer for this video packet. */
     if (output_file_refuses(ret) && (out != w->video || w->video->nb_frames > w->refused_at)) {
         w->refused_at = w->video->nb_frames;
         w->lost_packets++;
@@ -272,7 +272,7 @@ static int write_encoded(Writer *w, MediaError *error)
 }
 
 /* Chooses a time base for a constant rate that the source's clock cannot express exactly, such as
- * 59.94 frames at 90 kHz or most rates in ms. It can also express the source's times. */
+ * 59.94 frames at 90 kHz or most rates in ms. This base can also express the source's times. */
 static void choose_grid(Writer *w)
 {
     const AVRational from = w->video->time_base, rate = w->rate;
@@ -322,7 +322,7 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
     if (w->options->sequence)
         return picture_sequence_write(&w->pictures, packet, error);
     if (w->track.constant_rate) {
-        /* The first index of a part may be the last one of the previous part. */
+        /* A part may begin with the last index of the previous part. */
         packet->pts = packet->dts = FFMAX(packet->dts, w->next_index);
         w->next_index = packet->dts + 1;
     }
@@ -740,7 +740,7 @@ int writer_live_sound(Writer *w, AVPacket *packet, MediaError *error)
 
 static void set_trailer_options(const Writer *w, int partial)
 {
-    /* GIF and APNG store a delay after each frame, but their muxers ignore that of the last one. */
+    /* GIF and APNG store a delay after each frame, but their muxers ignore the last duration. */
     const AVRational base = w->video->time_base;
     AVRational delay;
     av_reduce(&delay.num, &delay.den, w->last_duration * base.num, base.den, UINT16_MAX);
@@ -754,7 +754,7 @@ static void set_trailer_options(const Writer *w, int partial)
         (void)av_opt_set(w->format->priv_data, "movflags", "-faststart", 0);
 }
 
-/* Decides whether a partial file is worth a name; if not, adds the reason to the error. */
+/* True if a partial file is worth keeping; if not, adds the reason to the error. */
 static bool check_partial(const Writer *w, MediaError *error)
 {
     struct stat file;
@@ -786,7 +786,7 @@ int writer_finish(Writer *w, int partial, MediaError *error)
         set_trailer_options(w, partial);
         media_log_clear();
         while (output_file_refuses(av_interleaved_write_frame(w->format, NULL)))
-            w->lost_packets++; /* the packets after it are still written */
+            w->lost_packets++; /* later packets are still written */
         int wrote = av_write_trailer(w->format);
         if (wrote >= 0 && w->lost_packets && !w->video->nb_frames)
             wrote = AVERROR_INVALIDDATA; /* the video was refused, too */

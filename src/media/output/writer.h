@@ -18,8 +18,8 @@ typedef struct WriterOptions {
     int overwrite;           /* replace an existing file */
     int sequence;            /* not 0: `path` is a pattern for numbered pictures */
     int any_name;            /* not 0: if the name exists at the end, use NAME-2.EXT and so on */
-    const atomic_int *stop;  /* not 0: give up writing into a pipe that nobody reads */
-    SegmentOptions segments; /* seconds > 0: write segments; its path is the output's */
+    const atomic_int *stop;  /* if it becomes not 0, waiting for a pipe's reader ends; or NULL */
+    SegmentOptions segments; /* seconds > 0: write segments; segments.path equals `path` */
     int low_latency;         /* not 0: write packets immediately */
     int copy_video;          /* not 0: copy the video's packets instead of encoding frames */
     int count_only;          /* not 0: write no file, only count its bytes */
