@@ -1,5 +1,5 @@
-/* Makes curves from the measures of frames: planned ones for lookaheads and jobs, and live ones.
- * One thread at a time. */
+/* Makes curves from the measures of frames: planned curves for lookaheads and jobs, and live
+ * curves from past frames. One thread at a time. */
 #ifndef LUMEQ_RUN_CURVE_MAKER_H
 #define LUMEQ_RUN_CURVE_MAKER_H
 
@@ -16,7 +16,7 @@ typedef struct MeasuredFrame {
     int64_t pts, duration; /* in the time base of its stream */
     int32_t width, height, format;
     int32_t range;   /* an AVColorRange */
-    int32_t damaged; /* not 0: damage was found in the input since the frame before */
+    int32_t damaged; /* not 0: damage was found in the input since the previous frame */
     uint32_t mark;   /* measure_mark() of its measure */
     int32_t interlaced;
 } MeasuredFrame;
@@ -36,13 +36,14 @@ uint32_t measure_mark(const void *packed, size_t size);
 
 typedef struct CurveMaker CurveMaker;
 
-/* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: bits with which frames of
- * fewer bits will be equalized; 0: their own. MEDIA_INPUT. */
+/* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: frames of fewer bits will
+ * be equalized with this many; 0: with their own. MEDIA_INPUT. */
 int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t lookahead, int depth,
                      MediaError *error);
 
-/* Adds the next frame and its measure, which may be deepened to `depth`; the caller keeps it. A
- * NULL frame marks the end. Afterwards, call curve_maker_next() until it returns 0. MEDIA_INPUT. */
+/* Adds the next frame and its measure. The caller keeps the measure, which may be converted to the
+ * maker's depth. A NULL frame marks the end. Afterwards, call curve_maker_next() until it returns
+ * 0. MEDIA_INPUT. */
 int curve_maker_put(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasure *measure,
                     const LumeqMoment *moment, MediaError *error);
 
@@ -68,7 +69,7 @@ typedef struct LiveCurves {
     LumeqMeasure *measure; /* of the last frame */
 } LiveCurves;
 
-/* The context must outlive it. MEDIA_INPUT, MEDIA_USAGE. */
+/* The context must outlive `curves`. MEDIA_INPUT, MEDIA_USAGE. */
 int live_curves_open(LiveCurves *curves, LumeqContext *context, const LumeqParams *params,
                      MediaError *error);
 
@@ -93,7 +94,7 @@ typedef struct PlannedCurves {
     const Source *source; /* source of the frames */
     const char *path;     /* of the input */
     int64_t taken;        /* number of curves taken; starts at 0 */
-    bool differs;         /* a frame was not the measured one */
+    bool differs;         /* set if a frame was not the measured one */
 } PlannedCurves;
 
 /* Returns 1 and the curve of the next frame, which the caller unrefs. 0: `in` is not the measured

@@ -13,8 +13,8 @@
 #include "run/queue.h"
 
 /* Number of frames to equalize after the shown one: the next one, and the one after it while the
- * next is on its way to the screen. With a live input only one waits, and a newer one replaces it.
- */
+ * next is on its way to the screen. With a live input only one frame waits, and a newer one
+ * replaces it. */
 #define AHEAD 2
 
 /* Weight of the last frame in the average duration. */
@@ -29,14 +29,14 @@
 #define QUEUE_LENGTH 16
 #define QUEUE_BYTES (256 << 20)
 
-/* All requests of the window. */
+/* The requests of the window. */
 typedef struct Orders {
     Input *input; /* or NULL; used only under the lock */
     bool live, hold, on_device, stop;
     int generation, revision;
-    bool lossless; /* of the input */
+    bool lossless; /* the input's DecoderOptions.lossless */
     LumeqParams params;
-    int64_t taken, shown; /* Frame.number */
+    int64_t taken, shown; /* Frame.number of the frame last taken, and of the shown one */
     int64_t late_from, late_to;
 } Orders;
 
@@ -45,7 +45,7 @@ typedef struct Kept {
     Frame *frame;
     AVFrame *on_gpu;      /* the picture on the GPU, if it was copied to the host to be compared */
     bool taken;           /* EqualizeStageOptions.take() got it */
-    LumeqHistory *before; /* a copy of the history before it, if it is done */
+    LumeqHistory *before; /* a copy of the history before this frame, once it is done */
 } Kept;
 
 struct EqualizeStage {
@@ -66,19 +66,19 @@ struct EqualizeStage {
 
     /* Used by the thread. */
     Orders now;          /* copy of the orders */
-    const char *backend; /* at the start */
+    const char *backend; /* name of the backend at the start */
     LiveCurves curves;
-    FrameMemory *device_memory; /* of the GPU, or NULL */
-    bool writes, chroma;        /* outputs have own planes; chroma as well */
-    Frame *next;                /* decoded, not kept yet; or NULL */
+    FrameMemory *device_memory; /* for outputs on the GPU; NULL until needed */
+    bool writes, chroma;        /* outputs have luma planes of their own; chroma planes as well */
+    Frame *next;                /* decoded, but not in `kept` yet; or NULL */
     Kept kept[KEPT];
     int kept_count;
-    int done; /* the first `done` of them are equalized */
+    int done; /* the first `done` kept frames are equalized */
     int generation, revision;
-    int64_t number;  /* Frame.number of the last frame */
-    int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
+    int64_t number;  /* Frame.number of the last kept frame */
+    int64_t sent_at; /* when a frame was last equalized, av_gettime_relative() */
     double usual_us; /* average duration of a frame in the equalizer */
-    bool is_cut;     /* true if the next frame does not continue the last one */
+    bool is_cut;     /* true if the next frame does not continue the last kept one */
     int end;         /* how the input ended; 0: not yet */
     bool end_sent;
     atomic_llong lost; /* number of frames lost with a GPU */
@@ -154,7 +154,7 @@ static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *er
     const int ret = frame_apply(s->options.context, f, s->writes, error);
     if (ret != MEDIA_LOST)
         return ret;
-    gpu_frame_abandon(f->out); /* it may still be written to */
+    gpu_frame_abandon(f->out); /* the GPU may still write to it */
     av_frame_free(&f->out);
     return f->on_device && !gpu_frame_is(in) ? write_frame(s, f, 0, error) : ret;
 }
@@ -223,7 +223,7 @@ static int equalize_next(EqualizeStage *s, MediaError *error)
     return ret == MEDIA_LOST ? drop_lost(s, s->done, error) : ret;
 }
 
-/* Brings the picture and the previous one into the same memory. 0: one is lost with the GPU. */
+/* Brings a frame and the previous one into the same memory. 0: one of them is lost with the GPU. */
 static int colocate(EqualizeStage *s, Kept *kept)
 {
     Frame *f = kept->frame;
@@ -277,7 +277,7 @@ static int take_params(EqualizeStage *s, MediaError *error)
     return live_curves_set(&s->curves, params, error);
 }
 
-/* The settings have changed: starts again from the shown frame. */
+/* After a change of settings: starts again from the shown frame. */
 static int begin_redraw(EqualizeStage *s, MediaError *error)
 {
     int first = 0; /* index of the shown frame, or of a later one that begins a history */
@@ -314,7 +314,8 @@ static void note_end(EqualizeStage *s, int code, const MediaError *error)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Fetches the next frame. A newer one replaces it if the input is live, or if it is late. */
+/* Fetches the next frame into s->next. If the input is live, or the frame there is late, a newer
+ * frame replaces it. */
 static void fetch(EqualizeStage *s)
 {
     int ret = 0;
@@ -338,7 +339,7 @@ static void fetch(EqualizeStage *s)
 }
 
 /* Makes room for the next live frame: drops the waiting frame if the window has not taken it and it
- * was equalized before the next frame was decoded. Returns false if it must stay. */
+ * was equalized before the next frame was decoded. Returns false if the waiting frame must stay. */
 static bool replace_waiting(EqualizeStage *s)
 {
     Kept *last = &s->kept[s->kept_count - 1];
@@ -353,7 +354,7 @@ static bool replace_waiting(EqualizeStage *s)
     return 1;
 }
 
-/* Returns 1 if there may be more to do. */
+/* Keeps the next frame if there is room. Returns 1 if there may be more to do, 0, or a fault. */
 static int take_next(EqualizeStage *s, MediaError *error)
 {
     int ahead = 0;
@@ -432,7 +433,7 @@ static void *stage_main(void *arg)
         if (s->now.stop)
             return NULL;
         ret = work(s, &error);
-        if (ret < 0 && error.fault) { /* does nothing until another input is attached */
+        if (ret < 0 && error.fault) { /* nothing to do until another input is attached */
             note_end(s, ret, &error);
             forget_all(s);
             s->is_cut = true;

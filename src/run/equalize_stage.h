@@ -1,10 +1,10 @@
 /*
- * A thread that equalizes the frames of an input for a window, a few frames ahead of their time.
+ * A thread that equalizes the frames of an input for a window, a few frames before they are shown.
  *
- * Frames come out in order. When settings change, the shown frame comes out again and then the ones
- * after it, as if these settings had always applied. After a detach, no frame of the old input
- * comes out. If frames of a lossless input are lost with the GPU, the input ends with MEDIA_LOST;
- * lost frames of other inputs are only counted.
+ * Frames come out in order. When settings change, the shown frame and those after it come out
+ * again, as if these settings had always applied. After a detach, no frame of the old input comes
+ * out. If frames of a lossless input are lost with the GPU, the input ends with MEDIA_LOST; lost
+ * frames of other inputs are only counted.
  *
  * One thread, the window's, calls these functions unless they say otherwise. Only
  * equalize_stage_stop(), equalize_stage_close(), equalize_stage_attach() and
@@ -21,10 +21,10 @@ typedef struct EqualizeStageOptions {
     LumeqContext *context;
     LumeqParams params;  /* the first settings */
     FrameMemory *memory; /* for equalized frames; must outlive them */
-    int copies;          /* true: copies unchanged frames, because decoded ones may be on a GPU */
-    int64_t bytes;       /* limit for waiting frames; a larger frame waits alone; 0: 256 MB */
-    /* The stage's thread calls both. wants() returns true if take() needs frames in host memory;
-     * take() then gets each new frame once, in order. */
+    int copies;          /* true: also copies frames that do not change, as they may be on a GPU */
+    int64_t bytes; /* limit for equalized frames that wait; a larger one waits alone; 0: 256 MB */
+    /* The stage's thread calls wants() and take(). While wants() returns true, take() gets each new
+     * frame once, in order, in host memory. */
     int (*wants)(void *opaque);
     void (*take)(void *opaque, const AVFrame *out, const LumeqFrameStats *stats);
     void *opaque;
@@ -38,11 +38,11 @@ typedef struct EqualizeStage EqualizeStage;
 int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *options,
                         MediaError *error);
 
-/* Takes frames from this input from now on, with a new history. Only the newest frame of a live
- * input waits. */
+/* Takes frames from this input from now on, with a new history. `live`: only the newest frame
+ * waits. */
 void equalize_stage_attach(EqualizeStage *stage, Input *input, int live);
 
-/* The stage does not touch the input again. */
+/* Detaches the input; the stage does not use it again. */
 void equalize_stage_detach(EqualizeStage *stage);
 
 /* Call when the input has a frame or has ended. Any thread. */
@@ -75,8 +75,8 @@ void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 /* While `hold` is true, drops live frames. */
 void equalize_stage_hold(EqualizeStage *stage, int hold);
 
-/* Drops frames that end after `from` and not after `to` (positions, see Decoded), because they are
- * too late, if other frames follow. */
+/* Drops frames that are too late, if later ones are available: frames that end after `from` and no
+ * later than `to` (positions, see Decoded). */
 void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
 /* Number of frames that wait to be received. */
@@ -91,7 +91,7 @@ bool equalize_stage_is_lost(const EqualizeStage *stage);
 /* Ends the thread. */
 void equalize_stage_stop(EqualizeStage *stage);
 
-/* Stops it if necessary. All of its frames must be freed. *stage may be NULL. */
+/* Stops the stage if necessary. Free its frames first. *stage may be NULL. */
 void equalize_stage_close(EqualizeStage **stage);
 
 #endif

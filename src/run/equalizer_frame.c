@@ -55,7 +55,7 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
     };
 }
 
-/* True if both have the same size, format and range; they may be in different memory. */
+/* True if both frames have the same size, format and range; they may be in different memory. */
 static bool is_alike(const AVFrame *before, const AVFrame *in)
 {
     return before->width == in->width && before->height == in->height &&

@@ -25,22 +25,23 @@ bool equalizer_writes(const LumeqParams *params);
 /* True if these parameters may change chroma. */
 bool equalizer_writes_chroma(const LumeqParams *params);
 
-/* A frame for the library. `out` may be NULL: then the frame is only measured. Chroma is included
- * if `out` has its own. Frames must be direct (media/convert.h); black margins are left
- * out. */
+/* A frame for the library. `out` may be NULL: then the frame is only measured. Chroma is left out
+ * if `out` shares the chroma planes of `in`. Frames must be direct (media/convert.h); black margins
+ * are left out. */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
-/* Makes the library wait for the GPU's decoder. `after` is NULL if the frame is not from there. */
+/* For LumeqFrame.sync: lets the library wait for the GPU's decoder. `after` is NULL if the frame
+ * was not decoded on the GPU. */
 LumeqSync equalizer_sync(const AVFrame *in);
 
-/* The luma of the frame before `in`, for LumeqFrame.previous; without a plane if `before` is NULL
- * or differs in size, format or range. */
+/* The luma of `before`, the frame before `in`, for LumeqFrame.previous. An image without planes if
+ * `before` is NULL or differs from `in` in size, format, range or memory. */
 LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
-/* If one of two frames is on a GPU and the other on the host, downloads the former. This happens
- * after the decoder has changed between GPU and software. The next frame will be compared with the
- * original of `in`, so the caller keeps a reference to it. `before` may be NULL. Returns 0, or an
- * AVERROR if the GPU may be lost. */
+/* If one of the two frames is on a GPU and the other on the host, downloads the former. This
+ * happens after the decoder has changed between GPU and software. Keep a reference to the original
+ * `in`: the next frame will be compared with it. `before` may be NULL. Returns 0, or an AVERROR if
+ * the GPU may be lost. */
 int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
 /* Makes the output for `in`, with its own chroma if `chroma`. Without `memory`, returns a reference

@@ -12,13 +12,13 @@ static int format_of(PictureFormat *f, const AVFrame *frame, int mirrored)
     return ret;
 }
 
-/* False if a quarter turn makes columns of rows. */
+/* False if a quarter turn makes rows into columns. */
 static int keeps_rows(const PictureFormat *f)
 {
     return f->turn.xx != 0;
 }
 
-/* The rows of an upside-down frame count from the last one. */
+/* The rows to count in a plane. If the frame is upside down, they are counted from the last row. */
 static FrameRows rows_of(const AVFrame *frame, const PictureFormat *f, int i)
 {
     const PicturePlane *plane = &f->plane[i];

@@ -17,7 +17,7 @@ PanelLight frame_scopes_light(const struct AVFrame *frame);
 /* Evenly spaced rows of a plane; borrowed. */
 typedef struct FrameRows {
     const uint8_t *data; /* the first row */
-    ptrdiff_t stride;    /* bytes from one of them to the next */
+    ptrdiff_t stride;    /* bytes from one of these rows to the next */
     int bytes;           /* per row */
     int count;
 } FrameRows;

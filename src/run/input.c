@@ -10,19 +10,19 @@
 #include "media/packet_set.h"
 #include "media/side_data.h"
 
-/* Limits of the queue, in frames and bytes: enough for an uneven decoder, but little memory,
- * because copied packets may have any size. While a 4K frame of 12.4 MB waits, no other one is
- * decoded. A window with frames on a GPU, which has few surfaces, or with live input has one. */
+/* Limits of the queue, in frames and bytes (copied packets may have any size): little memory, but
+ * enough for a decoder with uneven speed. While a 4K frame of 12.4 MB waits, no other is decoded.
+ * A window's queue holds one frame if the input is live, or if frames are the few of a GPU. */
 #define FILE_FRAMES 4
 #define FILE_BYTES 12000000
 #define WINDOW_FRAMES 2
 #define WINDOW_BYTES (256 << 20)
 
-/* Most packets that wait until the frame after them has been decoded. */
+/* Maximum number and bytes of packets that wait until the frame after them has been decoded. */
 #define MAX_PENDING_PACKETS 1024
 #define MAX_PENDING_BYTES (4 << 20)
 
-/* Longest priming: sound that a decoder needs before the first audible sample. */
+/* Maximum priming: sound that a decoder needs before the first audible sample. */
 #define MAX_PRIMING_US 10000
 
 /* Frames that are missing within this many frames after a hurry still count as skipped. */
@@ -32,7 +32,7 @@
 typedef struct Track {
     const AVStream *stream;
     int64_t start; /* see source_track_start() */
-    int64_t begin; /* the first time read in the part */
+    int64_t begin; /* time of its earliest packet read in the part */
     bool is_held;  /* within move_packets(): a video packet stays in `pending` */
 } Track;
 
@@ -55,7 +55,7 @@ struct Input {
     atomic_int range; /* as in the options */
 
     /* Used by the thread while it runs. */
-    AVPacket *packet; /* read, but the decoder was full; or blank */
+    AVPacket *packet; /* blank, or a packet for which the decoder was full */
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
@@ -81,7 +81,7 @@ struct Input {
     Decoded held;      /* the last frame before the requested position */
     Decoded following; /* the frame after it */
     bool previewed;
-    int hurried;     /* number of next frames that may follow a skipped one */
+    int hurried;     /* number of next frames before which frames may have been skipped */
     int64_t dropped; /* demuxer_dropped() at the previous frame */
 };
 
@@ -228,7 +228,7 @@ static bool note_track(Input *in, const AVPacket *packet)
     return 1;
 }
 
-/* Keeps the packet if it is in the part. advance() has checked the limits. */
+/* With `copy`, keeps the packet if it is in the part. advance() has checked the limits. */
 static int keep_packet(Input *in)
 {
     if (!note_track(in, in->packet) || !in->options.copy) {
@@ -267,7 +267,7 @@ static int send_packet(Input *in)
     return ret;
 }
 
-/* True if the connection was lost after the last frame: the rest is not waited for. */
+/* True if the connection was lost after the last frame; then nothing more is awaited. */
 static bool ends_tail(const Input *in)
 {
     return in->frames_ended && source_is_discontinuity(in->packet);
@@ -310,7 +310,7 @@ static int read_one(Input *in)
     return 0;
 }
 
-/* True if no packet of some track has been read in the part, so its start is unknown. */
+/* True if no packet in the part has been read yet for some track, so its start there is unknown. */
 static bool awaits_track(const Input *in)
 {
     for (unsigned i = 0; i < in->track_count; i++) {
@@ -399,7 +399,8 @@ static void move_packets(Input *in, Decoded *decoded, int64_t limit)
     in->pending_count = left;
 }
 
-/* No frame of the part follows. `complete`: the part is whole, though the file may be cut off. */
+/* Call when no frame of the part follows. `complete`: the part is complete, even if the file is cut
+ * off after it. */
 static void end_frames(Input *in, bool complete)
 {
     in->frames_ended = true;
@@ -610,7 +611,7 @@ static void *decode_main(void *arg)
     int ret;
     do {
         Frame *frame = NULL;
-        /* A frame that is decoded earlier would only be older when it is shown. */
+        /* Without room, a frame would only become older before it is shown. */
         ret = queue_wait_for_room(in->queue);
         if (ret >= 0 && !(frame = frame_alloc()))
             ret = media_no_memory(&in->error, MEDIA_INPUT);
@@ -632,7 +633,7 @@ static void *decode_main(void *arg)
 
 int input_start(Input *in, const InputStart *start, MediaError *error)
 {
-    int64_t position = AV_NOPTS_VALUE; /* where the source is; pipes cannot seek */
+    int64_t position = AV_NOPTS_VALUE; /* do not seek: the source may be a pipe */
     if (in->running)
         return 0;
     if (start) { /* a window may start several times */

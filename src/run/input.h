@@ -18,10 +18,10 @@
 #include "run/queue.h"
 #include "run/run_frame.h"
 
-/* For callers that read a film in pieces: each piece has the frames and times of the whole film. */
+/* A span of a film that several runs read. Its frames and times are those of the whole film. */
 typedef struct InputSpan {
-    /* Where to start decoding, as in source_seek(); -1: at the start. Some earlier frames may come
-     * out, and those that refer to frames before the key frame may be broken. */
+    /* Where to start decoding, as in source_seek(); -1: at the start. Frames before this position
+     * may come out, and they may be broken if they refer to frames before the key frame. */
     int64_t seek_us;
     int64_t zero; /* see input_zero() */
     /* In the track's time base, not shifted. Damage before the frame at begin_pts does not count;
@@ -32,7 +32,7 @@ typedef struct InputSpan {
 typedef struct InputOptions {
     int64_t from_us; /* position from the start of the source, to write a file; -1: its start */
     int64_t to_us;   /* drops frames from this position on; -1: no limit */
-    int64_t frames;  /* most frames after each start; -1: all */
+    int64_t frames;  /* maximum number of frames after each start; -1: all */
     int range;       /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
     DeinterlaceMode deinterlace;
     DecoderOptions decoder;
@@ -49,18 +49,18 @@ typedef struct InputOptions {
 
 /* The first frame in a window. Positions are AV_TIME_BASE units from the start of the source. */
 typedef struct InputStart {
-    int64_t position; /* the frame at this position; AV_NOPTS_VALUE: the first one of all */
-    int before;       /* true: the last frame that begins before the position */
-    int preview;      /* true: sends the first decoded frame before it, as a preview */
+    int64_t position; /* the frame at this position; AV_NOPTS_VALUE: the input's first frame */
+    int before;       /* true: instead, the last frame that begins before the position */
+    int preview;      /* true: if an earlier frame is decoded first, sends it as a preview */
 } InputStart;
 
 typedef struct Input Input;
 
-/* Seeks to the part and opens the decoder; no thread runs. The source and the memory must outlive
- * it. MEDIA_INPUT. */
+/* Seeks to the part and opens the decoder; starts no thread. The source and the decoder's memory
+ * must outlive the input. MEDIA_INPUT. */
 int input_open(Input **input, Source *source, const InputOptions *options, MediaError *error);
 
-/* Starts the threads, unless they run. `start`: of a window, else NULL. MEDIA_INPUT. */
+/* Starts the threads, unless they run. `start`: for a window; else NULL. MEDIA_INPUT. */
 int input_start(Input *input, const InputStart *start, MediaError *error);
 
 /*
@@ -81,7 +81,7 @@ Demuxer *input_demuxer(const Input *input);
 /* While `hurry` is true, skips frames that no other frame refers to. Any thread. */
 void input_hurry(Input *input, int hurry);
 
-/* Affects frames decoded from now on, as InputOptions.range. Any thread. */
+/* Changes InputOptions.range for frames decoded from now on. Any thread. */
 void input_set_range(Input *input, int range);
 
 /* While the input runs, use it only for functions that decoder.h allows for any thread. */
@@ -116,7 +116,7 @@ DamageReport input_report(const Input *input);
 /* Call at the end if no frame came: MEDIA_INPUT if the source could not be read, else 0. */
 int input_explain(const Input *input, MediaError *error);
 
-/* Stops it if necessary. *input may be NULL. */
+/* Stops the input if necessary. *input may be NULL. */
 void input_close(Input **input);
 
 #endif

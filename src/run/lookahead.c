@@ -10,12 +10,12 @@
 #include "run/measure_pass.h"
 #include "run/queue.h"
 
-/* Most curves that wait; the history holds the measures of later frames. */
+/* Maximum number of curves that wait; the history holds the measures of later frames. */
 #define CURVES 8
 
 #define FIRST_FRAMES 256 /* initial capacity of `unplanned` */
 
-/* A frame on its way from its measure to its curve. */
+/* A measured frame, first with its measure, then with its curve. */
 typedef struct Ahead {
     MeasuredFrame frame;
     LumeqMoment moment;
@@ -87,7 +87,7 @@ static int put(Lookahead *l, Ahead *ahead, MediaError *error)
     return ret;
 }
 
-/* Waits for lookahead_start() and puts the frames that were measured before it. */
+/* Waits for lookahead_start(), then puts the frames that were measured before. */
 static int put_waiting(Lookahead *l, MediaError *error)
 {
     Ahead ahead;

@@ -15,14 +15,14 @@ typedef struct LookaheadOptions {
     int (*open)(void *opaque, const Source *like, Source **source, MediaError *error);
     void *opaque;
     const Source *source; /* source of the frames to equalize */
-    InputOptions input;   /* of the frames that are equalized */
+    InputOptions input;   /* options of the input whose frames are equalized */
     LumeqContext *context;
     int64_t nanoseconds; /* to look ahead, up to LUMEQ_MAX_LOOKAHEAD */
 } LookaheadOptions;
 
 typedef struct Lookahead Lookahead;
 
-/* Everything in the options must outlive it. MEDIA_INPUT. */
+/* All that the options point to must outlive the lookahead. MEDIA_INPUT. */
 int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error);
 
 /* Call before lookahead_start() if the parameters depend on the first frames: measures one

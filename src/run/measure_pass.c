@@ -6,8 +6,8 @@
 #include "media/gpu_frame.h"
 #include "run/equalizer_frame.h"
 
-/* Earlier frames to keep until the first frame is measured: the marks of two verify the place of a
- * part, and the second of them is measured against the third. Later, one is kept. */
+/* Earlier frames to keep until the first frame is measured: the marks of two verify where a part
+ * begins, and the second of them is measured against the third. After that, one is kept. */
 #define BEFORE 3
 
 typedef struct Work {
@@ -15,7 +15,7 @@ typedef struct Work {
     Input *input;
     LumeqMeasure *measure;
     AVFrame *before[BEFORE]; /* the nearest first */
-    int64_t damage;          /* Decoded.damage of the frame before */
+    int64_t damage;          /* Decoded.damage of the previous frame */
     int began;
 } Work;
 
@@ -117,7 +117,7 @@ static int measure_all(Work *w, MediaError *error)
     input_stop(w->input);
     w->pass->report = input_report(w->input);
     if (error->fault == MEDIA_LOST &&
-        !input_decoding(w->input)->lossless) { /* the measures end here */
+        !input_decoding(w->input)->lossless) { /* no fault: the measures just end here */
         *error = (MediaError){0};
         w->pass->report.damage.lost_frames++;
     }

@@ -21,7 +21,7 @@ typedef struct MeasurePass {
 
     /* Results. */
     DamageReport report; /* set on success */
-    uint32_t before[2];  /* marks of the two frames before the first, nearest first; 0: none */
+    uint32_t before[2];  /* marks of the two frames before the measured ones, nearest first; or 0 */
 } MeasurePass;
 
 /* Stores the marks of frames[0] and frames[1], or 0 for NULL. Each is measured against the next

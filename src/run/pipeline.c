@@ -9,12 +9,12 @@
 #include "run/curve_maker.h"
 #include "run/queue.h"
 
-/* Frames that wait for the sinks; see input.c. */
+/* Limits of the queue of equalized frames, in frames and bytes; see input.c. */
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES 12000000
 
-/* A GPU uploads one frame while it computes another and downloads a third, since frames do not
- * depend on each other once they have curves. The CPU works on one, with all threads. */
+/* Once frames have curves, they do not depend on each other, so a GPU uploads one frame while it
+ * computes another and downloads a third. The CPU works on one, with all threads. */
 #define MOST_IN_FLIGHT 4
 
 struct Pipeline {
@@ -74,7 +74,7 @@ static void *apply_main(void *arg)
     return NULL;
 }
 
-/* Starts to write a frame that has its curve. */
+/* Starts to apply the curve of a frame. */
 static int submit(Pipeline *p, Frame *f, MediaError *error)
 {
     if (frame_init_stats(f, p->parts.arrays) < 0)
@@ -168,8 +168,8 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     return 0;
 }
 
-/* Adds references to the previous frames. All get into the same memory: the host's if one of them
- * is there. Returns false if one is lost with the GPU. */
+/* Gives `f` references to the previous frames, and brings all of them into the same memory: the
+ * host's if one of them is there. Returns false if one is lost with the GPU. */
 static bool take_previous(Pipeline *p, Frame *f)
 {
     const DecoderOptions *decoding = input_decoding(p->parts.input);
@@ -179,7 +179,7 @@ static bool take_previous(Pipeline *p, Frame *f)
     for (int i = 0;
          i < most && p->before[i] && (decoding->lossless || !gpu_frame_is_lost(p->before[i])); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: each may download the frame */
+    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: any may download `f` */
         ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
     return ret >= 0;
 }
@@ -193,7 +193,7 @@ static int receive(Pipeline *p, MediaError *error)
         ret = leave_source(p, frame, error);
     if (ret == MEDIA_LOST && frame->out) {
         frame_memory_encode_on(p->parts.memory, NULL);
-        gpu_frame_abandon(frame->out); /* it may still be written to */
+        gpu_frame_abandon(frame->out); /* the GPU may still write to it */
     }
     if (ret == MEDIA_LOST)
         return drop_lost(p, frame, error);
@@ -257,7 +257,7 @@ static int begin_next(Pipeline *p, MediaError *error)
         gpu_frame_free(&decoded);
         return ret;
     }
-    /* Only planned curves may refer to more frames than the last one. */
+    /* Only planned curves may use more than one previous frame. */
     const int last = p->parts.planned ? FRAME_PREVIOUS - 1 : 0;
     gpu_frame_free(&p->before[last]);
     memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));

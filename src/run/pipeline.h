@@ -14,7 +14,7 @@
 
 typedef struct Pipeline Pipeline;
 
-/* Everything that it points to must live until pipeline_join(). */
+/* All that these members point to must live until pipeline_join(). */
 typedef struct PipelineParts {
     Input *input; /* started and stopped by the pipeline */
     LumeqContext *context;
@@ -28,8 +28,8 @@ typedef struct PipelineParts {
     int chroma; /* true if chroma is written */
     int source; /* true if sinks get decoded frames, in host memory; else only `out` */
     int arrays; /* true if sinks need histograms and curves */
-    /* Another thread calls it before each frame of a live input; or NULL. True: nobody needs the
-     * frame, which is dropped before it is equalized. */
+    /* Returns true if nobody needs the next frame, which is then dropped before it is equalized.
+     * For live inputs, or NULL. The pipeline's thread calls it. */
     int (*is_unwanted)(void *opaque);
     void *opaque;
     int64_t *lost; /* counts frames that are lost with the GPU, unless the input is lossless (then

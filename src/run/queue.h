@@ -16,11 +16,11 @@ typedef struct Queue Queue;
 typedef struct QueueOptions {
     size_t item; /* bytes of an item, which is copied in and out: a pointer, or a small struct */
     int count;   /* limit, 1 or more */
-    /* Limit for the sum of their bytes; a larger item waits alone. 0: no limit. */
+    /* Limit for the bytes of all items; a larger item waits alone. 0: no limit. */
     int64_t bytes;
     void (*free)(void *item); /* frees what the item at this address owns */
-    /* NULL: queue_put() waits for room. Else a full queue drops its oldest item: it calls this with
-     * the oldest and the next item, and frees the oldest. The call must not use the queue. */
+    /* NULL: if the queue is full, queue_put() waits. Else it frees the oldest item, after calling
+     * drop() on it and the next item. drop() must not use the queue. */
     void (*drop)(const void *oldest, void *next);
 } QueueOptions;
 

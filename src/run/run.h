@@ -10,8 +10,8 @@
 #include "run/stop.h"
 
 /*
- * One thread calls all functions; any may be NULL. They return 0, or a fault with its error.
- * AVERROR_EOF means that the output is complete and ends the run like the end of the input.
+ * One thread calls all functions; any function may be NULL. They return 0, or a fault with its
+ * error. AVERROR_EOF means that the output is complete and ends the run like the end of the input.
  */
 typedef struct Sink {
     void *self;
@@ -40,19 +40,19 @@ Sink writer_sink(Writer *writer);
 typedef struct RunLoop {
     /* Set by the caller. */
     Sinks sinks;
-    atomic_int *stop;   /* ends the loop; run_pipeline() makes it RUN_OVER at a failure; or NULL */
-    const Input *input; /* defines the time that becomes 0; NULL: 0 */
+    atomic_int *stop; /* ends the loop; run_pipeline() sets it to RUN_OVER at a failure; or NULL */
+    const Input *input; /* for Frame.zero_us, by input_zero(); NULL: 0 */
     int64_t number;     /* of the next frame; counts up */
 
-    int64_t frames; /* that all sinks have taken */
+    int64_t frames; /* number of frames that all sinks have taken */
 } RunLoop;
 
 /* Waits for the next frame, which the loop frees. Returns 0, AVERROR_EOF at the end, or another
  * negative number. */
 typedef int RunNext(void *opaque, Frame **frame, MediaError *error);
 
-/* Runs until the end of the input, the first failure or a stop. Returns the code that ended it, or
- * 0 after a stop. */
+/* Runs until the end of the input, the first failure or a stop. Returns the code that ended the
+ * run, or 0 after a stop. */
 int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 
 /* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */

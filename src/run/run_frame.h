@@ -8,7 +8,7 @@
 
 #include "run/equalizer_frame.h"
 
-/* Most packets with a frame: many small ones take more memory than their bytes. */
+/* Maximum number of packets with a frame: many small packets take more memory than their bytes. */
 #define DECODED_PACKETS 64
 
 /* {0} is empty. It owns the packets and the frame. */
@@ -30,14 +30,14 @@ typedef struct Decoded {
 /* Number of earlier frames that applying a curve may refer to. */
 #define FRAME_PREVIOUS 3
 
-/* The thread that took it from a queue owns it and everything in it. */
+/* The thread that took the frame from a queue owns it and everything in it. */
 typedef struct Frame {
     Decoded decoded; /* as it came from the decoder; without a frame: copied packets only */
 
     /* For the equalizer. */
     AVFrame *previous[FRAME_PREVIOUS]; /* the frames before it, the nearest first, or NULL */
     int first;                         /* true if it does not continue the frames before it */
-    int64_t sequence;                  /* LumeqFrame.number; 0: the library counts */
+    int64_t sequence;                  /* LumeqMoment.number; 0: the library counts */
     LumeqCurve *curve;                 /* or NULL */
     int on_device;                     /* true if `out` is in GPU memory */
 
@@ -45,8 +45,8 @@ typedef struct Frame {
     AVFrame *out;
     LumeqFrameStats stats;
     StatsArrays *arrays; /* arrays of `stats`, or NULL */
-    double equalize_us;  /* time in the equalizer, including its measure */
-    int result;          /* in a pipeline: of frame_apply(), once is_done */
+    double equalize_us;  /* time in the equalizer, including the measuring */
+    int result;          /* in a pipeline: what frame_apply() returned, once is_done */
     bool is_done;        /* in a pipeline: frame_apply() has ended */
 
     /* In the window. */
@@ -61,7 +61,7 @@ typedef struct Frame {
     int64_t zero_us;   /* time of the input that is 0 in the output */
     double begin_us;   /* when the first sink got it, by run_now_us() */
     const char *words; /* what the equalizer decided; NULL: unknown */
-    MediaError *error; /* for the sink that fails */
+    MediaError *error; /* where a failing sink stores its error */
 } Frame;
 
 /* Returns an empty frame. NULL: out of memory. */
