@@ -1,7 +1,7 @@
 /*
- * The figures of a report, per frame and summed.
+ * The figures of a report: their values for each frame, and sums over frames.
  *
- * Values are fixed point, so sums do not depend on their order.
+ * Values are fixed point, so that sums do not depend on the order of frames.
  */
 #ifndef LUMEQ_REPORT_FIGURES_H
 #define LUMEQ_REPORT_FIGURES_H
@@ -36,14 +36,14 @@ typedef struct ReportValues {
 typedef struct ReportFigureText {
     const char *key;     /* in JSON */
     const char *name;    /* on the page */
-    const char *unit;    /* unit after a number */
+    const char *unit;    /* printed after a number, or "" */
     double room;         /* minimum range of a plot */
-    const char *meaning; /* in HTML */
+    const char *meaning; /* explanation, in HTML */
 } ReportFigureText;
 
 extern const ReportFigureText report_figure_texts[REPORT_FIGURES];
 
-/* One frame. MABD and flicker need two frames; the summary computes them. */
+/* One frame. The summary computes MABD and flicker, which need two frames. */
 typedef struct ReportFrame {
     int64_t number;           /* from 0, consecutive */
     int64_t begin_us, end_us; /* output time */
@@ -65,8 +65,10 @@ void report_sum_take(ReportSum *sum, const ReportSum *more);
 void report_sum_add(ReportSums *sums, const ReportValues *values);
 void report_sum_merge(ReportSums *sums, const ReportSums *more);
 
-/* In the figure's unit; NAN if unknown. */
+/* The mean in the figure's unit; NAN if unknown. */
 double report_sum_mean(const ReportSum *sum);
+
+/* A fixed-point value in the figure's unit. */
 double report_value(int64_t value);
 
 /* Rounds to fixed point; `value` must be finite. */
@@ -78,21 +80,21 @@ double histogram_deviation(const uint32_t *hist, int bins);
 /* -sum p log2 p, in bits. */
 double histogram_entropy(const uint32_t *hist, int bins);
 
-/* The share, 0..1, of bins `from` to `to` (inclusive). */
+/* The share of pixels in the bins `from` to `to` (inclusive), 0 to 1. */
 double histogram_share(const uint32_t *hist, int bins, int from, int to);
 
 #define REPORT_CURVE 256 /* points of a curve, one per 8-bit code */
 
-/* Longer side in pixels. */
+/* Longer side of pictures, in pixels. */
 #define REPORT_PICTURE_SIDE 480
 
 typedef struct ReportPicture {
     int64_t number, time_us;
-    int64_t entropy; /* of the source, as in ReportFrame */
+    int64_t entropy; /* of the source, as in ReportValues */
     int width, height;
     uint16_t curve[REPORT_CURVE]; /* 8-bit codes with 8 fraction bits */
-    char *jpeg[2];                /* before, after: base64; owned */
-    char *words;                  /* owned */
+    char *jpeg[REPORT_SIDES];     /* in base64; owned */
+    char *words;                  /* the decision; owned */
 } ReportPicture;
 
 /* NULL is allowed. */

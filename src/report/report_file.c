@@ -63,8 +63,8 @@ static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *o
     }
 }
 
-/* Measures consecutive frames in direct formats, with histograms in the statistics. Fills in
- * everything except `number`, `begin_us` and `end_us`. */
+/* Measures the next frame, see report_frame(). Fills in everything except `number`, `begin_us` and
+ * `end_us`. */
 static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
                           const LumeqFrameStats *stats, ReportFrame *frame)
 {
@@ -84,7 +84,7 @@ static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *ou
     measure_blocks(m, in, out, stats, frame);
 }
 
-/* Makes small pictures and the curve. `words`: the decision about the frame. The caller
+/* Makes a shot's pictures and curve from a frame. `words`: the decision about the frame. The caller
  * frees the result. NULL if out of memory or if the frame's format is unsupported. */
 static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
                                    const LumeqFrameStats *stats, const ReportFrame *frame,

@@ -13,18 +13,19 @@
 
 typedef struct Report Report;
 
-/* Returns nonzero if the name ends in .html or .json. */
+/* True if the name ends in .html or .json. */
 bool report_known_name(const char *path);
 
-/* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: nonzero
- * ends waiting for the reader of a pipe; may be NULL. The path must outlive the report. Errors:
- * MEDIA_USAGE if the file exists and `overwrite` is 0, or if it is the input; MEDIA_OUTPUT. For one
- * thread at a time. */
+/* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: if it
+ * becomes not 0, waiting for a pipe's reader ends; or NULL. The path must outlive the report.
+ * Errors: MEDIA_USAGE if the file exists and `overwrite` is 0, or if it is the input; MEDIA_OUTPUT.
+ * A report may be used by one thread at a time. */
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
                 const atomic_int *stop, MediaError *error);
 
-/* Adds a frame, before and after, both in direct formats, with complete statistics and the decision
- * in words. Frame numbers start at 0 and are consecutive. */
+/* Adds a frame as decoded (`in`) and as equalized (`out`), both in direct formats (convert.h).
+ * `stats` must include histograms and the curve. `words`: the decision. Frame numbers start at 0
+ * and are consecutive. */
 void report_frame(Report *report, const AVFrame *in, const AVFrame *out,
                   const LumeqFrameStats *stats, int64_t number, const char *words);
 

@@ -6,7 +6,7 @@
 
 #include "report/report_text.h"
 
-/* With more shots, the plots do not mark them. */
+/* If there are more shots than this, plots mark none. */
 #define REPORT_SHOTS_DRAWN 300
 
 /* Drawing units, stretched to the plot's size. */
@@ -43,7 +43,7 @@ static double y_of(const Plot *p, double value)
     return HEIGHT * (p->high - value) / (p->high - p->low);
 }
 
-/* Returns 0 if nothing is known. */
+/* Chooses the range of the plot and its ticks. Returns 0 if no value is known. */
 static int find_scale(Plot *p)
 {
     ReportSum both = {0};
@@ -70,7 +70,7 @@ static double middle(const Plot *p, int point)
     return x_of(p, (span->begin_us + span->end_us) / 2);
 }
 
-/* Draws the range of each point, as one area per run of known points. */
+/* Draws the minimum and maximum of each point, as one area per run of points with known values. */
 static void draw_band(const Plot *p, int side)
 {
     const int count = p->summary->point_count;
@@ -88,7 +88,7 @@ static void draw_band(const Plot *p, int side)
     output_file_print(p->file, "\"/>");
 }
 
-/* A single point is drawn as wide as its duration. */
+/* Draws the means. A point between unknown ones is drawn as wide as its duration. */
 static void draw_line(const Plot *p, int side)
 {
     const int count = p->summary->point_count;

@@ -7,7 +7,8 @@
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* Blocks less than this above black, in 8-bit codes, count as black: they show no noise. */
+/* Blocks whose mean is less than this above black, in 8-bit codes, count as black: they show no
+ * noise. */
 #define ABOVE_BLACK 1.5
 
 /* A block is still if its mean changes by no more than this share of its samples' mean absolute
@@ -106,14 +107,14 @@ static int compare(const void *a, const void *b)
     return FFDIFFSIGN(x, y);
 }
 
-/* A quantile; sorts the values. */
+/* The quantile numerator / denominator; sorts the values. */
 static double quantile(double *values, int count, int numerator, int denominator)
 {
     qsort(values, (size_t)count, sizeof(*values), compare);
     return values[(int64_t)(count - 1) * numerator / denominator];
 }
 
-/* Median level of the blocks that are not black; below `least` if all are. */
+/* Median level of the blocks that are not black, or a number below `least` if all are black. */
 static double dark_up_to(const BlockSamples *s, double least)
 {
     double levels[BLOCKS_MOST];

@@ -1,5 +1,5 @@
-/* Luma blocks spread over the picture, before and after, for local contrast and for noise between
- * two consecutive frames. The cost does not depend on the picture's size. */
+/* Measures local contrast in luma blocks that are spread over the picture, and noise in the same
+ * blocks of two consecutive frames. The cost does not depend on the picture's size. */
 #ifndef LUMEQ_REPORT_SAMPLES_H
 #define LUMEQ_REPORT_SAMPLES_H
 
@@ -14,7 +14,7 @@
 #define BLOCK_ROWS 25
 #define BLOCKS_MOST (BLOCK_COLUMNS * BLOCK_ROWS)
 
-/* Codes of one frame, before or after. */
+/* Blocks of one frame, before or after equalizing. */
 typedef struct BlockSamples {
     int count; /* number of blocks */
     int depth;
@@ -30,16 +30,16 @@ double block_samples_contrast(const BlockSamples *samples);
 
 /* The blocks of a source frame and of its output. */
 typedef struct ReportSamples {
-    int black; /* black level of the source, 8-bit code */
+    int black; /* the source's code of black, in 8 bits */
     BlockSamples of[REPORT_SIDES];
 } ReportSamples;
 
-#define BLOCK_STILL 8 /* fewest blocks to measure noise in */
+#define BLOCK_STILL 8 /* minimum number of still blocks for a measure of noise */
 
-/* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Uses
- * the darker half of the blocks that are not black, and of these the ones that are still in the
- * source. Returns 0, or -1 if fewer than a quarter of them (because the lighting changes) or fewer
- * than BLOCK_STILL are still, if the frame is a repeat, or if the frames' formats differ. */
+/* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Takes
+ * the darker half of the blocks that are not black, and uses those that are still in the source.
+ * Returns 0, or -1 if fewer than a quarter of that half are still (the lighting changes) or fewer
+ * than BLOCK_STILL, if the frame repeats the previous one, or if the frames' formats differ. */
 int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
                         double noise[REPORT_SIDES]);
 

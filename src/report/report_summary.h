@@ -14,7 +14,8 @@
 /* Maximum listed shots; later ones only count in the totals. */
 #define REPORT_SHOTS 2000
 
-/* Maximum shots with pictures; beyond that every second one, every fourth and so on. */
+/* Maximum shots with pictures; of more shots, only every second one has them, or every fourth and
+ * so on. */
 #define REPORT_PICTURED 100
 
 /* Starts as {0}: no frames. */
@@ -41,9 +42,9 @@ typedef struct ReportSummary {
     int shot_count;
     int64_t shots_seen; /* including unlisted ones */
     int64_t cuts;
-    int64_t pictured; /* every n-th shot has a picture */
+    int64_t pictured; /* one of this many shots has a picture */
 
-    int64_t last_mean[REPORT_SIDES];
+    int64_t last_mean[REPORT_SIDES]; /* of the previous frame */
 } ReportSummary;
 
 /* Returns 0, or -1 if out of memory. */
