@@ -11,7 +11,7 @@
 #include "lumeq/lumeq.h"
 
 #define SECOND INT64_C(1000000000)
-#define MAX_GAP (2 * SECOND) /* between frames; a larger one begins a new video */
+#define MAX_GAP (2 * SECOND) /* a larger gap between frames begins a new video */
 #define USUAL_STEP (SECOND / 25)
 
 /* All hosts limit doubles to 0..1. */
@@ -36,7 +36,7 @@ typedef struct Filter {
     int width, height;
     char profile[32];
     double numbers[PARAMS];
-    int changed;      /* the equalizer does not have these settings yet */
+    int changed;      /* set until the equalizer has these settings */
     double host_time; /* of the previous frame, in the host's unit */
     int is_in_seconds;
     int64_t time; /* of the previous frame, in nanoseconds from the first one */
@@ -132,7 +132,7 @@ static void set_params(Filter *f)
 
 /*
  * FFmpeg passes milliseconds, other hosts seconds: only seconds have steps below 1. If FFmpeg has
- * to move the rows of frames, it loses their times, and all have the same.
+ * to copy frames because their rows are padded, it loses the times: all frames get the same one.
  */
 static void advance(Filter *f, double host_time)
 {

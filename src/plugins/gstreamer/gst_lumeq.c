@@ -1,7 +1,7 @@
 /*
  * The GStreamer element "lumeq", a filter for video in system memory and CUDA memory.
  *
- * GstVideoFilter maps each pair of buffers in system memory, transform() maps those in CUDA memory.
+ * GstVideoFilter maps pairs of buffers in system memory, and transform() maps pairs in CUDA memory.
  * Both call transform_frame() in the streaming thread, which alone uses the equalizer. The
  * application sets properties in any thread: the object's lock guards `settings` and `changed`. The
  * element keeps the previous input buffer, the reference for noise measurement, but holds no frame
@@ -30,8 +30,8 @@ typedef struct Settings {
 typedef struct GstLumeq {
     GstVideoFilter parent;
     Settings settings;
-    int changed;          /* the equalizer does not have settings.params yet */
-    LumeqParams accepted; /* the last that the equalizer accepted since the start; size 0: none */
+    int changed;          /* set until the equalizer has settings.params */
+    LumeqParams accepted; /* accepted last by the equalizer since the start; size 0: none */
     LumeqEqualizer *equalizer;
     int in_cuda;         /* pictures are in CUDA memory, and the equalizer works in `context` */
     GstObject *context;  /* the pipeline's CUDA context; NULL: none yet */
@@ -40,8 +40,8 @@ typedef struct GstLumeq {
     LumeqTransfer transfer;
     LumeqCodeRange code_range; /* of the equalizer's parameters */
     LumeqStretch *stretch;
-    LumeqImage stretched[2]; /* this frame and the previous one, alternately; own memory */
-    int last_stretched;      /* index of the previous frame's; -1: it was not stretched */
+    LumeqImage stretched[2]; /* stretched copies of this frame and the previous one, alternately */
+    int last_stretched;      /* index of the previous frame's copy; -1: it was not stretched */
 } GstLumeq;
 
 typedef GstVideoFilterClass GstLumeqClass;
@@ -118,7 +118,7 @@ static const Property properties[] = {
     {"strength", "Strength",
      "0: unchanged, 1: fully equalized, -1: automatic, which also lifts dark video",
      PARAM(strength), NUMBER, LUMEQ_STRENGTH_AUTO, 1, NULL, NULL},
-    {"adaptive", "Adaptive", "With a strength of 0 to 1: use less of it for well-exposed pictures",
+    {"adaptive", "Adaptive", "With a strength of 0 to 1: reduce it for well-exposed pictures",
      PARAM(adaptive), FLAG, 0, 1, NULL, NULL},
     {"clip", "Clip limit",
      "Limit of a histogram bin, in multiples of the mean bin, 1 or more; 0: none, -1: automatic, "
@@ -142,8 +142,8 @@ static const Property properties[] = {
     {"meter-y", "Metering area: top", "First row of the area that determines the curve",
      PARAM(meter.y), INTEGER, 0, LUMEQ_MAX_SIDE, NULL, NULL},
     {"meter-width", "Metering area: width",
-     "In pixels; if width or height is 0: the whole picture; else if one is -1: the middle half of "
-     "columns and rows",
+     "In pixels; 0 for width or height: the whole picture; -1 for one of them: the middle half of "
+     "the columns and rows",
      PARAM(meter.width), INTEGER, -1, LUMEQ_MAX_SIDE, NULL, NULL},
     {"meter-height", "Metering area: height", "In pixels; see meter-width", PARAM(meter.height),
      INTEGER, -1, LUMEQ_MAX_SIDE, NULL, NULL},
@@ -244,8 +244,8 @@ static GParamSpec *new_spec(const Property *p, double value)
     return g_param_spec_enum(p->name, p->nick, p->about, type, (int)value, flags);
 }
 
-/* Returns the parameters that the properties mean. An application sets the numbers of the metering
- * area one by one, so every combination must be valid. */
+/* Returns the parameters for the library. An application sets the numbers of the metering area one
+ * by one, so every combination of them must give a valid area. */
 static LumeqParams chosen_params(const GstLumeq *self, LumeqParams params)
 {
     LumeqRect *m = &params.meter;
@@ -257,7 +257,8 @@ static LumeqParams chosen_params(const GstLumeq *self, LumeqParams params)
     return params;
 }
 
-/* Refused settings are an error at the start; later, the previous ones stay. */
+/* Passes changed settings to the equalizer. Refused settings are an error at the start; later, the
+ * previous settings stay. */
 static gboolean update_params(GstLumeq *self)
 {
     GST_OBJECT_LOCK(self);
@@ -328,7 +329,8 @@ static gboolean map_frame(GstLumeq *self, GstVideoFrame *frame, const GstVideoIn
                          : gst_video_frame_map(frame, info, buffer, flags);
 }
 
-/* Stretches deep gray into the element's memory. Returns 1, or 0 if it stays as it is. */
+/* Stretches gray of more than 8 bits into the element's memory. Returns 1, 0 if the frame is used
+ * as it is, or a LUMEQ_ERR_*. */
 static int stretch_gray(GstLumeq *self, const LumeqFrame *frame)
 {
     const LumeqImage *in = &frame->in;
@@ -492,7 +494,7 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in_caps, GstVideoInfo 
     return update_params(self);
 }
 
-/* Senders repeat segments with another end or position; these continue the video. */
+/* True if the video continues: senders repeat segments with only another end or position. */
 static int continues(const GstSegment *a, const GstSegment *b)
 {
     return a->format == b->format && a->rate == b->rate && a->base == b->base &&
@@ -525,7 +527,7 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
     if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
         gst_lumeq_cuda_answer(GST_ELEMENT(trans), query, ((GstLumeq *)trans)->context))
         return TRUE;
-    /* The sender waits for its buffers, for example before it changes a camera's format. */
+    /* The sender waits until its buffers return, for example to change a camera's format. */
     if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
         gst_buffer_replace(&((GstLumeq *)trans)->previous, NULL);
     return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->query(trans, direction, query);

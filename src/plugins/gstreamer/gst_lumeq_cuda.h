@@ -1,8 +1,8 @@
 /*
  * Pictures in CUDA memory (memory:CUDAMemory). Builds without CUDA or without GStreamer's library
- * for it have gst_lumeq_no_cuda.c instead of gst_lumeq_cuda.c: their pads do not accept such caps.
+ * for it use gst_lumeq_no_cuda.c instead of gst_lumeq_cuda.c; their pads accept no CUDA memory.
  *
- * `context` is the GstCudaContext that the elements of a pipeline share, NULL before open.
+ * `context` is the GstCudaContext that the elements of a pipeline share; NULL until one is known.
  */
 #ifndef LUMEQ_GST_LUMEQ_CUDA_H
 #define LUMEQ_GST_LUMEQ_CUDA_H
@@ -21,10 +21,10 @@ extern const char gst_lumeq_cuda_caps[];
  * FALSE without a GPU. */
 gboolean gst_lumeq_cuda_open(GstElement *element, GstObject **context, LumeqConfig *config);
 
-/* Takes the context that another element or the application offers. */
+/* Takes the context that another element or the application offers, unless *context is set. */
 void gst_lumeq_cuda_set_context(GstElement *element, GstContext *offer, GstObject **context);
 
-/* Answers another element's query for the context; FALSE if it is another query. */
+/* Answers another element's query for the context. FALSE if the query asks for something else. */
 gboolean gst_lumeq_cuda_answer(GstElement *element, GstQuery *query, GstObject *context);
 
 /* Puts a pool of CUDA memory first in an allocation query. */

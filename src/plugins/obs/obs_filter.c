@@ -20,7 +20,7 @@
 OBS_DECLARE_MODULE()
 OBS_MODULE_USE_DEFAULT_LOCALE("lumeq", "en-US")
 
-/* As in the program, smaller changes are not mentioned. */
+/* The text in the settings window does not mention smaller changes, as in the program. */
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes, after the lift */
@@ -35,7 +35,7 @@ typedef struct Layout {
     enum video_format format;
     int depth, shift, chroma_x, chroma_y;
     int planes;       /* without alpha, which is not changed; 0: packed 4:2:2 */
-    int luma, cb, cr; /* packed: byte of the first sample of each, in four bytes for two pixels */
+    int luma, cb, cr; /* packed: first sample of each, as an index in the bytes of two pixels */
 } Layout;
 
 static const Layout layouts[] = {
@@ -72,12 +72,12 @@ typedef struct Filter {
     obs_source_t *source;
     pthread_mutex_t mutex;
     LumeqEqualizer *equalizer;
-    LumeqParams params; /* from the settings; `changed` until the equalizer has them */
+    LumeqParams params; /* from the settings; `changed` is set until the equalizer has them */
     int changed;
     LumeqTransfer transfer;
     const Layout *layout; /* of the pictures; NULL: none, or a format that stays unchanged */
     enum video_format format;
-    int has_failed;              /* the last frame; the reason is in the log */
+    int has_failed;              /* equalizing the last frame failed; the log has the reason */
     Picture now, previous, made; /* made: output of packed formats */
     int has_previous;
     int64_t time; /* of the previous frame */
@@ -145,8 +145,8 @@ static void copy_planes(const LumeqImage *to, const LumeqImage *from)
                    (size_t)plane_width(to, i));
 }
 
-/* Rows of a packed frame and of its planes. In odd widths the last group has a second sample of
- * luma that is not part of the picture; rows of pictures have room for it. */
+/* A row of a packed frame, and the same row of its planes. If the width is odd, the last group has
+ * a luma sample that is not part of the picture; rows of a Picture have room for it. */
 typedef struct PackedRow {
     uint8_t *packed, *luma, *cb, *cr;
     int groups;
@@ -200,7 +200,7 @@ static void pack(const Layout *l, const struct obs_source_frame *frame, const Lu
 
 /* ---- decision ---- */
 
-/* Returns the text key of the kind of picture, and sets that of the change. */
+/* Returns the text key of the kind of picture, and stores that of the change in *change. */
 static const char *situation(const LumeqFrameStats *s, double mean, const char **change)
 {
     const int is_raised = s->strength >= VISIBLE_STRENGTH;
@@ -412,8 +412,8 @@ static void get_defaults(obs_data_t *settings)
     obs_data_set_default_int(settings, "denoise", 100);
 }
 
-/* Sets the parameters of a profile or, without one, of a mode. Names and modes of a later version
- * are ignored. */
+/* Sets the parameters of a profile or, without a profile, of a mode. Unknown profiles and modes,
+ * saved by a later version, are ignored. */
 static void begin_params(LumeqParams *params, obs_data_t *settings)
 {
     const char *profile = obs_data_get_string(settings, "profile");
@@ -426,7 +426,7 @@ static void begin_params(LumeqParams *params, obs_data_t *settings)
     params->mode = mode_text(mode) ? mode : LUMEQ_MODE_GLOBAL;
 }
 
-/* Changed settings override those of a profile. */
+/* Settings that the user has changed override those of a profile. */
 static void update(void *data, obs_data_t *settings)
 {
     Filter *f = data;

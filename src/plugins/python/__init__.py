@@ -98,7 +98,7 @@ class Settings(TypedDict, total=False):
 
 
 class Options(Settings, total=False):
-    """Settings, and how frames are stored and where they are equalized: see Equalizer."""
+    """Settings, how frames are stored, and where they are equalized: see Equalizer."""
 
     backend: Literal["auto", "cpu", "cuda"]
     device: int
@@ -213,7 +213,7 @@ def _has_floats(frame: Frame) -> bool:
 
 
 def _codes(array: np.ndarray) -> np.ndarray:
-    """Floats from 0 to 1 as uint16."""
+    """Converts floats from 0 to 1 to uint16."""
     if not _is_float(array):
         raise ValueError("planes are either all floats or none")
     if not array.size or not (array.min() >= 0 and array.max() <= 1):
@@ -309,8 +309,8 @@ class Equalizer:
         self.finish()
 
     def set(self, **settings: Unpack[Settings]) -> None:
-        """Changes settings, fully visible in the next frame. A profile sets all but await_noise. After an error, all stay
-        as they were."""
+        """Changes settings. The next frame shows the change in full, whatever smooth is. A profile sets all settings but
+        await_noise. After an error, all settings stay as they were."""
         with self._lock:
             params = set_params(self._params, settings)
             check(lib.lumeq_set_params(self._native, byref(params)), self._native)
@@ -371,7 +371,7 @@ class Equalizer:
             else:
                 check(lib.lumeq_process(self._native, self._address, self._stats.address), self._native)
             self._previous = source
-            del arrays  # which others may free while the lock is held
+            del arrays  # from here on, only self._flights keeps them
             if not sync:
                 self._receive()
         self._count += 1
@@ -405,7 +405,7 @@ class Equalizer:
             begin, size = addressof(made), _library.sizeof(_library.Frame)
             self._submit(begin, arrays)
             if sync:
-                self._receive()  # the others need no sync then
+                self._receive()  # so the remaining frames need no sync
             for frame in range(begin + size, begin + source.count * size, size):
                 self._submit(frame, arrays)
             self._previous = source.last()
@@ -486,7 +486,7 @@ class Measure:
 
     def __init__(self, *needs: Any) -> None:
         self._native, self._lock = Handle(lib.lumeq_measure_free), threading.Lock()
-        self._native.keep = needs  # until it is finished
+        self._native.keep = needs  # until the measure is finished
 
 
 class Curve:

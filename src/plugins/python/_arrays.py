@@ -1,4 +1,4 @@
-"""Describes arrays of all libraries as pictures of liblumeq. The shapes of a frame are checked once and remembered."""
+"""Describes arrays of all libraries as pictures of liblumeq. Each combination of shapes is checked once and cached."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def kind_of(array: Any) -> str:
 
 
 def _interface(about: Any) -> tuple[Any, ...]:
-    """Address, whether it is read-only, shape, strides, sample and stream of __cuda_array_interface__."""
+    """Address, whether it is read-only, shape, strides, bytes of a sample, and stream of __cuda_array_interface__."""
     try:
         (data, read_only), shape, size = about["data"], tuple(about["shape"]), _BYTES.get(about["typestr"], 0)
         strides = about.get("strides") or [size * int(np.prod(shape[i + 1:])) for i in range(len(shape))]
@@ -105,7 +105,7 @@ def planes(frame: Any, writable: bool) -> list[Plane]:
 
 
 def _subsampling(image: Any, rows: int, columns: int) -> tuple[int, int]:
-    """log2 of the number of luma columns and rows for a chroma sample."""
+    """log2 of the number of luma columns and of luma rows per chroma sample."""
     def found(luma: int, chroma: int) -> Union[int, None]:
         return next((log for log in range(3) if chroma == ((luma - 1) >> log) + 1), None)
 
@@ -118,7 +118,7 @@ def _subsampling(image: Any, rows: int, columns: int) -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=256)
 def _describe(forms: tuple[Any, ...], samples: Samples) -> tuple[Any, ...]:
-    """An image without addresses, and what must be equal in the previous frame."""
+    """An image without addresses, and the members that must be equal in the previous frame."""
     image = Image()
     for i, (shape, strides, size, gpu) in enumerate(forms):
         if len(shape) not in (2, 3):
@@ -173,13 +173,13 @@ def _view(one: Plane) -> np.ndarray:
 
 
 def overlap(a: Sequence[Plane], b: Sequence[Plane]) -> bool:
-    """True if both share bytes. NumPy decides exactly, for example for the halves of a wide picture."""
+    """True if a plane of `a` shares bytes with one of `b`. NumPy is exact, even for the two halves of a wide picture."""
     views = list(map(_view, b))
     return any(np.shares_memory(_view(x), y) for x in a for y in views)
 
 
 def check_depth(image: Any, planes: Sequence[Plane]) -> None:
-    """Refuses samples beyond the depth, which the library would take for the last code."""
+    """Refuses samples beyond the depth, which the library would treat as the highest code."""
     if image.depth == 8 or image.memory or image.depth + image.shift == 16:
         return
     if any(_view(one).max() >> image.depth + image.shift for one in planes):
@@ -222,7 +222,7 @@ class Stack:
 
 
 def frames(first: Any, source: Stack, target: Stack) -> Any:
-    """The frames to submit for a batch, like the first."""
+    """The frames to submit for a batch, as copies of `first` with the addresses of each frame."""
     made = (Frame * source.count)()
     values = np.frombuffer(made, np.int64).reshape(source.count, -1)
     values[:] = np.frombuffer(first, np.int64)

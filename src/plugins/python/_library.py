@@ -1,4 +1,4 @@
-"""Calls liblumeq by ctypes: its structs and functions, errors as exceptions, settings and statistics."""
+"""Calls liblumeq by ctypes: its structs and functions, its errors as exceptions, settings and statistics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: dict[str, Any] = {
 
 
 def _struct(name: str, members: str) -> Any:
-    """The struct of lumeq.h with these members, as NAME:KIND. Its size is set."""
+    """The struct of lumeq.h with these members, as NAME:KIND, whose `size` is set."""
     fields = [(member.partition(":")[0], _KINDS[member.partition(":")[2]]) for member in members.split()]
     made: Any = type(name, (ctypes.Structure,), {"_fields_": fields})
     if fields[0][0] == "size":
@@ -79,7 +79,7 @@ def check(code: int, equalizer: Any = None, why: Any = None) -> int:
 
 
 class Handle(ctypes.c_void_p):
-    """A pointer to an object of the library, which is destroyed with it. `keep` holds what the object uses."""
+    """A pointer to an object of the library. Deleting the pointer destroys the object; `keep` holds what the object uses."""
 
     keep: Any = None
 
@@ -136,7 +136,7 @@ def _integers(name: str, value: Any, count: int, sentence: str) -> list[int]:
 
 
 def set_params(params: Any, settings: Mapping[str, Any]) -> Any:
-    """Returns `params`, or the defaults, with these settings; a profile is applied first."""
+    """Returns a copy of `params` (None: the defaults) with these settings; a profile is applied first."""
     made = Params.from_buffer_copy(params) if params else Params()
     if not params:
         lib.lumeq_params_default(byref(made))

@@ -3,7 +3,7 @@
  *
  * Two nodes share one Filter. The node `frames` passes the source's frames on, measures each the
  * first time it passes, and makes the curves in order. The node that the script gets asks `frames`
- * for frames until the curve of its frame is known, and applies it. Curves stay known, packed, so
+ * for frames until the curve of its frame is known, and applies it. Curves are kept, packed, so
  * frames may be requested in any order and in parallel: the core awaits and shares all requests.
  */
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #include "lumeq/lumeq.h"
 
-/* Frames that a request measures at a time, and the most previous frames of a curve. */
+/* Frames that a request measures at a time, and maximum number of previous frames of a curve. */
 #define STEP 16
 #define MOST_PREVIOUS 3
 
@@ -26,6 +26,7 @@
 #define SECOND INT64_C(1000000000)
 #define USUAL_DURATION (SECOND / 25) /* of a frame without one */
 
+/* A frame's measure and curve. */
 typedef struct Plan {
     LumeqMeasure *measure; /* NULL before it is made, and once the history has it */
     LumeqMoment moment;
@@ -41,11 +42,11 @@ typedef struct Filter {
     LumeqContext *context;
     LumeqParams params;
     int64_t lookahead;    /* ns */
-    int ahead;            /* the same in frames */
+    int ahead;            /* the lookahead in frames */
     pthread_mutex_t lock; /* guards everything below */
     LumeqHistory *history;
     Plan *plans;  /* by frame */
-    int put, got; /* number of frames whose measures the history has; whose curves are known */
+    int put, got; /* numbers of frames: with measures in the history; with known curves */
     int64_t time; /* of frame `put` */
 } Filter;
 
@@ -389,8 +390,7 @@ static const VSFrame *VS_CC equalize_frame(int n, int reason, void *instance, vo
         return NULL;
     if (reason == arAllFramesReady && first == APPLIES)
         return apply(f, n, request, core, vs);
-    for (int i = first; first > 0 && i < first + STEP; i++) /* otherwise a jump would keep all these
-                                                             * frames */
+    for (int i = first; first > 0 && i < first + STEP; i++) /* else a jump would keep them all */
         vs->releaseFrameEarly(f->frames, i - 1, request);
     request_frames(f, n, data, request, vs);
     return NULL;
