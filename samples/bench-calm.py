@@ -2,12 +2,13 @@
 """Measures how calm equalized clips stay: flicker, and how many tracked features survive.
 
 Needs ffmpeg and python3-opencv. Clips are at most 640 wide. Prints a Markdown table with a line for the source and one for each method.
-  flicker   mean difference of the mean luma's steps from the source's, in codes of 8 bits, without cuts
-  tracks    features of goodFeaturesToTrack (500 at most), followed by pyramidal Lucas-Kanade over 30 frames and back:
-            the share that returns within 1 pixel, in spans of 30 frames without a cut
-  kept      the number of these tracks in a span
+  flicker   change of the mean luma from frame to frame, minus that of the source: mean absolute value in 8-bit codes,
+            without cuts
+  tracks    share of the features of goodFeaturesToTrack (500 at most) that return within 1 pixel after pyramidal
+            Lucas-Kanade has followed them over 30 frames and back, in spans without a cut
+  kept      mean number of the features that return, per span
 Methods: lumeq as for live video, and with a lookahead; OpenCV's equalizeHist and CLAHE (2, 8x8), ffmpeg's histeq and
-vszip's CLAHE of each frame alone; Zero-DCE. Those that are not installed are left out with a reason."""
+vszip's CLAHE, which treat each frame alone; Zero-DCE. Missing ones are left out, with a reason on stderr."""
 
 import argparse
 import importlib
@@ -22,7 +23,7 @@ look = importlib.import_module("bench-look")
 SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lumeq-sample.mkv")
 WIDTH = "'min(iw,640)':-2:"
 SPAN = 30  # frames
-CUT = 16  # mean change of samples, in codes
+CUT = 16  # a larger mean change of luma, in codes, is a cut
 
 
 def arguments():
@@ -111,7 +112,7 @@ def cuts(frames):
 
 
 def spans(is_cut):
-    """Yields the first frames of spans without a cut."""
+    """Yields the first frame of each span without a cut."""
     first = 0
     while first + SPAN <= len(is_cut):
         cut = np.flatnonzero(is_cut[first:first + SPAN])
@@ -121,7 +122,7 @@ def spans(is_cut):
 
 
 def track(frames, first):
-    """Returns the number of features in a frame, and of those that return."""
+    """Returns the number of features in the frame `first`, and how many of them return."""
     span = [f[0] for f in frames[first:first + SPAN + 1]]
     start = cv2.goodFeaturesToTrack(span[0], maxCorners=500, qualityLevel=0.01, minDistance=7)
     if start is None:

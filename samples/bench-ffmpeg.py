@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares the whole program with ffmpeg on two cores: frame rate, processor time and peak memory.
 
-The programs alternate, one run of each per round, so that other load affects both; medians are
-compared, or the best runs if other people use the machine. Peak memory is measured on a short and
-on a long clip. Decoding alone is shown beside equalizing, because it limits every program that uses
-the same decoder.
+The programs alternate, one run of each per round, so that other load affects both. Medians are
+compared, or with --best the best runs, for machines that others use as well. Peak memory is
+measured on a short and on a long clip. The table also has decoding alone, because it limits every
+program that uses the same decoder.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def output(folder, program):
 
 
 def cases(a, folder):
-    """Returns the comparisons: a name, and a function that makes the commands for a clip."""
+    """Returns the comparisons: pairs of a name and a function that makes the commands for a clip."""
     ours, theirs = output(folder, "lumeq"), output(folder, "ffmpeg")
     lumeq = [a.lumeq, "--no-config", "--quiet"]
     ffmpeg = [a.ffmpeg, "-v", "error", "-nostdin", "-y"]
@@ -122,7 +122,7 @@ def packets(ffmpeg, path):
 
 
 def alternate(commands, rounds, typical):
-    """Returns for each program the typical time and memory of its runs."""
+    """Runs the commands in turn. Returns for each program typical(), such as the median, of its times and memory."""
     runs = {name: [] for name in commands}
     for i in range(rounds):
         names = list(commands) if i % 2 == 0 else list(commands)[::-1]

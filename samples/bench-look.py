@@ -4,15 +4,15 @@
 Needs ffmpeg and python3-opencv. Prints a Markdown table with a line for the source and one for each method.
   mean, median, 99 %   luma in codes of 8 bits, limited range
   dev, local           standard deviation of luma, in the picture and in 15x15 samples, as a multiple of the source's
-  block                mean step at the edges of 8x8 blocks over that inside them, where the source is flat
+  block                mean luma step at the edges of 8x8 blocks, divided by that inside them, where the source is flat
   steps                horizontal steps of more than 3 codes where the source is flat, per 1000
-  still                mean change from frame to frame where the source is still, in codes
-  chroma               the same for chroma, in dark areas only (luma below 60)
+  still                mean change of luma from frame to frame where the source is still, in codes
+  chroma               mean change of chroma there, in dark areas only (luma below 60), in codes
   black, white         samples per 1000 that became black or white
-  hue                  mean angle by which chroma of 8 codes and more turns, in degrees
+  hue                  mean angle by which the hue of chroma of 8 codes and more changes, in degrees
   ssim                 structural similarity to the source's luma
-  MABD                 mean step of the mean luma from frame to frame, in codes
-  flicker              mean difference of these steps from the source's, in codes
+  MABD                 mean absolute change of the mean luma from frame to frame, in codes
+  flicker              mean absolute difference of these changes from those of the source, in codes
 nan: the source has no such area."""
 
 import argparse
@@ -75,7 +75,7 @@ def filtered(y4m, graph):
 
 
 def make(method, y4m, frames, args):
-    """Returns the frames as the method outputs them."""
+    """Returns the frames that the method makes of these."""
     if method == "clahe":
         clahe = cv2.createCLAHE(2, (8, 8))
         return [(clahe.apply(f[0]), f[1], f[2]) for f in frames]
@@ -128,7 +128,7 @@ def hue(before, after):
 
 
 def blocks(y, out):
-    """Returns block ratio and steps in areas where 9x9 samples of y are within 3 codes."""
+    """Returns the measures `block` and `steps` of `out`, where 9x9 samples of the source y are within 3 codes."""
     k = np.ones((9, 9))
     flat = cv2.dilate(y, k).astype(int) - cv2.erode(y, k) <= 3
     step = np.abs(np.diff(out.astype(np.float32)))
@@ -153,7 +153,7 @@ def still(frames, made):
 
 
 def flicker(frames, made):
-    """Returns the mean step of the result's mean, and its mean difference from the source's steps."""
+    """Returns MABD and flicker."""
     a, b = (np.diff([mean(f[0]) for f in s]) for s in (frames, made))
     return (mean(np.abs(b)), mean(np.abs(b - a))) if len(a) else (float("nan"),) * 2
 

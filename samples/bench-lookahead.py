@@ -51,8 +51,8 @@ def write(path, *arguments):
 
 
 def make_cuts(path, folder, width):
-    """Five scenes: fog, fog later and mirrored, a room, the room later and mirrored, fog. Two of the cuts are between
-    pictures with nearly the same histogram."""
+    """Five scenes: fog, fog later and mirrored, a room, the room later and mirrored, fog. The pictures at two of the cuts
+    have nearly the same histogram."""
     scenes = (1, 3.8, 5, 6.4, 1)
     mirrored = (0, 1, 0, 1, 0)
     inputs = [a for at in scenes for a in still(folder, width, at, STILL)]
@@ -78,7 +78,7 @@ def make_cars(path, folder, width):
 
 
 def make_wavering(path, folder, width):
-    """Light that wavers by a tenth from frame to frame."""
+    """A still scene whose brightness wavers by up to a tenth."""
     write(path, *still(folder, width, 5, 6), "-vf",
           "format=yuv420p,geq=lum='16+(lum(X,Y)-16)*(1+0.1*sin(N*2.4)*cos(N*0.7))':cb='cb(X,Y)':cr='cr(X,Y)'")
 

@@ -16,7 +16,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.join(HERE, "lumeq-sample.mkv")
 QUIET = ("-q", "--no-config")
-# Encoders for the film: the first available one is used. Short GOPs, because parts are short here.
+# Encoders for the film: the first available one is used. GOPs are short, because parts are short here.
 SOURCES = (("libx264", "--preset", "ultrafast", "--crf", "20", "--vopt", "g=12"), ("mpeg4", "--vopt", "g=12"))
 LOOK = 0.2  # seconds between memory samples
 
@@ -34,7 +34,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("lumeq", help="the program")
     p.add_argument("--clip", default=SAMPLE, help="an 8-bit 4:2:0 clip [the sample clip]")
-    p.add_argument("--folder", help="folder for films; the first is kept [a temporary folder]")
+    p.add_argument("--folder", help="folder for the film and outputs; the film is kept [a temporary folder]")
     p.add_argument("--seconds", type=float, default=40, help="length of the film [40]")
     p.add_argument("--tile", type=int, default=1, help="repeat the picture N times across and down: 3 turns 720p into 4K [1]")
     p.add_argument("--vcodec", default="ffv1", help="list of encoders; missing ones are skipped [ffv1]")
@@ -202,7 +202,7 @@ class Bench:
         return [self.count / cost.seconds, cost.processor, cost.largest, cost.all, size / 1e6]
 
     def measuring(self, options):
-        """Returns the processor time of the measuring pass alone, from a plan with one part."""
+        """Returns the processor time of measuring alone, with a plan of one part."""
         cost = Cost(self.o.lumeq)
         cost(("plan", self.film, *options, "--no-measure", "--parts", 1))
         took = cost(("measure", self.out + ".lumeq/plan", 0, "--backend", "cpu"))
@@ -282,7 +282,7 @@ def main():
     try:
         processor, gpus = machine(o.lumeq)
         count, width, height, source = make_film(o, film)
-        print("%s; GPUs: %s. A film of %d frames, %dx%d, %s.\nProcessor times of steps are shares of one run's, within a round; %d "
+        print("%s; GPUs: %s. A film of %d frames, %dx%d, %s.\nProcessor times of steps are shares of one run's in the same round; %d "
               "round%s." % (processor, ", ".join(gpus) or "none", count, width, height, source, o.rounds, "s" * (o.rounds > 1)))
         devices = o.devices if o.devices is not None else [
             ",".join(map(str, range(n))) for n in (1, 2, 4, 8) if n <= len(gpus)]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares times and output bits of lumeq and other libraries that equalize, on the same pictures; prints Markdown.
 
-Runs the installed ones of OpenCV, CV-CUDA, kornia-rs, CuPy, VPI, DALI and vszip, and prints why others are missing.
-Frames are 16 different pictures. On a GPU, CuPy holds them in 64 separate frames, too many for a cache. Every result is
-checked once, before timing. Then all take turns, so that a busy machine slows all of them; times are medians over all
-turns and include the calls from Python.
+Uses OpenCV, CV-CUDA, kornia-rs, CuPy, VPI, DALI and vszip if they are installed, and prints why others are missing.
+Frames repeat 16 different pictures. On a GPU, CuPy holds 64 frames, too many for a cache. Every result is checked once,
+before timing. Then all take turns, so that a busy machine slows all of them; times are medians over all turns and include
+the calls from Python.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PICTURES = 16  # also the frames of a batch
-FRAMES = 64  # in the memory of the GPU
+FRAMES = 64  # number of frames in the memory of the GPU
 CLIP, TILES = 2.0, (8, 8)
 CONTENTS = "natural", "clouds", "dark", "ramp", "two-level", "noise"
 SIZES = {(1920, 1080): "1080p", (3840, 2160): "4K"}
@@ -72,7 +72,7 @@ def find_peers():
             found[module] = importlib.import_module(module)
         except ModuleNotFoundError:
             missing.append("%s: not installed (%s)" % (name, how))
-        except Exception as error:  # its libraries may raise anything
+        except Exception as error:  # an import may raise anything
             missing.append("%s: %s" % (name, sentence(error)))
     if "cupy" not in found:
         missing.append("frames in GPU memory: no CuPy, which holds them")
@@ -80,7 +80,7 @@ def find_peers():
         try:
             found["cupy"].zeros(1)
             found["gpu"] = found["cupy"].cuda.runtime.getDeviceProperties(0)["name"].decode()
-        except Exception as error:  # of the driver
+        except Exception as error:  # the driver may raise anything
             missing.append("frames in GPU memory: %s" % sentence(error))
     return found, missing
 
@@ -167,7 +167,7 @@ class Way:
 
 
 class Measured:
-    """A number that another program has measured and checked."""
+    """A number of the table that another program has measured and checked."""
 
     def __init__(self, us):
         self.times, self.bits = [us], (0, 1, 0)
@@ -180,7 +180,8 @@ class Measured:
 
 
 def on_gpu(f, wanted, one, many=None, calls=FRAMES, wait=None, result=None):
-    """Returns two ways: queue all frames, then wait; and wait for each. many() takes several frames, one() takes one."""
+    """Returns two ways: one queues all frames, then waits; the other waits for each frame. many() takes several frames,
+    one() takes one."""
     wait = wait or found["cupy"].cuda.runtime.deviceSynchronize
     result = result or (lambda: f.gpu_out[:PICTURES].get())
     wanted = f.wanted.get(wanted)
@@ -420,7 +421,7 @@ def measure(a, rows, size, problems):
                 way.check()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # of a peer, also a panic of Rust: the others still run
+        except BaseException as error:  # such as a panic of Rust in one peer: the others still run
             problems[label] = sentence(error)
             ready.pop(label, None)
     for _ in range(a.rounds):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the frames per second at which lumeq equalizes a file with its defaults, in software and with NVDEC.
+"""Prints the frames per second at which lumeq equalizes a file with its defaults, decoded in software and by NVDEC.
 
-No encoder is used. Runs alternate; medians are printed. Opening the file is not counted."""
+Nothing is encoded. Runs alternate; medians are printed. Opening the file is not counted."""
 
 import argparse
 import json

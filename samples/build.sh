@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Shared by samples/demo.sh and tests/run.sh: finds and installs the packages of a build, and decides
-# whether to build for CUDA. Source it under `set -euo pipefail`.
+# whether to build with CUDA. Source it under `set -euo pipefail`.
 
 # shellcheck disable=SC2034 # used by the scripts that source this
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)

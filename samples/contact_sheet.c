@@ -2,7 +2,7 @@
  * lumeq-contact-sheet BEFORE AFTER STATS.jsonl OUT.png [--at SECONDS,SECONDS,...]
  *
  * Draws a contact sheet of an equalized video: a row for each still with the frame before and
- * after, its histograms and its curve. Prints a table with the same in numbers to stdout.
+ * after, its histograms and its curve. Prints a table of means over the video and its chapters.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -92,8 +92,8 @@ static const AVChapter *chapter_at(const Sheet *s, double time)
     return NULL;
 }
 
-/* Takes the middle of each chapter, or of evenly spread chapters if there are many, or of equal
- * parts of a video without chapters. */
+/* Takes the middle of each chapter; of evenly spread chapters if there are many; of equal parts if
+ * the video has no chapters. */
 static void choose_times(Sheet *s)
 {
     const int chapters = (int)container(s)->nb_chapters;

@@ -1,4 +1,4 @@
-# Plots the time over the number of samples, a line for each strategy and device.
+# Plots time against the number of samples, with a line for each strategy and device.
 #
 #   lumeq-bench histogram --size 32x32,128x128,512x512,2048x2048,8192x8192 --csv > sizes.csv
 #   gnuplot -e "csv='sizes.csv'; out='sizes'" samples/plot-bench.gp

@@ -23,7 +23,7 @@ typedef struct StatsRows {
 typedef struct StatsArrays {
     int bins;
     uint32_t hist_in[STATS_MAX_BINS], hist_out[STATS_MAX_BINS];
-    uint32_t curve[STATS_MAX_BINS]; /* output for the first code of each bin, 16 fraction bits */
+    uint32_t curve[STATS_MAX_BINS]; /* output of each bin's first code, with 16 fraction bits */
 } StatsArrays;
 
 /* Reads all rows. Returns 0, or -1 with a message on stderr. */

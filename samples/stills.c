@@ -4,7 +4,7 @@
 
 #define HD_LINES 720
 
-/* Seconds. Containers round times; frames are always further apart than this. */
+/* In seconds. Containers round times, but by less than this; frames are further apart. */
 #define TIME_TOLERANCE 0.002
 
 #define MAX_PIXELS (8192 * 8192)
@@ -75,7 +75,7 @@ int stills_convert(Stills *s, int width, int height, AVFrame **picture, MediaErr
     out->height = height;
     out->color_range = AVCOL_RANGE_JPEG;
     out->colorspace = AVCOL_SPC_RGB;
-    /* The usual guess of players for unmarked video. */
+    /* Guess the matrix of untagged video as most players do. */
     if (s->frame->colorspace == AVCOL_SPC_UNSPECIFIED)
         s->frame->colorspace = s->frame->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
     const int ret = convert_frame(&s->converter, s->frame, out);

@@ -1,4 +1,4 @@
-/* Summarizes in a few numbers how equalizing changed a video. */
+/* Summarizes how equalizing changed a video. */
 #ifndef LUMEQ_SAMPLES_SUMMARY_H
 #define LUMEQ_SAMPLES_SUMMARY_H
 
@@ -16,7 +16,7 @@ typedef struct Summary {
 /* Summarizes the frames with times in [from, to), in seconds. */
 Summary summarize(const StatsRows *rows, double from, double to);
 
-/* Print the table's heading, and one line, to stdout. */
+/* These print the table's heading, and a line of it, to stdout. */
 void summary_print_head(void);
 void summary_print(const char *name, const Summary *summary);
 

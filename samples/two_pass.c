@@ -54,7 +54,7 @@ static int set_planes(Film *f, LumeqImage *image, unsigned char **memory)
     return *memory ? 0 : fail("a frame", "out of memory");
 }
 
-/* "YUV4MPEG2 W640 H480 F25:1 C420jpeg" */
+/* Reads a header such as "YUV4MPEG2 W640 H480 F25:1 C420jpeg". */
 static int open_film(Film *f, const char *path)
 {
     long rate = 25, scale = 1;
