@@ -54,7 +54,7 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
             "the name %s does not say which container to write; end it in .mp4, .mkv, "
             ".webm, .mov or .y4m, or use --format",
             media_quote(path));
-    /* FFmpeg writes .mpg as MPEG-1, which has neither fields nor colour tags; VOB has MPEG-2. */
+    /* FFmpeg writes .mpg as MPEG-1, without fields and colour tags: use VOB, which has MPEG-2. */
     if (strcmp((*muxer)->name, "mpeg") == 0 && (!name || strcmp(name, "mpeg") != 0) &&
         av_guess_format("vob", NULL, NULL))
         *muxer = av_guess_format("vob", NULL, NULL);
@@ -156,8 +156,8 @@ bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AV
     const int holds = avformat_query_codec(muxer, id, container_compliance(muxer));
     if (holds >= 0)
         return holds;
-    /* The muxer does not answer queries. is_known() has decided for Ogg and MPEG; others count as
-     * taking all codecs of a type if they have a default codec of it. */
+    /* The muxer does not answer queries. is_known() has decided for Ogg and MPEG. Assume that
+     * another muxer with a default codec of a type accepts all codecs of this type. */
     return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
            (type == AVMEDIA_TYPE_VIDEO && muxer->video_codec != AV_CODEC_ID_NONE) ||
            (type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec != AV_CODEC_ID_NONE) ||

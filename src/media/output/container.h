@@ -27,8 +27,8 @@ bool container_is_picture(const AVOutputFormat *muxer);
 /* True for MP4, QuickTime and Apple's m4v. */
 bool container_is_mp4(const AVOutputFormat *muxer);
 
-/* The codec for a picture of this file name; AV_CODEC_ID_NONE if the container is not one of
- * pictures. */
+/* The codec for a picture of this file name; AV_CODEC_ID_NONE if the container is not
+ * for pictures. */
 enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path);
 
 /* Returns NULL if this stream can be copied into the container, else the reason as text. */

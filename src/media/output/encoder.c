@@ -209,7 +209,7 @@ struct Encoder {
     int ended;      /* the end was sent */
     bool wants_key; /* the next frame should be a key frame */
     EncoderNotes notes;
-    int top_first;        /* field order of the last interlaced frame */
+    int top_first;        /* not 0: the last interlaced frame had its upper field first */
     AVFrame *first_frame; /* for SVT-AV1 until a frame is sent, see feed_one(); else NULL */
 };
 

@@ -305,7 +305,7 @@ static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMA
         return list;
     for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++) {
         const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(*list);
-        int full = 0; /* set for yuvj formats, which only name the range of yuv formats */
+        int full = 0; /* set for yuvj formats, which are yuv formats of full range */
         (void)convert_without_j(*list, &full);
         const bool is_common = has_chroma(*list) && desc->log2_chroma_w == 1 &&
                                desc->log2_chroma_h == 1 && !full && convert_depth(*list) <= most;
@@ -395,8 +395,8 @@ int encoder_usual_quantizer(enum AVCodecID id)
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
-/* True if the option has this name, or a value such as that of x264-params that sets it. Within a
- * value, the name may be quoted or follow a space. x264 and x265 accept '_' for '-'. */
+/* True if the option has this name, or sets an option of this name within its value, as x264-params
+ * does; there the name may be quoted or follow a space. x264 and x265 accept '_' for '-'. */
 static int sets_option(const char *option, const char *name)
 {
     for (const char *at = option; *at; at++) {

@@ -15,8 +15,8 @@
 /* Larger timing errors are corrected at once, by silence or a cut; smaller ones by resampling. */
 #define LIMIT_US 35000.0
 
-/* The delay of a block is the least among it and the blocks that arrive within this time after it.
- * Only a machine that is too slow to record delivers all blocks of a second late. */
+/* The delay of a block counts as the least delay of this block and of those that arrive within this
+ * time after it. Only a machine that is too slow to record delivers all blocks of a second late. */
 #define AHEAD_US 1000000
 
 /* A block of this age is used even if later blocks are still missing. Sound that is missing for
@@ -53,7 +53,7 @@ struct LiveSound {
     int64_t time;         /* of the last block */
     double level;
 
-    /* For the thread that reads. */
+    /* Used by the thread that calls live_sound_read(). */
     SwrContext *resampler;
     Block block;
     int64_t start; /* time of position 0 */
@@ -168,7 +168,7 @@ static void follow(LiveSound *s, const Block *block, double least)
     s->has_offset = true;
 }
 
-/* Takes the oldest block if its time is known and before `until`. */
+/* Moves the oldest block into s->block if its time is known and before `until`. */
 static int take_block(LiveSound *s, int64_t until, int end)
 {
     Block block;

@@ -108,7 +108,7 @@ void output_file_remove_all(void (*removed)(const char *path))
             removed(note->path);
 }
 
-/* ".NAME.lumeq-" */
+/* The beginning of a temporary name: ".NAME.lumeq-". */
 static char *prefix_of(const char *base, size_t room)
 {
     const size_t fixed = strlen("." MARK ENDING) + DIGITS, length = strlen(base);
@@ -547,7 +547,7 @@ static int rename_new(const char *from, const char *to)
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
 #endif
-    /* Not every file system supports that: reserve the name first. */
+    /* Not every file system has RENAME_NOREPLACE: reserve the name first. */
     const int fd = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (fd < 0)
         return -1;

@@ -1,4 +1,4 @@
-/* Writes a picture to a PNG file. */
+/* Writes pictures to files: single ones as PNG, and numbered sequences. */
 #ifndef LUMEQ_MEDIA_PICTURE_FILE_H
 #define LUMEQ_MEDIA_PICTURE_FILE_H
 

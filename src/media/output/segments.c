@@ -450,7 +450,7 @@ static int may_belong_to_next(const Segments *s, const AVPacket *packet, const A
         return 0;
     if (!is_copied_video(s, out))
         return is_due;
-    bool has_held = false; /* packets come in decode order: hold all after the first one */
+    bool has_held = false; /* packets come in decode order: hold all after a held one */
     for (int i = 0; i < s->held_count; i++)
         has_held |= s->held[i]->stream_index == out->index;
     return has_held || (is_due && (packet->flags & AV_PKT_FLAG_KEY));

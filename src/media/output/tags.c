@@ -53,7 +53,8 @@ void tags_drop_statistics(AVDictionary **tags)
 int tags_want_keys(const AVFormatContext *to)
 {
     const AVDictionaryEntry *tag = NULL;
-    const bool is_mov = strcmp(to->oformat->name, "mov") == 0; /* has tags for make and model */
+    const bool is_mov =
+        strcmp(to->oformat->name, "mov") == 0; /* it has ordinary tags for make and model */
     if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
         return 0;
     /* A cover is stored among ordinary tags, which QuickTime keys replace. */

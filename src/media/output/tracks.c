@@ -84,12 +84,13 @@ int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError 
     }
     if (muxer->audio_codec == AV_CODEC_ID_NONE ||
         !container_takes(muxer, AVMEDIA_TYPE_AUDIO, codec->id))
-        return media_fail(error, MEDIA_USAGE, "--acodec %s: the container %s does not hold it",
+        return media_fail(error, MEDIA_USAGE,
+                          "--acodec %s: the container %s cannot hold this codec",
                           media_quote(o->acodec), muxer->name);
     return 0;
 }
 
-/* "audio track 1 (aac)", "attachment (font.ttf)" */
+/* Describes a track, for example as "audio track 1 (aac)" or "attachment (font.ttf)". */
 static void describe(const Source *source, const AVStream *in, char *text, size_t size)
 {
     const char *type = av_get_media_type_string(in->codecpar->codec_type);
@@ -246,7 +247,7 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
     const enum AVCodecID id = in->codecpar->codec_id;
     const AVOutputFormat *muxer = t->to->oformat;
     Track *track = &t->tracks[in->index];
-    in->discard = AVDISCARD_ALL; /* attached_pic already holds it */
+    in->discard = AVDISCARD_ALL; /* its packet is in attached_pic */
     if (!in->attached_pic.size || (in->disposition & AV_DISPOSITION_TIMED_THUMBNAILS)) {
         drop_track(t, source, in, "it is a preview of a chapter", "");
         return 0;
@@ -648,7 +649,7 @@ static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational ba
     return t->mux(t->opaque, packet, track->out, error);
 }
 
-/* For audio_transcoder_run(). */
+/* Data for take_sound(). */
 typedef struct Taker {
     Tracks *tracks;
     Track *track;
