@@ -21,13 +21,13 @@ typedef struct MeasuredFrame {
     int32_t interlaced;
 } MeasuredFrame;
 
-/* Describes a frame; damage and mark are 0. Adds `shift`, which was subtracted from its pts. */
+/* Describes a frame; `damaged` and `mark` are 0. Adds back the `shift` subtracted from its pts. */
 MeasuredFrame measured_frame(const AVFrame *frame, int64_t shift);
 
-/* True if times and format are the same. */
+/* True if all members except `damaged` and `mark` are equal. */
 bool measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
 
-/* The time of a frame for the history, after `shift` is subtracted from its pts. */
+/* The moment of a frame, for a history. `shift` is subtracted from its pts. */
 LumeqMoment measured_moment(const MeasuredFrame *frame, int64_t number, int64_t shift,
                             AVRational base);
 
@@ -53,7 +53,7 @@ int curve_maker_next(CurveMaker *maker, MeasuredFrame *frame, LumeqCurve **curve
                      MediaError *error);
 
 /* For a maker without lookahead, instead of curve_maker_put() and curve_maker_next(): returns 1 if
- * the next frame would be filtered, or 0. MEDIA_INPUT. */
+ * the next frame would be denoised, or 0. MEDIA_INPUT. */
 int curve_maker_judge(CurveMaker *maker, const MeasuredFrame *frame, LumeqMeasure *measure,
                       const LumeqMoment *moment, MediaError *error);
 
@@ -98,7 +98,7 @@ typedef struct PlannedCurves {
 } PlannedCurves;
 
 /* Returns 1 and the curve of the next frame, which the caller unrefs. 0: `in` is not the measured
- * frame, so no curves are left for it and the frames after it. AVERROR_EOF: the run was stopped.
+ * frame, so there are no curves for it and later frames. AVERROR_EOF: the run was stopped.
  * `zero`: see input_zero(). MEDIA_INPUT, also if the file was changed. */
 int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
                  MediaError *error);

@@ -54,7 +54,7 @@ struct EqualizeStage {
     bool running;
     Queue *results; /* of Frame * */
 
-    pthread_mutex_t lock; /* for these members; never held for long */
+    pthread_mutex_t lock; /* protects these members; never held for long */
     pthread_cond_t changed;
     Orders orders;
     bool woken;

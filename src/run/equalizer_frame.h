@@ -30,12 +30,12 @@ bool equalizer_writes_chroma(const LumeqParams *params);
  * are left out. */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
-/* For LumeqFrame.sync: lets the library wait for the GPU's decoder. `after` is NULL if the frame
- * was not decoded on the GPU. */
+/* Makes the library wait for the GPU's decoder. The member `after` is NULL if the frame was not
+ * decoded on the GPU. */
 LumeqSync equalizer_sync(const AVFrame *in);
 
-/* The luma of `before`, the frame before `in`, for LumeqFrame.previous. An image without planes if
- * `before` is NULL or differs from `in` in size, format, range or memory. */
+/* The luma of `before`, the frame before `in`, as a previous image for the library. It has no
+ * planes if `before` is NULL or differs from `in` in size, format, range or memory. */
 LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
 /* If one of the two frames is on a GPU and the other on the host, downloads the former. This

@@ -26,8 +26,8 @@ typedef struct FrameRows {
  * -1 if its format is unknown. */
 int frame_scopes_count(Scopes *scopes, const struct AVFrame *frame, int mirrored);
 
-/* The same in two steps, for frames on a GPU: this lists the rows to count in each plane, which the
- * caller then downloads. Returns the number of planes, or -1 if the format is unknown. */
+/* Counting in two steps, for frames on a GPU. The first lists the rows to count in each plane,
+ * which the caller then downloads. Returns the number of planes, or -1 if the format is unknown. */
 int frame_scopes_rows(FrameRows rows[FRAME_ROWS_PLANES], const struct AVFrame *frame, int mirrored);
 
 /* The second step: counts the downloaded rows, as many as frame_scopes_rows() listed. */

@@ -12,7 +12,8 @@
 
 /* Limits of the queue, in frames and bytes (copied packets may have any size): little memory, but
  * enough for a decoder with uneven speed. While a 4K frame of 12.4 MB waits, no other is decoded.
- * A window's queue holds one frame if the input is live, or if frames are the few of a GPU. */
+ * The queue of a window holds only one frame if the input is live, or if frames are in the surfaces
+ * of a GPU, which are few. */
 #define FILE_FRAMES 4
 #define FILE_BYTES 12000000
 #define WINDOW_FRAMES 2
@@ -431,8 +432,8 @@ static void give(Input *in, Decoded *d)
     d->frame = NULL;
 }
 
-/* For a window: holds frames before the requested position, may send one as a preview, and gives
- * the others. Takes ownership of the frame. */
+/* For a window: holds a frame before the requested position, which may also become a preview, and
+ * passes other frames to give(). Takes ownership of the frame. */
 static void show(Input *in, Decoded *d)
 {
     const int64_t end = d->position + (in->start.before ? 0 : d->duration);

@@ -88,8 +88,8 @@ void input_set_range(Input *input, int range);
 Decoder *input_decoder(const Input *input);
 const DecoderOptions *input_decoding(const Input *input);
 
-/* The time of the source that is 0 in the output, AV_TIME_BASE units; 0 in a window. After the
- * first input_take(), any thread. */
+/* The time of the source that is 0 in the output, AV_TIME_BASE units; 0 in a window. Call after
+ * the first input_take(). Any thread. */
 int64_t input_zero(const Input *input);
 
 /* Duration of the part in seconds, and its number of frames; 0: unknown. Call before the start. */
@@ -102,8 +102,8 @@ void input_stop(Input *input);
 
 /* ---- while stopped ---- */
 
-/* True if the requested part has ended before the source. In a window, also allowed after
- * AVERROR_EOF. */
+/* True if the requested part has ended before the source. In a window, may also be called
+ * after AVERROR_EOF. */
 bool input_is_part(const Input *input);
 
 /* Fills `text` with a sentence about the damage, or returns 0 if none was found. `lost`: frames

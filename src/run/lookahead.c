@@ -37,7 +37,7 @@ struct Lookahead {
     CurveMaker *surveyor; /* NULL: there is no survey, or it is over */
     int64_t surveyed, filtered;
     int survey_over;
-    int started;          /* curves may be made */
+    int started;          /* set by lookahead_start(), and to end the thread */
     pthread_mutex_t lock; /* protects survey_over and started */
     pthread_cond_t changed;
 

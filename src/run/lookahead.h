@@ -1,6 +1,6 @@
 /*
- * Makes curves that take later frames into account: in its own threads, a second decoder reads the
- * input some seconds ahead of the equalized frames and measures it. Only measures are kept.
+ * Makes curves that take later frames into account. Its own threads read and decode the input a
+ * second time, some seconds ahead of the equalized frames, and measure it. Only measures are kept.
  */
 #ifndef LUMEQ_RUN_LOOKAHEAD_H
 #define LUMEQ_RUN_LOOKAHEAD_H
@@ -26,7 +26,7 @@ typedef struct Lookahead Lookahead;
 int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error);
 
 /* Call before lookahead_start() if the parameters depend on the first frames: measures one
- * lookahead period. Stores the number of these frames, and how many of them would be filtered
+ * lookahead period. Stores the number of these frames, and how many of them would be denoised
  * without a lookahead. MEDIA_INPUT. */
 int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
                      int64_t *filtered, MediaError *error);

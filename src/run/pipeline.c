@@ -38,7 +38,7 @@ struct Pipeline {
     Frame *waiting[MOST_IN_FLIGHT];
     int waiting_count;
     bool appliers_end;
-    MediaError apply_error; /* the first one */
+    MediaError apply_error; /* the first error of these threads */
 };
 
 /* ---- frames in flight ---- */
@@ -151,8 +151,8 @@ static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
     return ret;
 }
 
-/* Frees the decoded frame if no sink needs it, else downloads it. MEDIA_LOST: it is lost with the
- * GPU. */
+/* Frees the decoded frame if no sink needs it, else downloads it from the GPU. MEDIA_LOST: it is
+ * lost with the GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
     AVFrame *in = f->decoded.frame, *host = NULL;
@@ -312,7 +312,7 @@ static int start(Pipeline *p, MediaError *error)
         return media_no_memory(error, MEDIA_INPUT);
     if (live_curves_open(&p->live, parts->context, parts->params, error) < 0)
         return error->fault;
-    if (input_start(parts->input, NULL, error) < 0) /* before the thread, which waits for it */
+    if (input_start(parts->input, NULL, error) < 0) /* first, since the thread waits for it */
         return error->fault;
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
     return p->running

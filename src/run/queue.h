@@ -25,7 +25,7 @@ typedef struct QueueOptions {
 } QueueOptions;
 
 typedef enum QueueWait {
-    QUEUE_TRY, /* AVERROR(EAGAIN) instead of waiting */
+    QUEUE_TRY, /* return AVERROR(EAGAIN) instead of waiting */
     QUEUE_WAIT,
 } QueueWait;
 
@@ -56,7 +56,8 @@ void queue_end(Queue *queue, int code);
 /* Ends the queue at once and frees the queued items. */
 void queue_stop(Queue *queue);
 
-/* Frees the queued items and starts again. No thread may be waiting in it. */
+/* Frees the queued items and starts again. No thread may be waiting in a function of the
+ * queue. */
 void queue_restart(Queue *queue);
 
 /* Number of queued items. */

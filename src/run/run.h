@@ -15,8 +15,8 @@
  */
 typedef struct Sink {
     void *self;
-    /* Takes a packet of a copied track, in its place among the frames. The sink may take over the
-     * references, so at most one sink of a run has this. */
+    /* Takes a packet of a copied track, in order with the frames. The sink may take over its
+     * references, so at most one sink of a run has this function. */
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
     /* Takes a frame whose `out` is set. */
     int (*frame)(void *self, Frame *frame);

@@ -19,7 +19,7 @@ typedef struct Decoded {
     int64_t position, duration; /* AV_TIME_BASE units from the start of the source */
     int64_t decoded_at;         /* av_gettime_relative() */
     int64_t captured_at;        /* the same clock; AV_NOPTS_VALUE if not from a camera */
-    double decode_us;           /* spent on decoding it */
+    double decode_us;           /* time spent on decoding it */
     int64_t damage;             /* how often the input was found damaged up to this frame */
     int returned; /* true for the first frame after the camera or URL was gone for a while */
     int preview;  /* true for a frame before the requested position */
@@ -51,7 +51,7 @@ typedef struct Frame {
 
     /* In the window. */
     int generation; /* increases when an input is attached */
-    int revision;   /* of the settings */
+    int revision;   /* increases with each change of the settings */
     int end;        /* not 0: no frame, but the end of the generation; an AVERROR or a fault */
 
     /* For the sinks. */
