@@ -16,7 +16,7 @@
 #define STILL_SHARE 0.35
 #define STILL_CODES 0.15
 
-/* Position of block `i` of `count` spread over `length`. */
+/* Position of block `i` of `count` blocks, which are spread over `length` from `start`. */
 static int place(int start, int length, int i, int count)
 {
     return count > 1 ? start + (int)((int64_t)i * (length - BLOCK_SIDE) / (count - 1)) : start;

@@ -35,7 +35,7 @@ static void add_to_span(ReportSpan *span, const ReportFrame *frame)
     report_sum_add(&span->sums, &frame->value);
 }
 
-/* Cuts change brightness but are not flicker. */
+/* Computes MABD and flicker, except at cuts. */
 static void find_changes(ReportSummary *s, ReportFrame *frame)
 {
     int64_t change[REPORT_SIDES];

@@ -14,8 +14,8 @@
 /* Maximum listed shots; later ones only count in the totals. */
 #define REPORT_SHOTS 2000
 
-/* Maximum shots with pictures; of more shots, only every second one has them, or every fourth and
- * so on. */
+/* Maximum shots with pictures. If there are more shots, only every second one has pictures, or
+ * every fourth and so on. */
 #define REPORT_PICTURED 100
 
 /* Starts as {0}: no frames. */

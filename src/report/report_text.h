@@ -23,10 +23,10 @@ typedef struct ReportWord {
 /* A figure with one or two decimals, depending on its size; a dash if not finite. */
 ReportWord report_word(double number);
 
-/* "1:02:03.4" or "2:03.4". */
+/* A time, such as "1:02:03.4" or "2:03.4". */
 ReportWord report_time(int64_t us);
 
-/* "1,234,567" */
+/* A count, such as "1,234,567". */
 ReportWord report_count(int64_t count);
 
 #endif
