@@ -214,7 +214,7 @@ static void draw_captions(Sheet *s, int row, const StatsRow *stats)
               stats->time, chapter ? ":  " : "", chapter ? chapter_title(chapter) : "");
 }
 
-/* Draws the still centred in its cell, as large as it fits. */
+/* Draws the still centred in its cell, as large as possible. */
 static int draw_still(Sheet *s, Stills *stills, Rect place, MediaError *error)
 {
     const double aspect = stills_aspect(stills);

@@ -41,7 +41,7 @@ static int parse_row(const char *line, StatsRow *row)
 
 static int add_row(StatsRows *rows, const StatsRow *row)
 {
-    /* Doubles at powers of two. */
+    /* Doubles the capacity when the count is a power of two. */
     if ((rows->count & (rows->count - 1)) == 0) {
         const size_t room = rows->count ? 2 * (size_t)rows->count : 1;
         StatsRow *more = realloc(rows->rows, room * sizeof(*more));

@@ -24,7 +24,7 @@ GST_DEBUG_CATEGORY_STATIC(lumeq_debug);
 typedef struct Settings {
     LumeqParams params;
     int profile;        /* number of the profile that was set last, from 1; 0: none */
-    LumeqConfig config; /* of the next start */
+    LumeqConfig config; /* used at the next start */
 } Settings;
 
 typedef struct GstLumeq {
@@ -96,7 +96,7 @@ typedef struct Property {
     size_t offset; /* in Settings */
     Kind kind;
     double low, high;
-    const char *type; /* of a choice */
+    const char *type; /* name of the enum of a CHOICE */
     const GEnumValue *choices;
 } Property;
 

@@ -83,7 +83,7 @@ typedef struct Filter {
     int64_t time; /* of the previous frame */
     LumeqFrameStats stats;
     double mean;      /* luma, relative to the range from black to white */
-    const char *said; /* shown in the settings window: the situation and the lift */
+    const char *said; /* situation and lift that the settings window shows */
     double said_lift;
     int64_t silent_until; /* earliest time of the next redraw of the settings window */
 } Filter;

@@ -24,7 +24,7 @@
 #define APPLIES (-1)
 
 #define SECOND INT64_C(1000000000)
-#define USUAL_DURATION (SECOND / 25) /* of a frame without one */
+#define USUAL_DURATION (SECOND / 25) /* of frames without a duration */
 
 /* A frame's measure and curve. */
 typedef struct Plan {
