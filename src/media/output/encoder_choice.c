@@ -114,7 +114,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           format->name);
     if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
         return media_fail(error, MEDIA_USAGE,
-                          "--vcodec %s is not a video encoder; --vcodec help lists those",
+                          "--vcodec %s is not a video encoder; --vcodec help lists them",
                           (*codec)->name);
     if (!takes_host_frames(*codec))
         return media_fail(error, MEDIA_USAGE,
@@ -329,7 +329,8 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
     if (asked) {
         *format = av_get_pix_fmt(asked);
         if (*format == AV_PIX_FMT_NONE || (list && !is_one_of(*format, list)))
-            return media_fail(error, MEDIA_USAGE, "--pix-fmt %s: the encoder %s does not take it",
+            return media_fail(error, MEDIA_USAGE,
+                              "--pix-fmt %s: the encoder %s does not accept this format",
                               media_quote(asked), codec->name);
     } else if (list && (!is_one_of(from, list) || (prefers_rgb(codec) && has_chroma(from)))) {
         *format = nearest(from, codec, list);

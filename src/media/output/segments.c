@@ -167,7 +167,8 @@ static void kept_segments_add(KeptSegments *k, const char *path)
     if (list >= 0)
         (void)close(list);
     if (ret && !k->has_complained)
-        media_note(k->note, "--keep cannot list %s, so later runs will not delete it: %s",
+        media_note(k->note,
+                   "--keep cannot add %s to its list, so later runs will not delete it: %s",
                    media_quote(path), strerror(ret));
     k->has_complained |= ret != 0;
     delete_oldest(k, names, sizeof(names));

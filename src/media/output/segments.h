@@ -26,8 +26,8 @@ typedef struct SegmentOptions {
 
 typedef struct Segments Segments;
 
-/* Checks the name. The options must outlive the segments. MEDIA_USAGE: the name has no time, or
- * two consecutive segments would share it. */
+/* Checks the name. The options must outlive the segments. MEDIA_USAGE: the name has a conversion
+ * that is not allowed, or no time, or two consecutive segments would share the name. */
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error);
 
 /*

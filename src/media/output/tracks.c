@@ -490,7 +490,7 @@ static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
         return ret < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
     }
     if (muxer->audio_codec != AV_CODEC_ID_NONE)
-        media_note(t->options->note, "the chapters are left out: the container %s holds none",
+        media_note(t->options->note, "the chapters are left out: the container %s cannot hold any",
                    muxer->name);
     return 0;
 }

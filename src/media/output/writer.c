@@ -454,12 +454,10 @@ static void note_adaptation(const Writer *w, const AVFrame *first)
     if (!adaptation)
         return;
     if (w->encoding.eight_bits)
-        why =
-            ", with dither, since this FFmpeg cannot write it as HEVC; --pix-fmt source keeps the "
-            "format";
+        why = ", with dither, since HEVC is not available; --pix-fmt source keeps the format";
     else if (encoder_choose_format(&nearest, w->codec, &kept, first->format, &none) >= 0 &&
              nearest != encoder_context(w->encoder)->pix_fmt)
-        why = ", which more players show; --pix-fmt source keeps the format";
+        why = ", which more players can show; --pix-fmt source keeps the format";
     media_note(w->options->tracks.note, "frames are %s for %s%s", adaptation, w->codec->name, why);
 }
 
@@ -657,8 +655,9 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     if (w->encoder && writer_is_picture(w)) {
         media_note(w->options->tracks.note,
                    "the output is a single picture: it holds only the first frame%s",
-                   picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each"
-                                                        : "");
+                   picture_pattern_is(w->options->path)
+                       ? "; --sequence writes a picture of each frame"
+                       : "");
         return AVERROR_EOF;
     }
     int64_t pts = frame->pts;
