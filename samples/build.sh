@@ -42,8 +42,8 @@ has_font() {
     return 1
 }
 
-# Prints the missing Debian packages. Arguments add requirements: COMMAND of the package with this
-# name, COMMAND=PACKAGES, or a pkg-config module as MODULE:PACKAGE.
+# Prints the missing Debian packages. Arguments are further requirements: COMMAND, if its package has
+# the same name; COMMAND=PACKAGES; or MODULE:PACKAGE for a pkg-config module.
 missing_packages() {
     { have cc && have make; } || say build-essential
     has_cmake || say cmake
@@ -62,7 +62,7 @@ missing_packages() {
         case $tool in
         *:*) has_module "${tool%:*}" || say "${tool#*:}" ;;
         *=*) have "${tool%%=*}" || say "${tool#*=}" ;;
-        *) have "$tool" || have "${tool^}" || say "$tool" ;; # Xvfb is in xvfb
+        *) have "$tool" || have "${tool^}" || say "$tool" ;; # the command Xvfb is in xvfb
         esac
     done
 }

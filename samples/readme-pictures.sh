@@ -8,7 +8,7 @@ out=$(realpath -- "${2:-$here}")
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-# still NAME VIDEO SECONDS
+# still NAME VIDEO SECONDS: extracts a frame, 480 pixels wide.
 still() {
     ffmpeg -v error -y -ss "$3" -i "$2" -frames:v 1 -vf scale=480:-2:flags=area "$work/$1.png"
 }
@@ -20,7 +20,7 @@ equalized() {
     "$lumeq" --no-config -q "$input" -y -o "$work/$name.mkv" --vcodec ffv1 --no-subs "$@"
 }
 
-# beside OUTPUT NAME...: joins stills side by side
+# beside OUTPUT NAME...: joins stills side by side.
 beside() {
     local output=$1 name inputs=()
     shift
@@ -34,7 +34,7 @@ tags=setparams=color_primaries=bt709:colorspace=bt709:color_trc=bt470m
 pq=$tags,zscale=$linear=p=bt2020:t=smpte2084:m=bt2020nc:r=tv:npl=203,format=yuv420p10le
 sdr=zscale=$linear=p=bt709:t=bt470m:m=gbr:r=pc:npl=203,format=gbrp
 
-# tone_mapped NAME VIDEO
+# tone_mapped NAME VIDEO: extracts a frame of PQ video and converts it to SDR.
 tone_mapped() {
     ffmpeg -v error -y -ss 0.8 -i "$2" -frames:v 1 -vf "$sdr,scale=480:-2:flags=area" "$work/$1.png"
 }

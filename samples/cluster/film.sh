@@ -10,7 +10,7 @@ fail() {
 }
 
 # Prints `usage` for --help. Sets `film`, the arguments before -- (for lumeq plan), and `scheduler`, those
-# after it. From `film` it takes `output`, `plan`, `parts` and `overwrite`.
+# after it. Also sets `output`, `plan`, `parts` and `overwrite`, from the options in `film`.
 # shellcheck disable=SC2034
 read_arguments() {
     film=() scheduler=() output='' parts='' overwrite=()
@@ -38,7 +38,7 @@ read_arguments() {
     plan=$output.lumeq/plan
 }
 
-# Prints a script that lists the parts. With -y it continues a plan with the same options and replaces any other.
+# Prints a script that lists the parts. With -y the script continues a plan of the same options, and replaces any other.
 list_script() {
     local arguments=() argument
     for argument in "${film[@]}"; do

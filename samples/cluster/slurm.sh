@@ -19,7 +19,7 @@ END
 read_arguments "$@"
 command -v sbatch >/dev/null || fail "sbatch is not installed: run this where jobs can be submitted to Slurm"
 
-# submit NAME AFTER SCRIPT OPTION...: prints the job's number.
+# submit NAME AFTER SCRIPT OPTION...: submits a job that starts after the job AFTER; prints its number.
 submit() {
     local name=$1 after=$2 script=$3
     shift 3

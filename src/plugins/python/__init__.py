@@ -2,8 +2,8 @@
 
     clear = lumeq.equalize(gray)                  # one picture
     clear = lumeq.bgr(picture)                    # one picture from cv2.imread()
-    eq = lumeq.Equalizer(fps=30)                  # video: call this for each frame
-    y, u, v = eq.process((y, u, v))
+    eq = lumeq.Equalizer(fps=30)                  # video
+    y, u, v = eq.process((y, u, v))               # call this for each frame
     for planes in lumeq.film(frames, fps=25):     # a film, whose curves look ahead
         ...
 
@@ -15,7 +15,7 @@ floats from 0 to 1. NumPy arrays and PyTorch tensors on the CPU are equalized th
 arrays, PyTorch tensors and others with __cuda_array_interface__ or __dlpack__ on an NVIDIA GPU stay there: the work is
 queued on the current stream.
 
-Settings are keyword arguments, the same everywhere:
+Settings are keyword arguments, the same in all functions:
 
     profile     'fog', 'medical-gray', 'night', 'screen', 'surveillance', 'thermal' or 'water': several settings at
                 once, which other arguments override
@@ -31,8 +31,8 @@ Settings are keyword arguments, the same everywhere:
     bars        'auto' (black bars are left alone) or 'ignore'
     meter       'all', 'centre' or (x, y, width, height): the area that determines the curve
     reference   True: OpenCV's equalizeHist (or CLAHE, with mode='clahe'), bit for bit, for 8 bits
-    code_range  'full' (default), 'auto' or 'used': stretch deep gray that uses few codes, as from thermal cameras, in
-                equalize(), film() and Equalizer.process()
+    code_range  'full' (default), 'auto' or 'used': stretch gray of more than 8 bits that uses few codes, as from thermal
+                cameras, in equalize(), film() and Equalizer.process()
     transfer    'sdr' (default), 'pq' or 'hlg': HDR, whose light above 203 nits stays unchanged
     dither, adaptive, lift, await_noise: as in lumeq.h, which explains all settings in detail
 
@@ -71,7 +71,7 @@ Made = Any  #: an array, or a tuple of arrays, like the frame
 
 
 class Settings(TypedDict, total=False):
-    """The settings, all optional: see the module."""
+    """The settings, all optional: see the module's docstring."""
 
     profile: Literal["fog", "medical-gray", "night", "screen", "surveillance", "thermal", "water", None]
     mode: Literal["global", "clahe", "haze", "stretch", "off"]
@@ -278,7 +278,7 @@ def _rate(fps: Any) -> float:
 class Equalizer:
     """Equalizes video, frame by frame.
 
-    fps is for frames without time. backend is 'auto' (CUDA if it works), 'cpu' or 'cuda'; device is the number of the
+    fps applies to frames without time. backend is 'auto' (CUDA if it works), 'cpu' or 'cuda'; device is the number of the
     GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames that a GPU
     processes together in batch(); each takes up to 8 MB of its memory. depth (9 to 16 for uint16, 16 by default), shift
     (unused low bits: 6 for P010) and range ('full' or 'limited') describe the samples. Without range, frames without
@@ -417,7 +417,7 @@ class Equalizer:
             rgb: bool = False) -> np.ndarray:
         """Equalizes a picture of (rows, columns, 3 or 4), as in OpenCV, or several of (pictures, rows, columns, 3 or 4).
 
-        Channels are uint8, uint16, or floats from 0 to 1; a fourth one is copied. Pictures of 8 bits are equalized in YCbCr
+        Channels are uint8, uint16, or floats from 0 to 1; the fourth is copied. Pictures of 8 bits are equalized in YCbCr
         with 10 bits, so colours that do not change keep their exact values.
         """
         picture = np.asarray(picture)
@@ -463,7 +463,7 @@ class Equalizer:
             self._receive()
 
     def reset(self) -> None:
-        """Forgets earlier frames, after a seek for example."""
+        """Forgets earlier frames. Call it after a seek, for example."""
         self._stretch.reset()
         with self._lock:
             lib.lumeq_reset(self._native)

@@ -156,7 +156,7 @@ static int64_t get_int(const VSFrame *frame, const char *name, int64_t otherwise
     return missing ? otherwise : value;
 }
 
-/* `frame` is only read, unless it is an output, whose planes have been made writable. */
+/* Only planes that were made writable (of an output) may be written to. */
 static LumeqImage image_of(const Filter *f, const VSFrame *frame, const VSAPI *vs)
 {
     const VSVideoFormat *format = &f->info.format;
@@ -180,7 +180,7 @@ static void note_frame(const Filter *f, Plan *plan, int n, const VSFrame *frame,
 {
     const int64_t transfer = get_int(frame, "_Transfer", 0, vs);
     int64_t num = f->info.fpsDen, den = f->info.fpsNum;
-    if (den < 1) { /* variable */
+    if (den < 1) { /* variable frame rate */
         num = get_int(frame, "_DurationNum", 0, vs);
         den = get_int(frame, "_DurationDen", 0, vs);
     }
