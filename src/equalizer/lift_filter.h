@@ -125,8 +125,9 @@ LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 /* The rule for chroma gains in lifted pictures. Chroma takes LIFT_COLOUR of luma's gain, at most a
  * factor of 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Scaling starts at one
  * code above black and is complete at 4; with one code of noise or more, at 2 and 6. The colour of
- * a void, such as a night sky, is mostly noise. Therefore, as `voids` (Q16) approaches 1, the two
- * limits move to 1 and 8 or, with one code of noise or more, to those of pictures not lifted. */
+ * a void, such as a night sky, is mostly noise. Therefore, as `voids` (Q16) approaches 1, the
+ * factor falls to 2, and the two limits move to 1 and 8 or, with one code of noise or more, to
+ * those of pictures not lifted. */
 LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
@@ -137,7 +138,7 @@ LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
         LIFT_COLOUR,
         (int32_t)(hdr ? LIFT_COLOUR : CURVE_LOSS_SHARE),
         10 * one,
-        (uint32_t)(79 * one / 10),
+        (uint32_t)(79 * one / 10 - (59 * one / 10 * none >> 8)),
     };
     return rule;
 }

@@ -487,8 +487,8 @@ TEST(tables)
           "the noise is still there: colour starts later");
     result.lift.voids = CURVE_ONE;
     curve_fill_table(&p, &result, &off);
-    CHECK(off.gain[21].gain < clean.gain[21].gain && off.gain[40].gain == clean.gain[40].gain,
-          "in a void colour starts later");
+    CHECK(off.gain[21].gain < clean.gain[21].gain && off.gain[40].gain <= 2 * CURVE_GAIN_ONE,
+          "in a void colour starts later, and gains less");
     p.lift = 0;
     curve_fill_table(&p, &result, &table);
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "a picture without lift is filtered");
