@@ -36,6 +36,8 @@ typedef struct CurveLight {
 /* CurveParams.clear: HAZY clears haze as far as the picture is hazy, ALWAYS from every picture. */
 enum { CURVE_CLEAR_HAZY = 1, CURVE_CLEAR_ALWAYS };
 
+#define CURVE_FADES_IN 2 /* for CurveResult.fades */
+
 /* Everything the curve depends on besides the histogram and the history. */
 typedef struct CurveParams {
     int32_t depth, shift; /* of the samples, as in LumeqImage */
@@ -95,6 +97,8 @@ typedef struct EpochState {
     uint32_t black;   /* the epoch began with a black picture, so its target is the identity */
     uint32_t need, dark, more, voids; /* targets of these members of CurveResult and LiftState */
     HazeState haze;                   /* target of CurveResult.cleared */
+    uint32_t light[MEASURE_CELLS];    /* HazeState.mean that the frame's curve is made for */
+    int32_t change;                   /* change of light since then, for light_factor() */
     uint32_t cdf[CURVE_CELLS];        /* mean CDF, Q16, by codes of 8 bits */
 } EpochState;
 
@@ -112,7 +116,8 @@ typedef struct CurveResult {
     uint32_t weight;   /* Q16: weight of this frame in the target */
     uint32_t alpha;    /* Q16: how far the curve moves to the target; 0 for the reference */
     uint32_t strength; /* Q16: strength used */
-    uint32_t fades;    /* the picture is black, fades in from black, or fades out */
+    uint32_t
+        fades; /* CURVE_FADES_IN: the picture is black or fades in from black; 1: it fades out */
     uint32_t noise;    /* noise of this frame, from noise_of() */
     HazeState seen;    /* haze of this frame, from curve_haze() */
     HazeState cleared; /* the haze to remove, smoothed like the curve */

@@ -10,6 +10,7 @@
 #ifndef LUMEQ_HAZE_H
 #define LUMEQ_HAZE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "equalizer/samples.h"
@@ -28,8 +29,8 @@
 
 /* Percentiles and means of a cell, in codes of 8 bits. */
 typedef struct HazeCell {
-    uint8_t low, high, mean;
-    uint8_t chroma[2]; /* means of Cb and Cr; HAZE_GRAY without chroma */
+    uint8_t low, high, mean, part; /* `part`: 256ths more than `mean` */
+    uint8_t chroma[2];             /* means of Cb and Cr; HAZE_GRAY without chroma */
 } HazeCell;
 
 #define HAZE_GRAY 128
@@ -158,21 +159,23 @@ uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active);
 
+/* Returns the nearest number to `to` that at least 1/part of the values reach, and 1/part do not
+ * exceed. Sorts the values. */
+int32_t haze_common(int32_t *values, size_t count, size_t part, int32_t to);
+
 /* Returns the darkest code that haze leaves in a cell, Q8: half way from `low` to the darkest
  * component of R'G'B', since haze has little colour. */
 uint32_t haze_veil(const HazeCell *cell);
 
-/* A frame's own haze, and its curve, which may even out the frame's flicker. */
-typedef struct HazeNow {
-    const HazeState *seen;
-    uint32_t nodes[256];
-} HazeNow;
+/* Returns how to clear a frame by cells. `share` of the gain, Q16; `nodes`: the curve for each code
+ * of 8 bits, Q8; black, white: codes of 8 bits. */
+HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes[256], int black,
+                     int white, int depth);
 
-/* Returns how to clear a frame by cells. The haze's light follows the picture's; otherwise clearing
- * would amplify its changes. `share` of the gain, Q16; `nodes`: the curve for each code of 8 bits,
- * Q8; black, white: codes of 8 bits. */
-HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
-                     const uint32_t nodes[256], int black, int white, int depth);
+/* Returns the factor, Q16, by which the curve and clearing let a change of the picture's light
+ * grow. Arguments as above. */
+uint32_t haze_slope(const HazeState *haze, const HazeClear *clear, const uint32_t nodes[256],
+                    int black, int white, int depth);
 
 /* Removes haze from a chroma code over luma that is `luma` codes above black. A colour does not
  * turn into its opposite. */

@@ -7,7 +7,7 @@
 #include "equalizer/platform.h"
 
 #define LETTERS "LQms"
-#define FORMAT 6
+#define FORMAT 7
 
 MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *image)
 {

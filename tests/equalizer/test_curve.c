@@ -500,7 +500,7 @@ static CurveParams any_curve_params(CheckRandom *random, int *grew)
 static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResult *result,
                             const CurveTable *table)
 {
-    const uint32_t rest[] = {result->scene_cut, result->jumps, result->fades,
+    const uint32_t rest[] = {result->scene_cut, result->jumps, result->fades != 0,
                              result->need,      result->alpha, result->strength};
     uint32_t values[3][256];
     for (int i = 0; i < 256; i++) {

@@ -909,14 +909,15 @@ TEST(never_pumps)
         const Film f = film(draws[draw], 110);
         double most;
         const double ahead = wander(&f, &params, LOOKAHEAD, &most);
-        CHECK(ahead <= most, "film %d, case %d: a range of %g ahead, not %g", draw, mode, ahead,
-              most);
+        /* Cells become up to four times as steep, and so does their noise. */
+        const double noise = params.mode == LUMEQ_MODE_HAZE ? 0.3 : 0;
+        CHECK(ahead <= most + noise, "film %d, case %d: a range of %g ahead, not %g", draw, mode,
+              ahead, most);
         if (params.deflicker > 0)
             continue;
         const double range = wander(&f, &params, 0, &most);
-        if (params.mode == LUMEQ_MODE_HAZE)
-            most += 0.3; /* the slope, and so the noise, grows up to fourfold */
-        CHECK(range <= most, "film %d, case %d: a range of %g, not %g", draw, mode, range, most);
+        CHECK(range <= most + noise, "film %d, case %d: a range of %g, not %g", draw, mode, range,
+              most);
         CHECK(ahead <= range + 0.3, "film %d, case %d: %g with a lookahead, %g without", draw, mode,
               ahead, range);
     }
@@ -997,11 +998,14 @@ TEST(light_is_not_amplified)
 {
     LumeqParams params = usual();
     const Film f = film(pumping, 120);
-    FREED_BY(free_run) Run *lifted = run_film(&f, &params, LOOKAHEAD);
-    const double slope = on_curve(&lifted->stats[60], 104) - on_curve(&lifted->stats[60], 96);
-    CHECK(slope > 1.5 * 8, "8 codes become %g", slope);
-    CHECK(unsteadiness(lifted, 1) < 1.2 * unsteadiness(lifted, 0), "%g, in the source %g",
-          unsteadiness(lifted, 1), unsteadiness(lifted, 0));
+    for (int ahead = 0; ahead < 2; ahead++) {
+        FREED_BY(free_run) Run *lifted = run_film(&f, &params, ahead ? LOOKAHEAD : 0);
+        const double slope = on_curve(&lifted->stats[60], 104) - on_curve(&lifted->stats[60], 96);
+        CHECK(slope > 1.4 * 8, "8 codes become %g", slope);
+        CHECK(unsteadiness(lifted, 1) < 1.2 * unsteadiness(lifted, 0),
+              "ahead %d: %g, in the source %g", ahead, unsteadiness(lifted, 1),
+              unsteadiness(lifted, 0));
+    }
 }
 
 /* Light that is raised beyond white. */

@@ -239,28 +239,33 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
-/* True if luma may exceed its bound: the table raises some code enough, or there are tiles. */
+/* True if the table raises some code enough to matter; always true with tiles and with haze that is
+ * cleared by cells. */
 static int bounds_luma(const LumeqApplyJob *job)
 {
     const CurveGain *gain = job->table->gain;
-    int raised = job->clahe;
+    int raised = job->clahe || job->table->clear.light;
     for (int i = 0; i < CURVE_CELLS; i++)
         raised |= curve_is_raised(gain[i]);
     return raised && job->write > 1 && job->curve.chroma && !job->curve.reference;
 }
 
-/* Bounds output luma over saturated colours by the input. */
+/* Bounds luma over saturated colours by the input, which is other memory. Haze's colour does not
+ * count. */
 static void bound_band(void *priv, int band)
 {
     const Apply *a = priv;
     const LumeqKernels *kernels = &a->team->kernels;
     const LumeqImage *in = &a->in;
     const int end = lumeq_band_start(in->height, band + 1, a->bands), black = a->job->curve.black;
+    const LumeqImage *coloured = a->job->table->clear.light ? &a->out : in;
     LumeqBoundRow row = {
         .step = lumeq_step(in, 1),
+        .left_step = lumeq_step(coloured, 1),
         .sub_x = in->chroma_x,
         .depth = in->depth,
         .in_shift = in->shift,
+        .left_shift = coloured->shift,
         .out_shift = a->out.shift,
         .black = (uint32_t)black << (16 - in->depth),
         .range = curve_legal(in->depth, black != 0).range,
@@ -269,8 +274,10 @@ static void bound_band(void *priv, int band)
         const int chroma_y = y >> in->chroma_y;
         row.in = lumeq_row(in, 0, y);
         row.out = lumeq_row(&a->out, 0, y);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++) {
             row.chroma[i] = lumeq_component(in, i, chroma_y);
+            row.left[i] = lumeq_component(coloured, i, chroma_y);
+        }
         (in->depth > 8 ? kernels->bound16 : kernels->bound8)(&row, in->width);
     }
 }
@@ -351,10 +358,6 @@ int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
     const int lifted = whole.lift_luma || whole.lift_chroma;
     int ret =
         lifted && job->fields && whole.in.height > 1 ? apply_fields(&whole) : apply_picture(&whole);
-    if (ret == 0 && bounds_luma(job)) {
-        whole.bands = lumeq_count_bands(team, &whole.in);
-        lumeq_workers_run(team->workers, bound_band, &whole, whole.bands);
-    }
     if (ret == 0 && job->table->clear.light) {
         whole.bands = lumeq_count_bands(team, &whole.in);
         lumeq_workers_run(team->workers, clear_band, &whole, whole.bands);
@@ -362,6 +365,10 @@ int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
     if (ret == 0 && whole.chroma && haze_is_cleared(job->table->tint)) {
         whole.bands = lumeq_count_bands(team, &whole.in);
         lumeq_workers_run(team->workers, tint_band, &whole, whole.bands);
+    }
+    if (ret == 0 && bounds_luma(job)) {
+        whole.bands = lumeq_count_bands(team, &whole.in);
+        lumeq_workers_run(team->workers, bound_band, &whole, whole.bands);
     }
     for (int i = 0; i < count && ret == 0; i++)
         copy_part(job, bars[i]);

@@ -36,6 +36,13 @@ static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t r
     return (least & taken) | (to & ~taken);
 }
 
+/* The smaller of the larger components before and after haze is taken. */
+static inline int32_t bound_far(int32_t first, int32_t second, int32_t one, int32_t other)
+{
+    const int32_t far = first > second ? first : second, left = one > other ? one : other;
+    return far < left ? far : left;
+}
+
 /* True if a sample of the block may need a bound: curve_bounded() does not change output luma that
  * is at least 3 * far below white. */
 static inline int bound_any(const BoundBlock *block, int32_t range)
@@ -100,23 +107,29 @@ DEFINE_BOUND_ANY(16, int32_t)
                                         const uint##bits##_t *restrict out, int x, int count)      \
     {                                                                                              \
         const uint##bits##_t *first = row->chroma[0], *second = row->chroma[1];                    \
-        const int up = 16 - row->depth, step = row->step, black = (int)row->black;                 \
+        const uint##bits##_t *one = row->left[0], *other = row->left[1];                           \
+        const int step = row->step, next = row->left_step;                                         \
+        const int up = 16 - row->depth, black = (int)row->black;                                   \
         const int32_t gray = 1 << (row->depth - 1), unit = 1 << up;                                \
         for (int i = 0; i < count; i++) {                                                          \
             block->from[i] = (in[i] >> row->in_shift << up) - black;                               \
             block->to[i] = (out[i] >> row->out_shift << up) - black;                               \
         }                                                                                          \
-        if (row->sub_x == 1 && step == 1 && count == BOUND_BLOCK) {                                \
+        if (row->sub_x == 1 && step == 1 && next == 1 && count == BOUND_BLOCK) {                   \
             for (int i = 0; i < BOUND_BLOCK / 2; i++) {                                            \
-                const int32_t a = first[x / 2 + i], b = second[x / 2 + i];                         \
-                const int32_t far = (((a > b ? a : b) >> row->in_shift) - gray) * unit;            \
-                block->far[2 * i] = block->far[2 * i + 1] = far;                                   \
+                const int32_t far = bound_far(                                                     \
+                    first[x / 2 + i] >> row->in_shift, second[x / 2 + i] >> row->in_shift,         \
+                    one[x / 2 + i] >> row->left_shift, other[x / 2 + i] >> row->left_shift);       \
+                block->far[2 * i] = block->far[2 * i + 1] = (far - gray) * unit;                   \
             }                                                                                      \
             return;                                                                                \
         }                                                                                          \
         for (int i = 0; i < count; i++) {                                                          \
-            const int32_t at = ((x + i) >> row->sub_x) * step, a = first[at], b = second[at];      \
-            block->far[i] = (((a > b ? a : b) >> row->in_shift) - gray) * unit;                    \
+            const int column = (x + i) >> row->sub_x, at = column * step, then = column * next;    \
+            const int32_t far =                                                                    \
+                bound_far(first[at] >> row->in_shift, second[at] >> row->in_shift,                 \
+                          one[then] >> row->left_shift, other[then] >> row->left_shift);           \
+            block->far[i] = (far - gray) * unit;                                                   \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \

@@ -54,10 +54,10 @@ typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *ta
 
 /* A row of output luma to bound, and its input luma and chroma. */
 typedef struct LumeqBoundRow {
-    const void *in, *chroma[2];
+    const void *in, *chroma[2], *left[2]; /* `left`: chroma without the haze's colour */
     void *out;
-    int step, sub_x; /* of chroma, as in LumeqChromaRows */
-    int depth, in_shift, out_shift;
+    int step, left_step, sub_x; /* of chroma, as in LumeqChromaRows */
+    int depth, in_shift, left_shift, out_shift;
     uint32_t black, range; /* in 256ths of codes of 8 bits */
 } LumeqBoundRow;
 

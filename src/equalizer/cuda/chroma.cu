@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(THREADS)
             y++;
         }
     }
-    if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table->gain)))
+    if (c.luma_out.data && params.chroma && !params.reference && (tiles || is_raised(table)))
         bound_plane<Sample>(c, params);
 }
 

@@ -44,22 +44,25 @@ static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveG
 
 /* ---- luma over saturated colours, after all luma is written --------------------------------- */
 
-/* True if the frame's luma rises enough to need bounds. All threads of a block call it. */
-static __device__ __forceinline__ bool is_raised(const CurveGain *gain)
+/* True if the frame's luma rises enough to need bounds. All threads of a block call it. Luma that
+ * is cleared of haze is bounded afterwards. */
+static __device__ __forceinline__ bool is_raised(const CurveTable *table)
 {
     int raised = 0;
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
-        raised |= curve_is_raised(gain[i]);
-    return __syncthreads_or(raised);
+        raised |= curve_is_raised(table->gain[i]);
+    return __syncthreads_or(raised) && !table->clear.light;
 }
 
-/* Bounds the luma of one chroma pixel. */
+/* Bounds the luma of one chroma pixel, whose components are at most `left` without haze. */
 template <typename Sample>
-static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, int depth, int shift,
-                                                   uint32_t black, uint32_t range, int x, int y)
+static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, uint32_t left,
+                                                   int depth, int shift, uint32_t black,
+                                                   uint32_t range, int x, int y)
 {
-    const uint32_t chroma =
+    const uint32_t own =
         max(*component<Sample>(c.in, c, 0, x, y), *component<Sample>(c.in, c, 1, x, y)) >> shift;
+    const uint32_t chroma = min(own, left);
     if (chroma <= 1u << (depth - 1))
         return;
     const int right = min((x + 1) << c.sub_x, c.luma.width);
@@ -88,7 +91,8 @@ static __device__ __forceinline__ void bound_plane(const LumeqCudaChroma &c,
     const int shift = sizeof(Sample) == 1 ? 0 : params.shift;
     const int64_t all = (int64_t)c.width * c.height, step = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < all; i += step)
-        bound_pixel<Sample>(c, depth, shift, black, range, (int)(i % c.width), (int)(i / c.width));
+        bound_pixel<Sample>(c, ~0u, depth, shift, black, range, (int)(i % c.width),
+                            (int)(i / c.width));
 }
 
 #endif

@@ -1,13 +1,14 @@
 /* Removes haze from output planes that other kernels have written. */
 #include <stdint.h>
 
-#include "equalizer/cuda/chroma_parts.cuh"
+#define THREADS 256
+
+#include "equalizer/cuda/chroma_scale.cuh"
 #include "equalizer/cuda/launch.cuh"
 
-#define THREADS 256
 #define MOST_ROWS 65535 /* limit of gridDim.y */
 
-/* Grid: parts of a row, rows. */
+/* Chroma, then luma over it, if there is any to write. Grid: parts of a row, rows. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     clear_haze(const __grid_constant__ LumeqCudaChroma c, int depth, int shift, int black,
@@ -20,12 +21,18 @@ static __global__ void __launch_bounds__(THREADS)
     for (int y = (int)blockIdx.y; y < c.height; y += (int)gridDim.y) {
         const int above = (int)mean_of(sum_luma<Sample>(codes, c, x, y), area) - black;
         const int luma = max(above, 0);
+        int most = 0;
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             Sample *const sample = component<Sample>(c.out, c, i, x, y);
             const int code = (int)(*sample >> shift);
-            *sample = (Sample)(haze_cleared(code, depth, luma, tint.of[i], tint.lost) << shift);
+            const int cleared = haze_cleared(code, depth, luma, tint.of[i], tint.lost);
+            *sample = (Sample)(cleared << shift);
+            most = max(most, cleared);
         }
+        if (c.luma_out.data)
+            bound_pixel<Sample>(c, (uint32_t)most, depth, shift, (uint32_t)black << (16 - depth),
+                                curve_legal(depth, black != 0).range, x, y);
     }
 }
 

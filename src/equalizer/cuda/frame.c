@@ -90,9 +90,11 @@ cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream
     if (table->clear.light)
         error = lumeq_cuda_clear_cells(&luma, active, job->in.width, job->in.height, &job->curve,
                                        &table->clear, stream);
-    if (error || job->write == 1 || !haze_is_cleared(table->tint))
+    if (error || job->write == 1 || (!table->clear.light && !haze_is_cleared(table->tint)))
         return error;
-    const LumeqCudaChroma chroma = chroma_of(&own);
+    LumeqCudaChroma chroma = chroma_of(&own);
+    if (!table->clear.light || !job->curve.chroma)
+        chroma.luma_out.data = NULL;
     return lumeq_cuda_clear_haze(&chroma, &job->curve, table->tint, stream);
 }
 

@@ -314,7 +314,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     const CurveTable &table = *in_batch(work.table, batch, frame);
     filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
     wait_for_kernel_before();
-    if (chroma.luma_out.data && work.params.chroma && is_raised(table.gain))
+    if (chroma.luma_out.data && work.params.chroma && is_raised(&table))
         bound_plane<Sample>(chroma, work.params);
 }
 

@@ -208,11 +208,14 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
                                CURVE_HAZE_FROM, CURVE_HAZE_TO);
     const int always = p->clear == CURVE_CLEAR_ALWAYS;
     const uint32_t share = always ? CURVE_ONE : hazy;
+    const uint32_t least = (uint32_t)black << 8;
     int coloured = 0; /* gray pictures, such as thermal ones, often show no haze */
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
         state->low[i] = (uint32_t)cells[i].low << 8;
-        state->mean[i] = (uint32_t)cells[i].mean << 8;
+        const uint32_t mean = (uint32_t)cells[i].mean << 8 | cells[i].part;
+        const uint32_t above = mean > least ? (mean - least) << (p->depth - 8) : 0;
+        state->mean[i] = least + (transfer_level(p, above) >> (p->depth - 8));
         state->veil[i] = haze_veil(&cells[i]);
         coloured |= cells[i].chroma[0] != HAZE_GRAY || cells[i].chroma[1] != HAZE_GRAY;
     }
@@ -225,20 +228,19 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
         state->local = share;
 }
 
-void curve_clear_haze(const CurveParams *p, const HazeState *now, const uint32_t *curve,
-                      CurveResult *result)
+uint32_t curve_clear_haze(const CurveParams *p, const uint32_t *curve, CurveResult *result)
 {
-    HazeNow frame = {.seen = now};
     uint32_t nodes[CURVE_CELLS];
     const int down = p->depth - 8, width = curve_width(p);
-    for (int i = 0; i < CURVE_CELLS; i++) {
+    const int black = p->black >> down, white = p->white >> down;
+    for (int i = 0; i < CURVE_CELLS; i++)
         nodes[i] = curve_code8(p, curve[i * width]);
-        frame.nodes[i] = curve_code8(p, result->bin[i * width].curve);
-    }
     const uint32_t most = p->clear == CURVE_CLEAR_ALWAYS ? CURVE_ONE : CURVE_CLEARED;
     const uint32_t share = curve_lerp(0, curve_lerp(0, most, p->strength), result->cleared.local);
-    result->clear = haze_clear(&result->cleared, &frame, share, nodes, p->black >> down,
-                               p->white >> down, p->depth);
+    result->clear = haze_clear(&result->cleared, share, nodes, black, white, p->depth);
+    const uint32_t slope =
+        haze_slope(&result->cleared, &result->clear, nodes, black, white, p->depth);
+    return slope > CURVE_ONE ? CURVE_ONE - (uint32_t)(((uint64_t)CURVE_ONE << 16) / slope) : 0;
 }
 
 /* True if the picture has changed within a frame or two, and is calm again. */
@@ -535,6 +537,25 @@ static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, cons
                                       : (uint32_t)(((now - past) << 16) / (now - target));
 }
 
+/* Takes the share of changes of light back that w->curve adds. A fade from black is no change. */
+static void even_light(const CurveParams *p, const CurveResult *past, CurveResult *result,
+                       uint32_t share, CurveWork *w)
+{
+    EpochState *now = &result->epoch;
+    const uint32_t alpha = result->alpha, *seen = result->seen.mean;
+    now->change = past ? past->epoch.change : 0;
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        now->light[i] = result->fades == CURVE_FADES_IN
+                            ? seen[i]
+                            : curve_lerp(past ? past->epoch.light[i] : 0, now->haze.mean[i], alpha);
+    memcpy(w->was, w->curve, (size_t)p->bins * sizeof(w->was[0]));
+    if (p->lift)
+        light_even(p, light_factor(p, share, now->light, seen, alpha, &now->change), w->was,
+                   w->curve);
+    for (int i = 0; i < p->bins && p->limit; i++)
+        w->curve[i] = curve_limited(p, i, w->curve[i]);
+}
+
 /* Computes a frame's curve, except in the reference mode. */
 static void video(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
                   CurveResult *result, CurveWork *w)
@@ -560,7 +581,8 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     result->jumps = 0;
     if (before && view.moved && view.distance >= CURVE_JUMP)
         result->jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
-    result->fades = black || fades;
+    const int from_black = black || (fades && before->fades == CURVE_FADES_IN);
+    result->fades = from_black ? CURVE_FADES_IN : (uint32_t)fades;
 
     /* A history with a lift cannot be continued without one, nor the reverse. */
     const int same = before && before->lift.on == (uint32_t)p->lift;
@@ -609,11 +631,11 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
 
     curve_smooth(p, w->light, w->smooth, w->was, alpha, w->smooth);
     curve_weaken(p, w->light, w->smooth, p->lift ? p->strength : result->strength, w->curve);
+    even_light(p, past, result, curve_clear_haze(p, w->curve, result), w);
     const uint32_t *curve = transfer_curve(p, &w->map, w->curve, w->moved);
     for (int i = 0; i < p->bins; i++)
         result->bin[i] =
             (CurveBin){result->bin[i].target, w->smooth[i], w->cdf[i], left[i], curve[i]};
-    curve_clear_haze(p, &result->seen, curve, result);
 }
 
 void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result)

@@ -50,12 +50,11 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* The value that four fifths of the values reach, on the same side of 0, or 0. Sorts the values. */
-static int32_t common_of(int32_t *values, size_t count)
+int32_t haze_common(int32_t *values, size_t count, size_t part, int32_t to)
 {
     qsort(values, count, sizeof(values[0]), compare);
-    const int32_t low = values[count / 5], high = values[count - 1 - count / 5];
-    return low > 0 ? low : high < 0 ? high : 0;
+    const int32_t low = values[count / part], high = values[count - 1 - count / part];
+    return low > to ? low : high < to ? high : to;
 }
 
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
@@ -73,7 +72,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
         }
         if (count < HAZE_LEAST)
             return tint;
-        const int32_t common = common_of(tints, count);
+        const int32_t common = haze_common(tints, count, 5, 0);
         tint.of[k] = common > HAZE_TINT_MOST    ? HAZE_TINT_MOST
                      : common < -HAZE_TINT_MOST ? -HAZE_TINT_MOST
                                                 : common;
@@ -89,6 +88,8 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 #define CLEAR_LIGHTER 18       /* so many cells have at least the haze's light */
 #define CLEAR_MEAN 122         /* 128ths of the light before, as the cells tell it */
 #define CLEAR_LIFT 26624       /* the steepest lift, Q15 of the range */
+
+#define CHANGE_PART 16 /* light changes by one part in so many */
 
 /* Tones of a cell above black, after the curve, Q8. */
 typedef struct Tones {
@@ -171,21 +172,8 @@ static int32_t lift_back(const Tones *tones, const HazeClear *clear, uint32_t li
     return (int32_t)((lift < CLEAR_LIFT ? lift : CLEAR_LIFT) * (256 << 8) / range);
 }
 
-/* The change of light that most cells have in common, after the curve, which was `then`; Q8. */
-static int32_t light_shift(const HazeState *haze, const HazeNow *now, const uint32_t then[256],
-                           int black)
-{
-    int32_t shifts[MEASURE_CELLS];
-    for (int i = 0; i < MEASURE_CELLS; i++) {
-        const uint32_t from = above(output(then, haze->mean[i]), black);
-        const uint32_t to = above(output(now->nodes, now->seen->mean[i]), black);
-        shifts[i] = (int32_t)to - (int32_t)from;
-    }
-    return common_of(shifts, MEASURE_CELLS);
-}
-
-HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
-                     const uint32_t nodes[256], int black, int white, int depth)
+HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes[256], int black,
+                     int white, int depth)
 {
     static const HazeClear none;
     HazeClear clear = none;
@@ -212,8 +200,26 @@ HazeClear haze_clear(const HazeState *haze, const HazeNow *now, uint32_t share,
         gain[i] = own_gain(&tones[i], light, share);
     smooth_gains(gain, clear.gain);
     clear.lift = lift_back(tones, &clear, light, range);
-    const int32_t moved = (int32_t)light + light_shift(haze, now, nodes, black);
-    const uint32_t there = moved < 256 ? 256 : (uint32_t)moved < range ? (uint32_t)moved : range;
-    clear.light = (int32_t)((there + ((uint32_t)black << 8)) << (depth - 8) >> 8);
+    const uint32_t least = light < 256 ? 256 : light;
+    clear.light = (int32_t)((least + ((uint32_t)black << 8)) << (depth - 8) >> 8);
     return clear;
+}
+
+uint32_t haze_slope(const HazeState *haze, const HazeClear *clear, const uint32_t nodes[256],
+                    int black, int white, int depth)
+{
+    const uint32_t range = (uint32_t)(white - black) << 8;
+    const int32_t light = (int32_t)above((uint32_t)clear->light << 8 >> (depth - 8), black);
+    int64_t from = 1, to = 1;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const uint32_t less = above(haze->mean[i], black) / CHANGE_PART;
+        for (int k = 0; k < 2; k++) {
+            const uint32_t code = above(output(nodes, haze->mean[i] - k * less), black);
+            const int32_t cleared = haze_lined((int32_t)code, 0, light, clear->gain[i]);
+            const int32_t out = haze_lifted(cleared, 0, (int32_t)range, clear->lift, 16);
+            to += k ? -out : out;
+        }
+        from += less;
+    }
+    return to > 0 ? (uint32_t)((to << 16) / from) : 0;
 }

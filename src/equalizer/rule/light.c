@@ -7,6 +7,15 @@
  */
 #include "equalizer/rule/light.h"
 
+/* The fewest cells that tell a change. Darker ones, in 256ths of codes of 8 bits above black, do
+ * not count, nor do those above 15/16 of the range. */
+#define EVEN_CELLS 9
+#define EVEN_DARK (4 << 8)
+
+/* Limits of the factor. */
+#define EVEN_MOST (CURVE_ONE * 14 / 10)
+#define EVEN_LEAST (CURVE_ONE * 7 / 10)
+
 #define PLACE (1u << 30) /* 1.0 for a share of the range: white */
 #define LOG_BITS 26
 #define LOG2_E_Q31 3098164009u /* log2(e) */
@@ -86,4 +95,69 @@ void light_bins(const CurveParams *p, uint32_t *codes)
         codes[i] = (uint32_t)i << shift;
     for (int i = 0; i < bins && light_is_on(&p->light); i++)
         codes[i] = light_bin(p, i);
+}
+
+/* ---- changes of light ---- */
+
+uint32_t light_limited(uint32_t factor)
+{
+    return factor < EVEN_LEAST ? EVEN_LEAST : factor > EVEN_MOST ? EVEN_MOST : factor;
+}
+
+uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
+                      const uint32_t *now, uint32_t alpha, int32_t *change)
+{
+    const int32_t black = p->black >> (p->depth - 8) << 8, one = CURVE_ONE;
+    const int32_t range = (p->white >> (p->depth - 8) << 8) - black;
+    int32_t changes[MEASURE_CELLS];
+    size_t count = 0;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int32_t to = (int32_t)then[i] - black, from = (int32_t)now[i] - black;
+        if (to >= EVEN_DARK && to <= range - range / 16)
+            changes[count++] =
+                (int32_t)(((int64_t)to << 16) / (from > to / 8 ? from : to / 8)) - one;
+    }
+    if (count < EVEN_CELLS)
+        return CURVE_ONE;
+    const uint32_t common = light_limited((uint32_t)(one + haze_common(changes, count, 3, 0)));
+    *change += (int32_t)(((int64_t)common - one - *change) * alpha / one);
+    return light_limited(
+        (uint32_t)(one + (int64_t)haze_common(changes, count, 5, *change) * share / one));
+}
+
+uint64_t light_read(const CurveParams *p, const uint32_t *curve, uint64_t code)
+{
+    const int bits = 16 + p->fraction;
+    const uint64_t black = (uint64_t)p->black << 16, white = (uint64_t)p->white << 16;
+    const uint64_t i = code >> bits, rest = code & ((UINT64_C(1) << bits) - 1);
+    const uint64_t from = curve[i];
+    const uint64_t to = i + 1 < (uint64_t)p->bins ? curve[i + 1] : (i + 1) << bits;
+    const uint64_t value = from + ((to > from ? to - from : 0) * rest >> bits);
+    return value < black ? black : value < white ? value : white;
+}
+
+/* D(x) - black, for x above black: `even` times x up to the knee, where x or the result is 7/8 of
+ * the range, then a line to white. */
+static uint64_t evened(uint64_t x, uint64_t range, uint32_t even)
+{
+    const uint64_t high = range - range / 8;
+    const uint64_t knee = even > CURVE_ONE ? (high << 16) / even : high;
+    if (x <= knee)
+        return x * even >> 16;
+    const uint64_t at_knee = knee * even >> 16;
+    return at_knee + (uint64_t)((x - knee) >> 8) * (range - at_knee) / ((range - knee) >> 8);
+}
+
+void light_even(const CurveParams *p, uint32_t even, const uint32_t *curve, uint32_t *to)
+{
+    const uint64_t black = (uint64_t)p->black << 16, white = (uint64_t)p->white << 16;
+    const uint64_t range = white - black;
+    for (int i = 0; i < p->bins; i++) {
+        const uint64_t code = (uint64_t)i << (16 + p->fraction);
+        to[i] = curve[i];
+        if (code > black && code < white) {
+            const uint64_t x = evened(code - black, range, even);
+            to[i] = (uint32_t)light_read(p, curve, black + (x < range ? x : range));
+        }
+    }
 }

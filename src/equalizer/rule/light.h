@@ -1,4 +1,8 @@
-/* Manual brightness and gamma, applied to tones before equalization. */
+/*
+ * Tones before equalization: manual brightness and gamma. Changes of light, such as those of a
+ * camera's exposure, are evened out as far as a steep curve would make them grow, by a factor for
+ * codes above black.
+ */
 #ifndef LUMEQ_LIGHT_H
 #define LUMEQ_LIGHT_H
 
@@ -20,5 +24,20 @@ uint32_t light_bin(const CurveParams *p, int bin);
 
 /* The same for all bins. */
 void light_bins(const CurveParams *p, uint32_t *codes);
+
+/* The factor, Q16, for a share of the change of the cells' light from `then` to `now`. `change`, a
+ * factor less 1 (Q16), begins at 0: it moves by `alpha` (Q16) to the change that two thirds of the
+ * cells share, and counts as far as four fifths do. So a change of all cells counts at once, and
+ * what passes through the picture hardly does. */
+uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
+                      const uint32_t *now, uint32_t alpha, int32_t *change);
+
+uint32_t light_limited(uint32_t factor);
+
+/* The curve at a code in range, Q16, interpolated between bins. */
+uint64_t light_read(const CurveParams *p, const uint32_t *curve, uint64_t code);
+
+/* The curve after the factor `even`, Q16. */
+void light_even(const CurveParams *p, uint32_t even, const uint32_t *curve, uint32_t *to);
 
 #endif

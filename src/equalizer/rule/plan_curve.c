@@ -31,23 +31,9 @@
 /* Maximum number of frames that an epoch's curve is made from. */
 #define EPOCH_SAMPLES 32
 
-/* Limits of the factor that evens out a frame's light. */
-#define EVEN_MOST (CURVE_ONE * 14 / 10)
-#define EVEN_LEAST (CURVE_ONE * 7 / 10)
-
-typedef struct Nodes {
-    int count, fraction;   /* one node every 2^fraction codes */
-    uint64_t black, white; /* Q16 codes */
-} Nodes;
-
 typedef struct Window {
     size_t from, to; /* inclusive */
 } Window;
-
-static Nodes nodes_of(const CurveParams *p)
-{
-    return (Nodes){p->bins, p->fraction, (uint64_t)p->black << 16, (uint64_t)p->white << 16};
-}
 
 static Window window_of(const LumeqPlan *plan, size_t i, int64_t radius)
 {
@@ -62,29 +48,17 @@ static Window window_of(const LumeqPlan *plan, size_t i, int64_t radius)
     return w;
 }
 
-/* The curve at a code in range, Q16, interpolated between nodes. */
-static uint64_t read_curve(const Nodes *n, const uint32_t *values, uint64_t code)
+static void fade_curve(const CurveParams *p, uint32_t factor, const uint32_t *plateau, uint32_t *to)
 {
-    const int bits = 16 + n->fraction;
-    const uint64_t i = code >> bits, rest = code & ((UINT64_C(1) << bits) - 1);
-    const uint64_t from = values[i];
-    const uint64_t to = i + 1 < (uint64_t)n->count ? values[i + 1] : (i + 1) << bits;
-    const uint64_t value = from + ((to > from ? to - from : 0) * rest >> bits);
-    return value < n->black ? n->black : value < n->white ? value : n->white;
-}
-
-static void fade_curve(const Nodes *n, uint32_t factor, const uint32_t *plateau, uint32_t *to)
-{
-    const uint64_t range = n->white - n->black;
-    for (int i = 0; i < n->count; i++) {
-        const uint64_t code = (uint64_t)i << (16 + n->fraction);
+    const uint64_t black = (uint64_t)p->black << 16, white = (uint64_t)p->white << 16;
+    for (int i = 0; i < p->bins; i++) {
+        const uint64_t code = (uint64_t)i << (16 + p->fraction);
         to[i] = (uint32_t)code;
-        if (code <= n->black || code >= n->white || !factor)
+        if (code <= black || code >= white || !factor)
             continue;
-        const uint64_t x = ((code - n->black) << 16) / factor;
-        if (x < range)
-            to[i] = (uint32_t)(n->black +
-                               ((read_curve(n, plateau, n->black + x) - n->black) * factor >> 16));
+        const uint64_t x = black + ((code - black) << 16) / factor;
+        if (x < white)
+            to[i] = (uint32_t)(black + ((light_read(p, plateau, x) - black) * factor >> 16));
     }
 }
 
@@ -116,64 +90,15 @@ static uint32_t light_around(const LumeqPlan *plan, size_t i)
     return (uint32_t)(sum / count >> 8);
 }
 
-/* The mean slope of the curve over the picture, Q16: the factor by which it amplifies changes of
- * light. */
-static uint32_t mean_slope(const PlanFrame *f, const CurveParams *p, const uint32_t *curve)
+/* The factor for codes above black, Q16; `added`: the share of changes that the curve adds. */
+static uint32_t evening_of(const LumeqPlan *plan, size_t i, const CurveParams *p, uint32_t added)
 {
-    const int width = curve_width(p), black = p->black >> (p->depth - 8);
-    uint64_t sum = 0;
-    for (int i = black; (i + 1) * width < p->bins; i++)
-        sum += (uint64_t)f->share[i - black] *
-               ((curve[(i + 1) * width] - curve[i * width]) >> (p->depth - 8));
-    return (uint32_t)(sum >> LIFT_SHARE_BITS);
-}
-
-/* The share of the light's changes to even out, Q16: `deflicker`, and at least the share that a
- * lifted curve would amplify. */
-static uint32_t evening_share(const LumeqPlan *plan, const PlanFrame *f, const CurveParams *p)
-{
+    const PlanFrame *f = plan_frame(plan, i);
     const uint32_t asked = (uint32_t)lrint(plan->params.deflicker * CURVE_ONE);
-    const uint32_t slope =
-        p->lift && f->counted && !f->flash ? mean_slope(f, p, plan->last.bin) : 0;
-    const uint32_t calm =
-        slope > CURVE_ONE ? CURVE_ONE - (uint32_t)(((uint64_t)CURVE_ONE << 16) / slope) : 0;
-    return asked > calm ? asked : calm;
-}
-
-/* The factor that evens out flicker, for codes above black, Q16. */
-static uint32_t evening_of(const LumeqPlan *plan, size_t i, const CurveParams *p)
-{
-    if (!plan->flicker || plan_frame(plan, i)->fade)
-        return CURVE_ONE;
-    const uint32_t share = evening_share(plan, plan_frame(plan, i), p);
-    const uint32_t even = curve_lerp(CURVE_ONE, light_around(plan, i), share);
-    return even < EVEN_LEAST ? EVEN_LEAST : even > EVEN_MOST ? EVEN_MOST : even;
-}
-
-/* D(x) - black, for x above black: `even` times x up to the knee, where x or the result is 7/8 of
- * the range, then a line to white. */
-static uint64_t even_out(uint64_t x, uint64_t range, uint32_t even)
-{
-    const uint64_t high = range - range / 8;
-    const uint64_t knee = even > CURVE_ONE ? (high << 16) / even : high;
-    if (x <= knee)
-        return x * even >> 16;
-    const uint64_t at_knee = knee * even >> 16;
-    return at_knee + (uint64_t)((x - knee) >> 8) * (range - at_knee) / ((range - knee) >> 8);
-}
-
-/* Makes the table that first evens out flicker, by the factor `even` (Q16), then uses `curve`. */
-static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uint32_t *to)
-{
-    const uint64_t range = n->white - n->black;
-    for (int i = 0; i < n->count; i++) {
-        const uint64_t code = (uint64_t)i << (16 + n->fraction);
-        to[i] = curve[i];
-        if (code > n->black && code < n->white) {
-            const uint64_t x = even_out(code - n->black, range, even);
-            to[i] = (uint32_t)read_curve(n, curve, n->black + (x < range ? x : range));
-        }
-    }
+    const uint32_t share = p->lift && f->counted && !f->flash && added > asked ? added : asked;
+    return plan->flicker && !f->fade
+               ? light_limited(curve_lerp(CURVE_ONE, light_around(plan, i), share))
+               : CURVE_ONE;
 }
 
 /* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
@@ -390,16 +315,14 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
     const PlanFrame *f = plan_frame(plan, i);
     const PlanCurve *plateau = &plan->plateau.curve;
     if (f->fade) {
-        const Nodes n = nodes_of(p);
-        fade_curve(&n, f->factor, plateau->bin, plan->last.bin);
+        fade_curve(p, f->factor, plateau->bin, plan->last.bin);
         plan->last.need = plateau->need;
         plan->last.dark = plateau->dark;
         plan->last.more = plateau->more;
         plan->last.voids = plateau->voids;
         plan->last.cleared = plateau->cleared;
         for (int tile = 0; grid && tile < tile_count(grid); tile++) {
-            const Nodes cells = nodes_of(&grid->curve);
-            fade_curve(&cells, f->factor, plateau->tile[tile], plan->last.tile[tile]);
+            fade_curve(&grid->curve, f->factor, plateau->tile[tile], plan->last.tile[tile]);
         }
         return;
     }
@@ -413,13 +336,12 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
 static void finish_curve(const CurveParams *p, const uint32_t *light, const uint32_t *smoothed,
                          uint32_t strength, uint32_t even, uint32_t *curve)
 {
-    const Nodes n = nodes_of(p);
     uint32_t weak[LUMEQ_MAX_BINS];
-    for (int i = 0; i < n.count; i++)
+    for (int i = 0; i < p->bins; i++)
         curve[i] = weak[i] = curve_lerp(light[i], smoothed[i], strength);
     if (even != CURVE_ONE)
-        even_curve(&n, even, weak, curve);
-    for (int i = 0; i < n.count; i++)
+        light_even(p, even, weak, curve);
+    for (int i = 0; i < p->bins; i++)
         curve[i] = curve_limited(p, i, curve[i]);
 }
 
@@ -476,21 +398,20 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     memcpy(w->was, plan->last.bin, (size_t)p->bins * sizeof(w->was[0]));
     const int goes_on = plan->last_depth == f->shape.depth && !f->hard;
     shape_curve(plan, i, p, grid);
-    const uint32_t even = evening_of(plan, i, p);
     fill_result(plan, &plan->result, f, p);
     take_bars(&plan->result, f);
     const uint32_t *left = curve_exclude(p, f->hist, curve_bars(p, &f->active, f->area), w->left);
     light_bins(p, w->light);
     transfer_map(p, &w->map);
-    finish_curve(p, w->light, plan->last.bin, p->lift ? p->strength : plan->result.strength, even,
-                 w->curve);
+    const uint32_t strength = p->lift ? p->strength : plan->result.strength;
+    finish_curve(p, w->light, plan->last.bin, strength, CURVE_ONE, w->curve);
+    const uint32_t even = evening_of(plan, i, p, curve_clear_haze(p, w->curve, &plan->result));
+    if (even != CURVE_ONE)
+        finish_curve(p, w->light, plan->last.bin, strength, even, w->curve);
     const uint32_t *codes = transfer_curve(p, &w->map, w->curve, w->moved);
     for (int bin = 0; bin < p->bins; bin++)
         plan->result.bin[bin] =
             (CurveBin){.smooth = plan->last.bin[bin], .hist = left[bin], .curve = codes[bin]};
-    if (even != CURVE_ONE)
-        finish_curve(p, w->light, plan->last.bin, p->strength, CURVE_ONE, w->curve);
-    curve_clear_haze(p, f->fade ? &plan->result.cleared : &f->seen, w->curve, &plan->result);
     curve_fill_table(p, &plan->result, &curve->table);
     if (grid)
         finish_tiles(plan, f, grid, even, curve->tables);
