@@ -327,17 +327,17 @@ static void deepen(const AVFrame *from, const AVFrame *to)
     const AVPixFmtDescriptor *b = av_pix_fmt_desc_get(to->format);
     for (int i = 0; i < a->nb_components; i++) {
         const AVComponentDescriptor *c = &a->comp[i];
-        const int chroma = i == 1 || i == 2, plane = b->comp[i].plane;
+        const int chroma = i == 1 || i == 2, plane = b->comp[i].plane, step = b->comp[i].step / 2;
         const int width = AV_CEIL_RSHIFT(from->width, chroma ? a->log2_chroma_w : 0);
         const int height = AV_CEIL_RSHIFT(from->height, chroma ? a->log2_chroma_h : 0);
         const int more = b->comp[i].depth - 8, below = i == 3 || (!chroma && convert_is_full(from));
         for (int y = 0; y < height; y++) {
             const uint8_t *in =
                 from->data[c->plane] + (ptrdiff_t)y * from->linesize[c->plane] + c->offset;
-            uint16_t *out =
-                (uint16_t *)(void *)(to->data[plane] + (ptrdiff_t)y * to->linesize[plane]);
-            for (int x = 0; x < width; x++, in += c->step)
-                out[x] = (uint16_t)(*in << more | (below ? *in >> (8 - more) : 0));
+            uint16_t *out = (uint16_t *)(void *)(to->data[plane] + b->comp[i].offset +
+                                                 (ptrdiff_t)y * to->linesize[plane]);
+            for (int x = 0; x < width; x++, in += c->step, out += step)
+                *out = (uint16_t)(*in << more | (below ? *in >> (8 - more) : 0));
         }
     }
 }

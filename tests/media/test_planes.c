@@ -206,6 +206,38 @@ TEST(planes)
     }
 }
 
+/* 8 bits become more bits exactly, in planes and in pairs of chroma. */
+TEST(deeper)
+{
+    static const enum AVPixelFormat to[] = {AV_PIX_FMT_YUV422P10LE, AV_PIX_FMT_NV20LE};
+    for (int k = 0; k < 2; k++) {
+        FREED_BY(av_frame_free) AVFrame *in = new_frame(AV_PIX_FMT_YUV422P, WIDTH, HEIGHT);
+        FREED_BY(av_frame_free) AVFrame *out = av_frame_alloc();
+        Converter converter = {.sws = {NULL}};
+        for (int i = 0; i < 3; i++)
+            for (int x = 0; x < in->linesize[i] * HEIGHT; x++)
+                in->data[i][x] = (uint8_t)(x * 7 + i * 50);
+        in->color_range = out->color_range = AVCOL_RANGE_MPEG;
+        out->format = to[k];
+        out->width = WIDTH;
+        out->height = HEIGHT;
+        CHECK(convert_frame(&converter, in, out) == 0, "no conversion");
+        for (int i = 0; i < 3; i++)
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < (i ? (WIDTH + 1) / 2 : WIDTH); x++) {
+                    const int pairs = k && i, plane = pairs ? 1 : i;
+                    const uint16_t *row =
+                        (const uint16_t *)(const void *)(out->data[plane] +
+                                                         (ptrdiff_t)y * out->linesize[plane]);
+                    const int got = row[pairs ? 2 * x + i - 1 : x];
+                    const int want = 4 * in->data[i][(ptrdiff_t)y * in->linesize[i] + x];
+                    CHECK(got == want, "format %d, plane %d, %d, %d: %d, not %d", k, i, x, y, got,
+                          want);
+                }
+        convert_close(&converter);
+    }
+}
+
 /* The window accepts exactly the formats that the equalizer accepts. */
 TEST(window_formats)
 {
