@@ -104,6 +104,10 @@ TEST(clearing_by_hand)
           "gains %d, %d, %d, %d", clear.gain[0], clear.gain[16], clear.gain[48], clear.gain[130]);
     CHECK(clear.lift > 0, "the picture gets darker");
     CHECK(haze_clear(&haze, 0, nodes, 16, 235, 10).light == 0, "no haze");
+    HazeState white = haze;
+    for (int i = 0; i < CELLS; i++)
+        white.mean[i] = 230 << 8;
+    CHECK(haze_clear(&white, CURVE_ONE, nodes, 16, 235, 10).light == 940, "light beyond white");
 
     /* A gain of 1/8 adds an eighth to changes of light; without haze they stay. */
     static const HazeClear none;

@@ -195,13 +195,13 @@ HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes
         sorted[i] = (int32_t)tones[i].high;
     }
     qsort(sorted, MEASURE_CELLS, sizeof(sorted[0]), compare);
-    const uint32_t light = (uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER];
+    const uint32_t lightest = (uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER];
+    const uint32_t light = lightest < 256 ? 256 : least_of(lightest, range);
     for (int i = 0; i < MEASURE_CELLS; i++)
         gain[i] = own_gain(&tones[i], light, share);
     smooth_gains(gain, clear.gain);
     clear.lift = lift_back(tones, &clear, light, range);
-    const uint32_t least = light < 256 ? 256 : light;
-    clear.light = (int32_t)((least + ((uint32_t)black << 8)) << (depth - 8) >> 8);
+    clear.light = (int32_t)((light + ((uint32_t)black << 8)) << (depth - 8) >> 8);
     return clear;
 }
 
