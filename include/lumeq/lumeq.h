@@ -92,8 +92,8 @@ typedef enum LumeqRange {
 /* Where an image's planes reside. */
 typedef enum LumeqMemory {
     LUMEQ_MEMORY_HOST = 0, /* pageable or pinned */
-    /* Memory of the equalizer's GPU, in its CUDA context (see LumeqConfig.cuda_context). An
-     * ARGUMENT error if the backend is "cpu". Fastest if rows start at multiples of 16 bytes. */
+    /* Memory of the equalizer's or context's GPU, in its CUDA context (LumeqConfig.cuda_context).
+     * An ARGUMENT error without a GPU. Fastest if rows start at multiples of 16 bytes. */
     LUMEQ_MEMORY_CUDA = 1,
 } LumeqMemory;
 
@@ -160,8 +160,7 @@ typedef enum LumeqMode {
      * nearest tiles' curves, weighted by distance (contrast limited adaptive histogram
      * equalization). */
     LUMEQ_MODE_CLAHE = 2,
-    /* The curve is a straight line that maps the 0.5 % and 99.5 % percentiles to black and white.
-     */
+    /* The curve is a straight line from black at the 0.5 % percentile to white at 99.5 %. */
     LUMEQ_MODE_STRETCH = 3,
     /* Like mode GLOBAL with `lift`, but always removes the share `strength` of the haze. Mode
      * GLOBAL removes three quarters of it, and only if it finds the picture hazy. With chroma
@@ -209,9 +208,9 @@ typedef struct LumeqParams {
     size_t size;
     LumeqMode mode;
     /* Not 0: results equal OpenCV's, bit for bit: equalizeHist's in mode GLOBAL, CLAHE's (with the
-     * clip limit `clip`) in mode CLAHE. Each frame is processed alone, over codes 0..255;
-     * range, strength, smooth, scene_cut, chroma, dither and bars are ignored, and no history is
-     * kept. Deeper frames, and modes STRETCH and HAZE, are an ARGUMENT error. */
+     * clip limit `clip`) in mode CLAHE. Each frame is processed alone, over codes 0..255.
+     * All other parameters are ignored, except for tiles_x and tiles_y. Deeper frames, and modes
+     * STRETCH and HAZE, are an ARGUMENT error. In mode OFF, `reference` is ignored. */
     int reference;
     /* 0 (unchanged) .. 1 (fully equalized), or LUMEQ_STRENGTH_AUTO (see `lift`). A value of 0..1
      * turns `lift` off. */
@@ -231,10 +230,10 @@ typedef struct LumeqParams {
     int dither; /* not 0: dither fractions of codes with an ordered pattern that changes with each
                  * frame, instead of rounding them; filtered pictures are always dithered */
     LumeqBars bars;
-    /* 0 (none) .. 1: how much of the source's flicker (timelapse, old film) to even out, over half
-     * a second before and after each frame. Values above 0 need a history with lookahead, and are
-     * an ARGUMENT error elsewhere. With `lift`, such a history always evens out the flicker that
-     * the curve would amplify. */
+    /* 0 (none) .. 1: how much of the source's flicker (timelapse, old film) to even out, over up
+     * to half a second before and after each frame. Values above 0 need a history with lookahead,
+     * and are an ARGUMENT error elsewhere. With `lift`, such a history always evens out the flicker
+     * that the curve would amplify. */
     double deflicker;
     /* The region whose histogram determines the curve, like a camera's metering area; the curve
      * applies to the whole picture. Width and height 0: the whole picture; both -1: the middle half
@@ -253,10 +252,8 @@ typedef struct LumeqParams {
      * stays visible. Pictures that are not lifted are not filtered. */
     double denoise;
     /* Manual brightness, -1..1, applied before equalization (in mode STRETCH after it); black and
-     * white stay. Positive values make dark parts up to seven times as light; -b undoes
-     * b. Modes that blend by `strength` blend with the brightened picture. Ignored with
-     * `reference`.
-     */
+     * white stay. Positive values make dark parts up to seven times as light; -b undoes b. Modes
+     * that blend by `strength` blend with the brightened picture. Ignored with `reference`. */
     double brightness;
     /* LUMEQ_MIN_GAMMA..LUMEQ_MAX_GAMMA: maps a tone x of the range 0..1 to x^(1 / gamma), before
      * `brightness`; 0 and 1: no change. */
@@ -360,12 +357,13 @@ typedef struct LumeqConfig {
     /*
      * Maximum number of frames in a batch on a GPU, 0..LUMEQ_MAX_BATCH; 0 and 1: no batches. Frames
      * of a batch that have the same shape and settings share launches, which makes small frames
-     * cheaper. lumeq_submit() collects frames until the batch is full, lumeq_receive() starts a
-     * batch that is not full, and lumeq_destroy() drops it. A frame with LumeqSync starts its batch
-     * at once. A frame's stage times cover all frames that share its launches. Up to four batches
-     * are in flight; each frame takes 0.25 to 2 MB on the GPU, plus its planes if they are in host
-     * memory. If the GPU has no memory for another frame, it finishes those in flight first.
-     * Ignored by contexts, by the CPU, and with real_time.
+     * cheaper. lumeq_submit() collects frames until the batch is full. lumeq_receive() starts a
+     * batch that is not full if it needs its first frame, or after lumeq_flush(); lumeq_destroy()
+     * drops it. A frame with LumeqSync starts its batch at once. A frame's stage times cover all
+     * frames that share its launches. Up to four batches are in flight; each frame takes 0.25 to 2
+     * MB on the GPU, plus its planes if they are in host memory. If the GPU has no memory for
+     * another frame, it finishes those in flight first. Ignored by contexts, by the CPU, and with
+     * real_time.
      */
     int batch;
 } LumeqConfig;
@@ -381,8 +379,8 @@ typedef struct LumeqConfig {
  * complete, the GPU counts as lost. It may recover later, so the memory passed to calls that did
  * not wait must then stay allocated and untouched until the process ends.
  *
- * Streams and events must belong to the library's CUDA context. While the backend is "cpu", any
- * LumeqSync is an ARGUMENT error.
+ * Streams and events must belong to the library's CUDA context. Without a GPU, any LumeqSync is an
+ * ARGUMENT error; contexts that have lost their GPU return GPU instead.
  */
 typedef struct LumeqSync {
     size_t size;
@@ -464,17 +462,16 @@ typedef struct LumeqFrameStats {
                          * maximum factor by which noise in dark areas grows. 1: unchanged */
     double curve_speed; /* mean over bins of |curve - previous curve| before strength, in codes */
     /* Durations of the stages in microseconds, and the times at which they begin and end, counted
-     * from the creation of the equalizer. Stages of neighbouring frames overlap. Only from
-     * lumeq_receive() and lumeq_process(); 0 elsewhere, if the stage does not exist, and with
-     * LumeqConfig.no_stage_times. */
+     * from the creation of the equalizer. Stages of neighbouring frames overlap. 0 if the
+     * stage does not exist, and with LumeqConfig.no_stage_times on a GPU. lumeq_curve_stats() does
+     * not write them. */
     double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
     /* Number of previous frames that lumeq_apply() can use with this curve: at most 3 with
      * lookahead, else at most 1. */
     int previous;
     /* Standard deviation of the noise in still areas of the picture's darker half, in codes of 8
-     * bits; -1 if unknown: no previous frame, an identical one, no still areas, or the reference.
-     */
+     * bits; -1 if unknown: no or an identical previous frame, no still areas, or the reference. */
     double noise;
     /* With LumeqParams.lift: gain of the darkest tones before equalization, at least 1; else 1. */
     double lift;
@@ -535,9 +532,9 @@ LUMEQ_API void lumeq_release_device(int device, uint64_t bytes);
 typedef struct LumeqContext LumeqContext;
 
 /*
- * Creates a context. NULL config: the defaults. `why` (of `why_size` bytes, may be NULL) gets one
- * sentence: on success the chosen backend and the reason, otherwise the error; *context is then
- * NULL. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any thread.
+ * Creates a context. NULL config: the defaults. `why` (of `why_size` bytes, may be NULL) gets the
+ * name of the device and, if AUTO chose the CPU, the reason. On failure it gets one sentence about
+ * the error, and *context is NULL. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any thread.
  */
 LUMEQ_API int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
                                    size_t why_size);
@@ -573,7 +570,7 @@ LUMEQ_API void lumeq_free_device(LumeqContext *context, void *memory);
  * for the caller's own work (see LumeqSync.after), on which the library queues nothing. Both are
  * valid until lumeq_context_destroy(), and work on the stream must have ended by then; a CUcontext
  * from LumeqConfig.cuda_context stays the caller's. Errors: ARGUMENT, UNAVAILABLE (the backend is
- * the CPU), GPU; both are then NULL. Any thread.
+ * the CPU, or no stream can be created), GPU; both are then NULL. Any thread.
  */
 LUMEQ_API int lumeq_get_cuda(LumeqContext *context, void **cuda_context, void **stream);
 
@@ -597,32 +594,34 @@ LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
                             const LumeqParams *params, const LumeqImage *in,
                             const LumeqImage *previous, const LumeqSync *sync);
 
-/* Finishes a measure that was made with sync; until then, no other function can read it. wait == 0:
- * returns AGAIN if the GPU is still busy; otherwise waits. Does nothing if the measure is already
+/* Finishes a measure that was made with sync; until then, no other function can read it. If the GPU
+ * is still busy, waits or, with wait == 0, returns AGAIN. Does nothing if the measure is already
  * finished. Errors: ARGUMENT, AGAIN, GPU (the measure can then only be freed or overwritten). One
  * thread at a time.
  */
 LUMEQ_API int lumeq_measure_finish(LumeqMeasure *measure, int wait);
 
 /*
- * Serializes a finished measure so that any machine and any later version can read it. *size is the
- * size of `bytes` before the call, and the required size after it, even if `bytes` was too small
+ * Serializes a finished measure, for any machine, in the format of this version. *size is the size
+ * of `bytes` before the call, and the required size after it, even if `bytes` was too small
  * (ARGUMENT; its content is then undefined). bytes == NULL: only computes the size. A measure of 8
- * bits takes a few KB, plus 1 KB for each tile. Errors: ARGUMENT, AGAIN (not finished). Any thread.
+ * bits takes a few KB, plus 1 KB for each tile (2 KB with `reference`). Errors: ARGUMENT, AGAIN
+ * (not finished). Any thread.
  */
 LUMEQ_API int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size);
 
 /* Deserializes a measure; *measure as in lumeq_measure(). Any bytes are safe to pass. They are
- * refused unless they are a complete measure packed by this version or an earlier one. Errors:
- * ARGUMENT, MEMORY. Any thread. */
+ * refused unless they are a complete measure in the format of this version. Errors: ARGUMENT,
+ * MEMORY. Any thread. */
 LUMEQ_API int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size);
 
 /*
  * Converts a finished measure of 8 bits to the measure of the same picture in `depth` bits, 9 to
  * 16: codes gain zeros as low bits or, in full range, copies of their high bits, so that white
  * stays white. Use it for frames that are equalized at a greater depth than they were measured at.
- * In full range, sums of luma are exact to within a code. Errors: ARGUMENT (also a measure of the
- * reference), AGAIN (not finished), MEMORY; the measure then stays unchanged. One thread at a time.
+ * In full range, sums of luma are exact to within a code per sample. Errors: ARGUMENT (also a
+ * measure of the reference), AGAIN (not finished), MEMORY; the measure then stays unchanged. One
+ * thread at a time.
  */
 LUMEQ_API int lumeq_measure_deepen(LumeqMeasure *measure, int depth);
 
@@ -685,8 +684,7 @@ LUMEQ_API int lumeq_history_set_params(LumeqHistory *history, const LumeqParams 
 
 /* Copies the state and the parameters of `from`. A ready curve, which lumeq_history_get() would
  * return next, is not copied, and a ready curve of `to` is dropped. To return to an earlier frame,
- * keep a copy from before it. Errors:
- * ARGUMENT (also a history with lookahead). */
+ * keep a copy from before it. Errors: ARGUMENT (also a history with lookahead). */
 LUMEQ_API int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from);
 
 /* Frees the curve and sets *curve to NULL. *curve may be NULL. */
@@ -804,9 +802,9 @@ LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
 /*
- * One sentence about the equalizer's last error, "" if there was no error; valid until the next
- * call on it. AGAIN and END do not count as errors here. NULL: the last error in this thread,
- * with or without an equalizer; valid until the next one.
+ * One sentence about the equalizer's last error other than AGAIN and END; "" if there was none.
+ * Valid until the next call on the equalizer. NULL: the last error in this thread, with or without
+ * an equalizer; valid until the next one.
  */
 LUMEQ_API const char *lumeq_last_error(const LumeqEqualizer *equalizer);
 
