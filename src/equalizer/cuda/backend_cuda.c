@@ -211,7 +211,7 @@ static int get_cuda(void *priv, void **context, void **stream)
     if (error) {
         (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
         ret = lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
-                                "creating a stream for a decoder failed on GPU %d: %s",
+                                "no CUDA context and stream for the caller on GPU %d: %s",
                                 cuda->home.number, cudaGetErrorString(error));
     }
     *stream = cuda->decoder;

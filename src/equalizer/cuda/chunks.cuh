@@ -13,8 +13,7 @@
 
 #define CHUNK_BYTES 16
 
-/* Before including it, a .cu file defines THREADS, the size of its blocks; there is one block per
- * multiprocessor. */
+/* Before including it, a .cu file defines THREADS, the size of its blocks. */
 
 #define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
 

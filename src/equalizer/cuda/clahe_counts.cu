@@ -216,7 +216,7 @@ extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
     return error ? error : load(clahe_counts<uint8_t>, clahe_counts<uint16_t>);
 }
 
-/* Blocks per tile: all that run at once, but at least a row for each, and a chunk per thread. */
+/* Blocks per tile, so that all run at once; each has at least a row, and a chunk per thread. */
 static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size,
                               int frames)
 {

@@ -22,15 +22,15 @@ int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b);
  * do not use. */
 int lumeq_cuda_same_params(const CurveParams *a, const CurveParams *b);
 
-/* In all functions, `job` is that of a batch's first frame, with pictures on the device. */
+/* In functions with a batch, `job` is that of its first frame, with pictures on the device. */
 
 /* Computes the histograms and tables of frames of the reference. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                   const LumeqCudaReference *parts, const LumeqCudaBatch *batch,
                                   cudaStream_t stream);
 
-/* Computes all counts. `host` gets histogram, lines and noise; cells and tiles of the job's counts,
- * if wanted, are on the device, zeroed by the caller. */
+/* Computes all counts. `host` gets all but cells and tiles, which are added to the job's counts, if
+ * wanted, on the device; the caller has zeroed them. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, LumeqCudaTally *host,
                                const LumeqCudaBatch *batch, cudaStream_t stream);

@@ -772,7 +772,7 @@ static int all_aligned(const LumeqCudaLift *luma, int depth)
     return aligned;
 }
 
-/* One block per multiprocessor, or fewer if there are fewer tiles. */
+/* Blocks per frame. All frames together have at most one per multiprocessor. */
 static unsigned tile_blocks(const LumeqCudaDevice *device, const LumaKernel *kernel,
                             const LumeqCudaLift *luma, int count)
 {

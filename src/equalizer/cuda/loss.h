@@ -26,7 +26,7 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what);
 /* Monotonic clock, in seconds. */
 double lumeq_cuda_now(void);
 
-/* How to wait: not at all; by polling; or by polling with sleeps in between. */
+/* How to wait: not at all; by polling, with sleeps after 50 ms; or with sleeps from the start. */
 typedef enum LumeqCudaWait {
     LUMEQ_CUDA_LOOK,
     LUMEQ_CUDA_SPIN,
@@ -40,8 +40,8 @@ cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWai
 /* True if the time limit for work that began at `since` is over. */
 int lumeq_cuda_overdue(double since);
 
-/* For a loop that has waited since `begin`: sleeps if `wait` says so, and returns 0 if the loop
- * should end. */
+/* For a loop that has waited since `begin`: returns 0 if it should end, otherwise sleeps if `wait`
+ * requires it. */
 int lumeq_cuda_keep_waiting(double since, double begin, LumeqCudaWait wait);
 
 #endif

@@ -39,7 +39,7 @@ struct LumeqCudaStep {
 
     LumeqMeasureJob job; /* its pointers are valid only until the frame has begun */
     LumeqFlight flight;
-    int in_flight; /* a frame in flight; 0: a step of its own */
+    int in_flight; /* a frame in flight; 0: of lumeq_measure() or lumeq_apply() */
     int unfetched; /* it is in LumeqCudaSteps.unfetched */
     LumeqCudaStep *next_unfetched;
     LumeqCudaStep *leader;      /* the last step of those launched together; all use its stream and
@@ -52,7 +52,7 @@ struct LumeqCudaStep {
     size_t curve;               /* the curve's parts, after the counts */
     size_t past;                /* previous frames, after the pictures */
     LumeqCounts counted;        /* only cells and tiles, on the host */
-    double asked;               /* time of the first call that waited for it; 0: none yet */
+    double asked;               /* time of the first call that polled; 0: none yet */
 };
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -505,7 +505,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
 
 /* ---- frames that are launched together ------------------------------------------------------- */
 
-/* The first frame's job, with its pictures on the device. */
+/* A frame's job, with its pictures on the device. */
 static LumeqMeasureJob on_device(const LumeqCudaStep *step)
 {
     LumeqMeasureJob job = step->job;

@@ -1,6 +1,6 @@
 /* A step is the memory, the events and the stream for work on one frame. Any thread may measure or
- * equalize a frame at any time. An equalizer's frame in flight keeps its step until it is returned;
- * frames that are launched together use the stream and events of the last one. */
+ * equalize a frame at any time. An equalizer's frame in flight keeps its step until the next frame
+ * is returned; frames that are launched together use the stream and events of the last one. */
 #ifndef LUMEQ_CUDA_STEPS_H
 #define LUMEQ_CUDA_STEPS_H
 
@@ -19,9 +19,9 @@ typedef struct LumeqCudaSteps {
     LumeqCudaLoss *loss;
     LumeqCudaDevice device; /* with early launches turned off */
     int early;              /* the device has early launches */
-    LumeqCudaWait waits;    /* how `land` and frames in flight wait */
+    LumeqCudaWait waits;    /* how calls wait for frames in flight */
     int timed;              /* the stages of frames in flight are timed */
-    cudaEvent_t anchor;     /* recorded anchor_us after the start, for times */
+    cudaEvent_t anchor;     /* recorded anchor_us after opening, for times */
     double anchor_us;
     LumeqCudaStep *unfetched; /* frames in flight to copy to the host when they are written */
     int opened;               /* `lock` exists */
@@ -37,7 +37,7 @@ typedef struct LumeqCudaSteps {
 cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
                                   const LumeqCudaDevice *device, LumeqCudaLoss *loss);
 
-/* Call it in the context. Waits for work in flight, unless the device is lost. Does nothing if
+/* Call it in the context, or with a lost device, for whose work it does not wait. Does nothing if
  * `steps` is not open. */
 void lumeq_cuda_steps_close(LumeqCudaSteps *steps);
 
