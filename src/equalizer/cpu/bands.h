@@ -23,7 +23,7 @@ typedef struct CpuTeam {
     LumeqWorkers *workers;
     int threads;
     BandCounts *counts;   /* one per thread */
-    uint8_t *lift_memory; /* memory of the filter, allocated at the first lifted picture */
+    uint8_t *lift_memory; /* memory of the filter; NULL until the first lifted picture */
     size_t lift_size;
 } CpuTeam;
 

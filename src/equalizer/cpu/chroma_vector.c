@@ -343,8 +343,8 @@ typedef struct ChromaMeans {
     Window windows[SOME_BLOCKS];
 } ChromaMeans;
 
-/* Loads a block's codes of both components, planar or interleaved. In each
- * vector, the first and third group of eight codes are in the lower lane. */
+/* Loads a block's codes of both components, planar or interleaved. In each vector, the first and
+ * third group of eight codes are in the lower lane. */
 static inline void load_codes8(__m256i code[2][HALVES], const uint8_t *const src[2], int step)
 {
     const __m256i first = _mm256_set1_epi16(0xff);

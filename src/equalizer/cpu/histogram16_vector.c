@@ -34,7 +34,7 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 #define WAYS 32
 #define WAY_ROOM (PAIR_BINS + 80)
 #define PAIRS_WAITING 256
-#define NOT_ASKED 7 /* steps to count one by one after samples that were not close */
+#define NOT_ASKED 7 /* steps to count one by one after a step whose pairs were not close */
 
 /* With fewer samples, these counters cost more than they save. */
 #define MIN_SAMPLES_IN_PAIRS (128 * 1024)

@@ -12,8 +12,8 @@
 #define BLOCK_VECTORS (BLOCK_WIDTH / 32)
 #define BLOCK_ROWS 16   /* at most; a lane of 8 bits counts BLOCK_VECTORS samples per row */
 #define CODES_AT_ONCE 6 /* limited by the number of registers */
-#define ONE_OF_BLOCKS 8 /* check one of this many blocks of a strip first, */
-#define ONE_OF_ROWS 4   /* and one of this many of their rows */
+#define ONE_OF_BLOCKS 8 /* has_many_codes() checks one of this many blocks of a strip, */
+#define ONE_OF_ROWS 4   /* and one of this many rows of such a block */
 #define MOST_CODES 28   /* comparing is faster in ranges of up to this many codes */
 
 typedef struct Block {

@@ -1,9 +1,8 @@
 /*
  * Vectors of 32 bytes, for kernels that are compiled for several instruction sets. AVX2 has such
- * vectors.
- * Otherwise a vector is two registers of SSE4.2 or NEON, and this file defines the operations of
- * AVX2 that kernels use; SIMDe (libsimde-dev) translates SSE4.2 to NEON. Names and semantics are
- * Intel's. VECTOR_REGISTERS vectors fit in the registers.
+ * vectors. Otherwise a vector is two registers of SSE4.2 or NEON, and this file defines the
+ * operations of AVX2 that kernels use; SIMDe (libsimde-dev) translates SSE4.2 to NEON. Names and
+ * semantics are Intel's. VECTOR_REGISTERS vectors fit in the registers.
  */
 #ifndef LUMEQ_VECTOR_H
 #define LUMEQ_VECTOR_H
