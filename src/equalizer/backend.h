@@ -114,20 +114,21 @@ typedef struct LumeqCounts {
                      * `padding` */
 } LumeqCounts;
 
-/* A frame to measure. Valid until the work is finished. */
+/* A frame to measure. Backends copy it; its planes stay valid until the work is finished. */
 typedef struct LumeqMeasureJob {
     LumeqImage in, previous; /* previous: the noise reference; plane[0] NULL: none */
     MeasureShape shape;      /* of the counts */
-    CurveParams curve;       /* sample format and bins */
-    BarsParams bars;         /* format for the profile */
-    int clahe;
-    int chroma; /* measure chroma, for the colour of haze */
+    CurveParams curve; /* measuring uses sample format, bins and meter; a reference frame in flight
+                        * uses everything */
+    BarsParams bars;   /* sample format of the profile; `ignore`: no profile */
+    int clahe;         /* the mode is CLAHE, and `grid` is set */
+    int chroma;        /* measure chroma, for the colour of haze */
     TileGrid grid;
     LumeqCounts counts;    /* output, in any host memory; `cells` NULL: not wanted */
     const LumeqSync *sync; /* NULL: none */
 } LumeqMeasureJob;
 
-/* A frame in flight: a GPU keeps its pictures from measure to apply. */
+/* A frame in flight: its pictures stay on the GPU from `begin` to `leave`. */
 typedef struct LumeqFlight {
     LumeqImage out;
     int write;          /* planes to write: 0, 1, or all of out's */
@@ -186,32 +187,31 @@ typedef struct LumeqBackend {
     const char *build_info; /* for lumeq_build_info(); set in the CUDA backend and its stub */
     size_t priv_size;
 
-    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence on success. Functions
-     * that return an error other than AGAIN set lumeq_error_text(). */
+    /* `priv` is zeroed memory of priv_size bytes. On success, `text` gets the device's name. All
+     * functions but `reserve` set lumeq_error_text() if they return an error other than AGAIN. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
     /*
      * Single frames; any thread at any time. Without sync, `measure` and `apply` return when
-     * everything is done. With sync, which only a backend with alloc_device gets, `measure` returns
-     * at once and sets *pending. Then `measure_finish` writes to the counts passed to it, not to
-     * the job's; with wait == 0 it returns AGAIN if the GPU is still busy. The error GPU means that
-     * the device is lost, and everything pending with it. Before it starts a job, a backend may
-     * also return MEMORY, or ARGUMENT if a plane is not in the memory that the caller states.
+     * everything is done. With sync, which only a backend with alloc_device gets, `measure` does
+     * not wait for the counts and sets *pending. Then `measure_finish` writes to the counts passed
+     * to it, not to the job's; with wait == 0 it returns AGAIN if the GPU is still busy. The error
+     * GPU means that the device is lost, and everything pending with it. A job that was not started
+     * fails with MEMORY, or with ARGUMENT if a plane is not in the memory that the caller states.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
     int (*apply)(void *priv, const LumeqApplyJob *job);
     /*
      * Frames in flight; one thread at a time. NULL in a backend without a device. `place` checks a
-     * frame and allocates its memory. Its job, except for `counts` and `sync`, stays valid until
-     * `begin`, which measures frames, together if they have the same shape. After measure_finish,
-     * `write` takes their curves, and `land` finishes them and sets the times of the stages.
-     * Reference frames land right after `begin`, with `hist` and `sums` in `counts`; for others
-     * `counts` is NULL. `leave` frees the memory of a frame; call it in the order of frames, and
-     * only after the next frame, which has this one as `before`, has landed.
+     * frame and allocates its memory. `begin` measures frames, together if they have the same
+     * shape. After measure_finish, `write` takes their curves, and `land` finishes them and sets
+     * the times of the stages. Reference frames land right after `begin`; `counts` then gets `hist`
+     * and `sums`, and is NULL for others. `leave` frees the memory of a frame; call it in the order
+     * of frames, after the next frame, which has this one as `before`, has landed.
      *
-     * Only `land` waits, and copies of inputs that are not pinned. A lost device that recovers does
-     * not write to host memory, except for frames with sync. Errors are those above; after `place`,
-     * only GPU.
+     * Only `measure_finish`, `land` and copies of planes in pageable memory wait. A lost device
+     * that recovers does not write to planes in host memory, except for frames with sync. Errors
+     * are those above; after `place`, only GPU.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
     int (*begin)(void *priv, void *const *pendings, int count);

@@ -391,8 +391,8 @@ static int begin_frames(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Makes the curve of a frame, after those of all earlier frames. AGAIN: its measure is not
- * finished. */
+/* Makes the curve of a frame (not of the reference), and the history after the frame. Call it in
+ * the order of frames. AGAIN: the measure is not finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
     if (f->reference)
@@ -497,8 +497,8 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     return finish_on_cpu(eq);
 }
 
-/* After a failed call, lets the CPU take over if possible, or returns the error. `may`: the CPU may
- * take over a frame for which the GPU has no memory. */
+/* After a failed call, lets the CPU take over, or returns an error. `may`: the CPU may take over a
+ * frame for which the GPU has no memory; otherwise that is UNAVAILABLE. */
 static int fall_back(LumeqEqualizer *eq, int ret, int may)
 {
     if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && ret != LUMEQ_ERR_MEMORY))

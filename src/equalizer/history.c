@@ -92,8 +92,7 @@ static int same_meter(const LumeqRect *a, const LumeqRect *b)
     return !memcmp(a, b, sizeof(*a));
 }
 
-/* True if both make the same curve from the same histogram. Strength and mode OFF do not affect the
- * history. */
+/* True if both give a histogram the same target. Strength and mode OFF do not affect the target. */
 static int same_target(const LumeqParams *a, const LumeqParams *b)
 {
     const int same_mode =
@@ -181,13 +180,14 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
 static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
 {
     if (m->pending || !m->valid)
-        return lumeq_refuse("the measure is not finished: call lumeq_measure_finish() first");
+        return lumeq_refuse("the measure is not finished, or lumeq_measure_finish() failed");
     const LumeqImage image = lumeq_shape_image(&m->shape);
     const MeasureShape wanted = lumeq_measure_shape(&h->params, &image);
     if (wanted.tiles_x &&
         (m->shape.tiles_x != wanted.tiles_x || m->shape.tiles_y != wanted.tiles_y ||
          m->shape.reference != wanted.reference))
-        return lumeq_refuse("the measure has %dx%d tiles, but the parameters ask for %dx%d",
+        return lumeq_refuse("the measure's tiles (%dx%d) or `reference` differ from those of the "
+                            "parameters (%dx%d)",
                             m->shape.tiles_x, m->shape.tiles_y, wanted.tiles_x, wanted.tiles_y);
     if (!same_meter(&m->shape.meter, &wanted.meter))
         return lumeq_refuse("the measure's metering area differs from that of the parameters");

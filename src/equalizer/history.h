@@ -41,10 +41,10 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
 
 struct LumeqHistory {
     LumeqParams params; /* of the next frame */
+    int ended;          /* the stream has ended; the next put begins a new one */
     LumeqPlan *plan;    /* NULL: no lookahead; only then the members below are used */
     LumeqPast pasts[2];
-    int last; /* index in `pasts` of the history after the previous frame */
-    int ended;
+    int last;          /* index in `pasts` of the history after the previous frame */
     LumeqCurve *ready; /* the curve to return next; NULL: none yet */
     CurveWork work;
 };

@@ -164,8 +164,8 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     if (finished < 0)
         return finished;
     if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
-        return lumeq_refuse("only a measure of 8 bits, not of the reference, can be converted to "
-                            "9..16 bits");
+        return lumeq_refuse("cannot convert the measure: it must have 8 bits and not be one of the "
+                            "reference, and `depth` must be 9..16");
     MeasureShape shape = measure->shape;
     shape.depth = depth;
     const LumeqImage image = lumeq_shape_image(&shape);
@@ -298,7 +298,8 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
     MeasureShape shape = lumeq_take_shape(&r);
     shape.meter = take_meter(&r, &shape);
     if (r.bad)
-        return lumeq_refuse("these bytes are not a measure packed by this version");
+        return lumeq_refuse("these bytes are not a measure of this version, or they are damaged or "
+                            "cut short");
     LumeqMeasure *made = calloc(1, sizeof(*made));
     if (!made || lumeq_measure_prepare(made, &shape) < 0) {
         free(made);
@@ -307,7 +308,7 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
     take_counts(&r, &shape, &made->counts);
     if (!lumeq_bytes_done(&r)) {
         lumeq_measure_free(&made);
-        return lumeq_refuse("the packed measure is damaged or cut short");
+        return lumeq_refuse("the packed measure does not fit the size that it states");
     }
     made->valid = 1;
     lumeq_measure_free(measure);

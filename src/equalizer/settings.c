@@ -92,7 +92,7 @@ CurveParams lumeq_sample_params(const LumeqImage *image)
     };
 }
 
-/* Clips the meter to the picture; empty if it covers all of it or nothing. */
+/* Clips the meter to the picture; empty if it covers all or nothing, or is ignored. */
 static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
 {
     LumeqRect m = params->meter;

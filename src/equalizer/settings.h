@@ -26,7 +26,7 @@ int lumeq_give_struct(void *to, const void *from, size_t from_size);
 /* Position in a stream. Zero: its beginning. */
 typedef struct LumeqClock {
     int64_t last_time; /* of the previous frame */
-    int64_t step;      /* nanoseconds between that frame and the one before it */
+    int64_t step;      /* nanoseconds to that frame from its predecessor, or its duration */
     int64_t number;    /* of the previous frame */
     int32_t started;   /* there was a previous frame */
 } LumeqClock;

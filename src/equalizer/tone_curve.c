@@ -274,7 +274,8 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     const LumeqRect active = take_active(&r, &shape);
     r.bad |= shape.tiles_x && shape.reference != params.reference;
     if (r.bad)
-        return lumeq_refuse("these bytes are not a curve packed by this version");
+        return lumeq_refuse("these bytes are not a curve of this version, or they are damaged or "
+                            "cut short");
 
     TileGrid grid;
     if (shape.tiles_x)
@@ -304,7 +305,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
         take_tiles(&r, made);
     if (!lumeq_bytes_done(&r)) {
         lumeq_curve_unref(&made);
-        return lumeq_refuse("the packed curve is damaged or cut short");
+        return lumeq_refuse("the packed curve has an invalid value or length");
     }
     curve_fill_table(&made->params, made->result, &made->table);
     made->table.tint = tint;

@@ -43,7 +43,7 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in);
 /* The number of previous frames that the curve can use. */
 int lumeq_curve_previous(const LumeqCurve *curve);
 
-/* The curve's table for this number of previous frames; `table` is scratch memory. */
+/* Writes the curve's table for this number of previous frames to `table`, and returns it. */
 const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table);
 
 /* The job for a backend; borrows the curve's memory. */
