@@ -154,7 +154,7 @@ typedef struct LumeqPixels {
 
 typedef enum LumeqMode {
     LUMEQ_MODE_GLOBAL = 0, /* one curve for the whole picture, from its histogram */
-    /* Applies only `brightness` and `gamma`; histogram and history are still maintained. */
+    /* Applies only `brightness`, `gamma` and `deflicker`. Still maintains the history. */
     LUMEQ_MODE_OFF = 1,
     /* One curve per tile, from the tile's histogram. Each pixel blends the results of the four
      * nearest tiles' curves, weighted by distance (contrast limited adaptive histogram
@@ -347,9 +347,9 @@ typedef struct LumeqConfig {
      * callback must not call the library. NULL: no log. */
     void (*log)(void *user, LumeqLogLevel level, const char *text);
     void *log_user;
-    /* Not 0: for live sources such as a camera or a window. Calls then sleep while they wait for
-     * the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later, or 0.3 ms if they
-     * are in host memory. */
+    /* Not 0: for live sources such as a camera or a window. An equalizer then sleeps while it waits
+     * for the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later, or 0.3 ms if
+     * they are in host memory. */
     int real_time;
     /* Not 0: on a GPU, stage times are not measured and stay 0 in LumeqFrameStats, which saves CUDA
      * calls for each frame. */
@@ -549,9 +549,9 @@ LUMEQ_API const char *lumeq_context_backend_name(const LumeqContext *context);
 
 /*
  * Allocates host memory that the backend accesses fastest (pinned for CUDA, ordinary for the CPU),
- * aligned to at least 64 bytes, with undefined content. Returns NULL if out of memory; ordinary
- * memory works as well, only more slowly. Pinned memory of the whole process is limited to 2 GiB,
- * or to a quarter of the machine's memory if that is less. NULL may be freed. Any thread.
+ * aligned to at least 64 bytes, with undefined content. Returns NULL if out of memory or
+ * if the GPU is lost; ordinary memory works as well, only more slowly. Pinned memory of the process
+ * is limited to 2 GiB or, if that is less, to a quarter of the RAM. NULL may be freed. Any thread.
  */
 LUMEQ_API void *lumeq_alloc_host(LumeqContext *context, size_t size);
 LUMEQ_API void lumeq_free_host(LumeqContext *context, void *memory);
