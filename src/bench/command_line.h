@@ -11,10 +11,10 @@
 /* How an option's value is checked and stored. */
 typedef enum BenchKind {
     BENCH_OWN,    /* BenchOption.take() checks and stores the value */
-    BENCH_LIST,   /* BenchList: words of `allowed` between commas */
+    BENCH_LIST,   /* BenchList: words of `allowed`, separated by commas */
     BENCH_FLAG,   /* int: set to 1; the option has no value */
     BENCH_INT,    /* int, from `least` to `most` */
-    BENCH_DOUBLE, /* double */
+    BENCH_DOUBLE, /* double, from `least` to `most` */
     BENCH_TEXT,   /* const char *: the argument itself */
     BENCH_CHOICE, /* const char *: the argument itself, one of the words of `value` */
 } BenchKind;
@@ -100,8 +100,8 @@ int bench_take_sizes(void *options, const char *sizes);
  * 0, or -1 after one sentence on stderr. */
 int bench_make_picture(BenchPicture *picture, const BenchPictures *options, int size, int content);
 
-/* Finds GPU number `device` and stores its name. Returns 1; 0 if there is no GPU and none is
- * needed; or -1. Unless it returns 1, it prints why `what` fails or is left out. */
+/* Finds GPU number `device` and stores its name. Returns 1; 0 if the machine has no GPU and `what`
+ * is not needed; or -1. Unless it returns 1, it prints why. */
 int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,
                    size_t size);
 

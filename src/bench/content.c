@@ -10,8 +10,8 @@ static uint64_t next_random(uint64_t *state)
     return *state ^= *state << 17;
 }
 
-/* A dull picture that lumeq improves: broad shapes over a third of the range, a horizon, some
- * grain. Returns 8 bits. */
+/* A dull picture that lumeq improves: broad shapes, a horizon and some grain, over less than half
+ * of the range. Returns an 8-bit code. */
 static uint32_t natural(int x, int y, int height, uint64_t random)
 {
     const double shapes = 22 * sin(x / 211.0) * cos(y / 157.0) + 9 * sin((x + 2 * y) / 31.0);
@@ -25,8 +25,8 @@ static uint32_t dark(int x, int y, int height, uint64_t random)
     return 15 + natural(x, y, height, random) / 6 + (uint32_t)(random >> 32 & 3);
 }
 
-/* A well-exposed picture, like most video, which lumeq leaves untouched: shapes over the whole
- * range and little grain. */
+/* A well-exposed picture, like most video, which lumeq leaves untouched: shapes over most of
+ * the range and little grain. */
 static uint32_t exposed(const BenchPicture *c, int x, int y, uint64_t random)
 {
     const double across = 9.1 * x / c->width, down = 6.9 * y / c->height;

@@ -1,5 +1,5 @@
 /* lumeq-bench equalize: measures whole frames through the library, and the copies that limit them.
- * Every result is compared with plain C on one thread. */
+ * It first compares frames of each case with plain C on one thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static int open_equalizer(LumeqEqualizer **eq, const LumeqConfig *config, const 
     return -1;
 }
 
-/* `previous`: the frame before it, or NULL. */
+/* `previous`: the frame before `in`, or NULL. */
 static int submit(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *previous,
                   const LumeqImage *out, int number)
 {
@@ -494,30 +494,33 @@ const BenchOption bench_equalize_options[] = {
      BENCH_RANGE(INT, EqualizeOptions, threads, 0, 256)},
     {"--batch", "N", "launch up to N frames at once on a GPU [1]",
      BENCH_RANGE(INT, EqualizeOptions, batch, 1, LUMEQ_MAX_BATCH)},
-    {"--seconds", "S", "duration of each rate measurement [1]",
+    {"--seconds", "S", "duration of a measurement; see below [1]",
      BENCH_RANGE(DOUBLE, EqualizeOptions, seconds, 0.01, 3600)},
     BENCH_FORMAT_OPTIONS,
 };
 
 static void print_columns(void)
 {
-    printf("\nColumns, in microseconds per frame; \"-\" was not measured:\n"
-           "  cpu_total_us         one frame through the library on the CPU\n"
-           "  chroma_us            the same with 4:2:0 chroma, scaled\n"
-           "  resident_us          per frame through the library, in GPU memory all the time,\n"
-           "                       with as many frames in flight as possible\n"
-           "  resident_chroma_us   the same with 4:2:0 chroma, scaled\n"
-           "  host_total_us        one frame alone from pinned memory to pinned memory\n"
-           "  frames_per_s         frames in flight from host memory to host memory\n"
-           "  duplex_frames_per_s  what copies in both directions at once allow\n"
-           "  share_of_duplex      frames_per_s / duplex_frames_per_s\n\n"
-           "All results equal plain C on one thread, bit for bit; otherwise there is no row,\n"
-           "and the exit code is 1.\n\n"
+    printf("\nMeasured columns of --csv, with the table's headings; luma only, except \"chroma\".\n"
+           "A value that was not measured is empty with --csv, and \"-\" in the table.\n"
+           "  cpu_total_us, CPU us           time of one frame alone on the CPU\n"
+           "  chroma_us, +chroma             with 4:2:0 chroma; most modes scale its saturation\n"
+           "  resident_us, live us           time per frame in GPU memory, many in flight\n"
+           "  resident_chroma_us, +chroma    the same with 4:2:0 chroma\n"
+           "  host_total_us, host us         time of one frame alone from and to pinned memory\n"
+           "  frames_per_s, frames/s         rate from host memory to host memory (pinned for a\n"
+           "                                 GPU), with as many frames in flight as possible\n"
+           "  duplex_frames_per_s, duplex/s  rate of copies alone, in both directions at once\n"
+           "  share_of_duplex, share         frames_per_s / duplex_frames_per_s\n\n"
+           "A measurement takes --seconds, or less after 4096 single frames. On a GPU it takes\n"
+           "a fifth (resident_chroma_us: all), and rates are medians of five measurements.\n"
+           "The first frames of each case must equal those of plain C on one thread, bit for\n"
+           "bit; otherwise there is no row, and the exit code is 1.\n\n"
            "For comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0\n"
            "for Histogram: 1080p, one channel, H100 PCIe at 1,095 MHz, batches of 16, 64 and\n"
-           "128 independent pictures. lumeq's frames depend on each other. lumeq also finds\n"
-           "black bars, measures noise and limits how much it brightens, except with\n"
-           "--modes reference.\n" BENCH_ORIGIN_HELP);
+           "128 independent pictures. lumeq's frames depend on each other. Modes global and\n"
+           "clahe also find black bars, measure noise and limit how much they "
+           "brighten.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(EqualizeOptions *o, int argc, char **argv)

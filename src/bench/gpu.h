@@ -8,8 +8,8 @@
 #include "bench/content.h"
 
 /* Copies pieces of `size` bytes between pinned memory and the GPU, in both directions at the same
- * time, for at least `seconds`. Stores the mean time in which one piece was copied each way.
- * Returns 0, or -1 after a sentence on stderr; always -1 in builds without CUDA. */
+ * time, for about `seconds`. Stores the mean time in which one piece was copied each way.
+ * Returns 0, or -1 after a sentence on stderr. Builds without CUDA only return -1. */
 int bench_copies(double *us, int device, size_t size, double seconds);
 
 /* ---- histograms ---- */
@@ -25,7 +25,7 @@ typedef enum HistogramKind {
     HISTOGRAM_KINDS
 } HistogramKind;
 
-/* Times are medians in microseconds; NAN: not measured. */
+/* Median time and distance between the quartiles, in microseconds (NAN: not measured); counts. */
 typedef struct HistogramResult {
     double us, spread_us;
     uint32_t counts[HISTOGRAM_MAX_BINS];

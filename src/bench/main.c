@@ -12,7 +12,7 @@ static void print_usage(FILE *to)
     fprintf(to, "\nlumeq-bench COMMAND --help shows the options.\n");
 }
 
-/* Returns the exit code: 1 if the rows could not be written. */
+/* Returns the exit code: 1 if standard output failed, else `code`. */
 static int end(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -4,12 +4,11 @@
 
 #include <stdint.h>
 
-/* The last lines of each command's help. */
-#define BENCH_ORIGIN_HELP                                                                          \
-    "With --csv every row ends with machine (CPU, cores, GPU), date (UTC) and command.\n"
+/* The last line of each command's help. */
+#define BENCH_ORIGIN_HELP "With --csv, every row ends with machine, date (UTC) and command.\n"
 
-/* Begins the process's only report, a table or CSV. Tables are headed by command, CPU, `gpu` (may
- * be NULL) and date; in CSV every row ends with them. `command` must outlive the report. */
+/* Begins the process's only report, a table or CSV. Command, CPU, cores, `gpu` (may be NULL) and
+ * date are above the table, or at the end of each row of CSV. `command` must outlive the report. */
 void bench_report_begin(int csv, const char *command, const char *gpu);
 
 /* Add a cell to the row; every row has the same columns. `key`: the column's name in CSV, with its

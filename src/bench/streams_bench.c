@@ -117,12 +117,12 @@ static void print_notes(void)
            "decoded, equalized with lumeq's defaults, and discarded. A frame's delay lasts from\n"
            "the time of its packet until it is equalized; p50, p99 and max are the delays that\n"
            "50, 99 and 100 percent of the frames do not exceed. A frame is late if its delay\n"
-           "exceeds two periods. B-frames delay videos. Ten frames of each stream come before\n"
-           "the clock starts. counted, pinned: lumeq's peak GPU memory, including decoder\n"
-           "surfaces, and peak pinned host memory; their limits are printed below. A frame\n"
-           "without room on the GPU goes to host memory. The exit code is 0 even if frames were\n"
-           "late, and 1 if an option, a video or the GPU cannot be used, or if the rows cannot\n"
-           "be written.\n" BENCH_ORIGIN_HELP);
+           "exceeds two periods. B-frames add to the delay. Ten frames of each stream come\n"
+           "before the clock starts. counted, pinned: lumeq's peak GPU memory, including\n"
+           "decoder surfaces, and peak pinned host memory, in MiB; stderr has their limits. A\n"
+           "frame without room on the GPU goes to host memory. The exit code is 0 even if\n"
+           "frames were late, and 1 if an option, a video or the GPU cannot be used, or if the\n"
+           "rows cannot be written.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(StreamsOptions *o, int argc, char **argv)
@@ -185,7 +185,7 @@ static int film_open(Film *f, const StreamsOptions *options, const Options *o, c
     const AVRational rate = source_frame_rate(f->source);
     f->rate = rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 25;
     if (read_packets(f) < 0 || f->count == 0)
-        return media_fail(error, MEDIA_INPUT, "cannot keep packets of %s in memory",
+        return media_fail(error, MEDIA_INPUT, "cannot read video packets of %s into memory",
                           media_quote(path));
     f->length = (int64_t)llround(f->count / f->rate / av_q2d(f->source->video->time_base));
     if (options->unpaced || options->rate > 0)
