@@ -229,8 +229,8 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     return layout;
 }
 
-/* If the user's text size leaves no room for PANEL_ALL, smaller text is tried. If no text size
- * does, only the histograms and the curve are laid out. */
+/* If the user's text size leaves no room for PANEL_ALL, smaller text is tried. If no size leaves
+ * room, only the histograms and the curve are laid out. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data)
 {
     const PanelText usual = {.density = data->text.density};
@@ -409,7 +409,7 @@ static void draw_x_numbers(const Panel *p, Rect plot)
 }
 
 /* Draws the plot's name (right-aligned if it is wider than the plot) and, at the right, the longest
- * of `facts` that fits (ordered by length, NULL-terminated). */
+ * of `facts` that fits (longest first, NULL-terminated). */
 static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colour colour,
                         const char *const *facts)
 {
@@ -534,8 +534,8 @@ static void draw_ground(const Panel *p)
     draw_words(p);
 }
 
-/* On the linear scale, up to this many outlying bars (from black borders or a caption) are cut off
- * at SPIKE_RATIO times the next lower bar, so that they do not flatten the rest. */
+/* On the linear scale, bars higher than SPIKE_RATIO times the (SPIKES + 1)th highest are cut off
+ * there, so that black borders or a caption do not flatten the rest. */
 #define SPIKES 4
 #define SPIKE_RATIO 1.25
 

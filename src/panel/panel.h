@@ -57,11 +57,11 @@ typedef struct PanelData {
  * side; parts without room are {0}. */
 typedef struct PanelLayout {
     Rect input, output, curve, waveform, vectors; /* plots without their labels */
-    int text;                                     /* text height in pixels; 0: too small for text */
+    int text;                                     /* text height in pixels; 0: no text */
     int digits;                                   /* digits of the longest number */
     int marks;      /* height of the strip for mean and percentiles above each histogram */
     Rect words;     /* text below the plots */
-    int word_lines; /* its number of lines */
+    int word_lines; /* number of lines in `words` */
 } PanelLayout;
 
 /* `digits`: digits of the last code; 0: no text. Only `words`, `text`, `scope` and `translucent` of
@@ -71,7 +71,7 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
 /* True if PANEL_ALL fits a panel of this size. */
 bool panel_has_room_for_all(int width, int height, PanelText text);
 
-/* The height that a scope needs in a panel of this width, at most `height`. */
+/* The height that a scope needs in a panel of this width over a picture, at most `height`. */
 int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
 
 /*

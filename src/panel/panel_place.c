@@ -37,8 +37,8 @@ static PanelPlace place_beside(int width, int height, double density)
     return (PanelPlace){.panel = {0, top, width, height - top}, .picture = {0, 0, width, top}};
 }
 
-/* Places a panel over the picture `around`: at the top of one side or, if that is narrow, across it
- * above the subtitles. */
+/* Places a panel over the picture `around`: at the top of one side or, if the picture is narrow,
+ * across it above the subtitles. */
 static Rect place_over(Rect around, bool at_left, double density)
 {
     const int width = around.width, height = around.height;

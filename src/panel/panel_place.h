@@ -14,7 +14,7 @@ typedef enum PanelMode {
 typedef struct PanelPlace {
     Rect panel;   /* {0}: none, or the window is too small */
     Rect picture; /* area for the picture */
-    Rect free;    /* part of `picture` beside the panel, for messages */
+    Rect free;    /* part of `picture` outside the panel, for messages */
 } PanelPlace;
 
 /* `density`: pixels per desktop unit, so that the panel has the same visible size on scaled
