@@ -73,7 +73,7 @@ void act_pause(Player *p)
     screen_say(p->screen, pauses ? "Paused" : "Playing");
 }
 
-/* Seeks within the played part. Returns the new position, or -1 if the input is not seekable. */
+/* Seeks, at most to the end of the played part. Returns the new position; -1: not seekable. */
 static int64_t seek_to(Player *p, int64_t to)
 {
     const int64_t duration = playback_duration(p->playback), end = p->options.to_us;

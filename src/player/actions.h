@@ -9,7 +9,7 @@ typedef void Action(Player *p);
 /* Time. */
 Action act_pause;
 Action act_seek;    /* by `arg` seconds */
-Action act_seek_to; /* to x on the seek bar; `arg` 1: while dragging */
+Action act_seek_to; /* to x on the seek bar */
 Action act_edge;    /* `arg` 0: the beginning; 1: the end */
 Action act_chapter; /* by `arg` chapters */
 Action act_step;    /* one frame forward; `arg` 1: back */
@@ -65,7 +65,7 @@ Action act_fullscreen;
 Action act_screenshot;
 Action act_record;
 Action act_write;         /* exports the video with the current settings */
-Action act_print_command; /* prints the command that does the same */
+Action act_print_command; /* prints a command for the same export */
 Action act_open;          /* opens a dropped file; `arg` 1: adds it to the files of the same drop */
 Action act_file;          /* next file in the list; `arg` -1: previous */
 Action act_dialog;

@@ -2,15 +2,15 @@
 
 #include <stdio.h>
 
-/* The camera's pictures are damaged if no picture but at least DAMAGED_PACKETS packets have arrived
- * for more than DAMAGED_US. */
+/* The camera's pictures are damaged if, after more than DAMAGED_US without a picture, at least
+ * DAMAGED_PACKETS packets have arrived. */
 #define DAMAGED_US 2000000
 #define DAMAGED_PACKETS 3
 
 void camera_watch(CameraWatch *w, Camera *camera, int came, int64_t now,
                   void (*note)(const char *line))
 {
-    if (!camera) { /* a new input replaced the camera */
+    if (!camera) { /* no camera, or a new input replaced it */
         *w = (CameraWatch){0};
         return;
     }

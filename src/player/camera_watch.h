@@ -11,8 +11,8 @@ typedef struct CameraWatch {
     int64_t lost;     /* frames lost in the camera */
     char notice[256]; /* notice that stays in the window; "": none */
 
-    int64_t since;   /* time of the last picture, or of the first call */
-    int64_t packets; /* number of camera packets at that time */
+    int64_t since;   /* since when a picture is awaited */
+    int64_t packets; /* number of camera packets until then */
 } CameraWatch;
 
 /* Call once a turn. `camera` may be NULL. `came`: a new picture arrived. `note` prints a line for

@@ -45,7 +45,7 @@ int64_t clock_until(const Clock *clock, int64_t now_us, int64_t position_us);
 /* The next frame is not known yet. */
 #define SYNC_NO_FRAME INT64_MIN
 
-/* A frame this far from the clock is shown at once, because its timestamps have jumped. */
+/* Without sound, a frame further from the clock is shown at once: its timestamps have jumped. */
 #define SYNC_JUMP_US 60000000
 
 typedef enum SyncAction {
@@ -80,7 +80,7 @@ SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_so
 
 /* Delay statistics. Starts as {0}. */
 typedef struct Delay {
-    int64_t count, sum, most;         /* microseconds */
+    int64_t count, sum, most;         /* sum and maximum in microseconds */
     int64_t by_ms[DELAY_MOST_MS + 1]; /* histogram in milliseconds */
 } Delay;
 
@@ -89,7 +89,8 @@ void delay_note(Delay *delay, int64_t us);
 /* Mean in milliseconds; 0 if no delay was noted. */
 double delay_mean(const Delay *delay);
 
-/* A quantile in milliseconds, rounded up: this share (0..1) of the delays was not longer. */
+/* A quantile in milliseconds, rounded up, at most DELAY_MOST_MS + 1: this share (0..1) of the
+ * delays was not longer. 0 if no delay was noted. */
 double delay_share(const Delay *delay, double share);
 
 #endif

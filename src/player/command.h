@@ -24,7 +24,7 @@ typedef enum ControlsTarget {
     CONTROLS_BUTTON, /* pause */
     CONTROLS_SETTINGS_BUTTON,
     CONTROLS_FULLSCREEN_BUTTON,
-    CONTROLS_TRACK,
+    CONTROLS_TRACK,  /* the seek bar */
     CONTROLS_VOLUME, /* on the bar */
     CONTROLS_PART,   /* drawing the metering rectangle */
     CONTROLS_SETTINGS,

@@ -24,8 +24,8 @@ typedef struct Binding {
 #define WITH_SHIFT (1 << 27) /* only with WITH_CTRL or WITH_ALT */
 
 typedef struct Row {
-    const char *keys, *what; /* for the help; NULL: described in another row */
-    Action *act;             /* NULL: a mouse action, listed for the help only */
+    const char *keys, *what; /* for the help; both NULL: not listed; `keys` NULL: heading */
+    Action *act;             /* NULL: only listed, as a mouse action or a heading */
     int which;
     int repeats; /* key repeat triggers it again */
     Binding bindings[2];

@@ -1,4 +1,4 @@
-/* Turns SDL events into commands. Call it on the window's thread. */
+/* Turns SDL events into commands. For the window's thread. */
 #ifndef LUMEQ_PLAYER_CONTROLS_H
 #define LUMEQ_PLAYER_CONTROLS_H
 

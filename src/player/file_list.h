@@ -4,11 +4,11 @@
 
 typedef struct FileListEntry {
     char *path;
-    char *name; /* to show: the path, or only the file name of a URL, which may hold secrets */
+    char *name; /* to show: the path; of a URL, which may hold secrets, only the file name */
     int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 
-/* {0} is an empty list. */
+/* {.at = -1} is an empty list. */
 typedef struct FileList {
     FileListEntry *entries;
     int count, room;
@@ -23,7 +23,8 @@ void file_list_clear(FileList *list);
  * Returns 0, or -1 if out of memory. */
 int file_list_add(FileList *list, const char *path, int shuffled);
 
-/* Returns the index of the next playable file after `at` in direction `step` (1 or -1), or -1. */
+/* Returns the index of the next playable file after `at` in direction `step` (1 or -1), or -1. With
+ * `round`, the search wraps around and may return `at` itself. */
 int file_list_find(const FileList *list, int at, int step);
 
 #endif

@@ -16,7 +16,7 @@
  * duration of a frame. */
 #define BEFORE_US 500000
 
-/* Frames that are later than this are not equalized. */
+/* Frames that are later than this are not equalized if newer ones are available. */
 #define LATE_US 5000
 
 /* After the last live picture, buffered sound plays for at most this long. A sender faster than
@@ -325,7 +325,7 @@ void playback_drop_ahead(Playback *p)
     p->state.ended = 0;
 }
 
-/* Takes no more frames from the stage, drops all frames and pauses the sound. */
+/* Takes no more frames from the stage, drops all frames, and pauses sound and clock. */
 static void detach(Playback *p)
 {
     if (p->stage)

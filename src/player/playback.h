@@ -13,7 +13,7 @@ typedef struct PlaybackOptions {
     const char *path;           /* opens subtitle files beside this path; NULL: none; copied */
     const char *sub_file;       /* the first subtitle file, or NULL; must outlive the opening */
     int no_audio;
-    int sound_later; /* nonzero: playback_equalize() opens the sound device */
+    int sound_later; /* nonzero: opens the sound device after playback_equalize() */
     double speed;
     void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerHost */
     void *opaque;
@@ -44,14 +44,14 @@ typedef struct PlaybackState {
 
 /* Times are microseconds: positions from the start of the source; `now` is clock_now(). */
 
-/* Starts to open everything and to play from `start`. Takes ownership of the source. Returns NULL
- * if out of memory. */
+/* Starts to open everything and to play from `start`. Takes ownership of the source unless it
+ * returns NULL (out of memory). */
 Playback *playback_open(Source *source, const PlaybackOptions *options, const InputStart *start);
 
 /* Stays current and valid until playback_close(). */
 const PlaybackState *playback_state(const Playback *p);
 
-/* Number of sound underruns; -1: no sound is playing. */
+/* Number of sound underruns; -1: there is no sound. */
 int64_t playback_underruns(const Playback *p);
 
 /* Call once a turn: starts and completes work on the worker thread. Returns 0 if all work is done,
@@ -61,13 +61,13 @@ int playback_poll(Playback *p, MediaError *error);
 /* Waits until the work is done. Returns 0 or the error of playback_poll(). */
 int playback_wait(Playback *p, MediaError *error);
 
-/* Gives the frames of an opened playback to the stage from now on. Opens the sound device first if
- * PlaybackOptions.sound_later is set. */
+/* From now on, playback_poll() gives the frames of an opened playback to the stage. It opens the
+ * sound device first if PlaybackOptions.sound_later is set. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Starts to close another playback. The other's sound device is closed before this one's is opened,
- * because some devices can be opened only once. If the other's input hangs, the next start of this
- * playback waits for it. */
+/* Takes over *other and closes it on the worker thread. Its sound device is closed before this
+ * one's is opened, because some devices can be opened only once. If the other's input hangs, the
+ * next start of this playback waits for it. */
 void playback_close_later(Playback *p, Playback **other);
 
 /* Seeks: drops the fetched frames at once and restarts the threads at `start`. A further call
@@ -99,11 +99,11 @@ void playback_update_late(Playback *p, int64_t now);
 int64_t playback_dropped(const Playback *p);
 int64_t playback_late(const Playback *p);
 
-/* Call when the first fetched frame is the requested one and is shown now. Starts the clock. */
+/* Call when the first fetched frame, the requested one, is shown. Starts the clock unless paused.
+ */
 void playback_arrived(Playback *p, int64_t now);
 
-/* Updates the clock. Returns true if the first fetched frame is so late that the next one may
- * replace it. */
+/* Updates the clock. Returns true if the first fetched frame is late; the next may replace it. */
 bool playback_check_late(Playback *p, int64_t lead_us, int64_t now);
 
 /* Decides about the first fetched frame; see sync_decide(). *due: when to show it. */
@@ -113,13 +113,13 @@ SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *w
 /* Updates the clock and returns the position that should be seen now. */
 int64_t playback_time(Playback *p, int64_t now);
 
-/* The position of the picture that belongs to the audible sound; AV_NOPTS_VALUE without sound. */
+/* The position of the picture that belongs to the audible sound; AV_NOPTS_VALUE: none audible. */
 int64_t playback_heard(const Playback *p, int64_t now);
 
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* Call once a turn. Returns true once a live source has ended and its last sound was played. */
+/* Call once a turn. True once a live source and its sound have ended, or 0.5 s after the source. */
 bool playback_update_end(Playback *p, int64_t now);
 
 /* `shown`: the position of the frame on the screen, where playback resumes. */

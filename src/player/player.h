@@ -27,7 +27,7 @@ int player_turn(Player *player, MediaError *error);
 
 typedef struct PlayerState {
     int64_t position, duration;   /* position of the current frame, duration of the input, in us */
-    int64_t shown, dropped, late; /* frames since the start */
+    int64_t shown, dropped, late; /* frames; dropped and late: of the current file */
     int64_t lost;                 /* frames that the camera's driver counted as lost */
     int paused, muted, volume, fullscreen, loop;
     int width, height; /* window size in desktop units if the user resized it, else 0 */
@@ -58,8 +58,7 @@ typedef struct PlayerState {
 
 PlayerState player_state(const Player *player);
 
-/* Returns the window's content as RGBA, top row first, or NULL if out of memory. Free it with
- * free(). */
+/* Returns the window's content as RGBA, top row first, or NULL on failure. Free it with free(). */
 uint8_t *player_grab(Player *player, int *width, int *height);
 
 /* Stops playback. If the input is known to be damaged, writes one sentence about it to `text` and

@@ -68,8 +68,7 @@ typedef struct PlayerWriting {
 
 /* The player's requests to the program. All members must be set. They are called on the player's
  * thread unless stated otherwise, must not call the player and must not block. `path` and `source`
- * belong to the current file and are borrowed for the call. `text` receives one sentence for the
- * window. */
+ * are borrowed for the call. `text` receives one sentence for the window. */
 typedef struct PlayerHost {
     void *opaque; /* first argument of all functions */
 
@@ -78,9 +77,9 @@ typedef struct PlayerHost {
     int (*list_files)(void *opaque, const char *path, FileList *files);
     /* Begins to open a file; cancels an earlier opening. */
     int (*start_opening)(void *opaque, const char *path, MediaError *error);
-    /* Called once a turn after start_opening(). Returns 0 with the opened source, AVERROR(EAGAIN)
-     * while it is being opened, or another error. The program must not change its own state yet,
-     * because the file may still turn out to be unplayable. */
+    /* Called once a turn after start_opening(). Returns 0 with the source, which the player
+     * owns from then on, AVERROR(EAGAIN) while it is being opened, or another error. The program
+     * must not change its own state yet, because the file may still turn out to be unplayable. */
     int (*take_opened)(void *opaque, Source **source, MediaError *error);
     /* Called when the new file is playable and about to replace the current one. Returns 0 with the
      * settings for the new file, or AVERROR(EAGAIN) if the program still needs the current file;
@@ -111,16 +110,16 @@ typedef struct PlayerHost {
 
     /* Starts or stops recording a camera. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
-    /* Receives each video packet on the reading thread. */
+    /* Receives each video packet of the first source on the reading thread. */
     void (*packet)(void *opaque, const AVPacket *packet);
-    /* Starts exporting the file with the current settings. `text`: why it cannot start, or "". */
+    /* Starts exporting `path` with the current settings. `text`: why it cannot start, or "". */
     void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
     /* Prints the equivalent command and returns it; free it with free(). On failure, returns
      * NULL and stores the reason in `text`. */
     char *(*print_command)(void *opaque, const char *path, const Source *source, char *text,
                            size_t size);
-    /* Called inside any player function if the display is lost. Must end the program without
-     * calling the player. */
+    /* Called if the display is lost, inside a player function or on another thread. Must end the
+     * program without calling the player. */
     void (*lost)(void *opaque);
 
     /* note() prints a line, detail() only with -v. Thread-safe. */

@@ -287,7 +287,7 @@ void screen_own_size(const Screen *s, int *width, int *height)
 }
 
 /* Resizes the window so that it holds a picture of this size and the panel or, if the options give
- * a size, is as large as possible inside it. The window never exceeds window_max_size(). */
+ * a size, is as large as possible within it. The window never exceeds window_max_size(). */
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;

@@ -98,7 +98,7 @@ Rect screen_to_samples(const Screen *screen, Rect part);
 int screen_set_look(Screen *screen, const Look *look, const Frame *frame, MediaError *error);
 
 /* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must be equalized again, into
- * host memory (the old picture stays until then), 0 or MEDIA_INPUT. */
+ * host memory, 0 or MEDIA_INPUT. */
 int screen_upload(Screen *screen, const Frame *frame, int lost, MediaError *error);
 
 /* Fits a new window again if its first picture turns out to be rotated. */
@@ -133,7 +133,7 @@ void screen_touch(Screen *screen);
 
 typedef struct ScreenContent {
     const Frame *frame;              /* last uploaded frame, or NULL */
-    int fresh;                       /* the frame has not been drawn yet */
+    int fresh;                       /* the frame is due and was not drawn yet */
     const char *words;               /* the equalizer's decision in words */
     SubtitleThread *subtitles;       /* NULL: none */
     int64_t position, next_position; /* of the subtitles to draw now and next */
@@ -143,7 +143,7 @@ typedef struct ScreenContent {
     const OsdSettings *settings; /* NULL: unchanged; no rows: closed */
 } ScreenContent;
 
-/* Returns 1 if the window was drawn, 0 if nothing changed, or MEDIA_USAGE. Lowers *wait to the time
+/* Returns 1 if the window was drawn, 0 if it was not, or MEDIA_USAGE. Lowers *wait to the time
  * until the next change. */
 int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int64_t *wait,
                   MediaError *error);

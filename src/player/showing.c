@@ -115,7 +115,7 @@ void showing_drop(Showing *s)
     equalize_stage_shown(s->stage, NULL);
 }
 
-/* Uploads the frame. If the screen cannot take it from the GPU, it is redone for the host. */
+/* Uploads the frame. If the screen cannot take it from the GPU, it is equalized again. */
 static int upload(Showing *s, Playback *b, MediaError *error)
 {
     const int lost = equalize_stage_is_lost(s->stage);

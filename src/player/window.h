@@ -20,8 +20,8 @@ void window_silence_libraries(void);
  * display, or OpenGL is older than 3.3. */
 int window_open(Window **window, MediaError *error);
 
-/* `lost` is called when the display is lost, from inside any function or while events are read. It
- * must end the program without calling SDL or OpenGL. */
+/* `lost` is called when the display is lost, from inside any function or while events are read,
+ * possibly on another thread. It must end the program without calling SDL or OpenGL. */
 void window_set_lost(Window *window, void (*lost)(void *opaque), void *opaque);
 
 void window_show(Window *window);
@@ -29,8 +29,8 @@ void window_show(Window *window);
 /* Ends the wait for events. Thread-safe. `unused`: for use as a callback. */
 void window_wake(void *unused);
 
-/* Call it on SDL_QUIT. `by_itself`: no SDL_WINDOWEVENT_CLOSE came before. If the display is lost,
- * it calls window_set_lost()'s function. */
+/* Call it to quit. `by_itself`: SDL_QUIT came without SDL_WINDOWEVENT_CLOSE. On Wayland, this means
+ * that the display is lost, so window_set_lost()'s function is called. */
 void window_quit(const Window *window, int by_itself);
 
 /* The maximum size of a new window: 90 % of the usable desktop; unlimited if that is unknown. */
@@ -74,7 +74,7 @@ typedef enum DesktopState {
 typedef struct DesktopDisplay {
     DesktopState state;
     char why[512];   /* one sentence if the state is not DESKTOP_FINE */
-    char driver[32]; /* SDL's name: "x11", "wayland"; "" without a display */
+    char driver[32]; /* SDL's name: "x11", "wayland"; "" if no window opens */
     char vendor[128], renderer[128], version[128]; /* from OpenGL; "" without it */
     int software;                                  /* nonzero: OpenGL runs on the CPU */
 } DesktopDisplay;

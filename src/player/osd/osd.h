@@ -22,13 +22,13 @@ typedef enum OsdPart {
     OSD_SETTINGS,   /* on the left below the message; hides the statistics */
     OSD_MESSAGE,    /* top left */
     OSD_RECORDING,  /* top right */
-    OSD_HELP,       /* centred over the picture; hides the statistics */
+    OSD_HELP,       /* centred over the picture; hides statistics and settings */
     OSD_PARTS,
 } OsdPart;
 
 typedef struct OsdPlace {
     int width, height; /* of the window */
-    Rect area;         /* for messages and statistics, for example beside the panel */
+    Rect area;         /* for messages, statistics and settings: outside the panel */
     Rect picture;      /* the help is centred here */
     Rect bar;          /* the bar is at the bottom of this */
     double density;    /* pixels per desktop unit, at least 1 */

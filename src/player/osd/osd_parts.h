@@ -1,6 +1,6 @@
-/* Draws parts of the on-screen display: pages of rows, the bar and the settings panel. Each
- * function draws into a new canvas, which the caller frees. The canvas has no pixels if memory or
- * room is missing. */
+/* Draws parts of the on-screen display: pages of rows, the bar and the settings panel. Functions
+ * that return an Overlay draw into a new canvas, which the caller frees. It has no pixels if memory
+ * or room is missing. */
 #ifndef LUMEQ_PLAYER_OSD_PARTS_H
 #define LUMEQ_PLAYER_OSD_PARTS_H
 
@@ -78,7 +78,7 @@ static inline void osd_time(int64_t us, char *text, size_t size)
 
 /* The bar's content. Times are microseconds. */
 typedef struct OsdBar {
-    int64_t position, duration; /* duration 0: unknown, no seek bar */
+    int64_t position, duration; /* duration 0: no seek bar */
     int64_t from, to;           /* repeated section; -1: not set */
     int paused;
     int volume, most, muted; /* in %; most 0: no sound */

@@ -10,9 +10,9 @@
 
 #define AUDIO_MAX_VOLUME 100
 
-/* One thread opens, starts, stops and closes. Another one may call the other functions, even during
- * start and stop. Times are microseconds of clock_now(); positions are microseconds from the start
- * of the input. */
+/* One thread at a time opens, starts, stops and closes. Another may call the other functions, even
+ * during start and stop. Times are microseconds of clock_now(); positions are microseconds from the
+ * start of the input. */
 typedef struct Audio Audio;
 
 /* Opens the default device at full volume, with the rate and channels of `stream` if it supports
@@ -22,8 +22,7 @@ int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 
 /* Plays the demuxer's selected track from `position_us`, or from the demuxer's position if
  * AV_NOPTS_VALUE. `origin_us` is source_start(). The previous track must be stopped. The demuxer
- * must run and is read until audio_stop(). Returns a negative value with an error if the track
- * cannot be decoded. */
+ * must run and is read until audio_stop(). Returns a negative value with an error on failure. */
 int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t position_us,
                 double speed, MediaError *error);
 

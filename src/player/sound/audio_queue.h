@@ -36,7 +36,7 @@ void audio_queue_push(AudioQueue *queue);
 /* Decoding thread: no more blocks follow. */
 void audio_queue_end(AudioQueue *queue);
 
-/* Silences the queue and ends the wait in audio_queue_room(). Thread-safe. */
+/* Empties the queue and ends the wait in audio_queue_room(). Thread-safe. */
 void audio_queue_stop(AudioQueue *queue);
 
 /* A paused queue delivers silence and keeps its blocks. Thread-safe. */
@@ -57,7 +57,7 @@ void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_
  * device is gone. If the device returns, sound resumes at the clock's position. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
-/* True if the last block was heard or nothing was started. Thread-safe. */
+/* True if the last block was heard or the queue is stopped. Thread-safe. */
 bool audio_queue_is_over(AudioQueue *queue, int64_t now_us);
 
 /* Number of waiting blocks, up to AUDIO_QUEUE_BLOCKS. Thread-safe. */

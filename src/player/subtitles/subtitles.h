@@ -1,5 +1,5 @@
 /*
- * Draws subtitles into a canvas: text with libass; bitmaps in their own size, which OpenGL scales.
+ * Draws subtitles into a canvas: text with libass; bitmaps unscaled, because OpenGL scales them.
  *
  * All functions are for one thread and may take long (see subtitle_thread.h). Positions are
  * microseconds from source_start().

@@ -80,8 +80,8 @@ static ViewColour view_colour(const PictureFormat *f)
 /* Maximum samples averaged per direction; a shader with more would compile slowly. */
 #define MAX_TAPS 8
 
-/* The split line is bright with dark edges so that it is visible on any picture. The edges' width
- * is 1/EDGE_PART of the picture's shorter side, half the handle's height 1/HANDLE_PART. */
+/* The split line is bright with dark edges so that it is visible on any picture. Its edges are
+ * about 1/EDGE_PART of the picture's shorter side wide, and its handle is 2/HANDLE_PART high. */
 #define EDGE_PART 1440
 #define HANDLE_PART 32
 #define MIN_HANDLE 16

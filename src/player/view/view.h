@@ -31,7 +31,7 @@ typedef enum ViewLayer {
     VIEW_LAYERS = 16,
 } ViewLayer;
 
-/* Places of the pictures; {0} if a side has no frame or is hidden. */
+/* Places of the pictures; {0} if a side is hidden. Without a frame, it only has its area. */
 typedef struct ViewPlaces {
     Rect picture[VIEW_SIDES]; /* visible part */
     Rect whole[VIEW_SIDES];   /* whole picture, possibly larger than its area */
@@ -65,12 +65,12 @@ int view_open(View **view, MediaError *error);
 /* The driver, such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
 const char *view_renderer(const View *view);
 
-/* Sets the uploader for further frames; copied. NULL: none. It must stay valid until it is replaced
- * or the view is closed. */
+/* Sets the uploader for further frames; copied. NULL: none. Its `opaque` must stay valid until the
+ * uploader is replaced or the view is closed. */
 void view_set_uploader(View *view, const ViewUploader *uploader);
 
-/* Copies a frame into the textures of one side. Fails for formats that picture_format() rejects
- * and for sizes above OpenGL's limit; the side then has no picture. NULL removes the picture. */
+/* Copies a frame into the textures of one side. NULL removes the picture, and so does a failure,
+ * for example a format that picture_format() rejects or a size above OpenGL's limit. */
 int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *error);
 
 /* Nonzero: mirrors the picture horizontally. */
@@ -84,8 +84,7 @@ int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double o
 /* Moves or fades a layer without copying it again. */
 void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity);
 
-/* The upright size with square pixels, at least the stored size in both directions; 0 x 0 without a
- * frame. */
+/* The upright size with square pixels, at least the stored size in both directions; no frame: 0. */
 void view_picture_size(const View *view, ViewSide side, int *width, int *height);
 
 /* Computes the places of the pictures: fitted into the area, centred, or zoomed. A zoomed picture

@@ -17,7 +17,7 @@
 /* A GPU that makes no progress for this long is considered lost. */
 #define PATIENCE_US 10000000
 
-/* Polling interval; spinning would take the window's thread a tenth of a core at 60 fps. */
+/* Polling interval; spinning would cost a tenth of a core at 60 fps. */
 #define NAP_NS 100000
 
 /* Maximum number of linked GPUs that OpenGL runs on. */

@@ -16,7 +16,7 @@
 typedef struct ViewCuda ViewCuda;
 
 /* `device` is the CUDA device that holds the planes in its primary context. Returns -1 with an
- * error if OpenGL does not run on it; *cuda is then NULL. */
+ * error on failure, for example if OpenGL does not run on it; *cuda is then NULL. */
 int view_cuda_open(ViewCuda **cuda, int device, MediaError *error);
 
 /* For view_set_uploader(); valid as long as `cuda`. */
@@ -28,8 +28,8 @@ const ViewUploader *view_cuda_uploader(const ViewCuda *cuda);
 int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count);
 
 /* Returns NULL while CUDA works, or one sentence after it failed or made no progress for 10
- * seconds. After that, OpenGL uploads the planes, which must be in host memory; view_set_frame()
- * fails if a plane is, or may be, on the device. */
+ * seconds. After that, OpenGL uploads the planes, which must be in host memory. The
+ * view_set_frame() in which CUDA fails also fails if a plane is, or may be, on the device. */
 const char *view_cuda_failure(const ViewCuda *cuda);
 
 /* Stops using CUDA because the device is lost or may hang. `why` ends the sentence that

@@ -32,7 +32,7 @@ void scratch_free(const Gl *gl, Scratch *scratch);
 /* Makes the target current and limits drawing to `clip`. */
 void target_use(const Gl *gl, const Target *target, Rect clip);
 
-/* Fills a part of the current target. */
+/* Fills a part of the current target; this part becomes the clip. */
 void target_fill(const Gl *gl, const Target *target, Rect rect, Colour colour);
 
 /* Converts a rectangle to clip space for quad.vert: left, top, width, height. */
@@ -66,7 +66,7 @@ void layer_free(const Gl *gl, Layer *layer);
 typedef struct PlaneTexture {
     GLuint texture;    /* 0: not created yet */
     PicturePlane size; /* plane that it was created for */
-    int bytes;
+    int bytes;         /* per component */
 } PlaneTexture;
 
 /* Valid as {0} with `gl` set. */
@@ -83,7 +83,7 @@ void planes_set_uploader(Planes *planes, const ViewUploader *uploader);
 int planes_set(Planes *planes, ViewSide side, const PictureFormat *format, const AVFrame *frame,
                MediaError *error);
 
-/* Binds the side's textures to units 0, 1 and 2. */
+/* Binds the side's first `count` textures to units 0, 1 and 2. */
 void planes_bind(const Planes *planes, ViewSide side, int count);
 
 void planes_close(Planes *planes);
