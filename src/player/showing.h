@@ -23,7 +23,7 @@ typedef struct Timings {
 typedef struct Measured {
     Timings timings;
     double rate;    /* frames per second, over about the last second */
-    Delay delay;    /* live video: age of each frame when it was shown */
+    Delay delay;    /* camera: age of each frame when it was shown */
     int64_t offset; /* picture minus sound, in microseconds; AV_NOPTS_VALUE: no sound */
 } Measured;
 
@@ -41,7 +41,7 @@ typedef enum ShowingEvent {
     SHOWING_NOTHING = 0,
     SHOWING_ARRIVED, /* the requested frame is shown */
     SHOWING_STEPPED,
-    SHOWING_ENDED, /* the last frame was shown for its duration; returned until the next start */
+    SHOWING_ENDED, /* playback is over; returned until the next start */
 } ShowingEvent;
 
 /* `stage` and `screen` must outlive the result. Returns NULL if out of memory. */
