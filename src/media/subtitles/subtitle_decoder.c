@@ -8,13 +8,13 @@
 #include "media/input/track_choice.h"
 #include "media/packet_set.h"
 
-/* Lines of more bytes are damaged and are truncated. */
+/* Longer lines (in bytes) are taken for damaged, and truncated. */
 #define MAX_LINE (64 * 1024)
 
-/* Canvases and bitmaps with more columns or rows are damaged. */
+/* Maximum columns and rows. A larger bitmap is skipped, a larger canvas replaced by the default. */
 #define MAX_CANVAS 8192
 
-/* Default canvas of DVB subtitles. */
+/* The default canvas is as large as the video, but for DVB subtitles it is this. */
 #define DVB_WIDTH 720
 #define DVB_HEIGHT 576
 

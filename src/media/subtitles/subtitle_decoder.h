@@ -37,16 +37,16 @@ typedef struct SubtitleEvent {
 /* The kind of a track, whether or not a decoder exists. */
 SubtitleKind subtitle_kind(const AVStream *stream);
 
-/* The source must outlive the decoder. MEDIA_INPUT (no decoder, ...); *decoder is then NULL. */
+/* Keeps no reference to the source. MEDIA_INPUT (no decoder, ...); *decoder is then NULL. */
 int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const AVStream *stream,
                           MediaError *error);
 
-/* The ASS header for the lines: styles and resolution. "" for bitmaps. */
+/* The ASS header for the lines: styles and resolution. "" for bitmaps. Owned by the decoder. */
 const char *subtitle_decoder_header(const SubtitleDecoder *decoder);
 
 /* Returns 1 with *event, for the caller to free with subtitle_event_free(); or 0 if the packet
- * shows nothing, is damaged, or repeats text that was decoded before, as after seeking back. Leaves
- * the packet unchanged. */
+ * shows nothing, has no time, is damaged, or repeats text that was decoded before, as after seeking
+ * back; or if out of memory. Leaves the packet unchanged. */
 int subtitle_decoder_decode(SubtitleDecoder *decoder, AVPacket *packet, SubtitleEvent *event);
 
 /* Call after a seek. */

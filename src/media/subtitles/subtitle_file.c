@@ -39,7 +39,7 @@ typedef struct FileText {
 static int read_file(FileText *text, const char *path, MediaError *error)
 {
     FILE *file = regular_file_stream(path, 0);
-    const char *why = file ? "it is too large, or a read failed" : regular_file_why();
+    const char *why = file ? "it is larger than 16 MiB, or a read failed" : regular_file_why();
     text->bytes = file ? malloc(SUBTITLE_FILE_BYTES + 2) : NULL;
     if (text->bytes)
         text->size = fread(text->bytes, 1, SUBTITLE_FILE_BYTES + 1, file);
@@ -53,8 +53,8 @@ static int read_file(FileText *text, const char *path, MediaError *error)
                                 media_quote(path), why);
 }
 
-/* The charset of text that must be converted, or NULL. UTF-16 must be, because FFmpeg loses some of
- * its characters. */
+/* The charset to convert the text from; NULL: none. UTF-16 is converted here because FFmpeg loses
+ * some of its characters. */
 static const char *charset_of(const FileText *text)
 {
     uint32_t c;

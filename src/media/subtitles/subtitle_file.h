@@ -28,7 +28,7 @@ void packet_store_clear(PacketStore *store);
 typedef struct SubtitleFile {
     Source *source; /* a source without video; source_share() can share it */
     const AVStream *track;
-    PacketStore packets; /* all packets of the track */
+    PacketStore packets; /* of the track, up to PACKET_STORE_BYTES */
 } SubtitleFile;
 
 /* Larger files, in bytes, are refused. */
